@@ -1,0 +1,34 @@
+"""The one exception that a user of BRIDO meets, and how a command line shows it."""
+
+import sys
+from collections.abc import Callable, Iterable
+
+
+class BridoError(Exception):
+    """What is wrong, where, and what to do about it, in sentences a user can act on.
+
+    Raise it for anything a user can cause (settings, files, tables, a full disk, a server that is
+    down). Programming errors keep Python's own exceptions and their traceback.
+    """
+
+    @classmethod
+    def from_problems(cls, heading: str, problems: Iterable[str]) -> "BridoError":
+        """One error that lists every problem, so that a user fixes all of them in one go."""
+        lines = [f"  - {problem}" for problem in problems]
+        return cls("\n".join([heading, *lines]))
+
+
+def run_command(main: Callable[[], None]) -> None:
+    """Run a stage or command line; a BridoError becomes a message on stderr and exit code 2."""
+    try:
+        main()
+    except BridoError as error:
+        print(f"error: {error}", file=sys.stderr, flush=True)
+        raise SystemExit(2) from None
+    except BrokenPipeError:
+        # The reader of our output (`| head`) went away: not an error of ours.
+        sys.stderr.close()
+        raise SystemExit(0) from None
+    except KeyboardInterrupt:
+        print("interrupted; finished work is kept, run again to go on", file=sys.stderr, flush=True)
+        raise SystemExit(130) from None
