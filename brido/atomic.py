@@ -1,0 +1,91 @@
+"""Files and folders that appear whole or not at all."""
+
+import contextlib
+import errno
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+from brido.errors import BridoError
+
+
+@contextlib.contextmanager
+def atomic_file(path: Path) -> Iterator[Path]:
+    """A temporary path in the folder of `path`; it becomes `path` when the block ends well.
+
+    Raises:
+        BridoError: the disk is full or the folder cannot be written; `path` is then as it was.
+    """
+    path = Path(path)
+    with _disk_errors(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".tmp")
+        os.close(handle)
+        temporary = Path(name)
+        try:
+            yield temporary
+            _sync(temporary)
+            # mkstemp's 0600 is for secrets; ours are results that a team shares.
+            temporary.chmod(0o666 & ~_umask())
+            os.replace(temporary, path)
+            _sync(path.parent)
+        finally:
+            temporary.unlink(missing_ok=True)
+
+
+@contextlib.contextmanager
+def atomic_folder(path: Path) -> Iterator[Path]:
+    """A temporary folder beside `path`; it takes the place of `path` when the block ends well."""
+    path = Path(path)
+    with _disk_errors(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        temporary = Path(tempfile.mkdtemp(dir=path.parent, prefix=f".{path.name}.", suffix=".tmp"))
+        try:
+            yield temporary
+            for file in sorted(temporary.rglob("*")):
+                if file.is_file():
+                    _sync(file)
+            temporary.chmod(0o777 & ~_umask())
+            if path.exists():
+                shutil.rmtree(path)
+            os.replace(temporary, path)
+            _sync(path.parent)
+        finally:
+            shutil.rmtree(temporary, ignore_errors=True)
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write `text` to `path` as UTF-8, whole or not at all."""
+    with atomic_file(path) as temporary:
+        temporary.write_text(text, encoding="utf-8")
+
+
+@contextlib.contextmanager
+def _disk_errors(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        if error.errno in {errno.ENOSPC, errno.EDQUOT}:
+            raise BridoError(
+                f"the disk is full while writing {path}: free some space and run again; "
+                "finished work is kept"
+            ) from error
+        if error.errno in {errno.EACCES, errno.EROFS, errno.EPERM}:
+            raise BridoError(f"{path} cannot be written ({error.strerror})") from error
+        raise
+
+
+def _sync(path: Path) -> None:
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
