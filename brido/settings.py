@@ -19,7 +19,7 @@ def _infinity(value: Any) -> Any:
     return value
 
 
-Alpha = Annotated[float, BeforeValidator(_infinity), Field(ge=0, allow_inf_nan=True)]
+Alpha = Annotated[float, BeforeValidator(_infinity), Field(ge=0)]
 Positive = Annotated[int, Field(ge=1)]
 Count = Annotated[int, Field(ge=0)]
 NonNegative = Annotated[float, Field(ge=0, allow_inf_nan=False)]

@@ -1,0 +1,1 @@
+"""Encoder-decoder models: families, shared cross-attention, search, candidate likelihood."""
