@@ -173,7 +173,7 @@ class GenerationSettings(Section):
                 f"min_length ({self.min_length}) is more than max_length ({self.max_length})"
             )
         if problems:
-            raise ValueError("; ".join(problems))
+            raise ValueError("\n".join(problems))
         return self
 
 

@@ -1,0 +1,103 @@
+"""Resumable units of work: a stage killed at any moment goes on where it was.
+
+A stage cuts its input into shards, writes each finished shard to
+`.brido/work/STAGE/FINGERPRINT/NNNNNN.parquet` and assembles its output once. The fingerprint covers
+the settings and the content of the inputs, so work done under other settings is never picked up;
+it is removed when the stage next starts. The folder lies outside DVC's outputs, because DVC deletes
+those before a stage starts. BRIDO_WORK moves it.
+"""
+
+import hashlib
+import json
+import os
+import shutil
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+from pydantic import BaseModel
+
+from brido.errors import BridoError
+from brido.tables import read_batches, write_table
+
+
+def work_root() -> Path:
+    """The folder for unfinished work: BRIDO_WORK, else .brido/work."""
+    return Path(os.environ.get("BRIDO_WORK") or ".brido/work")
+
+
+def fingerprint(settings: Any, inputs: Iterable[Path] = ()) -> str:
+    """16 hexadecimal digits that change with the settings or with the content of an input.
+
+    `settings` is anything JSON can hold, sections of params.yaml included; `inputs` are files or
+    folders (all files below them). Runtime settings do not belong in it.
+    """
+    digest = hashlib.sha256()
+    digest.update(json.dumps(settings, sort_keys=True, default=_plain).encode())
+    for path in inputs:
+        digest.update(content_hash(path).encode())
+    return digest.hexdigest()[:16]
+
+
+def _plain(value: Any) -> Any:
+    return value.model_dump(mode="json") if isinstance(value, BaseModel) else str(value)
+
+
+def content_hash(path: Path) -> str:
+    """The SHA-256 of a file, or of a folder's file names and contents."""
+    path = Path(path)
+    if not path.exists():
+        raise BridoError(f"{path} is missing: run `dvc repro`, which makes it")
+    if path.is_dir():
+        digest = hashlib.sha256()
+        for file in sorted(item for item in path.rglob("*") if item.is_file()):
+            digest.update(f"{file.relative_to(path)}\0{content_hash(file)}\0".encode())
+        return digest.hexdigest()
+    with path.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+class Shards:
+    """The finished shards of one stage under one fingerprint."""
+
+    def __init__(self, stage: str, key: str, schema: pa.Schema) -> None:
+        """Open (or start) the work folder of `stage` and remove the stage's stale ones.
+
+        `stage` may hold a slash for parts that are worked on one after the other (`generate/train`).
+        """
+        self.schema = schema
+        self.folder = work_root() / stage / key
+        self._prune()
+        self.folder.mkdir(parents=True, exist_ok=True)
+
+    def _prune(self) -> None:
+        for sibling in self.folder.parent.glob("*"):
+            if sibling.is_dir() and sibling != self.folder:
+                shutil.rmtree(sibling, ignore_errors=True)
+
+    def path(self, index: int) -> Path:
+        """The file of shard `index`, there or not."""
+        return self.folder / f"{index:06d}.parquet"
+
+    def done(self, index: int) -> bool:
+        """Whether shard `index` is finished."""
+        return self.path(index).is_file()
+
+    def write(
+        self,
+        index: int,
+        rows: pa.RecordBatch | list[dict[str, Any]],
+        metadata: dict[str, Any] | None = None,
+    ) -> None:
+        """Finish shard `index`, atomically; `metadata` says what was special about it."""
+        write_table(self.path(index), [rows], self.schema, metadata)
+
+    def read(self, count: int) -> Iterator[pa.RecordBatch]:
+        """The rows of shards 0 to count - 1 in order; BridoError names one that is missing."""
+        for index in range(count):
+            yield from read_batches(self.path(index), self.schema, "")
+
+    def clear(self) -> None:
+        """Remove the work folder: call it when the stage's output is in place."""
+        shutil.rmtree(self.folder, ignore_errors=True)
