@@ -1,0 +1,98 @@
+"""Tiny random encoder-decoders that every version of transformers builds alike.
+
+Weights are drawn from a numpy generator in the order of the parameters' names, so that results
+recorded with one version can be compared with another. Imports nothing of brido: the recorder runs
+in an environment of its own.
+"""
+
+import numpy as np
+import torch
+import transformers
+
+PAD, BOS, EOS = 1, 0, 2
+SMALL = {"vocab_size": 61, "d_model": 16, "max_position_embeddings": 64}
+LAYERS = {
+    "encoder_layers": 2,
+    "decoder_layers": 2,
+    "encoder_attention_heads": 4,
+    "decoder_attention_heads": 4,
+    "encoder_ffn_dim": 24,
+    "decoder_ffn_dim": 24,
+    "dropout": 0.0,
+}
+TOKENS = {"pad_token_id": PAD, "bos_token_id": BOS, "eos_token_id": EOS}
+
+
+def _configuration(family: str) -> transformers.PretrainedConfig:
+    if family == "bart":
+        return transformers.BartConfig(**SMALL, **LAYERS, **TOKENS, decoder_start_token_id=EOS)
+    if family == "mbart":
+        return transformers.MBartConfig(**SMALL, **LAYERS, **TOKENS, decoder_start_token_id=EOS)
+    if family == "marian":
+        # Marian starts from the pad token.
+        return transformers.MarianConfig(**SMALL, **LAYERS, **TOKENS, decoder_start_token_id=PAD)
+    if family == "pegasus":
+        tokens = {"pad_token_id": 0, "eos_token_id": 1, "decoder_start_token_id": 0}
+        return transformers.PegasusConfig(**SMALL, **LAYERS, **tokens)
+    if family == "t5":
+        tokens = {"pad_token_id": 0, "eos_token_id": 1, "decoder_start_token_id": 0}
+        sizes = {"vocab_size": 61, "d_model": 16, "d_kv": 4, "d_ff": 24, "num_heads": 4}
+        return transformers.T5Config(**sizes, num_layers=2, dropout_rate=0.0, **tokens)
+    raise KeyError(family)
+
+
+CLASSES = {
+    "bart": "BartForConditionalGeneration",
+    "mbart": "MBartForConditionalGeneration",
+    "marian": "MarianMTModel",
+    "pegasus": "PegasusForConditionalGeneration",
+    "t5": "T5ForConditionalGeneration",
+}
+
+
+def build_model(
+    family: str,
+    seed: int,
+    end_bias: float = 0.0,
+    forced_tokens: bool = False,
+    attention: str = "eager",
+    dtype: torch.dtype = torch.float64,
+) -> transformers.PreTrainedModel:
+    """A random model in evaluation mode; a larger `end_bias` makes its summaries shorter."""
+    configuration = _configuration(family)
+    configuration._attn_implementation = attention
+    model = getattr(transformers, CLASSES[family])(configuration).eval().to(torch.float64)
+    generator = np.random.default_rng(seed)
+    fixed = ("embed_positions",) if family in ("pegasus", "marian") else ()
+    with torch.no_grad():
+        for name, parameter in sorted(model.named_parameters()):
+            if any(part in name for part in fixed):
+                continue
+            values = generator.standard_normal(tuple(parameter.shape))
+            shift = 1.0 if "norm" in name and name.endswith("weight") else 0.0
+            parameter.copy_(torch.from_numpy(values * 0.45 + shift))
+        if hasattr(model, "final_logits_bias"):
+            model.final_logits_bias[0, configuration.eos_token_id] += end_bias
+    settings = model.generation_config
+    settings.num_beams, settings.max_length = 1, 20
+    settings.decoder_start_token_id = configuration.decoder_start_token_id
+    settings.pad_token_id = configuration.pad_token_id
+    settings.eos_token_id = configuration.eos_token_id
+    settings.bos_token_id = getattr(configuration, "bos_token_id", None)
+    # A BART built from a configuration may carry forced tokens along: say what is meant.
+    settings.forced_bos_token_id = BOS if forced_tokens and family in ("bart", "mbart") else None
+    settings.forced_eos_token_id = configuration.eos_token_id if forced_tokens else None
+    return model.to(dtype)
+
+
+def build_sources(
+    family: str, seed: int, documents: int, length: int, padded: bool
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """Random source ids and their mask, both [documents, length]."""
+    generator = np.random.default_rng(seed)
+    ids = torch.from_numpy(generator.integers(4, 61, size=(documents, length)))
+    lengths = generator.integers(2, length + 1, size=documents) if padded else [length] * documents
+    lengths[0] = length
+    mask = (torch.arange(length)[None, :] < torch.tensor(lengths)[:, None]).long()
+    pad = 0 if family in ("pegasus", "t5") else PAD
+    return ids.masked_fill(mask == 0, pad), mask
