@@ -64,7 +64,7 @@ class Shards:
     def __init__(self, stage: str, key: str, schema: pa.Schema) -> None:
         """Open (or start) the work folder of `stage` and remove the stage's stale ones.
 
-        `stage` may hold a slash for parts that are worked on one after the other (`generate/train`).
+        `stage` may hold a slash where a stage works on several things (`generate/train`).
         """
         self.schema = schema
         self.folder = work_root() / stage / key
