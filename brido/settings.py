@@ -278,9 +278,22 @@ class QAFactEvalSettings(Section):
 
 
 class GEvalSettings(Section):
-    """`evaluation.geval`: the LLM judge."""
+    """`evaluation.geval`: the LLM judge, everything that can change a mark."""
 
+    backend: Literal["openai", "transformers"] = "openai"
     model: str | None = None
+    revision: str | None = None
+    prompt: str = "merged"
+    score_mode: Literal["mean", "probability", "greedy"] = "mean"
+    samples: Annotated[int, Field(ge=1, le=1000)] = 20
+    temperature: Annotated[float, Field(ge=0, le=2)] | None = 1.0
+    top_p: Annotated[float, Field(gt=0, le=1)] | None = 1.0
+    max_answer_tokens: Positive | None = 256
+    structured_output: Literal["auto", "always", "never"] = "auto"
+    top_logprobs: Annotated[int, Field(ge=2, le=20)] = 20
+    seed: int | None = None
+    extra_parameters: dict[str, Any] = {}
+    max_invalid_fraction: Share = 0.05
 
 
 class EvaluationSettings(Section):
@@ -315,15 +328,24 @@ class ReportSettings(Section):
 
 
 class JudgeRuntime(Section):
-    """`runtime.judge`: what a judge may take, none of which changes an answer."""
+    """`runtime.judge`: where and how fast a judge is asked, and for how much money."""
 
-    max_concurrency: Positive = 16
+    base_url: Annotated[str, Field(pattern="^https?://")] | None = None
+    api_key_env: str | None = None
+    store: str = ".brido/judge/answers.sqlite"
+    max_concurrency: Annotated[int, Field(ge=1, le=1024)] = 32
+    samples_per_call: Annotated[int, Field(ge=1, le=128)] = 1
     timeout_seconds: Annotated[float, Field(gt=0)] = 120.0
-    max_retries: Count = 8
+    max_attempts: Positive = 8
+    patience_seconds: Annotated[float, Field(gt=0)] = 300.0
     max_cost: NonNegative | None = None
     max_tokens: Positive | None = None
+    input_price: NonNegative | None = None
+    output_price: NonNegative | None = None
     dry_run: bool = False
     replay: bool = False
+    show_content: bool = False
+    batch_size: Positive = 8
 
 
 class RuntimeSettings(Section):
