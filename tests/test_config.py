@@ -1,0 +1,120 @@
+"""params.yaml: what is accepted, and that every problem is named in one message."""
+
+import math
+from pathlib import Path
+
+import pytest
+
+from brido.config import check_params, load_params
+from brido.errors import BridoError
+from brido.settings import Params
+
+BASE = {"checkpoints": {"base": {"source": "embedded"}}}
+
+
+def problems(**sections) -> str:
+    with pytest.raises(BridoError) as caught:
+        check_params({**BASE, **sections})
+    return str(caught.value)
+
+
+def test_the_shipped_file_is_complete_and_names_every_key():
+    text = Path("params.yaml")
+    params = load_params(text)
+    dumped = params.model_dump()
+    assert dumped["scoring"]["alpha"] == 0
+    # Every key of every section stands in the file, so that a reader finds it there.
+    from brido.config import read_yaml
+
+    raw = read_yaml(text)
+    assert _keys(raw) == _keys(dumped)
+
+
+def _keys(tree, prefix=""):
+    if not isinstance(tree, dict):
+        return {prefix}
+    return set().union(*(_keys(value, f"{prefix}.{key}") for key, value in tree.items()), {prefix})
+
+
+@pytest.mark.parametrize("text", ["inf", ".inf", "+inf", ".INF", math.inf])
+def test_infinity_as_number_and_as_text(text):
+    assert check_params({**BASE, "scoring": {"alpha": text}}).scoring.alpha == math.inf
+
+
+@pytest.mark.parametrize("alpha", ["None", "31", -1, math.nan, -math.inf, True, None])
+def test_alpha_refused(alpha):
+    assert "scoring.alpha" in problems(scoring={"alpha": alpha})
+
+
+def test_numbers_as_dvc_writes_them(tmp_path):
+    path = tmp_path / "params.yaml"
+    path.write_text(
+        "checkpoints: {base: {source: embedded}}\ntraining: {learning_rate: 1e-05}\n"
+        "scoring: {alpha: .inf}\n"
+    )
+    params = load_params(path)
+    assert params.training.learning_rate == 1e-5
+    assert params.scoring.alpha == math.inf
+
+
+def test_all_problems_in_one_message_with_suggestions():
+    message = problems(
+        scoring={"alhpa": 1},
+        trianing={},
+        generation={"num_beams": "16"},
+        pairwise={"combination": "mean"},
+    )
+    assert "4 problems" in message
+    assert "scoring.alhpa: unknown key; did you mean scoring.alpha?" in message
+    assert "did you mean training?" in message
+    assert "generation.num_beams: must be a valid integer, not '16'" in message
+    assert "'harmonic_r1_r2' or 'mean_r1_r2_rlsum'" in message
+
+
+def test_suggestion_inside_a_named_checkpoint():
+    message = problems(checkpoints={"base": {"source": "x", "embeded": {}}})
+    assert "did you mean checkpoints.base.embedded?" in message
+
+
+def test_none_as_text_says_how_null_is_written():
+    assert "written null" in problems(decoding={"num_beams": "None"})
+
+
+def test_groups_and_kept_beams_must_fit():
+    message = problems(generation={"num_beams": 15, "num_candidates": 16, "num_beam_groups": 2})
+    assert "num_beam_groups (2) must divide num_beams (15)" in message
+    assert "more than num_beams (15)" in message
+
+
+def test_relations_between_sections():
+    message = problems(systems=["reference", "base", "brio"])
+    assert "decoded_systems" in message
+    assert "['brio'] are no keys of checkpoints" in message
+
+
+def test_listing_normalization_knows_four_alphas():
+    for alpha in (0, 1, 15, math.inf):
+        check_params({**BASE, "scoring": {"alpha": alpha, "normalization": "listing"}})
+    assert "15 (N-1)" in problems(scoring={"alpha": 2.5, "normalization": "listing"})
+
+
+def test_unknown_metric():
+    assert "unknown ['rogue']" in problems(evaluation={"metrics": ["rogue"]})
+
+
+def test_missing_and_broken_files(tmp_path):
+    with pytest.raises(BridoError, match="is missing"):
+        load_params(tmp_path / "params.yaml")
+    (tmp_path / "params.yaml").write_text("a: [")
+    with pytest.raises(BridoError, match="cannot be read as YAML"):
+        load_params(tmp_path / "params.yaml")
+    (tmp_path / "params.yaml").write_text("- 1")
+    with pytest.raises(BridoError, match="must hold sections"):
+        load_params(tmp_path / "params.yaml")
+
+
+def test_settings_cannot_be_changed():
+    params = check_params(BASE)
+    with pytest.raises(ValueError, match="frozen"):
+        params.scoring.alpha = 3
+    assert isinstance(params, Params)

@@ -1,0 +1,28 @@
+"""Progress where stderr is no terminal, and the exit code of errors."""
+
+import pytest
+
+from brido.errors import BridoError, run_command
+from brido.progress import Progress
+
+
+def test_lines_with_rate_and_time_left(capfd):
+    with Progress("decode test", total=4, interval=0.0) as progress:
+        progress.skip(1)
+        progress.advance(1, note="batch halved")
+        progress.advance(2)
+    lines = capfd.readouterr().err.splitlines()
+    assert lines[-1].startswith("decode test: 4/4 documents, ")
+    assert "s left" in lines[1]
+    assert "1 from an earlier run" in lines[-1]
+    assert "batch halved" in lines[-1]
+
+
+def test_errors_of_the_user_end_with_code_2_and_no_traceback(capsys):
+    def main():
+        raise BridoError("alpha is wrong")
+
+    with pytest.raises(SystemExit) as caught:
+        run_command(main)
+    assert caught.value.code == 2
+    assert capsys.readouterr().err == "error: alpha is wrong\n"
