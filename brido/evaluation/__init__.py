@@ -2,16 +2,15 @@
 
 A metric is a function
 
-    evaluate(inputs: Inputs, settings, work: Path, progress) -> Evaluation
+    evaluate(inputs, settings, work, progress, runtime=None) -> Evaluation
 
-* `inputs`: the documents of the test split and one system's summaries, aligned by position.
-* `settings`: the metric's own section of params.yaml (`evaluation.METRIC`), an object whose
-  attributes are the keys; a metric without settings gets an object without attributes.
-* `work`: an existing folder for unfinished shards (`.brido/work/...`), already keyed by a
-  fingerprint of settings and inputs: whatever the metric finds there is its own and still valid.
-  Cheap metrics leave it alone.
-* `progress`: wraps an iterable, `progress(iterable, total=..., description=...)`, and yields its
-  items while it reports how far it is.
+* `inputs`: `Inputs`, the documents of the test split and one system's summaries, aligned.
+* `settings`: the metric's own section, `params.evaluation.METRIC` (see brido/settings.py).
+* `work`: a folder for unfinished work, made for it, whose name is a fingerprint of settings and
+  inputs: whatever the metric finds there is its own and still valid. Cheap metrics ignore it.
+* `progress(label, total, unit)`: makes a `brido.progress.Progress`, a context manager with
+  `advance(count)`; cheap metrics ignore it.
+* `runtime`: `params.runtime` (device, batch sizes, limits), which never changes a number.
 
 It returns an `Evaluation`: one row per document, in the order of the inputs, with one number per
 submetric (None where it was not measured: it becomes a null and counts in no mean), a JSON-able
@@ -20,7 +19,7 @@ metric's mean over the documents that have a number is what the report shows. A 
 BridoError for what a user can cause, and never returns fewer rows than it was given.
 
 Scales: ROUGE and what the paper prints times 100 (`is_answered`, `f1`, `em`) run from 0 to 100;
-shares (`precision`, `unsupported`, `coverage`, `novel_unigrams`, ...) from 0 to 1; marks and LERC
+shares (`precision`, `unsupported`, `coverage`, `novel_ngrams`) from 0 to 1; marks and LERC
 as their makers define them; lengths in words.
 """
 
@@ -45,19 +44,11 @@ METRICS: dict[str, str] = {
 # What each metric measures, in the order in which tables show it.
 SUBMETRICS: dict[str, tuple[str, ...]] = {
     "rouge": ("r1", "r2", "rl", "rlsum"),
-    "mentions": ("precision", "unsupported", "count"),
-    "extractiveness": (
-        "coverage",
-        "density",
-        "novel_unigrams",
-        "novel_bigrams",
-        "novel_trigrams",
-        "compression",
-        "length",
-    ),
+    "mentions": ("precision", "unsupported"),
+    "extractiveness": ("coverage", "density", "novel_ngrams", "compression", "length"),
     "world_qa": ("is_answered", "f1", "em"),
     "world_judge": ("coherence", "consistency", "fluency", "relevance", "average"),
-    "qafacteval": ("lerc", "f1", "em", "is_answered"),
+    "qafacteval": ("lerc", "f1", "em", "is_answered", "n_questions", "without_questions"),
     "geval": ("coherence", "consistency", "fluency", "relevance", "average"),
 }
 
