@@ -272,9 +272,13 @@ class WorldJudgeSettings(Section):
 
 
 class QAFactEvalSettings(Section):
-    """`evaluation.qafacteval`: the neural QAFactEval."""
+    """`evaluation.qafacteval`: the neural QAFactEval, everything that can change a number."""
 
-    weights: str | None = None
+    models: str = "hub"
+    spacy_model: str = "en_core_web_sm"
+    answers: Literal["noun_chunks", "ner", "max_np", "all"] = "noun_chunks"
+    scorer: Literal["lerc_quip", "lerc"] = "lerc_quip"
+    faithful: bool = True
 
 
 class GEvalSettings(Section):
