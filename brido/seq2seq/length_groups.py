@@ -1,0 +1,61 @@
+"""Candidates of similar length run together, so that little is computed for padding."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+# A further pass over the decoder costs about as much as this many padded tokens of one document.
+PASS_TOKENS = 48
+
+
+class LengthGroup(NamedTuple):
+    """Candidates that run in one pass.
+
+    members [B, n]: which of each document's candidates; length: tokens they are cut to; scored:
+    the flat indices of the scored tokens within [B, n, length].
+    """
+
+    members: Tensor
+    length: int
+    scored: Tensor
+
+
+def group_by_length(scored: Tensor, largest: int | None = None) -> list[LengthGroup]:
+    """Groups, longest first, that hold each of N candidates of B documents exactly once.
+
+    scored [B, N, T] says which tokens count. Every document gives the same number of candidates to
+    a group, its longest to the first. The cuts minimise the padded tokens plus a fixed price a
+    pass; no group takes more than `largest` candidates of a document.
+    """
+    documents, candidates, tokens = scored.shape
+    position = torch.arange(1, tokens + 1)
+    lengths = (scored * position).amax(-1)
+    order = lengths.argsort(dim=1, descending=True, stable=True)
+    longest = lengths.gather(1, order).amax(0).tolist()
+    cuts = _cuts(longest, min(largest or candidates, candidates))
+    groups = []
+    for start, end in zip([0, *cuts[:-1]], cuts, strict=True):
+        members, length = order[:, start:end], longest[start]
+        rows = scored[torch.arange(documents)[:, None], members, :length]
+        groups.append(LengthGroup(members, length, rows.flatten().nonzero()[:, 0]))
+    return groups
+
+
+def _cuts(longest: list[int], largest: int) -> list[int]:
+    """Ends of the cheapest groups of the falling lengths (dynamic programme over the last cut)."""
+    best = [0.0]
+    first = [0]
+    for end in range(1, len(longest) + 1):
+        price, start = min(
+            (best[start] + (end - start) * longest[start] + PASS_TOKENS, start)
+            for start in range(max(0, end - largest), end)
+        )
+        best.append(price)
+        first.append(start)
+    cuts = [len(longest)]
+    while first[cuts[-1]]:
+        cuts.append(first[cuts[-1]])
+    return cuts[::-1]

@@ -1,0 +1,1 @@
+"""Contrastive training: the losses, the batches, the loop."""

@@ -1,0 +1,114 @@
+"""Eq. 1 (contrastive loss over ranked candidates), BRIO's cross-entropy, and Eq. 3, their sum.
+
+Pure functions of tensors: no model, no file, no global state.
+"""
+
+from typing import Literal
+
+import torch
+from torch import Tensor
+
+MarginKind = Literal["difference", "fixed"]
+Reduction = Literal["listing", "sum"]
+
+
+def contrastive_loss(
+    log_likelihood: Tensor,
+    scores: Tensor,
+    margin: float,
+    margin_kind: MarginKind = "difference",
+    reduction: Reduction = "listing",
+    gold_log_likelihood: Tensor | None = None,
+    gold_margin: float = 0.0,
+    gold_weight: float = 0.0,
+) -> Tensor:
+    """The ranking loss of Eq. 1, a scalar: every better candidate should be the likelier one.
+
+    log_likelihood [B, N] is f(S), scores [B, N] the consensus scores, candidates best first. The
+    pair i < j costs max(0, f(S_j) - f(S_i) + m_ij), where m_ij is (score_i - score_j) * margin
+    (`difference`) or (j - i) * margin (`fixed`).
+
+    `listing`, the paper's code: for every offset d = j - i the mean over the batch and the N - d
+    pairs, summed over offsets. `sum`, Eq. 1 as printed: all pairs, then the mean over documents.
+
+    With gold_weight > 0 the reference, of likelihood gold_log_likelihood [B], should beat every
+    candidate by gold_margin: gold_weight times the mean over batch and candidates (`listing`), or
+    the sum over candidates and the mean over documents (`sum`).
+
+    One document, f = (-1.0, -0.5, -2.0), scores (0.5, 0.3, 0.1), margin 1, `difference`:
+
+        (1,2): max(0, -0.5 + 1.0 + 0.2) = 0.7     (2,3): max(0, -2.0 + 0.5 + 0.2) = 0
+        (1,3): max(0, -2.0 + 1.0 + 0.4) = 0
+
+    `sum` gives 0.7; `listing` gives (0.7 + 0) / 2 + 0 / 1 = 0.35.
+
+    Raises:
+        ValueError: shapes that do not fit, an unknown kind or reduction, gold_weight without
+            gold_log_likelihood.
+    """
+    _check(log_likelihood, scores, margin_kind, reduction, gold_log_likelihood, gold_weight)
+    documents, candidates = log_likelihood.shape
+    rank = torch.arange(candidates, device=log_likelihood.device)
+    offset = rank[None, :] - rank[:, None]
+    if margin_kind == "difference":
+        required = (scores[:, :, None] - scores[:, None, :]) * margin
+    else:
+        required = (offset.to(log_likelihood.dtype) * margin)[None]
+    required = required.to(log_likelihood.dtype)
+    violation = log_likelihood[:, None, :] - log_likelihood[:, :, None] + required
+    # A pair at offset d is one of N - d; the weight undoes that where the listing takes a mean.
+    weight = (offset > 0).to(log_likelihood.dtype)
+    if reduction == "listing":
+        weight = weight / (candidates - offset.clamp(min=1)).clamp(min=1)
+    loss = (violation.clamp(min=0) * weight).sum() / documents
+    if gold_log_likelihood is None or gold_weight == 0:
+        return loss
+    gold = (log_likelihood - gold_log_likelihood[:, None] + gold_margin).clamp(min=0)
+    gold_loss = gold.mean() if reduction == "listing" else gold.sum() / documents
+    return loss + gold_weight * gold_loss
+
+
+def smoothed_cross_entropy(
+    log_probability: Tensor, mean_log_probability: Tensor, tokens: Tensor | float, smoothing: float
+) -> Tensor:
+    """BRIO's label-smoothed cross-entropy, a scalar in nats per token.
+
+    log_probability: sums (of any shape) over scored tokens of log p(token); mean_log_probability:
+    the same sums of the mean of log p(v) over all V entries v of the vocabulary; tokens: how many
+    were scored. The target puts 1 - smoothing + smoothing / V on the token and smoothing / V on
+    every other entry, so the loss is -((1 - smoothing) * log p(token) + smoothing * mean_v log
+    p(v)), averaged over all tokens of the batch that are no padding.
+    """
+    total = (1 - smoothing) * log_probability.sum() + smoothing * mean_log_probability.sum()
+    count = tokens.sum() if isinstance(tokens, Tensor) else tokens
+    return -total / count
+
+
+def combined_loss(cross_entropy: Tensor, contrastive: Tensor | float, gamma: float) -> Tensor:
+    """Eq. 3: cross_entropy + gamma * contrastive. gamma 0 is maximum likelihood alone."""
+    return cross_entropy + gamma * contrastive
+
+
+def _check(
+    log_likelihood: Tensor,
+    scores: Tensor,
+    margin_kind: str,
+    reduction: str,
+    gold: Tensor | None,
+    gold_weight: float,
+) -> None:
+    if log_likelihood.ndim != 2 or scores.shape != log_likelihood.shape:
+        raise ValueError(
+            "log_likelihood and scores must both be [documents, candidates], not "
+            f"{list(log_likelihood.shape)} and {list(scores.shape)}"
+        )
+    if margin_kind not in ("difference", "fixed"):
+        raise ValueError(f"margin_kind must be difference or fixed, not {margin_kind!r}")
+    if reduction not in ("listing", "sum"):
+        raise ValueError(f"reduction must be listing or sum, not {reduction!r}")
+    if gold_weight and gold is None:
+        raise ValueError("gold_weight needs gold_log_likelihood")
+    if gold is not None and gold.shape != log_likelihood.shape[:1]:
+        raise ValueError(
+            f"gold_log_likelihood must be [{log_likelihood.shape[0]}], not {list(gold.shape)}"
+        )

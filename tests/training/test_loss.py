@@ -1,0 +1,201 @@
+"""The losses against the paper's listing and BRIO's formula, both written as they are printed."""
+
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from torch import Tensor
+from torch.nn import MarginRankingLoss
+
+from brido.training.loss import combined_loss, contrastive_loss, smoothed_cross_entropy
+
+DOUBLE = torch.float64
+
+
+def listing(
+    log_likelihood: Tensor,
+    scores: Tensor,
+    margin: float,
+    kind: str,
+    gold: Tensor | None,
+    gold_margin: float,
+    gold_weight: float,
+) -> Tensor:
+    """A loop over offsets: the mean over batch and pairs of each, summed (the paper's appendix)."""
+    candidates = log_likelihood.shape[1]
+    total = torch.zeros((), dtype=log_likelihood.dtype)
+    for offset in range(1, candidates):
+        better = log_likelihood[:, :-offset].reshape(-1)
+        worse = log_likelihood[:, offset:].reshape(-1)
+        if kind == "fixed":
+            total = total + MarginRankingLoss(margin * offset)(better, worse, torch.ones(1))
+        else:
+            gap = (scores[:, :-offset] - scores[:, offset:]).reshape(-1) * margin
+            total = total + torch.relu(worse - better + gap).mean()
+    if gold is not None:
+        target = gold[:, None].expand_as(log_likelihood).reshape(-1)
+        term = MarginRankingLoss(gold_margin)(target, log_likelihood.reshape(-1), torch.ones(1))
+        total = total + gold_weight * term
+    return total
+
+
+def equation(
+    log_likelihood: Tensor,
+    scores: Tensor,
+    margin: float,
+    kind: str,
+    gold: Tensor | None,
+    gold_margin: float,
+    gold_weight: float,
+) -> Tensor:
+    """Eq. 1 pair by pair, averaged over documents."""
+    total = torch.zeros((), dtype=log_likelihood.dtype)
+    for document in range(len(log_likelihood)):
+        f, score = log_likelihood[document], scores[document]
+        for i in range(len(f)):
+            for j in range(i + 1, len(f)):
+                gap = (j - i) * margin if kind == "fixed" else (score[i] - score[j]) * margin
+                total = total + torch.relu(f[j] - f[i] + gap)
+            if gold is not None:
+                total = total + gold_weight * torch.relu(f[i] - gold[document] + gold_margin)
+    return total / len(log_likelihood)
+
+
+def batch(documents: int, candidates: int, seed: int) -> tuple[Tensor, Tensor, Tensor]:
+    generator = torch.Generator().manual_seed(seed)
+    f = torch.randn(documents, candidates, generator=generator, dtype=DOUBLE)
+    scores = torch.rand(documents, candidates, generator=generator, dtype=DOUBLE)
+    gold = torch.randn(documents, generator=generator, dtype=DOUBLE)
+    return f, scores.sort(descending=True).values, gold
+
+
+@given(
+    documents=st.integers(1, 4),
+    candidates=st.integers(1, 9),
+    seed=st.integers(0, 10_000),
+    margin=st.sampled_from([0.0, 0.01, 0.5, 3.0]),
+    kind=st.sampled_from(["difference", "fixed"]),
+    with_gold=st.booleans(),
+    reduction=st.sampled_from(["listing", "sum"]),
+)
+@settings(max_examples=120, deadline=None)
+def test_equals_the_loops_with_gradients(
+    documents: int,
+    candidates: int,
+    seed: int,
+    margin: float,
+    kind: str,
+    with_gold: bool,
+    reduction: str,
+) -> None:
+    f, scores, gold = batch(documents, candidates, seed)
+    oracle = listing if reduction == "listing" else equation
+    results = []
+    for function in (contrastive_loss, oracle):
+        likelihood = f.clone().requires_grad_()
+        reference = gold.clone().requires_grad_() if with_gold else None
+        if function is oracle:
+            loss = oracle(likelihood, scores, margin, kind, reference, 0.2, 0.7)
+        else:
+            weight = 0.7 if with_gold else 0.0
+            loss = contrastive_loss(
+                likelihood, scores, margin, kind, reduction, reference, 0.2, weight
+            )
+        if loss.requires_grad:
+            loss.backward()
+        results.append(
+            (loss.detach(), likelihood.grad, None if reference is None else reference.grad)
+        )
+    for left, right in zip(*results, strict=True):
+        if left is None or right is None:
+            empty = torch.zeros(1, dtype=DOUBLE)
+            left, right = (empty if side is None else side for side in (left, right))
+            assert not left.any()
+            assert not right.any()
+        else:
+            torch.testing.assert_close(left, right, rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize("reduction", ["listing", "sum"])
+@pytest.mark.parametrize("kind", ["difference", "fixed"])
+def test_gradcheck(kind: str, reduction: str) -> None:
+    f, scores, gold = batch(2, 5, 3)
+
+    def loss(likelihood: Tensor, reference: Tensor) -> Tensor:
+        return contrastive_loss(likelihood, scores, 0.3, kind, reduction, reference, 0.1, 0.5)
+
+    assert torch.autograd.gradcheck(loss, (f.requires_grad_(), gold.requires_grad_()))
+
+
+def test_the_arithmetic_of_one_document() -> None:
+    f = torch.tensor([[-1.0, -0.5, -2.0]], dtype=DOUBLE)
+    scores = torch.tensor([[0.5, 0.3, 0.1]], dtype=DOUBLE)
+    # (1,2): -0.5 + 1.0 + 0.2; (2,3): -2.0 + 0.5 + 0.2 < 0; (1,3): -2.0 + 1.0 + 0.4 < 0
+    assert contrastive_loss(f, scores, 1.0).item() == pytest.approx(0.35)
+    assert contrastive_loss(f, scores, 1.0, reduction="sum").item() == pytest.approx(0.7)
+    # fixed: (1,2) -0.5 + 1.0 + 0.4; (2,3) -2.0 + 0.5 + 0.4 < 0; (1,3) -2.0 + 1.0 + 0.8 < 0
+    fixed = contrastive_loss(f, scores, 0.4, "fixed", "sum")
+    assert fixed.item() == pytest.approx(0.9)
+
+
+def test_one_candidate_costs_nothing() -> None:
+    f = torch.tensor([[-1.0], [-2.0]], requires_grad=True)
+    loss = contrastive_loss(f, torch.ones(2, 1), 0.1)
+    loss.backward()
+    assert loss.item() == 0
+    assert f.grad.tolist() == [[0.0], [0.0]]
+
+
+def brio_label_smoothing(logits: Tensor, target: Tensor, pad: int, smoothing: float) -> Tensor:
+    """BRIO's formula on whole logits: a target distribution, then the mean over what is no pad."""
+    log_probability = logits.log_softmax(-1)
+    vocabulary = logits.shape[-1]
+    wanted = torch.full_like(log_probability, smoothing / vocabulary)
+    wanted.scatter_(-1, target[..., None], 1 - smoothing + smoothing / vocabulary)
+    loss = -(wanted * log_probability).sum(-1)
+    keep = (target != pad).to(loss.dtype)
+    return (loss * keep).sum() / keep.sum()
+
+
+@pytest.mark.parametrize("smoothing", [0.0, 0.1, 1.0])
+def test_cross_entropy_equals_brio(smoothing: float) -> None:
+    generator = torch.Generator().manual_seed(0)
+    logits = torch.randn(3, 6, 13, generator=generator, dtype=DOUBLE)
+    target = torch.randint(0, 13, (3, 6), generator=generator)
+    target[0, 4:] = target[2, 1:] = 5
+    keep = target != 5
+    log_probability = logits.log_softmax(-1)
+    chosen = log_probability.gather(-1, target[..., None])[..., 0] * keep
+    mean = log_probability.mean(-1) * keep
+    actual = smoothed_cross_entropy(chosen.sum(-1), mean.sum(-1), keep.sum(-1), smoothing)
+    expected = brio_label_smoothing(logits, target, 5, smoothing)
+    assert actual.item() == pytest.approx(expected.item(), rel=1e-14)
+    torch_loss = torch.nn.functional.cross_entropy(
+        logits.flatten(0, 1), target.flatten(), ignore_index=5, label_smoothing=smoothing
+    )
+    assert actual.item() == pytest.approx(torch_loss.item(), rel=1e-14)
+
+
+def test_equation_3_and_its_control() -> None:
+    assert combined_loss(torch.tensor(2.0), torch.tensor(0.5), 10.0).item() == 7.0
+    assert combined_loss(torch.tensor(2.0), torch.tensor(0.5), 0.0).item() == 2.0
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"scores": torch.zeros(2, 4)}, r"\[2, 3\] and \[2, 4\]"),
+        ({"margin_kind": "relative"}, "'relative'"),
+        ({"reduction": "mean"}, "'mean'"),
+        ({"gold_weight": 1.0}, "gold_log_likelihood"),
+        ({"gold_log_likelihood": torch.zeros(3)}, r"\[2\], not \[3\]"),
+    ],
+)
+def test_bad_arguments_raise(changes: dict, message: str) -> None:
+    arguments = {
+        "log_likelihood": torch.zeros(2, 3),
+        "scores": torch.zeros(2, 3),
+        "margin": 0.1,
+    }
+    with pytest.raises(ValueError, match=message):
+        contrastive_loss(**{**arguments, **changes})
