@@ -1,0 +1,218 @@
+"""Event types of courts, roads, fires and protests."""
+
+from brido.corpus.world.events.model import EventType, age, county, day, option
+from brido.corpus.world.lexicon import AMOUNT, NUMBER, ORGANISATION, PERSON, TERM, TOWN
+
+COURT = EventType(
+    name="court",
+    keys={"defendant": PERSON, "offence": TERM, "town": TOWN},
+    terms={"offence": ("fraud", "burglary", "arson", "theft", "smuggling", "blackmail")},
+    leads=(
+        "{defendant}[age] has been jailed for {offence}[money] by a court in {town}[county].",
+        "A court in {town}[county] has found {defendant}[age] guilty of {offence}.",
+        "A {offence}[money] trial in {town}[county] has ended with prison for {defendant}[age].",
+    ),
+    body=(
+        (
+            "{defendant} stood trial for {offence}.",
+            "Prosecutors accused {defendant} of {offence}.",
+            "{defendant} was charged with {offence} in the spring.",
+        ),
+        (
+            "The case was heard in {town}.",
+            "The judges in {town} took little time to decide.",
+            "Nobody spoke in the courtroom in {town}.",
+        ),
+        (
+            "{defendant_last} showed no emotion as the verdict was read.",
+            "The lawyer of {defendant_last} plans an appeal.",
+            "{defendant_last} was led away to the cells.",
+        ),
+    ),
+    options=(
+        age("defendant"),
+        county(),
+        day(),
+        option(
+            "money",
+            AMOUNT,
+            (" worth {money}", " over {money}", " that cost {money}"),
+            (
+                "The damage came to {money}.",
+                "The victims lost {money} in all.",
+                "The court put the harm done at {money}.",
+            ),
+        ),
+        option(
+            "witness",
+            PERSON,
+            (" after {witness} spoke", " with help from {witness}", " thanks to {witness}"),
+            (
+                "{witness} gave evidence at the trial.",
+                "The main witness was {witness}.",
+                "{witness} told the court what had happened.",
+            ),
+        ),
+    ),
+)
+
+CRASH = EventType(
+    name="crash",
+    keys={"driver": PERSON, "vehicle": TERM, "town": TOWN},
+    terms={"vehicle": ("lorry", "van", "bus", "motorbike", "tractor", "taxi")},
+    leads=(
+        "{driver}[age] has died after losing control of a {vehicle} near {town}[county].",
+        "Police are looking into the death of {driver}[age] in a {vehicle} near {town}[county].",
+        "A {vehicle} crash near {town}[county] has killed {driver}[age].",
+    ),
+    body=(
+        (
+            "{driver} was at the wheel of the {vehicle}.",
+            "The {vehicle} was driven by {driver}.",
+            "{driver} lost control of the {vehicle} on a bend.",
+        ),
+        (
+            "The road near {town} was closed for hours.",
+            "Officers were called to a road outside {town}.",
+            "Traffic around {town} came to a halt.",
+        ),
+        (
+            "Doctors could not save {driver_last}.",
+            "Nobody but {driver_last} was hurt.",
+            "The family of {driver_last} has been told.",
+        ),
+    ),
+    options=(
+        age("driver"),
+        county(),
+        day(),
+        option(
+            "number",
+            NUMBER,
+            (" as {number} watched", " before {number} people", " and {number} were delayed"),
+            (
+                "Some {number} people were caught in the queue.",
+                "The police counted {number} cars in the jam.",
+                "About {number} travellers came home late.",
+            ),
+        ),
+        option(
+            "firm",
+            ORGANISATION,
+            (" while working for {firm}", " on the way to {firm}", " during a trip for {firm}"),
+            (
+                "{driver_last} worked for {firm}.",
+                "{firm} owned what was left of it.",
+                "The trip was made for {firm}.",
+            ),
+        ),
+    ),
+)
+
+FIRE = EventType(
+    name="fire",
+    keys={"owner": PERSON, "building": TERM, "town": TOWN},
+    terms={"building": ("warehouse", "school", "hotel", "farm", "library", "bakery")},
+    leads=(
+        "{owner}[age] has lost a {building} in a fire that broke out in {town}[county].",
+        "A night of fire in {town}[county] has destroyed the {building} of {owner}[age].",
+        "Fire crews in {town}[county] could not save the {building} of {owner}[age].",
+    ),
+    body=(
+        (
+            "Flames were seen above the {building} before dawn.",
+            "The {building} burned for most of the night.",
+            "Crews fought to keep the {building} standing.",
+        ),
+        (
+            "It belongs to {owner} and had just been painted.",
+            "{owner} had run it for many years.",
+            "{owner} watched from across the street.",
+        ),
+        (
+            "Smoke hung over {town} for hours.",
+            "The streets of {town} smelled of ash.",
+            "Every engine in {town} was sent out.",
+        ),
+    ),
+    options=(
+        age("owner"),
+        county(),
+        day(),
+        option(
+            "number",
+            NUMBER,
+            (" and {number} fled", " that moved {number} people", " with {number} led to safety"),
+            (
+                "About {number} neighbours had to leave their beds.",
+                "Police moved {number} people out of danger.",
+                "Some {number} guests stood in the cold.",
+            ),
+        ),
+        option(
+            "money",
+            AMOUNT,
+            (", a loss of {money},", " worth {money}", " at a cost of {money}"),
+            (
+                "The damage is put at {money}.",
+                "Repairs would cost {money}.",
+                "The insurers speak of {money}.",
+            ),
+        ),
+    ),
+)
+
+PROTEST = EventType(
+    name="protest",
+    keys={"leader": PERSON, "cause": TERM, "town": TOWN},
+    terms={"cause": ("fracking", "parking fees", "pay cuts", "a bypass", "school closures")},
+    leads=(
+        "{leader}[age] has led a long march against {cause} through {town}[county].",
+        "A noisy protest against {cause} in {town}[county] was called by {leader}[age].",
+        "People in {town}[county] have joined {leader}[age] to march against {cause}.",
+    ),
+    body=(
+        (
+            "Banners against {cause} hung from the windows.",
+            "The crowd shouted slogans against {cause}.",
+            "Many carried signs that spoke out against {cause}.",
+        ),
+        (
+            "{leader} walked at the front.",
+            "{leader} had called for the march.",
+            "It was organised by {leader} and a few friends.",
+        ),
+        (
+            "The centre of {town} was full by noon.",
+            "Shops in {town} stayed closed.",
+            "It ended in the market square of {town}.",
+        ),
+    ),
+    options=(
+        age("leader"),
+        county(),
+        day(),
+        option(
+            "number",
+            NUMBER,
+            (" with {number} others", ", {number} strong,", " and drawn {number} people"),
+            (
+                "Police counted {number} marchers.",
+                "About {number} people took part.",
+                "The crowd was {number} strong.",
+            ),
+        ),
+        option(
+            "target",
+            ORGANISATION,
+            (" outside {target}", " in front of {target}", " to shame {target}"),
+            (
+                "The march stopped outside {target}.",
+                "The anger is aimed at {target}.",
+                "{target} kept its doors shut.",
+            ),
+        ),
+    ),
+)
+
+EVENTS = (COURT, CRASH, FIRE, PROTEST)
