@@ -1,0 +1,146 @@
+"""Rows of any source become corpus rows; bad ones are counted, named, and refused above a limit."""
+
+import hashlib
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from brido.text import clean
+
+# Names of bad rows that a message shows for each kind.
+_NAMED = 3
+
+
+@dataclass(frozen=True)
+class RawRow:
+    """One row as its source gave it, before any check.
+
+    `id` None means that the source has no ids: one is made from the document. `where` says where
+    the row stands, for messages (`articles.jsonl line 7`). `extra` holds further columns of the
+    corpus table, unchecked (the embedded world's facts).
+    """
+
+    id: Any
+    document: Any
+    summary: Any
+    references: Any = None
+    where: str = ""
+    extra: dict[str, Any] = field(default_factory=dict)
+
+
+class MissingId:
+    """The id of a row whose source has ids, but none here."""
+
+
+def made_id(document: Any) -> str | None:
+    """The id made for a document that has none: 16 hexadecimal digits of its SHA-256.
+
+    It stays the same when rows or files are added or reordered, so a split cut by id does too.
+    None where there is no text.
+    """
+    if not isinstance(document, str):
+        return None
+    return hashlib.sha256(document.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+
+
+class SplitChecks:
+    """The checks of one split and what they found.
+
+    A row is bad when its document or summary is null, blank or no text, when its id is null or was
+    seen before in the split, when its references are no list of texts, or when the document is its
+    own summary. Bad rows are left out; whether that is acceptable is `problem`'s answer. Memory
+    grows by about 100 bytes a row, for the ids.
+    """
+
+    def __init__(self, split: str, lowercase: bool, max_bad_fraction: float) -> None:
+        """Checks for `split`; `lowercase` lower-cases documents, summaries and references."""
+        self.split, self.lowercase, self.max_bad_fraction = split, lowercase, max_bad_fraction
+        self.rows = self.kept = 0
+        self.bad: dict[str, int] = {}
+        self._names: dict[str, list[str]] = {}
+        self._seen: set[bytes] = set()
+
+    def keep_good(self, rows: Iterable[RawRow]) -> Iterator[dict[str, Any]]:
+        """The good rows as rows of the corpus table, in order.
+
+        Texts have every run of white space made one space. `references` holds every reference of
+        the document, its summary first, no text twice.
+        """
+        for row in rows:
+            self.rows += 1
+            identity = made_id(row.document) if row.id is None else row.id
+            fault = self._fault(row, identity)
+            if fault:
+                self._note(fault, row, identity)
+                continue
+            self.kept += 1
+            summary = self._text(row.summary)
+            others = [self._text(text) for text in row.references or []]
+            yield {
+                "id": str(identity),
+                "document": self._text(row.document),
+                "summary": summary,
+                "references": list(dict.fromkeys([summary, *(text for text in others if text)])),
+                **row.extra,
+            }
+
+    def _text(self, text: str) -> str:
+        cleaned = clean(text)
+        return cleaned.lower() if self.lowercase else cleaned
+
+    def _fault(self, row: RawRow, identity: Any) -> str | None:
+        """What is wrong with a row, None where nothing is; remembers the id of a good one."""
+        for name, value in (("document", row.document), ("summary", row.summary)):
+            if value is None:
+                return f"{name} is null"
+            if not isinstance(value, str):
+                return f"{name} is no text"
+            if not value.strip():
+                return f"{name} is blank"
+            if not value.isascii() and any("\ud800" <= sign <= "\udfff" for sign in value):
+                return f"{name} holds half of a surrogate pair"
+        references = row.references
+        if references is not None and not (
+            isinstance(references, list) and all(isinstance(text, str) for text in references)
+        ):
+            return "references are no list of texts"
+        if clean(row.document) == clean(row.summary):
+            return "document is its own summary"
+        if identity is MissingId or not str(identity).strip():
+            return "id is null or blank"
+        digest = hashlib.blake2b(str(identity).encode(), digest_size=16).digest()
+        if digest in self._seen:
+            return "document was seen before" if row.id is None else "id was seen before"
+        self._seen.add(digest)
+        return None
+
+    def _note(self, fault: str, row: RawRow, identity: Any) -> None:
+        self.bad[fault] = self.bad.get(fault, 0) + 1
+        names = self._names.setdefault(fault, [])
+        if len(names) < _NAMED:
+            known = row.id is not None and identity is not MissingId
+            place = f" ({row.where})" if known and row.where else row.where
+            names.append(f"{identity}{place}" if known else place or f"row {self.rows}")
+
+    def left_out(self) -> str:
+        """The bad rows in words, by kind with their number and the first names; "" for none."""
+        parts = []
+        for fault, count in sorted(self.bad.items(), key=lambda item: -item[1]):
+            more = ", ..." if count > _NAMED else ""
+            parts.append(f"{fault}: {count:,} ({', '.join(self._names[fault])}{more})")
+        return "; ".join(parts)
+
+    def problem(self) -> str | None:
+        """Why this split cannot be used, with the way out; None when it can be."""
+        bad = sum(self.bad.values())
+        if self.rows == 0:
+            return f"{self.split}: the split is empty; give it documents"
+        if bad > self.max_bad_fraction * self.rows:
+            return (
+                f"{self.split}: {bad:,} of {self.rows:,} rows are bad ({bad / self.rows:.2%}, and "
+                f"data.max_bad_fraction allows {self.max_bad_fraction:.2%}): {self.left_out()}. "
+                "Correct them, or raise data.max_bad_fraction to leave them out"
+            )
+        if self.kept == 0:
+            return f"{self.split}: no good row is left: {self.left_out()}"
+        return None

@@ -1,0 +1,66 @@
+"""What every source of documents offers, and which one `data.source` names."""
+
+from collections.abc import Iterator
+from typing import Any, Protocol
+
+import pyarrow as pa
+
+from brido.corpus.checks import RawRow
+from brido.settings import DataSettings, WorldSettings
+from brido.tables import WORLD_CORPUS
+
+
+class Source(Protocol):
+    """Where rows come from: the embedded world, the hub, or files."""
+
+    # The schema of the corpus tables that the rows fill.
+    schema: pa.Schema
+    # What makes this source reproducible: ids, resolved revisions, seeds.
+    description: dict[str, Any]
+
+    def total(self, split: str) -> int | None:
+        """The number of rows of a split, None where it is not known beforehand."""
+
+    def rows(self, split: str) -> Iterator[RawRow]:
+        """The rows of a split, in order, as a stream."""
+
+
+def open_source(settings: DataSettings) -> Source:
+    """The source that `data.source` names; BridoError where it cannot be reached or read."""
+    if settings.source == "hub":
+        from brido.corpus.hub import HubSource
+
+        return HubSource(settings.hub)
+    if settings.source == "files":
+        from brido.corpus.files import FilesSource
+
+        return FilesSource(settings.files)
+    return WorldSource(settings.world)
+
+
+class WorldSource:
+    """The embedded synthetic news, with its facts as a further column."""
+
+    schema = WORLD_CORPUS
+
+    def __init__(self, settings: WorldSettings) -> None:
+        """The world of `data.world`."""
+        self.settings = settings
+        self.description = {"source": "world", "settings": settings.model_dump(mode="json")}
+
+    def total(self, split: str) -> int:
+        """The number of documents of a split."""
+        return getattr(self.settings, split)
+
+    def rows(self, split: str) -> Iterator[RawRow]:
+        """The documents of a split."""
+        from brido.corpus import world
+
+        for row in world.documents(self.settings, split):
+            yield RawRow(
+                row["id"],
+                row["document"],
+                row["summary"],
+                row["references"],
+                extra={"facts": row["facts"]},
+            )

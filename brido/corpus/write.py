@@ -1,0 +1,97 @@
+"""From a source of rows to the corpus tables, in constant memory."""
+
+import contextlib
+import json
+from collections.abc import Callable, Iterator
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from brido import tables
+from brido.atomic import atomic_folder, write_text
+from brido.corpus.checks import SplitChecks
+from brido.corpus.source import Source
+from brido.errors import BridoError
+from brido.progress import Progress, say
+from brido.settings import DataSettings
+
+SPLITS = ("train", "validation", "test")
+# Splits that systems are decoded and evaluated on.
+EVALUATED = ("validation", "test")
+
+
+def write_corpus(source: Source, settings: DataSettings, folder: Path, interval: float) -> None:
+    """Write TRAIN, VALIDATION and TEST.parquet and source.json into `folder`, all or nothing.
+
+    source.json and every table's metadata say where the rows come from; source.json also says how
+    many were left out. `interval` is the number of seconds between progress lines.
+
+    Raises:
+        BridoError: a split is empty or holds too many bad rows (all splits' problems together), or
+            whatever the source raises.
+    """
+    with atomic_folder(folder) as temporary:
+        problems, written = [], {}
+        for split in SPLITS:
+            checks = SplitChecks(split, settings.lowercase, settings.max_bad_fraction)
+            _write_split(source, checks, settings, temporary / f"{split}.parquet", interval)
+            problem = checks.problem()
+            if problem:
+                problems.append(problem)
+            elif checks.bad:
+                say(f"download {split}: left out {checks.left_out()}")
+            written[split] = {"documents": checks.kept, "left_out": checks.bad}
+        if problems:
+            raise BridoError.from_problems("the corpus cannot be used:", problems)
+        record = {**source.description, "splits": written}
+        write_text(temporary / "source.json", json.dumps(record, indent=2, sort_keys=True) + "\n")
+
+
+def _write_split(
+    source: Source, checks: SplitChecks, settings: DataSettings, path: Path, interval: float
+) -> None:
+    """Stream one split into its table."""
+    limit = settings.max_documents
+    total = source.total(checks.split)
+    if limit is not None and total is not None:
+        total = min(total, limit)
+    metadata = {**source.description, "split": checks.split, "lowercase": settings.lowercase}
+    with (
+        Progress(f"download {checks.split}", total, interval=interval) as progress,
+        contextlib.closing(source.rows(checks.split)) as stream,
+    ):
+        rows = checks.keep_good(islice(stream, limit))
+        batches = _batches(rows, progress.advance)
+        tables.write_table(path, batches, source.schema, metadata)
+
+
+def _batches(
+    rows: Iterator[dict[str, Any]], advance: Callable[[int], None]
+) -> Iterator[list[dict[str, Any]]]:
+    """Row dictionaries in lists of a row group's size, so that memory does not grow."""
+    while batch := list(islice(rows, tables.ROWS_PER_GROUP)):
+        yield batch
+        advance(len(batch))
+
+
+def write_references(corpus: Path, folder: Path) -> None:
+    """Write the references of `corpus` as if a system had made them: `folder`/SPLIT.parquet.
+
+    The reference is evaluated like any system. Its score is 0: no model scored it.
+    """
+    with atomic_folder(folder) as temporary:
+        for split in EVALUATED:
+            batches = tables.read_batches(
+                corpus / f"{split}.parquet", tables.CORPUS, "download", ["id", "summary"]
+            )
+            scored = (
+                pa.RecordBatch.from_arrays(
+                    [batch["id"], batch["summary"], pa.array([0.0] * batch.num_rows, pa.float64())],
+                    schema=tables.DECODED,
+                )
+                for batch in batches
+            )
+            metadata = {"system": "reference", "split": split}
+            tables.write_table(temporary / f"{split}.parquet", scored, tables.DECODED, metadata)
