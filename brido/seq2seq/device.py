@@ -1,0 +1,37 @@
+"""The device and the threads that `runtime` names."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from brido.errors import BridoError
+
+if TYPE_CHECKING:
+    import torch
+
+
+def choose_device(name: str, threads: int = 0) -> torch.device:
+    """The device `runtime.device` names, `auto` being the first of cuda, mps and cpu that is there.
+
+    `threads` above 0 also sets PyTorch's number of threads for this process.
+
+    Raises:
+        BridoError: no such device here.
+    """
+    import torch
+
+    if threads:
+        torch.set_num_threads(threads)
+    if name == "auto":
+        if torch.cuda.is_available():
+            return torch.device("cuda")
+        return torch.device("mps" if torch.backends.mps.is_available() else "cpu")
+    try:
+        device = torch.device(name)
+        torch.empty(0, device=device)
+    except (RuntimeError, AssertionError) as error:
+        reason = str(error).strip().splitlines()[0]
+        raise BridoError(
+            f"runtime.device: {name} cannot be used here ({reason}); auto takes what is there"
+        ) from None
+    return device
