@@ -45,6 +45,14 @@ class WorldSettings(Section):
     extras_per_reference: tuple[Positive, Positive] = Field((1, 2), strict=False)
 
 
+class RowCounts(Section):
+    """`data.hub.expected_rows`: how many rows each split must have."""
+
+    train: Positive
+    validation: Positive
+    test: Positive
+
+
 class HubSettings(Section):
     """`data.hub`: a data set of the Hugging Face hub."""
 
@@ -57,6 +65,7 @@ class HubSettings(Section):
     id_column: str | None = "id"
     document_column: str = "document"
     summary_column: str = "summary"
+    expected_rows: RowCounts | None = None
 
 
 class FilesSettings(Section):
