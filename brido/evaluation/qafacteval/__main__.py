@@ -1,0 +1,118 @@
+"""QAFactEval of a file: `python -m brido.evaluation.qafacteval documents.jsonl`.
+
+Each line is a JSON object with `document` and `summary` (text or a list of sentences), optionally
+`id`; the released script's form, `{"document": {"text": ...}, "claim": ...}`, is read as well. A
+result line per document goes to stdout, the means to stderr. Finished work is kept in --store.
+"""
+
+import argparse
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+from brido.errors import BridoError, run_command
+from brido.progress import Progress, say
+
+MAX_PROBLEMS = 20
+
+
+def parse_arguments(arguments: list[str] | None = None) -> argparse.Namespace:
+    """The command line's options."""
+    parser = argparse.ArgumentParser(
+        prog="python -m brido.evaluation.qafacteval", description=__doc__
+    )
+    parser.add_argument("documents", help="JSON lines with document and summary; - is stdin")
+    parser.add_argument(
+        "--models", default="hub", help="hub (default), or a folder with archives or models"
+    )
+    parser.add_argument("--spacy-model", default="en_core_web_sm", help="name or folder")
+    parser.add_argument(
+        "--answers", default="noun_chunks", choices=["noun_chunks", "ner", "max_np", "all"]
+    )
+    parser.add_argument("--scorer", default="lerc_quip", choices=["lerc_quip", "lerc"])
+    parser.add_argument(
+        "--plain-positions",
+        action="store_true",
+        help="decoder positions as trained and trimmed windows, not those of the released code",
+    )
+    parser.add_argument("--device", default="auto", help="auto, cpu, cuda, cuda:1, mps")
+    parser.add_argument("--batch-tokens", type=int, default=16384, help="tokens in a forward pass")
+    parser.add_argument("--store", type=Path, default=Path(".brido/work/answers/qafacteval.sqlite"))
+    parser.add_argument(
+        "--explain", action="store_true", help="show each summary's questions on stderr"
+    )
+    return parser.parse_args(arguments)
+
+
+def read_documents(name: str) -> list[dict[str, Any]]:
+    """The lines of a file as {id, document, summary}; BridoError lists the lines that are wrong."""
+    try:
+        text = sys.stdin.read() if name == "-" else Path(name).read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise BridoError(f"{name} cannot be read: {error}") from None
+    rows, problems = [], []
+    for number, line in enumerate(text.split("\n"), start=1):
+        if not line.strip():
+            continue
+        try:
+            rows.append(_record(json.loads(line), number))
+        except ValueError as error:
+            problems.append(f"line {number}: {error}")
+    if problems:
+        shown = problems[:MAX_PROBLEMS]
+        if len(problems) > len(shown):
+            shown.append(f"... {len(problems) - len(shown)} more")
+        raise BridoError.from_problems(f"{name} has lines that cannot be used:", shown)
+    if not rows:
+        raise BridoError(f"{name} is empty: give JSON lines with `document` and `summary`")
+    return rows
+
+
+def _record(raw: Any, number: int) -> dict[str, Any]:
+    if not isinstance(raw, dict):
+        raise ValueError("not a JSON object")
+    document, summary = raw.get("document"), raw.get("summary", raw.get("claim"))
+    if isinstance(document, dict):
+        document = document.get("text")
+    for key, value in (("document", document), ("summary", summary)):
+        sentences = isinstance(value, list) and all(isinstance(item, str) for item in value)
+        if not (isinstance(value, str) or sentences):
+            raise ValueError(f"`{key}` must be text or a list of sentences, not {value!r:.60}")
+    return {"id": raw.get("id", str(number)), "document": document, "summary": summary}
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Score the file and print a line per document."""
+    options = parse_arguments(arguments)
+    rows = read_documents(options.documents)
+    if options.batch_tokens < 1:
+        raise BridoError(f"--batch-tokens must be at least 1, not {options.batch_tokens}")
+    from brido.evaluation.qafacteval import QAFactEval
+    from brido.evaluation.qafacteval.records import SCORES
+    from brido.evaluation.qafacteval.view import as_text
+
+    metric = QAFactEval.load(
+        options.models,
+        options.spacy_model,
+        options.answers,
+        options.scorer,
+        not options.plain_positions,
+        options.device,
+        options.batch_tokens,
+        options.store,
+    )
+    documents, summaries = [row["document"] for row in rows], [row["summary"] for row in rows]
+    results = metric.score(documents, summaries, Progress)
+    for row, result in zip(rows, results, strict=True):
+        print(json.dumps({"id": row["id"], **result}, ensure_ascii=False))
+        if options.explain:
+            say(f"\n{row['id']}\n{as_text(result['questions'])}")
+    sys.stdout.flush()
+    means = {name: sum(row[name] for row in results) / len(results) for name in SCORES}
+    say("mean: " + ", ".join(f"{name} {value:.4f}" for name, value in means.items()))
+    say("signature: " + json.dumps(metric.signature(results), ensure_ascii=False))
+
+
+if __name__ == "__main__":
+    run_command(main)

@@ -1,0 +1,109 @@
+"""A context as the reader sees it: words, word pieces, windows, and which window owns a piece."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from transformers.tokenization_utils_base import PreTrainedTokenizerBase
+
+# Exactly the characters that the released code splits on; a no-break space stays in its word.
+_WORD = re.compile("[^ \t\r\n\u202f]+")
+
+WINDOW_TOKENS = 384
+STRIDE = 128
+MAX_QUESTION_PIECES = 64
+# [CLS] question [SEP] context [SEP]
+SPECIAL_TOKENS = 3
+
+
+@dataclass(frozen=True)
+class Context:
+    """A text cut into words and word pieces.
+
+    `words[w]` are the word's character offsets (end exclusive); `pieces[p]` is a piece's text,
+    `ids[p]` its id and `piece_words[p]` the word it belongs to.
+    """
+
+    text: str
+    words: list[tuple[int, int]]
+    pieces: list[str]
+    ids: list[int]
+    piece_words: list[int]
+
+    def words_text(self, first: int, last: int) -> str:
+        """Words `first` to `last` (inclusive) joined by single spaces."""
+        return " ".join(self.text[start:end] for start, end in self.words[first : last + 1])
+
+
+class ContextReader:
+    """Cuts texts into contexts, word by word; every word is tokenised once."""
+
+    def __init__(self, tokenizer: PreTrainedTokenizerBase) -> None:
+        self.tokenizer = tokenizer
+        self._words: dict[str, list[int]] = {}
+
+    def read(self, text: str) -> Context:
+        """The context of `text`; one without pieces is empty (nothing can be asked of it)."""
+        words = [match.span() for match in _WORD.finditer(text)]
+        surface = [text[start:end] for start, end in words]
+        self._learn(surface)
+        ids = [self._words[word] for word in surface]
+        flat = [piece for pieces in ids for piece in pieces]
+        owners = [word for word, pieces in enumerate(ids) for _ in pieces]
+        return Context(text, words, self.tokenizer.convert_ids_to_tokens(flat), flat, owners)
+
+    def _learn(self, words: Sequence[str]) -> None:
+        new = [word for word in dict.fromkeys(words) if word not in self._words]
+        if new:
+            encoded = self.tokenizer(new, add_special_tokens=False)["input_ids"]
+            self._words.update(zip(new, encoded, strict=True))
+
+    def question_ids(self, question: str) -> list[int]:
+        """The first 64 piece ids of a question."""
+        ids = self.tokenizer(question, add_special_tokens=False)["input_ids"]
+        return ids[:MAX_QUESTION_PIECES]
+
+
+@dataclass(frozen=True)
+class Window:
+    """Context pieces `first` to `first + length - 1`, placed at position `offset` of the input."""
+
+    first: int
+    length: int
+    offset: int
+
+
+def windows(context_pieces: int, question_pieces: int) -> list[Window]:
+    """The windows over a context: capacity 384 - question - 3 pieces, a start every 128 pieces.
+
+    The last window is the first that reaches the context's end; an empty context has none.
+    """
+    capacity = WINDOW_TOKENS - question_pieces - SPECIAL_TOKENS
+    offset = question_pieces + 2
+    found: list[Window] = []
+    first = 0
+    while first < context_pieces:
+        found.append(Window(first, min(capacity, context_pieces - first), offset))
+        if first + capacity >= context_pieces:
+            break
+        first += STRIDE
+    return found
+
+
+def owning_windows(context_pieces: int, found: Sequence[Window]) -> np.ndarray:
+    """For every piece the index of its maximum-context window [context_pieces].
+
+    That is the window with the largest min(pieces to the left, pieces to the right) + 0.01 x
+    window length; the first one wins ties.
+    """
+    best = np.full(context_pieces, -np.inf)
+    owner = np.zeros(context_pieces, dtype=np.int64)
+    for index, window in enumerate(found):
+        pieces = np.arange(window.length)
+        score = np.minimum(pieces, window.length - 1 - pieces) + 0.01 * window.length
+        part = slice(window.first, window.first + window.length)
+        better = score > best[part]
+        best[part] = np.where(better, score, best[part])
+        owner[part] = np.where(better, index, owner[part])
+    return owner

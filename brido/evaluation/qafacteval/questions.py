@@ -1,0 +1,176 @@
+"""A question for every answer, by the BART that was trained to turn statements into questions.
+
+The input is the one sentence that holds the answer, with the answer between markers. What the
+released code does and a plain `generate` does not: markers swallow the spaces around them, the
+decoder starts from <s>, the beam search is AllenNLP's (see beam.py), and after the first token the
+decoder's positions are one too high (0, 2, 3, 4, ...), although the model was trained with 0, 1, 2,
+3. That last quirk is `faithful`.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import torch
+from transformers import AutoTokenizer, BartForConditionalGeneration
+from transformers.cache_utils import DynamicCache, EncoderDecoderCache
+from transformers.modeling_outputs import BaseModelOutput
+from transformers.tokenization_utils_base import PreTrainedTokenizerBase
+
+from brido.evaluation.qafacteval.batching import length_sorted_batches, pad
+from brido.evaluation.qafacteval.beam import beam_search
+
+OPENING, CLOSING = "<m>", "</m>"
+NUM_BEAMS = 4
+MAX_STEPS = 100
+# The classic clean-up of decoded text, which transformers 5 no longer does for byte-level BPE.
+_CLEANUP = (
+    (" .", "."), (" ?", "?"), (" !", "!"), (" ,", ","), (" ' ", "'"),
+    (" n't", "n't"), (" 'm", "'m"), (" 's", "'s"), (" 've", "'ve"), (" 're", "'re"),
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class MarkedSentence:
+    """A sentence and the answer in it: character offsets, the end exclusive."""
+
+    sentence: str
+    start: int
+    end: int
+
+    def marked(self) -> str:
+        """The sentence with the markers around the answer, as the model reads it."""
+        before, answer = self.sentence[: self.start], self.sentence[self.start : self.end]
+        return f"{before}{OPENING} {answer} {CLOSING}{self.sentence[self.end :]}"
+
+
+def clean_up(text: str) -> str:
+    """`text` without the spaces before punctuation and English contractions, in fixed order."""
+    for spaced, joined in _CLEANUP:
+        text = text.replace(spaced, joined)
+    return text
+
+
+class QuestionGenerator:
+    """The question generator of a converted model folder.
+
+    `faithful` shifts the decoder's position table once, so that unchanged modelling code gives
+    the released code's positions 0, 2, 3, 4, ...
+    """
+
+    def __init__(self, folder: Path, device: torch.device, faithful: bool = True) -> None:
+        self.tokenizer = AutoTokenizer.from_pretrained(folder)
+        model = BartForConditionalGeneration.from_pretrained(folder, dtype=torch.float32)
+        self.model = model.to(device).eval()
+        self.device = device
+        if faithful:
+            shift_positions(self.model)
+
+    def encode(self, item: MarkedSentence) -> list[int]:
+        """Token ids with <s> and </s>; cut to what the model's position table holds."""
+        limit = self.model.config.max_position_embeddings
+        return self.tokenizer(item.marked(), truncation=True, max_length=limit)["input_ids"]
+
+    def batches(
+        self, items: Sequence[MarkedSentence], batch_tokens: int
+    ) -> list[tuple[list[int], list[list[int]]]]:
+        """The items' indices and token ids in length-sorted batches for `generate`."""
+        encoded = [self.encode(item) for item in items]
+        lengths = [len(ids) * NUM_BEAMS for ids in encoded]
+        groups = length_sorted_batches(lengths, batch_tokens)
+        return [(group, [encoded[index] for index in group]) for group in groups]
+
+    def generate(self, encoded: Sequence[list[int]]) -> list[str]:
+        """The question for each encoded sentence, all in one batch."""
+        config = self.model.config
+        step = _DecoderStep(self.model, pad(encoded, config.pad_token_id).to(self.device))
+        start = torch.full((len(encoded),), config.bos_token_id, device=self.device)
+        sequences, _ = beam_search(step, start, config.eos_token_id, NUM_BEAMS, MAX_STEPS)
+        return [self.detokenise(ids) for ids in sequences]
+
+    def detokenise(self, ids: list[int]) -> str:
+        """The text of decoder ids: end tokens stripped, other special tokens kept, cleaned up.
+
+        The slow tokenizer that the model was released with joins added tokens by spaces.
+        """
+        end = len(ids)
+        while end and ids[end - 1] == self.model.config.eos_token_id:
+            end -= 1
+        pieces = [self._decode(segment) for segment in self._segments(ids[:end])]
+        return clean_up(" ".join(pieces)).strip()
+
+    def _segments(self, ids: list[int]) -> Iterator[list[int]]:
+        markers = set(self.tokenizer.convert_tokens_to_ids([OPENING, CLOSING]))
+        current: list[int] = []
+        for token in ids:
+            if token in markers:
+                if current:
+                    yield current
+                yield [token]
+                current = []
+            else:
+                current.append(token)
+        if current:
+            yield current
+
+    def _decode(self, ids: list[int]) -> str:
+        return self.tokenizer.decode(
+            ids, skip_special_tokens=False, clean_up_tokenization_spaces=False
+        )
+
+
+@torch.no_grad()
+def shift_positions(model: BartForConditionalGeneration) -> None:
+    """Move the decoder's positions from 1 on up by one, in place: 0, 2, 3, 4, ...
+
+    Row r of the table stands for position r - 2.
+    """
+    table = model.get_decoder().embed_positions.weight
+    table[3:-1] = table[4:].clone()
+
+
+def add_markers(tokenizer: PreTrainedTokenizerBase) -> None:
+    """Add the two markers to a BART tokenizer, so that they swallow the spaces around them."""
+    from tokenizers import AddedToken
+
+    tokenizer.add_tokens(
+        [
+            AddedToken(marker, lstrip=True, rstrip=True, normalized=False)
+            for marker in (OPENING, CLOSING)
+        ]
+    )
+
+
+class _DecoderStep:
+    """One decoder step with its caches, as beam_search asks for it."""
+
+    def __init__(self, model: BartForConditionalGeneration, source: torch.Tensor) -> None:
+        self.model = model
+        self.mask = (source != model.config.pad_token_id).long()
+        with torch.no_grad():
+            self.encoded = model.get_encoder()(source, attention_mask=self.mask)[0]
+        self.items = torch.arange(len(source), device=source.device)
+        self.cache = EncoderDecoderCache(
+            DynamicCache(config=model.config), DynamicCache(config=model.config)
+        )
+
+    def __call__(self, tokens: torch.Tensor, parents: torch.Tensor | None) -> torch.Tensor:
+        if parents is not None:
+            self._reorder(parents)
+        output = self.model(
+            attention_mask=self.mask,
+            encoder_outputs=BaseModelOutput(last_hidden_state=self.encoded),
+            decoder_input_ids=tokens[:, None],
+            past_key_values=self.cache,
+            use_cache=True,
+        )
+        return output.logits[:, -1].log_softmax(dim=-1)
+
+    def _reorder(self, parents: torch.Tensor) -> None:
+        self.cache.self_attention_cache.reorder_cache(parents)
+        items = self.items[parents]
+        # Beams of one item share their source: it moves only when items leave or beams appear.
+        if len(items) != len(self.items) or not torch.equal(items, self.items):
+            self.cache.cross_attention_cache.reorder_cache(parents)
+            self.encoded, self.mask = self.encoded[parents], self.mask[parents]
+            self.items = items
