@@ -1,0 +1,51 @@
+"""The processes, devices and number types of a run, through accelerate."""
+
+from __future__ import annotations
+
+import resource
+import sys
+
+import torch
+from accelerate import Accelerator
+from transformers import PreTrainedModel
+
+from brido.errors import BridoError
+from brido.seq2seq.device import choose_device
+from brido.seq2seq.families import inference_dtype
+from brido.settings import RuntimeSettings
+
+
+def make_accelerator(runtime: RuntimeSettings) -> Accelerator:
+    """accelerate's view of the processes and the device that `runtime` asks for.
+
+    Matrix products run in bfloat16 under `precision: bfloat16`, and under `auto` where the device
+    computes in it; weights and sums stay in float32. Never float16: PEGASUS and T5 overflow in it.
+    """
+    device = choose_device(runtime.device, runtime.threads)
+    if device.type == "cuda" and device.index is not None:
+        torch.cuda.set_device(device)
+    bfloat16 = runtime.precision == "bfloat16" or (
+        runtime.precision == "auto" and inference_dtype(device) == torch.bfloat16
+    )
+    return Accelerator(cpu=device.type == "cpu", mixed_precision="bf16" if bfloat16 else "no")
+
+
+def checkpoint_layers(model: PreTrainedModel) -> None:
+    """Compute every layer's activations again in the backward pass (a third more work)."""
+    if not model.supports_gradient_checkpointing:
+        raise BridoError(
+            f"runtime.gradient_checkpointing: a {model.config.model_type} model has none; set it "
+            "to false and use runtime.candidate_micro_batch"
+        )
+    # transformers renamed the method; the old name warns in newer versions.
+    enable = getattr(model, "activation_checkpointing_enable", None)
+    (enable or model.gradient_checkpointing_enable)({"use_reentrant": False})
+
+
+def peak_memory_mib(device: torch.device) -> float:
+    """The most memory used so far in MiB: the accelerator's where there is one, else ours."""
+    if device.type == "cuda":
+        return torch.cuda.max_memory_allocated(device) / 2**20
+    # Linux counts in KiB, macOS in bytes.
+    unit = 2**20 if sys.platform == "darwin" else 2**10
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / unit

@@ -1,0 +1,205 @@
+"""The training loop: updates, validations, checkpoints, and when to stop."""
+
+from __future__ import annotations
+
+import math
+import signal
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import torch
+from accelerate import Accelerator
+from accelerate.utils import broadcast_object_list
+from transformers import PreTrainedModel
+
+from brido.errors import BridoError
+from brido.progress import Progress, say
+from brido.seq2seq.attention import shared_cross_attention
+from brido.settings import RuntimeSettings, TrainingSettings
+from brido.training.batches import Encoder, Plan
+from brido.training.checkpointing import Checkpoints, RunState
+from brido.training.devices import checkpoint_layers, make_accelerator
+from brido.training.documents import RankedDocument
+from brido.training.monitor import Monitor
+from brido.training.signals import StopRequest
+from brido.training.step import ContrastiveStep
+from brido.training.update import DivergedError, Updater
+from brido.training.validation import Generator
+
+# Keys of a model's config that make its training passes random.
+RANDOM_LAYERS = (
+    "dropout",
+    "attention_dropout",
+    "activation_dropout",
+    "dropout_rate",
+    "encoder_layerdrop",
+    "decoder_layerdrop",
+)
+
+
+@dataclass
+class Task:
+    """What is trained on what: the model, its encoder, the documents, and where results go.
+
+    folder keeps the unfinished run; history_file is metrics/training.csv. `generator` decodes a
+    sample at each validation, or is None.
+    """
+
+    model: PreTrainedModel
+    encoder: Encoder
+    documents: Sequence[RankedDocument]
+    validation: Sequence[RankedDocument]
+    settings: TrainingSettings
+    runtime: RuntimeSettings
+    folder: Path
+    history_file: Path
+    generator: Generator | None = None
+
+
+def train(task: Task) -> RunState:
+    """The state at the end of a run; `task.model` then holds the weights of `settings.keep`.
+
+    A run that was killed goes on from its last checkpoint and ends in the same weights. SIGTERM
+    and Ctrl-C write a checkpoint and end the process (exit status 143; KeyboardInterrupt).
+
+    Raises:
+        BridoError: settings that make no sense, a loss that diverges (the best weights so far stay
+            in `task.folder`), too little memory, or a checkpoint of another model.
+    """
+    _check(task)
+    accelerator = make_accelerator(task.runtime)
+    if task.runtime.gradient_checkpointing:
+        checkpoint_layers(task.model)
+    task.model.train()
+    checkpoints = Checkpoints(task.folder)
+    # Open until the last backward pass: layer checkpoints run the attention again there.
+    with shared_cross_attention(task.model):
+        updater = _updater(task, accelerator)
+        optimizer = updater.optimizer
+        state = checkpoints.load(task.model, optimizer) or RunState()
+        updater.micro_batch = state.micro_batch or task.runtime.candidate_micro_batch
+        _check_same_start(state, accelerator)
+        monitor = Monitor(task, checkpoints, accelerator, state)
+        try:
+            _updates(updater, monitor)
+        except DivergedError as error:
+            raise BridoError(_divergence(error, task, state)) from None
+    if task.settings.keep != "last":
+        if task.settings.keep not in state.best:
+            raise BridoError(
+                f"training.keep: no validation gave a value for {task.settings.keep}; use last"
+            )
+        checkpoints.load_best(task.settings.keep, state.best[task.settings.keep][1], task.model)
+    return state
+
+
+def _updates(updater: Updater, monitor: Monitor) -> None:
+    """Run what is left of the plan, with validations and checkpoints where they are due."""
+    state, task, plan = monitor.state, monitor.task, updater.plan
+    saved = time.monotonic()
+    with (
+        StopRequest(updater.accelerator) as stop,
+        Progress("train", plan.updates, "updates", task.runtime.log_seconds) as progress,
+    ):
+        progress.skip(state.update)
+        if state.history:
+            monitor.write_history()
+        else:
+            monitor.validate(updater)
+        while not state.finished:
+            report = updater.run(state.update + 1)
+            state.update += 1
+            state.micro_batch = updater.micro_batch
+            monitor.note(report)
+            progress.advance(note=f"loss {report.loss:.4g}")
+            if state.update % task.settings.validation.every == 0 or state.update == plan.updates:
+                monitor.validate(updater)
+            number = stop.agreed()
+            due = time.monotonic() - saved >= task.runtime.checkpoint_minutes * 60
+            if number or due or state.finished:
+                monitor.save(updater)
+                saved = time.monotonic()
+            if number and not state.finished:
+                _stop(number, state)
+
+
+def _stop(number: int, state: RunState) -> None:
+    say(f"stopped after update {state.update}; run again to go on from there")
+    if number == signal.SIGINT:
+        raise KeyboardInterrupt
+    raise SystemExit(128 + number)
+
+
+def _updater(task: Task, accelerator: Accelerator) -> Updater:
+    settings = task.settings
+    parameters = [weight for weight in task.model.parameters() if weight.requires_grad]
+    kind = {"adam": torch.optim.Adam, "adamw": torch.optim.AdamW}[settings.optimizer]
+    optimizer = kind(parameters, lr=settings.learning_rate, weight_decay=settings.weight_decay)
+    step, optimizer = accelerator.prepare(ContrastiveStep(task.model, settings), optimizer)
+    return Updater(
+        step,
+        optimizer,
+        task.encoder,
+        task.documents,
+        Plan(len(task.documents), settings.batch_size, settings.epochs, settings.seed),
+        settings,
+        accelerator,
+        chunk=documents_at_once(task),
+        micro_batch=None,
+    )
+
+
+def documents_at_once(task: Task) -> int:
+    """How many documents run together within runtime.batch_tokens; one where there is dropout.
+
+    Dropout masks belong to a chunk of documents, so with dropout chunks must not depend on a
+    runtime setting.
+    """
+    config = task.model.config.to_dict()
+    if any(config.get(key) for key in RANDOM_LAYERS):
+        return 1
+    sequences = 1 + len(task.documents[0].candidates)
+    settings = task.settings
+    tokens = settings.max_source_tokens + sequences * settings.max_candidate_tokens
+    return max(1, min(settings.batch_size, task.runtime.batch_tokens // tokens))
+
+
+def _check(task: Task) -> None:
+    problems = []
+    rate = task.settings.learning_rate
+    if not math.isfinite(rate) or rate <= 0:
+        problems.append(f"training.learning_rate: must be a number above 0, not {rate}")
+    if task.settings.keep == "best_generator" and task.generator is None:
+        problems.append("training.keep: best_generator needs a generator, and there is none here")
+    if not task.documents:
+        problems.append("no document has two distinct candidates: there is no order to learn")
+    if not task.validation:
+        problems.append("no validation document has two distinct candidates")
+    if problems:
+        raise BridoError.from_problems("training cannot start:", problems)
+
+
+def _check_same_start(state: RunState, accelerator: Accelerator) -> None:
+    """BridoError where processes on several machines do not see one work folder."""
+    if accelerator.num_processes == 1:
+        return
+    start = broadcast_object_list([state.update])[0]
+    agrees = torch.tensor([int(start == state.update)], device=accelerator.device)
+    if not bool(accelerator.gather(agrees).all()):
+        raise BridoError(
+            f"a process starts at update {state.update}, the first one at {start}: all machines "
+            "must see the same work folder (set BRIDO_WORK to a shared one)"
+        )
+
+
+def _divergence(error: DivergedError, task: Task, state: RunState) -> str:
+    best = state.best.get("best_ranker")
+    kept = "nothing was validated before" if best is None else (
+        f"the best weights, of update {best[1]} (tau {best[0]:.3f}), are kept in {task.folder}"
+    )  # fmt: skip
+    return (
+        f"training diverged: {error}; {kept}. Lower training.learning_rate or training.gamma, or "
+        "set training.max_gradient_norm"
+    )

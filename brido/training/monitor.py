@@ -1,0 +1,142 @@
+"""What is written down about a run while it goes on, and what that says about its end."""
+
+from __future__ import annotations
+
+import math
+import time
+from typing import TYPE_CHECKING, Any
+
+import torch
+from accelerate import Accelerator
+from accelerate.utils import broadcast_object_list
+
+from brido.training.checkpointing import Checkpoints, RunState
+from brido.training.devices import peak_memory_mib
+from brido.training.history import write_history
+from brido.training.update import DivergedError, Updater, UpdateReport
+from brido.training.validation import GENERATOR_MEASURE, RANKER_MEASURE, validate_ranker
+
+if TYPE_CHECKING:
+    from brido.training.loop import Task
+
+# A loss that stays this much above the first interval's for this many validations diverges.
+DIVERGED_VALIDATIONS = 5
+DIVERGED_FACTOR = 1.05
+MEASURES = {"best_ranker": RANKER_MEASURE, "best_generator": GENERATOR_MEASURE}
+SUMMED = ("loss", "cross_entropy", "contrastive", "gradient_norm")
+
+
+class Monitor:
+    """Keeps history, best weights and checkpoints of one run; the first process alone writes."""
+
+    def __init__(
+        self, task: Task, checkpoints: Checkpoints, accelerator: Accelerator, state: RunState
+    ) -> None:
+        self.task, self.checkpoints, self.accelerator = task, checkpoints, accelerator
+        self.state = state
+        self._tokens = 0.0
+        self._started = time.monotonic()
+
+    def note(self, report: UpdateReport) -> None:
+        """Count one update in the running interval."""
+        interval = self.state.interval
+        for name in SUMMED:
+            interval[name] = interval.get(name, 0.0) + getattr(report, name)
+        interval["updates"] = interval.get("updates", 0) + 1
+        interval["learning_rate"] = report.learning_rate
+        self._tokens += report.tokens
+        if self.state.update == 1:
+            # The losses of the first update were measured before it: they are the base model's.
+            row = self.state.history[0]
+            row.update({name: getattr(report, name) for name in (*SUMMED, "learning_rate")})
+            self.write_history()
+
+    def validate(self, updater: Updater) -> None:
+        """Add a row to the history; keep better weights; decide whether the run is over.
+
+        Raises:
+            DivergedError: the loss has been above its first value for too long.
+        """
+        state = self.state
+        row = self._interval_row(updater)
+        # One process measures while the others wait, so that all decide on the same numbers.
+        measures = self._measures(updater) if self.accelerator.is_main_process else {}
+        row |= broadcast_object_list([measures])[0]
+        state.history.append(row)
+        better = self._keep_best(row)
+        self.write_history()
+        self._judge(row, better, updater.plan.updates)
+        self._tokens, self._started = 0.0, time.monotonic()
+        state.interval = {}
+
+    def save(self, updater: Updater) -> None:
+        """Write a checkpoint; all processes wait until it is there."""
+        if self.accelerator.is_main_process:
+            self.checkpoints.save(self.state, self.task.model, updater.optimizer)
+        self.accelerator.wait_for_everyone()
+
+    def _interval_row(self, updater: Updater) -> dict[str, Any]:
+        state, interval = self.state, self.state.interval
+        seconds = time.monotonic() - self._started
+        count = interval.get("updates", 0)
+        row: dict[str, Any] = {
+            "update": state.update,
+            "epoch": state.update / updater.plan.updates_per_epoch,
+            "learning_rate": interval.get("learning_rate", math.nan),
+            "tokens_per_second": self._tokens / seconds if self._tokens else math.nan,
+            "peak_memory_mib": peak_memory_mib(self.accelerator.device),
+        }
+        for name in SUMMED:
+            row[name] = interval[name] / count if count else math.nan
+        return row
+
+    def _measures(self, updater: Updater) -> dict[str, float]:
+        task = self.task
+        measures = validate_ranker(
+            task.model,
+            task.encoder,
+            task.validation,
+            task.settings.length_penalty,
+            updater.chunk,
+            self.accelerator.autocast,
+        )
+        if task.generator is not None:
+            task.model.eval()
+            with torch.no_grad():
+                measures |= task.generator(task.model)
+            task.model.train()
+        return measures
+
+    def _keep_best(self, row: dict[str, Any]) -> set[str]:
+        """The kinds of which these weights are the best so far; they are written down."""
+        better = set()
+        for kind, measure in MEASURES.items():
+            value = row.get(measure, math.nan)
+            if not math.isnan(value) and value > self.state.best.get(kind, (-math.inf, 0))[0]:
+                better.add(kind)
+                self.state.best[kind] = (value, self.state.update)
+                if self.accelerator.is_main_process:
+                    self.checkpoints.save_best(kind, self.state.update, self.task.model)
+        return better
+
+    def _judge(self, row: dict[str, Any], better: set[str], updates: int) -> None:
+        state, settings = self.state, self.task.settings
+        decisive = "best_generator" if settings.keep == "best_generator" else "best_ranker"
+        state.waited = 0 if decisive in better else state.waited + 1
+        first = next((r["loss"] for r in state.history[1:]), math.nan)
+        state.worse = state.worse + 1 if row["loss"] > first * DIVERGED_FACTOR else 0
+        if state.worse >= DIVERGED_VALIDATIONS:
+            raise DivergedError(
+                f"the loss, {row['loss']:.4g} at update {state.update}, was above its first value "
+                f"({first:.4g}) for {state.worse} validations"
+            )
+        patience = settings.validation.patience
+        if state.update >= updates:
+            state.finished = "all updates done"
+        elif patience is not None and state.waited >= patience:
+            state.finished = f"no better validation since update {state.best[decisive][1]}"
+
+    def write_history(self) -> None:
+        """Write metrics/training.csv as it stands."""
+        if self.accelerator.is_main_process:
+            write_history(self.task.history_file, self.state.history)

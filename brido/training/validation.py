@@ -1,0 +1,84 @@
+"""Does the model rank candidates as the vote does, and does it write better summaries?"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import torch
+from transformers import PreTrainedModel
+
+from brido.seq2seq.likelihood import candidate_log_likelihood
+from brido.training.batches import Encoder
+from brido.training.documents import RankedDocument
+
+# A generator decodes a sample with the model as it stands and returns named measures of it.
+Generator = Callable[[PreTrainedModel], dict[str, float]]
+
+# The measure of a ranker, and the one of a generator's that decides which weights are its best.
+RANKER_MEASURE = "tau"
+GENERATOR_MEASURE = "rouge"
+
+
+def kendall_tau(first: np.ndarray, second: np.ndarray) -> np.ndarray:
+    """Kendall's tau-b of every row, [B], from -1 to 1; nan where all values of a row are equal.
+
+    first, second [B, N]: tau-b = (concordant - discordant) / sqrt(untied in first * untied in
+    second), over the N (N - 1) / 2 pairs of a row.
+    """
+    upper = np.triu_indices(first.shape[1], 1)
+    signs = [
+        np.sign(values[:, :, None] - values[:, None, :])[:, upper[0], upper[1]]
+        for values in (first, second)
+    ]
+    untied = [(sign != 0).sum(1) for sign in signs]
+    with np.errstate(invalid="ignore"):
+        return (signs[0] * signs[1]).sum(1) / np.sqrt(untied[0] * untied[1])
+
+
+def rank_measures(log_likelihood: np.ndarray, scores: np.ndarray) -> dict[str, float]:
+    """`tau`, the mean Kendall's tau of likelihood and score, and `top1`, both over documents.
+
+    log_likelihood and scores [B, N]. top1 is the share of documents whose likeliest candidate has
+    the best score. Documents whose scores are all equal have no tau; nan where none has one.
+    """
+    tau = kendall_tau(log_likelihood, scores)
+    defined = tau[~np.isnan(tau)]
+    likeliest = log_likelihood.argmax(1)
+    chosen = scores[np.arange(len(scores)), likeliest]
+    return {
+        "tau": float(defined.mean()) if len(defined) else math.nan,
+        "top1": float((chosen == scores.max(1)).mean()),
+    }
+
+
+@torch.no_grad()
+def validate_ranker(
+    model: PreTrainedModel,
+    encoder: Encoder,
+    documents: Sequence[RankedDocument],
+    length_penalty: float,
+    documents_at_once: int,
+    autocast: Callable[[], Any],
+) -> dict[str, float]:
+    """`rank_measures` of the model on the documents, without dropout; the mode is restored."""
+    training = model.training
+    model.eval()
+    rows, scores = [], []
+    for start in range(0, len(documents), documents_at_once):
+        part = [documents[i] for i in range(start, min(start + documents_at_once, len(documents)))]
+        batch = encoder.batch(part).to(model.device)
+        with autocast():
+            likelihood = candidate_log_likelihood(
+                model,
+                batch.input_ids,
+                batch.attention_mask,
+                batch.sequence_ids[:, 1:],
+                length_penalty,
+            )
+        rows.append(likelihood.double().cpu().numpy())
+        scores.append(batch.scores.cpu().numpy())
+    model.train(training)
+    return rank_measures(np.concatenate(rows), np.concatenate(scores))
