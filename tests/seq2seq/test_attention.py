@@ -115,10 +115,15 @@ def test_the_model_is_as_before_after_the_block(attention):
     before = {name: tensor.clone() for name, tensor in model.state_dict().items()}
     source, mask = build_sources("bart", 3, documents=2, length=5, padded=True)
     expected = model.get_encoder()(input_ids=source, attention_mask=mask).last_hidden_state
-    with pytest.raises(ValueError, match="inside"), shared_cross_attention(model):
-        inside = model.get_encoder()(input_ids=source, attention_mask=mask).last_hidden_state
-        torch.testing.assert_close(inside, expected, rtol=1e-12, atol=1e-12)
-        raise ValueError("inside")
+
+    def fail_inside():
+        with shared_cross_attention(model):
+            inside = model.get_encoder()(input_ids=source, attention_mask=mask).last_hidden_state
+            torch.testing.assert_close(inside, expected, rtol=1e-12, atol=1e-12)
+            raise ValueError("inside")
+
+    with pytest.raises(ValueError, match="inside"):
+        fail_inside()
 
     assert model.config._attn_implementation == attention
     assert model.get_decoder().config._attn_implementation == attention

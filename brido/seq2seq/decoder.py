@@ -1,0 +1,133 @@
+"""The model's side of a search: encode once, then one decoder step a token for all rows."""
+
+from __future__ import annotations
+
+import torch
+from transformers import Cache, DynamicCache, DynamicLayer, EncoderDecoderCache, PreTrainedModel
+from transformers.modeling_outputs import BaseModelOutput
+
+from brido.seq2seq.attention import no_mask, source_mask
+
+
+class GrowingLayer(DynamicLayer):
+    """Keys and values of one decoder layer in a buffer that doubles when it is full.
+
+    `DynamicLayer` copies all former tokens to add one; here only the new token is written.
+    """
+
+    _buffers: tuple[torch.Tensor, torch.Tensor] | None = None
+
+    def update(
+        self, key_states: torch.Tensor, value_states: torch.Tensor, *args: object, **kwargs: object
+    ) -> tuple[torch.Tensor, torch.Tensor]:
+        """The keys and values [R, H, t + new, D] with the new tokens appended."""
+        if not self.is_initialized:
+            self.lazy_initialization(key_states, value_states)
+            self.keys, self.values = key_states[:, :, :0], value_states[:, :, :0]
+        length = self.keys.shape[2]
+        needed = length + key_states.shape[2]
+        if self._buffers is None or self._buffers[0].shape[2] < needed:
+            self._buffers = tuple(
+                _grown(former, max(16, 2 * needed)) for former in (self.keys, self.values)
+            )
+        for buffer, new in zip(self._buffers, (key_states, value_states), strict=True):
+            buffer[:, :, length:needed] = new
+        self.keys, self.values = (buffer[:, :, :needed] for buffer in self._buffers)
+        return self.keys, self.values
+
+    def select(self, rows: torch.Tensor) -> None:
+        """Keep `rows` (any number, in their order, repeats allowed)."""
+        self.keys = self.keys.index_select(0, rows)
+        self.values = self.values.index_select(0, rows)
+        self._buffers = None
+
+
+def _grown(former: torch.Tensor, capacity: int) -> torch.Tensor:
+    rows, heads, length, width = former.shape
+    buffer = former.new_empty(rows, heads, capacity, width)
+    buffer[:, :, :length] = former
+    return buffer
+
+
+class Decoder:
+    """A batch of B documents being decoded with N rows each.
+
+    Where cross-attention is shared (`shared`, see attention.py) the source's keys and values have B
+    rows for good; elsewhere they are repeated when the rows are.
+    """
+
+    def __init__(
+        self,
+        model: PreTrainedModel,
+        input_ids: torch.Tensor,
+        attention_mask: torch.Tensor,
+        shared: bool,
+    ) -> None:
+        self.model, self.shared = model, shared
+        encoder = model.get_encoder()
+        self.states = encoder(input_ids=input_ids, attention_mask=attention_mask)[0]
+        self.mask = attention_mask
+        self.nothing_hidden = no_mask(input_ids.device)
+        if shared:
+            padded = not bool(attention_mask.all())
+            self.mask = source_mask(attention_mask) if padded else self.nothing_hidden
+        own = Cache(layer_class_to_replicate=GrowingLayer)
+        self.cache = EncoderDecoderCache(own, DynamicCache())
+
+    def start(self, ids: torch.Tensor, rows_a_document: int) -> torch.Tensor:
+        """Logits [B, V] after the first tokens `ids` [B, P]; then every document has N rows."""
+        logits = self._logits(ids, None)
+        rows = torch.arange(len(ids), device=ids.device).repeat_interleave(rows_a_document)
+        self.reorder(rows)
+        if not self.shared:
+            for layer in self.cache.cross_attention_cache.layers:
+                _select(layer, rows)
+            self.states = self.states.index_select(0, rows)
+            self.mask = self.mask.index_select(0, rows)
+        return logits
+
+    def step(self, tokens: torch.Tensor) -> torch.Tensor:
+        """Logits [R, V] after one more token a row, `tokens` [R]."""
+        return self._logits(tokens[:, None], self.nothing_hidden)
+
+    def _logits(self, ids: torch.Tensor, mask: torch.Tensor | None) -> torch.Tensor:
+        if not self.shared:
+            return self.model(
+                encoder_outputs=BaseModelOutput(self.states),
+                attention_mask=self.mask,
+                decoder_input_ids=ids,
+                past_key_values=self.cache,
+                use_cache=True,
+            ).logits[:, -1]
+        hidden = self.model.get_decoder()(
+            input_ids=ids,
+            attention_mask=mask,
+            encoder_hidden_states=self.states,
+            encoder_attention_mask=self.mask,
+            past_key_values=self.cache,
+            use_cache=True,
+        )[0][:, -1]
+        logits = self.model.get_output_embeddings()(hidden)
+        return logits + self.model.final_logits_bias
+
+    def reorder(self, rows: torch.Tensor) -> None:
+        """Row r goes on from what row `rows[r]` was; the rows of a document stay its own."""
+        for layer in self.cache.self_attention_cache.layers:
+            layer.select(rows)
+
+    def keep(self, documents: torch.Tensor, rows_a_document: int) -> None:
+        """Go on with `documents` (indices) alone."""
+        offsets = torch.arange(rows_a_document, device=documents.device)
+        rows = (documents[:, None] * rows_a_document + offsets).flatten()
+        self.reorder(rows)
+        source_rows = documents if self.shared else rows
+        for layer in self.cache.cross_attention_cache.layers:
+            _select(layer, source_rows)
+        self.states = self.states.index_select(0, source_rows)
+        if self.mask.shape[0] > 1:
+            self.mask = self.mask.index_select(0, source_rows)
+
+
+def _select(layer: DynamicLayer, rows: torch.Tensor) -> None:
+    layer.keys = layer.keys.index_select(0, rows)
+    layer.values = layer.values.index_select(0, rows)
