@@ -1,0 +1,89 @@
+"""What a judge costs: estimates before anything is spent, and a limit that is kept."""
+
+from brido.errors import BridoError
+from brido.settings import JudgeRuntime
+
+# Until the judge has answered once, English text is taken as four characters a token.
+CHARACTERS_PER_TOKEN = 4.0
+# Answers are a short form: what a call is expected to bring where nothing is known yet.
+EXPECTED_ANSWER_TOKENS = 40
+
+
+class Budget:
+    """Tokens spent and reserved against `max_cost` and `max_tokens`.
+
+    A call is let through only if everything spent, everything in flight and the call itself, each
+    answer at its longest, stay within the limits. Prompt tokens are estimated from characters at
+    the rate that the judge's earlier answers showed.
+    """
+
+    def __init__(self, runtime: JudgeRuntime, answer_limit: int) -> None:
+        self._runtime, self._answer_limit = runtime, answer_limit
+        self.prompt_tokens = self.answer_tokens = 0
+        self._characters = self._counted_tokens = 0
+        self._reserved_prompt = self._reserved_answer = 0
+
+    @property
+    def limited(self) -> bool:
+        """Whether there is a limit at all."""
+        return self._runtime.max_cost is not None or self._runtime.max_tokens is not None
+
+    def count(self, characters: int, prompt_tokens: int, answer_tokens: int) -> None:
+        """Count answers that were paid for; `characters` is the length of their prompts."""
+        self.prompt_tokens += prompt_tokens
+        self.answer_tokens += answer_tokens
+        if prompt_tokens:
+            self._characters += characters
+            self._counted_tokens += prompt_tokens
+
+    def prompt_estimate(self, characters: int) -> int:
+        """About how many tokens a prompt of `characters` characters has."""
+        rate = 1 / CHARACTERS_PER_TOKEN
+        if self._characters:
+            rate = self._counted_tokens / self._characters
+        return round(characters * rate) + 1
+
+    def reserve(self, characters: int, answers: int) -> tuple[int, int]:
+        """Set tokens aside for a call; returns the reservation, to be given to `release`.
+
+        Raises:
+            BudgetReached: the call might go over a limit.
+        """
+        reservation = (self.prompt_estimate(characters), answers * self._answer_limit)
+        prompt = self.prompt_tokens + self._reserved_prompt + reservation[0]
+        answer = self.answer_tokens + self._reserved_answer + reservation[1]
+        maximum = self._runtime.max_tokens
+        if maximum is not None and prompt + answer > maximum:
+            raise BudgetReached(f"runtime.judge.max_tokens ({maximum:,}) is reached: {self}")
+        limit = self._runtime.max_cost
+        if limit is not None and self.cost(prompt, answer) > limit:
+            raise BudgetReached(f"runtime.judge.max_cost ({limit:g}) is reached: {self}")
+        self._reserved_prompt += reservation[0]
+        self._reserved_answer += reservation[1]
+        return reservation
+
+    def release(self, reservation: tuple[int, int]) -> None:
+        """Give a reservation back, when its call has ended and was counted."""
+        self._reserved_prompt -= reservation[0]
+        self._reserved_answer -= reservation[1]
+
+    def cost(self, prompt_tokens: int, answer_tokens: int) -> float:
+        """The price of so many tokens, 0.0 where no prices are given."""
+        prompt_price = self._runtime.input_price or 0.0
+        answer_price = self._runtime.output_price or 0.0
+        return (prompt_tokens * prompt_price + answer_tokens * answer_price) / 1e6
+
+    @property
+    def priced(self) -> bool:
+        """Whether prices are known."""
+        return self._runtime.input_price is not None and self._runtime.output_price is not None
+
+    def __str__(self) -> str:
+        text = f"{self.prompt_tokens:,} prompt and {self.answer_tokens:,} answer tokens"
+        if self.priced:
+            text += f", cost {self.cost(self.prompt_tokens, self.answer_tokens):.4f}"
+        return text
+
+
+class BudgetReached(BridoError):
+    """A limit of the budget would be passed by the next call."""

@@ -1,0 +1,220 @@
+"""A judge's server on loopback that answers by rule and misbehaves on purpose.
+
+What it answers to a question depends on the question alone (text and seed), so a disturbed and an
+undisturbed run must end in the same table. How it misbehaves is drawn anew at every attempt.
+"""
+
+import asyncio
+import contextlib
+import hashlib
+import json
+import random
+import threading
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import Any
+
+HEADER = b"HTTP/1.1 %d X\r\nContent-Type: %s\r\nContent-Length: %d\r\n%s\r\n"
+TROUBLES = (
+    "429 after",
+    "429 date",
+    "429 bare",
+    "500",
+    "503",
+    "stall",
+    "drop",
+    "drop in body",
+    "cut json",
+    "other json",
+    "page",
+    "twice",
+    "drip",
+)
+
+
+def number_of(text: str, purpose: str, below: int) -> int:
+    """A number below `below` that depends on the text alone."""
+    digest = hashlib.sha256(f"{purpose} {text}".encode()).digest()
+    return int.from_bytes(digest[:8], "big") % below
+
+
+def written_answer(question: str) -> str:
+    """What the judge writes: marks by rule, in one of the forms in which real judges write them."""
+    scales = {"coherence": 5, "consistency": 5, "fluency": 3, "relevance": 5}
+    marks = {name: 1 + number_of(question, name, top) for name, top in scales.items()}
+    form = number_of(question, "form", 40)
+    plain = json.dumps(marks)
+    forms = {
+        0: f"```json\n{plain}\n```",
+        1: f"I have read both texts. Here are my marks:\n\n{plain}\n\nThe summary is short.",
+        2: plain.replace('"', "”"),
+        3: json.dumps({name: str(mark) for name, mark in marks.items()}),
+        4: json.dumps({name.title(): f"{mark}/{scales[name]}" for name, mark in marks.items()}),
+        5: "\n".join(f"- **{name.title()}**: {mark}" for name, mark in marks.items()),
+        6: json.dumps({**marks, "fluency": 5}),
+        7: "I would rather not mark this.",
+        8: json.dumps(dict.fromkeys(marks, 0)),
+    }
+    return forms.get(form, plain)
+
+
+@dataclass
+class BadJudgeServer:
+    """`with BadJudgeServer(trouble=0.3) as server:` serves on `server.url` from a thread."""
+
+    trouble: float = 0.0
+    troubles: tuple[str, ...] = TROUBLES
+    seed: int = 0
+    latency: float = 0.0
+    usage: bool = True
+    always: dict[str, int] = field(default_factory=dict)  # text in a question -> HTTP status
+    refuse_fields: tuple[str, ...] = ()
+    error_text: str = "no"
+    retry_after: str = "0.05"
+    stall_seconds: float = 2.0
+    choices_per_call: int = 100
+    answer: Any = staticmethod(written_answer)
+    requests: list[dict[str, Any]] = field(default_factory=list)
+    headers: list[str] = field(default_factory=list)
+    answered: Counter = field(default_factory=Counter)
+    in_flight: int = 0
+    most_in_flight: int = 0
+
+    def __enter__(self) -> "BadJudgeServer":
+        self._random = random.Random(self.seed)
+        self._loop = asyncio.new_event_loop()
+        self._serving: set[asyncio.Task] = set()
+        self.port = 0
+        self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
+        self._thread.start()
+        self._call(self._open())
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._call(self._shut())
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join(10)
+        self._loop.close()
+
+    def _call(self, coroutine: Any) -> Any:
+        return asyncio.run_coroutine_threadsafe(coroutine, self._loop).result(30)
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.port}/v1"
+
+    def die(self) -> None:
+        """Refuse connections and cut the open ones, until `live`."""
+        self._call(self._shut())
+
+    def live(self) -> None:
+        """Serve again, on the same port."""
+        self._call(self._open())
+
+    async def _open(self) -> None:
+        self._server = await asyncio.start_server(self._serve, "127.0.0.1", self.port)
+        self.port = self._server.sockets[0].getsockname()[1]
+
+    async def _shut(self) -> None:
+        self._server.close()
+        for task in self._serving:
+            task.cancel()
+        await asyncio.gather(*self._serving, return_exceptions=True)
+
+    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        task = asyncio.current_task()
+        self._serving.add(task)
+        self.in_flight += 1
+        self.most_in_flight = max(self.most_in_flight, self.in_flight)
+        try:
+            with contextlib.suppress(ConnectionError, asyncio.IncompleteReadError):
+                while True:
+                    head = (await reader.readuntil(b"\r\n\r\n")).decode()
+                    self.headers.append(head)
+                    length = int(head.lower().split("content-length:")[1].split()[0])
+                    body = json.loads(await reader.readexactly(length))
+                    self.requests.append(body)
+                    await asyncio.sleep(self.latency)
+                    await self._respond(writer, body)
+        finally:
+            self.in_flight -= 1
+            self._serving.discard(task)
+            if task.cancelling():
+                writer.transport.abort()
+            writer.close()
+
+    async def _respond(self, writer: asyncio.StreamWriter, body: dict[str, Any]) -> None:
+        question = body["messages"][0]["content"]
+        for text, status in self.always.items():
+            if text in question:
+                return await self._error(writer, status)
+        if any(name in body for name in self.refuse_fields):
+            return await self._error(writer, 400)
+        trouble = ""
+        if self._random.random() < self.trouble:
+            trouble = self._random.choice(self.troubles)
+        if trouble[:3].isdigit():
+            extra = {
+                "429 after": f"Retry-After: {self.retry_after}\r\n",
+                "429 date": "Retry-After: Sun, 06 Nov 1994 08:49:37 GMT\r\n",
+            }.get(trouble, "")
+            return await self._error(writer, int(trouble[:3]), extra)
+        if trouble == "stall":
+            await asyncio.sleep(self.stall_seconds)
+        content = self._completion(body)
+        await self._send(writer, trouble, content)
+        if trouble in {"", "twice", "stall"}:
+            self.answered[question, body.get("seed")] += 1
+
+    async def _send(self, writer: asyncio.StreamWriter, trouble: str, content: bytes) -> None:
+        if trouble in {"drop", "stall"}:
+            raise ConnectionResetError
+        kind = b"application/json"
+        if trouble == "cut json":
+            content = content[: len(content) // 2]
+        elif trouble == "other json":
+            content = b'{"object": "error", "choices": null}'
+        elif trouble == "page":
+            kind, content = b"text/html", b"<html><body>Bad gateway</body></html>"
+        whole = HEADER % (200, kind, len(content), b"") + content
+        if trouble == "twice":
+            whole *= 2
+        elif trouble == "drop in body":
+            writer.write(whole[: len(whole) - 40])
+            await writer.drain()
+            raise ConnectionResetError
+        elif trouble == "drip":
+            for byte in whole[:200]:
+                await asyncio.sleep(self.stall_seconds / 100)
+                writer.write(bytes([byte]))
+                await writer.drain()
+                if writer.transport.is_closing():
+                    break
+            raise ConnectionResetError
+        writer.write(whole)
+        await writer.drain()
+
+    async def _error(self, writer: asyncio.StreamWriter, status: int, extra: str = "") -> None:
+        content = json.dumps({"error": {"message": self.error_text, "code": "some_code"}}).encode()
+        writer.write(HEADER % (status, b"application/json", len(content), extra.encode()) + content)
+        await writer.drain()
+
+    def _completion(self, body: dict[str, Any]) -> bytes:
+        question = body["messages"][0]["content"]
+        choices = []
+        for index in range(min(body.get("n", 1), self.choices_per_call)):
+            text = self.answer(f"{question} {body.get('seed', 0) + index}")
+            message = {"role": "assistant", "content": text}
+            choices.append({"index": index, "message": message, "finish_reason": "stop"})
+        completion = {
+            "id": "chatcmpl-1",
+            "object": "chat.completion",
+            "created": 1,
+            "model": f"{body['model']}-as-served",
+            "choices": choices,
+        }
+        if self.usage:
+            tokens = (len(question) // 5, 30 * len(choices))
+            names = ("prompt_tokens", "completion_tokens")
+            completion["usage"] = dict(zip(names, tokens, strict=True))
+        return json.dumps(completion).encode()
