@@ -1,0 +1,138 @@
+"""Data sets of the Hugging Face hub, at a commit that is recorded."""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from brido.corpus.checks import MissingId, RawRow
+from brido.errors import BridoError
+from brido.hub import hub_errors
+from brido.progress import say
+from brido.settings import HubSettings
+from brido.tables import CORPUS
+
+_SPLITS = ("train", "validation", "test")
+_COMMIT = re.compile(r"[0-9a-f]{40}")
+_KEY = "data.hub"
+
+
+class HubSource:
+    """A data set of the hub: fetched once, then read from the cache, also without a network.
+
+    Rows are read from a memory-mapped file, so memory does not grow with their number.
+    """
+
+    schema = CORPUS
+
+    def __init__(self, settings: HubSettings) -> None:
+        """Fetch the data set (or take it from the cache) and check its columns and sizes.
+
+        Raises:
+            BridoError: it cannot be fetched (see `brido.hub.hub_errors`), has no such config, split
+                or column, or other numbers of rows than `expected_rows`.
+        """
+        self.settings = settings
+        commit = self._commit()
+        self.splits, found = self._load(commit)
+        if commit is None:
+            say(f"{_KEY}: the hub cannot be reached; commit {found} from the cache is used")
+        self.description = {
+            "source": "hub",
+            **settings.model_dump(mode="json", include={"id", "config", "revision"}),
+            "commit": found,
+        }
+        self._check()
+
+    def _commit(self) -> str | None:
+        """The commit that `revision` names now; None where the hub cannot be reached."""
+        settings = self.settings
+        if settings.revision and _COMMIT.fullmatch(settings.revision):
+            return settings.revision
+        from huggingface_hub import HfApi, errors
+
+        with hub_errors("dataset", settings.id, settings.revision, _KEY):
+            try:
+                return HfApi().dataset_info(settings.id, revision=settings.revision).sha
+            except errors.HfHubHTTPError as error:
+                if error.response.status_code < 500:
+                    raise
+            except (errors.OfflineModeIsEnabled, errors.HTTPError):
+                pass
+        return None
+
+    def _load(self, commit: str | None) -> tuple[dict[str, Any], str | None]:
+        """The three splits, and the commit that they are of."""
+        import datasets
+        from datasets.exceptions import DatasetsError
+
+        settings = self.settings
+        names = [getattr(settings, f"{split}_split") for split in _SPLITS]
+        try:
+            with hub_errors("dataset", settings.id, settings.revision, _KEY):
+                loaded = datasets.load_dataset(
+                    settings.id, settings.config, revision=commit or settings.revision, split=names
+                )
+        except (ValueError, KeyError, FileNotFoundError, DatasetsError) as error:
+            # An unknown config or split (the library names those there are), or damaged files.
+            reason = " ".join(str(error.__cause__ or error).split())
+            if commit is None:
+                reason = f"the hub cannot be reached, and the cache does not help: {reason}"
+            raise BridoError(f"{_KEY}: {settings.id} cannot be loaded: {reason}") from error
+        found = _commit_of(loaded[0])
+        if commit is not None and found != commit:
+            raise BridoError(
+                f"{_KEY}.revision: {settings.id} at {commit} is wanted, and the cache has {found}: "
+                "run once with a network"
+            )
+        return dict(zip(_SPLITS, loaded, strict=True)), found
+
+    def _check(self) -> None:
+        """BridoError listing every column that is missing and every size that is not expected."""
+        settings, problems = self.settings, []
+        for split in _SPLITS:
+            columns = self.splits[split].column_names
+            for key in ("id_column", "document_column", "summary_column"):
+                name = getattr(settings, key)
+                if name is not None and name not in columns:
+                    problems.append(
+                        f"{_KEY}.{key}: {split} has no column {name!r}, only {', '.join(columns)}"
+                    )
+            if settings.expected_rows is not None:
+                expected, rows = getattr(settings.expected_rows, split), self.total(split)
+                if rows != expected:
+                    problems.append(
+                        f"{_KEY}.expected_rows: {split} has {rows:,} rows instead of {expected:,}: "
+                        "the data set has changed; pin its commit in revision, or set null"
+                    )
+        if problems:
+            raise BridoError.from_problems(f"the data set {settings.id} does not fit:", problems)
+
+    def total(self, split: str) -> int:
+        """The number of rows of a split."""
+        return len(self.splits[split])
+
+    def rows(self, split: str) -> Iterator[RawRow]:
+        """The rows of a split, read in batches."""
+        settings = self.settings
+        names = [settings.id_column, settings.document_column, settings.summary_column]
+        data = self.splits[split].select_columns([name for name in names if name])
+        number = 0
+        for batch in data.with_format("arrow").iter(batch_size=1000):
+            for row in batch.to_pylist():
+                number += 1
+                identity = None
+                if settings.id_column:
+                    identity = row[settings.id_column]
+                    identity = MissingId if identity is None else identity
+                document, summary = row[settings.document_column], row[settings.summary_column]
+                yield RawRow(identity, document, summary, where=f"{split} row {number}")
+
+
+def _commit_of(dataset: Any) -> str | None:
+    """The commit that a loaded data set was fetched at: the folder of its files in the cache."""
+    for file in dataset.cache_files:
+        commit = Path(file["filename"]).parent.name
+        if _COMMIT.fullmatch(commit):
+            return commit
+    return None
