@@ -1,0 +1,108 @@
+"""The page: one self-contained HTML file that shows the numbers and the vote at work.
+
+The file needs no network: style, scripts and data stand in it, and its Content-Security-Policy
+allows exactly these (by their hashes) and nothing else. Data goes in as JSON and comes out through
+`textContent` alone, so text of documents is always text, whatever it contains.
+"""
+
+import base64
+import hashlib
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from importlib import resources
+from typing import Any
+
+from jinja2 import Environment, FunctionLoader, StrictUndefined
+
+from brido.report.explorer.chart import votes_chart
+from brido.report.explorer.data import Document, document_json
+from brido.report.explorer.results import ResultTable
+from brido.report.votes import VoteBin
+
+# Documents beyond this many bytes of JSON are left out, so that the page stays under 5 MB.
+DATA_BYTES = 4_300_000
+_STYLES = ("page.css", "documents.css")
+_SCRIPTS = ("vote.js", "heatmap.js", "explorer.js", "start.js")
+
+
+@dataclass(frozen=True)
+class Page:
+    """What the page shows.
+
+    `settings` are (name, value) pairs for its head, `warnings` full sentences, `alpha` the value
+    whose order the pipeline used, `focus` and `baseline` the systems that the filters compare.
+    """
+
+    title: str
+    settings: Sequence[tuple[str, str]]
+    headline: ResultTable
+    everything: ResultTable
+    documents: Sequence[Document]
+    systems: Sequence[str]
+    focus: str
+    baseline: str
+    alpha: float
+    bins: Sequence[VoteBin] = ()
+    warnings: Sequence[str] = ()
+    notes: Sequence[str] = ()
+    signatures: Any = field(default_factory=dict)
+
+
+def render_page(page: Page, data_bytes: int = DATA_BYTES) -> tuple[str, int]:
+    """The page as HTML and the number of documents in it: as many as `data_bytes` allow."""
+    documents = _fitting(page.documents, data_bytes)
+    style = "\n".join(_asset(name) for name in _STYLES)
+    script = "\n".join(_asset(name) for name in _SCRIPTS)
+    data = {
+        "systems": list(page.systems),
+        "focus": page.focus,
+        "baseline": page.baseline,
+        # JSON has no infinity.
+        "alpha": "inf" if page.alpha == float("inf") else page.alpha,
+        "documents": documents,
+    }
+    environment = Environment(
+        loader=FunctionLoader(_asset), autoescape=True, undefined=StrictUndefined,
+        trim_blocks=True, lstrip_blocks=True,
+    )  # fmt: skip
+    html = environment.get_template("page.jinja").render(
+        page=page,
+        shown=len(documents),
+        charts=votes_chart(page.bins),
+        style=style,
+        script=script,
+        style_hash=_hash(style),
+        script_hash=_hash(script),
+        data=script_json(data),
+        signatures=json.dumps(page.signatures, indent=1, ensure_ascii=False, sort_keys=True),
+    )
+    return html, len(documents)
+
+
+def script_json(value: Any) -> str:
+    """JSON that may stand inside a <script> element: no character in it can end the element."""
+    text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    for character in "<>&\u2028\u2029":
+        text = text.replace(character, f"\\u{ord(character):04x}")
+    return text
+
+
+def _fitting(documents: Sequence[Document], data_bytes: int) -> list[dict[str, Any]]:
+    kept, used = [], 0
+    for document in documents:
+        item = document_json(document)
+        used += len(script_json(item).encode())
+        if kept and used > data_bytes:
+            break
+        kept.append(item)
+    return kept
+
+
+def _asset(name: str) -> str:
+    return resources.files(__package__).joinpath(name).read_text(encoding="utf-8")
+
+
+def _hash(text: str) -> str:
+    """A source expression of Content-Security-Policy for an inline element."""
+    return f"sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}"

@@ -1,0 +1,75 @@
+"""What the page knows of one document: texts cut at their mentions, candidates, similarities."""
+
+import base64
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from brido.report.votes import Mention
+
+
+@dataclass(frozen=True)
+class MarkedText:
+    """A summary and its mentions."""
+
+    text: str
+    mentions: Sequence[Mention] = ()
+
+
+@dataclass(frozen=True)
+class Document:
+    """One document of the page; `similarity` is the float32 [N, N+1] matrix of its candidates."""
+
+    id: str
+    text: str
+    summaries: Mapping[str, MarkedText]
+    candidates: Sequence[MarkedText]
+    similarity: NDArray[np.float32]
+
+
+def document_json(document: Document) -> dict[str, Any]:
+    """The document as the page's scripts read it.
+
+    Text travels as parts, [text] or [text, supported 0 or 1, kind]: offsets would count
+    differently in JavaScript outside the Basic Multilingual Plane. The matrix travels as base64
+    of little-endian float32, so the page ranks from exactly the numbers of the table.
+    """
+    matrix = np.ascontiguousarray(document.similarity, dtype="<f4")
+    return {
+        "id": document.id,
+        "text": document.text,
+        "summaries": {name: _marked_json(item) for name, item in document.summaries.items()},
+        "candidates": [_marked_json(item) for item in document.candidates],
+        "similarity": base64.b64encode(matrix.tobytes()).decode(),
+    }
+
+
+def _marked_json(item: MarkedText) -> dict[str, Any]:
+    return {
+        "parts": parts(item),
+        "unsupported": sum(not mention.supported for mention in item.mentions),
+    }
+
+
+def parts(item: MarkedText) -> list[list[Any]]:
+    """The text in pieces, in order: [text], or [text, 1 or 0, kind] for a mention.
+
+    Mentions may come in any order; of two that overlap the one that starts first is shown.
+    """
+    result: list[list[Any]] = []
+    position = 0
+    for mention in sorted(item.mentions, key=lambda m: (m.start, -m.end)):
+        if mention.start < position or mention.end > len(item.text):
+            continue
+        if mention.start > position:
+            result.append([item.text[position : mention.start]])
+        result.append(
+            [item.text[mention.start : mention.end], int(mention.supported), mention.kind]
+        )
+        position = mention.end
+    if position < len(item.text):
+        result.append([item.text[position:]])
+    return result

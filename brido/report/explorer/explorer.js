@@ -1,0 +1,192 @@
+// One document on screen: article, summaries side by side, candidates in elected order.
+
+/** An element with text (never markup) or children. */
+function element(name, className, ...children) {
+  const node = document.createElement(name);
+  if (className) node.className = className;
+  node.append(...children);
+  return node;
+}
+
+function button(text, action) {
+  const node = element("button", "", text);
+  node.type = "button";
+  node.addEventListener("click", action);
+  return node;
+}
+
+/** A summary's parts as text with its mentions marked. */
+function marked(parts) {
+  const paragraph = element("p");
+  for (const [text, supported, kind] of parts) {
+    if (supported === undefined) {
+      paragraph.append(text);
+      continue;
+    }
+    const mark = element("mark", supported ? "yes" : "no", text);
+    mark.title = `${kind}: ${supported ? "supported by" : "not supported by"} the article`;
+    paragraph.append(mark);
+  }
+  return paragraph;
+}
+
+function plural(count, word) {
+  return `${count} ${word}${count === 1 ? "" : "s"}`;
+}
+
+class Reader {
+  constructor(root, data, actions) {
+    Object.assign(this, { root, data, actions });
+    root.addEventListener("pointerover", (event) => this.look(event.target));
+    root.addEventListener("click", (event) => this.look(event.target));
+  }
+
+  /** Show a document and rank its candidates at `alpha`. */
+  show(item, alpha) {
+    this.item = item;
+    this.count = item.candidates.length;
+    this.similarity = decodeSimilarity(item.similarity);
+    this.home = ranking(consensusScores(this.similarity, this.count, this.actions.homeAlpha));
+    this.article = element("div", "text");
+    this.article.tabIndex = 0;
+    this.article.setAttribute("aria-label", "Article");
+    this.article.textContent = item.text;
+    this.root.replaceChildren(this.heading(), this.article, this.summaries(), this.vote());
+    this.rank(alpha);
+  }
+
+  heading() {
+    const link = button("Copy link", () => {
+      const done = () => { link.textContent = "Copied"; };
+      // From disk the clipboard may be refused; the address bar holds the same link.
+      if (navigator.clipboard) navigator.clipboard.writeText(location.href).then(done, () => {});
+    });
+    const tools = element("div", "", button("← Previous", () => this.actions.step(-1)),
+      button("Next →", () => this.actions.step(1)), link);
+    const title = element("h3", "", this.item.id);
+    title.tabIndex = -1;
+    return element("div", "heading", title, tools);
+  }
+
+  summaries() {
+    const cards = element("div", "cards");
+    for (const system of this.data.systems) {
+      const summary = this.item.summaries[system];
+      if (!summary) continue;
+      const words = summary.parts.map((part) => part[0]).join("").split(/\s+/).filter(Boolean);
+      const facts = [plural(words.length, "word")];
+      if (summary.unsupported) facts.push(`${summary.unsupported} unsupported`);
+      const title = element("h3", "", system, element("small", "", facts.join(", ")));
+      const card = element("section", "card", title, marked(summary.parts));
+      card.classList.toggle("focus", system === this.data.focus);
+      card.dataset.system = system;
+      cards.append(card);
+    }
+    return cards;
+  }
+
+  vote() {
+    this.readout = element("p", "readout");
+    this.readout.setAttribute("aria-live", "polite");
+    this.map = new HeatMap(this.similarity, this.count, (text) => {
+      this.readout.textContent = text;
+    });
+    const scale = element("p", "legend", this.map.low.toFixed(2), element("span", "scale"),
+      `${this.map.high.toFixed(2)} similarity`);
+    this.list = element("ol", "candidates");
+    this.rows = this.item.candidates.map((candidate, index) => this.row(candidate, index));
+    const polls = element("div", "polls", this.list, element("div", "map",
+      element("h3", "", "How alike every pair is"), this.map.svg, scale, this.readout));
+    return element("section", "vote", element("h3", "", `The vote of ${this.count} candidates`),
+      this.slider(), polls);
+  }
+
+  row(candidate, index) {
+    const bar = shape("svg", { viewBox: "0 0 100 4", preserveAspectRatio: "none" });
+    shape("rect", { class: "track", width: 100, height: 4 }, bar);
+    shape("rect", { class: "bar", height: 4 }, bar);
+    const body = element("div", "", marked(candidate.parts), element("small"));
+    const row = element("li", "candidate", element("span", "rank"),
+      element("span", "score", element("span"), bar), body);
+    row.dataset.index = index;
+    return row;
+  }
+
+  slider() {
+    this.range = element("input");
+    Object.assign(this.range, { type: "range", min: "0", max: "1", step: "0.0025", id: "alpha" });
+    this.range.setAttribute("aria-label", "The reference's share of the vote");
+    this.range.addEventListener("input", () => {
+      this.actions.alpha(alphaOfShare(Number(this.range.value), this.count));
+    });
+    this.output = element("output");
+    const name = element("label", "", "How much say has the reference?", this.output);
+    name.htmlFor = "alpha";
+    const presets = element("div", "presets");
+    const values = [[0, "α = 0, candidates only"], [1, "α = 1, one more voter"],
+      [this.count - 1, `α = ${this.count - 1}, half`], [Infinity, "α = ∞, reference only (BRIO)"]];
+    this.presets = values.map(([alpha, text]) => {
+      const node = button(text, () => this.actions.alpha(alpha));
+      node.dataset.alpha = String(alpha);
+      presets.append(node);
+      return [alpha, node];
+    });
+    return element("div", "control", name, this.range, presets);
+  }
+
+  /** Re-rank at `alpha`: list, scores, heat map. */
+  rank(alpha) {
+    const scores = consensusScores(this.similarity, this.count, alpha);
+    const order = ranking(scores);
+    const share = shareOfAlpha(alpha, this.count);
+    this.range.value = String(share);
+    const text = `α = ${alphaText(alpha)}; the reference has ${(100 * share).toFixed(0)} %`;
+    this.output.textContent = text;
+    this.range.setAttribute("aria-valuetext", text);
+    for (const [value, node] of this.presets) node.setAttribute("aria-pressed", value === alpha);
+    const before = new Map(this.rows.map((row) => [row, row.getBoundingClientRect().top]));
+    const most = Math.max(...scores, 1e-9);
+    order.forEach((index, rank) => this.place(this.rows[index], index, rank, scores, most));
+    this.list.replaceChildren(...order.map((index) => this.rows[index]));
+    this.list.dataset.alpha = String(alpha);
+    this.map.arrange(order);
+    this.glide(before);
+  }
+
+  place(row, index, rank, scores, most) {
+    const moved = this.home.indexOf(index) - rank;
+    const arrow = moved > 0 ? `, up ${moved}` : `, down ${-moved}`;
+    row.classList.toggle("first", rank === 0);
+    row.querySelector(".rank").textContent = String(rank + 1);
+    row.querySelector(".score span").textContent = scores[index].toFixed(3);
+    row.querySelector(".bar").setAttribute("width", (100 * scores[index]) / most);
+    row.querySelector("small").textContent =
+      `no. ${index + 1} of the search${moved ? `${arrow} from the trained order` : ""}`;
+  }
+
+  /** Let rows slide from where they were, unless the reader prefers calm. */
+  glide(before) {
+    if (matchMedia("(prefers-reduced-motion: reduce)").matches) return;
+    for (const row of this.rows) {
+      const shift = before.get(row) - row.getBoundingClientRect().top;
+      if (!shift || !before.get(row)) continue;
+      row.animate([{ transform: `translateY(${shift}px)` }, { transform: "none" }],
+        { duration: 220, easing: "ease-out" });
+    }
+  }
+
+  /** Show where the article says what a mark says. */
+  look(target) {
+    if (!(target instanceof HTMLElement) || !target.matches("mark.yes, mark.no")) return;
+    const text = this.item.text;
+    const wanted = target.textContent;
+    this.article.replaceChildren();
+    let position = 0;
+    const pattern = new RegExp(wanted.replace(/[.*+?^${}()|[\]\\]/g, "\\$&"), "gi");
+    for (const hit of text.matchAll(pattern)) {
+      this.article.append(text.slice(position, hit.index), element("mark", "found", hit[0]));
+      position = hit.index + hit[0].length;
+    }
+    this.article.append(text.slice(position));
+  }
+}

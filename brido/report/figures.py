@@ -1,0 +1,196 @@
+"""The report's figures, each as SVG and PNG: votes, training, length, correlation of metrics."""
+
+import csv
+import math
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from brido.errors import BridoError
+from brido.report.facts import display, metric_label
+from brido.report.metrics import Column, Estimate, Estimates, Scores
+from brido.report.style import COLOURS, drawing, line_style
+from brido.report.summary import headline_columns
+from brido.report.votes import VoteBin
+
+_PANELS_A_ROW = 3
+
+
+def votes_figure(
+    folder: Path, bins: Sequence[VoteBin], rankings: Sequence[str], name: str = "votes"
+) -> None:
+    """Share of candidates with an unsupported mention against the share of elected ones.
+
+    One panel a ranking, side by side; on the diagonal a vote changes nothing, below it the vote
+    removes. A point's area shows how many cases its bin has.
+    """
+    most = max((item.cases for item in bins), default=1)
+    with drawing(folder, name, 1, len(rankings), width=3.6, height=3.7) as axes:
+        for index, ranking in enumerate(rankings):
+            axis = axes[0, index]
+            axis.plot([0, 1], [0, 1], color="#999999", linestyle=":", linewidth=1.2)
+            style = line_style(index) | {"marker": None}
+            pool = [item.pool for item in bins]
+            elected = [item.elected[ranking] for item in bins]
+            axis.plot(pool, elected, **style)
+            axis.scatter(
+                pool, elected, s=[20 + 120 * item.cases / most for item in bins],
+                color=style["color"], zorder=3, edgecolor="white",
+            )  # fmt: skip
+            for item in bins:
+                axis.annotate(
+                    f"{item.elected[ranking]:.2f}", (item.pool, item.elected[ranking]),
+                    textcoords="offset points", xytext=(7, -11), fontsize=8, color="#444444",
+                )  # fmt: skip
+            axis.set(title=ranking, xlim=(0, 1.05), ylim=(-0.04, 1.05), aspect="equal")
+            axis.set_xlabel("share of candidates that carry\nan unsupported mention")
+        axes[0, 0].set_ylabel("share of elected candidates that carry it")
+        axes[0, 0].text(0.04, 0.97, "kept or amplified", color="#777777", fontsize=8, va="top")
+        axes[0, 0].text(0.98, 0.02, "removed by the vote", color="#777777", fontsize=8, ha="right")
+
+
+def read_training(path: Path) -> dict[str, list[float]]:
+    """metrics/training.csv as columns; an empty field is NaN. BridoError where it is missing."""
+    try:
+        with path.open(newline="", encoding="utf-8") as file:
+            rows = list(csv.DictReader(file))
+        return {
+            name: [float(row[name]) if row[name] else math.nan for row in rows]
+            for name in (rows[0] if rows else {})
+        }
+    except FileNotFoundError:
+        raise BridoError(f"{path} is missing: make it with `dvc repro train`") from None
+    except (ValueError, TypeError) as error:
+        raise BridoError(
+            f"{path} holds something that is no number ({error}): `dvc repro -f train`"
+        ) from None
+
+
+def training_figure(
+    folder: Path, curves: Mapping[str, list[float]], name: str = "training"
+) -> None:
+    """One small panel a curve over the first column of `curves` (the update)."""
+    axis_name = next(iter(curves), "")
+    steps = curves.get(axis_name, [])
+    shown = [key for key in curves if key != axis_name and np.isfinite(curves[key]).any()]
+    rows, columns = _panels(len(shown))
+    with drawing(folder, name, rows, columns, width=3.3, height=2.3) as axes:
+        for index, axis in enumerate(axes.flat):
+            if index >= len(shown):
+                axis.set_axis_off()
+                continue
+            values = np.array(curves[shown[index]])
+            there = np.isfinite(values)
+            marker = "o" if there.sum() <= 40 else None
+            axis.plot(
+                np.array(steps)[there], values[there], color=COLOURS[0], marker=marker,
+                markersize=3.5, linewidth=1.4,
+            )  # fmt: skip
+            axis.set_title(shown[index].replace("_", " "))
+            if index >= len(shown) - columns:
+                axis.set_xlabel(axis_name.replace("_", " "))
+
+
+def _panels(count: int) -> tuple[int, int]:
+    """Rows and columns of a figure of `count` small panels."""
+    columns = min(_PANELS_A_ROW, max(count, 1))
+    return max(math.ceil(count / columns), 1), columns
+
+
+def length_figure(
+    folder: Path,
+    systems: Mapping[str, Estimates],
+    lengths: Mapping[str, Estimate],
+    name: str = "length",
+) -> None:
+    """Every headline number against the mean length, a point a system, intervals as bars."""
+    shown = [column for column in headline_columns(systems) if column[1] != "length"]
+    rows, columns = _panels(len(shown))
+    with drawing(folder, name, rows, columns, width=3.3, height=2.6) as axes:
+        for panel, axis in enumerate(axes.flat):
+            if panel >= len(shown):
+                axis.set_axis_off()
+                continue
+            metric, submetric = shown[panel]
+            facts = display(metric, submetric)
+            for index, (system, estimates) in enumerate(systems.items()):
+                across = lengths[system]
+                item = estimates.get(metric, {}).get(submetric)
+                if item is None:
+                    continue
+                low, mean, high = (
+                    facts.factor * value for value in (item.low, item.mean, item.high)
+                )
+                axis.errorbar(
+                    across.mean, mean,
+                    xerr=[[across.mean - across.low], [across.high - across.mean]],
+                    yerr=[[mean - low], [high - mean]], label=system, capsize=2, elinewidth=1,
+                    **(line_style(index) | {"linestyle": "none"}),
+                )  # fmt: skip
+            axis.set_title(f"{metric_label(metric)}: {facts.label} {facts.unit}".rstrip())
+            axis.set_xlabel("mean length (words)")
+        handles = axes[0, 0].get_legend_handles_labels()
+        axes[0, 0].figure.legend(*handles, loc="outside upper right", ncols=len(systems))
+
+
+def correlation(scores: Sequence[Scores]) -> tuple[list[Column], NDArray[np.float64]]:
+    """Spearman's rank correlation of submetrics over documents: (columns, matrix [K, K]).
+
+    Computed within each system and averaged over systems, so that a difference between systems
+    is not mistaken for agreement between metrics. Columns that are constant in some system or
+    missing there are left out; documents without a number in either of two columns count not.
+    """
+    shared = [
+        column
+        for column in scores[0].columns
+        if all(column in item.columns and _varies(item.column(*column)) for item in scores)
+    ]
+    total = np.zeros((len(shared), len(shared)))
+    for item in scores:
+        values = [item.column(*column) for column in shared]
+        for row, left in enumerate(values):
+            for column in range(row, len(values)):
+                rank = _spearman(left, values[column])  # type: ignore[arg-type]
+                total[row, column] += rank
+                total[column, row] = total[row, column]
+    return shared, total / len(scores)
+
+
+def _varies(values: NDArray[np.float64] | None) -> bool:
+    if values is None:
+        return False
+    there = values[~np.isnan(values)]
+    return there.size > 2 and bool(there.min() != there.max())
+
+
+def _spearman(left: NDArray[np.float64], right: NDArray[np.float64]) -> float:
+    from scipy.stats import rankdata
+
+    both = ~np.isnan(left) & ~np.isnan(right)
+    first, second = rankdata(left[both]), rankdata(right[both])
+    if both.sum() < 3 or first.std() == 0 or second.std() == 0:
+        return math.nan
+    return float(np.corrcoef(first, second)[0, 1])
+
+
+def correlation_figure(folder: Path, scores: Sequence[Scores], name: str = "correlation") -> None:
+    """The correlation of metrics as a matrix with its numbers written in."""
+    columns, matrix = correlation(scores)
+    labels = [f"{metric_label(metric)}: {display(metric, key).label}" for metric, key in columns]
+    side = 1.8 + 0.36 * len(columns)
+    with drawing(folder, name, width=side + 0.8, height=side) as axes:
+        axis = axes[0, 0]
+        # A diverging map whose two ends differ in grey too: dark blue, white, mid orange.
+        image = axis.imshow(matrix, cmap="PuOr_r", vmin=-1, vmax=1)
+        axis.grid(visible=False)
+        axis.set_xticks(range(len(labels)), labels, rotation=90, fontsize=7.5)
+        axis.set_yticks(range(len(labels)), labels, fontsize=7.5)
+        for (row, column), value in np.ndenumerate(matrix):
+            if math.isfinite(value):
+                colour = "white" if abs(value) > 0.6 else "#333333"
+                text = f"{value:.2f}".replace("0.", ".").replace("-", "\u2212")
+                axis.text(column, row, text, ha="center", va="center", color=colour, fontsize=6)
+        axis.figure.colorbar(image, shrink=0.6, label="Spearman over documents")
+        axis.set_title("Do the metrics agree?")

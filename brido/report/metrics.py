@@ -1,0 +1,211 @@
+"""From evaluation tables to numbers: means, intervals, paired differences, signatures."""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from brido.errors import BridoError
+from brido.report.bootstrap import bootstrap_interval, means
+from brido.tables import DECODED, open_table, read_batches, read_metadata
+
+# Means are written with six decimals: beyond that they only make diffs noisy.
+_DECIMALS = 6
+
+Column = tuple[str, str]
+
+
+@dataclass(frozen=True)
+class Scores:
+    """One system's numbers: a row per document, a column per (metric, submetric).
+
+    `values` is float64 [documents, columns] with NaN where a number was not measured.
+    """
+
+    ids: list[str]
+    columns: list[Column]
+    values: NDArray[np.float64]
+    signatures: dict[str, Any]
+
+    def column(self, metric: str, submetric: str) -> NDArray[np.float64] | None:
+        """One submetric over the documents, None where it is not there."""
+        if (metric, submetric) not in self.columns:
+            return None
+        return self.values[:, self.columns.index((metric, submetric))]
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A mean over `documents` documents, with its bootstrap interval."""
+
+    mean: float
+    low: float
+    high: float
+    documents: int
+
+    def as_json(self) -> dict[str, float | int]:
+        """The estimate as metrics/intervals.json holds it."""
+        return {
+            "mean": round(self.mean, _DECIMALS),
+            "low": round(self.low, _DECIMALS),
+            "high": round(self.high, _DECIMALS),
+            "documents": self.documents,
+        }
+
+
+Estimates = dict[str, dict[str, Estimate]]
+
+
+def read_scores(tables: Mapping[str, Path]) -> Scores:
+    """One system's evaluation tables (metric -> path) side by side, aligned by document.
+
+    Raises:
+        BridoError: a table is missing or damaged, or the tables hold different documents.
+    """
+    ids: list[str] = []
+    first = ""
+    columns: list[Column] = []
+    values: list[NDArray[np.float64]] = []
+    signatures: dict[str, Any] = {}
+    for metric, path in tables.items():
+        table = _read(path)
+        found = table.column("id").to_pylist()
+        if not columns:
+            ids, first = found, str(path)
+        elif found != ids:
+            raise BridoError(
+                f"{path} and {first} hold different documents ({len(found):,} and {len(ids):,} "
+                "rows): make both again with `dvc repro report`"
+            )
+        for name in table.column_names[1:]:
+            columns.append((metric, name))
+            numbers = table.column(name).cast(pa.float64()).fill_null(math.nan)
+            values.append(numbers.to_numpy())
+        metadata = read_metadata(path, "evaluate")
+        signatures[metric] = metadata.get("signature", metadata)
+    if not ids:
+        raise BridoError("there is no evaluated document: check evaluation.metrics and data")
+    return Scores(ids, columns, np.stack(values, axis=1), signatures)
+
+
+def _read(path: Path) -> pa.Table:
+    with open_table(path, pa.schema([pa.field("id", pa.string())]), "evaluate") as file:
+        schema = file.schema_arrow
+    numeric = [
+        field.name
+        for field in schema
+        if pa.types.is_floating(field.type) or pa.types.is_integer(field.type)
+    ]
+    names = ["id", *numeric]
+    batches = list(read_batches(path, None, "evaluate", columns=names))
+    wanted = pa.schema([schema.field(name) for name in names])
+    return pa.Table.from_batches([batch.select(names) for batch in batches], wanted)
+
+
+def estimate(scores: Scores, samples: int, confidence: float, seed: int) -> Estimates:
+    """Mean and interval of every submetric that has a number, by metric and submetric."""
+    return _estimates(scores.columns, scores.values, samples, confidence, seed)
+
+
+def difference(
+    tuned: Scores, base: Scores, samples: int, confidence: float, seed: int
+) -> Estimates:
+    """Paired difference tuned minus base of every submetric that both have.
+
+    A document counts where both systems have a number.
+
+    Raises:
+        BridoError: the two systems were evaluated on different documents.
+    """
+    if tuned.ids != base.ids:
+        raise BridoError(
+            "the systems were evaluated on different documents: `dvc repro report` makes the "
+            "tables agree"
+        )
+    shared = [column for column in tuned.columns if column in base.columns]
+    gaps = [
+        tuned.values[:, tuned.columns.index(column)] - base.values[:, base.columns.index(column)]
+        for column in shared
+    ]
+    return _estimates(shared, np.stack(gaps, axis=1), samples, confidence, seed)
+
+
+def _estimates(
+    columns: Sequence[Column],
+    values: NDArray[np.float64],
+    samples: int,
+    confidence: float,
+    seed: int,
+) -> Estimates:
+    centre = means(values)
+    low, high = bootstrap_interval(values, samples, confidence, seed)
+    result: Estimates = {}
+    for index, (metric, submetric) in enumerate(columns):
+        if not math.isfinite(centre[index]):
+            continue
+        result.setdefault(metric, {})[submetric] = Estimate(
+            float(centre[index]),
+            float(low[index]),
+            float(high[index]),
+            int((~np.isnan(values[:, index])).sum()),
+        )
+    return result
+
+
+def system_numbers(estimates: Estimates) -> dict[str, dict[str, float]]:
+    """The content of metrics/systems/SYSTEM.json: finite means, nothing else."""
+    return {
+        metric: {name: round(item.mean, _DECIMALS) for name, item in numbers.items()}
+        for metric, numbers in estimates.items()
+    }
+
+
+def intervals_json(
+    systems: Mapping[str, Estimates], differences: Mapping[str, Estimates], **settings: Any
+) -> dict[str, Any]:
+    """The content of metrics/intervals.json: every estimate, with how it was made."""
+
+    def plain(estimates: Estimates) -> dict[str, Any]:
+        return {
+            metric: {name: item.as_json() for name, item in numbers.items()}
+            for metric, numbers in estimates.items()
+        }
+
+    return {
+        "bootstrap": settings,
+        "systems": {name: plain(item) for name, item in systems.items()},
+        "differences": {name: plain(item) for name, item in differences.items()},
+    }
+
+
+def read_estimates(raw: Mapping[str, Any]) -> Estimates:
+    """Estimates back from one entry of metrics/intervals.json."""
+    return {
+        metric: {name: Estimate(**item) for name, item in numbers.items()}
+        for metric, numbers in raw.items()
+    }
+
+
+def mean_length(
+    estimates: Estimates, decoded: Path, samples: int, confidence: float, seed: int
+) -> Estimate:
+    """The mean length of a system's summaries in words.
+
+    As `extractiveness` measured it, else counted at white space in the decoded table.
+    """
+    measured = estimates.get("extractiveness", {}).get("length")
+    if measured is not None:
+        return measured
+    counts = [
+        float(len(text.split()))
+        for batch in read_batches(decoded, DECODED, "decode", columns=["summary"])
+        for text in batch.column("summary").to_pylist()
+    ]
+    column = ("length", "words")
+    values = np.array(counts)[:, None]
+    return _estimates([column], values, samples, confidence, seed)["length"]["words"]

@@ -1,0 +1,111 @@
+"""The short table that ends the report stage: a row per system, intervals below the numbers."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from brido.report.facts import display, is_headline, known_columns, metric_label
+from brido.report.metrics import Column, Estimate, Estimates
+
+
+def headline_columns(systems: Mapping[str, Estimates]) -> list[Column]:
+    """The (metric, submetric) pairs of the short table that at least one system has."""
+    return [column for column in every_column(systems) if is_headline(*column)]
+
+
+def every_column(systems: Mapping[str, Estimates]) -> list[Column]:
+    """Every (metric, submetric) pair that at least one system has, in the order of `facts`."""
+    found = {
+        (metric, name): None
+        for estimates in systems.values()
+        for metric, numbers in estimates.items()
+        for name in numbers
+    }
+    known = {column: index for index, column in enumerate(known_columns())}
+    return sorted(found, key=lambda column: known.get(column, len(known)))
+
+
+def summary_table(
+    systems: Mapping[str, Estimates], differences: Mapping[str, Estimates], confidence: float
+) -> str:
+    """The table as plain text, two lines a system: the means, then their intervals.
+
+    A difference whose interval leaves out 0 carries a star.
+    """
+    columns = headline_columns(systems)
+    rows: list[list[str]] = [
+        ["", *(metric_label(metric) for metric, _ in columns)],
+        ["", *(_heading(metric, name) for metric, name in columns)],
+    ]
+    for name, estimates in systems.items():
+        rows += _two_lines(name, estimates, columns, signed=False)
+    for name, estimates in differences.items():
+        rows += _two_lines(name, estimates, columns, signed=True)
+    rows[0] = _once(rows[0])
+    widths = [max(len(row[index]) for row in rows) for index in range(len(columns) + 1)]
+    lines = ["  ".join(_cells(row, widths)).rstrip() for row in rows]
+    rule = "-" * max(len(line) for line in lines)
+    lines.insert(2, rule)
+    if differences:
+        lines.insert(3 + 2 * len(systems), rule)
+    note = f"Below each mean its {100 * confidence:g}% bootstrap interval over documents"
+    if differences:
+        note += "; * the interval of a paired difference leaves out 0"
+    return "\n".join([*lines, note])
+
+
+def _heading(metric: str, name: str) -> str:
+    facts = display(metric, name)
+    arrow = {"higher": " ↑", "lower": " ↓", "neither": ""}[facts.better]
+    return f"{facts.label}{f' {facts.unit}' if facts.unit else ''}{arrow}"
+
+
+def _once(row: list[str]) -> list[str]:
+    """A heading that stands over several columns, written over the first of them."""
+    return [cell if index == 0 or cell != row[index - 1] else "" for index, cell in enumerate(row)]
+
+
+def _cells(row: list[str], widths: list[int]) -> list[str]:
+    first = row[0].ljust(widths[0])
+    return [first, *(cell.rjust(width) for cell, width in zip(row[1:], widths[1:], strict=True))]
+
+
+def _two_lines(
+    name: str, estimates: Estimates, columns: list[Column], signed: bool
+) -> list[list[str]]:
+    top, bottom = [name], [""]
+    for metric, submetric in columns:
+        item = estimates.get(metric, {}).get(submetric)
+        top.append("-" if item is None else _mean(item, metric, submetric, signed))
+        bottom.append("" if item is None else interval(item, metric, submetric, signed))
+    return [top, bottom]
+
+
+def _mean(item: Estimate, metric: str, submetric: str, signed: bool) -> str:
+    text = display(metric, submetric).text(item.mean, signed)
+    return text + ("*" if signed and excludes_zero(item) else "")
+
+
+def interval(item: Estimate, metric: str, submetric: str, signed: bool = False) -> str:
+    """The estimate's interval as `low…high` in the submetric's unit, a digit less than the mean."""
+    facts = display(metric, submetric)
+    coarse = replace(facts, digits=max(facts.digits - 1, 1))
+    return f"{coarse.text(item.low, signed)}…{coarse.text(item.high, signed)}"
+
+
+def excludes_zero(item: Estimate) -> bool:
+    """Whether the whole interval lies on one side of zero."""
+    return item.low > 0 or item.high < 0
+
+
+def length_warning(lengths: Mapping[str, Estimate], name: str, limit: float) -> str | None:
+    """A sentence where the system's mean length leaves base's by more than `limit`, else None."""
+    base, tuned = lengths["base"].mean, lengths[name].mean
+    change = tuned / base - 1 if base else 0.0
+    if abs(change) <= limit:
+        return None
+    direction = "longer" if change > 0 else "shorter"
+    return (
+        f"Summaries of {name} are {abs(change):.1%} {direction} than base's ({tuned:.1f} against "
+        f"{base:.1f} words; report.length_warning is {100 * limit:g}%). A shorter summary has less "
+        "to get wrong: compare at equal length."
+    )

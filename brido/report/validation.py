@@ -1,0 +1,90 @@
+"""The validation documents that have candidates, with everything the votes and the page need."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from brido.errors import BridoError
+from brido.tables import CANDIDATES, CORPUS, DECODED, read_batches, similarity_schema
+
+
+@dataclass(frozen=True)
+class Case:
+    """One document: its text, each system's summary, N candidates and their [N, N+1] matrix.
+
+    `facts` is what the corpus knows of the document, None on any corpus but the embedded world.
+    """
+
+    id: str
+    document: str
+    references: list[str]
+    facts: Any
+    summaries: dict[str, str]
+    candidates: list[str]
+    similarity: NDArray[np.float32]
+
+
+def read_cases(
+    corpus: Path, candidates: Path, similarity: Path, decoded: Mapping[str, Path]
+) -> list[Case]:
+    """The documents that have candidates, in the candidates' order.
+
+    Raises:
+        BridoError: a table is missing or damaged, or the tables hold different documents.
+    """
+    chosen = {
+        row["id"]: row["candidates"]
+        for batch in read_batches(candidates, CANDIDATES, "generate")
+        for row in batch.to_pylist()
+    }
+    if not chosen:
+        return []
+    count = len(next(iter(chosen.values())))
+    matrices: dict[str, NDArray[np.float32]] = {}
+    for batch in read_batches(similarity, similarity_schema(count), "pairwise"):
+        ids = batch.column("id").to_pylist()
+        flat = batch.column("similarity").flatten().to_numpy().reshape(-1, count, count + 1)
+        matrices.update(zip(ids, flat, strict=True))
+    documents = _rows(corpus, CORPUS, "download", chosen)
+    texts = {name: _rows(path, DECODED, "decode", chosen) for name, path in decoded.items()}
+    _check(chosen, {str(similarity): matrices, str(corpus): documents})
+    _check(chosen, {str(decoded[name]): rows for name, rows in texts.items()})
+    return [
+        Case(
+            key,
+            documents[key]["document"],
+            documents[key]["references"],
+            documents[key].get("facts"),
+            {name: rows[key]["summary"] for name, rows in texts.items()},
+            chosen[key],
+            matrices[key],
+        )
+        for key in chosen
+    ]
+
+
+def _rows(path: Path, schema: Any, made_by: str, wanted: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        row["id"]: row
+        for batch in read_batches(path, schema, made_by)
+        for row in batch.to_pylist()
+        if row["id"] in wanted
+    }
+
+
+def _check(wanted: Mapping[str, Any], tables: Mapping[str, Mapping[str, Any]]) -> None:
+    problems = []
+    for path, rows in tables.items():
+        missing = [key for key in wanted if key not in rows]
+        if missing:
+            problems.append(f"{path} lacks {len(missing):,} of them: {', '.join(missing[:3])}")
+    if problems:
+        raise BridoError.from_problems(
+            "the tables of the validation split hold other documents than the candidates; "
+            "`dvc repro` makes them again:",
+            problems,
+        )

@@ -1,0 +1,90 @@
+"""The vote at work: which unsupported mentions candidates carry, and which ones get elected."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+# Upper ends of the bins of the pool share; the lower end is the one before, 0 excluded.
+BINS = (0.2, 0.4, 0.6, 0.8, 1.0)
+
+
+@dataclass(frozen=True)
+class Mention:
+    """A checkable span of a summary: text[start:end], its kind, whether the source supports it."""
+
+    start: int
+    end: int
+    kind: str
+    supported: bool
+
+
+# Documents, their summaries and (on the world) their facts, aligned -> each summary's mentions.
+FindMentions = Callable[[Sequence[str], Sequence[str], Sequence[Any] | None], list[list[Mention]]]
+
+
+@dataclass(frozen=True)
+class Ballot:
+    """One document's candidates before the vote.
+
+    `mentions[i]` are candidate i's; `elected` maps a ranking's name to the index it puts first.
+    """
+
+    mentions: Sequence[Sequence[Mention]]
+    elected: Mapping[str, int]
+
+
+@dataclass(frozen=True)
+class VoteBin:
+    """Cases whose pool share lies in (low, high]: a case is a document and a kind of mention.
+
+    `pool` is the mean share of candidates with an unsupported mention of the kind; `elected` is,
+    per ranking, the share of cases in which its first candidate has one.
+    """
+
+    low: float
+    high: float
+    cases: int
+    pool: float
+    elected: dict[str, float]
+
+
+def vote_bins(ballots: Sequence[Ballot], bins: Sequence[float] = BINS) -> list[VoteBin]:
+    """The votes of `ballots` by pool share, bins without a case left out.
+
+    A case is a document and a kind of mention (a town, an age, ...) of which at least one
+    candidate has an unsupported one. A vote that ignored the mentions would elect a carrier as
+    often as candidates carry it, so `elected` equals `pool` there; below it, the vote removes.
+    """
+    shares: list[float] = []
+    carried: dict[str, list[bool]] = {}
+    for ballot in ballots:
+        for carriers in _carriers(ballot.mentions).values():
+            shares.append(float(carriers.mean()))
+            for name, index in ballot.elected.items():
+                carried.setdefault(name, []).append(bool(carriers[index]))
+    pool = np.array(shares)
+    result = []
+    low = 0.0
+    for high in bins:
+        inside = (pool > low) & (pool <= high)
+        if inside.any():
+            elected = {name: float(np.array(x)[inside].mean()) for name, x in carried.items()}
+            result.append(
+                VoteBin(low, high, int(inside.sum()), float(pool[inside].mean()), elected)
+            )
+        low = high
+    return result
+
+
+def _carriers(mentions: Sequence[Sequence[Mention]]) -> dict[str, NDArray[np.bool_]]:
+    """For every kind with an unsupported mention: which candidates [N] have one."""
+    kinds = sorted({item.kind for one in mentions for item in one if not item.supported})
+    return {
+        kind: np.array(
+            [any(item.kind == kind and not item.supported for item in one) for one in mentions]
+        )
+        for kind in kinds
+    }
