@@ -89,7 +89,7 @@ def tables(
 
 @pytest.fixture(scope="session")
 def documents() -> RankedDocuments:
-    return RankedDocuments(*tables(26))
+    return RankedDocuments(*tables(18))
 
 
 @pytest.fixture(scope="session")
@@ -117,7 +117,7 @@ def make_task(
     validation: RankedDocuments,
     tmp_path: Path,
 ) -> Callable[..., Task]:
-    """A training task on 26 documents: 14 updates of at most 4 in 2 epochs."""
+    """A training task on 18 documents: 10 updates of at most 4 in 2 epochs."""
 
     def make(
         name: str = "run",

@@ -1,10 +1,355 @@
 """Training runs of a tiny model: what they learn, and that nothing disturbs where they end."""
 
-from brido.training.loop import train
+import csv
+import math
+import os
+import signal
+from collections.abc import Callable
+
+import pytest
+import torch
+from torch import Tensor
+
+from brido.errors import BridoError
+from brido.settings import ValidationSettings
+from brido.training import checkpointing, monitor
+from brido.training.loop import Task, train
+from brido.training.update import Updater
+
+MakeTask = Callable[..., Task]
+EVERY_UPDATE = {"checkpoint_minutes": 1e-9}
+# Random enough that a wrong random state would show.
+DROPOUT = {"dropout": 0.2}
 
 
-def test_smoke(make_task):
-    task = make_task()
+class Killed(BaseException):
+    """Stands for kill -9: nothing catches it."""
+
+
+def weights(task: Task) -> dict[str, Tensor]:
+    return {name: value.clone() for name, value in task.model.state_dict().items()}
+
+
+def assert_same_bits(left: dict[str, Tensor], right: dict[str, Tensor]) -> None:
+    assert left.keys() == right.keys()
+    for name, value in left.items():
+        assert torch.equal(value, right[name]), name
+
+
+def rows(task: Task) -> list[dict[str, str]]:
+    with task.history_file.open() as stream:
+        return list(csv.DictReader(stream))
+
+
+def curve(task: Task, *names: str) -> list[float]:
+    return [float(row[name]) for row in rows(task) for name in names]
+
+
+@pytest.fixture
+def undisturbed(make_task: MakeTask) -> Callable[..., Task]:
+    """undisturbed(model_changes, **settings): the finished run that others are held against."""
+
+    def run(model_changes: dict | None = None, **settings: object) -> Task:
+        key = repr((model_changes, settings))
+        if key not in _finished:
+            task = make_task("undisturbed", model_changes, **settings)
+            train(task)
+            _finished[key] = task
+        return _finished[key]
+
+    return run
+
+
+_finished: dict[str, Task] = {}
+
+
+@pytest.fixture
+def kill_at(monkeypatch: pytest.MonkeyPatch) -> Callable[[int], None]:
+    """kill_at(u): the run dies when update u is done, before anything is written about it."""
+    note = monitor.Monitor.note
+
+    def arm(update: int) -> None:
+        def dying(self: monitor.Monitor, report: object) -> None:
+            if self.state.update == update:
+                monkeypatch.setattr(monitor.Monitor, "note", note)
+                raise Killed
+            note(self, report)
+
+        monkeypatch.setattr(monitor.Monitor, "note", dying)
+
+    return arm
+
+
+def test_learns_the_order_and_writes_its_history(make_task: MakeTask) -> None:
+    task = make_task(epochs=12, gamma=20.0, learning_rate=0.02)
     state = train(task)
-    print(task.history_file.read_text())
-    print(state)
+    table = rows(task)
+    updates = [int(row["update"]) for row in table]
+    assert updates == [*range(0, 61, 5)]
+    assert state.finished == "all updates done"
+    assert float(table[-1]["contrastive"]) < 0.4 * float(table[0]["contrastive"])
+    assert float(table[-1]["cross_entropy"]) < float(table[0]["cross_entropy"])
+    for row in table:
+        loss = float(row["cross_entropy"]) + 20.0 * float(row["contrastive"])
+        assert float(row["loss"]) == pytest.approx(loss, rel=1e-4)
+        assert row["tokens_per_second"] or row["update"] == "0"
+        assert float(row["peak_memory_mib"]) > 1
+
+
+@pytest.mark.parametrize("update", [1, 5, 6, 10])
+def test_a_killed_run_ends_in_the_same_bits(
+    make_task: MakeTask, undisturbed: MakeTask, kill_at: Callable[[int], None], update: int
+) -> None:
+    expected = undisturbed(DROPOUT)
+    kill_at(update)
+    with pytest.raises(Killed):
+        train(make_task("killed", DROPOUT, EVERY_UPDATE))
+    again = make_task("killed", DROPOUT, EVERY_UPDATE)
+    train(again)
+    assert_same_bits(weights(again), weights(expected))
+    names = ("update", "loss", "tau", "learning_rate", "gradient_norm")
+    assert curve(again, *names) == curve(expected, *names)
+
+
+def test_killed_before_any_checkpoint_it_starts_over(
+    make_task: MakeTask, undisturbed: MakeTask, kill_at: Callable[[int], None]
+) -> None:
+    expected = undisturbed(keep="best_ranker")
+    kill_at(9)
+    with pytest.raises(Killed):
+        train(make_task("killed", keep="best_ranker"))
+    again = make_task("killed", keep="best_ranker")
+    train(again)
+    assert_same_bits(weights(again), weights(expected))
+
+
+@pytest.mark.parametrize("writes", [1, 3, 9])
+def test_killed_while_writing_it_goes_on_from_the_last_whole_file(
+    make_task: MakeTask, undisturbed: MakeTask, monkeypatch: pytest.MonkeyPatch, writes: int
+) -> None:
+    expected = undisturbed(DROPOUT, keep="best_ranker")
+    whole, count = torch.save, iter(range(writes))
+
+    def torn(content: object, path: object) -> None:
+        if next(count, None) is None:
+            path.write_bytes(b"half a file")
+            raise Killed
+        whole(content, path)
+
+    monkeypatch.setattr(checkpointing.torch, "save", torn)
+    with pytest.raises(Killed):
+        train(make_task("killed", DROPOUT, EVERY_UPDATE, keep="best_ranker"))
+    monkeypatch.undo()
+    again = make_task("killed", DROPOUT, EVERY_UPDATE, keep="best_ranker")
+    train(again)
+    assert_same_bits(weights(again), weights(expected))
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_signal_writes_a_checkpoint_and_ends(
+    make_task: MakeTask, undisturbed: MakeTask, monkeypatch: pytest.MonkeyPatch, number: int
+) -> None:
+    expected = undisturbed(DROPOUT)
+    before = signal.getsignal(number)
+    run = Updater.run
+
+    def interrupted(self: Updater, update: int) -> object:
+        if update == 7:
+            os.kill(os.getpid(), number)
+        return run(self, update)
+
+    monkeypatch.setattr(Updater, "run", interrupted)
+    ending = SystemExit if number == signal.SIGTERM else KeyboardInterrupt
+    with pytest.raises(ending) as caught:
+        train(make_task("stopped", DROPOUT))
+    monkeypatch.undo()
+    if number == signal.SIGTERM:
+        assert caught.value.code == 143
+    assert signal.getsignal(number) == before
+    again = make_task("stopped", DROPOUT)
+    content = torch.load(again.folder / "state.pt", weights_only=True)
+    assert content["run"]["update"] == 7
+    train(again)
+    assert_same_bits(weights(again), weights(expected))
+
+
+def test_a_finished_run_is_not_trained_again(make_task: MakeTask) -> None:
+    first = make_task()
+    train(first)
+    first.history_file.unlink()
+    second = make_task()
+    state = train(second)
+    assert state.update == 10
+    assert len(rows(second)) == 3
+    assert_same_bits(weights(second), weights(first))
+
+
+@pytest.mark.parametrize(
+    ("runtime", "model_changes"),
+    [
+        ({"batch_tokens": 1}, {}),
+        ({"batch_tokens": 300}, {}),
+        ({"candidate_micro_batch": 2}, {}),
+        ({"gradient_checkpointing": True}, {}),
+        ({"gradient_checkpointing": True, "candidate_micro_batch": 3}, {}),
+        ({"gradient_checkpointing": True, "batch_tokens": 1}, DROPOUT),
+    ],
+)
+def test_runtime_settings_do_not_change_the_result(
+    make_task: MakeTask, undisturbed: MakeTask, runtime: dict, model_changes: dict
+) -> None:
+    usual = undisturbed(model_changes)
+    other = make_task("other", model_changes, runtime)
+    train(other)
+    assert curve(other, "loss") == pytest.approx(curve(usual, "loss"), rel=2e-5)
+    assert curve(other, "tau") == pytest.approx(curve(usual, "tau"), abs=1e-6)
+
+
+def test_short_memory_halves_the_candidates_and_is_recorded(
+    make_task: MakeTask, undisturbed: MakeTask, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    usual = undisturbed({})
+    accumulate = Updater._accumulate
+
+    def small(self: Updater, update: int, *arguments: object) -> Tensor:
+        sums = accumulate(self, update, *arguments)
+        if update > 3 and (self.micro_batch is None or self.micro_batch > 2):
+            raise torch.OutOfMemoryError("no memory left")
+        return sums
+
+    monkeypatch.setattr(Updater, "_accumulate", small)
+    short = make_task("short")
+    state = train(short)
+    assert state.micro_batch == 2
+    assert curve(short, "loss") == pytest.approx(curve(usual, "loss"), rel=2e-5)
+
+
+def test_too_little_memory_says_what_to_set(
+    make_task: MakeTask, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def none_left(*_: object) -> Tensor:
+        raise torch.OutOfMemoryError("no memory left")
+
+    monkeypatch.setattr(Updater, "_accumulate", none_left)
+    with pytest.raises(BridoError, match=r"runtime\.gradient_checkpointing"):
+        train(make_task())
+
+
+def test_gamma_zero_is_maximum_likelihood_on_the_same_steps(make_task: MakeTask) -> None:
+    control = make_task("control", gamma=0.0)
+    train(control)
+    both = make_task("both", gamma=1e-12)
+    train(both)
+    assert curve(control, "update", "learning_rate") == curve(both, "update", "learning_rate")
+    assert curve(control, "cross_entropy") == pytest.approx(curve(both, "cross_entropy"), rel=1e-4)
+    assert set(curve(control, "contrastive")) == {0.0}
+
+
+@pytest.mark.parametrize("optimizer", ["adam", "adamw"])
+@pytest.mark.parametrize("schedule", ["noam", "linear"])
+def test_optimizers_and_schedules_run(make_task: MakeTask, optimizer: str, schedule: str) -> None:
+    task = make_task(
+        optimizer=optimizer, schedule=schedule, warmup_steps=4, max_gradient_norm=None, epochs=1
+    )
+    train(task)
+    assert rows(task)[-1]["gradient_norm"] == ""
+    assert curve(task, "loss")[-1] < curve(task, "loss")[0]
+
+
+def test_best_ranker_is_kept(make_task: MakeTask, undisturbed: MakeTask) -> None:
+    kept = make_task("kept", keep="best_ranker")
+    state = train(kept)
+    tau, update = state.best["best_ranker"]
+    assert tau == pytest.approx(max(float(row["tau"]) for row in rows(kept)), rel=1e-5)
+    last = undisturbed({})
+    short = [row for row in rows(kept) if int(row["update"]) == update]
+    assert float(short[0]["tau"]) == pytest.approx(tau, rel=1e-4)
+    files = sorted(file.name for file in kept.folder.iterdir())
+    assert files == [f"best_ranker-{update:06d}.pt", "state.pt"]
+    if update != 10:
+        assert not torch.equal(kept.model.model.shared.weight, last.model.model.shared.weight)
+
+
+def test_best_generator_follows_its_callable(make_task: MakeTask) -> None:
+    values = iter([0.1, 0.5, 0.3])
+    snapshots = []
+
+    def generator(model: torch.nn.Module) -> dict[str, float]:
+        assert not model.training
+        snapshots.append({name: value.clone() for name, value in model.state_dict().items()})
+        return {"rouge": next(values), "mention_precision": 0.25}
+
+    task = make_task(keep="best_generator")
+    task.generator = generator
+    state = train(task)
+    assert state.best["best_generator"] == (0.5, 5)
+    assert_same_bits(weights(task), snapshots[1])
+    assert curve(task, "rouge") == [0.1, 0.5, 0.3]
+    assert curve(task, "mention_precision") == [0.25] * 3
+
+
+def test_early_stop(make_task: MakeTask) -> None:
+    task = make_task(
+        keep="best_generator", epochs=9, validation=ValidationSettings(every=3, patience=2)
+    )
+    values = iter([0.1, 0.5, 0.3, 0.2, 0.9])
+    task.generator = lambda _: {"rouge": next(values)}
+    state = train(task)
+    assert state.update == 9
+    assert state.finished == "no better validation since update 3"
+
+
+def test_a_loss_that_is_no_number_stops_and_keeps_the_best(make_task: MakeTask) -> None:
+    task = make_task(learning_rate=1e30, max_gradient_norm=None)
+    with pytest.raises(BridoError, match=r"diverged: the loss of update \d+ is (nan|inf)") as error:
+        train(task)
+    assert "update 0" in str(error.value)
+    kept = torch.load(task.folder / "best_ranker-000000.pt", weights_only=True)
+    fresh = make_task("fresh").model.state_dict()
+    assert_same_bits(kept, fresh)
+
+
+def test_a_loss_that_stays_above_its_first_value_stops(
+    make_task: MakeTask, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = Updater.run
+
+    def rising(self: Updater, update: int) -> object:
+        report = run(self, update)
+        return report._replace(loss=report.loss + (10.0 if update > 5 else 0.0))
+
+    monkeypatch.setattr(Updater, "run", rising)
+    task = make_task(epochs=9, validation=ValidationSettings(every=5))
+    with pytest.raises(BridoError, match="above its first value") as error:
+        train(task)
+    assert "for 5 validations" in str(error.value)
+    assert int(rows(task)[-1]["update"]) == 30
+
+
+def test_a_checkpoint_of_another_model_is_refused(
+    make_task: MakeTask, kill_at: Callable[[int], None]
+) -> None:
+    kill_at(5)
+    with pytest.raises(Killed):
+        train(make_task(runtime=EVERY_UPDATE))
+    with pytest.raises(BridoError, match="weights of another model") as error:
+        train(make_task(model_changes={"encoder_ffn_dim": 32}))
+    assert "fc1.weight: [24, 16], the model has [32, 16]" in str(error.value)
+
+
+def test_a_damaged_checkpoint_is_refused(make_task: MakeTask) -> None:
+    task = make_task()
+    task.folder.mkdir()
+    (task.folder / "state.pt").write_bytes(b"no checkpoint")
+    with pytest.raises(BridoError, match=r"state\.pt cannot be read"):
+        train(task)
+
+
+def test_what_makes_no_sense_is_refused_in_one_message(make_task: MakeTask) -> None:
+    task = make_task(keep="best_generator")
+    object.__setattr__(task.settings, "learning_rate", math.nan)
+    task.validation = []
+    with pytest.raises(BridoError) as error:
+        train(task)
+    for words in ("training.learning_rate", "nan", "best_generator", "no validation document"):
+        assert words in str(error.value)
