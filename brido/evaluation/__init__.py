@@ -49,7 +49,15 @@ SUBMETRICS: dict[str, tuple[str, ...]] = {
     "world_qa": ("is_answered", "f1", "em"),
     "world_judge": ("coherence", "consistency", "fluency", "relevance", "average"),
     "qafacteval": ("lerc", "f1", "em", "is_answered", "n_questions", "without_questions"),
-    "geval": ("coherence", "consistency", "fluency", "relevance", "average"),
+    "geval": (
+        "coherence",
+        "consistency",
+        "fluency",
+        "relevance",
+        "average",
+        "average_normalised",
+        "valid_answers",
+    ),
 }
 
 

@@ -4,12 +4,12 @@
 `python -m brido.evaluation.geval` the same for files; `evaluate` is its place in the pipeline.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 from brido.evaluation import Evaluation, Inputs
 from brido.evaluation.geval.judge import DryRun, GEval
+from brido.progress import Progress
 from brido.settings import GEvalSettings, RuntimeSettings
 
 __all__ = ["DryRun", "GEval", "evaluate"]
@@ -19,7 +19,7 @@ def evaluate(
     inputs: Inputs,
     settings: GEvalSettings,
     work: Path,
-    progress: Callable[..., Iterable[Any]],
+    progress: Callable[..., Progress],
     runtime: RuntimeSettings | None = None,
 ) -> Evaluation:
     """The judge's marks of one system's summaries, a row per document.

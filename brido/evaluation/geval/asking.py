@@ -5,7 +5,7 @@ import contextlib
 import random
 import time
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 
 from brido.errors import BridoError
@@ -45,8 +45,15 @@ class Asker:
     """One run against one endpoint. Use `run` once."""
 
     def __init__(
-        self, endpoint: Endpoint, store: Store, runtime: JudgeRuntime, budget: Budget
+        self,
+        endpoint: Endpoint,
+        store: Store,
+        runtime: JudgeRuntime,
+        budget: Budget,
+        report: Report,
+        advance: Callable[[int], None] = lambda count: None,
     ) -> None:
+        """`report` is counted on; `advance(samples)` is called when a call is done with."""
         self._endpoint, self._store, self._runtime = endpoint, store, runtime
         self._budget = budget
         self._limit = AdaptiveLimit(runtime.max_concurrency)
@@ -54,10 +61,10 @@ class Asker:
         self._stopping = asyncio.Event()
         self._wrong = 0
         self._last_answer = time.monotonic()
-        self.report = Report()
+        self.report, self._advance = report, advance
 
-    async def run(self, questions: Iterable[Question]) -> Report:
-        """Ask all questions and commit every answer; returns what happened.
+    async def run(self, questions: Iterable[Question]) -> None:
+        """Ask all questions and commit every answer; nothing is returned, the store has them.
 
         A call is tried until it is answered, is wrong, or used up `max_attempts`; answers that did
         not come are simply not in the store.
@@ -73,7 +80,6 @@ class Asker:
             await asyncio.gather(*workers)
         if self._stop is not None:
             raise self._stop
-        return self.report
 
     def _parts(self, questions: Iterable[Question]) -> Iterator[Question]:
         """Questions cut into calls of at most `samples_per_call` samples."""
@@ -91,6 +97,7 @@ class Asker:
                 self._stop_all(error)
             if self._stop is not None:
                 return
+            self._advance(len(question.samples))
 
     def _stop_all(self, error: BridoError) -> None:
         """Start no further call; calls in flight end in peace, waiting ones at once."""

@@ -1,9 +1,11 @@
 """The judge as a plain object: documents and summaries in, a row of marks per document out."""
 
 import asyncio
-from collections.abc import Callable, Coroutine, Iterable, Sequence
+import contextlib
+from collections.abc import Callable, Coroutine, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -19,10 +21,8 @@ from brido.evaluation.geval.plan import Plan
 from brido.evaluation.geval.scoring import Account, score_document
 from brido.evaluation.geval.setup import answer_limit, api_key, check, judges_of, samples_of
 from brido.evaluation.geval.store import Store
-from brido.progress import say
+from brido.progress import Progress, say
 from brido.settings import GEvalSettings, JudgeRuntime
-
-Wrap = Callable[..., Iterable[Any]]
 
 _STRUCTURED = "json_schema"
 # How many questions may show whether the server takes a schema, should it refuse the first ones.
@@ -59,14 +59,14 @@ class GEval:
         documents: Sequence[str],
         summaries: Sequence[str],
         names: Sequence[str] | None = None,
-        progress: Wrap | None = None,
+        progress: Callable[..., Progress] | None = None,
     ) -> Evaluation:
         """A row of marks per document (`scoring.COLUMNS`, None where missing), with details.
 
         coherence, consistency, relevance run from 1 to 5, fluency from 1 to 3; `average` is their
         raw mean (at most 4.5), `average_normalised` the mean after each scale is mapped to 0-1.
-        `names` are what messages call the documents (default: their numbers). `progress` wraps the
-        iterable of questions.
+        `names` are what messages call the documents (default: their numbers). `progress(label,
+        total, unit)` makes the progress bar (`brido.progress.Progress`).
 
         Raises:
             BridoError: lengths differ, the server cannot be asked, the budget is reached, too many
@@ -76,7 +76,7 @@ class GEval:
             raise BridoError(f"geval: {len(documents)} documents, {len(summaries)} summaries")
         names = names or [str(number) for number in range(len(documents))]
         with Store(Path(self.runtime.store), must_exist=self.runtime.replay) as store:
-            work = _Work(self, store, documents, summaries, progress or _unwrapped)
+            work = _Work(self, store, documents, summaries, progress)
             plan = work.plan
             if self.runtime.dry_run:
                 raise DryRun(plan.forecast(work.budget, self.runtime.samples_per_call,
@@ -137,9 +137,9 @@ class _Work:
         store: Store,
         documents: Sequence[str],
         summaries: Sequence[str],
-        wrap: Wrap,
+        progress: Callable[..., Progress] | None,
     ) -> None:
-        self.owner, self.store, self.wrap = owner, store, wrap
+        self.owner, self.store, self.progress = owner, store, progress
         self.documents, self.summaries = documents, summaries
         self.runtime = owner.runtime
         self.structured = self._structured()
@@ -169,53 +169,60 @@ class _Work:
 
     def ask(self) -> Plan:
         """Ask everything that is missing; returns the plan whose keys the answers have."""
-        before = (self.budget.prompt_tokens, self.budget.answer_tokens)
-        if self.owner.settings.backend == "transformers":
-            report = self._ask_local()
-        else:
-            report = _in_a_loop(self._ask_endpoint())
+        report = Report()
         spent = Budget(self.runtime, 0)
-        spent.count(0, self.budget.prompt_tokens - before[0], self.budget.answer_tokens - before[1])
-        say(f"geval: {report}; this run: {spent}; all of this model in the store: {self.budget}")
+        spent.count(0, -self.budget.prompt_tokens, -self.budget.answer_tokens)
+        with self._progress() as advance:
+            try:
+                if self.owner.settings.backend == "transformers":
+                    self._ask_local(report, advance)
+                else:
+                    _in_a_loop(self._ask_endpoint(report, advance))
+            finally:
+                spent.count(0, self.budget.prompt_tokens, self.budget.answer_tokens)
+                say(f"geval: {report}; now {spent}; this model in the store: {self.budget}")
         return self.plan
 
-    async def _ask_endpoint(self) -> Report:
+    @contextlib.contextmanager
+    def _progress(self) -> Iterator[Callable[[int], None]]:
+        """A function to be called with the number of answers that a call was to bring."""
+        if self.progress is None:
+            yield lambda count: None
+            return
+        with self.progress("asking the judge", self.plan.answers, "answers") as bar:
+            yield bar.advance
+
+    async def _ask_endpoint(self, report: Report, advance: Callable[[int], None]) -> None:
         endpoint = Endpoint(self.runtime, api_key(self.runtime))
+        ask = partial(Asker, endpoint, self.store, self.runtime, self.budget, report)
         try:
             if self.structured is None:
-                self.plan = self._plan(await self._takes_schema(endpoint))
-            asker = Asker(endpoint, self.store, self.runtime, self.budget)
-            return await asker.run(self._questions())
+                self.plan = self._plan(await self._takes_schema(ask, report))
+            await ask(advance).run(self.plan.questions())
         finally:
             await endpoint.close()
 
-    async def _takes_schema(self, endpoint: Endpoint) -> bool:
+    async def _takes_schema(self, ask: Callable[[], Asker], report: Report) -> bool:
         """Whether the server answers when a JSON schema is sent; remembered in the store."""
         for question in islice(self.plan.questions(), _PROBES):
-            for structured in (True, False):
-                one = replace(question, samples=question.samples[:1])
-                if not structured:
-                    one = _without_schema(one)
-                asker = Asker(endpoint, self.store, self.runtime, self.budget)
-                if (await asker.run([one])).answers:
-                    self.store.set_ability(one.judge, _STRUCTURED, structured)
+            one = replace(question, samples=question.samples[:1])
+            for structured, asked in ((True, one), (False, _without_schema(one))):
+                await ask().run([asked])
+                if report.answers:
+                    self.store.set_ability(asked.judge, _STRUCTURED, structured)
                     return structured
         raise BridoError(
-            f"the judge's server answered none of the first questions ({asker.report}): a "
-            "parameter of evaluation.geval may be one that it does not take (null leaves it out); "
+            f"the judge's server answered none of the first questions ({report}): a parameter of "
+            "evaluation.geval may be one that it does not take (null leaves it out); "
             "runtime.judge.show_content: true shows the server's own words"
         )
 
-    def _ask_local(self) -> Report:
-        from brido.evaluation.geval.local import LocalJudge, ask_all
+    def _ask_local(self, report: Report, advance: Callable[[int], None]) -> None:
+        from brido.evaluation.geval.local import LocalJudge
 
         judge = LocalJudge(self.plan.judges[0], self.owner.device)
-        return ask_all(judge, self._questions(), self.runtime.batch_size, self.store, self.budget)
-
-    def _questions(self) -> Iterable[Question]:
-        return self.wrap(
-            self.plan.questions(), total=len(self.plan.missing), description="asking the judge"
-        )
+        size = self.runtime.batch_size
+        judge.ask_all(self.plan, size, self.store, self.budget, report, advance)
 
 
 def _without_schema(question: Question) -> Question:
@@ -227,15 +234,12 @@ def _without_schema(question: Question) -> Question:
     return replace(question, judge=plain, key=plain.key(question.messages))
 
 
-def _unwrapped(questions: Iterable[Any], **_: Any) -> Iterable[Any]:
-    return questions
-
-
-def _in_a_loop(coroutine: Coroutine[Any, Any, Report]) -> Report:
+def _in_a_loop(coroutine: Coroutine[Any, Any, None]) -> None:
     """Run a coroutine to its end, in a notebook too, where this thread has a running loop."""
     try:
         asyncio.get_running_loop()
     except RuntimeError:
-        return asyncio.run(coroutine)
+        asyncio.run(coroutine)
+        return
     with ThreadPoolExecutor(1) as thread:
-        return thread.submit(asyncio.run, coroutine).result()
+        thread.submit(asyncio.run, coroutine).result()

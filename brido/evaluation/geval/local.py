@@ -7,7 +7,7 @@ softmax), and the noise comes from a generator of that answer's own.
 
 import hashlib
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import islice
 from typing import Any
 
@@ -24,6 +24,7 @@ from brido.errors import BridoError
 from brido.evaluation.geval.answers import Answer, Judge, Question
 from brido.evaluation.geval.asking import Report
 from brido.evaluation.geval.budget import Budget
+from brido.evaluation.geval.plan import Plan
 from brido.evaluation.geval.probabilities import Token
 from brido.evaluation.geval.store import Row, Store
 
@@ -81,6 +82,32 @@ class LocalJudge:
             for index, answer in zip(fitting, generated, strict=True):
                 answers[index] = answer
         return answers
+
+    def ask_all(
+        self,
+        plan: Plan,
+        batch_size: int,
+        store: Store,
+        budget: Budget,
+        report: Report,
+        advance: Callable[[int], None],
+    ) -> None:
+        """Answer what `plan` lacks in batches of `batch_size`, each batch committed at once."""
+        items = ((question, sample) for question in plan.questions() for sample in question.samples)
+        while batch := tuple(islice(items, batch_size)):
+            rows = []
+            for (question, sample), answer in zip(batch, self.answer(batch), strict=True):
+                report.calls += 1
+                if answer is None:
+                    report.given_up += 1
+                    report.trouble["prompt too long for the model"] += 1
+                else:
+                    report.answers += 1
+                    length = question.characters
+                    budget.count(length, answer.prompt_tokens, answer.answer_tokens)
+                    rows.append(Row(question.judge, question.key, sample, length, answer))
+            store.append(rows)
+            advance(len(batch))
 
     def _prompt(self, question: Question) -> list[int]:
         text = self._tokenizer.apply_chat_template(
@@ -189,24 +216,3 @@ def _nucleus(log_probabilities: torch.Tensor, top_p: float) -> torch.Tensor:
     before = ordered.exp().cumsum(-1) - ordered.exp()
     ordered = ordered.masked_fill(before >= top_p, float("-inf"))
     return torch.full_like(log_probabilities, float("-inf")).scatter(1, indices, ordered)
-
-
-def ask_all(
-    judge: LocalJudge, questions: Iterable[Question], batch_size: int, store: Store, budget: Budget
-) -> Report:
-    """Answer all questions in batches of `batch_size` answers, each batch committed at once."""
-    report = Report()
-    items = ((question, sample) for question in questions for sample in question.samples)
-    while batch := tuple(islice(items, batch_size)):
-        rows = []
-        for (question, sample), answer in zip(batch, judge.answer(batch), strict=True):
-            report.calls += 1
-            if answer is None:
-                report.given_up += 1
-                report.trouble["prompt too long for the model"] += 1
-                continue
-            report.answers += 1
-            budget.count(question.characters, answer.prompt_tokens, answer.answer_tokens)
-            rows.append(Row(question.judge, question.key, sample, question.characters, answer))
-        store.append(rows)
-    return report

@@ -75,23 +75,27 @@ class Plan:
         """How many calls the missing answers take when no call fails."""
         return sum(-(-len(item.samples) // samples_per_call) for item in self.missing)
 
+    @property
+    def answers(self) -> int:
+        """How many answers are missing."""
+        return sum(len(item.samples) for item in self.missing)
+
     def forecast(self, budget: Budget, samples_per_call: int, answer_limit: int) -> str:
         """Calls, tokens and cost of the missing answers in words, for a dry run."""
-        answers = sum(len(item.samples) for item in self.missing)
         prompts = sum(
             budget.prompt_estimate(item.characters) * -(-len(item.samples) // samples_per_call)
             for item in self.missing
         )
         expected = min(answer_limit, EXPECTED_ANSWER_TOKENS)
         lines = [
-            f"calls to make:  {self.calls(samples_per_call):,} for {answers:,} answers "
+            f"calls to make:  {self.calls(samples_per_call):,} for {self.answers:,} answers "
             f"({self.stored:,} more are in the store)",
             f"prompt tokens:  about {prompts:,}",
-            f"answer tokens:  about {answers * expected:,}, at most {answers * answer_limit:,}",
+            f"answer tokens:  about {self.answers * expected:,}, at most {self.answers * answer_limit:,}",
         ]
         if budget.priced:
-            about = budget.cost(prompts, answers * expected)
-            most = budget.cost(prompts, answers * answer_limit)
+            about = budget.cost(prompts, self.answers * expected)
+            most = budget.cost(prompts, self.answers * answer_limit)
             lines.append(f"cost:           about {about:.2f}, at most about {most:.2f}")
         else:
             lines.append("cost:           set runtime.judge.input_price and output_price to see it")

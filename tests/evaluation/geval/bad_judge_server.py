@@ -11,10 +11,12 @@ import json
 import random
 import threading
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
 HEADER = b"HTTP/1.1 %d X\r\nContent-Type: %s\r\nContent-Length: %d\r\n%s\r\n"
+GONE = (ConnectionError, asyncio.IncompleteReadError, asyncio.CancelledError)
 TROUBLES = (
     "429 after",
     "429 date",
@@ -73,7 +75,8 @@ class BadJudgeServer:
     retry_after: str = "0.05"
     stall_seconds: float = 2.0
     choices_per_call: int = 100
-    answer: Any = staticmethod(written_answer)
+    answer: Callable[[str], str] = written_answer
+    logprobs: Callable[[str], list[dict]] | None = None
     requests: list[dict[str, Any]] = field(default_factory=list)
     headers: list[str] = field(default_factory=list)
     answered: Counter = field(default_factory=Counter)
@@ -127,7 +130,7 @@ class BadJudgeServer:
         self.in_flight += 1
         self.most_in_flight = max(self.most_in_flight, self.in_flight)
         try:
-            with contextlib.suppress(ConnectionError, asyncio.IncompleteReadError):
+            with contextlib.suppress(*GONE):
                 while True:
                     head = (await reader.readuntil(b"\r\n\r\n")).decode()
                     self.headers.append(head)
@@ -205,7 +208,10 @@ class BadJudgeServer:
         for index in range(min(body.get("n", 1), self.choices_per_call)):
             text = self.answer(f"{question} {body.get('seed', 0) + index}")
             message = {"role": "assistant", "content": text}
-            choices.append({"index": index, "message": message, "finish_reason": "stop"})
+            choice = {"index": index, "message": message, "finish_reason": "stop"}
+            if self.logprobs is not None and body.get("logprobs"):
+                choice["logprobs"] = {"content": self.logprobs(text)}
+            choices.append(choice)
         completion = {
             "id": "chatcmpl-1",
             "object": "chat.completion",
