@@ -1,0 +1,160 @@
+"""A user's own files: JSONL, CSV, TSV or Parquet, with splits given or cut by a hash of the id."""
+
+import glob
+import hashlib
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from brido.corpus.checks import MissingId, RawRow, made_id
+from brido.corpus.readers import read_file
+from brido.errors import BridoError
+from brido.settings import FilesSettings
+from brido.tables import CORPUS
+
+_SPLITS = ("train", "validation", "test")
+_KEY = "data.files"
+# Used when a file has it; every other name of an id column must exist.
+_USUAL_ID = "id"
+
+
+class FilesSource:
+    """The rows of the files that `data.files` names, in the order of their names."""
+
+    schema = CORPUS
+
+    def __init__(self, settings: FilesSettings) -> None:
+        """Find the files and look at the first row of each.
+
+        A split without files is cut from `train`: the same id always lands in the same split,
+        whatever rows come and go.
+
+        Raises:
+            BridoError: all of these together: no such file, a file in two splits, an unreadable
+                first row, a missing column (with those present), fractions that leave a split
+                empty.
+        """
+        self.settings = settings
+        problems: list[str] = []
+        self.files = {split: self._find(split, problems) for split in _SPLITS}
+        if settings.train is None:
+            problems.append(f"{_KEY}.train: name at least one file, such as my/articles.jsonl")
+        self._check_overlap(problems)
+        self.cut = [split for split in _SPLITS[1:] if getattr(settings, split) is None]
+        self._check_fractions(problems)
+        self.has_id = {
+            path: self._look_at(path, problems) for files in self.files.values() for path in files
+        }
+        if problems:
+            raise BridoError.from_problems("the files of data.files cannot be used:", problems)
+        self.description = {"source": "files", "settings": settings.model_dump(mode="json")}
+
+    def _find(self, split: str, problems: list[str]) -> list[Path]:
+        """The files of a split, sorted by name within each pattern."""
+        patterns = getattr(self.settings, split)
+        found: list[Path] = []
+        for pattern in [patterns] if isinstance(patterns, str) else patterns or []:
+            expanded = str(Path(pattern).expanduser())
+            # A name with brackets or stars that exists is meant as it is.
+            exists = Path(expanded).is_file()
+            names = [expanded] if exists else sorted(glob.glob(expanded, recursive=True))
+            matches = [Path(name) for name in names if Path(name).is_file()]
+            if not matches:
+                problems.append(f"{_KEY}.{split}: no file matches {pattern} (from {Path.cwd()})")
+            found += matches
+        return found
+
+    def _check_overlap(self, problems: list[str]) -> None:
+        seen: dict[Path, str] = {}
+        for split, files in self.files.items():
+            for path in files:
+                other = seen.setdefault(path.resolve(), split)
+                if other != split:
+                    problems.append(f"{_KEY}: {path} is in {other} and in {split}")
+                elif files.count(path) > 1:
+                    problems.append(f"{_KEY}.{split}: {path} is named more than once")
+
+    def _check_fractions(self, problems: list[str]) -> None:
+        fractions = {split: getattr(self.settings, f"{split}_fraction") for split in self.cut}
+        for split, fraction in fractions.items():
+            if fraction == 0:
+                problems.append(
+                    f"{_KEY}.{split}_fraction: 0 leaves {split} empty; name its files, or a share"
+                )
+        if sum(fractions.values()) >= 1:
+            problems.append(f"{_KEY}: {fractions} of the rows leave nothing for train")
+
+    def _look_at(self, path: Path, problems: list[str]) -> bool:
+        """Whether a file has the id column; notes every other column that it lacks."""
+        settings = self.settings
+        try:
+            rows = read_file(path)
+            columns = list(next(rows, ("", {}))[1])
+            rows.close()
+        except BridoError as error:
+            problems.append(str(error))
+            return False
+        if not columns:
+            problems.append(f"{path} has no rows")
+            return False
+        for key in ("id_column", "document_column", "summary_column", "references_column"):
+            name = getattr(settings, key)
+            if name is None or name in columns or (key == "id_column" and name == _USUAL_ID):
+                continue
+            problems.append(f"{_KEY}.{key}: {path} has no column {name!r}, only {columns}")
+        return settings.id_column in columns
+
+    def total(self, split: str) -> None:
+        """Not known before the files are read."""
+        return None
+
+    def rows(self, split: str) -> Iterator[RawRow]:
+        """The rows of a split as a stream."""
+        given = getattr(self.settings, split) is not None
+        for path in self.files[split if given else "train"]:
+            for where, values in read_file(path):
+                row = self._row(path, where, values)
+                if (not given or split == "train") and self._split_of(row) != split:
+                    continue
+                yield row
+
+    def _row(self, path: Path, where: str, values: dict[str, Any]) -> RawRow:
+        settings = self.settings
+        identity = None
+        if self.has_id[path]:
+            identity = values.get(settings.id_column or "")
+            identity = MissingId if identity is None else identity
+        references = values.get(settings.references_column or "")
+        return RawRow(
+            identity,
+            values.get(settings.document_column),
+            values.get(settings.summary_column),
+            _references(references),
+            where,
+        )
+
+    def _split_of(self, row: RawRow) -> str:
+        """The split that a row of train's files falls into."""
+        identity = made_id(row.document) if row.id is None else row.id
+        digest = hashlib.sha256(f"{self.settings.split_seed}\0{identity}".encode()).digest()
+        position = int.from_bytes(digest[:8], "big") / 2**64
+        for split in self.cut:
+            position -= getattr(self.settings, f"{split}_fraction")
+            if position < 0:
+                return split
+        return "train"
+
+
+def _references(value: Any) -> Any:
+    """Further references: a list, or text with a JSON list (CSV has no lists), or one reference."""
+    if not isinstance(value, str):
+        return value
+    if not value.strip():
+        return None
+    if value.lstrip().startswith("["):
+        try:
+            return json.loads(value)
+        except json.JSONDecodeError:
+            pass
+    return [value]

@@ -1,0 +1,152 @@
+"""Rows of JSONL, CSV, TSV and Parquet files as streams, and what can be wrong with such files.
+
+Every reader yields (place, row): where the row stands, for messages, and a dictionary by column.
+"""
+
+import csv
+import io
+import json
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, TextIO
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from brido.errors import BridoError
+
+Rows = Iterator[tuple[str, dict[str, Any]]]
+
+_COMPRESSIONS = {".gz": "gzip", ".zst": "zstd"}
+# What a user does about a file that is not what its name says.
+_UTF8 = "save it as UTF-8 (for instance `iconv -f WINDOWS-1252 -t UTF-8`)"
+
+
+def read_file(path: Path) -> Rows:
+    """The rows of a file, in order, in constant memory.
+
+    The ending says the format: .jsonl, .ndjson or .json (an object a line), .csv, .tsv, .parquet;
+    all but Parquet may be compressed (.gz, .zst). Text is UTF-8, with or without a byte order mark.
+
+    Raises:
+        BridoError: an unknown ending, a file that is missing, empty, truncated, no UTF-8 or not
+            of its format; the message says where.
+    """
+    suffixes = [suffix.lower() for suffix in path.suffixes]
+    compression = _COMPRESSIONS.get(suffixes[-1]) if suffixes else None
+    ending = suffixes[-2] if compression and len(suffixes) > 1 else (suffixes or [""])[-1]
+    if ending == ".parquet":
+        if compression:
+            raise BridoError(f"{path}: Parquet is compressed inside; unpack it first")
+        return _parquet(path)
+    readers: dict[str, Callable[[Path, TextIO], Rows]] = {
+        ".jsonl": _json_lines,
+        ".ndjson": _json_lines,
+        ".json": _json_lines,
+        ".csv": lambda path, stream: _delimited(path, stream, ","),
+        ".tsv": lambda path, stream: _delimited(path, stream, "\t"),
+    }
+    if ending not in readers:
+        known = ", ".join([*readers, ".parquet"])
+        raise BridoError(f"{path}: its ending says no format; known are {known}, also .gz and .zst")
+    return _text(path, compression, readers[ending])
+
+
+def _text(path: Path, compression: str | None, read: Callable[[Path, TextIO], Rows]) -> Rows:
+    """The rows that `read` finds in a text file; what goes wrong below it becomes a BridoError."""
+    number = 0
+    try:
+        with (
+            pa.input_stream(str(path), compression=compression) as stream,
+            # newline="": csv has its own idea of a line's end.
+            io.TextIOWrapper(stream, encoding="utf-8-sig", newline="") as text,
+        ):
+            for place, row in read(path, text):
+                number += 1
+                yield place, row
+        if not number:
+            raise BridoError(f"{path} has no rows")
+    except UnicodeDecodeError as error:
+        line = _first_undecodable(path, compression)
+        byte = error.object[error.start]
+        raise BridoError(f"{path}: line {line} is no UTF-8 (byte 0x{byte:02x}): {_UTF8}") from None
+    except (OSError, pa.ArrowException) as error:
+        raise BridoError(f"{path} is unreadable after row {number}: {error}") from None
+
+
+def _first_undecodable(path: Path, compression: str | None) -> int:
+    """The number of the first line that is no UTF-8; text is decoded in blocks, hence this look."""
+    with (
+        pa.input_stream(str(path), compression=compression) as stream,
+        io.BufferedReader(stream) as lines,
+    ):
+        for number, line in enumerate(lines, 1):
+            try:
+                line.decode("utf-8")
+            except UnicodeDecodeError:
+                return number
+    return 0
+
+
+def _json_lines(path: Path, stream: TextIO) -> Rows:
+    """An object a line; blank lines are passed over."""
+    for number, line in enumerate(stream, 1):
+        if not line.strip():
+            continue
+        place = f"{path.name} line {number}"
+        try:
+            row = json.loads(line)
+        except (json.JSONDecodeError, RecursionError) as error:
+            cut = "" if line.endswith("\n") else " (the file's last line: is it cut off?)"
+            raise BridoError(f"{path}: line {number} is no JSON{cut}: {error}") from None
+        if not isinstance(row, dict):
+            raise BridoError(
+                f"{path}: line {number} holds {type(row).__name__}, not an object: each line must "
+                'be one row, {"document": ..., "summary": ...}'
+            )
+        yield place, row
+
+
+def _delimited(path: Path, stream: TextIO, delimiter: str) -> Rows:
+    """Rows under a header; quoted fields may hold delimiters, quotes ("") and newlines."""
+    csv.field_size_limit(sys.maxsize)
+    reader = csv.reader(stream, delimiter=delimiter, strict=True)
+    try:
+        header = next(reader, None)
+        if header is None:
+            raise BridoError(f"{path} is empty: its first line must name the columns")
+        doubled = sorted({name for name in header if header.count(name) > 1})
+        if doubled:
+            raise BridoError(f"{path}: the header names {', '.join(doubled)} more than once")
+        start = reader.line_num + 1
+        for fields in reader:
+            if fields:
+                if len(fields) != len(header):
+                    raise BridoError(
+                        f"{path}: line {start} has {len(fields)} fields, the header {len(header)}: "
+                        f"a text with a {'tab' if delimiter != ',' else 'comma'}, a quote or a "
+                        'newline must stand in quotes ("...")'
+                    )
+                yield f"{path.name} line {start}", dict(zip(header, fields, strict=True))
+            start = reader.line_num + 1
+    except csv.Error as error:
+        raise BridoError(
+            f"{path}: line {reader.line_num} is not well-formed ({error}): "
+            "is a quote open, or the file cut off?"
+        ) from None
+
+
+def _parquet(path: Path) -> Rows:
+    """The rows of a Parquet file, a small batch in memory at a time."""
+    number = 0
+    try:
+        with pq.ParquetFile(path) as file:
+            for batch in file.iter_batches(batch_size=256):
+                for row in batch.to_pylist():
+                    number += 1
+                    yield f"{path.name} row {number}", row
+    except (OSError, pa.ArrowException) as error:
+        raise BridoError(
+            f"{path} is no readable Parquet file after row {number}: {error}"
+        ) from None

@@ -1,0 +1,318 @@
+"""A user's own files: every format gives the same rows, splits are stable, bad input is named."""
+
+import csv
+import gzip
+import json
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from brido import tables
+from brido.corpus.files import FilesSource
+from brido.corpus.write import write_corpus
+from brido.errors import BridoError
+from brido.settings import DataSettings, FilesSettings
+
+# What UTF-8 and all four formats can hold; csv cannot write NUL.
+TEXT = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=40)
+
+
+def row(number: int, **changes: object) -> dict:
+    """A good row, with some values changed."""
+    values = {"id": f"a{number}", "document": f"Text {number} is long.", "summary": f"S {number}."}
+    return {**values, **changes}
+
+
+def write(path: Path, rows: list[dict]) -> Path:
+    """Write rows in the format that the ending names."""
+    name = path.name.removesuffix(".gz").removesuffix(".zst")
+    plain = path.with_name(name)
+    if name.endswith(".jsonl"):
+        lines = [json.dumps(item, ensure_ascii=False) + "\n" for item in rows]
+        plain.write_text("".join(lines), encoding="utf-8")
+    elif name.endswith(".parquet"):
+        pq.write_table(pa.Table.from_pylist(rows), plain)
+    else:
+        with plain.open("w", encoding="utf-8", newline="") as stream:
+            delimiter = "," if name.endswith(".csv") else "\t"
+            writer = csv.DictWriter(stream, list(rows[0]), delimiter=delimiter)
+            writer.writeheader()
+            writer.writerows(rows)
+    if path.name != name:
+        kind = "gzip" if path.suffix == ".gz" else "zstd"
+        with pa.output_stream(str(path), compression=kind) as stream:
+            stream.write(plain.read_bytes())
+        plain.unlink()
+    return path
+
+
+def corpus(folder: Path, data: dict | None = None, **files: object) -> dict[str, list[dict]]:
+    """The corpus tables that files make, by split."""
+    every = DataSettings(source="files", files=FilesSettings(**files), **(data or {}))
+    write_corpus(FilesSource(every.files), every, folder / "corpus", 10.0)
+    return {
+        split: tables.read_rows(folder / "corpus" / f"{split}.parquet", tables.CORPUS, "")
+        for split in ("train", "validation", "test")
+    }
+
+
+def three(folder: Path, rows: list[dict], name: str = "rows.jsonl") -> dict[str, str]:
+    """Files of the three splits: `rows` for train, one good row for each of the others."""
+    paths = {"train": str(write(folder / name, rows))}
+    for number, split in enumerate(("validation", "test")):
+        paths[split] = str(write(folder / f"{split}.jsonl", [row(900 + number)]))
+    return paths
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "r.jsonl",
+        "r.csv",
+        "r.tsv",
+        "r.parquet",
+        "r.jsonl.gz",
+        "r.csv.zst",
+        "r.tsv.gz",
+        "r.jsonl.zst",
+    ],
+)
+@settings(
+    max_examples=8, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+@given(texts=st.lists(TEXT, min_size=1, max_size=4))
+def test_every_format_gives_back_what_was_written(tmp_path: Path, name: str, texts: list[str]):
+    rows = [row(i, document=f"Start {text} end.") for i, text in enumerate(texts)]
+    found = corpus(tmp_path, **three(tmp_path, rows, name))["train"]
+    assert found == [
+        {
+            "id": item["id"],
+            "document": " ".join(item["document"].split()),
+            "summary": item["summary"],
+            "references": [item["summary"]],
+        }
+        for item in rows
+    ]
+
+
+def test_quoted_newlines_quotes_and_delimiters_of_a_csv_stay_in_their_field(tmp_path: Path):
+    path = tmp_path / "rows.csv"
+    path.write_text('id,document,summary\na,"One, ""two""\nthree",Sum.\nb,Plain text,More.\n')
+    found = corpus(tmp_path, **{**three(tmp_path, [row(1)]), "train": str(path)})["train"]
+    assert [item["document"] for item in found] == ['One, "two" three', "Plain text"]
+
+
+def test_a_byte_order_mark_is_no_part_of_the_first_column(tmp_path: Path):
+    path = tmp_path / "rows.csv"
+    path.write_text("document,summary\nA text.,Sum.\n", encoding="utf-8-sig")
+    paths = {**three(tmp_path, [row(1)]), "train": str(path)}
+    assert corpus(tmp_path, **paths)["train"][0]["document"] == "A text."
+
+
+def test_several_files_and_globs_are_read_in_order(tmp_path: Path):
+    for number in (2, 1, 3):
+        write(tmp_path / f"part-{number}.jsonl", [row(number)])
+    write(tmp_path / "first.csv", [row(0)])
+    paths = three(tmp_path, [row(1)])
+    paths["train"] = [str(tmp_path / "first.csv"), str(tmp_path / "part-*.jsonl")]
+    assert [item["id"] for item in corpus(tmp_path, **paths)["train"]] == ["a0", "a1", "a2", "a3"]
+
+
+def test_column_names_lower_case_and_further_references(tmp_path: Path):
+    rows = [{"key": 7, "text": "Some Text.", "gist": "A.", "all": ["A.", "B.", " b. ", ""]}]
+    paths = {}
+    for number, split in enumerate(("train", "validation", "test")):
+        rows[0]["key"] = number
+        paths[split] = str(write(tmp_path / f"{split}.jsonl", rows))
+    names = {"id_column": "key", "document_column": "text", "summary_column": "gist"}
+    found = corpus(tmp_path, {"lowercase": True}, **paths, **names, references_column="all")
+    assert found["train"] == [
+        {"id": "0", "document": "some text.", "summary": "a.", "references": ["a.", "b."]}
+    ]
+
+
+def test_references_of_a_csv_are_a_json_list_or_one_reference(tmp_path: Path):
+    rows = [row(0, refs='["One.", "Two."]'), row(1, refs="Only."), row(2, refs="")]
+    paths = {**three(tmp_path, [row(5, refs=[])]), "train": str(write(tmp_path / "r.csv", rows))}
+    for split in ("validation", "test"):
+        write(Path(paths[split]), [row(6, refs=[])])
+    found = corpus(tmp_path, **paths, references_column="refs")["train"]
+    assert [item["references"] for item in found] == [
+        ["S 0.", "One.", "Two."],
+        ["S 1.", "Only."],
+        ["S 2."],
+    ]
+
+
+def test_splits_are_cut_by_a_seeded_hash_that_only_the_id_decides(tmp_path: Path):
+    rows = [row(number) for number in range(2000)]
+    cut = {"validation_fraction": 0.1, "test_fraction": 0.2}
+    first = corpus(tmp_path, train=str(write(tmp_path / "a.jsonl", rows)), **cut)
+    assert {split: len(found) for split, found in first.items()} == {
+        "train": pytest.approx(1400, abs=60),
+        "validation": pytest.approx(200, abs=40),
+        "test": pytest.approx(400, abs=60),
+    }
+    half = corpus(tmp_path, train=str(write(tmp_path / "b.jsonl", rows[::-2])), **cut)
+    for split, found in half.items():
+        assert {item["id"] for item in found} < {item["id"] for item in first[split]}
+    other = corpus(tmp_path, train=str(tmp_path / "a.jsonl"), split_seed=1, **cut)
+    assert other["test"] != first["test"]
+
+
+def test_a_given_split_is_kept_and_the_other_is_cut_from_train(tmp_path: Path):
+    paths = three(tmp_path, [row(number) for number in range(400)])
+    del paths["test"]
+    found = corpus(tmp_path, **paths, test_fraction=0.25)
+    assert [item["id"] for item in found["validation"]] == ["a900"]
+    assert len(found["train"]) + len(found["test"]) == 400
+    assert 60 < len(found["test"]) < 140
+
+
+def test_ids_are_made_from_the_document_when_there_are_none(tmp_path: Path):
+    rows = [{"document": f"Text {number}.", "summary": "S."} for number in range(3)]
+    found = corpus(tmp_path, **three(tmp_path, rows))["train"]
+    again = corpus(tmp_path, **three(tmp_path, rows[::-1]))["train"]
+    assert [item["id"] for item in found] == [item["id"] for item in again[::-1]]
+    assert all(len(item["id"]) == 16 for item in found)
+
+
+def test_max_documents_takes_the_first_of_every_split(tmp_path: Path):
+    paths = three(tmp_path, [row(number) for number in range(9)])
+    found = corpus(tmp_path, {"max_documents": 4}, **paths)
+    assert [item["id"] for item in found["train"]] == ["a0", "a1", "a2", "a3"]
+
+
+def refused(folder: Path, data: dict | None = None, **files: object) -> str:
+    """The message of the refusal; nothing may have been written."""
+    with pytest.raises(BridoError) as caught:
+        corpus(folder, data, **files)
+    assert not (folder / "corpus").exists()
+    return str(caught.value)
+
+
+BAD_ROWS = [
+    (row(1, document=None), "document is null"),
+    (row(1, summary=None), "summary is null"),
+    (row(1, document=" \n\t"), "document is blank"),
+    (row(1, summary=""), "summary is blank"),
+    (row(1, summary=12.5), "summary is no text"),
+    (row(1, id="a0"), "id was seen before"),
+    (row(1, id=None), "id is null or blank"),
+    (row(1, document="Same  text.", summary="Same text."), "document is its own summary"),
+    (row(1, document="half \ud800 pair"), "document holds half of a surrogate pair"),
+]
+
+
+@pytest.mark.parametrize(("bad", "reason"), BAD_ROWS, ids=[reason for _, reason in BAD_ROWS])
+def test_a_bad_row_is_counted_and_named_and_refused_or_left_out(
+    tmp_path: Path, bad: dict, reason: str
+):
+    # As JSON writes it: half of a surrogate pair is an escape, not a character.
+    path = tmp_path / "rows.jsonl"
+    path.write_text("".join(json.dumps(item) + "\n" for item in [row(0), bad, row(2), row(3)]))
+    paths = {**three(tmp_path, [row(1)], "x.jsonl"), "train": str(path)}
+    message = refused(tmp_path, **paths)
+    assert "train: 1 of 4 rows are bad (25.00%" in message
+    assert f"{reason}: 1 (" in message
+    assert "rows.jsonl line 2" in message
+    assert "data.max_bad_fraction" in message
+    found = corpus(tmp_path, {"max_bad_fraction": 0.25}, **paths)
+    assert [item["id"] for item in found["train"]] == ["a0", "a2", "a3"]
+    record = json.loads((tmp_path / "corpus" / "source.json").read_text())
+    assert record["splits"]["train"] == {"documents": 3, "left_out": {reason: 1}}
+
+
+def test_equal_documents_without_ids_are_named_as_such(tmp_path: Path):
+    rows = [{"document": "Same.", "summary": f"S{number}."} for number in range(2)]
+    assert "document was seen before: 1" in refused(tmp_path, **three(tmp_path, rows))
+
+
+def test_bad_rows_of_all_splits_stand_in_one_message(tmp_path: Path):
+    paths = three(tmp_path, [row(0), row(1, summary=None)])
+    write(Path(paths["test"]), [row(7), row(8, document="")])
+    message = refused(tmp_path, **paths)
+    assert "train: 1 of 2" in message
+    assert "test: 1 of 2" in message
+
+
+def test_references_that_are_no_list_of_texts_are_bad_rows(tmp_path: Path):
+    paths = three(tmp_path, [row(1, refs=[1])])
+    for split in ("validation", "test"):
+        write(Path(paths[split]), [row(6, refs=[])])
+    message = refused(tmp_path, **paths, references_column="refs")
+    assert "references are no list of texts: 1 (a1 (rows.jsonl line 1))" in message
+
+
+def test_only_three_bad_rows_are_named(tmp_path: Path):
+    paths = three(tmp_path, [row(number, summary=None) for number in range(5)])
+    assert "summary is null: 5 (a0 (rows.jsonl line 1), " in refused(tmp_path, **paths)
+    assert "a3" not in refused(tmp_path, **paths)
+
+
+def test_a_missing_column_names_those_present_for_every_file(tmp_path: Path):
+    paths = three(tmp_path, [{"key": "1", "text": "T.", "summary": "S."}], "rows.csv")
+    message = refused(tmp_path, **paths, id_column="key", references_column="refs")
+    assert "rows.csv has no column 'document', only ['key', 'text', 'summary']" in message
+    assert "rows.csv has no column 'refs'" in message
+    assert "validation.jsonl has no column 'key'" in message
+
+
+def test_wrong_names_fractions_and_overlaps_stand_in_one_message(tmp_path: Path):
+    path = str(write(tmp_path / "rows.jsonl", [row(1)]))
+    message = refused(tmp_path, train=[path, path], validation="nowhere/*.csv", test_fraction=0.0)
+    assert "no file matches nowhere/*.csv" in message
+    assert "is named more than once" in message
+    assert "test_fraction: 0 leaves test empty" in message
+    assert "is in train and in test" in refused(tmp_path, train=path, test=path)
+    assert "data.files.train: name at least one file" in refused(tmp_path)
+    half = {"validation_fraction": 0.5, "test_fraction": 0.5}
+    assert "leave nothing for train" in refused(tmp_path, train=path, **half)
+
+
+def test_a_split_that_the_cut_leaves_empty_is_refused(tmp_path: Path):
+    path = str(write(tmp_path / "rows.jsonl", [row(1)]))
+    message = refused(tmp_path, train=path)
+    assert message.count("the split is empty") == 2
+
+
+GOOD = b'{"document": "T.", "summary": "S."}\n'
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "expected"),
+    [
+        ("r.jsonl", GOOD + b'{"document": "T', "line 2 is no JSON (the file's last line"),
+        ("r.jsonl", GOOD + b'["a"]\n', "line 2 holds list, not an object"),
+        (
+            "r.jsonl",
+            GOOD * 500 + b'{"document": "\xe9t\xe9"}\n',
+            "line 501 is no UTF-8 (byte 0xe9)",
+        ),
+        ("r.jsonl", "\ufeff{}".encode("utf-16"), "line 1 is no UTF-8"),
+        ("r.jsonl", b"", "r.jsonl has no rows"),
+        ("r.csv", b"", "r.csv is empty"),
+        ("r.csv", b"document,summary\n", "r.csv has no rows"),
+        ("r.csv", b"document,summary\na,b\nonly\n", "line 3 has 1 fields, the header 2"),
+        ("r.csv", b'document,summary\na,b\n"open,c\n', "is a quote open, or the file cut off?"),
+        ("r.csv", b"summary,summary\na,b\n", "the header names summary more than once"),
+        ("r.csv", b"document,summary\nna\xefve,b\n", "line 2 is no UTF-8 (byte 0xef)"),
+        ("r.jsonl.gz", gzip.compress(GOOD * 99)[:-12], "is unreadable after row"),
+        ("r.jsonl.zst", b"no zstd at all", "is unreadable after row 0"),
+        ("r.parquet", b"PAR1 cut off", "is no readable Parquet file"),
+        ("r.parquet.gz", b"", "Parquet is compressed inside"),
+        ("r.xlsx", b"", "its ending says no format; known are .jsonl, .ndjson"),
+    ],
+)
+def test_a_file_that_cannot_be_read_says_where_and_why(
+    tmp_path: Path, name: str, content: bytes, expected: str
+):
+    path = tmp_path / name
+    path.write_bytes(content)
+    message = refused(tmp_path, **{**three(tmp_path, [row(1)], "x.jsonl"), "train": str(path)})
+    assert expected in message
+    assert str(path) in message
