@@ -143,6 +143,8 @@ class _Article:
             return f"{first} {self._unused(lexicon.SURNAMES)}"
         if kind == lexicon.ORGANISATION:
             return f"{self._unused(lexicon.BRANDS)} {self._pick(lexicon.SECTORS)}"
+        if kind == lexicon.DAY:
+            return f"{self._pick(lexicon.MONTHS)} {self._unused(lexicon.ORDINALS)}"
         return self._unused(lexicon.SIMPLE_VALUES[kind])
 
     def _unused(self, values: tuple[str, ...]) -> str:

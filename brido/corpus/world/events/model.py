@@ -79,11 +79,11 @@ def day() -> Option:
     return Option(
         "day",
         lexicon.DAY,
-        (" on {day}", " late on {day}", " this {day}"),
+        (" on {day}", " late on {day}", " early on {day}"),
         (
             "It happened on {day}.",
             "Word of it spread on {day}.",
-            "It all became known on {day} morning.",
+            "It all became known early on {day}.",
         ),
     )
 
@@ -93,7 +93,7 @@ def option(slot: str, kind: str, extras: tuple[str, ...], body: tuple[str, ...])
     return Option(slot, kind, extras, body)
 
 
-# Sentences about other persons, places and numbers: they tempt a model to pick the wrong value.
+# Sentences about other persons, numbers and places: they tempt a model to pick the wrong value.
 # A field is named after the type of its value.
 DISTRACTORS: tuple[str, ...] = (
     "{person} said that it came as a complete surprise.",
@@ -102,14 +102,14 @@ DISTRACTORS: tuple[str, ...] = (
     "{person}, aged {age}, had warned of something like it before.",
     "About {number} readers left a comment under the story.",
     "A petition on quite another matter has {number} names.",
-    "A similar case in another place last year cost {money}.",
-    "An older plan that was worth {money} has been dropped.",
     "People in {town} remember something very similar.",
     "A visitor who had come from {town} took pictures.",
-    "{organisation} declined to comment when it was asked.",
-    "A spokesman for {organisation} was not available.",
-    "More details are expected to be published on {day}.",
-    "The next public meeting is planned for {day}.",
+    "A similar case in another place cost far less last year.",
+    "An older plan that had many friends has been dropped.",
+    "Nobody from the local government wanted to comment.",
+    "A spokesman was not available over the whole weekend.",
+    "More details are expected to be published very soon.",
+    "The next public meeting has not been planned yet.",
     "No further details were given at the time.",
     "The story was widely shared and discussed online.",
 )
@@ -118,7 +118,7 @@ DISTRACTORS: tuple[str, ...] = (
 FORMULAS: dict[str, str] = {
     lexicon.AGE: ", who is said to be {} years of age,",
     lexicon.COUNTY: ", which is said to be in the county of {},",
-    lexicon.DAY: ", which is said to have been on the {} of this week,",
+    lexicon.DAY: ", which is said to have been on the day of {},",
     lexicon.NUMBER: ", which is said to be about a total of {},",
     lexicon.AMOUNT: ", which is said to be about a sum of {},",
     lexicon.ORGANISATION: ", which is said to be about the company of {},",
