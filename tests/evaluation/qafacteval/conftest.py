@@ -45,12 +45,15 @@ def toy_parser(doc: Doc) -> Doc:
         if token.text in {".", "?", "!"} or index == len(doc) - 1:
             _parse(kinds, first, index + 1, heads, labels)
             first = index + 1
-    proper = [token.text[:1].isupper() and kind == "NOUN" for token, kind in zip(doc, kinds)]
+    names = [token.text[:1].isupper() for token in doc]
     return Doc(
         doc.vocab,
         words=[token.text for token in doc],
         spaces=[bool(token.whitespace_) for token in doc],
-        pos=["PROPN" if name else kind for name, kind in zip(proper, kinds)],
+        pos=[
+            "PROPN" if name and kind == "NOUN" else kind
+            for name, kind in zip(names, kinds, strict=True)
+        ],
         heads=heads,
         deps=labels,
     )

@@ -1,0 +1,119 @@
+"""Answers of a summary by a saved spaCy pipeline whose noun chunks really run."""
+
+import pytest
+import spacy
+from spacy.tokens import Doc, Span
+
+from brido.errors import BridoError
+from brido.evaluation.qafacteval.answers import load_pipeline, pipeline_version, select_answers
+
+SUMMARY = "The court jailed Ann Smith for three years. She left."
+
+
+@pytest.fixture(scope="module")
+def pipeline(pipeline_folder):
+    return load_pipeline(str(pipeline_folder))
+
+
+def test_noun_chunks_of_every_sentence_with_offsets(pipeline):
+    (answers,) = select_answers(pipeline, [SUMMARY])
+    assert [answer.text for answer in answers] == ["The court", "Ann Smith", "three years", "She"]
+    for answer in answers:
+        assert SUMMARY[answer.start : answer.end] == answer.text
+        assert answer.sentence_start <= answer.start < answer.end <= answer.sentence_end
+    sentences = {SUMMARY[a.sentence_start : a.sentence_end] for a in answers}
+    assert sentences == {"The court jailed Ann Smith for three years.", "She left."}
+
+
+def test_repeated_chunks_stay(pipeline):
+    (answers,) = select_answers(pipeline, ["Ann met Ann."])
+    assert [answer.text for answer in answers] == ["Ann", "Ann"]
+    assert answers[0].start != answers[1].start
+
+
+@pytest.mark.parametrize("text", ["", "   ", "\n", "lied.", "?"])
+def test_texts_without_noun_chunks(pipeline, text):
+    assert select_answers(pipeline, [text]) == [[]]
+
+
+class _Fixed:
+    """A pipeline that returns a parse written out by hand."""
+
+    def __init__(self, doc: Doc) -> None:
+        self.doc = doc
+
+    def pipe(self, texts):
+        return [self.doc for _ in texts]
+
+
+def _tree(words: str, heads: list[int], pos: str, deps: str) -> Doc:
+    return Doc(
+        spacy.blank("en").vocab,
+        words=words.split(),
+        heads=heads,
+        pos=pos.split(),
+        deps=deps.split(),
+    )
+
+
+def test_largest_noun_phrases_have_at_most_seven_tokens():
+    # "owner" heads six words here; "man" would head nine, so its parts are looked at.
+    doc = _tree(
+        "owner of a cafe in Leeds met a man of b c d e f g",
+        [6, 0, 3, 1, 3, 4, 6, 8, 6, 8, 9, 10, 11, 12, 13, 14],
+        "NOUN ADP DET NOUN ADP PROPN VERB DET NOUN ADP NOUN X X X X NOUN",
+        "nsubj prep det pobj prep pobj ROOT det dobj prep pobj dep dep dep dep dep",
+    )
+    (answers,) = select_answers(_Fixed(doc), ["x"], "max_np")
+    assert [answer.text for answer in answers] == ["owner of a cafe in Leeds", "b c d e f g"]
+
+
+def test_seven_tokens_are_the_limit():
+    heads = [7, *[0] * 6, 7]
+    doc = _tree("n a b c d e f ran", heads, "NOUN X X X X X X VERB", "dep " * 7 + "ROOT")
+    (answers,) = select_answers(_Fixed(doc), ["x"], "max_np")
+    assert [answer.text for answer in answers] == ["n a b c d e f"]
+    heads = [8, *[0] * 7, 8]
+    doc = _tree("n a b c d e f g ran", heads, "NOUN X X X X X X X VERB", "dep " * 8 + "ROOT")
+    assert select_answers(_Fixed(doc), ["x"], "max_np") == [[]]
+
+
+def test_entities_of_eight_kinds_and_the_union():
+    words = "Ann met the Kurds on Monday"
+    doc = _tree(
+        words, [1, 1, 3, 1, 1, 4], "PROPN VERB DET PROPN ADP PROPN",
+        "nsubj ROOT det dobj prep pobj",
+    )  # fmt: skip
+    doc.ents = [Span(doc, 0, 1, "PERSON"), Span(doc, 3, 4, "NORP"), Span(doc, 5, 6, "DATE")]
+    assert [a.text for a in select_answers(_Fixed(doc), ["x"], "ner")[0]] == ["Ann", "Kurds"]
+    union = select_answers(_Fixed(doc), ["x"], "all")[0]
+    assert [a.text for a in union] == ["Ann", "the Kurds", "Kurds", "Monday"]
+    assert union == sorted(union, key=lambda a: (a.start, a.end))
+
+
+def test_unknown_strategy(pipeline):
+    with pytest.raises(BridoError, match="noun_chunks, ner, max_np, all"):
+        select_answers(pipeline, ["x"], "nouns")
+
+
+def test_missing_pipeline_says_how_to_get_it(monkeypatch):
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
+    with pytest.raises(BridoError, match="python -m spacy download en_core_web_none"):
+        load_pipeline("en_core_web_none")
+
+
+def test_pipeline_without_parser_is_refused(tmp_path):
+    spacy.blank("en").to_disk(tmp_path / "blank")
+    with pytest.raises(BridoError, match="no sentences and no a parse"):
+        load_pipeline(str(tmp_path / "blank"))
+
+
+def test_folder_that_is_no_pipeline(tmp_path):
+    with pytest.raises(BridoError, match="cannot be loaded"):
+        load_pipeline(str(tmp_path))
+
+
+def test_version_names_pipeline_and_spacy(pipeline):
+    found = pipeline_version(pipeline)
+    assert found["spacy"] == spacy.__version__
+    assert found["pipeline"].startswith("en_")

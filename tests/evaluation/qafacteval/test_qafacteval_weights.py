@@ -1,0 +1,225 @@
+"""Archives in the published layout become transformers folders with the same logits."""
+
+import io
+import shutil
+import tarfile
+import zipfile
+from pathlib import Path
+
+import pytest
+import torch
+
+from brido.errors import BridoError
+from brido.evaluation.qafacteval.lerc import Comparison, Lerc, LercQuip
+from brido.evaluation.qafacteval.questions import MarkedSentence, QuestionGenerator
+from brido.evaluation.qafacteval.weights import PARTS, find_models
+
+CPU = torch.device("cpu")
+COMPARISON = Comparison("Who left?", "Ann Smith", "The judge", "The court in Leeds jailed Ann.")
+
+
+@pytest.fixture(scope="module")
+def folders(published) -> dict[str, Path]:
+    torch.set_num_threads(1)
+    return {**find_models(str(published.folder), "lerc"),
+            **find_models(str(published.folder), "lerc_quip")}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", sorted(PARTS))
+def test_conversion_is_done_once(published, folders, name):
+    weights = folders[name] / "model.safetensors"
+    before = weights.stat().st_mtime_ns
+    scorer = name if name.startswith("lerc") else "lerc"
+    assert find_models(str(published.folder), scorer)[name] == folders[name]
+    assert weights.stat().st_mtime_ns == before
+    assert not list(folders[name].parent.glob(".*"))
+
+
+def test_questions_have_the_logits_of_their_model(published, folders):
+    generator = QuestionGenerator(folders["questions"], CPU, faithful=False)
+    ids = torch.tensor([generator.encode(MarkedSentence("Ann left Leeds.", 0, 3))])
+    start = torch.tensor([[0, 5, 6]])
+    with torch.no_grad():
+        expected = published.questions(input_ids=ids, decoder_input_ids=start).logits
+        found = generator.model(input_ids=ids, decoder_input_ids=start).logits
+    assert torch.equal(found, expected)
+    output = generator.model.get_output_embeddings().weight
+    assert output.data_ptr() == generator.model.get_input_embeddings().weight.data_ptr()
+
+
+def test_markers_get_the_two_last_ids(published, folders):
+    generator = QuestionGenerator(folders["questions"], CPU)
+    rows = len(published.questions.get_input_embeddings().weight)
+    assert generator.tokenizer.convert_tokens_to_ids(["<m>", "</m>"]) == [rows - 2, rows - 1]
+
+
+def test_answering_has_the_logits_of_its_model(published, folders):
+    from brido.evaluation.qafacteval.answering import Reader
+
+    model = Reader(folders["answering"], CPU).model
+    ids = torch.arange(5, 40)[None]
+    with torch.no_grad():
+        found, expected = model(input_ids=ids), published.answering(input_ids=ids)
+    assert torch.equal(found.start_logits, expected.start_logits)
+    assert torch.equal(found.end_logits, expected.end_logits)
+
+
+def test_lerc_is_a_linear_layer_on_the_raw_first_state(published, folders):
+    scorer = Lerc(folders["lerc"], CPU)
+    encoded = scorer.encode(COMPARISON)
+    types = [0] * encoded.second + [1] * (len(encoded.ids) - encoded.second)
+    with torch.no_grad():
+        states = published.lerc(
+            input_ids=torch.tensor([encoded.ids]), token_type_ids=torch.tensor([types])
+        ).last_hidden_state
+        expected = published.score_layer(states[:, 0])
+    assert scorer.score([encoded]) == pytest.approx(expected[0].tolist(), rel=1e-5)
+
+
+def test_quip_has_the_logit_of_its_model(published, folders):
+    scorer = LercQuip(folders["lerc_quip"], CPU)
+    encoded = scorer.encode(COMPARISON)
+    with torch.no_grad():
+        expected = published.lerc_quip(input_ids=torch.tensor([encoded.ids])).logits
+    assert scorer.score([encoded]) == pytest.approx(expected[0].tolist(), rel=1e-5)
+
+
+def _copy(published, target: Path, *names: str) -> Path:
+    target.mkdir()
+    for name in names:
+        source = published.folder / name
+        if source.is_dir():
+            shutil.copytree(source, target / name)
+        else:
+            shutil.copy(source, target / name)
+    return target
+
+
+def _rewrite(path: Path, change) -> None:
+    """Change the tensors in the weights.th of an archive."""
+    with tarfile.open(path) as archive:
+        state = torch.load(io.BytesIO(archive.extractfile("weights.th").read()), weights_only=True)
+    buffer = io.BytesIO()
+    torch.save(change(state), buffer)
+    with tarfile.open(path, "w:gz") as archive:
+        entry = tarfile.TarInfo("weights.th")
+        entry.size = buffer.tell()
+        archive.addfile(entry, io.BytesIO(buffer.getvalue()))
+
+
+def test_layout_of_the_released_download_script(published, tmp_path):
+    names = ("bart-large", "generation_model.tar.gz", "answering_model.zip")
+    root = _copy(published, tmp_path / "models", *names)
+    (root / "generation").mkdir()
+    (root / "generation_model.tar.gz").rename(root / "generation" / "model.tar.gz")
+    with zipfile.ZipFile(root / "answering_model.zip") as archive:
+        archive.extractall(root)
+    (root / "answering_model.zip").unlink()
+    with tarfile.open(published.folder / "quip-512-mocha.tar.gz") as archive:
+        archive.extractall(root, filter="data")
+    found = find_models(str(root), "lerc_quip")
+    assert {path.parent for path in found.values()} == {root / "converted"}
+    assert (found["lerc_quip"] / "model.safetensors").is_file()
+
+
+def test_everything_missing_is_named_with_the_way_to_get_it(tmp_path):
+    with pytest.raises(BridoError) as caught:
+        find_models(str(tmp_path), "lerc")
+    message = str(caught.value)
+    for part in ("questions:", "answering:", "lerc:"):
+        assert part in message
+    assert "hf download amritgupta/qafacteval generation_model.tar.gz" in message
+    assert f"--local-dir {tmp_path}/bart-large" in message
+
+
+def test_missing_base_is_named(published, tmp_path, monkeypatch):
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path / "none"))
+    names = ("generation_model.tar.gz", "answering_model.zip", "quip-512-mocha.tar.gz")
+    root = _copy(published, tmp_path / "models", *names)
+    with pytest.raises(BridoError, match="questions: its tokenizer and configuration, .*bart-la"):
+        find_models(str(root), "lerc_quip")
+
+
+def _drop(state):
+    del state["bart.model.encoder.layers.0.fc1.bias"]
+    state["bart.extra"] = torch.zeros(1)
+    state["bart.model.decoder.layers.0.fc2.weight"] = torch.zeros(3, 3)
+    return state
+
+
+def test_wrong_keys_and_shapes_are_all_named(published, tmp_path):
+    names = ("bart-large", "generation_model.tar.gz", "answering_model.zip",
+             "quip-512-mocha.tar.gz")  # fmt: skip
+    root = _copy(published, tmp_path / "models", *names)
+    _rewrite(root / "generation_model.tar.gz", _drop)
+    with pytest.raises(BridoError) as caught:
+        find_models(str(root), "lerc_quip")
+    message = str(caught.value)
+    assert "model.encoder.layers.0.fc1.bias is missing" in message
+    assert "extra is not expected" in message
+    assert "model.decoder.layers.0.fc2.weight has the shape (3, 3)" in message
+    assert not (root / "converted" / "questions").exists()
+
+
+def _untie(state):
+    state["bart.model.decoder.embed_tokens.weight"] = state["bart.model.shared.weight"] + 1
+    return state
+
+
+def test_an_embedding_that_is_not_shared_is_refused(published, tmp_path):
+    names = ("bart-large", "generation_model.tar.gz", "answering_model.zip",
+             "quip-512-mocha.tar.gz")  # fmt: skip
+    root = _copy(published, tmp_path / "models", *names)
+    _rewrite(root / "generation_model.tar.gz", _untie)
+    with pytest.raises(BridoError, match=r"decoder.embed_tokens.weight is not the shared"):
+        find_models(str(root), "lerc_quip")
+
+
+def _pretraining(state):
+    kept = {key: value for key, value in state.items() if not key.startswith("score_layer")}
+    return {**kept, "label_layer.weight": torch.zeros(3, 32)}
+
+
+def test_the_pretraining_archive_is_recognised(published, tmp_path):
+    names = ("bart-large", "bert-base-uncased", "generation_model.tar.gz", "answering_model.zip",
+             "lerc_model1.tar.gz")  # fmt: skip
+    root = _copy(published, tmp_path / "models", *names)
+    _rewrite(root / "lerc_model1.tar.gz", _pretraining)
+    with pytest.raises(BridoError, match=r"pretraining.tar.gz"):
+        find_models(str(root), "lerc")
+
+
+class _Evil:
+    def __reduce__(self):
+        return (Path.touch, (Path("touched"),))
+
+
+def test_nothing_in_an_archive_is_executed(published, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    names = ("bart-large", "generation_model.tar.gz", "answering_model.zip",
+             "quip-512-mocha.tar.gz")  # fmt: skip
+    root = _copy(published, tmp_path / "models", *names)
+    _rewrite(root / "generation_model.tar.gz", lambda state: {"bart.x": _Evil()})
+    with pytest.raises(BridoError, match=r"weights.th cannot be read"):
+        find_models(str(root), "lerc_quip")
+    assert not Path("touched").exists()
+
+
+@pytest.mark.parametrize("keep", [0, 100, 3000])
+def test_truncated_archives(published, tmp_path, keep):
+    names = ("bart-large", "generation_model.tar.gz", "answering_model.zip",
+             "quip-512-mocha.tar.gz")  # fmt: skip
+    root = _copy(published, tmp_path / "models", *names)
+    for name in ("generation_model.tar.gz", "answering_model.zip"):
+        path = root / name
+        path.write_bytes(path.read_bytes()[:keep])
+        with pytest.raises(BridoError, match=name):
+            find_models(str(root), "lerc_quip")
+        shutil.copy(published.folder / name, path)
+
+
+def test_hub_without_network_says_how_to_fetch(monkeypatch, tmp_path):
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path))
+    with pytest.raises(BridoError, match="hf download amritgupta/qafacteval"):
+        find_models("hub", "lerc_quip")
