@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 import signal
 import time
@@ -97,13 +98,14 @@ def train(task: Task) -> RunState:
 
 def _updates(updater: Updater, monitor: Monitor) -> None:
     """Run what is left of the plan, with validations and checkpoints where they are due."""
-    state, task, plan = monitor.state, monitor.task, updater.plan
+    state, task, last = monitor.state, monitor.task, updater.plan.updates
     saved = time.monotonic()
-    with (
-        StopRequest(updater.accelerator) as stop,
-        Progress("train", plan.updates, "updates", task.runtime.log_seconds) as progress,
-    ):
-        progress.skip(state.update)
+    with StopRequest(updater.accelerator) as stop, contextlib.ExitStack() as stack:
+        progress = None
+        if updater.accelerator.is_main_process:
+            seconds = task.runtime.log_seconds
+            progress = stack.enter_context(Progress("train", last, "updates", seconds))
+            progress.skip(state.update)
         if state.history:
             monitor.write_history()
         else:
@@ -113,14 +115,18 @@ def _updates(updater: Updater, monitor: Monitor) -> None:
             state.update += 1
             state.micro_batch = updater.micro_batch
             monitor.note(report)
-            progress.advance(note=f"loss {report.loss:.4g}")
-            if state.update % task.settings.validation.every == 0 or state.update == plan.updates:
+            if state.update % task.settings.validation.every == 0 or state.update == last:
                 monitor.validate(updater)
+            if progress is not None:
+                progress.advance(note=monitor.summary(report))
             number = stop.agreed()
             due = time.monotonic() - saved >= task.runtime.checkpoint_minutes * 60
             if number or due or state.finished:
                 monitor.save(updater)
                 saved = time.monotonic()
+            if number or state.finished:
+                # A process that ends too early makes the launcher end the one that is writing.
+                updater.accelerator.wait_for_everyone()
             if number and not state.finished:
                 _stop(number, state)
 

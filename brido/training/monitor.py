@@ -51,6 +51,14 @@ class Monitor:
             row.update({name: getattr(report, name) for name in (*SUMMED, "learning_rate")})
             self.write_history()
 
+    def summary(self, report: UpdateReport) -> str:
+        """The present loss and tau, for a line of progress."""
+        tau = self.state.history[-1].get(RANKER_MEASURE, math.nan)
+        return (
+            f"loss {report.loss:.4g} (cross-entropy {report.cross_entropy:.4g}, contrastive "
+            f"{report.contrastive:.4g}), tau {tau:.3f}, rate {report.learning_rate:.2g}"
+        )
+
     def validate(self, updater: Updater) -> None:
         """Add a row to the history; keep better weights; decide whether the run is over.
 
@@ -70,10 +78,9 @@ class Monitor:
         state.interval = {}
 
     def save(self, updater: Updater) -> None:
-        """Write a checkpoint; all processes wait until it is there."""
+        """Write a checkpoint."""
         if self.accelerator.is_main_process:
             self.checkpoints.save(self.state, self.task.model, updater.optimizer)
-        self.accelerator.wait_for_everyone()
 
     def _interval_row(self, updater: Updater) -> dict[str, Any]:
         state, interval = self.state, self.state.interval
