@@ -20,12 +20,14 @@ class Family:
     candidates of a document can share one set of source keys and values (`attention.py`).
     has_positions: the model has a table of positions, so longer sources cannot be encoded.
     float16: activations stay inside float16's range; PEGASUS and T5 overflow.
+    newline: what the tokenizer writes for a new line in decoded text.
     """
 
     model_type: str
     shares_cross_attention: bool
     has_positions: bool
     float16: bool
+    newline: str | None = None
 
 
 FAMILIES = {
@@ -34,7 +36,7 @@ FAMILIES = {
         Family("bart", shares_cross_attention=True, has_positions=True, float16=True),
         Family("mbart", shares_cross_attention=True, has_positions=True, float16=True),
         Family("marian", shares_cross_attention=True, has_positions=True, float16=True),
-        Family("pegasus", shares_cross_attention=True, has_positions=True, float16=False),
+        Family("pegasus", True, has_positions=True, float16=False, newline="<n>"),
         Family("t5", shares_cross_attention=False, has_positions=False, float16=False),
     )
 }

@@ -1,0 +1,93 @@
+"""Documents to batches: sorted by length, cut by a token budget, halved when memory runs out."""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Callable
+from typing import Any
+
+import torch
+
+from brido.errors import BridoError
+
+
+def encode_sources(
+    tokenizer: Any, documents: list[str], max_source_tokens: int
+) -> tuple[list[list[int]], int]:
+    """Each document's token ids, at most `max_source_tokens`, and how many had to be cut."""
+    cut = tokenizer(documents, truncation=True, max_length=max_source_tokens).input_ids
+    # Special tokens stand at the end of a cut document too, so its length alone says nothing.
+    full = [number for number, ids in enumerate(cut) if len(ids) == max_source_tokens]
+    whole = tokenizer([documents[n] for n in full], verbose=False).input_ids if full else []
+    return cut, sum(len(ids) > max_source_tokens for ids in whole)
+
+
+def plan_batches(lengths: list[int], rows_a_document: int, budget: int) -> list[list[int]]:
+    """Numbers of the documents of each batch, longest first, every document once.
+
+    A batch holds at most `budget` padded source tokens times rows a document (beams), but at least
+    one document. Sorted by length there is little padding, and the batch that needs most memory
+    comes first.
+    """
+    order = sorted(range(len(lengths)), key=lambda number: (-lengths[number], number))
+    batches: list[list[int]] = []
+    for number in order:
+        longest = lengths[batches[-1][0]] if batches else 0
+        if batches and (len(batches[-1]) + 1) * longest * rows_a_document <= budget:
+            batches[-1].append(number)
+        else:
+            batches.append([number])
+    return batches
+
+
+def pad_batch(
+    token_ids: list[list[int]], pad: int, device: torch.device
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """input_ids and attention_mask [B, S], padded on the right, on `device`."""
+    longest = max(map(len, token_ids))
+    ids = torch.full((len(token_ids), longest), pad)
+    mask = torch.zeros_like(ids)
+    for row, tokens in enumerate(token_ids):
+        ids[row, : len(tokens)] = torch.tensor(tokens)
+        mask[row, : len(tokens)] = 1
+    return ids.to(device), mask.to(device)
+
+
+class MemoryBudget:
+    """The token budget of batches: it halves for good each time memory runs out."""
+
+    def __init__(self, tokens: int) -> None:
+        self.tokens = tokens
+        self.halved = 0
+
+    def run(self, numbers: list[int], work: Callable[[list[int]], None]) -> None:
+        """Do `work` on a batch; where memory runs out, on its halves, one after the other.
+
+        Raises:
+            BridoError: a single document does not fit.
+        """
+        try:
+            work(numbers)
+            return
+        except (torch.OutOfMemoryError, MemoryError) as error:
+            failure: BaseException = error
+        except RuntimeError as error:
+            # The allocator for main memory has no exception of its own.
+            if "can't allocate memory" not in str(error):
+                raise
+            failure = error
+        # Outside of `except`, so that the failed attempt's tensors are free.
+        failure.__traceback__ = None
+        gc.collect()
+        if torch.cuda.is_available():
+            torch.cuda.empty_cache()
+        if len(numbers) == 1:
+            raise BridoError(
+                "memory is too small for a single document: lower num_beams or max_source_tokens, "
+                f"or use a machine with more memory ({failure})"
+            )
+        self.halved += 1
+        self.tokens = max(1, self.tokens // 2)
+        middle = (len(numbers) + 1) // 2
+        self.run(numbers[:middle], work)
+        self.run(numbers[middle:], work)

@@ -1,0 +1,92 @@
+"""Candidates that the user made elsewhere, for instance with several different models."""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+from brido.errors import BridoError
+from brido.tables import read_rows
+
+
+def read_candidates(path: Path, ids: list[str], num_candidates: int) -> list[dict[str, Any]]:
+    """The rows of a candidates table for `ids`, in their order.
+
+    The file is Parquet, or JSONL where it ends in .jsonl; columns id (text), candidates (a list of
+    exactly `num_candidates` texts), and if present search_scores (as many numbers; NaN otherwise).
+    Further ids are passed over.
+
+    Raises:
+        BridoError: the file is unreadable, an id is missing or twice there, or a row has another
+            number of candidates (all problems named).
+    """
+    rows = _read(path)
+    problems = []
+    found: dict[str, dict[str, Any]] = {}
+    repeated = []
+    for row in rows:
+        if row["id"] in found:
+            repeated.append(row["id"])
+        found[row["id"]] = row
+    if repeated:
+        problems.append(f"{len(repeated)} ids occur more than once: {_some(repeated)}")
+    missing = [name for name in ids if name not in found]
+    if missing:
+        problems.append(f"{len(missing)} documents have no candidates: {_some(missing)}")
+    wanted = [found[name] for name in ids if name in found]
+    wrong = [row["id"] for row in wanted if not _fits(row["candidates"], num_candidates)]
+    if wrong:
+        problems.append(
+            f"{len(wrong)} rows have no list of {num_candidates} texts (generation.num_candidates) "
+            f"in `candidates`: {_some(wrong)}"
+        )
+    if problems:
+        raise BridoError.from_problems(f"{path} cannot be used as candidates:", problems)
+    unknown = [math.nan] * num_candidates
+    return [
+        {
+            "id": row["id"],
+            "candidates": row["candidates"],
+            "search_scores": row.get("search_scores") or unknown,
+        }
+        for row in wanted
+    ]
+
+
+def _read(path: Path) -> list[dict[str, Any]]:
+    if path.suffix != ".jsonl":
+        rows = read_rows(path, None, "")
+    else:
+        if not path.is_file():
+            raise BridoError(f"{path} is missing: check generation.files")
+        rows = []
+        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1):
+            try:
+                rows.append(json.loads(line))
+            except json.JSONDecodeError as error:
+                raise BridoError(f"{path}, line {number}: not JSON ({error})") from None
+    for number, row in enumerate(rows, start=1):
+        if (
+            not isinstance(row, dict)
+            or not isinstance(row.get("id"), str)
+            or "candidates" not in row
+        ):
+            raise BridoError(
+                f"{path}, row {number}: columns `id` (text) and `candidates` (list of texts) are "
+                "needed"
+            )
+    return rows
+
+
+def _fits(candidates: Any, count: int) -> bool:
+    return (
+        isinstance(candidates, list)
+        and len(candidates) == count
+        and all(isinstance(text, str) for text in candidates)
+    )
+
+
+def _some(names: list[str]) -> str:
+    return ", ".join(names[:5]) + (", ..." if len(names) > 5 else "")
