@@ -269,15 +269,11 @@ class ExtractivenessSettings(Section):
 
 
 class WorldQASettings(Section):
-    """`evaluation.world_qa`."""
-
-    filter_threshold: Share = 0.6
+    """`evaluation.world_qa`: nothing to set."""
 
 
 class WorldJudgeSettings(Section):
-    """`evaluation.world_judge`."""
-
-    copied_span_words: Positive = 20
+    """`evaluation.world_judge`: nothing to set."""
 
 
 class QAFactEvalSettings(Section):

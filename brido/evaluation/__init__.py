@@ -29,6 +29,7 @@ from importlib import import_module
 from typing import Any
 
 from brido.errors import BridoError
+from brido.text import Splitter
 
 # The function is named, not imported: a metric loads torch, spaCy or a client only when it runs.
 METRICS: dict[str, str] = {
@@ -68,6 +69,7 @@ class Inputs:
     `references[i]` holds every reference of document i (at least one). `facts[i]` holds the facts
     of document i as the corpus table has them (a list of dicts with the keys slot, type, value and
     in_document), or `facts` is None where the corpus knows none (every corpus but the world).
+    `sentence_splitter` is params.text's.
     """
 
     ids: Sequence[str]
@@ -75,6 +77,7 @@ class Inputs:
     summaries: Sequence[str]
     references: Sequence[Sequence[str]]
     facts: Sequence[Sequence[dict[str, Any]]] | None = None
+    sentence_splitter: Splitter = "abbreviations"
 
     def require_facts(self, metric: str) -> Sequence[Sequence[dict[str, Any]]]:
         """The facts; a BridoError where the corpus has none."""

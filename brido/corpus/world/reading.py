@@ -88,6 +88,11 @@ def supports(fact_value: str, mention_value: str) -> bool:
     return words <= set(fact_value.split())
 
 
+def key_slots(event: str) -> set[str]:
+    """The slots that every introduction about an event of this type fills."""
+    return set(_EVENTS[event].keys)
+
+
 def read(summary: str, event: str) -> Reading:
     """The facts that a summary states, for a document about an event of type `event`."""
     found = mentions(summary)

@@ -1,0 +1,97 @@
+"""How much a summary copies (Grusky, Naaman and Artzi 2018), and how long it is.
+
+It stands beside every faithfulness metric because copying and brevity raise most of them.
+"""
+
+import re
+from collections import defaultdict
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from brido.evaluation import Evaluation, Inputs
+from brido.settings import ExtractivenessSettings
+
+_WORD = re.compile(r"\w+")
+
+
+def words(text: str) -> list[str]:
+    """The lower-cased words of `text`: runs of letters, digits and underscores."""
+    return _WORD.findall(text.lower())
+
+
+def fragment_lengths(document: Sequence[str], summary: Sequence[str]) -> list[int]:
+    """Lengths in words of the extractive fragments, in order: Figure 3 of Grusky et al.
+
+    From each position of the summary the longest run of words that also stands somewhere in the
+    document is taken, and the search goes on behind it.
+    """
+    places = defaultdict(list)
+    for position, word in enumerate(document):
+        places[word].append(position)
+    lengths = []
+    start = 0
+    while start < len(summary):
+        best = 0
+        for place in places[summary[start]]:
+            length = 1
+            while (
+                start + length < len(summary)
+                and place + length < len(document)
+                and summary[start + length] == document[place + length]
+            ):
+                length += 1
+            best = max(best, length)
+        if best:
+            lengths.append(best)
+        start += max(best, 1)
+    return lengths
+
+
+def measure(document: str, summary: str, n: int) -> dict[str, float | None]:
+    """coverage, density, novel_ngrams, compression and length of one summary.
+
+    coverage: share of its words inside fragments. density: mean over its words of the length of
+    their fragment. novel_ngrams: share of its distinct n-grams that the document lacks (None where
+    it has none). compression: document words per summary word. length: words separated by space.
+    An empty summary has a length only.
+    """
+    source, target = words(document), words(summary)
+    length = float(len(summary.split()))
+    row: dict[str, float | None] = {
+        "coverage": None,
+        "density": None,
+        "novel_ngrams": None,
+        "compression": None,
+        "length": length,
+    }
+    if target:
+        lengths = fragment_lengths(source, target)
+        row["coverage"] = sum(lengths) / len(target)
+        row["density"] = sum(part * part for part in lengths) / len(target)
+        row["compression"] = len(source) / len(target)
+    grams = _ngrams(target, n)
+    if grams:
+        row["novel_ngrams"] = len(grams - _ngrams(source, n)) / len(grams)
+    return row
+
+
+def _ngrams(tokens: list[str], n: int) -> set[tuple[str, ...]]:
+    return set(zip(*(tokens[shift:] for shift in range(n)), strict=False))
+
+
+def evaluate(
+    inputs: Inputs, settings: ExtractivenessSettings, work: Path, progress: Any, runtime: Any = None
+) -> Evaluation:
+    """coverage, density, novel_ngrams, compression and length of every summary (see `measure`)."""
+    rows = []
+    with progress("extractiveness", total=len(inputs.ids), unit="documents") as bar:
+        for document, summary in zip(inputs.documents, inputs.summaries, strict=True):
+            rows.append(measure(document, summary, settings.novel_ngrams))
+            bar.advance()
+    signature = {
+        "implementation": "Grusky, Naaman and Artzi 2018, own code",
+        "words": "lower-cased runs of word characters; length: words between spaces",
+        "novel_ngrams": settings.novel_ngrams,
+    }
+    return Evaluation(rows, [{} for _ in rows], signature)

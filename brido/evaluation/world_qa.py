@@ -1,0 +1,88 @@
+"""Question answering on the embedded world, in QAFactEval's shape, without any model.
+
+Every statement of the summary becomes a question about its slot ("who is the driver?"); the facts
+say what the document answers. No neural network reads anything, so these numbers are exact and are
+not comparable with QAFactEval's: hence the name.
+"""
+
+import re
+import string
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+from brido.corpus.world import reading
+from brido.corpus.world.lexicon import TITLES
+from brido.evaluation import Evaluation, Inputs
+
+_ARTICLES = re.compile(r"\b(a|an|the)\b")
+_PUNCTUATION = str.maketrans("", "", string.punctuation)
+_TITLES = frozenset(title.lower() for title in TITLES)
+
+
+def evaluate(
+    inputs: Inputs, settings: Any, work: Path, progress: Any, runtime: Any = None
+) -> Evaluation:
+    """is_answered, f1 and em (0 to 100) of every summary, means over its questions.
+
+    is_answered: the document states something about the slot. em: it states just what the summary
+    says (SQuAD's normalisation, titles aside). f1: overlap of the two answers' words. An unanswered
+    question counts 0; a summary that states nothing gets 0 throughout, as QAFactEval has it.
+
+    Raises:
+        BridoError: the corpus has no facts.
+    """
+    rows: list[dict[str, float | None]] = []
+    details = []
+    facts = inputs.require_facts("world_qa")
+    with progress("world_qa", total=len(inputs.ids), unit="documents") as bar:
+        for summary, known in zip(inputs.summaries, facts, strict=True):
+            asked = questions(summary, list(known))
+            rows.append({name: _mean(asked, name) for name in ("is_answered", "f1", "em")})
+            details.append({"questions": asked})
+            bar.advance()
+    signature = {"implementation": "facts of the world, exact", "models": "none"}
+    return Evaluation(rows, details, signature)
+
+
+def questions(summary: str, facts: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """One question for each statement of the summary, with the document's answer and its marks."""
+    event = next(fact["value"] for fact in facts if fact["slot"] == "event")
+    present = {fact["slot"]: fact["value"] for fact in facts if fact["in_document"]}
+    asked = []
+    for statement in reading.read(summary, event).statements:
+        prediction = present.get(statement.slot or "")
+        f1, exact = compare(statement.value, prediction)
+        asked.append(
+            {
+                "slot": statement.slot,
+                "type": statement.type,
+                "answer": statement.value,
+                "prediction": prediction,
+                "is_answered": float(prediction is not None),
+                "f1": f1,
+                "em": exact,
+            }
+        )
+    return asked
+
+
+def compare(answer: str, prediction: str | None) -> tuple[float, float]:
+    """Token F1 and exact match of two answers (SQuAD's), both 0 where there is no prediction."""
+    if prediction is None:
+        return 0.0, 0.0
+    wanted, found = _normalise(answer), _normalise(prediction)
+    overlap = sum((Counter(wanted) & Counter(found)).values())
+    if not overlap:
+        return float(wanted == found), float(wanted == found)
+    precision, recall = overlap / len(found), overlap / len(wanted)
+    return 2 * precision * recall / (precision + recall), float(wanted == found)
+
+
+def _normalise(text: str) -> list[str]:
+    plain = _ARTICLES.sub(" ", text.lower().translate(_PUNCTUATION))
+    return [word for word in plain.split() if word not in _TITLES]
+
+
+def _mean(asked: list[dict[str, Any]], name: str) -> float:
+    return 100 * sum(question[name] for question in asked) / len(asked) if asked else 0.0
