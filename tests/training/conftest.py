@@ -3,23 +3,19 @@
 from collections.abc import Callable
 from pathlib import Path
 
-import numpy as np
-import pyarrow as pa
 import pytest
 import torch
 from tokenizers import Tokenizer
 from tokenizers.models import WordLevel
 from tokenizers.pre_tokenizers import WhitespaceSplit
 from tokenizers.processors import TemplateProcessing
-from transformers import BartConfig, BartForConditionalGeneration, PreTrainedTokenizerFast
+from training_helpers import SPECIAL, WORDS, tables, tiny_bart
+from transformers import PreTrainedTokenizerFast
 
 from brido.settings import RuntimeSettings, TrainingSettings, ValidationSettings
 from brido.training.batches import Encoder
 from brido.training.documents import RankedDocuments
 from brido.training.loop import Task
-
-WORDS = [f"w{number}" for number in range(40)]
-SPECIAL = ["<s>", "<pad>", "</s>", "<unk>"]
 
 
 @pytest.fixture(autouse=True, scope="session")
@@ -42,48 +38,6 @@ def tokenizer() -> PreTrainedTokenizerFast:
         pad_token="<pad>",
         eos_token="</s>",
         unk_token="<unk>",
-    )
-
-
-def tiny_bart(seed: int = 0, **changes: object) -> BartForConditionalGeneration:
-    torch.manual_seed(seed)
-    shape = {
-        "vocab_size": len(SPECIAL) + len(WORDS),
-        "d_model": 16,
-        "encoder_layers": 1,
-        "decoder_layers": 1,
-        "encoder_attention_heads": 2,
-        "decoder_attention_heads": 2,
-        "encoder_ffn_dim": 24,
-        "decoder_ffn_dim": 24,
-        "max_position_embeddings": 64,
-        "dropout": 0.0,
-        "init_std": 0.2,
-    }
-    return BartForConditionalGeneration(BartConfig(**{**shape, **changes}))
-
-
-def tables(
-    documents: int, candidates: int = 4, seed: int = 0
-) -> tuple[pa.Table, pa.Table, pa.Table]:
-    """Corpus, candidates and scores; a candidate's score says how much of it is in the source."""
-    random = np.random.default_rng(seed)
-    ids = [f"d{number}" for number in range(documents)]
-    sources, references, texts, values, orders = [], [], [], [], []
-    for _ in ids:
-        source = random.choice(WORDS, size=random.integers(6, 20))
-        sources.append(" ".join(source))
-        references.append(" ".join(source[:4]))
-        rows = [random.choice(WORDS, size=random.integers(2, 8)) for _ in range(candidates)]
-        texts.append([" ".join(row) for row in rows])
-        score = np.array([np.isin(row, source).mean() for row in rows])
-        values.append(score.tolist())
-        orders.append(np.argsort(-score, kind="stable").tolist())
-    corpus = pa.table({"id": ids, "document": sources, "summary": references})
-    return (
-        corpus,
-        pa.table({"id": ids, "candidates": texts}),
-        pa.table({"id": ids, "scores": values, "order": orders}),
     )
 
 

@@ -1,0 +1,92 @@
+"""Joining corpus, candidates and scores, and what is refused."""
+
+import pyarrow as pa
+import pytest
+from training_helpers import tables
+
+from brido.errors import BridoError
+from brido.training.documents import RankedDocuments
+
+
+def small() -> tuple[pa.Table, pa.Table, pa.Table]:
+    corpus = pa.table(
+        {"id": ["x", "b", "a"], "document": ["dx", "db", "da"], "summary": ["rx", "rb", "ra"]}
+    )
+    candidates = pa.table({"id": ["a", "b"], "candidates": [["p", "q", "r"], ["s", "t", "s"]]})
+    scores = pa.table(
+        {
+            "id": ["a", "b"],
+            "scores": [[0.1, 0.3, 0.2], [0.5, 0.5, 0.7]],
+            "order": [[1, 2, 0], [2, 0, 1]],
+        }
+    )
+    return corpus, candidates, scores
+
+
+def replaced(table: pa.Table, name: str, values: list) -> pa.Table:
+    return table.set_column(table.schema.get_field_index(name), name, [values])
+
+
+def test_documents_come_with_candidates_best_first() -> None:
+    documents = RankedDocuments(*small())
+    assert len(documents) == 2
+    assert documents.num_candidates == 3
+    assert documents[0] == ("a", "da", "ra", ["q", "r", "p"], [0.3, 0.2, 0.1])
+    # Equal scores keep the order of the search.
+    assert documents[1] == ("b", "db", "rb", ["s", "s", "t"], [0.7, 0.5, 0.5])
+    assert documents.skipped == []
+
+
+def test_documents_without_two_distinct_candidates_are_left_out_and_named() -> None:
+    corpus, candidates, scores = small()
+    candidates = replaced(candidates, "candidates", [["p", "p", "p"], ["s", "t", "s"]])
+    documents = RankedDocuments(corpus, candidates, scores)
+    assert [document.id for document in documents] == ["b"]
+    assert documents.skipped == ["a"]
+
+
+def test_a_sample_is_spread_over_all() -> None:
+    documents = RankedDocuments(*tables(10))
+    assert [document.id for document in documents.sample(4)] == ["d0", "d2", "d5", "d7"]
+    assert len(documents.sample(99)) == 10
+
+
+def test_ids_that_do_not_belong_together() -> None:
+    corpus, candidates, scores = small()
+    with pytest.raises(BridoError, match="do not belong together") as error:
+        RankedDocuments(corpus, candidates, replaced(scores, "id", ["a", "c"]))
+    assert "1 documents have candidates without scores: b" in str(error.value)
+    assert "1 documents have scores without candidates: c" in str(error.value)
+    with pytest.raises(BridoError, match="another order, first in row 0"):
+        RankedDocuments(corpus, candidates, replaced(scores, "id", ["b", "a"]))
+    with pytest.raises(BridoError, match="not in the corpus: b"):
+        RankedDocuments(replaced(corpus, "id", ["x", "y", "a"]), candidates, scores)
+
+
+@pytest.mark.parametrize(
+    ("name", "values", "message"),
+    [
+        ("scores", [[0.1, 0.3, 0.2], [0.5, 0.7]], "first 'b', with 3 candidates, 2 scores"),
+        ("order", [[1, 2], [2, 0, 1]], "first 'a', with 3 candidates, 3 scores and 2 places"),
+        ("order", [[1, 2, 0], [2, 1, 0]], "the order of 1 documents, first 'b'"),
+        ("scores", [[0.1, float("nan"), 0.2], [0.5, 0.5, 0.7]], "first 'a'"),
+    ],
+)
+def test_scores_of_other_candidates(name: str, values: list, message: str) -> None:
+    corpus, candidates, scores = small()
+    with pytest.raises(BridoError, match=message):
+        RankedDocuments(corpus, candidates, replaced(scores, name, values))
+
+
+def test_documents_with_different_numbers_of_candidates() -> None:
+    corpus, candidates, scores = small()
+    candidates = replaced(candidates, "candidates", [["p", "q", "r"], ["s", "t"]])
+    scores = replaced(scores, "scores", [[0.1, 0.3, 0.2], [0.5, 0.4]])
+    scores = replaced(scores, "order", [[1, 2, 0], [0, 1]])
+    with pytest.raises(BridoError, match="2 candidates, 2 scores and 2 places .* where 3 are"):
+        RankedDocuments(corpus, candidates, scores)
+
+
+def test_no_candidates_at_all() -> None:
+    with pytest.raises(BridoError, match="the candidates table is empty"):
+        RankedDocuments(*(table.slice(0, 0) for table in small()))

@@ -1,0 +1,78 @@
+"""Kendall's tau, top-1, the learning rates, and the history file."""
+
+import math
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.stats import kendalltau
+from training_helpers import tiny_bart
+
+from brido.seq2seq.likelihood import candidate_log_likelihood
+from brido.training.history import write_history
+from brido.training.loop import Task
+from brido.training.schedule import learning_rate
+from brido.training.validation import kendall_tau, rank_measures, validate_ranker
+
+
+@given(st.lists(st.tuples(st.integers(0, 4), st.integers(0, 4)), min_size=2, max_size=12))
+def test_tau_is_scipys(pairs: list[tuple[int, int]]) -> None:
+    first, second = (np.array(side, dtype=float) for side in zip(*pairs, strict=True))
+    expected = kendalltau(first, second).statistic
+    actual = kendall_tau(first[None], second[None])[0]
+    assert actual == pytest.approx(expected, nan_ok=True)
+
+
+def test_rank_measures_of_three_documents() -> None:
+    likelihood = np.array([[-1.0, -2.0, -3.0], [-3.0, -1.0, -2.0], [-1.0, -2.0, -3.0]])
+    scores = np.array([[0.9, 0.5, 0.1], [0.9, 0.5, 0.1], [0.4, 0.4, 0.4]])
+    # Taus: 1; -1/3 (one pair of three agrees); undefined. Top-1: right; wrong; all are best.
+    assert rank_measures(likelihood, scores) == {
+        "tau": pytest.approx(1 / 3),
+        "top1": pytest.approx(2 / 3),
+    }
+    assert math.isnan(rank_measures(likelihood[2:], scores[2:])["tau"])
+
+
+def test_the_ranker_is_validated_without_dropout(make_task) -> None:  # type: ignore[no-untyped-def]
+    task: Task = make_task(model_changes={"dropout": 0.5})
+    task.model.train()
+    results = [
+        validate_ranker(task.model, task.encoder, task.validation, 1.0, at_once, torch.no_grad)
+        for at_once in (1, 4, 9)
+    ]
+    assert task.model.training
+    assert results[0] == results[1] == results[2]
+    model = tiny_bart().eval()
+    batch = task.encoder.batch(list(task.validation))
+    likelihood = candidate_log_likelihood(
+        model, batch.input_ids, batch.attention_mask, batch.sequence_ids[:, 1:], 1.0
+    )
+    expected = rank_measures(likelihood.detach().double().numpy(), batch.scores.numpy())
+    assert results[0] == pytest.approx(expected)
+
+
+def test_noam_is_brios() -> None:
+    rates = [learning_rate(u, 10**6, 2e-3, 10_000, "noam") for u in (1, 5_000, 10_000, 40_000)]
+    assert rates == pytest.approx([2e-9, 1e-5, 2e-5, 1e-5])
+    assert learning_rate(4, 10, 1.0, 0, "noam") == 0.5
+
+
+def test_linear_goes_up_and_down() -> None:
+    rates = [learning_rate(u, 6, 1.0, 2, "linear") for u in range(1, 7)]
+    assert rates == pytest.approx([0.5, 1.0, 1.0, 0.75, 0.5, 0.25])
+    assert [learning_rate(u, 2, 1.0, 0, "linear") for u in (1, 2)] == [1.0, 0.5]
+
+
+def test_history_leaves_out_what_is_no_number(tmp_path) -> None:  # type: ignore[no-untyped-def]
+    path = tmp_path / "metrics" / "training.csv"
+    row = {"update": 5, "epoch": 0.5, "loss": 1 / 3, "tau": math.nan, "rouge": 0.25}
+    write_history(path, [row])
+    header, line = path.read_text().splitlines()
+    assert header == (
+        "update,epoch,loss,cross_entropy,contrastive,learning_rate,gradient_norm,tau,top1,"
+        "tokens_per_second,peak_memory_mib,rouge"
+    )
+    assert line == "5,0.5,0.333333,,,,,,,,,0.25"
