@@ -1,0 +1,80 @@
+"""`python -m brido.preset NAME` puts a preset in the place of params.yaml and says what changes."""
+
+import sys
+from pathlib import Path
+from typing import Any
+
+from brido.atomic import write_text
+from brido.config import PARAMS_FILE, check_params, load_params, read_yaml
+from brido.errors import BridoError, run_command
+
+PRESETS = Path("presets")
+# Where the params.yaml that a preset replaces is kept: a folder that git ignores.
+PREVIOUS = Path(".brido/params.previous.yaml")
+
+
+def flatten(value: Any, prefix: str = "") -> dict[str, Any]:
+    """The leaves of nested sections by dotted key, as DVC's `-S` spells them."""
+    if not isinstance(value, dict) or not value:
+        return {prefix: value}
+    leaves: dict[str, Any] = {}
+    for key, item in value.items():
+        leaves |= flatten(item, f"{prefix}.{key}" if prefix else str(key))
+    return leaves
+
+
+def changes(old: Any, new: Any) -> list[str]:
+    """A line for every key whose value differs, in the order of `new`; gone keys come last."""
+    before, after = flatten(old), flatten(new)
+    lines = []
+    for key, value in after.items():
+        if key not in before:
+            lines.append(f"{key}: {_show(value)} (new)")
+        elif before[key] != value:
+            lines.append(f"{key}: {_show(before[key])} -> {_show(value)}")
+    return lines + [f"{key}: {_show(before[key])} (gone)" for key in before if key not in after]
+
+
+def _show(value: Any) -> str:
+    return (
+        "null" if value is None else str(value).lower() if isinstance(value, bool) else str(value)
+    )
+
+
+def put_in_place(name: str) -> list[str]:
+    """Replace params.yaml by the preset `name` and return what changed, a line a key.
+
+    The old file is kept in .brido/params.previous.yaml.
+
+    Raises:
+        BridoError: there is no such preset, or it does not pass the checks of params.yaml.
+    """
+    known = sorted(path.stem for path in PRESETS.glob("*.yaml"))
+    if name not in known:
+        raise BridoError(f"there is no preset {name!r}; make preset NAME={' | '.join(known)}")
+    source = PRESETS / f"{name}.yaml"
+    load_params(source)
+    new, old = read_yaml(source), {}
+    if PARAMS_FILE.is_file():
+        write_text(PREVIOUS, PARAMS_FILE.read_text(encoding="utf-8"))
+        old = read_yaml(PREVIOUS)
+    write_text(PARAMS_FILE, source.read_text(encoding="utf-8"))
+    return changes(old, new)
+
+
+def main() -> None:
+    """Put the preset that the command line names in place and print what changed."""
+    names = sys.argv[1:]
+    changed = put_in_place(names[0] if len(names) == 1 else "")
+    for line in changed:
+        print(line)
+    if not changed:
+        print(f"{PARAMS_FILE} already has the settings of {names[0]}")
+        return
+    print(f"\n{PARAMS_FILE} is now {PRESETS}/{names[0]}.yaml; the old one is {PREVIOUS}.")
+    systems = ", ".join(check_params(read_yaml(PARAMS_FILE)).systems)
+    print(f"`dvc repro` runs it: systems {systems}. `make paper` says what the whole paper takes.")
+
+
+if __name__ == "__main__":
+    run_command(main)
