@@ -2,19 +2,28 @@
 
 `BRIDO_LAUNCH` holds arguments for `accelerate launch` (`--num_processes 8`, machines, a config
 file); a stage that finds it starts itself again through it. Processes meet in the work folder
-alone: each does its own shards first and then whatever nobody has finished, so a process or a
-machine may die without holding up the rest.
+alone: each does its own shards first and then what nobody else works on. A shard being worked on
+has a claim file that its process touches every few seconds, so the shards of a process or machine
+that died are taken over by the others.
 """
 
+import contextlib
 import os
 import shlex
 import sys
+import threading
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from brido.progress import Progress
 from brido.shards import Shards
+
+TOUCH_SECONDS = 5.0
+# A claim that nobody touched for so long belongs to a process that died.
+STALE_SECONDS = 45.0
 
 
 @dataclass(frozen=True)
@@ -62,26 +71,61 @@ def do_shards(
 ) -> None:
     """Finish every shard that is not done yet, together with the other processes.
 
-    sizes: the number of documents of each shard. Equal shards are equal whoever makes them, so two
-    processes that happen to make the same one do no harm.
+    sizes: the number of documents of each shard. Returns when all shards are done, whoever did
+    them. Equal shards are equal whoever makes them, so one made twice does no harm.
     """
     process = this_process()
     if process.count > 1:
         label = f"{label} (process {process.rank + 1} of {process.count})"
     own = range(process.rank, len(sizes), process.count)
-    done = [index for index in own if shards.done(index)]
-    with Progress(label, sum(sizes[index] for index in own), interval=interval) as progress:
-        progress.skip(sum(sizes[index] for index in done))
-        for index in _to_do(shards, len(sizes), process):
-            rows, metadata = make(index, progress.advance)
-            shards.write(index, rows, metadata)
+    # The others' shards backwards: they work forwards, so both meet late.
+    order = [*own, *(i for i in reversed(range(len(sizes))) if i % process.count != process.rank)]
+    with Progress(label, sum(sizes), interval=interval) as progress:
+        while order and shards.folder.is_dir():  # the main process removes it in the end
+            there = {path.name for path in shards.folder.iterdir()}
+            progress.skip(sum(sizes[i] for i in order if shards.path(i).name in there))
+            order = [i for i in order if shards.path(i).name not in there]
+            for index in order:
+                with _claim(shards.path(index).with_suffix(".claim"), process) as mine:
+                    if mine and not shards.done(index):
+                        rows, metadata = make(index, progress.advance)
+                        shards.write(index, rows, metadata)
+                        order.remove(index)
+                        break
+            else:
+                if order:
+                    time.sleep(1.0)
 
 
-def _to_do(shards: Shards, count: int, process: Process) -> Iterator[int]:
-    """Shards that are missing when their turn comes: this process's own, then the others'."""
-    own = list(range(process.rank, count, process.count))
-    # Backwards: the others work forwards, so both meet late.
-    others = [index for index in reversed(range(count)) if index not in set(own)]
-    for index in [*own, *others]:
-        if not shards.done(index):
-            yield index
+@contextlib.contextmanager
+def _claim(path: Path, process: Process) -> Iterator[bool]:
+    """Whether this process may work on the shard of `path`; the claim ends with the block."""
+    if process.count == 1:
+        yield True
+        return
+    try:
+        path.touch(exist_ok=False)
+    except FileNotFoundError:
+        yield False
+        return
+    except FileExistsError:
+        with contextlib.suppress(FileNotFoundError):
+            if time.time() - path.stat().st_mtime < STALE_SECONDS:
+                yield False
+                return
+    stop = threading.Event()
+    keeper = threading.Thread(target=_keep_touching, args=(path, stop), daemon=True)
+    keeper.start()
+    try:
+        yield True
+    finally:
+        stop.set()
+        keeper.join()
+        path.unlink(missing_ok=True)
+
+
+def _keep_touching(path: Path, stop: threading.Event) -> None:
+    while not stop.is_set():
+        with contextlib.suppress(OSError):
+            path.touch()
+        stop.wait(TOUCH_SECONDS)
