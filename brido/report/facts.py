@@ -73,7 +73,11 @@ DISPLAYS: dict[str, dict[str, Display]] = {
         "n_questions": Display("questions", "neither"),
         "without_questions": _share("without questions", "neither"),
     },
-    "geval": _MARKS | {"average": Display("average", headline=True)},
+    "geval": _MARKS
+    | {
+        "average": Display("average", headline=True),
+        "valid_answers": Display("valid answers", "neither", digits=1),
+    },
 }
 
 METRIC_LABELS = {

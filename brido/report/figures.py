@@ -16,6 +16,8 @@ from brido.report.summary import headline_columns
 from brido.report.votes import VoteBin
 
 _PANELS_A_ROW = 3
+# Columns of training.csv that are no curves, or that no two runs share.
+_NO_CURVES = {"epoch", "tokens_per_second", "peak_memory_mib"}
 
 
 def votes_figure(
@@ -74,8 +76,9 @@ def training_figure(
     """One small panel a curve over the first column of `curves` (the update)."""
     axis_name = next(iter(curves), "")
     steps = curves.get(axis_name, [])
-    shown = [key for key in curves if key != axis_name and np.isfinite(curves[key]).any()]
-    rows, columns = _panels(len(shown))
+    left_out = _NO_CURVES | {axis_name}
+    shown = [key for key in curves if key not in left_out and np.isfinite(curves[key]).any()]
+    rows, columns = panel_grid(len(shown))
     with drawing(folder, name, rows, columns, width=3.3, height=2.3) as axes:
         for index, axis in enumerate(axes.flat):
             if index >= len(shown):
@@ -93,7 +96,7 @@ def training_figure(
                 axis.set_xlabel(axis_name.replace("_", " "))
 
 
-def _panels(count: int) -> tuple[int, int]:
+def panel_grid(count: int) -> tuple[int, int]:
     """Rows and columns of a figure of `count` small panels."""
     columns = min(_PANELS_A_ROW, max(count, 1))
     return max(math.ceil(count / columns), 1), columns
@@ -107,7 +110,7 @@ def length_figure(
 ) -> None:
     """Every headline number against the mean length, a point a system, intervals as bars."""
     shown = [column for column in headline_columns(systems) if column[1] != "length"]
-    rows, columns = _panels(len(shown))
+    rows, columns = panel_grid(len(shown))
     with drawing(folder, name, rows, columns, width=3.3, height=2.6) as axes:
         for panel, axis in enumerate(axes.flat):
             if panel >= len(shown):

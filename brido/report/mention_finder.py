@@ -1,6 +1,8 @@
 """The mentions of candidates and summaries, found by the metric that also counts them."""
 
-from collections.abc import Iterator, Sequence
+import functools
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -36,28 +38,43 @@ def find_mentions(cases: Sequence[Case], params: Params) -> list[CaseMentions]:
         summaries=[text for items in texts for text in items],
         references=_spread([case.references for case in cases], repeats),
         facts=_spread([case.facts for case in cases], repeats) if known else None,
+        sentence_splitter=params.text.sentence_splitter,
     )
 
-    def progress(label: str, total: int | None, unit: str = "summaries") -> Progress:
-        return Progress(label, total, unit, params.runtime.log_seconds)
-
+    progress = functools.partial(Progress, interval=params.runtime.log_seconds)
     found = metric.evaluate(inputs, params.evaluation.mentions, Path(), progress)
-    details: Iterator[Any] = iter(found.details)
-    result = []
-    for case in cases:
-        candidates = [_mentions(next(details)) for _ in case.candidates]
-        result.append(
-            CaseMentions(candidates, {name: _mentions(next(details)) for name in case.summaries})
+    marked = (
+        located(text, detail["mentions"])
+        for text, detail in zip(inputs.summaries, found.details, strict=True)
+    )
+    return [
+        CaseMentions(
+            [next(marked) for _ in case.candidates],
+            {name: next(marked) for name in case.summaries},
         )
-    return result
+        for case in cases
+    ]
 
 
 def _spread(values: Sequence[Any], repeats: Sequence[int]) -> list[Any]:
     return [value for value, count in zip(values, repeats, strict=True) for _ in range(count)]
 
 
-def _mentions(detail: Any) -> list[Mention]:
-    return [
-        Mention(item["start"], item["end"], item["type"], item["supported"])
-        for item in detail["mentions"]
-    ]
+def located(text: str, found: Sequence[Mapping[str, Any]]) -> list[Mention]:
+    """The metric's mentions (type, text, supported) of a summary, with their places in it.
+
+    The metric names them in the order of the text, type by type at least, so each is looked for
+    behind the one before of its type. One that cannot be found (its words were changed) stands at
+    0..0: it counts, but is not marked.
+    """
+    behind: dict[str, int] = {}
+    result = []
+    for item in found:
+        words = (re.escape(word) for word in item["text"].split())
+        pattern = re.compile(r"(?<!\w)" + r"(?:['’]s)?\s+".join(words) + r"(?!\w)")
+        hit = pattern.search(text, behind.get(item["type"], 0))
+        start, end = hit.span() if hit else (0, 0)
+        if hit:
+            behind[item["type"]] = end
+        result.append(Mention(start, end, item["type"], item["supported"]))
+    return result

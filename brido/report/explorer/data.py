@@ -57,12 +57,13 @@ def _marked_json(item: MarkedText) -> dict[str, Any]:
 def parts(item: MarkedText) -> list[list[Any]]:
     """The text in pieces, in order: [text], or [text, 1 or 0, kind] for a mention.
 
-    Mentions may come in any order; of two that overlap the one that starts first is shown.
+    Mentions may come in any order; of two that overlap the one that starts first is shown. An
+    empty one has no place in the text.
     """
     result: list[list[Any]] = []
     position = 0
     for mention in sorted(item.mentions, key=lambda m: (m.start, -m.end)):
-        if mention.start < position or mention.end > len(item.text):
+        if mention.start < position or mention.end <= mention.start:
             continue
         if mention.start > position:
             result.append([item.text[position : mention.start]])

@@ -1,0 +1,73 @@
+"""Figures over experiments: headline numbers against alpha, and against the diversity penalty."""
+
+import math
+from collections.abc import Sequence
+from pathlib import Path
+
+from brido.report.experiments import Run, find_run
+from brido.report.facts import display, metric_label
+from brido.report.figures import panel_grid
+from brido.report.metrics import Estimates
+from brido.report.paper_numbers import ALPHA, ETA
+from brido.report.style import COLOURS, drawing
+from brido.report.summary import headline_columns
+
+
+def varied(runs: Sequence[Run], key: str) -> list[tuple[float, Run]]:
+    """(value, run) for every value of `key`, other settings as in the first run, by value."""
+    values = sorted(
+        {float(run.params[key]) for run in runs if key in run.params and not run.broken}
+    )
+    found = ((value, find_run(runs, {key: value})) for value in values)
+    return [(value, run) for value, run in found if run is not None and "tuned" in run.systems]
+
+
+def draw_curves(folder: Path, runs: Sequence[Run]) -> list[Path]:
+    """Write alpha.svg/png and eta.svg/png for whatever varies in `runs`; the SVGs written."""
+    written = []
+    for name, key, label in (
+        ("alpha", ALPHA, "weight of the reference α"),
+        ("eta", ETA, "diversity penalty η"),
+    ):
+        points = varied(runs, key)
+        if len(points) > 1:
+            _curve(folder, name, points, runs[0].systems.get("base", {}), label)
+            written.append(folder / f"{name}.svg")
+    return written
+
+
+def _curve(
+    folder: Path, name: str, points: Sequence[tuple[float, Run]], base: Estimates, label: str
+) -> None:
+    """A panel per headline number: tuned with intervals over the values, base as a line."""
+    columns = headline_columns({run.name: run.systems["tuned"] for _, run in points})
+    ticks = ["∞" if math.isinf(value) else f"{value:g}" for value, _ in points]
+    rows, across = panel_grid(len(columns))
+    with drawing(folder, name, rows, across, width=3.3, height=2.5) as axes:
+        for panel, axis in enumerate(axes.flat):
+            if panel >= len(columns):
+                axis.set_axis_off()
+                continue
+            metric, submetric = columns[panel]
+            facts = display(metric, submetric)
+            items = [run.systems["tuned"].get(metric, {}).get(submetric) for _, run in points]
+            there = [(index, item) for index, item in enumerate(items) if item is not None]
+            means = [facts.factor * item.mean for _, item in there]
+            spread = [
+                [facts.factor * (item.mean - item.low) for _, item in there],
+                [facts.factor * (item.high - item.mean) for _, item in there],
+            ]
+            axis.errorbar(
+                [index for index, _ in there], means, yerr=spread, color=COLOURS[0], marker="o",
+                capsize=2, elinewidth=1, label="tuned",
+            )  # fmt: skip
+            level = base.get(metric, {}).get(submetric)
+            if level is not None:
+                axis.axhline(
+                    facts.factor * level.mean, color=COLOURS[1], linestyle="--", label="base"
+                )
+            axis.set_xticks(range(len(ticks)), ticks)
+            axis.set_title(f"{metric_label(metric)}: {facts.label} {facts.unit}".rstrip())
+            axis.set_xlabel(label)
+        handles = axes[0, 0].get_legend_handles_labels()
+        axes[0, 0].figure.legend(*handles, loc="outside upper right", ncols=2)

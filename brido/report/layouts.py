@@ -1,0 +1,182 @@
+"""The paper's tables filled with our runs: which run belongs to which row, what is best."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from brido.report.experiments import Run, find_run
+from brido.report.facts import display
+from brido.report.metrics import Column, Estimate, Estimates
+from brido.report.paper_numbers import ALPHA, ETA, INFINITY, Layout, Row, paper_layouts
+
+# What each dataset of the paper is called in params.yaml.
+DATASETS = {"EdinburghNLP/xsum": "xsum", "abisee/cnn_dailymail": "cnndm"}
+_ETAS = (0.1, 0.3, 1.0, 3.0, 10.0)
+# Where the neural metrics were not run, the world's exact checks stand in their columns.
+_STAND_INS = {"qafacteval": "world_qa", "geval": "world_judge"}
+# Beside every rate: summaries get more faithful merely by getting shorter.
+_BESIDE: tuple[Column, ...] = (("mentions", "unsupported"), ("extractiveness", "length"))
+
+
+@dataclass(frozen=True)
+class FilledCell:
+    """A number of ours (with its interval) or of the paper, and how it is set."""
+
+    column: Column
+    estimate: Estimate | None
+    best: bool = False
+    worst: bool = False
+
+
+@dataclass(frozen=True)
+class FilledRow:
+    """A row of a filled table; `ours` is False for the paper's numbers, `run` names our run."""
+
+    label: str
+    ours: bool
+    run: str
+    cells: tuple[FilledCell, ...]
+
+
+@dataclass(frozen=True)
+class FilledTable:
+    """One table ready to print."""
+
+    number: int
+    caption: str
+    columns: tuple[Column, ...]
+    rows: tuple[FilledRow, ...]
+    missing: tuple[str, ...]
+
+
+def dataset_of(params: Mapping[str, Any]) -> str:
+    """ "world", "xsum", "cnndm", or "own" for any other data (flattened params)."""
+    source = params.get("data.source")
+    if source == "world":
+        return "world"
+    if source == "hub":
+        return DATASETS.get(params.get("data.hub.id", ""), "own")
+    return "own"
+
+
+def layouts_for(params: Mapping[str, Any]) -> tuple[Layout, ...]:
+    """The paper's four tables for the data at hand, without the paper's numbers on other data."""
+    dataset = dataset_of(params)
+    if dataset in DATASETS.values():
+        return paper_layouts(dataset)
+    half = params.get("generation.num_candidates", 2) - 1
+    reference = Row("reference", "reference", {}, {})
+    base = Row("base", "base", {}, {})
+    brio = Row("BRIO (α = ∞)", "brio", {ALPHA: INFINITY}, {})
+    brido = Row("BRIDO (α = 0)", "tuned", {ALPHA: 0}, {})
+    etas = tuple(Row(f"η = {eta:g}", "tuned", {ETA: eta, ALPHA: 0}, {}) for eta in _ETAS)
+    alphas = tuple(
+        Row(f"α = {'∞' if alpha == INFINITY else alpha}", "tuned", {ALPHA: alpha}, {})
+        for alpha in (0, 1, half, INFINITY)
+    )
+    columns = paper_layouts("xsum")[1].columns
+    return (
+        Layout(1, "Reference, base and BRIO", (reference, base, brio), columns[3:8], True),
+        Layout(2, "BRIDO against its base and BRIO", (base, brio, brido)),
+        Layout(3, "Diversity penalty η, α = 0", etas),
+        Layout(4, "Weight of the reference α", alphas),
+    )
+
+
+def fill(layout: Layout, runs: Sequence[Run]) -> FilledTable:
+    """The layout with the numbers of `runs` (the workspace first) and, below, the paper's."""
+    ours: list[tuple[Row, str, Estimates]] = []
+    missing = []
+    for row in layout.rows:
+        name, estimates = _numbers_of(row, runs)
+        if estimates is None:
+            missing.append(f"{row.label}: {_wanted(row)}")
+        ours.append((row, name, estimates or {}))
+    columns = _columns(layout.columns, [estimates for _, _, estimates in ours])
+    paper = [
+        {column: Estimate(value, value, value, 0) for column, value in row.paper.items()}
+        for row in layout.rows
+    ]
+    our_cells = _emphasise(columns, [_by_column(item) for _, _, item in ours], layout)
+    paper_cells = _emphasise(columns, paper, layout)
+    rows = []
+    for index, (row, name, _) in enumerate(ours):
+        rows.append(FilledRow(row.label, True, name, our_cells[index]))
+        if row.paper:
+            rows.append(FilledRow(row.label, False, "", paper_cells[index]))
+    return FilledTable(layout.number, layout.caption, columns, tuple(rows), tuple(missing))
+
+
+def _wanted(row: Row) -> str:
+    if not row.overrides:
+        return f"no system `{row.system}` in metrics/systems"
+    changes = ", ".join(f"{key}={value:g}" for key, value in row.overrides.items())
+    return f"no run with {changes}"
+
+
+def _numbers_of(row: Row, runs: Sequence[Run]) -> tuple[str, Estimates | None]:
+    """The run and the estimates that belong in a row; ("", None) where there are none."""
+    workspace = runs[0]
+    if row.system in {"reference", "base"} or (
+        row.system == "brio" and "brio" in workspace.systems
+    ):
+        return workspace.name, workspace.systems.get(row.system)
+    overrides = row.overrides or {ALPHA: INFINITY}
+    run = find_run(runs, overrides)
+    return (run.name, run.systems.get("tuned")) if run else ("", None)
+
+
+def _columns(wanted: Sequence[Column], ours: Sequence[Estimates]) -> tuple[Column, ...]:
+    """The layout's columns, with stand-ins where only these were measured, and length beside."""
+    measured = {metric for estimates in ours for metric in estimates}
+    columns = []
+    for metric, name in wanted:
+        stand_in = _STAND_INS.get(metric)
+        if metric not in measured and stand_in in measured:
+            if any(name in estimates.get(stand_in, {}) for estimates in ours):
+                columns.append((stand_in, name))
+        else:
+            columns.append((metric, name))
+    beside = [column for column in _BESIDE if column[0] in measured]
+    return (*columns, *beside)
+
+
+def _by_column(estimates: Estimates) -> dict[Column, Estimate]:
+    return {
+        (metric, name): item
+        for metric, numbers in estimates.items()
+        for name, item in numbers.items()
+    }
+
+
+def _emphasise(
+    columns: Sequence[Column], rows: Sequence[Mapping[Column, Estimate]], layout: Layout
+) -> list[tuple[FilledCell, ...]]:
+    """The rows' cells, best and (Table 1) worst marked per column as printed, ties included."""
+    best: dict[Column, str] = {}
+    worst: dict[Column, str] = {}
+    for column in columns:
+        facts = display(*column)
+        values = [row[column].mean for row in rows if column in row]
+        if facts.better == "neither" or len(values) < 2:
+            continue
+        low, high = facts.text(min(values)), facts.text(max(values))
+        if low == high:
+            continue
+        best[column], worst[column] = (high, low) if facts.better == "higher" else (low, high)
+    cells = []
+    for row in rows:
+        line = []
+        for column in columns:
+            item = row.get(column)
+            text = display(*column).text(item.mean) if item else ""
+            line.append(
+                FilledCell(
+                    column,
+                    item,
+                    bool(item) and text == best.get(column),
+                    bool(item) and layout.italic_worst and text == worst.get(column),
+                )
+            )
+        cells.append(tuple(line))
+    return cells

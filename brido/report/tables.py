@@ -1,0 +1,64 @@
+"""The paper's Tables 1 to 4 with our numbers: `python -m brido.report.tables`.
+
+Reads `dvc exp show`: the workspace and every experiment of the current commit. A row is filled by
+the run whose params are the workspace's but for the row's own (alpha, eta). Below each number
+stands its interval, below each row the paper's numbers where the data set is the paper's.
+"""
+
+import argparse
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from brido.atomic import write_text
+from brido.errors import BridoError, run_command
+from brido.report.curves import draw_curves
+from brido.report.experiments import Run, read_runs
+from brido.report.layouts import FilledTable, fill, layouts_for
+from brido.report.render import RENDERERS, terminal
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Print or write the tables that the command line asks for."""
+    parser = argparse.ArgumentParser(prog="python -m brido.report.tables", description=__doc__)
+    parser.add_argument("tables", nargs="*", type=int, choices=range(1, 5), metavar="1|2|3|4",
+                        help="which tables (all)")  # fmt: skip
+    parser.add_argument("--format", choices=RENDERERS, default="terminal")
+    parser.add_argument("--output", type=Path, help="a file instead of the terminal")
+    parser.add_argument("--curves", type=Path, metavar="FOLDER",
+                        help="also draw the alpha and eta curves there")  # fmt: skip
+    parser.add_argument("--all-commits", action="store_true",
+                        help="experiments of all commits, not of the current one")  # fmt: skip
+    options = parser.parse_args(arguments)
+    runs = read_runs(all_commits=options.all_commits)
+    tables = [
+        table
+        for table in filled_tables(runs)
+        if not options.tables or table.number in options.tables
+    ]
+    if options.format == "terminal" and options.output is None:
+        text = terminal(tables, colour=sys.stdout.isatty())
+    else:
+        text = RENDERERS[options.format](tables)
+    if options.output is None:
+        print(text, end="")
+    else:
+        write_text(options.output, text)
+    if options.curves is not None:
+        for path in draw_curves(options.curves, runs):
+            print(f"drawn: {path}", file=sys.stderr)
+
+
+def filled_tables(runs: Sequence[Run]) -> list[FilledTable]:
+    """The paper's four tables filled from `runs`, the workspace first.
+
+    Raises:
+        BridoError: the workspace has no metrics yet.
+    """
+    if not runs or runs[0].broken:
+        raise BridoError("metrics/systems is empty: run `dvc repro` first")
+    return [fill(layout, runs) for layout in layouts_for(runs[0].params)]
+
+
+if __name__ == "__main__":
+    run_command(main)

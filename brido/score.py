@@ -1,0 +1,198 @@
+"""Consensus scores and ranks of anybody's candidates: `python -m brido.score candidates.jsonl`.
+
+Each line is a JSON object with `candidates` (at least two texts) and, where alpha is above 0, the
+`reference`; everything else in it is kept. Each line is answered at once by the same object with
+`scores` (Eq. 2), `ranks` (1 is best) and `order` (indices, best first). Without a file, or with -,
+lines are read from stdin, so it stands in a pipe: minimum Bayes risk selection in one command.
+"""
+
+import argparse
+import json
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TextIO
+
+from brido.atomic import atomic_file
+from brido.errors import BridoError, run_command
+
+ANSWER = ("scores", "ranks", "order")
+_MOST_PROBLEMS = 20
+
+
+@dataclass(frozen=True)
+class Vote:
+    """How candidates are compared and counted; the names are those of params.yaml."""
+
+    alpha: float = 0.0
+    combination: str = "harmonic_r1_r2"
+    value: str = "fmeasure"
+    implementation: str = "rouge_score"
+    use_stemmer: bool = True
+    sentence_splitter: str = "abbreviations"
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Score a file or stdin and write one JSON line per line."""
+    options = _parser().parse_args(arguments)
+    vote = Vote(
+        options.alpha,
+        options.combination,
+        options.value,
+        options.implementation,
+        not options.no_stemmer,
+        options.sentence_splitter,
+    )
+    path = Path(options.file)
+    with ExitStack() as stack:
+        if options.file == "-":
+            lines, name = sys.stdin.buffer, "stdin"
+        else:
+            check_file(path, vote)
+            lines, name = stack.enter_context(path.open("rb")), str(path)
+        score_stream(lines, stack.enter_context(_writer(options.output)), vote, name)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="python -m brido.score",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("file", nargs="?", default="-", help="JSONL file, - for stdin (default)")
+    parser.add_argument("--alpha", type=_alpha, default=0.0, help="weight of the reference, or inf")
+    parser.add_argument(
+        "--combination", choices=("harmonic_r1_r2", "mean_r1_r2_rlsum"), default="harmonic_r1_r2"
+    )
+    values = ("fmeasure", "precision", "recall", "mean_f_precision")
+    parser.add_argument("--value", choices=values, default="fmeasure")
+    parser.add_argument(
+        "--implementation", choices=("rouge_score", "pltrdy"), default="rouge_score"
+    )
+    parser.add_argument("--no-stemmer", action="store_true")
+    parser.add_argument(
+        "--sentence-splitter", choices=("abbreviations", "punkt"), default="abbreviations"
+    )
+    parser.add_argument("--output", type=Path, help="a file instead of stdout")
+    return parser
+
+
+def _alpha(text: str) -> float:
+    value = float(text)
+    if not value >= 0:
+        raise argparse.ArgumentTypeError("must be at least 0, or inf for the reference alone")
+    return value
+
+
+@contextmanager
+def _writer(output: Path | None) -> Iterator[TextIO]:
+    """stdout, or a file that appears whole at the end or not at all."""
+    if output is None:
+        yield sys.stdout
+        return
+    with atomic_file(output) as temporary, temporary.open("w", encoding="utf-8") as text:
+        yield text
+
+
+def check_file(path: Path, vote: Vote) -> None:
+    """Return when every line of a file can be scored.
+
+    Raises:
+        BridoError: the file is missing, or lines are bad: the first of them, all counted.
+    """
+    if not path.is_file():
+        raise BridoError(f"{path} is missing; `-` reads from stdin")
+    problems = []
+    with path.open("rb") as lines:
+        for number, line in _numbered(lines):
+            try:
+                parse_line(line, number, vote.alpha)
+            except BridoError as error:
+                problems.append(str(error))
+    if problems:
+        shown = problems[:_MOST_PROBLEMS]
+        if len(problems) > len(shown):
+            shown.append(f"and {len(problems) - len(shown):,} more lines")
+        raise BridoError.from_problems(f"{path}: nothing was scored:", shown)
+
+
+def score_stream(lines: Iterable[bytes], output: TextIO, vote: Vote, name: str) -> None:
+    """Answer every line of `lines` on `output`, each flushed before the next is read.
+
+    Raises:
+        BridoError: a line is bad; the lines before it have been answered.
+    """
+    for number, line in _numbered(lines):
+        try:
+            record = parse_line(line, number, vote.alpha)
+        except BridoError as error:
+            raise BridoError(f"{name}, {error}") from None
+        answer = record | score_record(record, vote)
+        output.write(json.dumps(answer, ensure_ascii=False) + "\n")
+        output.flush()
+
+
+def _numbered(lines: Iterable[bytes]) -> Iterator[tuple[int, bytes]]:
+    """Non-blank lines with their numbers, from 1."""
+    return ((number, line) for number, line in enumerate(lines, 1) if line.strip())
+
+
+def parse_line(line: bytes, number: int, alpha: float) -> dict[str, Any]:
+    """The checked record of one line; BridoError names the line and what is wrong with it."""
+    try:
+        record = json.loads(line)
+    except (json.JSONDecodeError, UnicodeDecodeError) as error:
+        raise BridoError(f"line {number}: no JSON ({error})") from None
+    problem = _problem(record, alpha)
+    if problem:
+        raise BridoError(f"line {number}: {problem}")
+    return record
+
+
+def _problem(record: Any, alpha: float) -> str | None:
+    if not isinstance(record, dict):
+        return f"must be an object with `candidates`, not {type(record).__name__}"
+    candidates = record.get("candidates")
+    if not isinstance(candidates, list) or not all(isinstance(text, str) for text in candidates):
+        return f"`candidates` must be a list of texts; keys are {', '.join(record) or 'none'}"
+    if len(candidates) < 2:
+        return f"`candidates` has {len(candidates)}: a vote needs at least 2"
+    reference = record.get("reference")
+    if alpha > 0 and not isinstance(reference, str):
+        return f"`reference` must be a text when alpha is {alpha:g}, not {reference!r}"
+    taken = [key for key in ANSWER if key in record]
+    return f"has {', '.join(taken)} already: rename or drop it" if taken else None
+
+
+def score_record(record: dict[str, Any], vote: Vote) -> dict[str, Any]:
+    """`scores` and `ranks` in candidate order and `order`, best first, of one checked record."""
+    from brido.consensus import consensus_scores, ranking
+    from brido.rouge import similarity_matrix
+    from brido.text import one_sentence_a_line
+
+    candidates = record["candidates"]
+    # Without a weight the reference may be absent; its column is then not looked at.
+    reference = record["reference"] if vote.alpha > 0 else ""
+    if vote.combination == "mean_r1_r2_rlsum":
+        candidates = [one_sentence_a_line(text, vote.sentence_splitter) for text in candidates]
+        reference = one_sentence_a_line(reference, vote.sentence_splitter)
+    similarity = similarity_matrix(
+        candidates,
+        reference,
+        vote.combination,
+        value=vote.value,
+        implementation=vote.implementation,
+        use_stemmer=vote.use_stemmer,
+    )
+    scores = consensus_scores(similarity, vote.alpha)
+    order = [int(index) for index in ranking(scores)]
+    ranks = [0] * len(order)
+    for rank, index in enumerate(order, 1):
+        ranks[index] = rank
+    return {"scores": [float(score) for score in scores], "ranks": ranks, "order": order}
+
+
+if __name__ == "__main__":
+    run_command(main)
