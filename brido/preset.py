@@ -32,7 +32,18 @@ def changes(old: Any, new: Any) -> list[str]:
             lines.append(f"{key}: {_show(value)} (new)")
         elif before[key] != value:
             lines.append(f"{key}: {_show(before[key])} -> {_show(value)}")
-    return lines + [f"{key}: {_show(before[key])} (gone)" for key in before if key not in after]
+    gone = {_highest_gone(key, after): None for key in before if key not in after}
+    return lines + [f"{key}: (gone)" for key in gone]
+
+
+def _highest_gone(key: str, leaves: dict[str, Any]) -> str:
+    """The outermost section around `key` that no leaf is in, or the key itself."""
+    parts = key.split(".")
+    for depth in range(1, len(parts)):
+        section = ".".join(parts[:depth])
+        if not any(leaf == section or leaf.startswith(f"{section}.") for leaf in leaves):
+            return section
+    return key
 
 
 def _show(value: Any) -> str:
@@ -56,8 +67,10 @@ def put_in_place(name: str) -> list[str]:
     load_params(source)
     new, old = read_yaml(source), {}
     if PARAMS_FILE.is_file():
+        old = read_yaml(PARAMS_FILE)
+        if old == new:
+            return []
         write_text(PREVIOUS, PARAMS_FILE.read_text(encoding="utf-8"))
-        old = read_yaml(PREVIOUS)
     write_text(PARAMS_FILE, source.read_text(encoding="utf-8"))
     return changes(old, new)
 

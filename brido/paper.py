@@ -1,0 +1,118 @@
+"""`python -m brido.paper` prints the commands behind the paper's tables and what they cost.
+
+The tables are a grid of two parameters per data set: the diversity penalty (eta) at alpha 0, and
+alpha at the best eta. Runs that share eta share their candidates, which DVC computes once.
+"""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from brido.config import load_params, read_yaml
+from brido.errors import run_command
+from brido.preset import PRESETS
+from brido.settings import Params
+
+THROUGHPUT = Path("benchmarks/throughput.yaml")
+# eta and alpha of the rows, in the order of the tables.
+GRIDS = {
+    "xsum": [(0.1, "0"), (0.3, "0"), (1.0, "0"), (0.3, "1"), (0.3, "31"), (0.3, "inf")],
+    "cnndm": [
+        (1.0, "0"),
+        (0.1, "0"),
+        (0.3, "0"),
+        (3.0, "0"),
+        (10.0, "0"),
+        (3.0, "1"),
+        (3.0, "31"),
+        (3.0, "inf"),
+    ],
+}
+
+
+@dataclass(frozen=True)
+class Work:
+    """Documents that go through the three stages that need a GPU, for one whole grid."""
+
+    generate: int
+    train: int
+    decode: int
+
+
+def commands(name: str) -> list[str]:
+    """The shell commands of a data set's rows, in the order of the paper's tables."""
+    lines = [f"make preset NAME={name}", "dvc repro"]
+    for eta, alpha in GRIDS[name]:
+        lines.append(
+            f"dvc exp run -n {name}-eta{eta:g}-alpha{alpha} "
+            f"-S generation.diversity_penalty={eta:g} -S scoring.alpha={alpha}"
+        )
+    return lines
+
+
+def work_of(name: str, params: Params) -> Work:
+    """How many documents the grid of a data set generates for, trains on and decodes.
+
+    Training counts every epoch; decoding counts validation and test split of every tuned model, of
+    base and of brio, and the documents decoded to validate while training.
+    """
+    rows = params.data.hub.expected_rows
+    if rows is None:
+        raise ValueError(f"{name}: expected_rows is needed to count documents")
+    settings, training = params.generation, params.training
+    documents = rows.train
+    validation = settings.validation_documents or rows.validation
+    runs, etas = len(GRIDS[name]), len({eta for eta, _ in GRIDS[name]})
+    updates = training.epochs * documents // training.batch_size
+    checks = updates // training.validation.every * training.validation.documents
+    systems = runs + len(params.decoded_systems) - 1
+    return Work(
+        generate=etas * (documents + validation),
+        train=runs * training.epochs * documents,
+        decode=systems * (rows.validation + rows.test) + runs * checks,
+    )
+
+
+def gpu_hours(work: Work, rates: dict[str, float | None]) -> dict[str, float | None]:
+    """GPU hours of each stage, None where its rate (documents a second) was not measured."""
+    return {
+        stage: getattr(work, stage) / rate / 3600 if (rate := rates.get(stage)) else None
+        for stage in ("generate", "train", "decode")
+    }
+
+
+def report(throughput: dict[str, Any]) -> str:
+    """Commands and costs of both data sets as text."""
+    parts = []
+    for name in GRIDS:
+        work = work_of(name, load_params(PRESETS / f"{name}.yaml"))
+        hours = gpu_hours(work, throughput[name])
+        parts += [f"# {name}: {len(GRIDS[name])} tuned models", *commands(name)]
+        parts += ["dvc metrics show --md   # and dvc exp show", ""]
+        for stage, value in hours.items():
+            cost = "not measured" if value is None else f"{value:8,.1f} GPU hours"
+            parts.append(f"#   {stage:<9} {getattr(work, stage):>9,} documents  {cost}")
+        measured = [value for value in hours.values() if value is not None]
+        if len(measured) == len(hours):
+            parts.append(f"#   together {sum(measured):,.1f} GPU hours")
+        parts.append("")
+    device, source = throughput["device"], throughput["source"]
+    if device and source:
+        parts.append(f"# One {device}; rates from {source} ({THROUGHPUT}).")
+    else:
+        parts.append(
+            f"# Rates of a GPU are missing in {THROUGHPUT}: measure them with `make bench`."
+        )
+    parts.append(
+        "# pairwise and score run on the CPU in minutes; qafacteval and geval come on top."
+    )
+    return "\n".join(parts)
+
+
+def main() -> None:
+    """Print the commands and their cost."""
+    print(report(read_yaml(THROUGHPUT)))
+
+
+if __name__ == "__main__":
+    run_command(main)
