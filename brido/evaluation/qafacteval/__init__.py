@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 
 from brido.evaluation import SUBMETRICS, Evaluation, Inputs
 from brido.evaluation.qafacteval.metric import QAFactEval
-from brido.shards import work_root
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -36,6 +35,8 @@ def evaluate(
 
     Answers are kept beside the work folders, where every system and every later run finds them.
     """
+    from brido.shards import work_root
+
     metric = QAFactEval.load(
         settings.models,
         settings.spacy_model,

@@ -30,6 +30,10 @@ class Comparison:
     prediction: str
     source: str
 
+    def as_text(self) -> str:
+        """The one text that LERC-QuIP reads; the tags are ordinary text."""
+        return f"{self.question} <q> {self.answer} <r> {self.prediction} <c> {self.source}"
+
 
 @dataclass(frozen=True)
 class Encoded:
@@ -111,10 +115,7 @@ class LercQuip:
 
     def encode(self, comparison: Comparison) -> Encoded:
         """At most 512 token ids of the one text."""
-        text = (
-            f"{comparison.question} <q> {comparison.answer} <r> {comparison.prediction} "
-            f"<c> {comparison.source}"
-        )
+        text = comparison.as_text()
         ids = self.tokenizer(text, truncation=True, max_length=MAX_TOKENS)["input_ids"]
         return Encoded(ids, len(ids))
 

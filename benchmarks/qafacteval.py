@@ -1,0 +1,245 @@
+"""QAFactEval's speed at the published models' full shapes, with random weights.
+
+`python -m benchmarks.qafacteval [--device cuda] [--profile xsum] [--documents 8]` times the metric
+(batched, sorted by length, deduplicated) against a loop that asks one question after the other with
+the same models, alternating, on texts of the given sizes. Answers are given, so spaCy is not
+needed; every question is kept and every question has 16 tokens, because random models neither find
+their answers again nor end their questions. Processor seconds are compared on a CPU (others may be
+using it), wall seconds on a GPU. Results of both ways are checked against each other.
+"""
+
+import argparse
+import json
+import random
+import tempfile
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import torch
+from tokenizers import BertWordPieceTokenizer, ByteLevelBPETokenizer
+from transformers import (
+    AutoTokenizer,
+    BartConfig,
+    BartForConditionalGeneration,
+    ElectraConfig,
+    ElectraForQuestionAnswering,
+    RobertaConfig,
+    RobertaForSequenceClassification,
+)
+
+from brido.evaluation.qafacteval import questions as questions_module
+from brido.evaluation.qafacteval import records
+from brido.evaluation.qafacteval.answering import Reader
+from brido.evaluation.qafacteval.batching import resolve_device
+from brido.evaluation.qafacteval.lerc import Comparison, LercQuip
+from brido.evaluation.qafacteval.metric import QAFactEval
+from brido.evaluation.qafacteval.questions import MarkedSentence, QuestionGenerator, add_markers
+from brido.evaluation.qafacteval.store import Store
+
+QUESTION_TOKENS = 16
+
+
+@dataclass(frozen=True)
+class Profile:
+    """Words of a source, sentences of a summary, words and answers of a sentence."""
+
+    source: int
+    sentences: int
+    words: int
+    answers: int
+
+
+PROFILES = {
+    "world": Profile(60, 1, 18, 4),
+    "abstract": Profile(160, 1, 20, 5),
+    "xsum": Profile(430, 1, 22, 5),
+    "cnndm": Profile(780, 3, 18, 5),
+}
+
+
+def vocabulary(count: int) -> list[str]:
+    """Pronounceable made-up words, always the same."""
+    rng = random.Random(0)
+    syllables = [c + v for c in "bdfgklmnprst" for v in "aeiou"]
+    return ["".join(rng.choices(syllables, k=rng.randint(1, 4))) for _ in range(count)]
+
+
+def make_models(folder: Path, device: torch.device, faithful: bool) -> tuple[Any, Any, Any]:
+    """Generator, reader and scorer of the published shapes, weights random."""
+    words = [" ".join(vocabulary(3000))] * 2
+    pairs = ByteLevelBPETokenizer()
+    specials = ["<s>", "<pad>", "</s>", "<unk>", "<mask>"]
+    pairs.train_from_iterator(words, 4000, special_tokens=specials, show_progress=False)
+    pieces = BertWordPieceTokenizer()
+    pieces.train_from_iterator(words, 4000, show_progress=False)
+    bart = BartConfig(vocab_size=50267)  # BART-large is the default shape.
+    electra = ElectraConfig(
+        vocab_size=30522, embedding_size=1024, hidden_size=1024, num_hidden_layers=24,
+        num_attention_heads=16, intermediate_size=4096,
+    )  # fmt: skip
+    roberta = RobertaConfig(
+        vocab_size=50265, hidden_size=1024, num_hidden_layers=24, num_attention_heads=16,
+        intermediate_size=4096, max_position_embeddings=514, type_vocab_size=1, num_labels=1,
+    )  # fmt: skip
+    torch.manual_seed(0)
+    for name, kind, config, tokenizer in (
+        ("questions", BartForConditionalGeneration, bart, pairs),
+        ("answering", ElectraForQuestionAnswering, electra, pieces),
+        ("scorer", RobertaForSequenceClassification, roberta, pairs),
+    ):
+        target = folder / name
+        target.mkdir()
+        tokenizer.save_model(str(target))
+        config.save_pretrained(target)
+        loaded = AutoTokenizer.from_pretrained(target)
+        if name == "questions":
+            add_markers(loaded)
+        loaded.save_pretrained(target)
+        kind(config).save_pretrained(target)
+    return (
+        QuestionGenerator(folder / "questions", device, faithful),
+        Reader(folder / "answering", device, faithful),
+        LercQuip(folder / "scorer", device),
+    )
+
+
+class GivenAnswers:
+    """Stands in for spaCy: every sentence has evenly spread two-word noun chunks."""
+
+    def __init__(self, answers: int) -> None:
+        self.answers = answers
+
+    def pipe(self, texts: list[str]) -> list[SimpleNamespace]:
+        """One parsed document per text."""
+        return [SimpleNamespace(sents=self._sentences(text)) for text in texts]
+
+    def _sentences(self, text: str) -> list[SimpleNamespace]:
+        found, start = [], 0
+        for sentence in text.split(" . "):
+            end = start + len(sentence)
+            chunks = self._chunks(sentence, start)
+            found.append(SimpleNamespace(start_char=start, end_char=end, noun_chunks=chunks))
+            start = end + 3
+        return found
+
+    def _chunks(self, sentence: str, offset: int) -> list[SimpleNamespace]:
+        words, chunks = sentence.split(" "), []
+        for index in range(self.answers):
+            first = index * (len(words) - 2) // self.answers
+            text = " ".join(words[first : first + 2])
+            start = offset + len(" ".join(words[:first])) + bool(first)
+            chunks.append(SimpleNamespace(start_char=start, end_char=start + len(text), text=text))
+        return chunks
+
+
+def workload(profile: Profile, documents: int) -> tuple[list[str], list[str]]:
+    """Sources and summaries of the profile's size, a third shorter to a third longer."""
+    rng, words = random.Random(1), vocabulary(3000)
+
+    def text(length: int) -> str:
+        return " ".join(rng.choices(words, k=round(length * rng.uniform(0.67, 1.33))))
+
+    sources = [text(profile.source) for _ in range(documents)]
+    summaries = [
+        " . ".join(text(profile.words) for _ in range(profile.sentences)) for _ in range(documents)
+    ]
+    return sources, summaries
+
+
+def one_by_one(metric: QAFactEval, sources: list[str], summaries: list[str]) -> list[float]:
+    """LERC means by a loop over questions: every model gets one input at a time."""
+
+    def answer(question: str, context: str) -> dict[str, Any]:
+        (request,) = metric.reader.requests([(question, context)])
+        done: list[Any] = []
+        for window in range(len(request.windows)):
+            done += metric.reader.run([request], [(0, window)])
+        return done[0][1].as_dict()
+
+    means = []
+    for source, summary in zip(sources, summaries, strict=True):
+        scores = []
+        for item in metric._select([summary]):
+            first = item.answer.sentence_start
+            marked = MarkedSentence(
+                item.sentence, item.answer.start - first, item.answer.end - first
+            )
+            (question,) = metric.generator.generate([metric.generator.encode(marked)])
+            answer(question, summary)
+            found = answer(question, source)
+            score = 0.0
+            if found["probability"] > found["null_probability"]:
+                compared = Comparison(question, item.answer.text, found["prediction"], source)
+                (score,) = metric.scorer.score([metric.scorer.encode(compared)])
+            scores.append(score)
+        means.append(sum(scores) / len(scores))
+    return means
+
+
+def timed(run: Callable[[], list[float]], device: torch.device) -> tuple[float, list[float]]:
+    """Seconds (processor's on a CPU, the clock's on a GPU) and the result of one run."""
+    clock = time.process_time if device.type == "cpu" else time.perf_counter
+    start = clock()
+    result = run()
+    if device.type == "cuda":
+        torch.cuda.synchronize()
+    return clock() - start, result
+
+
+def measure(metric: QAFactEval, profile: str, documents: int, repeats: int) -> dict[str, Any]:
+    """Documents a second of both ways, alternating; the best of `repeats` runs each."""
+    sources, summaries = workload(PROFILES[profile], documents)
+    device = metric.generator.device
+    metric.pipeline = GivenAnswers(PROFILES[profile].answers)  # type: ignore[assignment]
+
+    def batched() -> list[float]:
+        metric.store = Store()
+        return [row["lerc"] for row in metric.score(sources, summaries)]
+
+    batched_times, loop_times = [], []
+    for _ in range(repeats):
+        seconds, fast = timed(batched, device)
+        batched_times.append(seconds)
+        seconds, slow = timed(lambda: one_by_one(metric, sources, summaries), device)
+        loop_times.append(seconds)
+    difference = max(abs(a - b) for a, b in zip(fast, slow, strict=True))
+    return {
+        "profile": profile,
+        "documents": documents,
+        "batched documents/s": round(documents / min(batched_times), 3),
+        "loop documents/s": round(documents / min(loop_times), 3),
+        "ratio": round(min(loop_times) / min(batched_times), 2),
+        "largest difference of a document's LERC": difference,
+    }
+
+
+def main() -> None:
+    """Print one JSON line per profile."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.qafacteval", description=__doc__)
+    parser.add_argument("--device", default="cpu")
+    parser.add_argument("--profile", nargs="+", default=["abstract"], choices=list(PROFILES))
+    parser.add_argument("--documents", type=int, default=4)
+    parser.add_argument("--repeats", type=int, default=1)
+    parser.add_argument("--batch-tokens", type=int, default=16384)
+    parser.add_argument("--trimmed", action="store_true", help="`faithful: false`")
+    options = parser.parse_args()
+    device = resolve_device(options.device)
+    # Random models never find their answers again, and never end a question.
+    records.is_kept = lambda *arguments: True
+    questions_module.MAX_STEPS = QUESTION_TOKENS
+    with tempfile.TemporaryDirectory() as folder:
+        models = make_models(Path(folder), device, not options.trimmed)
+    settings = {"answers": "noun_chunks", "scorer": "lerc_quip", "faithful": not options.trimmed}
+    prints = {"questions": "", "answering": "", "lerc_quip": ""}
+    metric = QAFactEval(None, *models, settings, prints, Store(), options.batch_tokens)  # type: ignore[arg-type]
+    for profile in options.profile:
+        found = measure(metric, profile, options.documents, options.repeats)
+        print(json.dumps({"device": str(device), **settings, **found}), flush=True)
+
+
+if __name__ == "__main__":
+    main()

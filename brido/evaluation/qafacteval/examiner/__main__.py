@@ -1,0 +1,123 @@
+"""Trains the examiner and compares it with the world's exact check.
+
+`python -m brido.evaluation.qafacteval.examiner` reads params.yaml (`data.world`) and the summaries
+under data/decoded, trains into .brido/examiner (kept; --again trains anew), runs QAFactEval with
+the trained models, and prints, for every system, both means, and over all documents Spearman's
+correlation.
+"""
+
+import argparse
+import json
+import random
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from brido.config import load_params
+from brido.corpus.world import documents
+from brido.errors import BridoError, run_command
+from brido.evaluation.world_qa import questions as exact_questions
+from brido.progress import Progress, say
+from brido.tables import DECODED, WORLD_CORPUS, read_rows
+
+FOLDER = Path(".brido/examiner")
+TRAINING_DOCUMENTS = 5000
+SEED = 0
+MEASURES = ("lerc", "f1", "em", "is_answered")
+
+
+def train_examiner(folder: Path, rows: list[dict[str, Any]], seed: int = SEED) -> None:
+    """Train every model of the examiner into `folder`, which QAFactEval.load then reads."""
+    from brido.evaluation.qafacteval.examiner import examples, training
+
+    texts = [text for row in rows for text in (row["document"], row["summary"])]
+    asked = [question for *_, question in examples.questions(rows[:1000])]
+    training.byte_pairs(folder / "byte_pairs", texts + asked)
+    training.word_pieces(folder / "word_pieces", texts + asked)
+    converted = folder / "converted"
+    training.train_pipeline(rows[:1500], folder / "spacy", seed, epochs=3)
+    training.train_questions(rows, folder / "byte_pairs", converted / "questions", seed)
+    training.train_reader(rows, folder / "word_pieces", converted / "answering", seed, epochs=1)
+    training.train_scorer(rows, folder / "byte_pairs", converted / "lerc_quip", seed, epochs=2)
+
+
+def read_systems(folder: Path, names: list[str]) -> dict[str, dict[str, str]]:
+    """The test summaries of each system by document id; BridoError where a table is missing."""
+    tables = {name: read_rows(folder / name / "test.parquet", DECODED, "decode") for name in names}
+    return {name: {row["id"]: row["summary"] for row in rows} for name, rows in tables.items()}
+
+
+def compare(
+    metric: Any, corpus: list[dict[str, Any]], systems: dict[str, dict[str, str]]
+) -> dict[str, Any]:
+    """Both metrics' means per system, and Spearman over all documents of all systems."""
+    found: dict[str, dict[str, list[float]]] = {}
+    for name, summaries in systems.items():
+        texts = [summaries[row["id"]] for row in corpus]
+        rows = metric.score([row["document"] for row in corpus], texts, Progress)
+        exact = [
+            exact_questions(text, row["facts"]) for text, row in zip(texts, corpus, strict=True)
+        ]
+        learned = {measure: [row[measure] for row in rows] for measure in MEASURES}
+        learned |= {
+            f"world_{measure}": [
+                sum(item[measure] for item in asked) / max(len(asked), 1) for asked in exact
+            ]
+            for measure in ("is_answered", "f1", "em")
+        }
+        learned["n_questions"] = [row["n_questions"] for row in rows]
+        found[name] = learned
+    means = {
+        name: {measure: float(np.mean(values)) for measure, values in learned.items()}
+        for name, learned in found.items()
+    }
+    return {"means": means, "spearman": _correlations(found)}
+
+
+def _correlations(found: dict[str, dict[str, list[float]]]) -> dict[str, float]:
+    from scipy.stats import spearmanr
+
+    together = {
+        measure: [value for learned in found.values() for value in learned[measure]]
+        for measure in next(iter(found.values()))
+    }
+    pairs = [(measure, "world_f1") for measure in MEASURES] + [("is_answered", "world_is_answered")]
+    return {
+        f"{ours} with {exact}": float(spearmanr(together[ours], together[exact]).statistic)
+        for ours, exact in pairs
+    }
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Train where needed, compare, and print the result as JSON."""
+    parser = argparse.ArgumentParser(
+        prog="python -m brido.evaluation.qafacteval.examiner", description=__doc__
+    )
+    parser.add_argument("--again", action="store_true", help="train anew")
+    parser.add_argument("--documents", type=int, default=500, help="test documents compared")
+    options = parser.parse_args(arguments)
+    params = load_params()
+    if params.data.source != "world":
+        raise BridoError("the examiner knows the embedded world alone: data.source must be world")
+    corpus = read_rows(Path("data/corpus/test.parquet"), WORLD_CORPUS, "download")
+    systems = read_systems(Path("data/decoded"), params.systems)
+    started = time.perf_counter()
+    if options.again or not (FOLDER / "converted" / "lerc_quip" / "model.safetensors").is_file():
+        train_examiner(FOLDER, list(documents(params.data.world, "train", TRAINING_DOCUMENTS)))
+        say(f"trained in {time.perf_counter() - started:.0f} s")
+    from brido.evaluation.qafacteval import QAFactEval
+
+    metric = QAFactEval.load(
+        str(FOLDER), str(FOLDER / "spacy"), faithful=False, device=params.runtime.device
+    )
+    started = time.perf_counter()
+    corpus = random.Random(SEED).sample(corpus, min(options.documents, len(corpus)))
+    result = compare(metric, corpus, systems)
+    result["seconds"] = round(time.perf_counter() - started, 1)
+    print(json.dumps(result, indent=2))
+
+
+if __name__ == "__main__":
+    run_command(main)
