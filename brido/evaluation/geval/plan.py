@@ -86,16 +86,17 @@ class Plan:
             budget.prompt_estimate(item.characters) * -(-len(item.samples) // samples_per_call)
             for item in self.missing
         )
-        expected = min(answer_limit, EXPECTED_ANSWER_TOKENS)
+        likely = self.answers * min(answer_limit, EXPECTED_ANSWER_TOKENS)
+        longest = self.answers * answer_limit
         lines = [
             f"calls to make:  {self.calls(samples_per_call):,} for {self.answers:,} answers "
             f"({self.stored:,} more are in the store)",
             f"prompt tokens:  about {prompts:,}",
-            f"answer tokens:  about {self.answers * expected:,}, at most {self.answers * answer_limit:,}",
+            f"answer tokens:  about {likely:,}, at most {longest:,}",
         ]
         if budget.priced:
-            about = budget.cost(prompts, self.answers * expected)
-            most = budget.cost(prompts, self.answers * answer_limit)
+            about = budget.cost(prompts, likely)
+            most = budget.cost(prompts, longest)
             lines.append(f"cost:           about {about:.2f}, at most about {most:.2f}")
         else:
             lines.append("cost:           set runtime.judge.input_price and output_price to see it")

@@ -119,10 +119,12 @@ class Store:
             (digest, judge.backend, judge.model, judge.revision, _dump(dict(judge.parameters)))
             for digest, judge in judges.items()
         ]
-        insert = "INSERT OR IGNORE INTO"
+        # Not INSERT OR IGNORE, which would also drop a row with a null without a word.
+        judge_row = f"INSERT INTO judges VALUES ({_marks(5)}) ON CONFLICT DO NOTHING"
+        answer_row = f"INSERT INTO answers VALUES ({_marks(12)}) ON CONFLICT DO NOTHING"
         with self._errors(), self._transaction():
-            self._connection.executemany(f"{insert} judges VALUES ({_marks(5)})", described)
-            self._connection.executemany(f"{insert} answers VALUES ({_marks(12)})", values)
+            self._connection.executemany(judge_row, described)
+            self._connection.executemany(answer_row, values)
 
     @contextlib.contextmanager
     def _transaction(self) -> Iterator[None]:

@@ -1,0 +1,165 @@
+"""Marks are read from whatever form a judge gives them, and from nothing that is no mark."""
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from brido.evaluation.geval.criteria import (
+    CRITERIA,
+    SCALES,
+    answer_schema,
+    average,
+    average_normalised,
+)
+from brido.evaluation.geval.parsing import Missing, read_marks
+
+MARKS = {"coherence": 4.0, "consistency": 5.0, "fluency": 3.0, "relevance": 2.0}
+PLAIN = '{"coherence": 4, "consistency": 5, "fluency": 3, "relevance": 2}'
+
+READABLE = {
+    "json": PLAIN,
+    "fences": f"```json\n{PLAIN}\n```",
+    "prose around": f"Here is my verdict (I took my time):\n{PLAIN}\nI hope {{this}} helps.",
+    "single quotes": PLAIN.replace('"', "'"),
+    "typographic quotes": "{“coherence”: 4, ”consistency“: 5, „fluency“: 3, «relevance»: 2}",
+    "text": '{"coherence": "4", "consistency": " 5 ", "fluency": "3.0", "relevance": "2,0"}',
+    "out of": '{"coherence": "4/5", "consistency": "5 out of 5", "fluency": "3 / 3", '
+    '"relevance": "2 of 5"}',
+    "capitals": PLAIN.upper().replace("RELEVANCE", "Relevance"),
+    "nested": '{"scores": ' + PLAIN + "}",
+    "with reasons": json.dumps({n: {"score": m, "reason": "1 to 5"} for n, m in MARKS.items()}),
+    "lines": "Coherence: 4\nConsistency: 5\nFluency: 3\nRelevance: 2",
+    "markdown": "- **Coherence (1-5)**: 4/5\n- **Consistency**: **5**\n"
+    "* *Fluency*: 3\n- `Relevance`: 2",
+    "sentences": "Coherence is 4. Consistency is 5, fluency is 3 and relevance is 2.",
+    "trailing comma": PLAIN.replace("2}", "2,}"),
+    "no end": PLAIN[:-1] + " ",
+    "form first": '{"coherence": 0, "consistency": 0, "fluency": 0, "relevance": 0}\n' + PLAIN,
+    "reasoning": '<think>Say {"coherence": 1} or coherence: 2?</think>' + PLAIN,
+    "second thoughts": PLAIN.replace("4", "1") + " On reflection: " + PLAIN,
+    "no-break space": PLAIN.replace(": ", ":\u00a0"),
+}
+
+
+@pytest.mark.parametrize("name", READABLE)
+def test_every_form_that_judges_write_is_read(name):
+    assert read_marks(READABLE[name], CRITERIA) == MARKS
+
+
+NO_MARKS = {
+    ("", "empty"),
+    ("  \n", "empty"),
+    ("<think>coherence: 4", "empty"),
+    ("I would rather not.", "missing"),
+    ('{"coherence": 0}', "off_scale"),
+    ('{"coherence": 6}', "off_scale"),
+    ('{"coherence": -4}', "off_scale"),
+    ('{"coherence": 45}', "off_scale"),
+    ('{"coherence": "8/10"}', "off_scale"),
+    ('{"coherence": NaN}', "off_scale"),
+    ('{"coherence": Infinity}', "off_scale"),
+    ('{"coherence": 1e999}', "off_scale"),
+    ('{"coherence": true}', "not_a_number"),
+    ('{"coherence": null}', "not_a_number"),
+    ('{"coherence": [4]}', "not_a_number"),
+    ('{"coherence": {"reason": 4}}', "not_a_number"),
+    ('{"coherence": "3-4"}', "not_a_number"),
+    ('{"coherence": "good"}', "not_a_number"),
+    ("Coherence: 1-5", "missing"),
+    ("Coherence: 3 to 4", "missing"),
+    ("Coherence: 0", "off_scale"),
+    ("Coherence: 8/10", "off_scale"),
+    ("Incoherence: 4", "missing"),
+    ("On coherence the summary, of 4 sentences, is weak", "missing"),
+    ('{"coherence": <1 to 5>, "consistency": <1 to 5>}', "missing"),
+    ("4", "missing"),
+}
+
+
+@pytest.mark.parametrize(("text", "reason"), sorted(NO_MARKS))
+def test_what_is_no_mark_is_missing_with_its_reason(text, reason):
+    assert read_marks(text, CRITERIA)["coherence"] == Missing(reason)
+
+
+def test_fluency_ends_at_three_and_costs_the_other_marks_nothing():
+    marks = read_marks(PLAIN.replace("3", "4"), CRITERIA)
+    assert marks == {**MARKS, "fluency": Missing("off_scale")}
+
+
+def test_a_number_at_the_end_of_a_cut_off_answer_is_not_trusted():
+    text = '{"coherence": 4, "consistency": 3'
+    assert read_marks(text, CRITERIA)["consistency"] == 3.0
+    cut_off = read_marks(text, CRITERIA, cut_off=True)
+    assert cut_off["coherence"] == 4.0
+    assert cut_off["consistency"] == cut_off["fluency"] == Missing("cut_off")
+
+
+def test_a_refusal_holds_no_marks_even_if_it_quotes_some():
+    assert read_marks(PLAIN, CRITERIA, refused=True) == dict.fromkeys(CRITERIA, Missing("refused"))
+
+
+@pytest.mark.parametrize("text", ["4", " 4\n", "**4**", "Score: 4", "4/5", "4 - well built", "4."])
+def test_a_prompt_of_one_criterion_may_be_answered_with_its_number(text):
+    assert read_marks(text, ["coherence"]) == {"coherence": 4.0}
+
+
+@pytest.mark.parametrize("text", ["40", "4-5", "Of the 4 sentences", "v4", "0", "4/10", "-4"])
+def test_not_every_number_answers_a_prompt_of_one_criterion(text):
+    assert isinstance(read_marks(text, ["coherence"])["coherence"], Missing)
+
+
+@given(
+    st.fixed_dictionaries({name: st.integers(low, high) for name, (low, high) in SCALES.items()}),
+    st.permutations(CRITERIA),
+    st.sampled_from(["{}", "```\n{}\n```", "Marks follow. {} That is all: 5 of 5."]),
+    st.sampled_from([int, float, str]),
+)
+def test_marks_on_their_scales_come_back_as_written(marks, order, frame, kind):
+    text = frame.replace("{}", json.dumps({name: kind(marks[name]) for name in order}))
+    assert read_marks(text, CRITERIA) == marks
+
+
+@given(
+    st.sampled_from(CRITERIA),
+    st.one_of(st.integers(), st.floats(), st.booleans(), st.none(), st.text()),
+    st.sampled_from(["json", "text", "line"]),
+)
+def test_no_answer_gives_a_mark_off_its_scale(criterion, value, form):
+    text = {
+        "json": json.dumps({criterion: value}),
+        "text": json.dumps({criterion: str(value)}),
+        "line": f"{criterion}: {value}",
+    }[form]
+    lowest, highest = SCALES[criterion]
+    mark = read_marks(text, CRITERIA)[criterion]
+    if isinstance(value, int | float) and not isinstance(value, bool) and form == "json":
+        valid = lowest <= value <= highest
+        assert (mark == value) if valid else isinstance(mark, Missing)
+    assert isinstance(mark, Missing) or lowest <= mark <= highest
+
+
+@given(st.text())
+def test_no_text_breaks_the_reading(text):
+    for criteria in (CRITERIA, ("fluency",)):
+        assert set(read_marks(text, criteria)) == set(criteria)
+
+
+def test_averages():
+    assert average(MARKS) == (4 + 5 + 3 + 2) / 4
+    assert average_normalised(MARKS) == pytest.approx((3 / 4 + 4 / 4 + 2 / 2 + 1 / 4) / 4)
+    best = {name: float(high) for name, (_, high) in SCALES.items()}
+    assert (average(best), average_normalised(best)) == (4.5, 1.0)
+    worst = dict.fromkeys(CRITERIA, 1.0)
+    assert (average(worst), average_normalised(worst)) == (1.0, 0.0)
+    assert average({**MARKS, "fluency": None}) is None
+    assert average_normalised({**MARKS, "fluency": None}) is None
+
+
+def test_the_schema_allows_exactly_the_whole_marks_of_the_scales():
+    schema = answer_schema(CRITERIA)["json_schema"]["schema"]
+    assert schema["required"] == list(CRITERIA)
+    assert schema["additionalProperties"] is False
+    assert schema["properties"]["fluency"]["enum"] == [1, 2, 3]
+    assert schema["properties"]["relevance"]["enum"] == [1, 2, 3, 4, 5]
