@@ -25,7 +25,7 @@ CURVES = Path("metrics/sweep")
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Run every grid that fits the data in params.yaml, or the ones named, then print the tables."""
+    """Run every grid that fits the data, or the grids named, then print the tables."""
     parser = argparse.ArgumentParser(prog="python -m experiments.run", description=__doc__)
     parser.add_argument("grids", nargs="*", type=Path, help="files such as experiments/alpha.yaml")
     parser.add_argument("--list", action="store_true", help="show what would run, run nothing")

@@ -185,7 +185,11 @@ def correlation_figure(folder: Path, scores: Sequence[Scores], name: str = "corr
     side = 1.8 + 0.36 * len(columns)
     with drawing(folder, name, width=side + 0.8, height=side) as axes:
         axis = axes[0, 0]
-        # A diverging map whose two ends differ in grey too: dark blue, white, mid orange.
+        if not columns:
+            axis.set_axis_off()
+            axis.set_title("No metric varies over the documents")
+            return
+        # Purple to orange: told apart by the colour-blind, and the numbers say the rest in grey.
         image = axis.imshow(matrix, cmap="PuOr_r", vmin=-1, vmax=1)
         axis.grid(visible=False)
         axis.set_xticks(range(len(labels)), labels, rotation=90, fontsize=7.5)

@@ -70,11 +70,19 @@ def located(text: str, found: Sequence[Mapping[str, Any]]) -> list[Mention]:
     behind: dict[str, int] = {}
     result = []
     for item in found:
-        words = (re.escape(word) for word in item["text"].split())
-        pattern = re.compile(r"(?<!\w)" + r"(?:['’]s)?\s+".join(words) + r"(?!\w)")
-        hit = pattern.search(text, behind.get(item["type"], 0))
+        hit = _pattern(item["text"]).search(text, behind.get(item["type"], 0))
         start, end = hit.span() if hit else (0, 0)
         if hit:
             behind[item["type"]] = end
         result.append(Mention(start, end, item["type"], item["supported"]))
     return result
+
+
+@functools.lru_cache(maxsize=4096)
+def _pattern(words: str) -> re.Pattern[str]:
+    """The words as they may stand in a text: whole, any space between, possessives left out."""
+    inner = r"(?:['’]s)?\s+".join(re.escape(word) for word in words.split())
+    # A number may be glued to letters (7m), not to another digit.
+    before = r"(?<!\d)" if words[0].isdigit() else r"(?<!\w)"
+    after = r"(?!\d)" if words[-1].isdigit() else r"(?!\w)"
+    return re.compile(before + inner + after)

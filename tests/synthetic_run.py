@@ -1,14 +1,13 @@
 """Synthetic tables of a whole run, by the schemas of brido/tables.py, for tests of the report."""
 
-import math
 from pathlib import Path
 
 import numpy as np
 
 from brido import tables
-from brido.consensus import consensus_scores, ranking
 
-TOWNS = ("Alder Bay", "Brookhaven", "Carrow", "Dunmere", "Eastleigh")
+# Towns of the embedded world, so that the exact mention finder knows them.
+TOWNS = ("Ashwick", "Bramford", "Colham", "Dunbury", "Elmton")
 HOSTILE = (
     "</script><script>document.title='owned'</script><img src=x onerror=\"document.title='owned'\">"
     " <!-- & &lt;b&gt; ${alert(1)} {{7*7}} \u2028 \U0001f600 done"
@@ -48,10 +47,11 @@ def write_run(folder: Path, documents: int = 12, count: int = 8, seed: int = 0) 
     for shift, system in enumerate(SYSTEMS):
         _write_evaluations(data, system, documents, shift, random)
     (folder / "metrics").mkdir(parents=True, exist_ok=True)
-    lines = ["update,loss,cross_entropy,contrastive,validation_loss"]
+    lines = ["update,epoch,loss,cross_entropy,contrastive,tau,tokens_per_second"]
     for update in range(1, 21):
-        validation = f"{2 / update:.3f}" if update % 5 == 0 else ""
-        lines.append(f"{update},{3 / update:.3f},{2 / update:.3f},{1 / update:.3f},{validation}")
+        tau = f"{0.5 - 0.5 / update:.3f}" if update % 5 == 0 else ""
+        losses = f"{3 / update:.3f},{2 / update:.3f},{1 / update:.3f}"
+        lines.append(f"{update},{update / 20},{losses},{tau},1000")
     (folder / "metrics/training.csv").write_text("\n".join(lines) + "\n")
 
 
@@ -82,10 +82,10 @@ def _write_votes(data: Path, documents: int, count: int, random: np.random.Gener
         if "<b>" in row["id"]:
             texts[0] = HOSTILE
         matrix = similarity_matrix(random, count)
-        values = consensus_scores(matrix, 0.0)
+        values = matrix[:, :count].astype(np.float64).sum(axis=1) / (count - 1)
         candidates.append({"id": row["id"], "candidates": texts, "search_scores": [-0.1] * count})
         similarity.append({"id": row["id"], "similarity": matrix.ravel().tolist()})
-        order = ranking(values).tolist()
+        order = np.argsort(-values, kind="stable").tolist()
         scores.append({"id": row["id"], "scores": values.tolist(), "order": order})
     split = "validation.parquet"
     tables.write_table(data / "candidates" / split, [candidates], tables.CANDIDATES)
@@ -118,8 +118,3 @@ def _write_evaluations(
             tables.evaluation_schema(names),
             {"signature": {"implementation": metric, "version": "1", "n": documents}},
         )
-
-
-def finite(value: float) -> bool:
-    """Whether a number is neither NaN nor infinite."""
-    return math.isfinite(value)

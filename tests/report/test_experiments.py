@@ -1,0 +1,205 @@
+"""Runs as DVC shows them, which run fills which row, and the tables in every format."""
+
+import csv
+import io
+import re
+
+import pytest
+
+from brido.errors import BridoError
+from brido.report.curves import draw_curves, varied
+from brido.report.experiments import Run, find_run, flatten, parse_runs, same_params
+from brido.report.layouts import dataset_of, fill, layouts_for
+from brido.report.metrics import Estimate
+from brido.report.paper_numbers import ALPHA, ETA, paper_layouts
+from brido.report.render import as_csv, latex, markdown, terminal
+from brido.report.tables import filled_tables
+
+INFINITY = float("inf")
+XSUM = {
+    "data.source": "hub",
+    "data.hub.id": "EdinburghNLP/xsum",
+    "generation.num_candidates": 32,
+    ETA: 0.1,
+    ALPHA: 0,
+}
+WORLD = {"data.source": "world", "generation.num_candidates": 16, ETA: 0.1, ALPHA: 0}
+
+
+def estimates(r1, consistency=3.5):
+    return {
+        "rouge": {"r1": Estimate(r1, r1 - 1, r1 + 1, 500)},
+        "geval": {"consistency": Estimate(consistency, consistency, consistency, 0)},
+        "extractiveness": {"length": Estimate(17.0, 16.5, 17.5, 500)},
+    }
+
+
+def run(name, params, r1, **changes):
+    systems = {"reference": {}, "base": estimates(50), "tuned": estimates(r1)}
+    return Run(name, params | changes, systems)
+
+
+def xsum_runs():
+    return [
+        run("workspace", XSUM, 47.0),
+        run("wrong-seed", XSUM | {"training.seed": 1}, 99.0, **{ETA: 0.3}),
+        run("eta", XSUM, 46.0, **{ETA: 0.3}),
+        run("half", XSUM, 48.0, **{ETA: 0.3, ALPHA: 31}),
+        run("brio", XSUM, 44.0, **{ALPHA: "inf"}),
+    ]
+
+
+def shown(name, alpha, r1, **more):
+    systems = {"base": {"rouge": {"r1": 50.0}}, "tuned": {"rouge": {"r1": r1}}}
+    return {
+        "rev": name,
+        "name": None if name == "workspace" else name,
+        "error": None,
+        "experiments": None,
+        "data": {
+            "params": {
+                "params.yaml": {"data": {"scoring": {"alpha": alpha}, "runtime": {"x": r1}}}
+            },
+            "metrics": {
+                f"metrics/systems/{key}.json": {"data": item} for key, item in systems.items()
+            },
+        },
+        **more,
+    }
+
+
+def test_runs_come_from_what_dvc_shows():
+    inner = {"revs": [shown("abc", INFINITY, 44.0)], "name": "alpha-inf", "executor": None}
+    failed = {
+        "revs": [{"rev": "bad", "name": "broken", "data": None, "error": {"msg": "boom"}}],
+        "name": "broken",
+    }
+    output = [shown("workspace", 0, 47.0), shown("main", 0, 47.0, experiments=[inner, failed])]
+    kept = {"systems": {"tuned": {"rouge": {"r1": vars(Estimate(44.0, 43.0, 45.0, 9))}}}}
+    runs = parse_runs(output, lambda revision: kept if revision == "abc" else None)
+    assert [item.name for item in runs] == ["workspace", "main", "abc", "broken"]
+    assert runs[2].params == {"scoring.alpha": INFINITY}
+    assert runs[2].systems["tuned"]["rouge"]["r1"] == Estimate(44.0, 43.0, 45.0, 9)
+    # Without intervals, and where they belong to another mean, the mean stands alone.
+    assert runs[2].systems["base"]["rouge"]["r1"] == Estimate(50.0, 50.0, 50.0, 0)
+    assert runs[3].broken == "boom"
+
+
+def test_settings_are_compared_as_meant():
+    raw = {"a": {"b": 1}, "runtime": {"x": 2}, "report": {"seed": 1}}
+    assert flatten(raw) == {"a.b": 1}
+    assert same_params({"x": 1, "y": INFINITY}, {"x": 1.0, "y": ".inf"})
+    assert not same_params({"x": 1}, {"x": 2})
+    assert not same_params({"x": 1}, {"x": 1, "y": 2})
+
+
+def test_a_row_takes_the_run_that_differs_only_as_the_row_says():
+    runs = xsum_runs()
+    assert find_run(runs, {ETA: 0.3}).name == "eta"
+    assert find_run(runs, {ALPHA: INFINITY}).name == "brio"
+    assert find_run(runs, {}).name == "workspace"
+    assert find_run(runs, {ETA: 3.0}) is None
+    assert [value for value, _ in varied(runs, ALPHA)] == [0, INFINITY]
+    assert [item.name for _, item in varied(runs, ETA)] == ["workspace", "eta"]
+
+
+def table_of(runs, number):
+    return fill(layouts_for(runs[0].params)[number - 1], runs)
+
+
+def by_label(table):
+    return {(row.label, row.ours): row for row in table.rows}
+
+
+def test_xsum_tables_hold_ours_and_the_papers_numbers():
+    rows = by_label(table_of(xsum_runs(), 4))
+    half = rows["BRIDO η = 0.3, α = 31", True]
+    assert half.run == "half"
+    assert half.cells[0].estimate.mean == 48.0
+    paper = rows["BRIDO η = 0.3, α = 31", False]
+    assert paper.cells[0].estimate.mean == 47.44
+    assert [cell.estimate.mean for cell in paper.cells[-4:-2]] == [62.89, 3.91]
+    # Best consistency of the paper's table 4 at alpha 31, best average at alpha 1: as printed.
+    consistency = [cell.best for cell in paper.cells if cell.column == ("geval", "consistency")]
+    assert consistency == [True]
+    one = rows["BRIDO η = 0.3, α = 1", False]
+    average = {cell.column: cell.best for cell in one.cells}[("geval", "average")]
+    assert not average
+    zero = rows["BRIDO η = 0.3, α = 0", False]
+    assert {cell.column: cell.best for cell in zero.cells}[("geval", "average")]
+
+
+def test_missing_runs_are_named_and_left_empty():
+    table = table_of(xsum_runs(), 4)
+    assert table.missing == (
+        "BRIDO η = 0.3, α = 1: no run with generation.diversity_penalty=0.3, scoring.alpha=1",
+        "BRIDO η = 0.3, α = ∞: no run with generation.diversity_penalty=0.3, scoring.alpha=inf",
+    )
+
+
+def test_table_one_has_the_worst_in_italics_and_the_preliminary_numbers():
+    table = table_of(xsum_runs(), 1)
+    rows = by_label(table)
+    brio = {cell.column[1]: cell for cell in rows["BRIO", False].cells if cell.estimate}
+    assert brio["lerc"].estimate.mean == 1.927
+    assert brio["is_answered"].estimate.mean == 60.8
+    reference = {cell.column[1]: cell for cell in rows["reference", False].cells if cell.estimate}
+    assert reference["lerc"].worst
+    assert not any(cell.worst for row in table_of(xsum_runs(), 2).rows for cell in row.cells)
+
+
+def test_every_number_of_the_paper_is_in_its_tables():
+    for dataset, count in (("xsum", 6), ("cnndm", 8)):
+        layouts = paper_layouts(dataset)
+        labels = {
+            row.label for layout in layouts[1:] for row in layout.rows if row.system == "tuned"
+        }
+        assert len(labels) == count
+        assert [layout.number for layout in layouts] == [1, 2, 3, 4]
+        for row in (*layouts[1].rows, *layouts[2].rows, *layouts[3].rows):
+            assert len(row.paper) == 9, row
+
+
+def test_the_world_stands_in_with_its_own_checks_under_their_own_names():
+    item = run("workspace", WORLD, 60.0)
+    for system in item.systems.values():
+        system.pop("geval", None)
+        system["world_qa"] = {"f1": Estimate(60, 59, 61, 500)}
+        system["world_judge"] = {"consistency": Estimate(4.2, 4.1, 4.3, 500)}
+    table = table_of([item], 2)
+    assert ("world_qa", "f1") in table.columns
+    assert ("geval", "consistency") not in table.columns
+    assert "World judge consistency" in terminal([table])
+    assert all(row.ours for row in table.rows)
+    assert dataset_of(WORLD) == "world"
+    assert dataset_of({"data.source": "files"}) == "own"
+
+
+def test_formats_agree():
+    tables = filled_tables(xsum_runs())
+    lines = list(csv.DictReader(io.StringIO(as_csv(tables))))
+    ours = [line for line in lines if line["source"] == "ours" and line["submetric"] == "r1"]
+    half = next(line for line in ours if line["row"].endswith("α = 31"))
+    assert (half["run"], float(half["value"]), float(half["low"])) == ("half", 48.0, 47.0)
+    plain = terminal(tables)
+    assert re.search(r"η = 0.3, α = 31 +48.00\^", plain)
+    assert "\033[1m" in terminal(tables, colour=True)
+    assert "**48.00**<br><sub>47.0…49.0</sub>" in markdown(tables)
+    text = latex(tables)
+    assert r"\textbf{48.00}" in text
+    assert r"$\eta$ = 0.3, $\alpha$ = 31" in text
+    assert text.count(r"\begin{tabular}") == text.count(r"\end{tabular}") == 4
+    for body in re.findall(r"\\midrule\n(.*?)\\bottomrule", text, re.DOTALL):
+        cells = {line.count("&") for line in body.strip().splitlines()}
+        assert len(cells) == 1, body
+
+
+def test_curves_are_drawn_for_what_varies(tmp_path):
+    assert [path.name for path in draw_curves(tmp_path, xsum_runs())] == ["alpha.svg", "eta.svg"]
+    assert (tmp_path / "alpha.png").stat().st_size > 1000
+    assert draw_curves(tmp_path / "none", [run("workspace", WORLD, 60.0)]) == []
+
+
+def test_no_metrics_no_tables():
+    with pytest.raises(BridoError, match="dvc repro"):
+        filled_tables([Run("workspace", {}, {}, "it has no metrics")])
