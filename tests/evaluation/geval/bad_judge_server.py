@@ -10,6 +10,7 @@ import hashlib
 import json
 import random
 import threading
+import time
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -40,10 +41,17 @@ def number_of(text: str, purpose: str, below: int) -> int:
     return int.from_bytes(digest[:8], "big") % below
 
 
+SCALES = {"coherence": 5, "consistency": 5, "fluency": 3, "relevance": 5}
+
+
+def clean_answer(question: str) -> str:
+    """Marks by rule, in JSON."""
+    return json.dumps({name: 1 + number_of(question, name, top) for name, top in SCALES.items()})
+
+
 def written_answer(question: str) -> str:
-    """What the judge writes: marks by rule, in one of the forms in which real judges write them."""
-    scales = {"coherence": 5, "consistency": 5, "fluency": 3, "relevance": 5}
-    marks = {name: 1 + number_of(question, name, top) for name, top in scales.items()}
+    """Marks by rule, in one of the forms in which real judges write them, or none."""
+    marks = json.loads(clean_answer(question))
     form = number_of(question, "form", 40)
     plain = json.dumps(marks)
     forms = {
@@ -51,7 +59,7 @@ def written_answer(question: str) -> str:
         1: f"I have read both texts. Here are my marks:\n\n{plain}\n\nThe summary is short.",
         2: plain.replace('"', "”"),
         3: json.dumps({name: str(mark) for name, mark in marks.items()}),
-        4: json.dumps({name.title(): f"{mark}/{scales[name]}" for name, mark in marks.items()}),
+        4: json.dumps({name.title(): f"{mark}/{SCALES[name]}" for name, mark in marks.items()}),
         5: "\n".join(f"- **{name.title()}**: {mark}" for name, mark in marks.items()),
         6: json.dumps({**marks, "fluency": 5}),
         7: "I would rather not mark this.",
@@ -79,6 +87,7 @@ class BadJudgeServer:
     logprobs: Callable[[str], list[dict]] | None = None
     requests: list[dict[str, Any]] = field(default_factory=list)
     headers: list[str] = field(default_factory=list)
+    times: list[float] = field(default_factory=list)
     answered: Counter = field(default_factory=Counter)
     in_flight: int = 0
     most_in_flight: int = 0
@@ -137,6 +146,7 @@ class BadJudgeServer:
                     length = int(head.lower().split("content-length:")[1].split()[0])
                     body = json.loads(await reader.readexactly(length))
                     self.requests.append(body)
+                    self.times.append(time.monotonic())
                     await asyncio.sleep(self.latency)
                     await self._respond(writer, body)
         finally:

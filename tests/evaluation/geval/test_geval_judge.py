@@ -1,0 +1,273 @@
+"""The judge against a server on loopback: what it asks, what it keeps, what it says."""
+
+import asyncio
+import json
+import socket
+from math import log
+
+import pytest
+from bad_judge_server import BadJudgeServer, clean_answer
+
+from brido.errors import BridoError
+from brido.evaluation import SUBMETRICS, Inputs, load_metric
+from brido.evaluation.geval import DryRun, GEval
+from brido.evaluation.geval.criteria import CRITERIA
+from brido.evaluation.geval.prompts import load_prompt
+from brido.evaluation.geval.scoring import COLUMNS
+from brido.settings import GEvalSettings, JudgeRuntime, RuntimeSettings
+
+DOCUMENTS = [f"Confidential document {number}: a bridge was built." for number in range(8)]
+SUMMARIES = [f"Bridge number {number} stands." for number in range(8)]
+
+
+def serve(**how):
+    return BadJudgeServer(**{"answer": clean_answer, **how})
+
+
+@pytest.fixture
+def judge(tmp_path, monkeypatch):
+    """A function that makes a judge for a server; the store is the same throughout a test."""
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+
+    def make(server=None, runtime=None, **settings):
+        where = {"base_url": server.url} if server else {}
+        always = {"store": str(tmp_path / "answers.sqlite"), "timeout_seconds": 5.0, **where}
+        chosen = {"model": "judge", "score_mode": "greedy", **settings}
+        return GEval(GEvalSettings(**chosen), JudgeRuntime(**always, **(runtime or {})))
+
+    return make
+
+
+def test_one_row_per_document_from_the_answers_to_its_own_prompt(judge):
+    with serve() as server:
+        evaluation = judge(server).score(DOCUMENTS, SUMMARIES)
+    prompt = load_prompt("merged")
+    assert [tuple(row) for row in evaluation.rows] == [COLUMNS] * 8
+    for document, summary, row in zip(DOCUMENTS, SUMMARIES, evaluation.rows, strict=True):
+        marks = json.loads(clean_answer(f"{prompt.render(document, summary, CRITERIA)} 0"))
+        assert {name: row[name] for name in CRITERIA} == marks
+        assert row["average"] == sum(marks.values()) / 4
+        assert row["valid_answers"] == 1
+    body = server.requests[0]
+    assert (body["model"], body["temperature"], body["max_tokens"]) == ("judge", 0.0, 256)
+    assert body["response_format"]["type"] == "json_schema"
+    assert not body.get("stream")
+    assert evaluation.signature["served_models"] == {"judge-as-served": 8}
+    assert evaluation.signature["answer_tokens"] == 8 * 30
+    assert evaluation.signature["prompt_hash"] == prompt.hash
+
+
+def test_the_mean_of_n_samples(judge):
+    with serve() as server:
+        rows = judge(server, score_mode="mean", samples=3, seed=7).score(DOCUMENTS, SUMMARIES).rows
+        question = load_prompt("merged").render(DOCUMENTS[2], SUMMARIES[2], CRITERIA)
+        marks = [json.loads(clean_answer(f"{question} {seed}")) for seed in (7, 8, 9)]
+        assert rows[2]["relevance"] == pytest.approx(sum(m["relevance"] for m in marks) / 3)
+        assert rows[2]["valid_answers"] == 3
+        assert sorted(body["seed"] for body in server.requests) == [7] * 8 + [8] * 8 + [9] * 8
+        # More samples of the same questions: only the new ones are asked.
+        judge(server, score_mode="mean", samples=5, seed=7).score(DOCUMENTS, SUMMARIES)
+        assert sorted(body["seed"] for body in server.requests[24:]) == [10] * 8 + [11] * 8
+        # Fewer: none.
+        judge(server, score_mode="mean", samples=2, seed=7).score(DOCUMENTS, SUMMARIES)
+        assert len(server.requests) == 40
+
+
+@pytest.mark.parametrize("choices_per_call", [100, 2, 1])
+def test_many_samples_in_one_call_whatever_the_server_makes_of_it(judge, choices_per_call):
+    with serve(choices_per_call=choices_per_call) as server:
+        runtime = {"samples_per_call": 4}
+        settings = {"score_mode": "mean", "samples": 6, "seed": 0}
+        evaluation = judge(server, runtime, **settings).score(DOCUMENTS[:3], SUMMARIES[:3])
+    assert [row["valid_answers"] for row in evaluation.rows] == [6.0] * 3
+    if choices_per_call == 100:
+        # The first call finds out whether the server takes a schema, for one sample.
+        assert sorted(body.get("n", 1) for body in server.requests) == [1, 1, 2, 2, 4, 4, 4]
+    # The prompt is paid once a call, and that is what is counted.
+    paid = sum(len(body["messages"][0]["content"]) // 5 for body in server.requests)
+    assert evaluation.signature["prompt_tokens"] == paid
+
+
+def test_one_criterion_a_call(judge):
+    with serve() as server:
+        evaluation = judge(server, prompt="separate").score(DOCUMENTS, SUMMARIES)
+    assert len(server.requests) == 32
+    schemas = {json.dumps(body["response_format"]) for body in server.requests}
+    assert len(schemas) == 4
+    assert evaluation.rows[0]["average"] is not None
+    assert len(evaluation.details[0]["answers"]) == 4
+
+
+def test_nothing_is_asked_twice(judge):
+    with serve() as server:
+        first = judge(server).score(DOCUMENTS, SUMMARIES)
+        assert judge(server).score(DOCUMENTS, SUMMARIES) == first
+        assert len(server.requests) == 8
+        # Another system, with two summaries of its own and the others unchanged.
+        judge(server).score(DOCUMENTS, ["New.", "Newer.", *SUMMARIES[2:]])
+        assert len(server.requests) == 10
+        # The same question several times in one run.
+        judge(server).score(["Same."] * 5, ["Twin."] * 5)
+        assert len(server.requests) == 11
+        # Another parameter makes another question.
+        judge(server, max_answer_tokens=99).score(DOCUMENTS[:1], SUMMARIES[:1])
+        assert len(server.requests) == 12
+
+
+def test_replay_opens_no_socket_and_gives_the_same_rows(judge, monkeypatch):
+    with serve() as server:
+        asked = judge(server).score(DOCUMENTS, SUMMARIES)
+
+    def no_network(*_, **__):
+        raise AssertionError("replay opened a socket")
+
+    monkeypatch.setattr(socket, "socket", no_network)
+    replay = judge(runtime={"replay": True})
+    assert replay.score(DOCUMENTS, SUMMARIES) == asked
+    with pytest.raises(BridoError, match=r"4 of 36 marks are missing.*4 not_answered.*: new"):
+        replay.score([*DOCUMENTS, "new"], [*SUMMARIES, "new"], [*"abcdefgh", "new"])
+
+
+def logprobs(text):
+    """Tokens of an answer: every digit d at 0.75 with d - 1 or d + 1 at 0.25."""
+    entries = []
+    for character in text:
+        other = str(int(character) - 1 or 2) if character.isdigit() else "x"
+        top = [(character, 0.75), (other, 0.25)]
+        top = [{"token": token, "logprob": log(p)} for token, p in top]
+        entries.append({"token": character, "logprob": 0.0, "top_logprobs": top})
+    return entries
+
+
+def test_probability_weighted_marks(judge):
+    with serve(logprobs=logprobs) as server:
+        evaluation = judge(server, score_mode="probability").score(DOCUMENTS, SUMMARIES)
+        assert server.requests[0]["top_logprobs"] == 20
+        replayed = judge(runtime={"replay": True}, score_mode="probability")
+        assert replayed.score(DOCUMENTS, SUMMARIES) == evaluation
+    question = load_prompt("merged").render(DOCUMENTS[0], SUMMARIES[0], CRITERIA)
+    for name, mark in json.loads(clean_answer(f"{question} 0")).items():
+        expected = 0.75 * mark + 0.25 * (mark - 1 or 2)
+        assert evaluation.rows[0][name] == pytest.approx(expected)
+
+
+def test_no_log_probabilities_is_an_error_and_no_silent_fallback(judge):
+    with serve() as server:
+        with pytest.raises(BridoError, match="probability needs log-probabilities"):
+            judge(server, score_mode="probability").score(DOCUMENTS, SUMMARIES)
+        with pytest.raises(BridoError, match="32 of 32 marks are missing"):
+            judge(runtime={"replay": True}, score_mode="probability").score(DOCUMENTS, SUMMARIES)
+
+
+def test_a_server_that_takes_no_schema_is_asked_without_and_remembered(judge):
+    with serve(refuse_fields=("response_format",)) as server:
+        evaluation = judge(server).score(DOCUMENTS, SUMMARIES)
+        assert evaluation.signature["structured_output"] is False
+        assert len(server.requests) == 9
+        judge(server).score(["Another."], ["One."])
+        assert len(server.requests) == 10
+        with pytest.raises(BridoError, match="refuses every call|marks are missing"):
+            judge(server, structured_output="always").score(DOCUMENTS, SUMMARIES)
+
+
+def test_never_sends_no_schema(judge):
+    with serve() as server:
+        judge(server, structured_output="never").score(DOCUMENTS, SUMMARIES)
+    assert not any("response_format" in body for body in server.requests)
+
+
+def test_too_many_missing_marks_are_an_error_that_says_which(judge):
+    refusal = "I would rather not."
+    with serve(answer=lambda q: refusal if "number 3" in q else clean_answer(q)) as server:
+        with pytest.raises(BridoError, match=r"4 of 32 marks are missing \(12.5%.*4 missing.*: d3"):
+            judge(server).score(DOCUMENTS, SUMMARIES, [f"d{number}" for number in range(8)])
+        allowed = judge(server, max_invalid_fraction=0.125).score(DOCUMENTS, SUMMARIES)
+        assert len(server.requests) == 8
+    assert allowed.rows[3] == {**dict.fromkeys(COLUMNS), "valid_answers": 0.0}
+    assert allowed.details[3]["answers"][0]["text"] == refusal
+    assert allowed.signature["missing_marks"] == {"missing": 4}
+
+
+def test_a_question_that_the_server_cannot_take_is_missing_and_asked_again_next_time(judge):
+    with serve(always={"number 3": 500, "number 5": 413}) as server:
+        runtime = {"max_attempts": 2}
+        rows = judge(server, runtime, max_invalid_fraction=0.3).score(DOCUMENTS, SUMMARIES).rows
+        assert [n for n, row in enumerate(rows) if row["average"] is None] == [3, 5]
+        assert len(server.requests) == 6 + 2 + 1
+        server.always.clear()
+        assert all(row["average"] for row in judge(server).score(DOCUMENTS, SUMMARIES).rows)
+        assert len(server.requests) == 9 + 2
+
+
+def test_it_is_called_from_a_running_event_loop_too(judge):
+    async def notebook(server):
+        return judge(server).score(DOCUMENTS, SUMMARIES)
+
+    with serve() as server:
+        assert len(asyncio.run(notebook(server)).rows) == 8
+
+
+def test_a_dry_run_asks_nothing_and_tells_calls_tokens_and_cost(judge):
+    with serve() as server:
+        judge(server).score(DOCUMENTS[:2], SUMMARIES[:2])
+        runtime = {"dry_run": True, "input_price": 1000.0, "output_price": 1e6}
+        with pytest.raises(DryRun) as forecast:
+            judge(server, runtime).score(DOCUMENTS, SUMMARIES)
+        assert len(server.requests) == 2
+        questions = [
+            load_prompt("merged").render(document, summary, CRITERIA)
+            for document, summary in zip(DOCUMENTS, SUMMARIES, strict=True)
+        ]
+        paid = sum(len(question) // 5 for question in questions[2:])
+    text = str(forecast.value)
+    assert "calls to make:  6 for 6 answers (2 more are in the store)" in text
+    about = int(text.split("prompt tokens:  about ")[1].split("\n")[0].replace(",", ""))
+    assert abs(about - paid) <= 12  # at the rate that the two stored answers showed
+    assert f"answer tokens:  about {6 * 40}, at most {6 * 256:,}" in text
+    assert f"cost:           about {about / 1000 + 240:.2f}" in text
+
+
+@pytest.mark.parametrize("limit", ["max_tokens", "max_cost"])
+def test_a_budget_stops_before_it_is_passed_and_what_was_paid_is_kept(judge, limit):
+    prices = {"input_price": 1e6, "output_price": 1e6}
+    with serve() as server:
+        # A call: about 400 prompt tokens, and an answer of at most 256.
+        runtime = {limit: 2000, **prices}
+        with pytest.raises(BridoError, match=f"runtime.judge.{limit} .* is reached"):
+            judge(server, runtime).score(DOCUMENTS, SUMMARIES)
+        asked = len(server.requests)
+        assert 2 <= asked <= 4
+        spent = sum(len(body["messages"][0]["content"]) // 5 + 30 for body in server.requests)
+        assert spent <= 2000
+        # The budget holds over runs: nothing more is asked until it is raised.
+        with pytest.raises(BridoError, match="is reached"):
+            judge(server, {limit: spent + 1, **prices}).score(DOCUMENTS, SUMMARIES)
+        assert len(server.requests) == asked
+        judge(server, {limit: 10_000, **prices}).score(DOCUMENTS, SUMMARIES)
+        assert len(server.requests) == 8
+
+
+def test_a_budget_needs_a_server_that_counts(judge):
+    with (
+        serve(usage=False) as server,
+        pytest.raises(BridoError, match="reports no token usage"),
+    ):
+        judge(server, {"max_tokens": 10**6}).score(DOCUMENTS, SUMMARIES)
+
+
+def test_as_a_metric_of_the_pipeline(judge, tmp_path):
+    with serve() as server:
+        direct = judge(server).score(DOCUMENTS, SUMMARIES)
+        runtime = RuntimeSettings(judge=judge(server).runtime)
+        inputs = Inputs([f"d{n}" for n in range(8)], DOCUMENTS, SUMMARIES, [["r"]] * 8)
+        evaluate = load_metric("geval")
+        settings = GEvalSettings(model="judge", score_mode="greedy")
+        evaluation = evaluate(inputs, settings, tmp_path, None, runtime)
+    assert evaluation == direct
+    assert tuple(evaluation.rows[0]) == SUBMETRICS["geval"]
+    json.dumps([evaluation.details, evaluation.signature])
+
+
+def test_lengths_that_differ(judge):
+    with pytest.raises(BridoError, match="8 documents, 7 summaries"):
+        judge(runtime={"replay": True}).score(DOCUMENTS, SUMMARIES[:7])
