@@ -62,7 +62,10 @@ def _explain(error: BaseException, kind: Kind, name: str, revision: str | None) 
         )
     if caused_by(errors.HFValidationError):
         return f"{name!r} is no hub id (owner/name) and no folder that exists"
-    if caused_by(errors.OfflineModeIsEnabled):
+    unreachable = caused_by(
+        errors.HTTPError, errors.LocalEntryNotFoundError, ConnectionError, TimeoutError
+    )
+    if unreachable and constants.HF_HUB_OFFLINE:
         return (
             f"{what} is not (wholly) in the cache ({constants.HF_HUB_CACHE}), and HF_HUB_OFFLINE "
             "forbids fetching it: unset that once, or copy a filled cache here"
@@ -72,7 +75,7 @@ def _explain(error: BaseException, kind: Kind, name: str, revision: str | None) 
         if status is not None:
             advice = _LOGIN if status in {401, 403} else "try again later; what is there is kept"
             return f"{constants.ENDPOINT} answered {status} for {what}: {advice}"
-    if caused_by(errors.HTTPError, errors.LocalEntryNotFoundError, ConnectionError, TimeoutError):
+    if unreachable:
         return (
             f"{constants.ENDPOINT} cannot be reached, and {what} is not (wholly) in the cache "
             f"({constants.HF_HUB_CACHE}): check the network and proxy and run again"

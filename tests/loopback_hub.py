@@ -85,7 +85,7 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _answer(self, body: bytes = b"") -> None:
         path = urlsplit(self.path).path
-        self.hub.requests.append(f"{self.command} {path}")
+        self.hub.requests.append(f"{self.command} {path} {self.headers.get('Range', '')}".strip())
         # Paths are matched before unquoting: a revision such as refs%2Fconvert%2Fparquet has
         # slashes of its own.
         parts = path.strip("/").split("/")

@@ -1,0 +1,75 @@
+"""What tests of several rooms share."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from loopback_hub import LoopbackHub
+
+ROOT = Path(__file__).parent.parent
+
+# Waiting between attempts proves nothing in a test.
+_IMPATIENT = """
+import runpy, sys, time
+time.sleep = lambda seconds: None
+sys.argv = sys.argv[1:]
+runpy.run_module(sys.argv[0], run_name="__main__", alter_sys=True)
+"""
+
+Run = Callable[..., subprocess.CompletedProcess[str]]
+
+
+@pytest.fixture(scope="session")
+def hub_folder(tmp_path_factory: pytest.TempPathFactory) -> tuple[LoopbackHub, Path]:
+    """The repositories of `tiny_hub`, written once, and three that cannot be read."""
+    import tiny_hub
+
+    folder = tmp_path_factory.mktemp("repositories")
+    hub = LoopbackHub()
+    tiny_hub.fill(hub, folder)
+    for kind in ("models", "datasets"):
+        for fault in ("private", "gated", "broken"):
+            hub.add(kind, f"some/{fault}", folder / "xsum").fault = fault
+    return hub, folder
+
+
+@pytest.fixture
+def hub(hub_folder: tuple[LoopbackHub, Path]) -> Iterator[tuple[LoopbackHub, str]]:
+    """A running loopback hub and its address."""
+    hub = hub_folder[0]
+    hub.break_after = None
+    hub.requests.clear()
+    with hub.running() as address:
+        yield hub, address
+
+
+@pytest.fixture
+def run_stage(tmp_path: Path) -> Run:
+    """Runs `python -m MODULE ARGUMENTS` in tmp_path as users do, in a process of its own.
+
+    huggingface_hub reads HF_ENDPOINT and HF_HOME when it is imported, so no other way is real.
+    Keyword arguments are environment variables.
+    """
+
+    def run(module: str, *arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
+        environment = {
+            **{name: value for name, value in os.environ.items() if not name.startswith("HF_")},
+            "HF_HOME": str(tmp_path / "cache"),
+            "HF_HUB_DISABLE_TELEMETRY": "1",
+            "OMP_NUM_THREADS": "1",
+            "PYTHONPATH": str(ROOT),
+            **variables,
+        }
+        return subprocess.run(
+            [sys.executable, "-c", _IMPATIENT, module, *arguments],
+            cwd=tmp_path,
+            env=environment,
+            capture_output=True,
+            text=True,
+            timeout=300,
+        )
+
+    return run

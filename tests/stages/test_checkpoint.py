@@ -1,0 +1,172 @@
+"""The checkpoint stage: hub ids and folders, through the real loading code."""
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+import torch
+from transformers import AutoModelForSeq2SeqLM, AutoTokenizer, GPT2Config, PegasusTokenizer
+
+from brido.errors import BridoError
+from brido.seq2seq.checkpoint import store_checkpoint
+
+MODELS = {
+    "base": "facebook/bart-large-cnn",
+    "brio": "Yale-LILY/brio-cnndm-uncased",
+    "pegasus": "google/pegasus-xsum",
+    "brio_xsum": "Yale-LILY/brio-xsum-cased",
+}
+# Stores several checkpoints in one process and prints what each refusal says. Downloads write to
+# the disk in chunks of 500 bytes, as they do in chunks of megabytes with real models.
+ATTEMPTS = """
+import json, sys
+from pathlib import Path
+from huggingface_hub import constants
+constants.DOWNLOAD_CHUNK_SIZE = 500
+from brido.errors import BridoError
+from brido.seq2seq.checkpoint import store_checkpoint
+for source, revision, folder in json.loads(sys.argv[1]):
+    try:
+        store_checkpoint(source, revision, Path(folder), "checkpoints.base")
+        message = "stored"
+    except BridoError as error:
+        message = str(error)
+    print(json.dumps(message))
+"""
+TEXT = "Banners against pay cuts hung from the windows of Stanstead."
+
+
+def attempt(run_stage, tmp_path: Path, cases: list[tuple], **variables: str) -> list[str]:
+    """What store_checkpoint says to each of some sources, in one process."""
+    (tmp_path / "attempts.py").write_text(ATTEMPTS)
+    done = run_stage("attempts", json.dumps(cases), **variables)
+    assert done.returncode == 0, done.stderr
+    return [json.loads(line) for line in done.stdout.splitlines()]
+
+
+def test_hub_models_are_stored_as_they_are_and_again_without_a_network(
+    hub, hub_folder, run_stage, tmp_path
+):
+    server, address = hub
+    server.break_after = 1000  # the first long file breaks off once: the download goes on
+    cases = [(name, None, str(tmp_path / system)) for system, name in MODELS.items()]
+    assert attempt(run_stage, tmp_path, cases, HF_ENDPOINT=address) == ["stored"] * 4
+    assert any("bytes=1000-" in line for line in server.requests)
+    for system, name in MODELS.items():
+        served, stored = hub_folder[1] / name, tmp_path / system
+        record = json.loads((stored / "source.json").read_text())
+        commit = server.repositories["models", name].commit
+        assert record == {"source": name, "revision": None, "commit": commit}
+        assert (stored / "model.safetensors").is_file()
+        assert not list(stored.glob("*.bin"))
+        before = AutoModelForSeq2SeqLM.from_pretrained(served, dtype=torch.float32)
+        after = AutoModelForSeq2SeqLM.from_pretrained(stored)
+        assert after.dtype == torch.float32
+        weights = after.state_dict()
+        for key, tensor in before.state_dict().items():
+            assert torch.equal(weights[key], tensor), key
+        assert after.generation_config.to_dict() == before.generation_config.to_dict()
+        assert after.generation_config.num_beams == (4 if "cnn" in name else 8)
+        tokens = AutoTokenizer.from_pretrained(stored)(TEXT)["input_ids"]
+        assert tokens == AutoTokenizer.from_pretrained(served)(TEXT)["input_ids"]
+    assert isinstance(AutoTokenizer.from_pretrained(tmp_path / "pegasus"), PegasusTokenizer)
+
+    server.requests.clear()
+    again = [(MODELS["base"], None, str(tmp_path / "again"))]
+    assert attempt(run_stage, tmp_path, again, HF_HUB_OFFLINE="1") == ["stored"]
+    assert not server.requests
+    first, second = tmp_path / "base", tmp_path / "again"
+    for file in first.iterdir():
+        assert file.read_bytes() == (second / file.name).read_bytes(), file.name
+
+
+def test_what_is_wrong_with_a_hub_model_is_said_in_one_sentence(hub, run_stage, tmp_path):
+    _, address = hub
+    cases = [
+        ("some/nothing", None, "does not exist, or is private"),
+        ("some/private", None, "for a private one log in with `hf auth login`"),
+        ("some/gated", None, f"is gated: accept its terms at {address}/some/gated"),
+        ("some/broken", None, f"{address} answered 500"),
+        (MODELS["base"], "v9", "has no revision 'v9'"),
+        ("not a name", None, "'not a name' is no hub id (owner/name) and no folder"),
+        ("models/mine/best", None, "the folder models/mine/best does not exist"),
+        ("./mine", None, "the folder ./mine does not exist"),
+    ]
+    sources = [(name, revision, str(tmp_path / "out")) for name, revision, _ in cases]
+    messages = attempt(run_stage, tmp_path, sources, HF_ENDPOINT=address)
+    for (name, _, expected), message in zip(cases, messages, strict=True):
+        assert expected in message, name
+        assert message.startswith("checkpoints.base"), name
+        assert "\n" not in message, name
+    assert not (tmp_path / "out").exists()
+
+
+def test_without_network_and_cache_the_way_out_is_named(run_stage, tmp_path):
+    cases = [(MODELS["base"], None, str(tmp_path / "out"))]
+    (message,) = attempt(run_stage, tmp_path, cases, HF_ENDPOINT="http://127.0.0.1:9")
+    assert "http://127.0.0.1:9 cannot be reached, and the model facebook/bart-large-cnn" in message
+    assert "check the network and proxy" in message
+
+
+@pytest.fixture
+def folder(hub_folder, tmp_path: Path) -> Path:
+    """A copy of the tiny BART to damage."""
+    return Path(shutil.copytree(hub_folder[1] / MODELS["base"], tmp_path / "model"))
+
+
+def refused(folder: Path, revision: str | None = None) -> str:
+    """The message of the refusal; nothing may have been written."""
+    with pytest.raises(BridoError) as caught:
+        store_checkpoint(str(folder), revision, folder.parent / "out", "checkpoints.base")
+    assert not (folder.parent / "out").exists()
+    return str(caught.value)
+
+
+def test_a_folder_is_stored_with_generation_settings_that_contradict_each_other(folder: Path):
+    settings = json.loads((folder / "generation_config.json").read_text())
+    (folder / "generation_config.json").write_text(json.dumps({**settings, "num_beams": 1}))
+    store_checkpoint(str(folder), None, folder.parent / "out", "checkpoints.base")
+    stored = json.loads((folder.parent / "out" / "generation_config.json").read_text())
+    assert stored["length_penalty"] == 2.0
+    record = json.loads((folder.parent / "out" / "source.json").read_text())
+    assert record == {"source": str(folder), "revision": None}
+
+
+def test_a_folder_has_no_revision(folder: Path):
+    assert "is a folder, which has no revision" in refused(folder, "main")
+
+
+def test_an_empty_folder_and_damaged_weights_cannot_be_loaded(folder: Path, tmp_path: Path):
+    (tmp_path / "empty").mkdir()
+    assert "cannot be loaded as a model with its tokenizer" in refused(tmp_path / "empty")
+    content = (folder / "model.safetensors").read_bytes()
+    (folder / "model.safetensors").write_bytes(content[: len(content) // 2])
+    assert "cannot be loaded as a model with its tokenizer" in refused(folder)
+
+
+def test_a_model_that_only_decodes_is_refused_by_its_kind(tmp_path: Path):
+    GPT2Config().save_pretrained(tmp_path / "model")
+    assert "holds a gpt2 model, which is no encoder-decoder" in refused(tmp_path / "model")
+
+
+def test_missing_weights_are_refused_rather_than_drawn_at_random(folder: Path):
+    from safetensors.torch import load_file, save_file
+
+    weights = load_file(folder / "model.safetensors")
+    del weights["model.encoder.layers.0.fc2.weight"]
+    save_file(weights, folder / "model.safetensors", {"format": "pt"})
+    expected = "1 weights are missing from the file, such as model.encoder.layers.0.fc2.weight"
+    assert expected in refused(folder)
+    weights["model.encoder.layers.0.fc2.weight"] = torch.zeros(3, 16)
+    save_file(weights, folder / "model.safetensors", {"format": "pt"})
+    assert "1 weights are of another shape in the file" in refused(folder)
+
+
+def test_a_tokenizer_of_another_model_is_refused(folder: Path, hub_folder):
+    vocabulary = json.loads((folder / "vocab.json").read_text())
+    more = {f"word{number}": len(vocabulary) + number for number in range(50)}
+    (folder / "vocab.json").write_text(json.dumps({**vocabulary, **more}))
+    message = refused(folder)
+    assert f"the tokenizer knows {len(vocabulary) + 50} tokens" in message
+    assert "they do not belong together" in message
