@@ -1,45 +1,61 @@
-"""Stage train: contrastive fine-tuning of the base model on the candidates' order (Eq. 1 and 3)."""
+"""Stage train: contrastive fine-tuning of the base model on the candidates' order (Eq. 1 and 3).
+
+`BRIDO_LAUNCH="--num_processes 8"` runs it on several accelerators (see `brido.launch`).
+"""
+
+import dataclasses
+import math
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from statistics import fmean
 
 import pyarrow as pa
-from accelerate import PartialState
 from transformers import AutoModelForSeq2SeqLM, AutoTokenizer
 
 from brido.atomic import atomic_folder
 from brido.config import load_params
-from brido.errors import run_command
+from brido.errors import BridoError, run_command
+from brido.evaluation import Evaluation, Inputs, mentions, rouge
+from brido.launch import relaunch, this_process
 from brido.progress import say
 from brido.seq2seq.checkpoint import save
-from brido.settings import Params
+from brido.settings import MentionsSettings, Params, RougeMetricSettings
 from brido.shards import fingerprint, work_root
-from brido.tables import CANDIDATES, CORPUS, SCORES, read_batches
+from brido.tables import CANDIDATES, CORPUS, SCORES, read_batches, read_rows
 from brido.training.batches import Encoder
 from brido.training.checkpointing import Checkpoints, remove_stale
-from brido.training.documents import RankedDocuments
-from brido.training.loop import Task, train
+from brido.training.documents import RankedDocument, RankedDocuments
+from brido.training.loop import Task, documents_at_once, train
+from brido.training.sample import SampleGenerator
 from stages import paths
 
 HISTORY = paths.METRICS / "training.csv"
+SPLITS = ("train", "validation")
 
 
 def main() -> None:
     """Write data/checkpoints/tuned and metrics/training.csv."""
     params = load_params()
+    relaunch("stages.train")
     task = make_task(params)
     state = train(task)
-    if PartialState().is_main_process:
+    if this_process().is_main:
         with atomic_folder(paths.checkpoint("tuned")) as temporary:
             save(task.model, task.encoder.tokenizer, temporary)
         Checkpoints(task.folder).clear()
-        say(f"train: {state.finished}, update {state.update}; kept: {params.training.keep}")
+        say(f"train: {state.finished}, {state.update} updates; kept: {params.training.keep}")
+        if state.micro_batch != params.runtime.candidate_micro_batch:
+            say(f"train: memory was short, {state.micro_batch} candidates ran at once")
 
 
 def make_task(params: Params) -> Task:
     """The training run that the settings and the tables describe."""
-    settings = params.training
-    base = paths.checkpoint("base")
-    documents, validation = ranked("train"), ranked("validation")
+    settings, base = params.training, paths.checkpoint("base")
+    if not base.is_dir():
+        raise BridoError(f"{base} is missing: make it with `dvc repro checkpoint@base`")
+    documents, validation = (ranked(split) for split in SPLITS)
     inputs = [base]
-    for split in ("train", "validation"):
+    for split in SPLITS:
         inputs += [paths.corpus(split), paths.candidates(split), paths.scores(split)]
     folder = work_root() / "train" / fingerprint(settings, inputs)
     model = AutoModelForSeq2SeqLM.from_pretrained(base, dtype="float32")
@@ -51,8 +67,13 @@ def make_task(params: Params) -> Task:
         settings.decoder_prefix,
     )
     sample = validation.sample(settings.validation.documents)
-    remove_stale(folder)
-    return Task(model, encoder, documents, sample, settings, params.runtime, folder, HISTORY)
+    if this_process().is_main:
+        remove_stale(folder)
+    task = Task(model, encoder, documents, sample, settings, params.runtime, folder, HISTORY)
+    texts = [document.document for document in sample]
+    measure = measures(sample)
+    task.generator = SampleGenerator(encoder, texts, documents_at_once(task), measure)
+    return task
 
 
 def ranked(split: str) -> RankedDocuments:
@@ -62,18 +83,66 @@ def ranked(split: str) -> RankedDocuments:
         _table(paths.candidates(split), CANDIDATES, "generate", ["id", "candidates"]),
         _table(paths.scores(split), SCORES, "score", ["id", "scores", "order"]),
     )
-    if documents.skipped:
+    if documents.skipped and this_process().is_main:
         say(
-            f"train: {len(documents.skipped)} {split} documents have fewer than two distinct "
+            f"train: {len(documents.skipped):,} {split} documents have fewer than two distinct "
             f"candidates and are left out: {', '.join(documents.skipped[:5])}"
         )
     return documents
 
 
-def _table(path, schema: pa.Schema, made_by: str, columns: list[str]) -> pa.Table:  # type: ignore[no-untyped-def]
+def measures(sample: Sequence[RankedDocument]) -> Callable[[list[str]], dict[str, float]]:
+    """ROUGE and mentions of summaries of the sample; `rouge` is the mean of R-1, R-2, R-Lsum.
+
+    The metrics run with their default settings: no section but `training` changes this stage.
+    """
+    ids = [document.id for document in sample]
+    rows = {row["id"]: row for row in read_rows(paths.corpus("validation"), CORPUS, "download")}
+    corpus = [rows[name] for name in ids]
+    inputs = Inputs(
+        ids,
+        [row["document"] for row in corpus],
+        [],
+        [row["references"] for row in corpus],
+        [row["facts"] for row in corpus] if corpus and "facts" in corpus[0] else None,
+    )
+
+    def measure(summaries: list[str]) -> dict[str, float]:
+        given = dataclasses.replace(inputs, summaries=summaries)
+        found = _means(rouge.evaluate(given, RougeMetricSettings(), Path(), _Quiet))
+        found["rouge"] = fmean(found[name] for name in ("r1", "r2", "rlsum"))
+        mentioned = _means(mentions.evaluate(given, MentionsSettings(), Path(), _Quiet))
+        return found | {f"mentions_{name}": value for name, value in mentioned.items()}
+
+    return measure
+
+
+def _means(evaluation: Evaluation) -> dict[str, float]:
+    columns = {name: [row[name] for row in evaluation.rows] for name in evaluation.rows[0]}
+    measured = {name: [v for v in values if v is not None] for name, values in columns.items()}
+    return {name: fmean(values) if values else math.nan for name, values in measured.items()}
+
+
+class _Quiet:
+    """Progress of a metric that runs inside another progress: shown nowhere."""
+
+    def __init__(self, *_: object, **__: object) -> None:
+        pass
+
+    def __enter__(self) -> "_Quiet":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        pass
+
+    def advance(self, count: int = 1, note: str = "") -> None:
+        """Show nothing."""
+
+
+def _table(path: Path, schema: pa.Schema, made_by: str, columns: list[str]) -> pa.Table:
     batches = list(read_batches(path, schema, made_by, columns))
-    chosen = pa.schema([schema.field(name) for name in columns])
-    return pa.Table.from_batches(batches, batches[0].schema if batches else chosen)
+    empty = pa.schema([schema.field(name) for name in columns])
+    return pa.Table.from_batches(batches, batches[0].schema if batches else empty)
 
 
 if __name__ == "__main__":

@@ -14,6 +14,7 @@ import torch
 from torch import Tensor
 
 from brido.errors import BridoError
+from brido.seq2seq.families import source_positions
 from brido.training.documents import RankedDocument
 
 DecoderPrefix = Literal["generation", "brio"]
@@ -65,7 +66,7 @@ class Encoder:
 
     def _check(self, model: Any) -> None:
         problems = []
-        positions = getattr(model.config, "max_position_embeddings", None)
+        positions = source_positions(model.config)
         limits = {
             "max_source_tokens": self.max_source_tokens,
             # The decoder's first token comes on top.

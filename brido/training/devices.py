@@ -20,8 +20,11 @@ def make_accelerator(runtime: RuntimeSettings) -> Accelerator:
 
     Matrix products run in bfloat16 under `precision: bfloat16`, and under `auto` where the device
     computes in it; weights and sums stay in float32. Never float16: PEGASUS and T5 overflow in it.
+    Apple's GPUs have no float64, which scores are, so a processor trains there.
     """
     device = choose_device(runtime.device, runtime.threads)
+    if device.type == "mps":
+        device = torch.device("cpu")
     if device.type == "cuda" and device.index is not None:
         torch.cuda.set_device(device)
     bfloat16 = runtime.precision == "bfloat16" or (

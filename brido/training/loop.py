@@ -22,7 +22,7 @@ from brido.settings import RuntimeSettings, TrainingSettings
 from brido.training.batches import Encoder, Plan
 from brido.training.checkpointing import Checkpoints, RunState
 from brido.training.devices import checkpoint_layers, make_accelerator
-from brido.training.documents import RankedDocument
+from brido.training.documents import RankedDocument, RankedDocuments
 from brido.training.monitor import Monitor
 from brido.training.signals import StopRequest
 from brido.training.step import ContrastiveStep
@@ -50,7 +50,7 @@ class Task:
 
     model: PreTrainedModel
     encoder: Encoder
-    documents: Sequence[RankedDocument]
+    documents: RankedDocuments
     validation: Sequence[RankedDocument]
     settings: TrainingSettings
     runtime: RuntimeSettings
@@ -166,7 +166,7 @@ def documents_at_once(task: Task) -> int:
     config = task.model.config.to_dict()
     if any(config.get(key) for key in RANDOM_LAYERS):
         return 1
-    sequences = 1 + len(task.documents[0].candidates)
+    sequences = 1 + task.documents.num_candidates
     settings = task.settings
     tokens = settings.max_source_tokens + sequences * settings.max_candidate_tokens
     return max(1, min(settings.batch_size, task.runtime.batch_tokens // tokens))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -15,7 +14,7 @@ from torch.optim import Optimizer
 from brido.errors import BridoError
 from brido.settings import TrainingSettings
 from brido.training.batches import Batch, Encoder, Plan, chunk_seed, share
-from brido.training.documents import RankedDocument
+from brido.training.documents import RankedDocument, RankedDocuments
 from brido.training.schedule import learning_rate
 
 
@@ -49,7 +48,7 @@ class Updater:
     step: torch.nn.Module
     optimizer: Optimizer
     encoder: Encoder
-    documents: Sequence[RankedDocument]
+    documents: RankedDocuments
     plan: Plan
     settings: TrainingSettings
     accelerator: Accelerator
@@ -127,8 +126,8 @@ class Updater:
                 "runtime.batch_tokens or training.max_source_tokens"
             ) from None
         self.optimizer.zero_grad(set_to_none=True)
-        candidates = len(self.documents[0].candidates) + 1
-        self.micro_batch = -(-(self.micro_batch or candidates) // 2)
+        sequences = self.documents.num_candidates + 1
+        self.micro_batch = -(-(self.micro_batch or sequences) // 2)
         if self.accelerator.device.type == "cuda":
             torch.cuda.empty_cache()
 

@@ -1,0 +1,67 @@
+"""The model as a generator: summaries of a sample of documents while it is being trained."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from transformers import PreTrainedModel
+
+from brido.seq2seq.families import family_of
+from brido.seq2seq.search import SearchSettings, beam_search
+from brido.training.batches import Encoder
+
+SEARCH_KEYS = (
+    "num_beams",
+    "length_penalty",
+    "min_length",
+    "max_length",
+    "no_repeat_ngram_size",
+    "early_stopping",
+)
+
+
+@dataclass
+class SampleGenerator:
+    """Decodes the documents with the model's own search settings and measures the summaries.
+
+    `measure` gets one summary per document and returns named measures, `rouge` among them where
+    training keeps the best generator.
+    """
+
+    encoder: Encoder
+    documents: Sequence[str]
+    documents_at_once: int
+    measure: Callable[[list[str]], dict[str, float]]
+
+    def __call__(self, model: PreTrainedModel) -> dict[str, float]:
+        """The measures of what `model`, in eval mode, writes."""
+        return self.measure(self.summaries(model))
+
+    def summaries(self, model: PreTrainedModel) -> list[str]:
+        """The best hypothesis of every document, white space tidied."""
+        settings = own_search_settings(model)
+        newline = family_of(model.config).newline
+        texts: list[str] = []
+        for start in range(0, len(self.documents), self.documents_at_once):
+            part = self.documents[start : start + self.documents_at_once]
+            input_ids, attention_mask = self.encoder.sources(part)
+            found = beam_search(
+                model, input_ids.to(model.device), attention_mask.to(model.device), settings
+            )
+            texts += self.encoder.tokenizer.batch_decode(
+                found.sequences[:, 0].cpu(),
+                skip_special_tokens=True,
+                clean_up_tokenization_spaces=False,
+            )
+        return [" ".join(text.replace(newline or " ", " ").split()) for text in texts]
+
+
+def own_search_settings(model: PreTrainedModel) -> SearchSettings:
+    """Beam search as the checkpoint's generation_config describes it; one hypothesis a document."""
+    given = {
+        name: value
+        for name in SEARCH_KEYS
+        if (value := getattr(model.generation_config, name, None)) is not None
+    }
+    return SearchSettings(**given, num_return_sequences=1)
