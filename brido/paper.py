@@ -14,20 +14,9 @@ from brido.preset import PRESETS
 from brido.settings import Params
 
 THROUGHPUT = Path("benchmarks/throughput.yaml")
-# eta and alpha of the rows, in the order of the tables.
-GRIDS = {
-    "xsum": [(0.1, "0"), (0.3, "0"), (1.0, "0"), (0.3, "1"), (0.3, "31"), (0.3, "inf")],
-    "cnndm": [
-        (1.0, "0"),
-        (0.1, "0"),
-        (0.3, "0"),
-        (3.0, "0"),
-        (10.0, "0"),
-        (3.0, "1"),
-        (3.0, "31"),
-        (3.0, "inf"),
-    ],
-}
+DATASETS = ("xsum", "cnndm")
+# The rows of the tables, each with the keys of params.yaml that it changes.
+EXPERIMENTS = Path("experiments")
 
 
 @dataclass(frozen=True)
@@ -39,15 +28,22 @@ class Work:
     decode: int
 
 
+def runs_of(name: str) -> dict[str, dict[str, Any]]:
+    """The rows of a data set: name of the run -> changed keys of params.yaml."""
+    return read_yaml(EXPERIMENTS / f"paper-{name}.yaml")["runs"]
+
+
 def commands(name: str) -> list[str]:
     """The shell commands of a data set's rows, in the order of the paper's tables."""
     lines = [f"make preset NAME={name}", "dvc repro"]
-    for eta, alpha in GRIDS[name]:
-        lines.append(
-            f"dvc exp run -n {name}-eta{eta:g}-alpha{alpha} "
-            f"-S generation.diversity_penalty={eta:g} -S scoring.alpha={alpha}"
-        )
+    for run, changes in runs_of(name).items():
+        options = " ".join(f"-S {key}={_text(value)}" for key, value in changes.items())
+        lines.append(f"dvc exp run -n {run} {options}")
     return lines
+
+
+def _text(value: Any) -> str:
+    return f"{value:g}" if isinstance(value, float) else str(value)
 
 
 def work_of(name: str, params: Params) -> Work:
@@ -62,7 +58,10 @@ def work_of(name: str, params: Params) -> Work:
     settings, training = params.generation, params.training
     documents = rows.train
     validation = settings.validation_documents or rows.validation
-    runs, etas = len(GRIDS[name]), len({eta for eta, _ in GRIDS[name]})
+    changes = list(runs_of(name).values())
+    runs = len(changes)
+    # Candidates depend on eta alone; runs that share it share them.
+    etas = len({change["generation.diversity_penalty"] for change in changes})
     updates = training.epochs * documents // training.batch_size
     checks = updates // training.validation.every * training.validation.documents
     systems = runs + len(params.decoded_systems) - 1
@@ -84,10 +83,13 @@ def gpu_hours(work: Work, rates: dict[str, float | None]) -> dict[str, float | N
 def report(throughput: dict[str, Any]) -> str:
     """Commands and costs of both data sets as text."""
     parts = []
-    for name in GRIDS:
+    for name in DATASETS:
         work = work_of(name, load_params(PRESETS / f"{name}.yaml"))
         hours = gpu_hours(work, throughput[name])
-        parts += [f"# {name}: {len(GRIDS[name])} tuned models", *commands(name)]
+        parts += [f"# {name}: {len(runs_of(name))} tuned models", *commands(name)]
+        parts.append(
+            f"# or all, resumable: python -m experiments.run {EXPERIMENTS}/paper-{name}.yaml"
+        )
         parts += ["dvc metrics show --md   # and dvc exp show", ""]
         for stage, value in hours.items():
             cost = "not measured" if value is None else f"{value:8,.1f} GPU hours"

@@ -1,0 +1,143 @@
+"""The presets are whole params files, with the paper's numbers; `make preset` and `make paper`."""
+
+import math
+from pathlib import Path
+
+import pytest
+from ruamel.yaml import YAML
+
+from brido import paper, preset
+from brido.config import load_params
+from brido.errors import BridoError
+
+ROOT = Path(__file__).parent.parent
+NAMES = ("xsum", "cnndm")
+
+# The paper's and BRIO's numbers, written out once more: XSum, CNN/DM.
+PUBLISHED = {
+    "checkpoints.base.source": ("google/pegasus-xsum", "facebook/bart-large-cnn"),
+    "checkpoints.brio.source": ("Yale-LILY/brio-xsum-cased", "Yale-LILY/brio-cnndm-uncased"),
+    "data.lowercase": (False, True),
+    "generation.num_candidates": (32, 32),
+    "generation.num_beams": (32, 32),
+    "generation.num_beam_groups": (4, 32),
+    "generation.diversity_penalty": (0.3, 3.0),
+    "generation.length_penalty": (0.6, 2.0),
+    "generation.min_length": (0, 56),
+    "generation.max_length": (64, 142),
+    "generation.no_repeat_ngram_size": (0, 3),
+    "generation.max_source_tokens": (512, 1024),
+    "pairwise.combination": ("harmonic_r1_r2", "mean_r1_r2_rlsum"),
+    "scoring.alpha": (31, 31),
+    "training.epochs": (2, 2),
+    "training.batch_size": (16, 24),
+    "training.optimizer": ("adam", "adam"),
+    "training.learning_rate": (2e-3, 2e-3),
+    "training.schedule": ("noam", "noam"),
+    "training.warmup_steps": (10000, 10000),
+    "training.gamma": (50.0, 20.0),
+    "training.length_penalty": (0.6, 2.0),
+    "training.likelihood_scale": (0.01, 1.0),
+    "training.margin": (0.01, 0.1),
+    "training.margin_kind": ("difference", "difference"),
+    "training.label_smoothing": (0.1, 0.1),
+    "training.max_candidate_tokens": (80, 120),
+    "decoding.num_beams": (8, 4),
+    "decoding.length_penalty": (0.6, 2.0),
+    "decoding.min_length": (12, 56),
+    "decoding.max_length": (64, 142),
+}
+
+
+def raw(path: Path) -> dict:
+    return YAML(typ="safe").load(path.read_text())
+
+
+@pytest.mark.parametrize(("index", "name"), list(enumerate(NAMES)))
+def test_a_preset_passes_the_checks_and_has_the_published_numbers(index: int, name: str):
+    load_params(ROOT / "presets" / f"{name}.yaml")
+    leaves = preset.flatten(raw(ROOT / "presets" / f"{name}.yaml"))
+    assert {key: leaves[key] for key in PUBLISHED} == {
+        key: values[index] for key, values in PUBLISHED.items()
+    }
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_preset_has_every_key_of_params(name: str):
+    def keys(path: Path) -> set[str]:
+        leaves = preset.flatten(raw(path))
+        return {key for key in leaves if not key.startswith(("checkpoints.", "data.hub.expected"))}
+
+    assert keys(ROOT / "presets" / f"{name}.yaml") == keys(ROOT / "params.yaml")
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_value_that_the_paper_could_have_set_says_where_it_comes_from(name: str):
+    lines = (ROOT / "presets" / f"{name}.yaml").read_text().splitlines()
+    section = ""
+    for line in lines:
+        if line and not line.startswith((" ", "#")):
+            section = line.split(":")[0]
+        value = line.split("#")[0].rstrip()
+        if section in {"generation", "pairwise", "scoring", "training", "decoding"}:
+            unused = ("temperature", "top_p", "seed: 0", "files", "train: null", "validation: null")
+            if value.startswith("  ") and not value.endswith(":"):
+                sourced = "[" in line.partition("#")[2]
+                assert sourced or value.strip().startswith(unused), line
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with params.yaml, the presets and the paper's grids."""
+    for name in ("presets", "experiments", "benchmarks"):
+        (tmp_path / name).symlink_to(ROOT / name)
+    (tmp_path / "params.yaml").write_text((ROOT / "params.yaml").read_text())
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_make_preset_puts_one_in_place_and_says_what_changes(project: Path):
+    before = (project / "params.yaml").read_text()
+    lines = preset.put_in_place("xsum")
+    assert (project / "params.yaml").read_text() == (ROOT / "presets" / "xsum.yaml").read_text()
+    assert (project / ".brido" / "params.previous.yaml").read_text() == before
+    old, new = preset.flatten(raw(ROOT / "params.yaml")), preset.flatten(raw(Path("params.yaml")))
+    assert "data.source: world -> hub" in lines
+    assert "checkpoints.brio.source: Yale-LILY/brio-xsum-cased (new)" in lines
+    assert "checkpoints.base.embedded: (gone)" in lines
+    changed = {key for key in old.keys() & new.keys() if old[key] != new[key]}
+    assert {line.split(":")[0] for line in lines if "->" in line} == changed
+    # A second time nothing changes, and the file that was replaced is still there.
+    assert preset.put_in_place("xsum") == []
+    assert (project / ".brido" / "params.previous.yaml").read_text() == before
+
+
+def test_make_preset_names_the_presets_there_are(project: Path):
+    with pytest.raises(BridoError, match="NAME=cnndm | xsum"):
+        preset.put_in_place("xsun")
+    assert (project / "params.yaml").read_text() == (ROOT / "params.yaml").read_text()
+
+
+def test_the_paper_takes_the_documents_counted_by_hand(project: Path):
+    work = paper.work_of("xsum", load_params(project / "presets" / "xsum.yaml"))
+    # Three etas; six tuned models, two epochs each, base and brio beside them.
+    assert work.generate == 3 * (204_045 + 2_000)
+    assert work.train == 6 * 2 * 204_045
+    # 25,505 updates are 25 validations of 1,000 documents in each training.
+    assert work.decode == (6 + 2) * (11_332 + 11_334) + 6 * 25 * 1_000
+
+
+def test_the_cost_is_documents_by_rate_and_says_what_was_not_measured(project: Path):
+    throughput = {
+        "device": "Test GPU",
+        "source": "a test",
+        "xsum": {"generate": 100.0, "train": 50.0, "decode": 200.0},
+        "cnndm": {"generate": None, "train": None, "decode": None},
+    }
+    text = paper.report(throughput)
+    hours = 618_135 / 100 / 3600 + 2_448_540 / 50 / 3600 + 331_328 / 200 / 3600
+    assert math.isclose(hours, 15.78, abs_tol=0.01)
+    assert f"together {hours:.1f} GPU hours" in text
+    assert text.count("not measured") == 3
+    assert "One Test GPU; rates from a test" in text
+    assert "dvc exp run -n cnndm-alpha-inf -S generation.diversity_penalty=3" in text
