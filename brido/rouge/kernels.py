@@ -6,7 +6,8 @@ All arithmetic up to here is on whole numbers; `pairwise` turns hits and lengths
 import numpy as np
 from numba import njit
 
-from brido.rouge.ngrams import count_common, ngram_bits, padded
+from brido.rouge.bitcounts import padded
+from brido.rouge.ngrams import count_common, ngram_bits
 from brido.rouge.sentences import subsequence_lengths, summary_hits
 from brido.rouge.tokens import find_tokens, intern
 
@@ -33,19 +34,19 @@ def count_hits(
     what a prediction and a target share, lengths int32 [documents, texts] the numbers of tokens.
     """
     total = documents * texts
-    starts = np.empty(len(data) // 2 + 1, np.int64)
-    sizes = np.empty(len(data) // 2 + 1, np.int64)
+    starts = np.empty(len(data) // 2 + 1, np.uint64)
+    sizes = np.empty(len(data) // 2 + 1, np.uint64)
     bounds = np.empty(len(data) // 2 + 1, np.int64)
     text_tokens = np.empty(total + 1, np.int64)
     text_sentences = np.empty(total + 1, np.int64)
     tokens = find_tokens(data, total, starts, sizes, text_tokens, text_sentences, bounds)
-    token_types = np.empty(tokens, np.int32)
+    token_types = np.empty(tokens, np.uint32)
     most = 0
     for document in range(documents):
         first = document * texts
         most = max(most, text_tokens[first + texts] - text_tokens[first])
-    words = np.zeros((_slots(most), 4), np.uint64)
-    stems = np.zeros((_slots(most), 4), np.uint64)
+    words = np.zeros((_slots(most), 5), np.uint64)
+    stems = np.zeros((_slots(most), 5), np.uint64)
     bigrams = np.zeros((_slots(most), 2), np.uint64)
     pool = np.empty(len(data) + 16 * most + 64, np.uint8)
     chains = np.empty((most + 1, 3), np.int64)
@@ -74,6 +75,6 @@ def count_hits(
             else:
                 sentences = text_sentences[first : first + texts + 1]
                 summary_hits(
-                    *(token_types, types, places, bounds, sentences, predictions),
-                    *(first_target, found),
+                    *(token_types, types, places, bounds[sentences[0] : sentences[texts] + 1]),
+                    *(sentences - sentences[0], predictions, first_target, found),
                 )

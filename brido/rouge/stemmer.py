@@ -8,9 +8,8 @@ Source: Porter, "An algorithm for suffix stripping" (1980). NLTK's deviations ar
 """
 
 import numpy as np
-from numba import njit
 
-from brido.rouge.vectors import load8
+from brido.rouge.vectors import compiled, inlined, load8
 
 PAD = 8
 
@@ -75,24 +74,24 @@ _A, _E, _I, _L, _S, _T, _W, _X, _Y, _Z = (ord(letter) for letter in "aeilstwxyz"
 _VOWEL = np.array([chr(code) in "aeiou" for code in range(256)])
 
 
-@njit(cache=True, inline="always")
+@inlined()
 def _ends(word, length, suffix, suffix_length):
     return load8(word, length) >> np.uint64(64 - 8 * suffix_length) == suffix
 
 
-@njit(cache=True)
+@compiled()
 def _write(word, length, letters, count):
     for k in range(count):
         word[PAD + length + k] = np.uint8((letters >> np.uint64(8 * k)) & np.uint64(0xFF))
     return length + count
 
 
-@njit(cache=True)
+@inlined()
 def _is_vowel_letter(letter):
     return _VOWEL[letter]
 
 
-@njit(cache=True)
+@compiled()
 def _is_consonant(word, index):
     """Whether a letter counts as a consonant: y does where the letter before it does not."""
     letter = word[PAD + index]
@@ -104,7 +103,7 @@ def _is_consonant(word, index):
     return (not _is_vowel_letter(word[PAD + first])) == ((index - first) % 2 == 0)
 
 
-@njit(cache=True)
+@compiled()
 def _measure(word, length):
     """Porter's m: how often a consonant follows a vowel."""
     count = 0
@@ -117,7 +116,7 @@ def _measure(word, length):
     return count
 
 
-@njit(cache=True)
+@compiled()
 def _contains_vowel(word, length):
     for index in range(length):
         letter = word[PAD + index]
@@ -126,7 +125,7 @@ def _contains_vowel(word, length):
     return False
 
 
-@njit(cache=True)
+@compiled()
 def _ends_consonant_vowel_consonant(word, length):
     """Porter's *o; a word of one vowel and one consonant is NLTK's addition."""
     if length == 2:
@@ -141,7 +140,7 @@ def _ends_consonant_vowel_consonant(word, length):
     )
 
 
-@njit(cache=True)
+@compiled()
 def _plural(word, length):
     """Step 1a."""
     if word[PAD + length - 1] != _S:
@@ -153,7 +152,7 @@ def _plural(word, length):
     return length if _ends(word, length, _SS, 2) else length - 1
 
 
-@njit(cache=True)
+@compiled()
 def _past_and_progressive(word, length):
     """Step 1b."""
     if _ends(word, length, _IED, 3):
@@ -180,7 +179,7 @@ def _past_and_progressive(word, length):
     return rest
 
 
-@njit(cache=True)
+@compiled()
 def _apply_rules(word, length, step):
     """Steps 2 to 4: the first rule whose suffix fits, if its condition holds."""
     letter = word[PAD + length - 1]
@@ -200,7 +199,7 @@ def _apply_rules(word, length, step):
     return length
 
 
-@njit(cache=True)
+@compiled()
 def _final_letters(word, length):
     """Step 5."""
     if word[PAD + length - 1] == _E:
@@ -212,7 +211,7 @@ def _final_letters(word, length):
     return length
 
 
-@njit(cache=True)
+@compiled()
 def stem(word, length):
     """The length of the stem, which replaces the word in place.
 

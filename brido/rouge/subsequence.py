@@ -24,7 +24,6 @@ LANES = 64  # target sentences of at most SHORT_TOKENS tokens compared at once, 
 SHORT_TOKENS = 31
 LONG_LANES = 8  # target sentences of any length compared at once, in limbs of 64 bits
 LONG_TOKENS = 63  # tokens in the first limb, and 64 in each further one
-TILE_ROWS, TILE_LANES = 4, 8  # texts by texts compared by one `overlap_tile`
 
 _SHORT = ir.VectorType(I32, 16)
 _GROUPS = range(LANES // 16)
@@ -191,37 +190,4 @@ def mark_long(typing_context, positions, tokens, first, count, limbs, columns, c
         return context.get_dummy_value()
 
     kinds = (positions, tokens, *[types.int64] * 3, columns, cursors, marks)
-    return types.void(*kinds), generate
-
-
-@intrinsic
-def overlap_tile(typing_context, bits, words, stride, row, lane, overlap):
-    """Write the sizes of the intersections of TILE_ROWS by TILE_LANES sets into `overlap`.
-
-    bits uint64 [words, stride]: set s has bit e % 64 of bits[e / 64, s] set for its element e;
-    overlap int64 [stride, stride] gets rows row.. and columns lane.. .
-    """
-
-    def generate(context, builder, signature, arguments):
-        emit = Emitter(context, builder, signature, arguments)
-        bits, words, stride, row, lane, overlap = emit.values
-        kind = ir.VectorType(I64, TILE_LANES)
-
-        def count_word(w, registers):
-            start = builder.mul(w, stride)
-            columns = emit.load(bits, builder.add(start, lane), kind, 8)
-            results = []
-            for offset, register in enumerate(registers):
-                at = emit.plus(builder.add(start, row), offset)
-                common = builder.and_(columns, emit.broadcast(emit.load(bits, at, I64, 8), kind))
-                results.append(builder.add(register, emit.call("ctpop", common)))
-            return results
-
-        sums = emit.loop(words, [emit.constant(kind, 0)] * TILE_ROWS, count_word)
-        for offset, total in enumerate(sums):
-            at = builder.add(builder.mul(emit.plus(row, offset), stride), lane)
-            emit.store(total, overlap, at, 8)
-        return context.get_dummy_value()
-
-    kinds = (bits, *[types.int64] * 4, overlap)
     return types.void(*kinds), generate

@@ -11,13 +11,19 @@ import numpy as np
 from numba import njit
 
 from brido.rouge.stemmer import PAD, stem
-from brido.rouge.vectors import break_bits, load8, word_bits, zeros_below
+from brido.rouge.vectors import break_bits, compiled, inlined, load8, word_bits, zeros_below
 
 _MARGIN = b"\xff" * 80  # vectors read past the end of the last text
 _NEWLINE = 10
 _LOWER = np.uint64(0x2020202020202020)
-_KEY_BYTES = 16
-_UNSTEMMED = 3  # letters of the longest token that is not stemmed
+_LOW_HALF = np.uint64(0xFFFFFFFF)
+_EIGHT, _KEY_BYTES, _PAD = np.uint64(8), np.uint64(16), np.uint64(PAD)
+# Row n keeps the first n bytes of two numbers of 8; a branch on the length costs more.
+_KEY_MASKS = np.array(
+    [[2 ** (8 * min(n, 8)) - 1, 2 ** (8 * max(n - 8, 0)) - 1] for n in range(17)],
+    np.uint64,
+)
+_UNSTEMMED = np.uint64(3)  # letters of the longest token that is not stemmed
 _MIX_LOW, _MIX_HIGH = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xC2B2AE3D27D4EB4F)
 
 
@@ -37,7 +43,7 @@ def _encode(text: str) -> bytes:
     return lowered.encode("utf-8", "surrogatepass")
 
 
-@njit(cache=True)
+@compiled()
 def find_tokens(data, texts, starts, lengths, text_tokens, text_sentences, sentence_tokens):
     """The number of tokens; fills where tokens, sentences and texts begin.
 
@@ -86,7 +92,7 @@ def find_tokens(data, texts, starts, lengths, text_tokens, text_sentences, sente
     return token
 
 
-@njit(cache=True)
+@compiled()
 def _run_end(data, block):
     """Where the run of letters that reaches `block` ends."""
     while True:
@@ -96,55 +102,51 @@ def _run_end(data, block):
         block += 64
 
 
-@njit(cache=True)
+@inlined()
 def _keys(data, start, length):
     """The first 16 letters, lower-cased, as two numbers; missing letters are 0."""
-    low = load8(data, start) | _LOWER
-    if length < 8:
-        return low & ((np.uint64(1) << np.uint64(8 * length)) - np.uint64(1)), np.uint64(0)
-    high = load8(data, start + 8) | _LOWER
-    if length < _KEY_BYTES:
-        high &= (np.uint64(1) << np.uint64(8 * length - 64)) - np.uint64(1)
-    return low, high
+    kept = length if length < _KEY_BYTES else _KEY_BYTES
+    low = (load8(data, start) | _LOWER) & _KEY_MASKS[kept, 0]
+    return low, (load8(data, start + _EIGHT) | _LOWER) & _KEY_MASKS[kept, 1]
 
 
-@njit(cache=True)
+@compiled()
 def _same_rest(data, first, second, length):
     """Whether two words of equal length agree behind their keys."""
-    for k in range(_KEY_BYTES, length):
+    for k in range(_KEY_BYTES, length):  # noqa: SIM110 - compiled
         if data[first + k] | 0x20 != data[second + k] | 0x20:
             return False
     return True
 
 
-@njit(cache=True)
+@inlined()
 def _find(table, data, low, high, start, length, stamp):
     """The slot of a word: the one that holds it, or a free one.
 
-    table uint64 [slots, 4], slots a power of two: keys, start << 32 | length, stamp << 32 | type.
-    A slot with another stamp belongs to an earlier document and is free.
+    table uint64 [slots, 4], slots a power of two: keys, length, start, stamp << 32 | type. A slot
+    with another stamp belongs to an earlier document and is free.
     """
-    mask = np.int64(table.shape[0] - 1)
-    mixed = (low ^ (high * _MIX_HIGH)) * _MIX_LOW
-    slot = np.int64(mixed >> np.uint64(32)) & mask
-    while table[slot, 3] >> np.uint64(32) == stamp:
-        if table[slot, 0] == low and table[slot, 1] == high:
-            place = table[slot, 2]
-            if np.int64(place & np.uint64(0xFFFFFFFF)) == length and (
-                length <= _KEY_BYTES
-                or _same_rest(data, np.int64(place >> np.uint64(32)), start, length)
-            ):
-                return slot
-        slot = (slot + 1) & mask
+    mask = np.uint64(table.shape[0] - 1)
+    slot = ((low ^ (high * _MIX_HIGH)) * _MIX_LOW >> np.uint64(32)) & mask
+    while table[slot, 4] >> np.uint64(32) == stamp:
+        if (
+            table[slot, 0] == low
+            and table[slot, 1] == high
+            and table[slot, 2] == length
+            and (length <= _KEY_BYTES or _same_rest(data, table[slot, 3], start, length))
+        ):
+            break
+        slot = (slot + np.uint64(1)) & mask
     return slot
 
 
-@njit(cache=True)
+@inlined()
 def _insert(table, slot, low, high, start, length, stamp, number):
     table[slot, 0] = low
     table[slot, 1] = high
-    table[slot, 2] = np.uint64(start) << np.uint64(32) | np.uint64(length)
-    table[slot, 3] = stamp << np.uint64(32) | np.uint64(number)
+    table[slot, 2] = length
+    table[slot, 3] = start
+    table[slot, 4] = stamp << np.uint64(32) | number
 
 
 @njit(cache=True)
@@ -154,31 +156,31 @@ def intern(data, starts, lengths, first, last, use_stemmer, words, stems, pool, 
     `words` and `stems` are tables of `_find`, `stamp` a positive number not used on them before;
     `pool` holds the stems: as many bytes as the text of the tokens and 16 + PAD for each.
     """
-    count = 0
-    filled = 0
+    count = np.uint64(0)
+    filled = np.uint64(0)
     for token in range(first, last):
         start, length = starts[token], lengths[token]
         low, high = _keys(data, start, length)
         slot = _find(words, data, low, high, start, length, stamp)
-        if words[slot, 3] >> np.uint64(32) == stamp:
-            token_types[token] = words[slot, 3] & np.uint64(0xFFFFFFFF)
+        if words[slot, 4] >> np.uint64(32) == stamp:
+            token_types[token] = words[slot, 4] & _LOW_HALF
             continue
         # The word goes into the pool behind PAD zeros, is stemmed there, and stays if it is new.
-        pool[filled : filled + PAD] = 0
-        begin = filled + PAD
+        begin = filled + _PAD
+        pool[filled:begin] = 0
         for k in range(length):
             pool[begin + k] = data[start + k] | 0x20
-        pool[begin + length : begin + length + PAD] = 0
+        pool[begin + length : begin + length + _PAD] = 0
         size = length
         if use_stemmer and length > _UNSTEMMED:
-            size = stem(pool[filled:], length)
+            size = np.uint64(stem(pool[filled:], np.int64(length)))
         stem_low, stem_high = _keys(pool, begin, size)
         stem_slot = _find(stems, pool, stem_low, stem_high, begin, size, stamp)
-        if stems[stem_slot, 3] >> np.uint64(32) != stamp:
+        if stems[stem_slot, 4] >> np.uint64(32) != stamp:
             _insert(stems, stem_slot, stem_low, stem_high, begin, size, stamp, count)
             filled = begin + size
-            count += 1
-        number = stems[stem_slot, 3] & np.uint64(0xFFFFFFFF)
+            count += np.uint64(1)
+        number = stems[stem_slot, 4] & _LOW_HALF
         _insert(words, slot, low, high, start, length, stamp, number)
         token_types[token] = number
-    return count
+    return np.int64(count)

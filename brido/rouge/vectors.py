@@ -5,14 +5,21 @@ are wider than most machines' registers; LLVM cuts them to what the machine has.
 contiguous and addressed by element; byte order is little-endian.
 """
 
+import functools
 from collections.abc import Callable
 
 from llvmlite import ir
-from numba import types
+from numba import njit, types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
 I1, I8, I32, I64 = (ir.IntType(bits) for bits in (1, 8, 32, 64))
+
+
+# Functions that create no arrays do without reference counts: counting costs an atomic instruction
+# for every array of every call. Helpers of hot loops are inlined as well.
+compiled = functools.partial(njit, cache=True, _nrt=False)
+inlined = functools.partial(njit, cache=True, _nrt=False, forceinline=True)
 
 
 class Emitter:

@@ -1,0 +1,238 @@
+"""ROUGE of all pairs of texts, equal to rouge_score 0.1.2 to the last bit, and R of Eq. 2.
+
+>>> rouge_matrix(["the cat sat"], ["the cat", "a dog"])["rouge1"]
+array([[0.8, 0. ]])
+
+For many documents call `similarity_batch`: one call of the compiled code does a chunk of documents
+without the GIL, so threads work side by side. The result does not depend on their number.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from brido.errors import BridoError
+from brido.rouge import kernels, pltrdy, values
+from brido.rouge.tokens import text_bytes
+
+Combination = Literal["harmonic_r1_r2", "mean_r1_r2_rlsum"]
+Value = Literal["fmeasure", "precision", "recall", "mean_f_precision"]
+Implementation = Literal["rouge_score", "pltrdy"]
+
+_MEASURES = {
+    "rouge1": kernels.ROUGE1,
+    "rouge2": kernels.ROUGE2,
+    "rougeL": kernels.ROUGE_L,
+    "rougeLsum": kernels.ROUGE_LSUM,
+}
+_COMBINATIONS = {
+    "harmonic_r1_r2": [kernels.ROUGE1, kernels.ROUGE2],
+    "mean_r1_r2_rlsum": [kernels.ROUGE1, kernels.ROUGE2, kernels.ROUGE_LSUM],
+}
+_VALUES = {
+    "fmeasure": values.FMEASURE,
+    "precision": values.PRECISION,
+    "recall": values.RECALL,
+    "mean_f_precision": values.MEAN_F_PRECISION,
+}
+_IMPLEMENTATIONS = ("rouge_score", "pltrdy")
+# A chunk of documents or a tile of a matrix: enough work for one call, little enough memory.
+_CHUNK_DOCUMENTS, _CHUNK_LETTERS = 64, 2_000_000
+_TILE_TEXTS, _TILE_LETTERS = 128, 300_000
+
+
+def rouge_matrix(
+    predictions: Sequence[str],
+    targets: Sequence[str],
+    measures: Sequence[str] = ("rouge1", "rouge2", "rougeLsum"),
+    use_stemmer: bool = True,
+    value: str = "fmeasure",
+) -> dict[str, NDArray[np.float64]]:
+    """ROUGE of every prediction (row) against every target (column), [P, T] for each measure.
+
+    Every number equals rouge_score 0.1.2's `score(target, prediction)`. Measures: rouge1, rouge2,
+    rougeL, rougeLsum (sentences are parted by newlines; the caller splits). `value`: fmeasure,
+    precision or recall. A text without tokens scores 0.
+
+    Raises:
+        BridoError: an unknown measure or value, or a text that is no str.
+    """
+    _check_choices({"value": (value, tuple(_VALUES)[:3])})
+    for measure in measures:
+        _check_choices({"measure": (measure, tuple(_MEASURES))})
+    _check_texts({"predictions": predictions, "targets": targets})
+    found = {name: np.zeros((len(predictions), len(targets))) for name in measures}
+    codes = np.array([_MEASURES[name] for name in measures], np.int64)
+    for rows in _spans(predictions, _TILE_TEXTS, _TILE_LETTERS, len):
+        for columns in _spans(targets, _TILE_TEXTS, _TILE_LETTERS, len):
+            tile = [*predictions[rows], *targets[columns]]
+            first_target = rows.stop - rows.start
+            hits, lengths = _count([tile], first_target, first_target, codes, use_stemmer)
+            sizes = lengths[0].astype(np.int64)
+            for name, counted in zip(measures, hits[0], strict=True):
+                grams = np.maximum(sizes - (name == "rouge2"), 0)
+                values.fill_values(
+                    counted,
+                    grams[:first_target],
+                    grams[first_target:],
+                    _VALUES[value],
+                    found[name][rows, columns],
+                )
+    return found
+
+
+def similarity_matrix(
+    candidates: Sequence[str],
+    reference: str,
+    combination: Combination,
+    value: Value = "fmeasure",
+    implementation: Implementation = "rouge_score",
+    use_stemmer: bool = True,
+) -> NDArray[np.float32]:
+    """R(S_i, S_j) of N candidates and, in the last column, R(S_i, S*): float32 [N, N + 1].
+
+    Row = prediction (the candidate judged), column = target; the diagonal is 0. `harmonic_r1_r2`
+    (XSum) is 2 R1 R2 / (R1 + R2), 0 where both are 0; `mean_r1_r2_rlsum` (CNN/DM) the mean of
+    three, sentences parted by newlines. Computed in float64 and rounded once. mean_f_precision is
+    the mean of R by F-measures and R by precisions.
+
+    Raises:
+        BridoError: no candidates, a text that is no str, or an unknown choice.
+    """
+    return similarity_batch(
+        [candidates],
+        [reference],
+        combination,
+        value=value,
+        implementation=implementation,
+        use_stemmer=use_stemmer,
+    )[0]
+
+
+def similarity_batch(
+    candidates: Sequence[Sequence[str]],
+    references: Sequence[str],
+    combination: Combination,
+    threads: int = 1,
+    value: Value = "fmeasure",
+    implementation: Implementation = "rouge_score",
+    use_stemmer: bool = True,
+) -> NDArray[np.float32]:
+    """`similarity_matrix` of many documents: float32 [documents, N, N + 1].
+
+    candidates: N texts for each document, the same N everywhere. The result is the same, bit for
+    bit, for any number of threads.
+
+    Raises:
+        BridoError: as similarity_matrix, or different N; the documents are named by their index.
+    """
+    _check_choices(
+        {
+            "combination": (combination, tuple(_COMBINATIONS)),
+            "value": (value, tuple(_VALUES)),
+            "implementation": (implementation, _IMPLEMENTATIONS),
+        }
+    )
+    documents = _checked_documents(candidates, references)
+    size = len(candidates[0]) if documents else 0
+    similarity = np.zeros((len(documents), size, size + 1), np.float32)
+
+    def fill(span: slice) -> None:
+        if implementation == "pltrdy":
+            for index in range(span.start, span.stop):
+                pltrdy.fill_similarity(documents[index], combination, value, similarity[index])
+            return
+        codes = np.array(_COMBINATIONS[combination], np.int64)
+        hits, lengths = _count(documents[span], size, 0, codes, use_stemmer)
+        values.fill_similarity(hits, lengths, _VALUES[value], similarity[span])
+
+    spans = _spans(documents, _CHUNK_DOCUMENTS, _CHUNK_LETTERS, lambda texts: sum(map(len, texts)))
+    if threads == 1:
+        for span in spans:
+            fill(span)
+    else:
+        with ThreadPoolExecutor(threads) as pool:
+            list(pool.map(fill, spans))
+    return similarity
+
+
+def _count(
+    documents: Sequence[Sequence[str]],
+    predictions: int,
+    first_target: int,
+    codes: NDArray[np.int64],
+    use_stemmer: bool,
+) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+    """Hits [documents, measures, predictions, targets] and tokens [documents, texts]."""
+    texts = len(documents[0])
+    shape = (len(documents), len(codes), predictions, texts - first_target)
+    hits = np.empty(shape, np.int32)
+    lengths = np.empty((len(documents), texts), np.int32)
+    data = text_bytes([text for document in documents for text in document])
+    kernels.count_hits(
+        *(data, len(documents), texts, predictions, first_target, use_stemmer, codes),
+        *(hits, lengths),
+    )
+    return hits, lengths
+
+
+def _spans(
+    items: Sequence, most_items: int, most_letters: int, letters: Callable[..., int]
+) -> Iterator[slice]:
+    """Consecutive slices of at most so many items and letters, at least one item each."""
+    first = total = 0
+    for index, item in enumerate(items):
+        size = letters(item)
+        if index > first and (index - first == most_items or total + size > most_letters):
+            yield slice(first, index)
+            first, total = index, 0
+        total += size
+    if first < len(items):
+        yield slice(first, len(items))
+
+
+def _check_choices(choices: dict[str, tuple[str, tuple[str, ...]]]) -> None:
+    for name, (choice, known) in choices.items():
+        if choice not in known:
+            raise BridoError(f"unknown {name} {choice!r}: choose from {', '.join(known)}")
+
+
+def _check_texts(lists: dict[str, Sequence[str]]) -> None:
+    problems = [
+        f"{name}[{index}] is {text!r}, not a text"
+        for name, texts in lists.items()
+        for index, text in enumerate(texts)
+        if not isinstance(text, str)
+    ]
+    if problems:
+        raise BridoError.from_problems("ROUGE compares texts:", problems)
+
+
+def _checked_documents(
+    candidates: Sequence[Sequence[str]], references: Sequence[str]
+) -> list[list[str]]:
+    """Candidates and reference of each document in one list, checked."""
+    if len(candidates) != len(references):
+        raise BridoError(f"{len(candidates)} lists of candidates but {len(references)} references")
+    problems = []
+    documents = []
+    for index, (texts, reference) in enumerate(zip(candidates, references, strict=True)):
+        documents.append([*texts, reference])
+        if not texts:
+            problems.append(f"document {index} has no candidates")
+        elif len(texts) != len(candidates[0]):
+            problems.append(
+                f"document {index} has {len(texts)} candidates, document 0 has {len(candidates[0])}"
+            )
+        problems += [
+            f"document {index}: {'the reference' if place == len(texts) else f'candidate {place}'} "
+            f"is {text!r}, not a text"
+            for place, text in enumerate(documents[-1])
+            if not isinstance(text, str)
+        ]
+    if problems:
+        raise BridoError.from_problems("ROUGE compares N texts a document:", problems)
+    return documents

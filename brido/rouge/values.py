@@ -1,0 +1,69 @@
+"""Hits and lengths to ROUGE values, with rouge_score's operations in rouge_score's order."""
+
+import numpy as np
+from numba import njit
+
+from brido.rouge.vectors import inlined
+
+FMEASURE, PRECISION, RECALL, MEAN_F_PRECISION = range(4)
+
+
+@inlined(error_model="numpy")
+def _value(hits, predicted, wanted, value):
+    """One pair; `predicted` and `wanted` are the n-grams of prediction and target."""
+    precision = hits / max(predicted, 1)
+    recall = hits / max(wanted, 1)
+    if value == PRECISION:
+        return precision
+    if value == RECALL:
+        return recall
+    total = precision + recall
+    quotient = 2 * precision * recall / total
+    return quotient if total > 0 else 0.0
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def fill_values(hits, predicted, wanted, value, values):
+    """Fill values float64 [predictions, targets] from hits int32 of the same shape.
+
+    predicted int64 [predictions], wanted int64 [targets]: how many n-grams the texts have.
+    """
+    for row in range(len(predicted)):
+        for column in range(len(wanted)):
+            values[row, column] = _value(hits[row, column], predicted[row], wanted[column], value)
+
+
+@inlined(error_model="numpy")
+def _combined(hits, row, column, predicted, wanted, value):
+    """R of one pair: the mean of three measures, or the harmonic mean of two."""
+    first = _value(hits[0, row, column], predicted, wanted, value)
+    second = _value(hits[1, row, column], predicted - 1, wanted - 1, value)
+    if len(hits) == 3:
+        return (first + second + _value(hits[2, row, column], predicted, wanted, value)) / 3
+    total = first + second
+    quotient = 2 * first * second / total
+    return quotient if total > 0 else 0.0
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def fill_similarity(hits, lengths, value, similarity):
+    """Fill similarity float32 [documents, N, N + 1]; the diagonal gets 0.
+
+    hits int32 [documents, measures, N, N + 1]: ROUGE-1, ROUGE-2 and, for CNN/DM's combination,
+    ROUGE-Lsum; lengths int32 [documents, N + 1].
+    """
+    for document in range(len(hits)):
+        found, sizes, filled = hits[document], lengths[document], similarity[document]
+        for row in range(filled.shape[0]):
+            for column in range(filled.shape[1]):
+                if value == MEAN_F_PRECISION:
+                    mean = (
+                        _combined(found, row, column, sizes[row], sizes[column], FMEASURE)
+                        + _combined(found, row, column, sizes[row], sizes[column], PRECISION)
+                    ) / 2
+                    filled[row, column] = np.float32(mean)
+                else:
+                    filled[row, column] = np.float32(
+                        _combined(found, row, column, sizes[row], sizes[column], value)
+                    )
+            filled[row, row] = 0
