@@ -10,7 +10,12 @@ from pathlib import Path
 from statistics import fmean
 
 import pyarrow as pa
-from transformers import AutoModelForSeq2SeqLM, AutoTokenizer
+from transformers import (
+    AutoModelForSeq2SeqLM,
+    AutoTokenizer,
+    PreTrainedModel,
+    PreTrainedTokenizerBase,
+)
 
 from brido.atomic import atomic_folder
 from brido.config import load_params
@@ -51,21 +56,14 @@ def main() -> None:
 def make_task(params: Params) -> Task:
     """The training run that the settings and the tables describe."""
     settings, base = params.training, paths.checkpoint("base")
-    if not base.is_dir():
-        raise BridoError(f"{base} is missing: make it with `dvc repro checkpoint@base`")
     documents, validation = (ranked(split) for split in SPLITS)
     inputs = [base]
     for split in SPLITS:
         inputs += [paths.corpus(split), paths.candidates(split), paths.scores(split)]
+    model, tokenizer = _load(base)
     folder = work_root() / "train" / fingerprint(settings, inputs)
-    model = AutoModelForSeq2SeqLM.from_pretrained(base, dtype="float32")
-    encoder = Encoder(
-        AutoTokenizer.from_pretrained(base),
-        model,
-        settings.max_source_tokens,
-        settings.max_candidate_tokens,
-        settings.decoder_prefix,
-    )
+    limits = settings.max_source_tokens, settings.max_candidate_tokens
+    encoder = Encoder(tokenizer, model, *limits, settings.decoder_prefix)
     sample = validation.sample(settings.validation.documents)
     if this_process().is_main:
         remove_stale(folder)
@@ -74,6 +72,20 @@ def make_task(params: Params) -> Task:
     measure = measures(sample)
     task.generator = SampleGenerator(encoder, texts, documents_at_once(task), measure)
     return task
+
+
+def _load(base: Path) -> tuple[PreTrainedModel, PreTrainedTokenizerBase]:
+    if not base.is_dir():
+        raise BridoError(f"{base} is missing: make it with `dvc repro checkpoint@base`")
+    try:
+        # Trained in float32 whatever it was stored in; autocast may run products in bfloat16.
+        model = AutoModelForSeq2SeqLM.from_pretrained(base, dtype="float32")
+        return model, AutoTokenizer.from_pretrained(base)
+    except (OSError, ValueError) as error:
+        raise BridoError(
+            f"{base} cannot be loaded ({str(error).strip().splitlines()[0]}): make it again with "
+            "`dvc repro -f checkpoint@base`"
+        ) from error
 
 
 def ranked(split: str) -> RankedDocuments:

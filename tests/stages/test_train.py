@@ -1,0 +1,212 @@
+"""The train stage as DVC runs it: files in, files out, whatever happens on the way."""
+
+import csv
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import torch
+from safetensors.torch import load_file
+from tokenizers import Tokenizer
+from tokenizers.models import WordLevel
+from tokenizers.pre_tokenizers import WhitespaceSplit
+from tokenizers.processors import TemplateProcessing
+from transformers import BartConfig, BartForConditionalGeneration, PreTrainedTokenizerFast
+
+from brido.errors import BridoError
+from brido.seq2seq.checkpoint import save
+from brido.tables import CANDIDATES, CORPUS, SCORES, write_table
+from stages import paths, train
+
+ROOT = Path(__file__).parent.parent.parent
+WORDS = [f"w{number}" for number in range(30)]
+PARAMS = """
+checkpoints:
+  base: {source: embedded}
+training:
+  epochs: 2
+  batch_size: 3
+  learning_rate: 0.01
+  gamma: 5.0
+  max_source_tokens: 24
+  max_candidate_tokens: 12
+  validation: {every: 4, documents: 4}
+runtime: {device: cpu, checkpoint_minutes: 0.000001}
+"""
+TUNED = Path("data/checkpoints/tuned")
+
+
+def write_base(folder: Path) -> None:
+    vocabulary = {word: n for n, word in enumerate(["<s>", "<pad>", "</s>", "<unk>", *WORDS])}
+    backend = Tokenizer(WordLevel(vocabulary, unk_token="<unk>"))
+    backend.pre_tokenizer = WhitespaceSplit()
+    backend.post_processor = TemplateProcessing(
+        single="<s> $A </s>", special_tokens=[("<s>", 0), ("</s>", 2)]
+    )
+    tokenizer = PreTrainedTokenizerFast(
+        tokenizer_object=backend, bos_token="<s>", pad_token="<pad>", eos_token="</s>",
+        unk_token="<unk>",
+    )  # fmt: skip
+    torch.manual_seed(0)
+    model = BartForConditionalGeneration(
+        BartConfig(
+            vocab_size=len(vocabulary), d_model=16, encoder_layers=1, decoder_layers=1,
+            encoder_attention_heads=2, decoder_attention_heads=2, encoder_ffn_dim=16,
+            decoder_ffn_dim=16, max_position_embeddings=32, dropout=0.1,
+        )
+    )  # fmt: skip
+    model.generation_config.max_length = 12
+    model.generation_config.num_beams = 2
+    save(model, tokenizer, folder)
+
+
+def write_split(split: str, documents: int, same: int = 0) -> None:
+    """Three candidates a document; the first `same` documents have three equal ones."""
+    corpus, candidates, scores = [], [], []
+    for number in range(documents):
+        words = [WORDS[(7 * number + step) % len(WORDS)] for step in range(12)]
+        name = f"{split}-{number}"
+        texts = [" ".join(words[:4]), " ".join(words[2:5]), " ".join(words[9:])]
+        if number < same:
+            texts = texts[:1] * 3
+        reference = " ".join(words[1:5])
+        corpus.append(
+            {"id": name, "document": " ".join(words), "summary": reference}
+            | {"references": [reference]}
+        )
+        candidates.append({"id": name, "candidates": texts, "search_scores": [-1.0, -2.0, -3.0]})
+        scores.append({"id": name, "scores": [0.4, 0.6, 0.2], "order": [1, 0, 2]})
+    write_table(paths.corpus(split), [corpus], CORPUS)
+    write_table(paths.candidates(split), [candidates], CANDIDATES)
+    write_table(paths.scores(split), [scores], SCORES)
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A project folder with everything that the stage reads."""
+    monkeypatch.chdir(tmp_path)
+    torch.set_num_threads(1)
+    Path("params.yaml").write_text(PARAMS)
+    write_base(paths.checkpoint("base"))
+    write_split("train", 14, same=2)
+    write_split("validation", 6)
+    return tmp_path
+
+
+def rows() -> list[dict[str, str]]:
+    with Path("metrics/training.csv").open() as stream:
+        return list(csv.DictReader(stream))
+
+
+def test_writes_a_checkpoint_and_the_history(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    train.main()
+    said = capsys.readouterr().err
+    assert "2 train documents have fewer than two distinct candidates" in said
+    assert "train-0, train-1" in said
+    tuned, base = load_file(TUNED / "model.safetensors"), paths.checkpoint("base")
+    assert tuned.keys() == load_file(base / "model.safetensors").keys()
+    assert any(
+        not torch.equal(tuned[n], v) for n, v in load_file(base / "model.safetensors").items()
+    )
+    assert {file.name for file in TUNED.iterdir()} == {file.name for file in base.iterdir()}
+    config = (TUNED / "config.json").read_text()
+    assert config == (base / "config.json").read_text()
+    # 12 documents that have an order, 3 an update, 2 epochs.
+    assert [int(row["update"]) for row in rows()] == [0, 4, 8]
+    for name in ("tau", "top1", "rouge", "r1", "mentions_unsupported"):
+        assert all(row[name] for row in rows()), name
+    assert not list((project / ".brido/work/train").iterdir())
+
+
+def test_the_same_bytes_twice(project: Path) -> None:
+    train.main()
+    first = (TUNED / "model.safetensors").read_bytes()
+    train.main()
+    assert (TUNED / "model.safetensors").read_bytes() == first
+
+
+def test_work_done_under_other_settings_is_dropped(project: Path) -> None:
+    stale = project / ".brido/work/train/0123456789abcdef"
+    stale.mkdir(parents=True)
+    train.main()
+    assert not stale.exists()
+
+
+@pytest.mark.parametrize(
+    ("damage", "message"),
+    [
+        (lambda: write_split("train", 13), None),
+        (lambda: paths.scores("train").unlink(), "dvc repro score"),
+        (lambda: write_table(paths.scores("train"), [], SCORES), "do not belong together"),
+        (lambda: write_split("train", 3, same=3), "no document has two distinct candidates"),
+        (lambda: write_split("validation", 3, same=3), "no validation document"),
+        (lambda: (paths.checkpoint("base") / "config.json").rename("x"), "dvc repro -f checkpoint"),
+    ],
+)
+def test_bad_inputs(project: Path, damage: Callable[[], object], message: str | None) -> None:
+    damage()
+    if message is None:
+        train.main()
+        return
+    with pytest.raises(BridoError, match=message):
+        train.main()
+    assert not TUNED.exists()
+    assert not Path("metrics/training.csv").exists()
+
+
+@pytest.mark.parametrize("value", [".nan", ".inf", "0", "fast"])
+def test_a_learning_rate_that_is_no_number(project: Path, value: str) -> None:
+    text = PARAMS.replace("learning_rate: 0.01", f"learning_rate: {value}")
+    Path("params.yaml").write_text(text)
+    with pytest.raises(BridoError, match=r"training\.learning_rate"):
+        train.main()
+    assert not TUNED.exists()
+
+
+def start(project: Path, **variables: str) -> subprocess.Popen:
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1", **variables}
+    return subprocess.Popen(
+        [sys.executable, "-m", "stages.train"],
+        cwd=project, env=environment, stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
+def test_a_killed_process_ends_in_the_same_bytes(project: Path, number: int) -> None:
+    assert start(project).wait() == 0
+    expected = (TUNED / "model.safetensors").read_bytes()
+    history = [(row["update"], row["loss"], row["tau"], row["rouge"]) for row in rows()]
+    (TUNED / "model.safetensors").unlink()
+    work = project / ".brido/work/train"
+    process = start(project)
+    deadline = time.monotonic() + 120
+    while not list(work.glob("*/state.pt")) and time.monotonic() < deadline:
+        time.sleep(0.002)
+    process.send_signal(number)
+    assert process.wait() == (143 if number == signal.SIGTERM else -number)
+    assert list(work.glob("*/state.pt"))
+    again = start(project)
+    assert again.wait() == 0
+    assert "from an earlier run" in again.stderr.read()
+    assert (TUNED / "model.safetensors").read_bytes() == expected
+    assert [(row["update"], row["loss"], row["tau"], row["rouge"]) for row in rows()] == history
+
+
+@pytest.mark.slow
+def test_brido_launch_trains_on_two_processes(project: Path) -> None:
+    assert start(project).wait() == 0
+    alone = rows()
+    Path("metrics/training.csv").unlink()
+    launched = start(project, BRIDO_LAUNCH="--cpu --num_processes 2 --num_machines 1")
+    said = launched.communicate()[1]
+    assert launched.returncode == 0, said
+    for one, two in zip(alone, rows(), strict=True):
+        assert float(two["loss"]) == pytest.approx(float(one["loss"]), rel=1e-5)
