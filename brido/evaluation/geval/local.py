@@ -63,8 +63,23 @@ class LocalJudge:
             )
         self._tokenizer.pad_token = self._tokenizer.pad_token or self._tokenizer.eos_token
         self._model.to(self._device).eval()
+        self._ends = self._neutral_generation()
         commit = getattr(self._model.config, "_commit_hash", None)
         self.served_model = f"{judge.model}@{commit}" if commit else str(judge.model)
+
+    def _neutral_generation(self) -> set[int]:
+        """Make generation greedy and nothing else; returns the tokens that end an answer.
+
+        A checkpoint's own habits (sampling, repetition penalty) are not the judge's, and `generate`
+        takes over whatever of them a call does not set.
+        """
+        end = self._model.generation_config.eos_token_id
+        if end is None:
+            end = self._tokenizer.eos_token_id
+        self._model.generation_config = GenerationConfig(
+            do_sample=False, eos_token_id=end, pad_token_id=self._tokenizer.pad_token_id
+        )
+        return set(end if isinstance(end, list) else [end])
 
     def answer(self, items: Sequence[Item]) -> list[Answer | None]:
         """The answers to (question, sample) pairs, generated together, in order.
@@ -126,33 +141,19 @@ class LocalJudge:
         with torch.inference_mode():
             output = self._model.generate(
                 **inputs.to(self._device),
-                generation_config=self._generation_config(limit),
+                max_new_tokens=limit,
                 logits_processor=LogitsProcessorList([draw]),
             )
         written = output[:, inputs["input_ids"].shape[1] :].tolist()
         return [
-            self._answer(ids, len(prompt), [step[row] for step in draw.steps], limit)
+            self._answer(ids, len(prompt), [step[row] for step in draw.steps])
             for row, (ids, prompt) in enumerate(zip(written, prompts, strict=True))
         ]
 
-    def _generation_config(self, limit: int) -> GenerationConfig:
-        """Greedy and nothing else: a checkpoint's own sampling habits are not the judge's."""
-        own = self._model.generation_config
-        end = own.eos_token_id if own.eos_token_id is not None else self._tokenizer.eos_token_id
-        return GenerationConfig(
-            do_sample=False,
-            max_new_tokens=limit,
-            eos_token_id=end,
-            pad_token_id=self._tokenizer.pad_token_id,
-        )
-
     def _answer(
-        self, ids: list[int], prompt_tokens: int, steps: list[list[tuple[int, float]]], limit: int
+        self, ids: list[int], prompt_tokens: int, steps: list[list[tuple[int, float]]]
     ) -> Answer:
-        config = self._generation_config(limit)
-        ends = config.eos_token_id
-        ends = set(ends if isinstance(ends, list) else [ends])
-        stop = next((index for index, token in enumerate(ids) if token in ends), None)
+        stop = next((index for index, token in enumerate(ids) if token in self._ends), None)
         kept = ids if stop is None else ids[:stop]
         text = self._tokenizer.decode(kept, skip_special_tokens=True)
         tokens = self._tokens(kept, steps) if self.judge.parameters.get("logprobs") else None

@@ -37,9 +37,9 @@ class Account:
         raise BridoError(
             f"geval: {missing:,} of {self.marks:,} marks are missing ({missing / self.marks:.1%}, "
             f"evaluation.geval.max_invalid_fraction allows {max_invalid_fraction:.1%}): {reasons}; "
-            f"first documents: {first}. Answers are kept in the store; look at them with "
-            "`python -m brido.evaluation.geval --show-invalid`, then change prompt, model or "
-            "structured_output, or run again where calls were not answered"
+            f"first documents: {first}. Run again where calls were not answered. To look at the "
+            "answers (they are kept) raise max_invalid_fraction and read the column `detail` of "
+            "the table of marks; then change prompt, model or structured_output"
         )
 
 
