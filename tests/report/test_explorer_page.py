@@ -133,8 +133,26 @@ def size(chromium, width, height):
 
 
 def shown_order(page):
-    rows = page.find_elements("css selector", ".candidate")
-    return [int(row.get_attribute("data-index")) for row in rows]
+    rows = "[...document.querySelectorAll('.candidate')]"
+    return page.execute_script(f"return {rows}.map((row) => Number(row.dataset.index))")
+
+
+def title(page):
+    return page.execute_script("return document.querySelector('.heading h3').textContent")
+
+
+def wait_for(page, name, alpha=None):
+    """Wait until the page shows the document (hash changes arrive a moment later)."""
+    from selenium.webdriver.support.ui import WebDriverWait
+
+    wanted = None if alpha is None else "Infinity" if math.isinf(alpha) else f"{alpha:g}"
+    shown = "return document.querySelector('.candidates').dataset.alpha"
+    WebDriverWait(page, 10).until(
+        lambda page: (
+            title(page) == name and (wanted is None or page.execute_script(shown) == wanted)
+        ),
+        f"the page must show {name} at alpha {wanted}",
+    )
 
 
 def shown_ids(page):
@@ -146,8 +164,10 @@ def choose(page, name):
     return shown_ids(page)
 
 
-def go(page, address, fragment):
-    page.get(f"{address}#{fragment}")
+def go(page, address, name, alpha=None):
+    fragment = f"document={quote(name, safe='')}"
+    page.get(f"{address}#{fragment}" + ("" if alpha is None else f"&alpha={alpha}"))
+    wait_for(page, name, alpha)
 
 
 @pytest.mark.parametrize("alpha", ALPHAS)
@@ -171,7 +191,7 @@ def test_every_document_ranks_exactly_at_a_named_alpha_ties_included(page, addre
     ties = 0
     for document in documents:
         for alpha in ALPHAS:
-            go(page, address, f"document={quote(document.id, safe='')}&alpha={alpha}")
+            go(page, address, document.id, alpha)
             scores = consensus_scores(document.similarity, alpha)
             ties += len(scores) - len(set(scores.tolist()))
             assert shown_order(page) == ranking(scores).tolist(), (document.id, alpha)
@@ -206,36 +226,38 @@ def test_filters_and_search(page):
 
 
 def test_deep_link_opens_document_and_alpha_and_history_works(page, address, documents):
-    go(page, address, "document=doc-3&alpha=15")
+    go(page, address, "doc-3", 15)
     page.refresh()
-    assert page.find_element("css selector", ".heading h3").text == "doc-3"
+    wait_for(page, "doc-3", 15)
     half = ranking(consensus_scores(documents[3].similarity, 15))
     assert shown_order(page) == half.tolist()
     page.find_element("css selector", '#list a[data-id="doc-5"]').click()
-    assert page.find_element("css selector", ".heading h3").text == "doc-5"
+    wait_for(page, "doc-5", 15)
     page.back()
-    assert page.find_element("css selector", ".heading h3").text == "doc-3"
-    go(page, address, "document=no-such&alpha=nonsense")
-    assert page.find_element("css selector", ".heading h3").text
+    wait_for(page, "doc-3", 15)
+    page.get("about:blank")
+    page.get(f"{address}#document=no-such&alpha=nonsense")
+    wait_for(page, "doc-0", 0)
 
 
 def test_keyboard_walks_the_documents(page):
     body = page.find_element("tag name", "body")
     body.send_keys("j")
-    assert page.find_element("css selector", ".heading h3").text == "doc-1"
+    wait_for(page, "doc-1")
     body.send_keys("k")
-    assert page.find_element("css selector", ".heading h3").text == "doc-0"
+    wait_for(page, "doc-0")
     body.send_keys("/")
     assert page.switch_to.active_element.get_attribute("id") == "search"
     page.switch_to.active_element.send_keys("j")
-    assert page.find_element("css selector", ".heading h3").text == "doc-0"
+    assert page.find_element("id", "search").get_attribute("value") == "j"
+    assert title(page) == "doc-0"
 
 
 def test_hostile_text_is_shown_as_text(page, address, documents):
     hostile = documents[6]
-    go(page, address, f"document={quote(hostile.id, safe='')}")
+    go(page, address, hostile.id)
     page.refresh()
-    assert page.find_element("css selector", ".heading h3").text == hostile.id
+    wait_for(page, hostile.id)
     text = page.execute_script("return document.querySelector('.reader .text').textContent")
     assert text == HOSTILE
     cards = page.execute_script("return document.querySelector('.card p').textContent")
@@ -244,7 +266,7 @@ def test_hostile_text_is_shown_as_text(page, address, documents):
 
 
 def test_marks_and_the_look_into_the_article(page, address):
-    go(page, address, "document=doc-0")
+    go(page, address, "doc-0")
     cards = {
         card.get_attribute("data-system"): card
         for card in page.find_elements("css selector", ".card")

@@ -83,7 +83,6 @@ class Browser {
     }
     const link = element("a", "", element("span", "row", element("span", "", item.id), flags),
       element("span", "start", item.text.slice(0, 140)));
-    link.href = this.address(item, this.alpha);
     link.dataset.id = item.id;
     return element("li", "", link);
   }
@@ -108,8 +107,10 @@ class Browser {
     if (named && first) document.getElementById("documents").scrollIntoView();
   }
 
+  /** Mark the current document in the list; every link keeps the alpha of now. */
   mark() {
     for (const link of this.list.querySelectorAll("a")) {
+      link.href = this.address({ id: link.dataset.id }, this.alpha);
       const here = this.current !== undefined && link.dataset.id === this.current.id;
       link.setAttribute("aria-current", here);
       if (here) this.list.scrollTop = link.offsetTop - this.list.offsetTop - 80;
@@ -121,10 +122,7 @@ class Browser {
     this.alpha = alpha;
     this.reader.rank(alpha);
     history.replaceState(null, "", this.address(this.current, alpha));
-    for (const link of this.list.querySelectorAll("a")) {
-      const item = this.visible.find((one) => one.id === link.dataset.id);
-      link.href = this.address(item, alpha);
-    }
+    this.mark();
   }
 
   step(offset) {

@@ -1,0 +1,161 @@
+"""The report stage on synthetic tables: what it writes, what it prints, what it refuses."""
+
+import json
+import math
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+import synthetic_run
+from ruamel.yaml import YAML
+
+from brido.config import load_params
+from brido.errors import BridoError
+from stages import report
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture(scope="module")
+def tables(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("tables")
+    synthetic_run.write_run(folder, documents=12, count=8)
+    raw = YAML(typ="safe").load((ROOT / "params.yaml").read_text())
+    raw["evaluation"]["metrics"] = list(synthetic_run.SUBMETRICS)
+    raw["report"] |= {"bootstrap_samples": 50, "page_documents": 5, "length_warning": 0.0001}
+    raw["generation"] |= {"num_candidates": 8, "num_beams": 8}
+    raw["scoring"]["alpha"] = 7
+    with (folder / "params.yaml").open("w") as file:
+        YAML(typ="safe").dump(raw, file)
+    return folder
+
+
+@pytest.fixture
+def project(tables, tmp_path):
+    shutil.copytree(tables, tmp_path, dirs_exist_ok=True)
+    return tmp_path
+
+
+def all_bytes(folder):
+    return {
+        str(path.relative_to(folder)): path.read_bytes()
+        for part in ("metrics", "report")
+        for path in sorted((folder / part).rglob("*"))
+        if path.is_file()
+    }
+
+
+@pytest.fixture(scope="module")
+def finished(tables, tmp_path_factory):
+    """A project after `python -m stages.report` in a process of its own, and what it printed."""
+    folder = tmp_path_factory.mktemp("finished")
+    shutil.copytree(tables, folder, dirs_exist_ok=True)
+    (folder / "metrics/systems").mkdir()
+    (folder / "metrics/systems/removed.json").write_text("{}")
+    command = [sys.executable, "-m", "stages.report"]
+    environment = os.environ | {"PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1"}
+    done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return folder, done.stdout
+
+
+def test_writes_everything_and_the_same_bytes_twice(finished, project, monkeypatch, capsys):
+    folder, printed = finished
+    written = all_bytes(folder)
+    systems = {name for name in written if name.startswith("metrics/systems/")}
+    assert systems == {f"metrics/systems/{name}.json" for name in synthetic_run.SYSTEMS}
+    figures = {"votes", "training", "length", "correlation"}
+    assert {name for name in written if "figures" in name} == {
+        f"metrics/figures/{name}.{kind}" for name in figures for kind in ("svg", "png")
+    }
+    monkeypatch.chdir(project)
+    report.report(load_params())
+    assert all_bytes(project) == written
+    capsys.readouterr()
+    report.show()
+    assert capsys.readouterr().out == printed
+
+
+def test_numbers_are_those_of_the_tables_and_finite(finished):
+    folder, _ = finished
+    for system in synthetic_run.SYSTEMS:
+        numbers = json.loads((folder / f"metrics/systems/{system}.json").read_text())
+        for metric, names in synthetic_run.SUBMETRICS.items():
+            table = pq.read_table(folder / f"data/evaluation/{metric}/{system}.parquet").to_pydict()
+            for name in names:
+                there = [value for value in table[name] if value is not None]
+                found = numbers.get(metric, {}).get(name)
+                if there:
+                    assert found == pytest.approx(sum(there) / len(there), abs=1e-6)
+                    assert math.isfinite(found)
+                else:
+                    assert found is None
+
+
+def test_signatures_intervals_and_the_last_lines(finished):
+    folder, printed = finished
+    signatures = json.loads((folder / "metrics/signatures.json").read_text())
+    assert signatures["tuned"]["rouge"] == {"implementation": "rouge", "version": "1", "n": 12}
+    intervals = json.loads((folder / "metrics/intervals.json").read_text())
+    gap = intervals["differences"]["tuned - base"]["rouge"]["r1"]
+    assert gap["low"] <= gap["mean"] <= gap["high"]
+    assert intervals["bootstrap"] == {"samples": 50, "confidence": 0.95, "seed": 0}
+    lines = printed.splitlines()
+    rows = [line.split()[0] for line in lines if line[:1].isalpha()]
+    assert rows[:4] == ["reference", "base", "tuned", "tuned"]
+    assert any(line.startswith("warning: Summaries of tuned are") for line in lines)
+    assert "report/index.html" in lines[-1]
+
+
+def test_page_holds_a_seeded_sample_with_exact_marks(finished):
+    project, _ = finished
+    html = (project / "report/index.html").read_text()
+    start = html.index('<script type="application/json" id="data">')
+    data = json.loads(html[html.index(">", start) + 1 : html.index("</script>", start)])
+    assert len(data["documents"]) == 5
+    assert (data["focus"], data["baseline"], data["alpha"]) == ("tuned", "base", 7)
+    corpus = pq.read_table(project / "data/corpus/validation.parquet").to_pylist()
+    towns = {row["id"]: row["facts"][0]["value"] for row in corpus}
+    marks = 0
+    for document in data["documents"]:
+        for candidate in document["candidates"]:
+            for text, *mark in candidate["parts"]:
+                if mark:
+                    assert mark == [int(text == towns[document["id"]]), "town"]
+                    marks += 1
+    assert marks > 20
+
+
+@pytest.mark.parametrize(
+    ("path", "stage"),
+    [
+        ("data/evaluation/rouge/tuned.parquet", "evaluate"),
+        ("data/candidates/validation.parquet", "generate"),
+        ("data/similarity/validation.parquet", "pairwise"),
+        ("data/decoded/base/validation.parquet", "decode"),
+        ("metrics/training.csv", "train"),
+    ],
+)
+def test_missing_tables_are_named_with_the_stage_that_makes_them(project, monkeypatch, path, stage):
+    monkeypatch.chdir(project)
+    (project / path).unlink()
+    with pytest.raises(BridoError, match=f"dvc repro {stage}") as caught:
+        report.report(load_params())
+    assert path in str(caught.value)
+
+
+def test_damaged_table_ends_with_exit_code_2(project, run_stage):
+    (project / "data/evaluation/rouge/tuned.parquet").write_bytes(b"nonsense")
+    done = run_stage("stages.report")
+    assert (done.returncode, "Traceback" in done.stderr) == (2, False)
+    assert "rouge/tuned.parquet is no readable Parquet file" in done.stderr
+
+
+def test_nothing_to_show_is_a_user_error(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(BridoError, match="dvc repro report"):
+        report.show()
