@@ -19,7 +19,7 @@ from brido.text import Splitter, split_sentences
 
 Found = tuple[str, str, bool]  # type, text, supported
 
-_NUMBER = re.compile(r"\d+(?:[.,:]\d+)*")
+_NUMBER = re.compile(r"\d+(?:[.,:]\d+)*[a-z]*")
 _WORD = re.compile(r"\w+(?:[-'’.&]\w+)*")
 _POSSESSIVE = re.compile(r"['’]s$")
 # A capital at the start of a sentence says nothing about these; they never start a name there.

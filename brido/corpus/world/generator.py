@@ -8,7 +8,9 @@ own random stream, named by seed, split and index: document i never depends on a
 """
 
 import random
+from bisect import bisect
 from collections.abc import Iterator
+from itertools import accumulate
 from typing import Any, Protocol
 
 from brido.corpus.world import lexicon
@@ -20,8 +22,14 @@ FIRST_NAME_RATE = 0.5
 OPTIONS_PER_ARTICLE = (2, 4)
 DISTRACTORS_PER_ARTICLE = (2, 4)
 MOST_SENTENCES = 9
-# Zipf: the r-th of three wordings is chosen with a weight of 1/r.
-_ZIPF_STEPS = (6 / 11, 9 / 11)
+# Zipf: of several wordings the r-th is chosen with a weight of 1/r; the cumulative shares.
+_ZIPF = {
+    count: [
+        value / sum(1 / rank for rank in range(1, count + 1))
+        for value in accumulate(1 / rank for rank in range(1, count))
+    ]
+    for count in range(1, 6)
+}
 _LEADS = {event.name: event.anchored_leads() for event in EVENTS}
 
 
@@ -143,8 +151,6 @@ class _Article:
             return f"{first} {self._unused(lexicon.SURNAMES)}"
         if kind == lexicon.ORGANISATION:
             return f"{self._unused(lexicon.BRANDS)} {self._pick(lexicon.SECTORS)}"
-        if kind == lexicon.DAY:
-            return f"{self._pick(lexicon.MONTHS)} {self._unused(lexicon.ORDINALS)}"
         return self._unused(lexicon.SIMPLE_VALUES[kind])
 
     def _unused(self, values: tuple[str, ...]) -> str:
@@ -160,8 +166,7 @@ class _Article:
         return values[int(self.rng.random() * len(values))]
 
     def _zipf(self, wordings: tuple[str, ...]) -> str:
-        number = self.rng.random()
-        return wordings[0 if number < _ZIPF_STEPS[0] else 1 if number < _ZIPF_STEPS[1] else 2]
+        return wordings[bisect(_ZIPF[len(wordings)], self.rng.random())]
 
     def _between(self, bounds: tuple[int, int]) -> int:
         return bounds[0] + int(self.rng.random() * (bounds[1] - bounds[0] + 1))

@@ -34,8 +34,7 @@ TOWNS = _compose(
 COUNTIES = _compose("Aven Borr Cald Dorn Esk Fenn", "shire march dale land moor")
 BRANDS = _compose("Kel Lux Nova Orb Quan Sky Tri Zen", "tech corp max dyne via")
 SECTORS = _words("Foods Motors Energy Homes Bank Group Media Rail Care Systems Trust Partners")
-MONTHS = _words("January February March April June July August September October November December")
-ORDINALS = ("1st", "2nd", "3rd", *(f"{day}th" for day in range(4, 21)))
+DAYS = _words("Monday Tuesday Wednesday Thursday Friday Saturday Sunday")
 AGES = tuple(str(age) for age in range(18, 90))
 NUMBERS = tuple(str(number) for number in range(110, 1000, 10))
 MONEY = (
@@ -63,14 +62,14 @@ SIMPLE_VALUES: dict[str, tuple[str, ...]] = {
     AGE: AGES,
     NUMBER: NUMBERS,
     AMOUNT: MONEY,
+    DAY: DAYS,
 }
 
-# The part of a mention that each word can be; persons, organisations and days have two.
+# The part of a mention that each word can be; persons and organisations may have two.
 WORD_TYPES: dict[str, str] = {
     **{word: kind for kind, words in SIMPLE_VALUES.items() for word in words},
     **dict.fromkeys((*FIRST_NAMES, *SURNAMES), PERSON),
     **dict.fromkeys((*BRANDS, *SECTORS), ORGANISATION),
-    **dict.fromkeys((*MONTHS, *ORDINALS), DAY),
 }
 
 

@@ -20,8 +20,6 @@ _FIRST = frozenset((*lexicon.FIRST_NAMES, *lexicon.TITLES))
 _SURNAMES = frozenset(lexicon.SURNAMES)
 _BRANDS = frozenset(lexicon.BRANDS)
 _SECTORS = frozenset(lexicon.SECTORS)
-_MONTHS = frozenset(lexicon.MONTHS)
-_ORDINALS = frozenset(lexicon.ORDINALS)
 
 
 @dataclass(frozen=True)
@@ -74,8 +72,6 @@ def _mention_at(words: list[str]) -> tuple[str | None, int]:
         return lexicon.PERSON, 2
     if first in _BRANDS and second in _SECTORS:
         return lexicon.ORGANISATION, 2
-    if first in _MONTHS and second in _ORDINALS:
-        return lexicon.DAY, 2
     return lexicon.WORD_TYPES.get(first), 1
 
 

@@ -11,6 +11,7 @@ COURT = EventType(
         "{defendant}[age] has been jailed for {offence}[money] by a court in {town}[county].",
         "A court in {town}[county] has found {defendant}[age] guilty of {offence}.",
         "A {offence}[money] trial in {town}[county] has ended with prison for {defendant}[age].",
+        "{town}[county] is talking about {defendant}[age], who must go to prison for {offence}.",
     ),
     body=(
         (
@@ -36,7 +37,13 @@ COURT = EventType(
         option(
             "money",
             AMOUNT,
-            (" worth {money}", " over {money}", " that cost {money}"),
+            (
+                " worth {money}",
+                " over {money}",
+                " of {money}",
+                ", taking {money},",
+                " costing {money}",
+            ),
             (
                 "The damage came to {money}.",
                 "The victims lost {money} in all.",
@@ -46,7 +53,13 @@ COURT = EventType(
         option(
             "witness",
             PERSON,
-            (" after {witness} spoke", " with help from {witness}", " thanks to {witness}"),
+            (
+                " after {witness} spoke",
+                " thanks to {witness}",
+                " through {witness}",
+                ", betrayed by {witness},",
+                " despite {witness}",
+            ),
             (
                 "{witness} gave evidence at the trial.",
                 "The main witness was {witness}.",
@@ -64,6 +77,7 @@ CRASH = EventType(
         "{driver}[age] has died after losing control of a {vehicle} near {town}[county].",
         "Police are looking into the death of {driver}[age] in a {vehicle} near {town}[county].",
         "A {vehicle} crash near {town}[county] has killed {driver}[age].",
+        "The driver of a {vehicle}, {driver}[age], has been killed on a road near {town}[county].",
     ),
     body=(
         (
@@ -89,7 +103,13 @@ CRASH = EventType(
         option(
             "number",
             NUMBER,
-            (" as {number} watched", " before {number} people", " and {number} were delayed"),
+            (
+                " as {number} watched",
+                " before {number} people",
+                " and delayed {number}",
+                ", stopping {number} cars,",
+                " with {number} stuck",
+            ),
             (
                 "Some {number} people were caught in the queue.",
                 "The police counted {number} cars in the jam.",
@@ -99,7 +119,13 @@ CRASH = EventType(
         option(
             "firm",
             ORGANISATION,
-            (" while working for {firm}", " on the way to {firm}", " during a trip for {firm}"),
+            (
+                " working for {firm}",
+                " near {firm}",
+                " outside {firm}",
+                ", employed by {firm},",
+                " on {firm} business",
+            ),
             (
                 "{driver_last} worked for {firm}.",
                 "{firm} owned what was left of it.",
@@ -117,6 +143,7 @@ FIRE = EventType(
         "{owner}[age] has lost a {building} in a fire that broke out in {town}[county].",
         "A night of fire in {town}[county] has destroyed the {building} of {owner}[age].",
         "Fire crews in {town}[county] could not save the {building} of {owner}[age].",
+        "{town}[county] has seen a fire take the whole {building} that {owner}[age] ran.",
     ),
     body=(
         (
@@ -142,7 +169,13 @@ FIRE = EventType(
         option(
             "number",
             NUMBER,
-            (" and {number} fled", " that moved {number} people", " with {number} led to safety"),
+            (
+                " and {number} fled",
+                " that moved {number}",
+                " with {number} inside",
+                ", waking {number},",
+                " before {number} people",
+            ),
             (
                 "About {number} neighbours had to leave their beds.",
                 "Police moved {number} people out of danger.",
@@ -152,7 +185,13 @@ FIRE = EventType(
         option(
             "money",
             AMOUNT,
-            (", a loss of {money},", " worth {money}", " at a cost of {money}"),
+            (
+                " worth {money}",
+                " costing {money}",
+                " at {money} damage",
+                ", losing {money},",
+                " insured for {money}",
+            ),
             (
                 "The damage is put at {money}.",
                 "Repairs would cost {money}.",
@@ -170,6 +209,7 @@ PROTEST = EventType(
         "{leader}[age] has led a long march against {cause} through {town}[county].",
         "A noisy protest against {cause} in {town}[county] was called by {leader}[age].",
         "People in {town}[county] have joined {leader}[age] to march against {cause}.",
+        "The streets of {town}[county] were blocked when {leader}[age] spoke out against {cause}.",
     ),
     body=(
         (
@@ -195,7 +235,13 @@ PROTEST = EventType(
         option(
             "number",
             NUMBER,
-            (" with {number} others", ", {number} strong,", " and drawn {number} people"),
+            (
+                " with {number} others",
+                " and drawn {number}",
+                " before {number} people",
+                ", bringing {number},",
+                " as {number} watched",
+            ),
             (
                 "Police counted {number} marchers.",
                 "About {number} people took part.",
@@ -205,7 +251,13 @@ PROTEST = EventType(
         option(
             "target",
             ORGANISATION,
-            (" outside {target}", " in front of {target}", " to shame {target}"),
+            (
+                " outside {target}",
+                " near {target}",
+                " against {target}",
+                ", naming {target},",
+                " past {target}",
+            ),
             (
                 "The march stopped outside {target}.",
                 "The anger is aimed at {target}.",

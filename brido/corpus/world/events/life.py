@@ -11,6 +11,7 @@ MATCH = EventType(
         "{player}[age] has won the final of the {sport} cup for {town}[county].",
         "The team of {town}[county] have won the {sport} cup thanks to {player}[age].",
         "A late effort by {player}[age] has made {town}[county] champions in {sport}.",
+        "Fans of {sport} in {town}[county] are cheering {player}[age], who won them the cup.",
     ),
     body=(
         (
@@ -36,7 +37,13 @@ MATCH = EventType(
         option(
             "number",
             NUMBER,
-            (" before {number} fans", ", seen by {number} people,", " in front of {number}"),
+            (
+                " before {number} fans",
+                " with {number} watching",
+                " for {number} people",
+                ", cheered by {number},",
+                " as {number} sang",
+            ),
             (
                 "There were {number} spectators.",
                 "The crowd of {number} cheered.",
@@ -46,7 +53,13 @@ MATCH = EventType(
         option(
             "sponsor",
             ORGANISATION,
-            (" at the {sponsor} ground", " backed by {sponsor}", ", paid by {sponsor},"),
+            (
+                " at {sponsor}",
+                " with {sponsor}",
+                " for {sponsor}",
+                ", backed by {sponsor},",
+                " from {sponsor}",
+            ),
             (
                 "The cup was given by {sponsor}.",
                 "The team is sponsored by {sponsor}.",
@@ -67,6 +80,7 @@ WEATHER = EventType(
         "Many people in {town}[county] are still facing {damage} after {storm}.",
         "There have been {damage} in and around {town}[county] because of {storm}.",
         "Warnings of {storm} came too late for {town}[county], which now has {damage}.",
+        "It is {storm} that people in {town}[county] blame for {damage} in many streets.",
     ),
     body=(
         (
@@ -91,7 +105,13 @@ WEATHER = EventType(
         option(
             "number",
             NUMBER,
-            (" in {number} homes", ", with {number} calls for help,", " and {number} people left"),
+            (
+                " in {number} homes",
+                " for {number} people",
+                " after {number} calls",
+                ", moving {number},",
+                " with {number} hurt",
+            ),
             (
                 "Some {number} homes were affected.",
                 "There were {number} calls for help.",
@@ -101,7 +121,13 @@ WEATHER = EventType(
         option(
             "money",
             AMOUNT,
-            (" costing {money}", ", a bill of {money},", " with damage of {money}"),
+            (
+                " costing {money}",
+                " worth {money}",
+                " of {money}",
+                ", wasting {money},",
+                " for {money}",
+            ),
             (
                 "The bill may reach {money}.",
                 "Damage of {money} was reported.",
@@ -111,7 +137,13 @@ WEATHER = EventType(
         option(
             "expert",
             PERSON,
-            (", warns {expert},", " according to {expert}", ", {expert} says,"),
+            (
+                " despite {expert}",
+                " after {expert} warned",
+                " with {expert}",
+                ", says {expert},",
+                " according to {expert}",
+            ),
             (
                 "{expert} studies such weather.",
                 "The forecast was made by {expert}.",
@@ -129,6 +161,7 @@ AWARD = EventType(
         "{winner}[age] from {town}[county] has won this year's national prize for {art}.",
         "A national prize for {art} has gone to {winner}[age], who lives in {town}[county].",
         "{town}[county] is celebrating {winner}[age], the winner of a prize for {art}.",
+        "The work of {winner}[age] in {art} has brought a national prize to {town}[county].",
     ),
     body=(
         (
@@ -154,7 +187,13 @@ AWARD = EventType(
         option(
             "number",
             NUMBER,
-            (" ahead of {number} others", ", beating {number} rivals,", " out of {number} entries"),
+            (
+                " from {number} entries",
+                " over {number} others",
+                " before {number} guests",
+                ", beating {number},",
+                " among {number} people",
+            ),
             (
                 "The jury looked at {number} entries.",
                 "There were {number} rivals.",
@@ -164,7 +203,13 @@ AWARD = EventType(
         option(
             "money",
             AMOUNT,
-            (" worth {money}", ", along with {money},", " and with it {money}"),
+            (
+                " worth {money}",
+                " of {money}",
+                " with {money}",
+                ", earning {money},",
+                " and {money}",
+            ),
             (
                 "The prize is worth {money}.",
                 "A cheque of {money} comes with it.",
@@ -174,7 +219,13 @@ AWARD = EventType(
         option(
             "giver",
             ORGANISATION,
-            (" given by {giver}", " from {giver}", ", a gift of {giver},"),
+            (
+                " from {giver}",
+                " by {giver}",
+                " at {giver}",
+                ", thanking {giver},",
+                " through {giver}",
+            ),
             (
                 "The prize is given by {giver}.",
                 "{giver} pays for the award.",
@@ -192,6 +243,7 @@ HEALTH = EventType(
         "{patient}[age] has become the first to get {treatment} at the hospital in {town}[county].",
         "Doctors in {town}[county] have treated {patient}[age] with {treatment} at long last.",
         "The hospital in {town}[county] has sent {patient}[age] home after {treatment}.",
+        "After {treatment} at the hospital in {town}[county], {patient}[age] is out of danger.",
     ),
     body=(
         (
@@ -217,7 +269,13 @@ HEALTH = EventType(
         option(
             "money",
             AMOUNT,
-            (" for {money}", ", paid for with {money},", " at a cost of {money}"),
+            (
+                " for {money}",
+                " worth {money}",
+                " at {money}",
+                ", paying {money},",
+                " costing {money}",
+            ),
             (
                 "The operation cost {money}.",
                 "Donors had raised {money}.",
@@ -227,7 +285,13 @@ HEALTH = EventType(
         option(
             "doctor",
             PERSON,
-            (" by {doctor}", " under {doctor}", " thanks to {doctor}"),
+            (
+                " by {doctor}",
+                " under {doctor}",
+                " with {doctor}",
+                ", thanking {doctor},",
+                " through {doctor}",
+            ),
             (
                 "The surgeon was {doctor}.",
                 "{doctor} led the operation.",
@@ -237,7 +301,13 @@ HEALTH = EventType(
         option(
             "maker",
             ORGANISATION,
-            (" with tools from {maker}", " using {maker} devices", " and help from {maker}"),
+            (
+                " using {maker}",
+                " from {maker}",
+                " via {maker}",
+                ", helped by {maker},",
+                " near {maker}",
+            ),
             (
                 "The devices were made by {maker}.",
                 "{maker} delivered the equipment.",

@@ -51,7 +51,7 @@ def age(person: str) -> Option:
     return Option(
         "age",
         lexicon.AGE,
-        (", {age},", ", aged {age},", ", who is {age},"),
+        (", {age},", ", aged {age},", ", now {age},", ", just {age},", ", who is {age},"),
         (
             f"{{{person}_last}} is {{age}} years old.",
             f"{{{person}_last}}, who is {{age}}, made no further comment.",
@@ -65,7 +65,7 @@ def county() -> Option:
     return Option(
         "county",
         lexicon.COUNTY,
-        (", {county},", " in {county}", ", part of {county},"),
+        (", {county},", " in {county}", " up in {county}", ", deep in {county},", " over in {county}"),
         (
             "{town} is a town in {county}.",
             "{town} lies in the middle of {county}.",
@@ -79,7 +79,7 @@ def day() -> Option:
     return Option(
         "day",
         lexicon.DAY,
-        (" on {day}", " late on {day}", " early on {day}"),
+        (" on {day}", " late {day}", " this {day}", " last {day}", ", it was {day},"),
         (
             "It happened on {day}.",
             "Word of it spread on {day}.",
@@ -118,7 +118,7 @@ DISTRACTORS: tuple[str, ...] = (
 FORMULAS: dict[str, str] = {
     lexicon.AGE: ", who is said to be {} years of age,",
     lexicon.COUNTY: ", which is said to be in the county of {},",
-    lexicon.DAY: ", which is said to have been on the day of {},",
+    lexicon.DAY: ", which is said to be from the day of {},",
     lexicon.NUMBER: ", which is said to be about a total of {},",
     lexicon.AMOUNT: ", which is said to be about a sum of {},",
     lexicon.ORGANISATION: ", which is said to be about the company of {},",

@@ -11,6 +11,7 @@ BUSINESS = EventType(
         "{company} has said that it will open a {site} in {town}[county].",
         "A new {site} that belongs to {company} will be built in {town}[county].",
         "Plans by {company} for a {site} in {town}[county] have been agreed.",
+        "{town}[county] has been chosen by {company} as the home of its next {site}.",
     ),
     body=(
         (
@@ -35,7 +36,13 @@ BUSINESS = EventType(
         option(
             "number",
             NUMBER,
-            (" with {number} jobs", ", hiring {number} people,", " for {number} workers"),
+            (
+                " with {number} jobs",
+                " for {number} workers",
+                " and hire {number}",
+                ", needing {number} people,",
+                " to employ {number}",
+            ),
             (
                 "It will bring {number} jobs.",
                 "The firm is looking for {number} people.",
@@ -45,7 +52,13 @@ BUSINESS = EventType(
         option(
             "money",
             AMOUNT,
-            (" for {money}", " at a price of {money}", ", a deal of {money},"),
+            (
+                " for {money}",
+                " at {money}",
+                " worth {money}",
+                ", spending {money},",
+                " costing {money}",
+            ),
             (
                 "The investment comes to {money}.",
                 "It will cost {money} to build.",
@@ -55,7 +68,13 @@ BUSINESS = EventType(
         option(
             "manager",
             PERSON,
-            (" under {manager}", " led by {manager}", ", says {manager},"),
+            (
+                " under {manager}",
+                " with {manager}",
+                " through {manager}",
+                ", says {manager},",
+                " led by {manager}",
+            ),
             (
                 "{manager} will be in charge.",
                 "It will be run by {manager}.",
@@ -75,6 +94,7 @@ COUNCIL = EventType(
         "{councillor}[age] has won a close vote for a new {plan} in {town}[county].",
         "The council of {town}[county] has backed a {plan} put forward by {councillor}[age].",
         "Councillors in {town}[county] have agreed with {councillor}[age] on a {plan}.",
+        "A plan by {councillor}[age] to give {town}[county] its own {plan} has been passed.",
     ),
     body=(
         (
@@ -100,7 +120,13 @@ COUNCIL = EventType(
         option(
             "money",
             AMOUNT,
-            (" for {money}", " costing {money}", " with a budget of {money}"),
+            (
+                " for {money}",
+                " worth {money}",
+                " at {money}",
+                ", spending {money},",
+                " costing {money}",
+            ),
             (
                 "The council has set aside {money}.",
                 "The price is given as {money}.",
@@ -110,7 +136,13 @@ COUNCIL = EventType(
         option(
             "builder",
             ORGANISATION,
-            (" built by {builder}", " to be made by {builder}", " with {builder} as partner"),
+            (
+                " by {builder}",
+                " with {builder}",
+                " from {builder}",
+                ", hiring {builder},",
+                " through {builder}",
+            ),
             (
                 "{builder} will do the work.",
                 "The contract goes to {builder}.",
@@ -128,6 +160,7 @@ RESEARCH = EventType(
         "{scientist}[age] of the university of {town}[county] has published a study of {subject}.",
         "A study of {subject} by {scientist}[age] in {town}[county] has surprised experts.",
         "Researchers in {town}[county] around {scientist}[age] have learned more about {subject}.",
+        "What {scientist}[age] has found out about {subject} makes {town}[county] famous.",
     ),
     body=(
         (
@@ -153,7 +186,13 @@ RESEARCH = EventType(
         option(
             "number",
             NUMBER,
-            (" with {number} volunteers", ", using {number} samples,", " after {number} tests"),
+            (
+                " with {number} volunteers",
+                " after {number} tests",
+                " from {number} samples",
+                ", asking {number} people,",
+                " over {number} nights",
+            ),
             (
                 "The team collected {number} samples.",
                 "There were {number} volunteers.",
@@ -163,7 +202,13 @@ RESEARCH = EventType(
         option(
             "money",
             AMOUNT,
-            (" for {money}", " on a grant of {money}", ", funded with {money},"),
+            (
+                " for {money}",
+                " on {money}",
+                " worth {money}",
+                ", spending {money},",
+                " costing {money}",
+            ),
             (
                 "A grant of {money} paid for it.",
                 "The project had {money} to spend.",
@@ -173,7 +218,13 @@ RESEARCH = EventType(
         option(
             "sponsor",
             ORGANISATION,
-            (" paid by {sponsor}", " together with {sponsor}", " for {sponsor}"),
+            (
+                " with {sponsor}",
+                " for {sponsor}",
+                " through {sponsor}",
+                ", backed by {sponsor},",
+                " from {sponsor}",
+            ),
             (
                 "The equipment was lent by {sponsor}.",
                 "{sponsor} supported the work.",
@@ -191,6 +242,7 @@ TRANSPORT = EventType(
         "{operator} has announced that it will stop its {service} in {town}[county].",
         "The {service} in {town}[county] is to be cut by {operator}.",
         "Passengers in {town}[county] are to lose the {service} run by {operator}.",
+        "There will soon be no {service} in {town}[county] after a decision by {operator}.",
     ),
     body=(
         (
@@ -215,7 +267,13 @@ TRANSPORT = EventType(
         option(
             "number",
             NUMBER,
-            (" used by {number} people", ", hitting {number} riders,", " with {number} users"),
+            (
+                " used by {number}",
+                " with {number} riders",
+                " despite {number} users",
+                ", stranding {number},",
+                " after {number} complaints",
+            ),
             (
                 "Some {number} riders used it daily.",
                 "It carried {number} people a day.",
@@ -225,7 +283,13 @@ TRANSPORT = EventType(
         option(
             "money",
             AMOUNT,
-            (" to save {money}", " over {money} of debt", " for want of {money}"),
+            (
+                " over {money}",
+                " to save {money}",
+                " for {money}",
+                ", losing {money},",
+                " after {money} losses",
+            ),
             (
                 "It made a loss of {money}.",
                 "The move saves {money}.",
@@ -235,7 +299,13 @@ TRANSPORT = EventType(
         option(
             "spokesman",
             PERSON,
-            (", said {spokesman},", " according to {spokesman}", ", {spokesman} confirmed,"),
+            (
+                " through {spokesman}",
+                " after {spokesman} spoke",
+                " despite {spokesman}",
+                ", says {spokesman},",
+                " with {spokesman}",
+            ),
             (
                 "{spokesman} spoke for the operator.",
                 "The news was broken by {spokesman}.",

@@ -1,0 +1,106 @@
+"""Unsupported mentions: exact on the world, rules on other text."""
+
+import contextlib
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from brido.corpus.world import document
+from brido.evaluation import Inputs
+from brido.evaluation.mentions import capitalised_spans, evaluate, text_mentions
+from brido.settings import MentionsSettings, WorldSettings
+
+
+@contextlib.contextmanager
+def silent(label, total, unit):
+    yield SimpleNamespace(advance=lambda count=1: None)
+
+
+def measure(documents, summaries, facts=None, case_sensitive=True):
+    inputs = Inputs(
+        ids=[str(index) for index in range(len(summaries))],
+        documents=documents,
+        summaries=summaries,
+        references=[["x"]] * len(summaries),
+        facts=facts,
+    )
+    return evaluate(inputs, MentionsSettings(case_sensitive=case_sensitive), Path(), silent)
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.integers(0, 10**6))
+def test_references_of_the_world_are_judged_as_their_facts_say(index):
+    row = document(WorldSettings(), "test", index)
+    result = measure([row["document"]], [row["summary"]], [row["facts"]])
+    missing = {fact["value"] for fact in row["facts"] if not fact["in_document"]}
+    (detail,) = result.details
+    assert {each["text"] for each in detail["mentions"] if not each["supported"]} == missing
+    (found,) = result.rows
+    assert found["unsupported"] == bool(missing)
+    made = len(detail["mentions"])
+    assert found["precision"] == (made - len(missing)) / made
+
+
+def test_types_matter_on_the_world():
+    facts = [{"slot": "number", "type": "number", "value": "440", "in_document": True}]
+    (row,) = measure(["440"], ["440 and 44."], [facts]).rows
+    assert row == {"precision": 0.5, "unsupported": 1}
+
+
+def test_a_summary_without_mentions():
+    (row,) = measure(["Some text."], ["nothing to see"]).rows
+    assert row == {"precision": None, "unsupported": 0}
+
+
+@pytest.mark.parametrize(
+    ("sentence", "spans"),
+    [
+        ("The mayor of Paris met Angela Merkel.", ["Paris", "Angela Merkel"]),
+        ("Paris is old.", []),
+        ("Angela Merkel is old.", ["Angela Merkel"]),
+        ("The United Nations met.", ["United Nations"]),
+        ("In London it rained.", ["London"]),
+        ("He met Anna's friend Tom, Ben and Liz.", ["Anna", "Tom", "Ben", "Liz"]),
+        ("Anna, Ben met.", ["Ben"]),
+        ("nothing here", []),
+        ("", []),
+    ],
+)
+def test_capitalised_spans(sentence, spans):
+    assert capitalised_spans(sentence) == spans
+
+
+def test_text_mentions():
+    source = "Angela Merkel paid 1,200 euros in Paris on the 4th, for 3.5 tons; Merkel's choice."
+    summary = "Merkel paid 1200 euros. Angela Merkel saw Rome on the 5th. It cost 3.5 in Paris."
+    found = {(kind, text): good for kind, text, good in text_mentions(source, summary, True)}
+    assert found == {
+        ("number", "1200"): True,
+        ("number", "5th"): False,
+        ("number", "3.5"): True,
+        ("name", "Angela Merkel"): True,
+        ("name", "Rome"): False,
+        ("name", "Paris"): True,
+    }
+
+
+def test_names_match_whole_words_in_order():
+    assert text_mentions("Parisian Merkel Angela", "She saw Paris and Angela Merkel", True) == [
+        ("name", "Paris", False),
+        ("name", "Angela Merkel", False),
+    ]
+
+
+def test_case_sensitivity_is_a_setting():
+    documents, summaries = ["they met anna aldlow"], ["They met Anna Aldlow."]
+    (strict,) = measure(documents, summaries).rows
+    (lenient,) = measure(documents, summaries, case_sensitive=False).rows
+    assert (strict["unsupported"], lenient["unsupported"]) == (1, 0)
+
+
+def test_the_signature_says_what_was_measured():
+    assert "approximate" in measure(["a"], ["b"]).signature["implementation"]
+    assert "exact" in measure(["a"], ["b"], [[]]).signature["implementation"]

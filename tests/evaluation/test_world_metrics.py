@@ -1,0 +1,141 @@
+"""world_qa and world_judge: marks worked out by hand on known facts."""
+
+import contextlib
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from brido.corpus.world import documents
+from brido.errors import BridoError
+from brido.evaluation import SUBMETRICS, Inputs, load_metric
+from brido.evaluation.world_judge import judge
+from brido.evaluation.world_qa import compare, questions
+from brido.settings import EvaluationSettings, WorldSettings
+
+
+def fact(slot, kind, value, in_document=True):
+    return {"slot": slot, "type": kind, "value": value, "in_document": in_document}
+
+
+FACTS = [
+    fact("event", "event", "court"),
+    fact("defendant", "person", "Anna Aldlow"),
+    fact("offence", "term", "fraud"),
+    fact("town", "town", "Ashwick"),
+    fact("age", "age", "44"),
+    fact("county", "county", "Avenshire", False),
+    fact("other_age", "age", "71"),
+]
+TRUE = "Anna Aldlow, 44, has been jailed for fraud by a court in Ashwick."
+COUNTY = "Anna Aldlow, 44, has been jailed for fraud by a court in Ashwick, Avenshire."
+STOLEN_AGE = "Anna Aldlow, 71, has been jailed for fraud by a court in Ashwick."
+
+
+@contextlib.contextmanager
+def silent(label, total, unit):
+    yield SimpleNamespace(advance=lambda count=1: None)
+
+
+def evaluate(metric, summaries, facts):
+    inputs = Inputs(
+        ids=[str(index) for index in range(len(summaries))],
+        documents=[""] * len(summaries),
+        summaries=summaries,
+        references=[["x"]] * len(summaries),
+        facts=facts,
+    )
+    settings = getattr(EvaluationSettings(), metric)
+    return load_metric(metric)(inputs, settings, Path(), silent)
+
+
+def test_judge_by_hand():
+    marks, detail = judge(TRUE, FACTS)
+    assert marks == {"coherence": 5, "consistency": 5, "fluency": 3, "relevance": 5}
+    assert detail == {"event": "court", "well_formed": True, "not_stated": []}
+
+    marks, detail = judge(COUNTY, FACTS)  # 4 of 5 statements are the document's
+    assert marks == {"coherence": 5, "consistency": 1 + 4 * 4 / 5, "fluency": 3, "relevance": 5}
+    assert detail["not_stated"] == [{"slot": "county", "type": "county", "value": "Avenshire"}]
+
+    marks, _ = judge(STOLEN_AGE, FACTS)  # 71 is in the document, but it is another person's
+    assert marks["consistency"] == 1 + 4 * 3 / 4
+
+    marks, _ = judge("Anna Aldlow was jailed jailed in Ashwick", FACTS)
+    assert marks == {
+        "coherence": 5,
+        "consistency": 5,
+        "fluency": 1,
+        "relevance": 1 + 4 * 2 / 3,
+    }
+    marks, _ = judge("Anna Aldlow and Tom Barlow met Keltech Foods.", FACTS)
+    # Defendant told twice and an organisation without a role: 5 - 1 - 1; 1 of 3 statements holds.
+    assert marks == {
+        "coherence": 3,
+        "consistency": 1 + 4 / 3,
+        "fluency": 2,
+        "relevance": 1 + 4 / 3,
+    }
+
+
+def test_judge_of_another_event_and_of_nothing():
+    other = "A van crash near Ashwick has killed Anna Aldlow."
+    marks, detail = judge(other, FACTS)
+    assert detail["event"] == "crash"
+    assert marks["coherence"] == 3
+    marks, _ = judge("", FACTS)
+    assert marks == {"coherence": 5, "consistency": 1, "fluency": 1, "relevance": 1}
+
+
+def test_questions_by_hand():
+    asked = {each["slot"]: each for each in questions(STOLEN_AGE, FACTS)}
+    assert set(asked) == {"defendant", "offence", "town", "age"}
+    assert asked["age"]["prediction"] == "44"
+    assert (asked["age"]["is_answered"], asked["age"]["em"]) == (1, 0)
+    (county,) = [each for each in questions(COUNTY, FACTS) if each["slot"] == "county"]
+    assert (county["prediction"], county["is_answered"], county["f1"]) == (None, 0, 0)
+
+
+@pytest.mark.parametrize(
+    ("answer", "prediction", "f1", "em"),
+    [
+        ("Anna Aldlow", "Anna Aldlow", 1, 1),
+        ("Mr Aldlow", "Ms Aldlow", 1, 1),
+        ("Aldlow", "Anna Aldlow", 2 / 3, 0),
+        ("the Foods", "Foods!", 1, 1),
+        ("44", "71", 0, 0),
+        ("44", None, 0, 0),
+    ],
+)
+def test_compare(answer, prediction, f1, em):
+    assert compare(answer, prediction) == (pytest.approx(f1), em)
+
+
+def test_world_qa_averages_over_questions():
+    (row,) = evaluate("world_qa", [COUNTY], [FACTS]).rows
+    assert row == {"is_answered": 80, "f1": 80, "em": 80}
+    (row,) = evaluate("world_qa", ["Nothing."], [FACTS]).rows
+    assert row == {"is_answered": 0, "f1": 0, "em": 0}
+
+
+@pytest.mark.parametrize("metric", ["world_qa", "world_judge"])
+def test_references_where_everything_is_supported_are_perfect(metric):
+    rows = list(documents(WorldSettings(support_rate=1.0), "test", 60))
+    result = evaluate(metric, [row["summary"] for row in rows], [row["facts"] for row in rows])
+    best = {"world_qa": 100, "world_judge": 5}[metric]
+    for row in result.rows:
+        assert tuple(row) == SUBMETRICS[metric]
+        assert {row[name] for name in row if name not in {"fluency", "average"}} == {best}
+        if metric == "world_judge":
+            assert (row["fluency"], row["average"]) == (3, 4.5)
+
+
+@pytest.mark.parametrize("metric", ["world_qa", "world_judge"])
+def test_a_corpus_without_facts_is_refused(metric):
+    with pytest.raises(BridoError, match="embedded world"):
+        evaluate(metric, ["x"], None)
+
+
+def test_an_unknown_metric_is_refused():
+    with pytest.raises(BridoError, match="no metric 'rouge2'"):
+        load_metric("rouge2")

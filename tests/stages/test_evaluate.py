@@ -1,0 +1,100 @@
+"""The evaluate stage: its table, its signature, its errors, and equal bytes twice."""
+
+import json
+
+import pytest
+
+from brido.config import check_params
+from brido.corpus.world import documents
+from brido.errors import BridoError
+from brido.evaluation import METRICS, SUBMETRICS
+from brido.settings import EvaluationSettings, WorldSettings
+from brido.tables import CORPUS, DECODED, WORLD_CORPUS, read_metadata, read_rows, write_table
+from stages import paths
+from stages.evaluate import evaluate
+
+PARAMS = check_params({"checkpoints": {"base": {"source": "embedded"}}})
+CHEAP = ["rouge", "mentions", "extractiveness", "world_qa", "world_judge"]
+
+
+@pytest.fixture
+def project(tmp_path, monkeypatch):
+    """A project with twelve documents of the world and the summaries of a system."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("BRIDO_WORK", str(tmp_path / "work"))
+    rows = list(documents(WorldSettings(), "test", 12))
+    write_table(paths.corpus("test"), [rows], WORLD_CORPUS)
+    write_summaries(rows, [row["summary"] for row in rows])
+    return rows
+
+
+def write_summaries(rows, texts, system="tuned"):
+    decoded = [
+        {"id": row["id"], "summary": text, "score": 0.0}
+        for row, text in zip(rows, texts, strict=True)
+    ]
+    write_table(paths.decoded(system, "test"), [decoded], DECODED)
+
+
+@pytest.mark.parametrize("metric", CHEAP)
+def test_a_row_a_document_and_a_signature(project, metric):
+    path = evaluate(PARAMS, metric, "tuned")
+    assert path == paths.evaluation(metric, "tuned")
+    rows = read_rows(path, None, "")
+    assert [row["id"] for row in rows] == [row["id"] for row in project]
+    assert tuple(rows[0])[1:-1] == SUBMETRICS[metric]
+    assert all(json.loads(row["detail"]) is not None for row in rows)
+    signature = read_metadata(path, "")["signature"]
+    assert signature["n"] == len(project)
+    assert signature["implementation"]
+    first = path.read_bytes()
+    assert evaluate(PARAMS, metric, "tuned").read_bytes() == first
+
+
+def test_numbers_are_those_of_the_summaries(project):
+    empty = ["" for _ in project]
+    write_summaries(project, empty, "base")
+    rouge = {
+        system: [row["r1"] for row in read_rows(evaluate(PARAMS, "rouge", system), None, "")]
+        for system in ("tuned", "base")
+    }
+    assert set(rouge["tuned"]) == {100.0}
+    assert set(rouge["base"]) == {0.0}
+    copied = read_rows(evaluate(PARAMS, "extractiveness", "base"), None, "")
+    assert {row["coverage"] for row in copied} == {None}
+
+
+def test_a_corpus_without_facts(project):
+    rows = [{name: row[name] for name in CORPUS.names} for row in project]
+    write_table(paths.corpus("test"), [rows], CORPUS)
+    path = evaluate(PARAMS, "mentions", "tuned")
+    assert "approximate" in read_metadata(path, "")["signature"]["implementation"]
+    with pytest.raises(BridoError, match="world_qa needs the facts"):
+        evaluate(PARAMS, "world_qa", "tuned")
+    assert not paths.evaluation("world_qa", "tuned").exists()
+
+
+def test_summaries_of_other_documents_are_refused(project):
+    write_summaries(project[1:], [row["summary"] for row in project[1:]])
+    with pytest.raises(BridoError, match=r"other documents .*\(11 and 12 rows\).*decode@tuned"):
+        evaluate(PARAMS, "rouge", "tuned")
+
+
+def test_missing_tables_name_the_stage(project):
+    with pytest.raises(BridoError, match="dvc repro decode@base"):
+        evaluate(PARAMS, "rouge", "base")
+    paths.corpus("test").unlink()
+    with pytest.raises(BridoError, match="dvc repro download"):
+        evaluate(PARAMS, "rouge", "tuned")
+
+
+def test_every_metric_has_settings_and_submetrics():
+    sections = set(EvaluationSettings.model_fields) - {"metrics"}
+    assert set(METRICS) == set(SUBMETRICS) == sections
+
+
+def test_the_command_line_explains_itself(run_stage, project):
+    result = run_stage("stages.evaluate", "rouge")
+    assert result.returncode == 2
+    assert "usage: python -m stages.evaluate METRIC SYSTEM" in result.stderr
+    assert "Traceback" not in result.stderr
