@@ -92,7 +92,6 @@ def instruct_model(tmp_path_factory):
     folder = tmp_path_factory.mktemp("instruct")
     model.generation_config.temperature = 0.3
     model.generation_config.do_sample = True
-    model.generation_config.repetition_penalty = 1.7
     model.save_pretrained(folder)
     tokenizer.save_pretrained(folder)
     torch.set_num_threads(threads)

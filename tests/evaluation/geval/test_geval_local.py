@@ -1,6 +1,7 @@
 """A local instruct model as judge: real tokenizer, chat template and generation, tiny weights."""
 
 import json
+import shutil
 import sqlite3
 
 import pytest
@@ -12,6 +13,16 @@ from brido.settings import GEvalSettings, JudgeRuntime
 
 DOCUMENTS = ["the old bridge", "river", "mayor opened the new bridge in 1994", "closed", "new"]
 SUMMARIES = ["old bridge", "the river", "bridge opened", "it closed in 1994", "new"]
+
+
+@pytest.fixture(scope="module")
+def instruct_model(instruct_model, tmp_path_factory):
+    """The tiny model with a generation_config whose habits would change its marks."""
+    folder = tmp_path_factory.mktemp("habits") / "model"
+    shutil.copytree(instruct_model, folder)
+    path = folder / "generation_config.json"
+    path.write_text(json.dumps({**json.loads(path.read_text()), "repetition_penalty": 1.7}))
+    return folder
 
 
 @pytest.fixture
@@ -102,8 +113,6 @@ def test_a_prompt_too_long_for_the_model_is_missing_not_fatal(judge):
 
 
 def test_models_that_cannot_judge(judge, tmp_path, instruct_model):
-    import shutil
-
     with pytest.raises(BridoError, match="cannot be loaded"):
         judge(model=str(tmp_path / "nothing")).score(DOCUMENTS, SUMMARIES)
     plain = tmp_path / "plain"
