@@ -1,0 +1,166 @@
+"""Everything at once: a server in trouble that dies for a while, and a client killed at random."""
+
+import json
+import os
+import random
+import signal
+import sqlite3
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+from bad_judge_server import BadJudgeServer, written_answer
+
+from brido.evaluation.geval import GEval
+from brido.evaluation.geval.answers import Answer
+from brido.evaluation.geval.criteria import CRITERIA
+from brido.evaluation.geval.setup import judges_of
+from brido.evaluation.geval.store import Row, Store
+from brido.settings import GEvalSettings, JudgeRuntime
+
+SYSTEMS = ("base", "brio", "tuned")
+SETTINGS = {"model": "judge", "score_mode": "greedy", "seed": 0, "max_invalid_fraction": 0.2}
+CONCURRENCY = 32
+
+
+def make_records(documents):
+    """Summaries of three systems; every seventh is the same for all three."""
+    records = []
+    for system in SYSTEMS:
+        for number in range(documents):
+            who = "all" if number % 7 == 0 else system
+            document = f"Document {number} tells of a bridge. " * 3
+            summary = f"Bridge {number}, as {who} has it."
+            records.append(
+                {"id": str(number), "system": system, "document": document, "summary": summary}
+            )
+    return records
+
+
+def key_of(text):
+    prompt = GEval(GEvalSettings(**SETTINGS), JudgeRuntime(replay=True)).prompt
+    (judge,) = judges_of(GEvalSettings(**SETTINGS), prompt, structured=True)
+    return judge, judge.key([{"role": "user", "content": text}])
+
+
+def undisturbed_table(records, folder):
+    """What the rule of the server gives, put into a store by hand: nothing was asked."""
+    store_path = folder / "undisturbed.sqlite"
+    judge = GEval(GEvalSettings(**SETTINGS), JudgeRuntime(replay=True, store=str(store_path)))
+    rows = []
+    for record in records:
+        text = judge.prompt.render(record["document"], record["summary"], CRITERIA)
+        who, key = key_of(text)
+        written = written_answer(f"{text} 0")
+        answer = Answer(written, "stop", False, "judge-as-served", len(text) // 5, 30)
+        rows.append(Row(who, key, 0, len(text), answer))
+    with Store(store_path) as store:
+        store.set_ability(rows[0].judge, "json_schema", True)
+        store.append(rows)
+    columns = [[record[name] for record in records] for name in ("document", "summary", "id")]
+    return judge.score(*columns)
+
+
+class Client:
+    """The command line, started and killed."""
+
+    def __init__(self, folder, url):
+        self.folder, self.out, self.store = folder, folder / "marks.parquet", folder / "a.sqlite"
+        changes = {
+            **SETTINGS,
+            "base_url": url,
+            "store": self.store,
+            "max_concurrency": CONCURRENCY,
+            "timeout_seconds": 2.0,
+            "max_attempts": 50,
+        }
+        words = [word for name, value in changes.items() for word in ("-S", f"{name}={value}")]
+        self.command = [sys.executable, "-m", "brido.evaluation.geval", str(folder / "in.jsonl")]
+        self.command += ["--out", str(self.out), *words]
+
+    def start(self):
+        root = Path(__file__).parents[3]
+        environment = {**os.environ, "PYTHONPATH": str(root), "OMP_NUM_THREADS": "1"}
+        log = (self.folder / "log").open("a")
+        return subprocess.Popen(self.command, env=environment, stdout=log, stderr=log)
+
+    def committed(self):
+        connection = sqlite3.connect(self.store)
+        keys = {key for (key,) in connection.execute("SELECT key FROM answers")}
+        connection.close()
+        return keys
+
+
+def run_chaos(folder, documents, kills, dead_seconds, seed):
+    """Run until the table is there; returns it and, for each kill, what was lost."""
+    records = make_records(documents)
+    (folder / "in.jsonl").write_text("\n".join(json.dumps(record) for record in records))
+    draw = random.Random(seed)
+    questions = len({(record["document"], record["summary"]) for record in records})
+    moments = sorted(draw.sample(range(questions // 10, questions), kills))
+    how = {"trouble": 0.15, "seed": seed, "stall_seconds": 3.0, "latency": 0.005}
+    with BadJudgeServer(answer=written_answer, **how) as server:
+        client = Client(folder, server.url)
+        dying = threading.Thread(target=die_once, args=(server, questions // 3, dead_seconds))
+        dying.start()
+        lost = []
+        for moment in moments:
+            process = client.start()
+            while len(server.answered) < moment:
+                assert process.poll() is None, (folder / "log").read_text()[-2000:]
+                time.sleep(0.005)
+            process.send_signal(signal.SIGKILL)
+            process.wait()
+            time.sleep(0.2)  # the server notices
+            kept = client.committed()
+            given = {key_of(text)[1] for text, _ in server.answered}
+            lost.append((kept, len(given - kept), len(server.requests)))
+        process = client.start()
+        assert process.wait(600) == 0, (folder / "log").read_text()[-2000:]
+        dying.join()
+        asked = [key_of(body["messages"][0]["content"])[1] for body in server.requests]
+    return records, client, lost, asked
+
+
+def die_once(server, after, seconds):
+    while len(server.answered) < after:
+        time.sleep(0.005)
+    server.die()
+    time.sleep(seconds)
+    server.live()
+
+
+def check(folder, documents, kills, dead_seconds, seed):
+    records, client, lost, asked = run_chaos(folder, documents, kills, dead_seconds, seed)
+    for kept, not_kept, requests in lost:
+        assert not kept & set(asked[requests:])  # what was committed is never asked again
+        assert not_kept <= CONCURRENCY  # only calls in flight repeat
+        assert kept <= client.committed()  # nor is it ever lost
+    expected = undisturbed_table(records, folder)
+    table = pq.read_table(client.out).to_pylist()
+    assert len(table) == len(records)
+    for record, row, marks, detail in zip(
+        records, table, expected.rows, expected.details, strict=True
+    ):
+        assert (row["id"], row["system"]) == (record["id"], record["system"])
+        assert {name: row[name] for name in marks} == marks
+        assert json.loads(row["detail"]) == detail
+    metadata = json.loads(pq.read_schema(client.out).metadata[b"brido"])
+    assert metadata["signature"] == expected.signature
+    log = (folder / "log").read_text()
+    assert "Bridge" not in log
+    assert "Traceback" not in log
+
+
+def test_a_killed_client_and_a_dying_server_change_nothing(tmp_path):
+    check(tmp_path, documents=40, kills=1, dead_seconds=1.0, seed=1)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", [2, 3])
+def test_two_thousand_documents_of_three_systems(tmp_path, seed):
+    check(tmp_path, documents=2000, kills=3, dead_seconds=10.0, seed=seed)
