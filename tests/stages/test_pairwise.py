@@ -1,0 +1,201 @@
+"""The pairwise stage: what it writes, that it goes on after a kill, and its refusals."""
+
+import random
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pyarrow.parquet as pq
+import pytest
+from ruamel.yaml import YAML
+
+from brido.errors import BridoError
+from brido.rouge import similarity_matrix
+from brido.tables import CANDIDATES, CORPUS, read_metadata, write_table
+from brido.text import one_sentence_a_line
+from stages import pairwise
+
+ROOT = Path(__file__).parents[2]
+WORDS = "Police said two men were hurt. The lorry hit a wall in Ashwick. Nobody was held.".split()
+SIZE = 4
+
+
+def summary(generator):
+    return " ".join(generator.choices(WORDS, k=generator.randint(0, 14)))
+
+
+def write_inputs(documents, skipped=(), validation=None):
+    """Corpus and candidates of both splits; the candidates leave out the `skipped` rows."""
+    tables = {}
+    for split, documents in (("train", documents), ("validation", validation or documents)):
+        generator = random.Random(split)
+        corpus = [
+            {"id": f"{split}-{i}", "document": "d", "summary": summary(generator), "references": []}
+            for i in range(documents)
+        ]
+        rows = [
+            {
+                "id": row["id"],
+                "candidates": [summary(generator) for _ in range(SIZE)],
+                "search_scores": [0.0] * SIZE,
+            }
+            for i, row in enumerate(corpus)
+            if i not in skipped
+        ]
+        write_table(Path(f"data/corpus/{split}.parquet"), [corpus], CORPUS)
+        write_table(Path(f"data/candidates/{split}.parquet"), [rows], CANDIDATES)
+        references = {row["id"]: row["summary"] for row in corpus}
+        tables[split] = [(row["id"], row["candidates"], references[row["id"]]) for row in rows]
+    return tables
+
+
+def settings(threads=1, **changes):
+    yaml = YAML()
+    params = yaml.load((ROOT / "params.yaml").read_text())
+    params["pairwise"].update(changes)
+    params["runtime"]["threads"] = threads
+    with open("params.yaml", "w") as stream:
+        yaml.dump(params, stream)
+
+
+def output(split="train"):
+    return Path(f"data/similarity/{split}.parquet")
+
+
+@pytest.fixture(autouse=True)
+def in_folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("BRIDO_WORK", raising=False)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"combination": "harmonic_r1_r2"},
+        {"combination": "mean_r1_r2_rlsum", "value": "mean_f_precision"},
+        {"combination": "mean_r1_r2_rlsum", "implementation": "pltrdy", "value": "recall"},
+        {"combination": "harmonic_r1_r2", "use_stemmer": False, "value": "precision"},
+    ],
+    ids=lambda changes: "-".join(map(str, changes.values())),
+)
+def test_rows_are_the_similarities_of_split_texts_in_corpus_order(changes):
+    tables = write_inputs(7, skipped={0, 3})
+    settings(**changes)
+    pairwise.main()
+    for split, expected in tables.items():
+        rows = pq.read_table(output(split)).to_pylist()
+        assert [row["id"] for row in rows] == [name for name, _, _ in expected]
+        for row, (_, candidates, reference) in zip(rows, expected, strict=True):
+            if changes["combination"] == "mean_r1_r2_rlsum":
+                candidates = [one_sentence_a_line(text) for text in candidates]
+                reference = one_sentence_a_line(reference)
+            matrix = similarity_matrix(candidates, reference, **changes)
+            assert np.array_equal(np.reshape(row["similarity"], (SIZE, SIZE + 1)), matrix)
+        kept = read_metadata(output(split), "")
+        assert kept["num_candidates"] == SIZE
+        assert kept["pairwise"]["combination"] == changes["combination"]
+
+
+def test_the_bytes_do_not_depend_on_the_number_of_workers(monkeypatch):
+    write_inputs(13, validation=2)
+    monkeypatch.setattr(pairwise, "SHARD_DOCUMENTS", 5)
+    found = set()
+    for combination in ("harmonic_r1_r2", "mean_r1_r2_rlsum"):  # threads, processes
+        for threads in (1, 2):
+            settings(threads, combination=combination)
+            pairwise.main()
+            found.add((combination, output().read_bytes()))
+    assert len(found) == 2
+
+
+def test_a_killed_stage_keeps_its_shards_and_ends_in_the_same_bytes(monkeypatch, capsys):
+    write_inputs(23, validation=2)
+    settings(combination="harmonic_r1_r2")
+    monkeypatch.setattr(pairwise, "SHARD_DOCUMENTS", 5)
+    pairwise.main()
+    expected = output().read_bytes()
+    shutil.rmtree("data/similarity")
+
+    compare, calls = pairwise._similarity, []
+
+    def killed(work, *arguments):
+        calls.append(work.ids)
+        if len(calls) == 3:
+            raise KeyboardInterrupt
+        return compare(work, *arguments)
+
+    monkeypatch.setattr(pairwise, "_similarity", killed)
+    with pytest.raises(KeyboardInterrupt):
+        pairwise.main()
+    assert not output().exists()
+    finished = len(list(Path(".brido/work/pairwise/train").rglob("*.parquet")))
+    assert finished >= 1
+
+    calls[:] = [None] * 10
+    capsys.readouterr()
+    pairwise.main()
+    done_now = [ids for ids in calls[10:] if ids[0].startswith("train")]
+    assert len(done_now) == 5 - finished
+    assert "from an earlier run" in capsys.readouterr().err
+    assert output().read_bytes() == expected
+    assert not list(Path(".brido").rglob("*.parquet"))
+
+
+def test_work_under_other_settings_is_not_taken_up(monkeypatch):
+    write_inputs(9)
+    settings(combination="harmonic_r1_r2")
+    pairwise.main()
+    fmeasure = output().read_bytes()
+    settings(combination="harmonic_r1_r2", value="precision")
+    pairwise.main()
+    assert output().read_bytes() != fmeasure
+
+
+def broken(change):
+    """Inputs whose train candidates `change` has edited."""
+    write_inputs(4)
+    settings()
+    path = Path("data/candidates/train.parquet")
+    rows = pq.read_table(path).to_pylist()
+    change(rows)
+    write_table(path, [rows], CANDIDATES)
+    with pytest.raises(BridoError) as error:
+        pairwise.main()
+    assert not output().exists()
+    return str(error.value)
+
+
+def test_rows_with_another_number_of_candidates_are_all_named():
+    def change(rows):
+        rows[1]["candidates"] = ["a", "b"]
+        rows[2]["candidates"] = []
+
+    message = broken(change)
+    assert "data/candidates/train.parquet" in message
+    assert "row 1, id 'train-1': 2 candidates, row 0 has 4" in message
+    assert "row 2, id 'train-2': no candidates" in message
+
+
+def test_a_first_row_without_candidates_is_named():
+    assert "row 0 has no candidates" in broken(lambda rows: rows[0].update(candidates=[]))
+
+
+def test_a_null_candidate_is_named():
+    message = broken(lambda rows: rows[3]["candidates"].__setitem__(2, None))
+    assert "row 3, id 'train-3': candidate 2 is null" in message
+
+
+def test_an_id_that_the_corpus_lacks_is_named():
+    message = broken(lambda rows: rows[1].update(id="somebody else"))
+    assert "'somebody else'" in message
+    assert "data/corpus/train.parquet" in message
+
+
+def test_a_table_without_rows_is_refused():
+    assert "no rows" in broken(lambda rows: rows.clear())
+
+
+def test_a_missing_table_names_the_stage_that_makes_it():
+    settings()
+    with pytest.raises(BridoError, match="dvc repro generate"):
+        pairwise.main()
