@@ -10,11 +10,12 @@ from brido.seq2seq.attention import no_mask, source_mask
 
 
 class GrowingLayer(DynamicLayer):
-    """Keys and values of one decoder layer in a buffer that doubles when it is full.
+    """Keys and values of one decoder layer in a buffer with room for some tokens more.
 
     `DynamicLayer` copies all former tokens to add one; here only the new token is written.
     """
 
+    room = 16
     _buffers: tuple[torch.Tensor, torch.Tensor] | None = None
 
     def update(
@@ -28,7 +29,7 @@ class GrowingLayer(DynamicLayer):
         needed = length + key_states.shape[2]
         if self._buffers is None or self._buffers[0].shape[2] < needed:
             self._buffers = tuple(
-                _grown(former, max(16, 2 * needed)) for former in (self.keys, self.values)
+                _grown(former, needed + self.room) for former in (self.keys, self.values)
             )
         for buffer, new in zip(self._buffers, (key_states, value_states), strict=True):
             buffer[:, :, length:needed] = new
@@ -37,9 +38,10 @@ class GrowingLayer(DynamicLayer):
 
     def select(self, rows: torch.Tensor) -> None:
         """Keep `rows` (any number, in their order, repeats allowed)."""
-        self.keys = self.keys.index_select(0, rows)
-        self.values = self.values.index_select(0, rows)
-        self._buffers = None
+        # The whole buffer: rows in one piece are copied fastest, and the room stays.
+        length = self.keys.shape[2]
+        self._buffers = tuple(buffer.index_select(0, rows) for buffer in self._buffers)
+        self.keys, self.values = (buffer[:, :, :length] for buffer in self._buffers)
 
 
 def _grown(former: torch.Tensor, capacity: int) -> torch.Tensor:

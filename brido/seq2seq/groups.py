@@ -33,6 +33,7 @@ def choose(
     running: torch.Tensor,
     done: torch.Tensor,
     diversity_penalty: float,
+    vocabulary: int,
     end: int,
     pad: int,
 ) -> Choice:
@@ -43,103 +44,40 @@ def choose(
     end token from one row. running: [B, N] scores of the beams so far. done: [B, G] finished
     groups; they take `pad` with score 0, and their pads do count in the penalty.
     """
-    beams = values.shape[1]
+    documents, beams, top_k = values.shape
     groups = done.shape[1]
-    if groups == 1 or diversity_penalty == 0:
-        size = beams // groups
-        pieces = [
-            _choose_group(values, tokens, running, g * size, size, end) for g in range(groups)
-        ]
-        return _finish(pieces, done, pad)
-    if groups == beams and not values.is_cuda:
-        return _choose_single_beams(values, tokens, running, done, diversity_penalty, end, pad)
-    return _choose_in_turn(values, tokens, running, done, diversity_penalty, end, pad)
-
-
-def _choose_group(
-    values: torch.Tensor,
-    tokens: torch.Tensor,
-    running: torch.Tensor,
-    first: int,
-    size: int,
-    end: int,
-) -> tuple[torch.Tensor, ...]:
-    """Candidates and next beams of the group of `size` rows from row `first`, penalty included."""
-    rows = slice(first, first + size)
-    top_k = values.shape[2]
-    scores = values[:, rows] + running[:, rows, None]
-    scores, where = scores.flatten(1).topk(min(2 * size, size * top_k), dim=1)
-    found = tokens[:, rows].flatten(1).gather(1, where)
-    beams = first + where.div(top_k, rounding_mode="floor")
-    # A stable sort moves the candidates that end behind those that go on.
-    going_on = (found == end).to(torch.uint8).argsort(dim=1, stable=True)[:, :size]
-    following = (part.gather(1, going_on) for part in (scores, found, beams))
-    return scores, found, beams, *following
-
-
-def _finish(pieces: list[tuple[torch.Tensor, ...]], done: torch.Tensor, pad: int) -> Choice:
-    """The groups' results side by side, finished groups padded."""
-    choice = Choice(*(torch.stack(parts, dim=1) for parts in zip(*pieces, strict=True)))
-    choice.next_tokens = choice.next_tokens.masked_fill(done[:, :, None], pad)
-    choice.next_scores = choice.next_scores.masked_fill(done[:, :, None], 0.0)
-    return choice
-
-
-def _choose_in_turn(
-    values: torch.Tensor,
-    tokens: torch.Tensor,
-    running: torch.Tensor,
-    done: torch.Tensor,
-    penalty: float,
-    end: int,
-    pad: int,
-) -> Choice:
-    """The groups one after the other, as the method is written down."""
-    groups = done.shape[1]
-    size = values.shape[1] // groups
-    values = values.clone()
-    taken = tokens.new_empty(values.shape[0], 0)
+    size = beams // groups
+    diverse = groups > 1 and diversity_penalty > 0
+    # How many beams of the groups so far take each token.
+    taken = torch.zeros(documents, vocabulary, device=values.device) if diverse else None
+    one = torch.ones(1, 1, device=values.device).expand(documents, size)
     pieces = []
     for group in range(groups):
         rows = slice(group * size, group * size + size)
-        if group:
-            frequency = (tokens[:, rows, :, None] == taken[:, None, None, :]).sum(-1)
-            values[:, rows] -= penalty * frequency
-        pieces.append(_choose_group(values, tokens, running, group * size, size, end))
-        now = pieces[-1][4].masked_fill(done[:, group, None], pad)
-        taken = torch.cat([taken, now], dim=1)
-    return _finish(pieces, done, pad)
+        scores, found = values[:, rows].flatten(1), tokens[:, rows].flatten(1)
+        if taken is not None and group:
+            scores = scores - taken.gather(1, found) * diversity_penalty
+        scores = (scores.view(documents, size, top_k) + running[:, rows, None]).flatten(1)
+        piece = _choose_group(scores, found, group * size, size, end)
+        if taken is not None and group + 1 < groups:
+            taken.scatter_add_(1, piece[4].masked_fill(done[:, group, None], pad), one)
+        pieces.append(piece)
+    choice = Choice(*(torch.stack(parts, dim=1) for parts in zip(*pieces, strict=True)))
+    choice.next_tokens.masked_fill_(done[:, :, None], pad)
+    choice.next_scores.masked_fill_(done[:, :, None], 0.0)
+    return choice
 
 
-def _choose_single_beams(
-    values: torch.Tensor,
-    tokens: torch.Tensor,
-    running: torch.Tensor,
-    done: torch.Tensor,
-    penalty: float,
-    end: int,
-    pad: int,
-) -> Choice:
-    """`_choose_in_turn` for groups of one beam, all groups at once.
-
-    Guess every group's token, let each group choose again under the penalties of the guess, until
-    nothing changes. Group g is right once the groups before it are, so at most N rounds are needed
-    (usually three or four) and the end is the same as choosing in turn.
-    """
-    documents, beams = values.shape[:2]
-    earlier = torch.ones(beams, beams, dtype=torch.bool, device=values.device).tril(-1)
-    guess = tokens.new_full((documents, beams), -1)
-    while True:
-        same = tokens[:, :, :, None] == guess[:, None, None, :]
-        frequency = (same & earlier[None, :, None, :]).sum(-1)
-        scores = (values - penalty * frequency) + running[:, :, None]
-        scores, where = scores.topk(2, dim=2)
-        found = tokens.gather(2, where)
-        second = (found[:, :, :1] == end).long()
-        following = found.gather(2, second).masked_fill(done[:, :, None], pad)
-        if torch.equal(following[:, :, 0], guess):
-            break
-        guess = following[:, :, 0]
-    rows = torch.arange(beams, device=values.device)[None, :, None].expand(documents, -1, 2)
-    next_scores = scores.gather(2, second).masked_fill(done[:, :, None], 0.0)
-    return Choice(scores, found, rows, next_scores, following, rows[:, :, :1])
+def _choose_group(
+    scores: torch.Tensor, tokens: torch.Tensor, first: int, size: int, end: int
+) -> tuple[torch.Tensor, ...]:
+    """Candidates and next beams of the group of `size` rows that starts at row `first`."""
+    top_k = scores.shape[1] // size
+    scores, where = scores.topk(min(2 * size, scores.shape[1]), dim=1)
+    found = tokens.gather(1, where)
+    beams = where.div(top_k, rounding_mode="floor").add_(first)
+    # A stable sort moves the candidates that end behind those that go on.
+    ending = (found == end).to(torch.uint8)
+    going_on = ending[:, :1].long() if size == 1 else ending.argsort(dim=1, stable=True)[:, :size]
+    following = (part.gather(1, going_on) for part in (scores, found, beams))
+    return scores, found, beams, *following

@@ -237,6 +237,7 @@ class _Search:
             self.running,
             self.hypotheses.done,
             settings.diversity_penalty,
+            logits.shape[1],
             self.special.end,
             self.special.pad,
         )

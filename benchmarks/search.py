@@ -1,0 +1,206 @@
+"""Diverse beam search against transformers 4.55.4, the last version that had it.
+
+    python -m benchmarks.search --oracle /tmp/oracle/bin/python
+
+The oracle is an environment of its own (`tests/seq2seq/record_search_fixtures.py` says how to make
+it); without one the other side is skipped. One thread each, runs alternate, the best of each side
+counts. Time is processor time of the generating process; memory is the peak resident size above
+that after loading the model. "Cross cache left alone" is 4.55.4 without its reordering of the
+source's keys and values, which changes nothing in its result.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+SHAPES = [(16, 16), (32, 4), (32, 32)]
+SOURCE_TOKENS = [128, 512, 1024]
+DOCUMENTS, NEW_TOKENS = 4, 64
+FLOORS = {
+    (128, 16, 16): 4, (128, 32, 4): 3, (128, 32, 32): 6,
+    (512, 16, 16): 9, (512, 32, 4): 6, (512, 32, 32): 13,
+    (1024, 16, 16): 10, (1024, 32, 4): 12, (1024, 32, 32): 16,
+}  # fmt: skip
+
+
+def build_model() -> Any:
+    """A random BART (d 256, 3+3 layers, 8,000 tokens) that every version of transformers shares."""
+    import numpy as np
+    import torch
+    from transformers import BartConfig, BartForConditionalGeneration
+
+    config = BartConfig(
+        vocab_size=8000, d_model=256, encoder_layers=3, decoder_layers=3,
+        encoder_attention_heads=8, decoder_attention_heads=8, encoder_ffn_dim=1024,
+        decoder_ffn_dim=1024, max_position_embeddings=1024,
+    )  # fmt: skip
+    config._attn_implementation = "sdpa"
+    model = BartForConditionalGeneration(config).eval()
+    generator = np.random.default_rng(0)
+    with torch.no_grad():
+        for name, parameter in sorted(model.named_parameters()):
+            values = generator.standard_normal(tuple(parameter.shape)) * 0.08
+            shift = 1.0 if "norm" in name and name.endswith("weight") else 0.0
+            parameter.copy_(torch.from_numpy(values + shift))
+    model.generation_config.forced_bos_token_id = 0
+    model.generation_config.forced_eos_token_id = 2
+    return model
+
+
+def settings_of(beams: int, groups: int) -> dict[str, Any]:
+    """The settings of a run: every document runs to the maximum length."""
+    return {
+        "num_beams": beams, "num_beam_groups": groups, "diversity_penalty": 1.0,
+        "num_return_sequences": beams, "min_length": NEW_TOKENS, "max_length": NEW_TOKENS + 1,
+        "no_repeat_ngram_size": 3, "early_stopping": True, "length_penalty": 1.0,
+    }  # fmt: skip
+
+
+def serve() -> None:
+    """Answer requests on stdin, one JSON line each, with seconds, MiB and tokens."""
+    import torch
+
+    torch.set_num_threads(1)
+    model = build_model()
+    for line in sys.stdin:
+        request = json.loads(line)
+        generator = torch.Generator().manual_seed(1)
+        shape = (DOCUMENTS, request["source_tokens"])
+        source = torch.randint(4, 8000, shape, generator=generator)
+        settings = settings_of(request["beams"], request["groups"])
+        before = _reset_peak()
+        started = time.process_time()
+        with torch.no_grad():
+            tokens = _generate(model, source, settings, request["engine"])
+        seconds = time.process_time() - started
+        answer = {"seconds": seconds, "mib": _peak() - before, "tokens": tokens}
+        print(json.dumps(answer), flush=True)
+
+
+def _generate(model: Any, source: Any, settings: dict[str, Any], engine: str) -> list[Any]:
+    import torch
+
+    mask = torch.ones_like(source)
+    if engine == "brido":
+        from brido.seq2seq.search import SearchSettings, diverse_beam_search
+
+        result = diverse_beam_search(model, source, mask, SearchSettings(**settings))
+        return result.sequences.flatten(0, 1).tolist()
+    from transformers.cache_utils import EncoderDecoderCache
+
+    original = EncoderDecoderCache.reorder_cache
+    if engine == "cross cache left alone":
+        EncoderDecoderCache.reorder_cache = lambda self, rows: (
+            self.self_attention_cache.reorder_cache(rows)
+        )
+    try:
+        return model.generate(source, attention_mask=mask, **settings).tolist()
+    finally:
+        EncoderDecoderCache.reorder_cache = original
+
+
+def _reset_peak() -> float:
+    """Reset the kernel's high-water mark; the present resident size in MiB."""
+    import ctypes
+    import gc
+
+    gc.collect()
+    # What the last run freed goes back to the system, so that it is not reused unseen.
+    ctypes.CDLL(None).malloc_trim(0)
+    Path("/proc/self/clear_refs").write_text("5")
+    return _peak()
+
+
+def _peak() -> float:
+    for line in Path("/proc/self/status").read_text().splitlines():
+        if line.startswith("VmHWM"):
+            return int(line.split()[1]) / 1024
+    raise RuntimeError("no VmHWM in /proc/self/status")
+
+
+class Side:
+    """A process that generates on request."""
+
+    def __init__(self, python: str) -> None:
+        environment = os.environ | {"OMP_NUM_THREADS": "1", "PYTHONPATH": os.getcwd()}
+        self.process = subprocess.Popen(
+            [python, "-m", "benchmarks.search", "--serve"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            env=environment,
+            text=True,
+        )
+
+    def ask(self, **request: Any) -> dict[str, Any]:
+        """The answer to one request."""
+        self.process.stdin.write(json.dumps(request) + "\n")
+        self.process.stdin.flush()
+        return json.loads(self.process.stdout.readline())
+
+
+def compare(ours: Side, oracle: Side | None, rounds: int) -> None:
+    """Print a row for each source length and shape."""
+    engines = [(ours, "brido")]
+    if oracle is not None:
+        engines += [(oracle, "4.55.4"), (oracle, "cross cache left alone")]
+    names = ["source", "N/groups", "brido, s", "MiB"]
+    if oracle is not None:
+        names += ["4.55.4, s", "MiB", "ratio", "floor", "ratio, cross cache left alone", "memory"]
+        names += ["same rows"]
+    print("| " + " | ".join(names) + " |\n" + "|---" * len(names) + "|", flush=True)
+    for source in SOURCE_TOKENS:
+        for beams, groups in SHAPES:
+            best: dict[str, dict[str, Any]] = {}
+            for _ in range(rounds):
+                for side, engine in engines:
+                    request = {"source_tokens": source, "beams": beams, "groups": groups}
+                    found = side.ask(engine=engine, **request)
+                    if engine not in best or found["seconds"] < best[engine]["seconds"]:
+                        best[engine] = found
+            print(_row(source, beams, groups, best), flush=True)
+
+
+def _row(source: int, beams: int, groups: int, best: dict[str, dict[str, Any]]) -> str:
+    ours = best["brido"]
+    cells = [str(source), f"{beams}/{groups}", f"{ours['seconds']:.2f}", f"{ours['mib']:.0f}"]
+    if "4.55.4" in best:
+        theirs, fair = best["4.55.4"], best["cross cache left alone"]
+        same = sum(a == b for a, b in zip(ours["tokens"], theirs["tokens"], strict=True))
+        cells += [
+            f"{theirs['seconds']:.1f}",
+            f"{theirs['mib']:.0f}",
+            f"{theirs['seconds'] / ours['seconds']:.1f}",
+            str(FLOORS[source, beams, groups]),
+            f"{fair['seconds'] / ours['seconds']:.1f}",
+            f"{ours['mib'] / theirs['mib']:.2f}",
+            f"{same}/{len(ours['tokens'])}",
+        ]
+    return "| " + " | ".join(cells) + " |"
+
+
+def main() -> None:
+    """Compare the two, or serve one."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--oracle", help="python of an environment with transformers 4.55.4")
+    parser.add_argument("--rounds", type=int, default=2)
+    parser.add_argument("--serve", action="store_true", help=argparse.SUPPRESS)
+    arguments = parser.parse_args()
+    if arguments.serve:
+        serve()
+        return
+    oracle = arguments.oracle and Side(arguments.oracle)
+    if not oracle:
+        print("no --oracle: transformers 4.55.4 is skipped", file=sys.stderr)
+    compare(Side(sys.executable), oracle or None, arguments.rounds)
+
+
+if __name__ == "__main__":
+    main()
