@@ -1,0 +1,119 @@
+"""The download stage: what it writes, that it writes the same twice, and how it refuses."""
+
+import errno
+import json
+from pathlib import Path
+
+import pytest
+
+from brido import tables
+from brido.corpus import write
+from brido.corpus.checks import RawRow
+from brido.errors import BridoError
+from brido.settings import DataSettings
+from stages import download
+
+SMALL = {"train": 30, "validation": 6, "test": 5}
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder whose params.yaml asks for a small world."""
+    monkeypatch.chdir(tmp_path)
+    set_data(tmp_path, {"world": SMALL})
+    return tmp_path
+
+
+def set_data(folder: Path, data: dict) -> None:
+    params = {"data": data, "checkpoints": {"base": {"source": "embedded"}}}
+    (folder / "params.yaml").write_text(json.dumps(params))
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    files = (path for path in folder.rglob("*") if path.is_file())
+    return {str(path.relative_to(folder)): path.read_bytes() for path in files}
+
+
+def test_the_world_becomes_three_tables_and_the_reference_a_system(project: Path):
+    download.main()
+    corpus, decoded = project / "data" / "corpus", project / "data" / "decoded" / "reference"
+    for split, count in SMALL.items():
+        rows = tables.read_rows(corpus / f"{split}.parquet", tables.WORLD_CORPUS, "")
+        assert len(rows) == count
+        assert all(row["references"] == [row["summary"]] and row["facts"] for row in rows)
+        metadata = tables.read_metadata(corpus / f"{split}.parquet", "")
+        assert (metadata["source"], metadata["split"]) == ("world", split)
+        if split != "train":
+            system = tables.read_rows(decoded / f"{split}.parquet", tables.DECODED, "")
+            assert system == [
+                {"id": row["id"], "summary": row["summary"], "score": 0.0} for row in rows
+            ]
+    assert sorted(path.name for path in decoded.iterdir()) == ["test.parquet", "validation.parquet"]
+    record = json.loads((corpus / "source.json").read_text())
+    assert record["splits"]["test"] == {"documents": 5, "left_out": {}}
+
+
+def test_a_second_run_gives_the_same_bytes(project: Path):
+    download.main()
+    first = contents(project / "data")
+    download.main()
+    assert contents(project / "data") == first
+
+
+def test_a_full_disk_leaves_the_old_corpus_as_it_was(
+    project: Path, monkeypatch: pytest.MonkeyPatch
+):
+    download.main()
+    before = contents(project / "data")
+
+    def full(path: Path, batches: object, *arguments: object) -> int:
+        next(iter(batches))
+        raise OSError(errno.ENOSPC, "No space left on device", str(path))
+
+    monkeypatch.setattr(write.tables, "write_table", full)
+    with pytest.raises(BridoError, match="the disk is full while writing data/corpus"):
+        download.main()
+    assert contents(project / "data") == before
+
+
+def test_a_refusal_is_one_message_and_exit_code_2(run_stage, tmp_path: Path):
+    (tmp_path / "rows.jsonl").write_text('{"document": "Text.", "summary": ""}\n')
+    set_data(tmp_path, {"source": "files", "files": {"train": "rows.jsonl"}})
+    done = run_stage("stages.download")
+    assert done.returncode == 2
+    assert "Traceback" not in done.stderr
+    assert "error: the corpus cannot be used:" in done.stderr
+    assert "summary is blank: 1 (rows.jsonl line 1)" in done.stderr
+    assert "validation: the split is empty" in done.stderr
+    assert not (tmp_path / "data" / "corpus").exists()
+
+
+def test_memory_does_not_grow_with_the_number_of_documents(project: Path):
+    """20,000 documents pass through without more than a row group of them alive at a time."""
+    alive, most = 0, 0
+
+    class Counted(str):
+        def __new__(cls, text: str) -> "Counted":
+            nonlocal alive, most
+            alive += 1
+            most = max(most, alive)
+            return super().__new__(cls, text)
+
+        def __del__(self) -> None:
+            nonlocal alive
+            alive -= 1
+
+    class Source:
+        schema = tables.CORPUS
+        description = {"source": "test"}  # noqa: RUF012 - one table's metadata
+
+        def total(self, split: str) -> int:
+            return 20_000
+
+        def rows(self, split: str):
+            for number in range(20_000):
+                yield RawRow(f"id{number}", Counted(f"Document {number}"), "Summary.")
+
+    write.write_corpus(Source(), DataSettings(), project / "data" / "corpus", 10.0)
+    assert tables.count_rows(project / "data" / "corpus" / "train.parquet", "") == 20_000
+    assert most < 3 * tables.ROWS_PER_GROUP
