@@ -15,6 +15,7 @@ from transformers import (
     BertForTokenClassification,
     RobertaForSequenceClassification,
 )
+from transformers.tokenization_utils_base import PreTrainedTokenizerBase
 
 from brido.evaluation.qafacteval.batching import pad
 
@@ -63,32 +64,10 @@ class Lerc:
         model = BertForTokenClassification.from_pretrained(folder, dtype=torch.float32)
         self.model = model.to(device).eval()
         self.device = device
-        self._sources: dict[str, list[int]] = {}
-
-    def _ids(self, text: str) -> list[int]:
-        return self.tokenizer(text, add_special_tokens=False)["input_ids"]
 
     def encode(self, comparison: Comparison) -> Encoded:
-        """At most 512 token ids: the end of the source is dropped to make room.
-
-        Where question and answers alone are too long (the released code fails there), the end of
-        the question goes as well, then that of the prediction and of the answer.
-        """
-        if comparison.source not in self._sources:
-            self._sources[comparison.source] = self._ids(comparison.source)
-        parts = [
-            self._sources[comparison.source],
-            *map(self._ids, (comparison.question, comparison.answer, comparison.prediction)),
-        ]
-        room = MAX_TOKENS - len(parts) - 1
-        for index in (0, 1, 3, 2):
-            excess = sum(map(len, parts)) - room
-            if excess > 0:
-                parts[index] = parts[index][: max(0, len(parts[index]) - excess)]
-        ids = [self.tokenizer.cls_token_id]
-        for part in parts:
-            ids += [*part, self.tokenizer.sep_token_id]
-        return Encoded(ids, len(parts[0]) + len(parts[1]) + 3)
+        """At most 512 token ids, by `encode_comparison`."""
+        return encode_comparison(self.tokenizer, comparison)
 
     @torch.no_grad()
     def score(self, batch: Sequence[Encoded]) -> list[float]:
@@ -99,6 +78,25 @@ class Lerc:
             **_inputs(batch, self.tokenizer.pad_token_id, self.device),
         ).logits
         return logits[:, 0, 0].cpu().tolist()
+
+
+def encode_comparison(tokenizer: PreTrainedTokenizerBase, comparison: Comparison) -> Encoded:
+    """LERC's input, at most 512 token ids: the end of the source is dropped to make room.
+
+    Where question and answers alone are too long (the released code fails there), the end of the
+    question goes as well, then that of the prediction and of the answer.
+    """
+    texts = (comparison.source, comparison.question, comparison.answer, comparison.prediction)
+    parts = [tokenizer(text, add_special_tokens=False)["input_ids"] for text in texts]
+    room = MAX_TOKENS - len(parts) - 1
+    for index in (0, 1, 3, 2):
+        excess = sum(map(len, parts)) - room
+        if excess > 0:
+            parts[index] = parts[index][: max(0, len(parts[index]) - excess)]
+    ids = [tokenizer.cls_token_id]
+    for part in parts:
+        ids += [*part, tokenizer.sep_token_id]
+    return Encoded(ids, len(parts[0]) + len(parts[1]) + 3)
 
 
 class LercQuip:

@@ -23,24 +23,24 @@ from brido.progress import Progress, say
 from brido.tables import DECODED, WORLD_CORPUS, read_rows
 
 FOLDER = Path(".brido/examiner")
-TRAINING_DOCUMENTS = 5000
+TRAINING_DOCUMENTS = 3000
 SEED = 0
 MEASURES = ("lerc", "f1", "em", "is_answered")
 
 
 def train_examiner(folder: Path, rows: list[dict[str, Any]], seed: int = SEED) -> None:
     """Train every model of the examiner into `folder`, which QAFactEval.load then reads."""
-    from brido.evaluation.qafacteval.examiner import examples, training
+    from brido.evaluation.qafacteval.examiner import chunks, examples, training
 
     texts = [text for row in rows for text in (row["document"], row["summary"])]
     asked = [question for *_, question in examples.questions(rows[:1000])]
     training.byte_pairs(folder / "byte_pairs", texts + asked)
     training.word_pieces(folder / "word_pieces", texts + asked)
     converted = folder / "converted"
-    training.train_pipeline(rows[:1500], folder / "spacy", seed, epochs=3)
-    training.train_questions(rows, folder / "byte_pairs", converted / "questions", seed)
+    chunks.train_pipeline(rows[:1000], folder / "spacy", seed, epochs=3)
+    training.train_questions(rows[:3000], folder / "byte_pairs", converted / "questions", seed)
     training.train_reader(rows, folder / "word_pieces", converted / "answering", seed, epochs=1)
-    training.train_scorer(rows, folder / "byte_pairs", converted / "lerc_quip", seed, epochs=2)
+    training.train_scorer(rows[:1500], folder / "word_pieces", converted / "lerc", seed)
 
 
 def read_systems(folder: Path, names: list[str]) -> dict[str, dict[str, str]]:
@@ -104,13 +104,17 @@ def main(arguments: list[str] | None = None) -> None:
     corpus = read_rows(Path("data/corpus/test.parquet"), WORLD_CORPUS, "download")
     systems = read_systems(Path("data/decoded"), params.systems)
     started = time.perf_counter()
-    if options.again or not (FOLDER / "converted" / "lerc_quip" / "model.safetensors").is_file():
+    if options.again or not (FOLDER / "converted" / "lerc" / "model.safetensors").is_file():
         train_examiner(FOLDER, list(documents(params.data.world, "train", TRAINING_DOCUMENTS)))
         say(f"trained in {time.perf_counter() - started:.0f} s")
     from brido.evaluation.qafacteval import QAFactEval
 
     metric = QAFactEval.load(
-        str(FOLDER), str(FOLDER / "spacy"), faithful=False, device=params.runtime.device
+        str(FOLDER),
+        str(FOLDER / "spacy"),
+        scorer="lerc",
+        faithful=False,
+        device=params.runtime.device,
     )
     started = time.perf_counter()
     corpus = random.Random(SEED).sample(corpus, min(options.documents, len(corpus)))

@@ -1,4 +1,4 @@
-"""Trains the examiner's small models and its spaCy pipeline, and saves them as converted models."""
+"""Trains the examiner's small models and saves them as converted models."""
 
 import random
 from collections.abc import Callable, Sequence
@@ -12,22 +12,23 @@ from transformers import (
     AutoTokenizer,
     BartConfig,
     BartForConditionalGeneration,
+    BertConfig,
+    BertForTokenClassification,
     ElectraConfig,
     ElectraForQuestionAnswering,
     PreTrainedModel,
-    RobertaConfig,
-    RobertaForSequenceClassification,
 )
 
 from brido.evaluation.qafacteval.batching import length_sorted_batches, pad
 from brido.evaluation.qafacteval.contexts import ContextReader
 from brido.evaluation.qafacteval.examiner import examples
-from brido.evaluation.qafacteval.lerc import Comparison
+from brido.evaluation.qafacteval.lerc import Comparison, encode_comparison
 from brido.evaluation.qafacteval.questions import MarkedSentence, add_markers
 from brido.progress import Progress
 
 VOCABULARY = 2500
-BATCH_TOKENS = 4096
+BATCH_TOKENS = 1024
+SCORER_BATCH_TOKENS = 4096
 _SIZE = {
     "hidden_size": 128,
     "num_attention_heads": 4,
@@ -45,12 +46,13 @@ def train(
     epochs: int,
     learning_rate: float,
     seed: int,
+    batch_tokens: int = BATCH_TOKENS,
 ) -> None:
     """Minimise the loss of shuffled, length-sorted batches: AdamW, linear decay, clipped at 1.
 
     `loss_of` gets the indices of a batch.
     """
-    batches = length_sorted_batches(lengths, BATCH_TOKENS)
+    batches = length_sorted_batches(lengths, batch_tokens)
     rng = random.Random(seed)
     optimizer = torch.optim.AdamW(model.parameters(), lr=learning_rate, weight_decay=0.01)
     total = epochs * len(batches)
@@ -105,6 +107,7 @@ def train_questions(rows: Sequence[dict], scratch: Path, target: Path, seed: int
     config.vocab_size = len(tokenizer)
     torch.manual_seed(seed)
     model = BartForConditionalGeneration(config)
+    _copy_through(model)
     sources, targets = [], []
     for sentence, start, end, question in examples.questions(rows):
         sources.append(tokenizer(MarkedSentence(sentence, start, end).marked())["input_ids"])
@@ -117,9 +120,7 @@ def train_questions(rows: Sequence[dict], scratch: Path, target: Path, seed: int
         logits = model(
             input_ids=source, attention_mask=(source != 1).long(), decoder_input_ids=target[:, :-1]
         ).logits
-        return F.cross_entropy(
-            logits.transpose(1, 2), target[:, 1:], ignore_index=1, label_smoothing=0.1
-        )
+        return F.cross_entropy(logits.transpose(1, 2), target[:, 1:], ignore_index=1)
 
     train("questions", model, [len(ids) for ids in sources], loss_of, 1, 2e-3, seed)
     _save(model, tokenizer, target)
@@ -157,6 +158,14 @@ def train_reader(rows: Sequence[dict], scratch: Path, target: Path, seed: int, e
     _save(model, tokenizer, target)
 
 
+@torch.no_grad()
+def _copy_through(model: BartForConditionalGeneration) -> None:
+    """Start the cross-attention by passing the source's states on: small models learn it late."""
+    for layer in model.get_decoder().layers:
+        for part in (layer.encoder_attn.v_proj, layer.encoder_attn.out_proj):
+            part.weight.add_(torch.eye(len(part.weight)))
+
+
 def _pieces(context: Any, span: tuple[int, int] | None, offset: int) -> tuple[int, int]:
     """First and last position of an answer in the input; (0, 0) where there is none."""
     if span is None:
@@ -174,84 +183,70 @@ def _pieces(context: Any, span: tuple[int, int] | None, offset: int) -> tuple[in
     return inside[0] + offset, last + offset
 
 
-def train_scorer(rows: Sequence[dict], scratch: Path, target: Path, seed: int, epochs: int) -> None:
-    """Train the judge of answers in LERC-QuIP's form and save it as the converted `target`."""
-    config = RobertaConfig(
-        num_hidden_layers=2, num_labels=1, max_position_embeddings=514, type_vocab_size=1,
-        pad_token_id=1, bos_token_id=0, eos_token_id=2, **_SIZE,
-    )  # fmt: skip
-    tokenizer = _tokenizer(scratch, config)
+def train_scorer(rows: Sequence[dict], scratch: Path, target: Path, seed: int) -> None:
+    """Train the judge of answers in LERC's form and save it as the converted folder `target`."""
+    config = BertConfig(
+        num_hidden_layers=2, num_labels=1, initializer_range=0.05, layer_norm_eps=1e-12, **_SIZE
+    )
+    tokenizer = _tokenizer(scratch, config, do_lower_case=True)
     config.vocab_size = len(tokenizer)
     torch.manual_seed(seed)
-    model = RobertaForSequenceClassification(config)
+    model = BertForTokenClassification(config)
     _look_for_equals(model)
-    inputs, marks = [], []
-    for question, answer, prediction, source, mark in examples.comparisons(
-        rows, random.Random(seed)
-    ):
-        item = Comparison(question, answer, prediction, source)
-        inputs.append(tokenizer(item.as_text(), truncation=True, max_length=512)["input_ids"])
-        marks.append(mark)
+    compared = list(examples.comparisons(rows, random.Random(seed)))
+    inputs = [encode_comparison(tokenizer, Comparison(*item)) for *item, _ in compared]
+    marks = [mark for *_, mark in compared]
 
     def loss_of(batch: list[int]) -> torch.Tensor:
-        ids = pad([inputs[index] for index in batch], 1)
-        logits = model(input_ids=ids, attention_mask=(ids != 1).long()).logits[:, 0]
-        return F.mse_loss(logits, torch.tensor([marks[index] for index in batch]))
+        chosen = [inputs[index] for index in batch]
+        types = [[0] * item.second + [1] * (len(item.ids) - item.second) for item in chosen]
+        ids = pad([item.ids for item in chosen], 0)
+        logits = model(
+            input_ids=ids, attention_mask=(ids != 0).long(), token_type_ids=pad(types, 0)
+        ).logits
+        return F.mse_loss(logits[:, 0, 0], torch.tensor([marks[index] for index in batch]))
 
-    train("scorer", model, [len(ids) for ids in inputs], loss_of, epochs, 1e-3, seed)
+    lengths = [len(item.ids) for item in inputs]
+    train("scorer", model, lengths, loss_of, 2, 1e-3, seed, SCORER_BATCH_TOKENS)
     _save(model, tokenizer, target)
 
 
 @torch.no_grad()
-def _look_for_equals(model: RobertaForSequenceClassification) -> None:
-    """Start the first layer with equal queries and keys: tokens attend to their like."""
-    attention = model.roberta.encoder.layer[0].attention.self
-    attention.query.weight.copy_(torch.eye(len(attention.query.weight)) * 0.5)
-    attention.key.weight.copy_(attention.query.weight)
-    model.classifier.out_proj.bias.fill_(3.0)
+def _look_for_equals(model: BertForTokenClassification) -> None:
+    """Start as a network that can tell whether two answers share their words.
+
+    Words live in dimensions 0-63, positions in 64-95, segments in 96-127. Queries and keys of the
+    first two heads of layer 0 compare words and segments, so that a word attends to itself and its
+    copies in the same segment; their values are positions. From random weights small models do not
+    learn this comparison at all in the time that the rest takes.
+    """
+    embeddings, attention = model.bert.embeddings, model.bert.encoder.layer[0].attention
+    for table, used in (
+        (embeddings.word_embeddings, slice(0, 64)),
+        (embeddings.position_embeddings, slice(64, 96)),
+    ):
+        values = torch.randn_like(table.weight)
+        table.weight.zero_()
+        table.weight[:, used] = values[:, used]
+    embeddings.token_type_embeddings.weight.zero_()
+    embeddings.token_type_embeddings.weight[1, 96:112] = 1.0
+    embeddings.token_type_embeddings.weight[0, 112:] = 1.0
+    for projection in (attention.self.query, attention.self.key):
+        projection.weight[:64] = 0.0
+        projection.weight[:64, :64] = torch.eye(64) * 1.3
+        for head in (0, 32):
+            # Two dimensions of each head are given to the segments.
+            projection.weight[head + 30 : head + 32] = 0.0
+            projection.weight[head + 30, 96:112] = 0.65
+            projection.weight[head + 31, 112:] = 0.65
+        attention.self.value.weight[:64] = 0.0
+    for head in (0, 32):
+        attention.self.value.weight[head : head + 32, 64:96] = torch.eye(32)
+    attention.output.dense.weight[:, :64] = 0.0
+    attention.output.dense.weight[96:, :] = 0.0
+    attention.output.dense.weight[96:, :32] = -torch.eye(32)
 
 
 def _save(model: PreTrainedModel, tokenizer: Any, target: Path) -> None:
     model.save_pretrained(target)
     tokenizer.save_pretrained(target)
-
-
-def train_pipeline(rows: Sequence[dict], target: Path, seed: int, epochs: int) -> None:
-    """Train a spaCy tagger and parser whose noun chunks are the references' statements."""
-    import spacy
-    from spacy.training import Example
-
-    spacy.util.fix_random_seed(seed)
-    nlp = spacy.blank("en")
-    nlp.add_pipe("morphologizer")
-    nlp.add_pipe("parser")
-    gold = [Example.from_dict(nlp.make_doc(row["summary"]), _parse(nlp, row)) for row in rows]
-    optimizer = nlp.initialize(lambda: gold)
-    rng = random.Random(seed)
-    with Progress("examiner: noun chunks", epochs * len(gold), "sentences") as progress:
-        for _ in range(epochs):
-            for batch in spacy.util.minibatch(rng.sample(gold, len(gold)), 64):
-                nlp.update(batch, sgd=optimizer)
-                progress.advance(len(batch))
-    nlp.meta["name"], nlp.meta["version"] = "world_examiner", "1"
-    nlp.to_disk(target)
-
-
-def _parse(nlp: Any, row: dict) -> dict[str, list]:
-    """Heads, labels and parts of speech: a statement's last word heads it and hangs on the root."""
-    doc = nlp.make_doc(row["summary"])
-    spans = [
-        span
-        for item in examples.statements(row)
-        if (span := doc.char_span(item.start, item.end, alignment_mode="expand"))
-    ]
-    inside = {token.i: span.end - 1 for span in spans for token in span}
-    root = next(token.i for token in doc if token.i not in inside)
-    heads, labels, tags = [], [], []
-    for token in doc:
-        head = inside.get(token.i)
-        heads.append(root if head in {None, token.i} else head)
-        labels.append("dep" if head is None else "pobj" if head == token.i else "compound")
-        tags.append("X" if head is None else "PROPN")
-    labels[root] = "ROOT"
-    return {"heads": heads, "deps": labels, "pos": tags}

@@ -1,0 +1,85 @@
+"""What the examiner learns from is true, and its comparison with the exact check is exact."""
+
+import random
+
+import pytest
+
+from brido.corpus.world import documents
+from brido.evaluation.qafacteval.examiner import examples
+from brido.evaluation.qafacteval.examiner.__main__ import compare
+from brido.evaluation.world_qa import questions
+from brido.settings import WorldSettings
+
+
+@pytest.fixture(scope="module")
+def rows():
+    return list(documents(WorldSettings(), "validation", 60))
+
+
+def test_statements_stand_where_they_say(rows):
+    for row in rows:
+        found = examples.statements(row)
+        told = {f["slot"]: f["value"] for f in row["facts"]}
+        assert len(found) >= 3
+        for item in found:
+            assert row["summary"][item.start : item.end] == told[item.slot]
+
+
+def test_every_slot_has_its_question(rows):
+    asked = {}
+    for row in rows:
+        for fact in row["facts"][1:]:
+            asked.setdefault(fact["slot"], set()).add(
+                examples.question_about(fact["slot"], fact["type"])
+            )
+    assert all(len(texts) == 1 for texts in asked.values())
+    assert asked["town"] == {"In which town was it?"}
+
+
+def test_readings_agree_with_the_facts(rows):
+    supported = {row["document"]: {f["value"] for f in row["facts"] if f["in_document"]}
+                 for row in rows}  # fmt: skip
+    kinds = {"answered": 0, "null": 0}
+    for question, context, span in examples.readings(rows, random.Random(0)):
+        assert question.endswith("?")
+        kinds["answered" if span else "null"] += 1
+        if span and context in supported:
+            assert context[slice(*span)] in supported[context]
+    assert min(kinds.values()) > 100
+
+
+def test_marks_follow_the_overlap(rows):
+    assert examples.mark("Mr Barson", "mr Barson.") == 5.0
+    assert examples.mark("Mr Barson", "Barson") == pytest.approx(1 + 3 * 2 / 3)
+    assert examples.mark("Mr Barson", "Elmley") == 1.0
+    found = list(examples.comparisons(rows, random.Random(0)))
+    assert {5.0, 1.0} < {item[-1] for item in found}
+    assert all(item[-1] == examples.mark(item[1], item[2]) for item in found)
+
+
+class _Exact:
+    """A metric that returns the exact check's own values."""
+
+    def __init__(self, rows) -> None:
+        self.facts = {row["document"]: row["facts"] for row in rows}
+
+    def score(self, documents, summaries, progress):
+        return [self._row(*pair) for pair in zip(documents, summaries, strict=True)]
+
+    def _row(self, document, summary):
+        asked = questions(summary, self.facts[document])
+        means = {
+            name: sum(item[name] for item in asked) / max(len(asked), 1)
+            for name in ("is_answered", "f1", "em")
+        }
+        return {**means, "lerc": -means["f1"], "n_questions": len(asked)}
+
+
+def test_compare_correlates_over_all_documents_of_all_systems(rows):
+    other = {row["id"]: rows[index - 1]["summary"] for index, row in enumerate(rows)}
+    systems = {"reference": {row["id"]: row["summary"] for row in rows}, "other": other}
+    result = compare(_Exact(rows), rows, systems)
+    assert result["spearman"]["f1 with world_f1"] == pytest.approx(1.0)
+    assert result["spearman"]["lerc with world_f1"] == pytest.approx(-1.0)
+    means = result["means"]
+    assert means["reference"]["f1"] == means["reference"]["world_f1"] > means["other"]["f1"]
