@@ -7,8 +7,10 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-# A further pass over the decoder costs about as much as this many padded tokens of one document.
-PASS_TOKENS = 48
+# A further pass over the decoder costs about as much as this many padded tokens, all documents
+# together. On an accelerator it is the launches that cost, and tokens are cheap.
+PASS_TOKENS = {"cpu": 128}
+PASS_TOKENS_ACCELERATOR = 2048
 
 
 class LengthGroup(NamedTuple):
@@ -23,19 +25,23 @@ class LengthGroup(NamedTuple):
     scored: Tensor
 
 
-def group_by_length(scored: Tensor, largest: int | None = None) -> list[LengthGroup]:
+def group_by_length(
+    scored: Tensor, largest: int | None = None, device: str = "cpu"
+) -> list[LengthGroup]:
     """Groups, longest first, that hold each of N candidates of B documents exactly once.
 
     scored [B, N, T] says which tokens count. Every document gives the same number of candidates to
     a group, its longest to the first. The cuts minimise the padded tokens plus a fixed price a
-    pass; no group takes more than `largest` candidates of a document.
+    pass, which depends on the type of `device`; no group takes more than `largest` candidates of a
+    document.
     """
     documents, candidates, tokens = scored.shape
     position = torch.arange(1, tokens + 1)
     lengths = (scored * position).amax(-1)
     order = lengths.argsort(dim=1, descending=True, stable=True)
     longest = lengths.gather(1, order).amax(0).tolist()
-    cuts = _cuts(longest, min(largest or candidates, candidates))
+    price = PASS_TOKENS.get(device, PASS_TOKENS_ACCELERATOR) / documents
+    cuts = _cuts(longest, min(largest or candidates, candidates), price)
     groups = []
     for start, end in zip([0, *cuts[:-1]], cuts, strict=True):
         members, length = order[:, start:end], longest[start]
@@ -44,13 +50,13 @@ def group_by_length(scored: Tensor, largest: int | None = None) -> list[LengthGr
     return groups
 
 
-def _cuts(longest: list[int], largest: int) -> list[int]:
+def _cuts(longest: list[int], largest: int, price_of_pass: float) -> list[int]:
     """Ends of the cheapest groups of the falling lengths (dynamic programme over the last cut)."""
     best = [0.0]
     first = [0]
     for end in range(1, len(longest) + 1):
         price, start = min(
-            (best[start] + (end - start) * longest[start] + PASS_TOKENS, start)
+            (best[start] + (end - start) * longest[start] + price_of_pass, start)
             for start in range(max(0, end - largest), end)
         )
         best.append(price)

@@ -81,7 +81,7 @@ def sequence_statistics(
     pad = model.config.pad_token_id
     scored = (candidate_ids[:, :, 1:] != pad).cpu()
     _check(input_ids, attention_mask, scored)
-    groups = group_by_length(scored, micro_batch)
+    groups = group_by_length(scored, micro_batch, input_ids.device.type)
     states = model.get_encoder()(input_ids=input_ids, attention_mask=attention_mask)[0]
     recompute = micro_batch is not None and torch.is_grad_enabled()
     decoder = _decoder(model, states, attention_mask, candidate_ids[:, 0, :1], len(groups))

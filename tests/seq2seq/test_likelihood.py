@@ -118,7 +118,7 @@ def assert_equal_gradients(
 def _chunks(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """`chunked`: many length groups, and the projection in chunks of 16 rows."""
     if request.param == "chunked":
-        monkeypatch.setattr(length_groups, "PASS_TOKENS", 0)
+        monkeypatch.setitem(length_groups.PASS_TOKENS, "cpu", 0)
         monkeypatch.setitem(projection.CHUNK_ELEMENTS, "cpu", 1)
 
 
