@@ -59,7 +59,9 @@ def _others(similarity: NDArray[np.floating]) -> NDArray[np.floating]:
     """The matrix without its diagonal: [..., N, N], the reference still in the last column."""
     size = similarity.shape[-2]
     keep = ~np.eye(size, size + 1, dtype=bool)
-    return similarity[..., keep].reshape(*similarity.shape[:-1], size)
+    # Contiguous, so that rows are summed in one order however many documents there are.
+    values = np.ascontiguousarray(similarity[..., keep])
+    return values.reshape(*similarity.shape[:-1], size)
 
 
 def _listing_scores(

@@ -10,11 +10,12 @@ from brido.rouge.bitcounts import padded
 from brido.rouge.ngrams import count_common, ngram_bits
 from brido.rouge.sentences import subsequence_lengths, summary_hits
 from brido.rouge.tokens import find_tokens, intern
+from brido.rouge.vectors import ROOM, entry
 
 ROUGE1, ROUGE2, ROUGE_L, ROUGE_LSUM = 1, 2, 3, 4
 
 
-@njit(cache=True)
+@njit
 def _slots(items):
     """The size of a hash table for `items` items, at most half full."""
     slots = 16
@@ -23,9 +24,18 @@ def _slots(items):
     return slots
 
 
-@njit(cache=True, nogil=True)
+@entry()
 def count_hits(
-    data, documents, texts, predictions, first_target, use_stemmer, measures, hits, lengths
+    data,
+    documents,
+    texts,
+    predictions,
+    first_target,
+    use_stemmer,
+    measures,
+    hits,
+    lengths,
+    room=ROOM,
 ):
     """Fill hits and lengths for all documents; see `tokens.text_bytes` for `data`.
 

@@ -10,11 +10,10 @@ value here is 0.
 from collections.abc import Sequence
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from brido.rouge.unions import find_unions
-from brido.rouge.vectors import compiled
+from brido.rouge.vectors import ROOM, compiled, entry
 
 
 def fill_similarity(
@@ -117,8 +116,8 @@ def _common_subsequences(
     return common, np.array(sizes)
 
 
-@njit(cache=True, nogil=True)
-def _count_words(words, types, bounds, text_sentences, references, common):
+@entry()
+def _count_words(words, types, bounds, text_sentences, references, common, room=ROOM):
     """Fill common [hypotheses, references] with the words marked in any sentence."""
     sentences, unions = find_unions(
         words, types, bounds, text_sentences, references, references, references

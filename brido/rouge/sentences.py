@@ -10,7 +10,7 @@ from numba import njit
 from brido.rouge.bitcounts import add_marked, padded, subtract_surplus
 from brido.rouge.subsequence import LONG_LANES, fill_columns
 from brido.rouge.unions import find_unions, first_columns, long_positions
-from brido.rouge.vectors import bit_count, compiled
+from brido.rouge.vectors import bit_count, compiled, inlined
 
 
 @compiled()
@@ -23,7 +23,7 @@ def _count_types(token_types, text_tokens, counts):
             counts[np.int64(token_types[token]) * stride + text] += 1
 
 
-@compiled()
+@inlined()
 def _add_sentences(sentences, first, last, unions, stride, sums):
     """Add to `sums` what is marked in sentences first to last - 1."""
     for sentence in range(first, last):
@@ -31,7 +31,7 @@ def _add_sentences(sentences, first, last, unions, stride, sums):
         add_marked(unions, sentences.units[number], sentences.limbs[number], stride, sums)
 
 
-@compiled()
+@inlined()
 def _subtract_repeated(sentences, first, last, text, unions, counts, stride, work, sums):
     """Take from `sums` what the types of sentences first to last - 1 are marked too often.
 
@@ -64,13 +64,25 @@ def _subtract_repeated(sentences, first, last, text, unions, counts, stride, wor
         ends[kind] = -1
 
 
-@compiled()
+@inlined()
 def _write_column(sums, hits, column):
     for prediction in range(len(hits)):
         hits[prediction, column] = sums[prediction]
 
 
-@njit(cache=True)
+@compiled()
+def _fill_hits(sentences, text_sentences, first_target, unions, counts, work, sums, hits):
+    stride = len(sums)
+    for text in range(first_target, len(text_sentences) - 1):
+        first, last = text_sentences[text], text_sentences[text + 1]
+        for prediction in range(stride):
+            sums[prediction] = 0
+        _add_sentences(sentences, first, last, unions, stride, sums)
+        _subtract_repeated(sentences, first, last, text, unions, counts, stride, work, sums)
+        _write_column(sums, hits, text - first_target)
+
+
+@njit
 def summary_hits(
     token_types, types, text_tokens, bounds, text_sentences, predictions, first_target, hits
 ):
@@ -98,15 +110,10 @@ def summary_hits(
         np.empty(longest, np.uint64),
     )
     sums = np.empty(stride, np.int64)
-    for text in range(first_target, texts):
-        first, last = text_sentences[text], text_sentences[text + 1]
-        sums[:] = 0
-        _add_sentences(sentences, first, last, unions, stride, sums)
-        _subtract_repeated(sentences, first, last, text, unions, counts, stride, work, sums)
-        _write_column(sums, hits, text - first_target)
+    _fill_hits(sentences, text_sentences, first_target, unions, counts, work, sums, hits)
 
 
-@njit(cache=True)
+@njit
 def subsequence_lengths(token_types, types, text_tokens, predictions, first_target, lengths):
     """Fill lengths int32 [predictions, targets] of the longest common subsequences of texts.
 

@@ -149,7 +149,7 @@ def _insert(table, slot, low, high, start, length, stamp, number):
     table[slot, 4] = stamp << np.uint64(32) | number
 
 
-@njit(cache=True)
+@njit
 def intern(data, starts, lengths, first, last, use_stemmer, words, stems, pool, stamp, token_types):
     """The number of types among tokens first to last - 1; fills token_types.
 

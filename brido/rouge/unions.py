@@ -91,7 +91,7 @@ def _link(sentences, text_sentences, predictions, first_target):
     return total
 
 
-@njit(cache=True)
+@njit
 def find_unions(token_types, types, bounds, text_sentences, predictions, first_target, stride):
     """The document's Sentences and their unions, uint64 [units * stride], a column a prediction.
 
@@ -141,7 +141,7 @@ def find_unions(token_types, types, bounds, text_sentences, predictions, first_t
     return sentences, unions
 
 
-@njit(cache=True)
+@njit
 def _union_short(sentences, types, targets, predictions, longest, stride, unions):
     """Fill the unions of at most LANES target sentences of at most SHORT_TOKENS tokens."""
     positions = np.zeros(types * LANES, np.uint32)
@@ -173,7 +173,7 @@ def _compare_short(sentences, positions, columns, marks, merged):
                 sentence = sentences.following[sentence]
 
 
-@njit(cache=True)
+@njit
 def long_positions(token_types, types, begins, sizes, limbs):
     """The array `positions` of fill_columns for at most LONG_LANES targets."""
     positions = np.zeros(types * limbs * LONG_LANES, np.uint64)
@@ -185,7 +185,7 @@ def long_positions(token_types, types, begins, sizes, limbs):
     return positions
 
 
-@njit(cache=True)
+@njit
 def first_columns(longest, limbs):
     """The array `columns` of fill_columns for `longest` tokens, its first column filled."""
     columns = np.empty((longest + 1) * limbs * LONG_LANES, np.uint64)
@@ -194,7 +194,7 @@ def first_columns(longest, limbs):
     return columns
 
 
-@njit(cache=True)
+@njit
 def _union_long(sentences, types, targets, longest, stride, unions):
     """Fill the unions of at most LONG_LANES target sentences of any length."""
     limbs = sentences.limbs[targets].max()

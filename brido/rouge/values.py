@@ -1,9 +1,8 @@
 """Hits and lengths to ROUGE values, with rouge_score's operations in rouge_score's order."""
 
 import numpy as np
-from numba import njit
 
-from brido.rouge.vectors import inlined
+from brido.rouge.vectors import ROOM, entry, inlined
 
 FMEASURE, PRECISION, RECALL, MEAN_F_PRECISION = range(4)
 
@@ -22,8 +21,8 @@ def _value(hits, predicted, wanted, value):
     return quotient if total > 0 else 0.0
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
-def fill_values(hits, predicted, wanted, value, values):
+@entry(error_model="numpy")
+def fill_values(hits, predicted, wanted, value, values, room=ROOM):
     """Fill values float64 [predictions, targets] from hits int32 of the same shape.
 
     predicted int64 [predictions], wanted int64 [targets]: how many n-grams the texts have.
@@ -45,8 +44,8 @@ def _combined(hits, row, column, predicted, wanted, value):
     return quotient if total > 0 else 0.0
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
-def fill_similarity(hits, lengths, value, similarity):
+@entry(error_model="numpy")
+def fill_similarity(hits, lengths, value, similarity, room=ROOM):
     """Fill similarity float32 [documents, N, N + 1]; the diagonal gets 0.
 
     hits int32 [documents, measures, N, N + 1]: ROUGE-1, ROUGE-2 and, for CNN/DM's combination,

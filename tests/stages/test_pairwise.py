@@ -16,7 +16,8 @@ from brido.text import one_sentence_a_line
 from stages import pairwise
 
 ROOT = Path(__file__).parents[2]
-WORDS = "Police said two men were hurt. The lorry hit a wall in Ashwick. Nobody was held.".split()
+TEXT = "Police said two men were hurt. The lorry hit a wall in Ashwick. Nobody was held."
+WORDS = TEXT.split()
 SIZE = 4
 
 
@@ -27,11 +28,11 @@ def summary(generator):
 def write_inputs(documents, skipped=(), validation=None):
     """Corpus and candidates of both splits; the candidates leave out the `skipped` rows."""
     tables = {}
-    for split, documents in (("train", documents), ("validation", validation or documents)):
+    for split, count in (("train", documents), ("validation", validation or documents)):
         generator = random.Random(split)
         corpus = [
             {"id": f"{split}-{i}", "document": "d", "summary": summary(generator), "references": []}
-            for i in range(documents)
+            for i in range(count)
         ]
         rows = [
             {

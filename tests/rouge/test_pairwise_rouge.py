@@ -1,0 +1,254 @@
+"""brido.rouge equals rouge_score 0.1.2 to the last bit, both directions, whatever the text."""
+
+import inspect
+import itertools
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numba.core.caching import FunctionCache
+from rouge_score import rouge_scorer
+
+from brido.errors import BridoError
+from brido.rouge import (
+    kernels,
+    ngrams,
+    pairwise,
+    pltrdy,
+    rouge_matrix,
+    sentences,
+    similarity_batch,
+    similarity_matrix,
+    stemmer,
+    tokens,
+    unions,
+    values,
+    vectors,
+)
+
+MEASURES = ("rouge1", "rouge2", "rougeL", "rougeLsum")
+SCORERS = {stemmed: rouge_scorer.RougeScorer(MEASURES, stemmed) for stemmed in (False, True)}
+
+# Words that meet: stems that agree, 16 letters and more that agree in the first 16, the two
+# characters whose lower case falls into ASCII, digits, marks inside words.
+WORDS = [
+    *("a", "the", "cat", "cats", "Cat", "run", "running", "runs", "ran", "generalization"),
+    *("generalizations", "abcdefghijklmnop", "abcdefghijklmnopq", "abcdefghijklmnopr"),
+    *("x" * 70, "x" * 69 + "y", "İstanbul", "istanbul", "\u212aelvin", "kelvin", "café", "2nd"),
+    *("don't", "U.S.", "ß", "ﬁne", "日本", "\ud800", "3.5", "-", "..."),
+]
+SEPARATORS = [" ", "\n", "\n\n", ". ", ".\n", "\t", "\r\n", "\u2028", "\x00", "\xff"]
+
+
+def texts(words, most, separators=SEPARATORS):
+    token = st.tuples(st.sampled_from(words), st.sampled_from(separators))
+    return st.lists(token, max_size=most).map(lambda parts: "".join(itertools.chain(*parts)))
+
+
+TEXT = st.one_of(
+    texts(WORDS, 12),
+    texts(WORDS[:4], 80, [" ", " ", " ", "\n"]),
+    texts(WORDS[:3], 200, [" "]),
+    texts(WORDS, 150, [" ", "\n"]),
+    st.text(max_size=30),
+    st.sampled_from(["", " ", "\n", "...", "\n\n.\n", "a", "\na\n"]),
+)
+
+
+def check(predictions, targets, stemmed=True):
+    """Every measure, value and pair against rouge_score."""
+    found = {
+        value: rouge_matrix(predictions, targets, MEASURES, stemmed, value)
+        for value in ("fmeasure", "precision", "recall")
+    }
+    for i, prediction in enumerate(predictions):
+        for j, target in enumerate(targets):
+            expected = SCORERS[stemmed].score(target, prediction)
+            for value, measure in itertools.product(found, MEASURES):
+                assert found[value][measure][i, j] == getattr(expected[measure], value), (
+                    value,
+                    measure,
+                    prediction,
+                    target,
+                )
+
+
+@settings(max_examples=120, deadline=None)
+@given(
+    st.lists(TEXT, min_size=1, max_size=4), st.lists(TEXT, min_size=1, max_size=3), st.booleans()
+)
+def test_every_value_equals_rouge_score(predictions, targets, stemmed):
+    check(predictions, targets, stemmed)
+    check(targets, predictions, stemmed)
+
+
+@pytest.mark.parametrize("tokens", [1, 30, 31, 32, 62, 63, 64, 65, 127, 128, 191, 2000])
+def test_sentences_around_the_limits_of_the_bits(tokens):
+    generator = np.random.default_rng(tokens)
+    predictions = [
+        " ".join(generator.choice(["a", "b", "c", "d"], n)) for n in (7, min(tokens, 200))
+    ]
+    target = " ".join(generator.choice(["a", "b", "c", "e"], tokens))
+    check(predictions, [target])
+    check([target], predictions)
+
+
+def test_more_targets_than_lanes_of_short_and_long_sentences():
+    generator = np.random.default_rng(0)
+    targets = [
+        "\n".join(" ".join(generator.choice(list("abcde"), n)) for n in sizes)
+        for sizes in generator.integers(1, 70, (30, 3))
+    ]
+    check(targets[:3], targets)
+
+
+def test_a_sentence_that_a_text_repeats_counts_each_time():
+    check(["a b a\na b a\nc", "a b\nb a"], ["a b a\nx\na b a", "a b a\na b a"])
+
+
+def test_the_direction_matters_for_rouge_lsum():
+    forth = rouge_matrix(["c c"], ["c\nc"], ["rougeLsum"])["rougeLsum"]
+    back = rouge_matrix(["c\nc"], ["c c"], ["rougeLsum"])["rougeLsum"]
+    assert (forth, back) == ([[1.0]], [[0.5]])
+
+
+def test_tiles_of_a_large_matrix_fit_together(monkeypatch):
+    words = ["a", "b", "cats", "cat", "dog"]
+    generator = np.random.default_rng(1)
+    parts = [" ".join(generator.choice(words, 9)) for _ in range(23)]
+    whole = rouge_matrix(parts, parts[:17], MEASURES)
+    monkeypatch.setattr(pairwise, "_TILE_TEXTS", 5)
+    monkeypatch.setattr(pairwise, "_TILE_LETTERS", 70)
+    tiled = rouge_matrix(parts, parts[:17], MEASURES)
+    for measure in MEASURES:
+        assert np.array_equal(whole[measure], tiled[measure])
+
+
+def test_no_predictions_or_no_targets_give_empty_matrices():
+    assert rouge_matrix([], ["a"])["rouge1"].shape == (0, 1)
+    assert rouge_matrix(["a"], [])["rougeLsum"].shape == (1, 0)
+
+
+def r_of_a_pair(prediction, target, combination, value):
+    """The pair's similarity from rouge_score's numbers, as the method's description has it."""
+    scores = SCORERS[True].score(target, prediction)
+
+    def combined(kind):
+        r1, r2, lsum = (getattr(scores[m], kind) for m in ("rouge1", "rouge2", "rougeLsum"))
+        if combination == "mean_r1_r2_rlsum":
+            return (r1 + r2 + lsum) / 3
+        return 2 * r1 * r2 / (r1 + r2) if r1 + r2 > 0 else 0.0
+
+    if value == "mean_f_precision":
+        return (combined("fmeasure") + combined("precision")) / 2
+    return combined(value)
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.lists(TEXT, min_size=1, max_size=5),
+    TEXT,
+    st.sampled_from(["harmonic_r1_r2", "mean_r1_r2_rlsum"]),
+    st.sampled_from(["fmeasure", "precision", "recall", "mean_f_precision"]),
+)
+def test_similarity_is_the_combination_rounded_once(candidates, reference, combination, value):
+    similarity = similarity_matrix(candidates, reference, combination, value)
+    size = len(candidates)
+    assert similarity.shape == (size, size + 1)
+    assert similarity.dtype == np.float32
+    for i, j in itertools.product(range(size), range(size + 1)):
+        target = [*candidates, reference][j]
+        expected = 0.0 if i == j else r_of_a_pair(candidates[i], target, combination, value)
+        assert similarity[i, j] == np.float32(expected)
+
+
+def documents(count, size=6):
+    generator = np.random.default_rng(count)
+    made = [
+        [" ".join(generator.choice(WORDS[:15], n)) for n in generator.integers(0, 40, size + 1)]
+        for _ in range(count)
+    ]
+    return [texts[:-1] for texts in made], [texts[-1] for texts in made]
+
+
+@pytest.mark.parametrize("combination", ["harmonic_r1_r2", "mean_r1_r2_rlsum"])
+def test_a_batch_is_its_documents_whatever_the_threads_and_chunks(combination, monkeypatch):
+    candidates, references = documents(150)
+    single = [
+        similarity_matrix(texts, reference, combination)
+        for texts, reference in zip(candidates, references, strict=True)
+    ]
+    for threads, chunk in ((1, 64), (2, 7), (5, 64), (3, 1)):
+        monkeypatch.setattr(pairwise, "_CHUNK_DOCUMENTS", chunk)
+        batch = similarity_batch(candidates, references, combination, threads)
+        assert np.array_equal(batch, single)
+
+
+def test_nothing_is_nan_and_empty_summaries_score_0():
+    for implementation in ("rouge_score", "pltrdy"):
+        for combination in ("harmonic_r1_r2", "mean_r1_r2_rlsum"):
+            similarity = similarity_matrix(
+                ["", "a b", "..."], "", combination, implementation=implementation
+            )
+            assert not similarity.any()
+            assert np.isfinite(similarity).all()
+
+
+def test_an_empty_batch_is_empty():
+    assert len(similarity_batch([], [], "harmonic_r1_r2")) == 0
+
+
+def test_bad_documents_are_all_named_by_index():
+    with pytest.raises(BridoError) as error:
+        similarity_batch([["a", "b"], [], ["a"], ["a", None]], ["a", "b", "c", 4], "harmonic_r1_r2")
+    message = str(error.value)
+    assert "document 1 has no candidates" in message
+    assert "document 2 has 1 candidates, document 0 has 2" in message
+    assert "document 3: candidate 1 is None" in message
+    assert "document 3: the reference is 4" in message
+    assert "document 0:" not in message
+
+
+@pytest.mark.parametrize(
+    ("call", "named"),
+    [
+        (lambda: rouge_matrix(["a"], ["a"], ["rouge3"]), "'rouge3'"),
+        (lambda: rouge_matrix(["a"], ["a"], value="f1"), "'f1'"),
+        (lambda: rouge_matrix(["a"], ["a"], value="mean_f_precision"), "'mean_f_precision'"),
+        (lambda: rouge_matrix(["a", None], ["a"]), r"predictions\[1\] is None"),
+        (lambda: similarity_matrix(["a"], "a", "mean"), "'mean'"),
+        (lambda: similarity_matrix([], "a", "harmonic_r1_r2"), "no candidates"),
+        (lambda: similarity_batch([["a"]], [], "harmonic_r1_r2"), "0 references"),
+    ],
+)
+def test_what_cannot_be_done_is_refused_by_name(call, named):
+    with pytest.raises(BridoError, match=named):
+        call()
+
+
+def test_every_cached_kernel_is_keyed_by_the_source_of_the_whole_room():
+    entries = [
+        function
+        for module in (kernels, values, pltrdy)
+        for function in vars(module).values()
+        if isinstance(getattr(function, "_cache", None), FunctionCache)
+    ]
+    assert len(entries) == 4
+    for function in entries:
+        assert inspect.signature(function.py_func).parameters["room"].default == vectors.ROOM
+    helpers = [v for m in (tokens, ngrams, unions, sentences, stemmer) for v in vars(m).values()]
+    assert not [v for v in helpers if isinstance(getattr(v, "_cache", None), FunctionCache)]
+
+
+def test_the_room_imports_neither_nltk_nor_rouge_score():
+    code = (
+        "import sys, brido.rouge; brido.rouge.rouge_matrix(['running'], ['runs']);"
+        "print([m for m in ('nltk', 'rouge_score', 'torch', 'pandas') if m in sys.modules])"
+    )
+    result = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    )
+    assert result.stdout.strip() == "[]"

@@ -1,0 +1,138 @@
+"""Eq. 2 against sums written out, and against the paper's code as its description has it."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from brido.consensus import consensus_scores, ranking
+from brido.errors import BridoError
+
+
+def similarity(size, seed=0):
+    return np.random.default_rng(seed).random((size, size + 1)).astype(np.float32)
+
+
+def equation_2(matrix, alpha):
+    size = len(matrix)
+    return [
+        (
+            math.fsum(float(matrix[i, j]) for j in range(size) if j != i)
+            + alpha * float(matrix[i, size])
+        )
+        / (size - 1 + alpha)
+        for i in range(size)
+    ]
+
+
+def listing(matrix, mode):
+    """The paper's code: float32 values, means of rows, weights normalised over all N + 1."""
+    size = len(matrix)
+    if mode == "reference":
+        return matrix[:, size]
+    inside = matrix[:, :size][~np.eye(size, dtype=bool)].reshape(size, size - 1)
+    if mode == "candidates":
+        return inside.mean(1)
+    with_reference = np.concatenate([inside, matrix[:, size:]], 1)
+    if mode == "candidates and reference":
+        return with_reference.mean(1)
+    weights = np.array([1] * size + [size - 1], np.float32)
+    weights /= weights.sum()
+    return (with_reference * weights[1:]).mean(1)
+
+
+MODES = {
+    "candidates": lambda size: 0,
+    "candidates and reference": lambda size: 1,
+    "reference weighted": lambda size: size - 1,
+    "reference": lambda size: math.inf,
+}
+
+
+@given(st.integers(2, 40), st.integers(0, 99), st.floats(0, 1e6))
+def test_equation_is_the_weighted_mean(size, seed, alpha):
+    matrix = similarity(size, seed)
+    np.testing.assert_allclose(
+        consensus_scores(matrix, alpha), equation_2(matrix, alpha), rtol=1e-13
+    )
+
+
+def test_a_case_worked_out_by_hand():
+    matrix = np.array([[9, 0.5, 0.25, 1], [0, 9, 0.5, 0], [1, 0.5, 9, 0.5]])
+    assert consensus_scores(matrix, 0).tolist() == [0.375, 0.25, 0.75]
+    assert consensus_scores(matrix, 2).tolist() == [0.6875, 0.125, 0.625]
+    assert consensus_scores(matrix, math.inf).tolist() == [1, 0, 0.5]
+
+
+@pytest.mark.parametrize("size", [2, 5, 16, 32])
+@pytest.mark.parametrize("mode", MODES)
+def test_listing_is_what_the_code_computes_bit_for_bit(size, mode):
+    for seed in range(20):
+        matrix = similarity(size, seed)
+        if size == 2 and mode == "reference weighted":
+            mode = "candidates and reference"  # alpha 1 means both; the code's mean of two
+        found = consensus_scores(matrix, MODES[mode](size), "listing")
+        assert found.tolist() == listing(matrix, mode).astype(np.float64).tolist()
+
+
+@pytest.mark.parametrize("size", [3, 16, 32])
+def test_listing_and_equation_agree_but_for_the_constant(size):
+    matrix = similarity(size)
+    for mode, alpha in MODES.items():
+        weighted = mode == "reference weighted"
+        constant = (2 * size - 2) / ((2 * size - 1) * size) if weighted else 1
+        equation = consensus_scores(matrix, alpha(size))
+        found = consensus_scores(matrix, alpha(size), "listing")
+        np.testing.assert_allclose(found, equation * constant, rtol=1e-6)
+        assert ranking(found).tolist() == ranking(equation).tolist()
+
+
+@pytest.mark.parametrize("normalization", ["equation", "listing"])
+def test_many_documents_at_once_are_each_alone(normalization):
+    matrices = np.stack([similarity(32, seed) for seed in range(50)])
+    for alpha in (0, 1, 31, math.inf):
+        together = consensus_scores(matrices, alpha, normalization)
+        alone = [consensus_scores(matrix, alpha, normalization) for matrix in matrices]
+        assert np.array_equal(together, alone)
+        assert np.array_equal(ranking(together), [ranking(scores) for scores in alone])
+
+
+def test_the_diagonal_is_ignored_whatever_it_holds():
+    matrix = similarity(6)
+    other = matrix.copy()
+    other[np.arange(6), np.arange(6)] = np.nan
+    for alpha in (0, 1, 5, math.inf):
+        for normalization in ("equation", "listing"):
+            assert np.array_equal(
+                consensus_scores(matrix, alpha, normalization),
+                consensus_scores(other, alpha, normalization),
+            )
+
+
+def test_ranking_is_best_first_and_keeps_the_order_of_equal_scores():
+    assert ranking(np.array([0.5, 0.75, 0.5, 0.75, 1.0])).tolist() == [4, 1, 3, 0, 2]
+
+
+def test_one_candidate_needs_a_reference():
+    matrix = np.array([[0.0, 0.5]], np.float32)
+    assert consensus_scores(matrix, 1).tolist() == [0.5]
+    assert consensus_scores(matrix, math.inf).tolist() == [0.5]
+    with pytest.raises(BridoError, match="nobody votes"):
+        consensus_scores(matrix, 0)
+
+
+@pytest.mark.parametrize(
+    ("shape", "alpha", "normalization", "named"),
+    [
+        ((3, 3), 0, "equation", r"\[3, 3\]"),
+        ((4,), 0, "equation", r"\[4\]"),
+        ((3, 4), -1, "equation", "-1"),
+        ((3, 4), math.nan, "equation", "nan"),
+        ((3, 4), 1.5, "listing", "1.5"),
+    ],
+)
+def test_what_has_no_meaning_is_refused(shape, alpha, normalization, named):
+    with pytest.raises(BridoError, match=named):
+        consensus_scores(np.zeros(shape), alpha, normalization)
