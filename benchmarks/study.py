@@ -26,6 +26,7 @@ from brido.progress import say
 
 PENALTIES = (-1.0, 0.0, 0.5, 1.0, 1.5, 2.0, 3.0)
 USUAL = 1.0
+SWEPT = ("unsupported", "consistency", "words")
 
 
 def main() -> None:
@@ -88,7 +89,7 @@ def run_system(seed: Seed, checkpoint: Path, target: float) -> dict[str, Any]:
     sweep: dict[float, Numbers] = {}
     for penalty in PENALTIES:
         summaries = seed.decode(checkpoint, "validation", penalty)
-        sweep[penalty] = measure(seed.rows["validation"], summaries)
+        sweep[penalty] = measure(seed.rows["validation"], summaries, SWEPT)
     lengths = {penalty: numbers["words"].mean() for penalty, numbers in sweep.items()}
     penalty = matched_penalty(lengths, target)
     test = seed.rows["test"]
