@@ -198,6 +198,7 @@ class _Work:
         try:
             if self.structured is None:
                 self.plan = self._plan(await self._takes_schema(ask, report))
+                advance(1)
             await ask(advance).run(self.plan.questions())
         finally:
             await endpoint.close()

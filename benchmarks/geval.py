@@ -1,0 +1,154 @@
+"""The LLM judge's throughput against the limit of a server on loopback.
+
+    python -m benchmarks.geval
+
+Three servers, each a process of its own, answer in a fixed time:
+* slots: at most K calls at once (more wait): the limit is K / latency, and the client's cap is K;
+* refusing: the same, but a call too many gets a 429 with `Retry-After`, and the cap is far above K,
+  so the client has to find K by itself;
+* rate: R calls a second (a token bucket of one second), 429 with `Retry-After` above it.
+Printed: the server's limit, calls a second that brought answers, their share of the limit, refused
+calls, and the client's CPU time per call. Timings include everything but imports: planning, asking,
+committing each answer, reading the marks.
+"""
+
+import argparse
+import asyncio
+import json
+import multiprocessing
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+from brido.evaluation.geval import GEval
+from brido.settings import GEvalSettings, JudgeRuntime
+
+ANSWER = '{"coherence": 4, "consistency": 5, "fluency": 3, "relevance": 4}'
+COMPLETION = json.dumps(
+    {
+        "id": "1",
+        "object": "chat.completion",
+        "created": 1,
+        "model": "judge",
+        "choices": [
+            {
+                "index": 0,
+                "finish_reason": "stop",
+                "message": {"role": "assistant", "content": ANSWER},
+            }
+        ],
+        "usage": {"prompt_tokens": 800, "completion_tokens": 30, "total_tokens": 830},
+    }
+).encode()
+
+
+class Server:
+    """Answers after `latency` seconds under one of the limits."""
+
+    def __init__(self, kind: str, limit: float, latency: float) -> None:
+        self.kind, self.limit, self.latency = kind, limit, latency
+        self.slots = asyncio.Semaphore(int(limit))
+        self.tokens, self.filled_at = limit, time.monotonic()
+
+    def refuses_for(self) -> float | None:
+        """Seconds to wait where the call is one too many, None where it is not."""
+        if self.kind == "refusing":
+            return self.latency if self.slots.locked() else None
+        if self.kind == "rate":
+            now = time.monotonic()
+            self.tokens = min(self.limit, self.tokens + (now - self.filled_at) * self.limit)
+            self.filled_at = now
+            if self.tokens < 1:
+                return (1 - self.tokens) / self.limit
+            self.tokens -= 1
+        return None
+
+    async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        """One connection, one call."""
+        try:
+            head = (await reader.readuntil(b"\r\n\r\n")).lower()
+            await reader.readexactly(int(head.split(b"content-length:")[1].split()[0]))
+            wait = self.refuses_for()
+            if wait is not None:
+                extra = b"Retry-After: %.3f\r\n" % wait
+                writer.write(b"HTTP/1.1 429 X\r\nContent-Length: 2\r\n" + extra + b"\r\n{}")
+            else:
+                if self.kind == "rate":
+                    await asyncio.sleep(self.latency)
+                else:
+                    async with self.slots:
+                        await asyncio.sleep(self.latency)
+                kind = b"Content-Type: application/json\r\n"
+                size = b"Content-Length: %d\r\n\r\n" % len(COMPLETION)
+                writer.write(b"HTTP/1.1 200 X\r\n" + kind + size + COMPLETION)
+            await writer.drain()
+        except (ConnectionError, asyncio.IncompleteReadError):
+            pass
+        finally:
+            writer.close()
+
+
+def run_server(kind: str, limit: float, latency: float, port: Any) -> None:
+    """Serve until terminated; puts the port into the queue."""
+
+    async def main() -> None:
+        server = Server(kind, limit, latency)
+        listening = await asyncio.start_server(server.serve, "127.0.0.1", 0, backlog=1024)
+        port.put(listening.sockets[0].getsockname()[1])
+        await asyncio.Event().wait()
+
+    asyncio.run(main())
+
+
+def measure(kind: str, limit: float, latency: float, cap: int, calls: int) -> dict[str, Any]:
+    """One run; returns calls a second, refused calls, CPU milliseconds of the client per call."""
+    context = multiprocessing.get_context("spawn")
+    port = context.Queue()
+    process = context.Process(target=run_server, args=(kind, limit, latency, port), daemon=True)
+    process.start()
+    url = f"http://127.0.0.1:{port.get(timeout=60)}/v1"
+    documents = [f"{number} " + "A bridge was opened. " * 120 for number in range(calls)]
+    try:
+        with tempfile.TemporaryDirectory() as folder:
+            store = str(Path(folder) / "answers.sqlite")
+            runtime = JudgeRuntime(base_url=url, store=store, max_concurrency=cap)
+            settings = GEvalSettings(model="judge", score_mode="greedy", structured_output="never")
+            judge = GEval(settings, runtime)
+            wall, cpu = time.perf_counter(), time.process_time()
+            rows = judge.score(documents, documents).rows
+            wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
+    finally:
+        process.terminate()
+    assert len(rows) == calls
+    return {"rate": calls / wall, "cpu": 1000 * cpu / calls}
+
+
+def main() -> None:
+    """Print the table."""
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--seconds", type=float, default=10.0, help="about how long a run takes")
+    options = parser.parse_args()
+    import openai  # noqa: F401  imported here so that no run pays for it
+
+    print(f"{'server':<10} {'limit':<22} {'cap':>4} {'calls/s':>9} {'of limit':>9} {'CPU ms':>7}")
+    for kind, limit, latency, cap in (
+        ("slots", 16, 0.5, 16),
+        ("slots", 32, 0.5, 32),
+        ("slots", 64, 1.0, 64),
+        ("refusing", 16, 0.5, 64),
+        ("refusing", 32, 0.5, 128),
+        ("rate", 50, 0.5, 128),
+    ):
+        most = limit if kind == "rate" else limit / latency
+        result = measure(kind, limit, latency, cap, int(most * options.seconds))
+        words = f"{limit}/s" if kind == "rate" else f"{limit} x {latency} s"
+        print(
+            f"{kind:<10} {words + f' = {most:.0f}/s':<22} {cap:>4} {result['rate']:>9.1f} "
+            f"{result['rate'] / most:>9.1%} {result['cpu']:>7.2f}",
+            flush=True,
+        )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,177 @@
+"""The command lines: marking a file, and agreement with human labels."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pyarrow.parquet as pq
+import pytest
+from bad_judge_server import BadJudgeServer, clean_answer
+
+from brido.errors import BridoError
+from brido.evaluation.geval import __main__ as command
+from brido.evaluation.geval import agreement
+from brido.evaluation.geval.criteria import CRITERIA
+from brido.evaluation.geval.scoring import COLUMNS
+
+ROWS = [
+    {
+        "id": f"d{number}",
+        "system": system,
+        "document": f"Document {number}",
+        "summary": f"{system}.",
+    }
+    for system in ("base", "tuned")
+    for number in range(5)
+]
+
+
+def write_lines(path, rows):
+    path.write_text("\n".join(json.dumps(row) for row in rows) + "\n")
+    return path
+
+
+@pytest.fixture
+def given(tmp_path):
+    return write_lines(tmp_path / "in.jsonl", ROWS)
+
+
+def settings(tmp_path, server=None):
+    words = ["model=judge", "score_mode=greedy", f"store={tmp_path / 'a.sqlite'}"]
+    if server is not None:
+        words.append(f"base_url={server.url}")
+    return [part for word in words for part in ("-S", word)]
+
+
+def test_a_table_means_differences_and_the_signature(tmp_path, given, capsys):
+    out = tmp_path / "marks.parquet"
+    with BadJudgeServer(answer=clean_answer) as server:
+        command.main([str(given), "--out", str(out), *settings(tmp_path, server)])
+    table = pq.read_table(out)
+    assert table.column_names == ["id", "system", *COLUMNS, "detail"]
+    rows = table.to_pylist()
+    assert [(row["id"], row["system"]) for row in rows] == [(r["id"], r["system"]) for r in ROWS]
+    detail = json.loads(rows[0]["detail"])
+    assert json.loads(detail["answers"][0]["text"]) == {name: rows[0][name] for name in CRITERIA}
+    printed = capsys.readouterr().out
+    base = np.mean([row["average"] for row in rows if row["system"] == "base"])
+    tuned = np.mean([row["average"] for row in rows if row["system"] == "tuned"])
+    lines = {tuple(line.split()[:2]): line.split() for line in printed.split("\n")}
+    assert float(lines["base", "average"][2]) == pytest.approx(base, abs=5e-4)
+    (difference,) = [line.split() for line in printed.split("\n") if "- base   " in line
+                     and " average " in line]  # fmt: skip
+    assert float(difference[4]) == pytest.approx(tuned - base, abs=5.1e-4)
+    signature = json.loads(printed.split("Signature: ")[1])
+    assert signature == json.loads(pq.read_schema(out).metadata[b"brido"])["signature"]
+    assert signature["answers"] == 10
+
+
+def test_dry_run_and_replay_from_the_command_line(tmp_path, given, capsys):
+    with BadJudgeServer(answer=clean_answer) as server:
+        command.main([str(given), "--dry-run", *settings(tmp_path, server)])
+        assert "calls to make:  10 for 10 answers" in capsys.readouterr().out
+        assert not server.requests
+        command.main([str(given), *settings(tmp_path, server)])
+        asked = capsys.readouterr().out
+    command.main([str(given), "--replay", *settings(tmp_path)])
+    assert capsys.readouterr().out == asked
+
+
+def test_settings_come_from_a_params_file_and_changes(tmp_path):
+    params = Path(__file__).parents[3] / "params.yaml"
+    settings, runtime = command.read_settings(params, ["model=m", "max_cost=2", "samples=3"], {})
+    assert (settings.model, settings.samples, runtime.max_cost) == ("m", 3, 2)
+    with pytest.raises(BridoError) as error:
+        command.read_settings(None, ["modle=m", "samples=none", "top_p=7", "key=sk-secret"], {})
+    text = str(error.value)
+    assert text.count("\n") == 4
+    assert "sk-secret" not in text
+
+
+def test_errors_leave_with_two_and_one_message(tmp_path, given):
+    bad = write_lines(tmp_path / "bad.jsonl", [{"document": "d"}, {**ROWS[0], "summary": 3}])
+    words = [sys.executable, "-m", "brido.evaluation.geval", str(bad), *settings(tmp_path)]
+    done = subprocess.run(
+        [*words, "--replay"], capture_output=True, text=True, cwd=Path(__file__).parents[3]
+    )
+    assert done.returncode == 2
+    assert "Traceback" not in done.stderr
+    assert "row 0 (id 0): no text in `summary`" in done.stderr
+    assert "row 1 (id d0): no text in `summary`" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [("{", "line 1: no JSON"), ("[1]\n", "object is expected"), ("", "no rows"),
+     ('{"id": 1, "document": "d", "summary": "s"}\n' * 2, "comes 2 times")],
+)  # fmt: skip
+def test_input_that_cannot_be_marked(tmp_path, content, message):
+    path = tmp_path / "in.jsonl"
+    path.write_text(content)
+    with pytest.raises(BridoError, match=message):
+        command.read_summaries(path)
+
+
+SCORES = {"a": {"x": 1.0, "y": 2.0, "z": 3.0}, "b": {"x": 5.0, "y": 5.0, "z": 5.0},
+          "c": {"x": 1.0, "y": 3.0, "z": 2.0}}  # fmt: skip
+LABELS = {"a": {"x": 1, "y": 2, "z": 3}, "b": {"x": 1, "y": 2, "z": 3},
+          "c": {"x": 1, "y": 2, "z": 3}}  # fmt: skip
+
+
+def long_rows(table, name):
+    return [
+        {"doc_id": document, "system": system, name: value}
+        for document, values in table.items()
+        for system, value in values.items()
+    ]
+
+
+def test_agreement_by_hand(tmp_path, capsys):
+    scores = write_lines(tmp_path / "scores.jsonl", long_rows(SCORES, "average"))
+    labels = write_lines(tmp_path / "labels.jsonl", long_rows(LABELS, "human"))
+    agreement.main([str(scores), str(labels), "--json"])
+    spearman, kendall = map(json.loads, capsys.readouterr().out.split("\n")[:2])
+    # Document a agrees fully, b is constant and left out, c swaps one pair of three:
+    # rho = 1 - 6 * (1 + 1) / (3 * 8) = 0.5, tau = (2 - 1) / 3.
+    assert spearman["per_document"] == pytest.approx((1 + 0.5) / 2)
+    assert kendall["per_document"] == pytest.approx((1 + 1 / 3) / 2)
+    assert (spearman["documents"], spearman["constant"]) == (2, 1)
+    # Mean scores of x, y, z: 7/3, 10/3, 10/3; mean labels 1, 2, 3.
+    assert spearman["per_system"] == pytest.approx(np.sqrt(3) / 2)
+    assert kendall["per_system"] == pytest.approx(2 / np.sqrt(2 * 3))
+    low, high = spearman["interval"]
+    assert low <= spearman["per_document"] <= high
+
+
+def test_agreement_of_a_folder_of_tables_and_of_tables_with_gaps(tmp_path, given):
+    with BadJudgeServer(answer=clean_answer) as server:
+        for system in ("base", "tuned"):
+            rows = write_lines(tmp_path / "one.jsonl", [r for r in ROWS if r["system"] == system])
+            out = str(tmp_path / "geval" / f"{system}.parquet")
+            command.main([str(rows), "--out", out, *settings(tmp_path, server)])
+    frame = agreement.read_frame(tmp_path / "geval")
+    assert list(frame.columns) == ["id", "system", *COLUMNS]
+    labels = frame.rename(columns={"average": "human"})
+    labels.loc[labels["id"] == "d0", "human"] = np.nan
+    results = agreement.agreement(frame, labels, ["average"], ["human"])
+    assert [result.pairs for result in results] == [8, 8]
+    assert [result.per_document for result in results] == pytest.approx([1.0, 1.0])
+
+
+@pytest.mark.parametrize(
+    ("rows", "message"),
+    [
+        ([{"system": "x", "average": 1}], "no column id"),
+        (2 * [{"id": "a", "system": "x", "average": 1}], "repeat an"),
+        ([{"id": "q", "system": "x", "average": 1}], "in common"),
+    ],
+)
+def test_tables_that_cannot_be_compared(tmp_path, rows, message):
+    scores = write_lines(tmp_path / "scores.jsonl", rows)
+    labels = write_lines(tmp_path / "labels.jsonl", long_rows(LABELS, "human"))
+    with pytest.raises(BridoError, match=message):
+        agreement.main([str(scores), str(labels)])
+    with pytest.raises(BridoError, match=r"no numbers called other; there are \['human'\]"):
+        agreement.main([str(labels), str(labels), "--columns", "other"])
