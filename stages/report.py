@@ -111,10 +111,8 @@ def measure(params: Params) -> Numbers:
     settings = params.report
     how = (settings.bootstrap_samples, settings.confidence, settings.seed)
     scores = {
-        system: read_scores(
-            {metric: paths.evaluation(metric, system) for metric in params.evaluation.metrics}
-        )
-        for system in params.systems
+        system: read_scores({metric: paths.evaluation(metric, system) for metric in metrics})
+        for system, metrics in _measured(params).items()
     }
     say(f"report: {settings.bootstrap_samples:,} bootstrap samples for {len(scores)} systems")
     systems = {name: estimate(item, *how) for name, item in scores.items()}
@@ -126,6 +124,14 @@ def measure(params: Params) -> Numbers:
     }
     warnings = [length_warning(lengths, name, settings.length_warning) for name in others]
     return Numbers(scores, systems, gaps, lengths, [text for text in warnings if text])
+
+
+def _measured(params: Params) -> dict[str, list[str]]:
+    """The metrics to report of each system: ROUGE of the reference with itself says nothing."""
+    metrics = params.evaluation.metrics
+    others = [metric for metric in metrics if metric != "rouge"]
+    chosen = {name: others if name == "reference" else metrics for name in params.systems}
+    return {name: wanted for name, wanted in chosen.items() if wanted}
 
 
 def write_numbers(params: Params, numbers: Numbers) -> None:
@@ -173,7 +179,8 @@ def write_figures(numbers: Numbers, bins: Sequence[VoteBin], rankings: Sequence[
         figures.votes_figure(folder, bins, rankings)
         figures.training_figure(folder, curves)
         figures.length_figure(folder, numbers.systems, numbers.lengths)
-        figures.correlation_figure(folder, list(numbers.scores.values()))
+        models = [item for name, item in numbers.scores.items() if name != "reference"]
+        figures.correlation_figure(folder, models)
 
 
 def write_page(

@@ -1,6 +1,6 @@
 """How each submetric is shown: label, unit, digits, and which direction is better."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 Better = Literal["higher", "lower", "neither"]
@@ -8,7 +8,10 @@ Better = Literal["higher", "lower", "neither"]
 
 @dataclass(frozen=True)
 class Display:
-    """How people see one submetric; `factor` times the stored number is what is printed."""
+    """How people see one submetric; `factor` times the stored number is what is printed.
+
+    `interval_digits` are the digits of an interval's ends, None for as many as the mean has.
+    """
 
     label: str
     better: Better = "higher"
@@ -16,6 +19,7 @@ class Display:
     digits: int = 2
     unit: str = ""
     headline: bool = False
+    interval_digits: int | None = None
 
     def text(self, value: float, signed: bool = False) -> str:
         """The number as printed, without its unit; `signed` always shows + or -."""
@@ -24,6 +28,17 @@ class Display:
         if round(shown, self.digits) == 0:
             shown = 0.0
         return f"{shown:{'+' if signed else ''}.{self.digits}f}"
+
+    def ends(self, low: float, high: float, signed: bool = False) -> tuple[str, str]:
+        """Both ends of an interval as printed."""
+        digits = self.digits if self.interval_digits is None else self.interval_digits
+        coarse = replace(self, digits=digits)
+        return coarse.text(low, signed), coarse.text(high, signed)
+
+
+def _points(label: str, headline: bool = False, unit: str = "") -> Display:
+    """A score from 0 to 100 with the paper's two digits; its interval is never that sharp."""
+    return Display(label, unit=unit, headline=headline, interval_digits=1)
 
 
 def _share(label: str, better: Better, headline: bool = False) -> Display:
@@ -43,10 +58,10 @@ _MARKS = {
 # see when a metric improved merely because summaries got shorter or more extractive.
 DISPLAYS: dict[str, dict[str, Display]] = {
     "rouge": {
-        "r1": Display("R-1", headline=True),
-        "r2": Display("R-2", headline=True),
-        "rl": Display("R-L"),
-        "rlsum": Display("R-Lsum", headline=True),
+        "r1": _points("R-1", headline=True),
+        "r2": _points("R-2", headline=True),
+        "rl": _points("R-L"),
+        "rlsum": _points("R-Lsum", headline=True),
     },
     "mentions": {
         "precision": _share("supported mentions", "higher"),
@@ -60,16 +75,16 @@ DISPLAYS: dict[str, dict[str, Display]] = {
         "length": Display("words", "neither", digits=1, headline=True),
     },
     "world_qa": {
-        "is_answered": Display("answered", unit="%"),
-        "f1": Display("QA F1", headline=True),
-        "em": Display("QA EM"),
+        "is_answered": _points("answered", unit="%"),
+        "f1": _points("QA F1", headline=True),
+        "em": _points("QA EM"),
     },
     "world_judge": _MARKS,
     "qafacteval": {
         "lerc": Display("LERC", digits=3, headline=True),
-        "f1": Display("QA F1", headline=True),
-        "em": Display("QA EM"),
-        "is_answered": Display("answered", unit="%"),
+        "f1": _points("QA F1", headline=True),
+        "em": _points("QA EM"),
+        "is_answered": _points("answered", unit="%"),
         "n_questions": Display("questions", "neither"),
         "without_questions": _share("without questions", "neither"),
     },

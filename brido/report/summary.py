@@ -1,7 +1,6 @@
 """The short table that ends the report stage: a row per system, intervals below the numbers."""
 
 from collections.abc import Mapping
-from dataclasses import replace
 
 from brido.report.facts import display, is_headline, known_columns, metric_label
 from brido.report.metrics import Column, Estimate, Estimates
@@ -86,10 +85,8 @@ def _mean(item: Estimate, metric: str, submetric: str, signed: bool) -> str:
 
 
 def interval(item: Estimate, metric: str, submetric: str, signed: bool = False) -> str:
-    """The estimate's interval as `low…high` in the submetric's unit, a digit less than the mean."""
-    facts = display(metric, submetric)
-    coarse = replace(facts, digits=max(facts.digits - 1, 1))
-    return f"{coarse.text(item.low, signed)}…{coarse.text(item.high, signed)}"
+    """The estimate's interval as `low…high` in the submetric's unit."""
+    return "…".join(display(metric, submetric).ends(item.low, item.high, signed))
 
 
 def excludes_zero(item: Estimate) -> bool:

@@ -96,7 +96,7 @@ def _cell(estimates: Estimates, column: Column, best: bool) -> Cell:
     if item is None:
         return Cell("–")
     facts = display(*column)
-    spread = f"{facts.text(item.low)} to {facts.text(item.high)}"
+    spread = " to ".join(facts.ends(item.low, item.high))
     return Cell(facts.text(item.mean), spread, "best" if best else "")
 
 
@@ -108,7 +108,7 @@ def _difference_cell(estimates: Estimates, column: Column) -> Cell:
     tone = ""
     if excludes_zero(item) and facts.better != "neither":
         tone = "better" if (item.mean > 0) == (facts.better == "higher") else "worse"
-    spread = f"{facts.text(item.low, True)} to {facts.text(item.high, True)}"
+    spread = " to ".join(facts.ends(item.low, item.high, signed=True))
     return Cell(_minus(facts.text(item.mean, True)), _minus(spread), tone)
 
 
