@@ -175,3 +175,33 @@ def test_tables_that_cannot_be_compared(tmp_path, rows, message):
         agreement.main([str(scores), str(labels)])
     with pytest.raises(BridoError, match=r"no numbers called other; there are \['human'\]"):
         agreement.main([str(labels), str(labels), "--columns", "other"])
+
+
+def test_the_evaluate_stage_writes_the_judges_table(tmp_path, monkeypatch):
+    from brido.config import check_params
+    from brido.tables import CORPUS, DECODED, read_metadata, write_table
+    from stages import evaluate, paths
+
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("BRIDO_WORK", str(tmp_path / "work"))
+    rows = ROWS[:5]
+    corpus = [{**row, "references": [row["summary"]]} for row in rows]
+    decoded = [{"id": row["id"], "summary": row["summary"], "score": 0.0} for row in rows]
+    write_table(paths.corpus("test"), [corpus], CORPUS)
+    write_table(paths.decoded("base", "test"), [decoded], DECODED)
+    with BadJudgeServer(answer=clean_answer) as server:
+        params = check_params(
+            {
+                "checkpoints": {"base": {"source": "embedded"}},
+                "evaluation": {"metrics": ["geval"], "geval": {"model": "m", "samples": 2}},
+                "runtime": {"judge": {"base_url": server.url}},
+            }
+        )
+        path = evaluate.evaluate(params, "geval", "base")
+        first = path.read_bytes()
+        asked = len(server.requests)
+        assert evaluate.evaluate(params, "geval", "base").read_bytes() == first
+        assert len(server.requests) == asked == 10
+    assert pq.read_table(path).column_names == ["id", *COLUMNS, "detail"]
+    assert read_metadata(path, "evaluate")["signature"]["served_models"] == {"m-as-served": 10}
+    assert (tmp_path / ".brido" / "judge" / "answers.sqlite").is_file()
