@@ -44,7 +44,7 @@ def find_mentions(cases: Sequence[Case], params: Params) -> list[CaseMentions]:
     progress = functools.partial(Progress, interval=params.runtime.log_seconds)
     found = metric.evaluate(inputs, params.evaluation.mentions, Path(), progress)
     marked = (
-        located(text, detail["mentions"])
+        located(text, detail["mentions"], known)
         for text, detail in zip(inputs.summaries, found.details, strict=True)
     )
     return [
@@ -60,17 +60,17 @@ def _spread(values: Sequence[Any], repeats: Sequence[int]) -> list[Any]:
     return [value for value, count in zip(values, repeats, strict=True) for _ in range(count)]
 
 
-def located(text: str, found: Sequence[Mapping[str, Any]]) -> list[Mention]:
+def located(text: str, found: Sequence[Mapping[str, Any]], world: bool) -> list[Mention]:
     """The metric's mentions (type, text, supported) of a summary, with their places in it.
 
     The metric names them in the order of the text, type by type at least, so each is looked for
     behind the one before of its type. One that cannot be found (its words were changed) stands at
-    0..0: it counts, but is not marked.
+    0..0: it counts, but is not marked. `world` says that mentions are whole words, as there.
     """
     behind: dict[str, int] = {}
     result = []
     for item in found:
-        hit = _pattern(item["text"]).search(text, behind.get(item["type"], 0))
+        hit = _pattern(item["text"], world).search(text, behind.get(item["type"], 0))
         start, end = hit.span() if hit else (0, 0)
         if hit:
             behind[item["type"]] = end
@@ -79,10 +79,10 @@ def located(text: str, found: Sequence[Mapping[str, Any]]) -> list[Mention]:
 
 
 @functools.lru_cache(maxsize=4096)
-def _pattern(words: str) -> re.Pattern[str]:
-    """The words as they may stand in a text: whole, any space between, possessives left out."""
+def _pattern(words: str, world: bool) -> re.Pattern[str]:
+    """The words as they may stand in a text: any space between, possessives left out."""
     inner = r"(?:['’]s)?\s+".join(re.escape(word) for word in words.split())
-    # A number may be glued to letters (7m), not to another digit.
-    before = r"(?<!\d)" if words[0].isdigit() else r"(?<!\w)"
-    after = r"(?!\d)" if words[-1].isdigit() else r"(?!\w)"
-    return re.compile(before + inner + after)
+    if words[0].isdigit() and not world:
+        # Every digit of the text belongs to a number: the next digits are the next number.
+        return re.compile(inner)
+    return re.compile(rf"(?<![\w£]){inner}(?!\w)")

@@ -62,7 +62,7 @@ def test_mentions_are_found_in_order_and_whole():
         {"type": "name", "text": "Ms Vane Elm", "supported": False},
         {"type": "name", "text": "Nobody", "supported": False},
     ]
-    spans = [(item.start, item.end) for item in located(text, found)]
+    spans = [(item.start, item.end) for item in located(text, found, False)]
     assert [text[start:end] for start, end in spans] == [
         "35", "3", "35", "Ms Vane", "Elm", "Ms  Vane's Elm", "",
     ]  # fmt: skip
@@ -76,8 +76,19 @@ def test_every_mention_of_any_text_is_found(text):
         dict(zip(("type", "text", "supported"), item, strict=True))
         for item in text_mentions("A source.", text, True)
     ]
-    for item, mention in zip(found, located(text, found), strict=True):
+    for item, mention in zip(found, located(text, found, False), strict=True):
         shown = text[mention.start : mention.end]
         assert shown.split()[:1] == item["text"].split()[:1] or shown.startswith(
             item["text"].split()[0]
         )
+
+
+def test_words_of_the_world_are_whole():
+    text = "The £110,000 plan of 110 people"
+    found = [
+        {"type": "number", "text": "110", "supported": True},
+        {"type": "money", "text": "£110,000", "supported": True},
+    ]
+    spans = [text[item.start : item.end] for item in located(text, found, True)]
+    assert spans == ["110", "£110,000"]
+    assert located(text, found, True)[0].start > 15
