@@ -1,6 +1,7 @@
 """Batches of similar length, and the device they run on."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 
 import torch
 
@@ -41,3 +42,16 @@ def resolve_device(name: str) -> torch.device:
     except (RuntimeError, AssertionError) as error:
         raise BridoError(f"device {name!r} cannot be used: {error}; try auto or cpu") from None
     return device
+
+
+@contextmanager
+def memory_errors(batch_tokens: int) -> Iterator[None]:
+    """Turn a device that runs out of memory into a BridoError that names the setting."""
+    try:
+        yield
+    except torch.OutOfMemoryError as error:
+        raise BridoError(
+            f"the device has not enough memory for batches of {batch_tokens} tokens: lower "
+            "runtime.batch_tokens (--batch-tokens) and run again; finished work is kept. "
+            f"({str(error).splitlines()[0]})"
+        ) from None

@@ -102,8 +102,10 @@ class QAFactEval:
         list of sentences is joined with one space.
 
         Raises:
-            BridoError: there are not as many documents as summaries.
+            BridoError: there are not as many documents as summaries, or memory does not suffice.
         """
+        from brido.evaluation.qafacteval.batching import memory_errors
+
         if len(documents) != len(summaries):
             raise BridoError(
                 f"there are {len(documents)} documents and {len(summaries)} summaries: give one "
@@ -111,6 +113,21 @@ class QAFactEval:
             )
         sources, texts = _joined(documents), _joined(summaries)
         questions = self._select(texts)
+        with memory_errors(self.batch_tokens):
+            self._run(questions, sources, texts, progress)
+        grouped: list[list[Question]] = [[] for _ in texts]
+        for question in questions:
+            grouped[question.document].append(question)
+        return [summarise(group) for group in grouped]
+
+    def _run(
+        self,
+        questions: list[Question],
+        sources: list[str],
+        texts: list[str],
+        progress: ProgressFactory | None,
+    ) -> None:
+        """Fill in what the models say of each question, batch by batch through the store."""
         self._ask(questions, progress)
         asked = [(question.text, texts[question.document]) for question in questions]
         found = self._answers(asked, progress, "answers on the summaries")
@@ -122,10 +139,6 @@ class QAFactEval:
         for question, pair in zip(kept, asked, strict=True):
             question.on_source = found[pair]
         self._compare([question for question in kept if question.answered], sources, progress)
-        grouped: list[list[Question]] = [[] for _ in texts]
-        for question in questions:
-            grouped[question.document].append(question)
-        return [summarise(group) for group in grouped]
 
     def _select(self, texts: list[str]) -> list[Question]:
         distinct = list(dict.fromkeys(texts))

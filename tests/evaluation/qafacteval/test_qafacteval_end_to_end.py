@@ -203,6 +203,18 @@ def test_a_killed_run_goes_on_where_it_was(pipeline_folder, tmp_path):
     assert not set(second.reader.asked) & set(first.reader.asked)
 
 
+def test_too_little_memory_names_the_setting(pipeline_folder):
+    metric = _metric(pipeline_folder)
+
+    def full(requests, batch):
+        raise torch.OutOfMemoryError("CUDA out of memory.\nmore")
+
+    metric.reader.run = full
+    with pytest.raises(BridoError, match=r"lower runtime\.batch_tokens"):
+        metric.score(["Ann left."], ["Ann left."])
+    assert metric.generator.asked
+
+
 def test_a_file_that_is_no_store(tmp_path):
     (tmp_path / "s").write_bytes(b"no database" * 1000)
     with pytest.raises(BridoError, match="delete the file"):
