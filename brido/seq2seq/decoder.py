@@ -71,6 +71,9 @@ class Decoder:
         self.mask = attention_mask
         self.nothing_hidden = no_mask(input_ids.device)
         if shared:
+            # Nearly always zero, and a pass over all logits to add.
+            self.bias = model.final_logits_bias
+            self.biased = bool(self.bias.any())
             padded = not bool(attention_mask.all())
             self.mask = source_mask(attention_mask) if padded else self.nothing_hidden
         own = Cache(layer_class_to_replicate=GrowingLayer)
@@ -110,7 +113,7 @@ class Decoder:
             use_cache=True,
         )[0][:, -1]
         logits = self.model.get_output_embeddings()(hidden)
-        return logits + self.model.final_logits_bias
+        return logits + self.bias if self.biased else logits
 
     def reorder(self, rows: torch.Tensor) -> None:
         """Row r goes on from what row `rows[r]` was; the rows of a document stay its own."""
