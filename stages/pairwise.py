@@ -17,7 +17,7 @@ from brido.errors import BridoError, run_command
 from brido.progress import Progress
 from brido.rouge import similarity_batch
 from brido.settings import PairwiseSettings, Params, TextSettings
-from brido.shards import Shards, fingerprint
+from brido.shards import Shards, content_hash, fingerprint
 from brido.tables import (
     CANDIDATES,
     CORPUS,
@@ -66,7 +66,8 @@ def _compare(split: str, params: Params) -> None:
         paths.similarity(split),
         shards.read(count),
         schema,
-        metadata | {"num_candidates": size, "documents": documents},
+        metadata
+        | {"num_candidates": size, "documents": documents, "candidates": content_hash(source)},
     )
     shards.clear()
 

@@ -17,6 +17,7 @@ from brido.tables import (
     count_rows,
     open_table,
     read_batches,
+    read_metadata,
     similarity_schema,
     write_table,
 )
@@ -31,7 +32,12 @@ def main() -> None:
     for split in SPLITS:
         source = paths.similarity(split)
         size = _candidates_per_row(source)
-        metadata = {"scoring": params.scoring.model_dump(mode="json"), "num_candidates": size}
+        metadata = {
+            "scoring": params.scoring.model_dump(mode="json"),
+            "num_candidates": size,
+            # Which candidates these scores are of: training checks it.
+            "candidates": read_metadata(source, "pairwise").get("candidates"),
+        }
         write_table(paths.scores(split), _scores(split, size, params), SCORES, metadata)
 
 

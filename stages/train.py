@@ -25,8 +25,8 @@ from brido.launch import relaunch, this_process
 from brido.progress import say
 from brido.seq2seq.checkpoint import save
 from brido.settings import MentionsSettings, Params, RougeMetricSettings
-from brido.shards import fingerprint, work_root
-from brido.tables import CANDIDATES, CORPUS, SCORES, read_batches, read_rows
+from brido.shards import content_hash, fingerprint, work_root
+from brido.tables import CANDIDATES, CORPUS, SCORES, read_batches, read_metadata, read_rows
 from brido.training.batches import Encoder
 from brido.training.checkpointing import Checkpoints, remove_stale
 from brido.training.documents import RankedDocument, RankedDocuments
@@ -90,6 +90,7 @@ def _load(base: Path) -> tuple[PreTrainedModel, PreTrainedTokenizerBase]:
 
 def ranked(split: str) -> RankedDocuments:
     """The documents of a split with their candidates in the order of the vote."""
+    _check_same_candidates(split)
     documents = RankedDocuments(
         _table(paths.corpus(split), CORPUS, "download", ["id", "document", "summary"]),
         _table(paths.candidates(split), CANDIDATES, "generate", ["id", "candidates"]),
@@ -101,6 +102,17 @@ def ranked(split: str) -> RankedDocuments:
             f"candidates and are left out: {', '.join(documents.skipped[:5])}"
         )
     return documents
+
+
+def _check_same_candidates(split: str) -> None:
+    """BridoError where the scores say that they are of another candidates table."""
+    candidates, scores = paths.candidates(split), paths.scores(split)
+    scored = read_metadata(scores, "score").get("candidates")
+    if scored is not None and scored != content_hash(candidates):
+        raise BridoError(
+            f"{scores} are scores of other candidates than {candidates}: make both again "
+            "(`dvc repro score`)"
+        )
 
 
 def measures(sample: Sequence[RankedDocument]) -> Callable[[list[str]], dict[str, float]]:
