@@ -44,8 +44,8 @@ class RankedDocuments(Sequence[RankedDocument]):
         where = {identifier: row for row, identifier in enumerate(corpus["id"].to_pylist())}
         ids = candidates["id"].to_pylist()
         _check_in_corpus(ids, where)
-        self._corpus = corpus.combine_chunks()
-        self._candidates = candidates.combine_chunks()
+        # Left in their chunks: a single one could not hold 2 GiB of text, which CNN/DM's has.
+        self._corpus, self._candidates = corpus, candidates
         self.scores, self.order = _checked_scores(candidates, scores)
         distinct = [len(set(texts)) for texts in _pylists(candidates["candidates"])]
         self._rows = [row for row, count in enumerate(distinct) if count > 1]

@@ -82,7 +82,7 @@ def train(task: Task) -> RunState:
         state = checkpoints.load(task.model, optimizer) or RunState()
         updater.micro_batch = state.micro_batch or task.runtime.candidate_micro_batch
         _check_same_start(state, accelerator)
-        monitor = Monitor(task, checkpoints, accelerator, state)
+        monitor = Monitor(task, checkpoints, accelerator, state, documents_at_once(task))
         try:
             _updates(updater, monitor)
         except DivergedError as error:
@@ -152,24 +152,27 @@ def _updater(task: Task, accelerator: Accelerator) -> Updater:
         Plan(len(task.documents), settings.batch_size, settings.epochs, settings.seed),
         settings,
         accelerator,
-        chunk=documents_at_once(task),
+        chunk=documents_a_chunk(task),
         micro_batch=None,
     )
 
 
 def documents_at_once(task: Task) -> int:
-    """How many documents run together within runtime.batch_tokens; one where there is dropout.
+    """How many documents with all their candidates are within runtime.batch_tokens, at least 1."""
+    sequences = 1 + task.documents.num_candidates
+    settings = task.settings
+    tokens = settings.max_source_tokens + sequences * settings.max_candidate_tokens
+    return max(1, min(settings.batch_size, task.runtime.batch_tokens // tokens))
+
+
+def documents_a_chunk(task: Task) -> int:
+    """How many documents are trained on together: `documents_at_once`, but one with dropout.
 
     Dropout masks belong to a chunk of documents, so with dropout chunks must not depend on a
     runtime setting.
     """
     config = task.model.config.to_dict()
-    if any(config.get(key) for key in RANDOM_LAYERS):
-        return 1
-    sequences = 1 + task.documents.num_candidates
-    settings = task.settings
-    tokens = settings.max_source_tokens + sequences * settings.max_candidate_tokens
-    return max(1, min(settings.batch_size, task.runtime.batch_tokens // tokens))
+    return 1 if any(config.get(key) for key in RANDOM_LAYERS) else documents_at_once(task)
 
 
 def _check(task: Task) -> None:

@@ -30,10 +30,15 @@ class Monitor:
     """Keeps history, best weights and checkpoints of one run; the first process alone writes."""
 
     def __init__(
-        self, task: Task, checkpoints: Checkpoints, accelerator: Accelerator, state: RunState
+        self,
+        task: Task,
+        checkpoints: Checkpoints,
+        accelerator: Accelerator,
+        state: RunState,
+        documents_at_once: int,
     ) -> None:
         self.task, self.checkpoints, self.accelerator = task, checkpoints, accelerator
-        self.state = state
+        self.state, self.documents_at_once = state, documents_at_once
         self._tokens = 0.0
         self._started = time.monotonic()
 
@@ -68,7 +73,7 @@ class Monitor:
         state = self.state
         row = self._interval_row(updater)
         # One process measures while the others wait, so that all decide on the same numbers.
-        measures = self._measures(updater) if self.accelerator.is_main_process else {}
+        measures = self._measures() if self.accelerator.is_main_process else {}
         row |= broadcast_object_list([measures])[0]
         state.history.append(row)
         better = self._keep_best(row)
@@ -97,14 +102,14 @@ class Monitor:
             row[name] = interval[name] / count if count else math.nan
         return row
 
-    def _measures(self, updater: Updater) -> dict[str, float]:
+    def _measures(self) -> dict[str, float]:
         task = self.task
         measures = validate_ranker(
             task.model,
             task.encoder,
             task.validation,
             task.settings.length_penalty,
-            updater.chunk,
+            self.documents_at_once,
             self.accelerator.autocast,
         )
         if task.generator is not None:
