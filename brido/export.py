@@ -69,8 +69,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("kind", choices=("preferences", "ranking"))
-    parser.add_argument("--output", type=Path, nargs="+", required=True, metavar="FILE",
-                        help="files that end in .parquet or .jsonl")  # fmt: skip
+    parser.add_argument("--output", type=Path, nargs="+", metavar="FILE",
+                        help="files that end in .parquet or .jsonl; without it, both kinds as "
+                        "DATA/export/KIND-SPLIT")  # fmt: skip
     parser.add_argument("--split", choices=("train", "validation"), default="train")
     parser.add_argument("--pairs", choices=("best-worst", "all"), default="best-worst",
                         help="preferences only")  # fmt: skip
@@ -81,7 +82,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--data", type=Path, default=Path("data"), help="folder of the tables")
     options = parser.parse_args(arguments)
     template = options.prompt.replace("\\n", "\n")
-    _check(template, options.min_gap, options.output)
+    stem = options.data / "export" / f"{options.kind}-{options.split}"
+    outputs = options.output or [stem.with_suffix(".parquet"), stem.with_suffix(".jsonl")]
+    _check(template, options.min_gap, outputs)
     everything = options.kind == "ranking" or options.pairs == "all"
     schema, row = (
         (RANKING, ranking_row) if options.kind == "ranking" else (PREFERENCES, preference_row)
@@ -92,10 +95,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
             read_votes(options.data, options.split),
             lambda item: _rows(item, everything, options.min_gap, template, row),
             schema,
-            options.output,
+            outputs,
             progress.advance,
         )
-    say(f"export: {written:,} pairs of {count - without:,} documents to {_names(options.output)}")
+    say(f"export: {written:,} pairs of {count - without:,} documents to {_names(outputs)}")
     if without:
         say(f"export: {without:,} documents gave no pair: their candidates' scores or texts are "
             "too equal")  # fmt: skip

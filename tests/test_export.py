@@ -1,6 +1,7 @@
 """Votes as training data: the columns that TRL names, the right pairs, nothing dropped silently."""
 
 import json
+import shutil
 
 import pytest
 import synthetic_run
@@ -65,6 +66,14 @@ def test_both_formats_at_once_hold_the_same(data, tmp_path):
     parquet = export(data, tmp_path, "preferences", tmp_path / "out.jsonl")
     lines = [json.loads(line) for line in (tmp_path / "out.jsonl").open(encoding="utf-8")]
     assert lines == tables.read_rows(parquet, None, "")
+
+
+def test_without_output_both_kinds_lie_beside_the_tables(data, tmp_path):
+    copy = tmp_path / "data"
+    shutil.copytree(data, copy)
+    main(["ranking", "--data", str(copy), "--split", "validation"])
+    names = {path.name for path in (copy / "export").iterdir()}
+    assert names == {"ranking-validation.parquet", "ranking-validation.jsonl"}
 
 
 def test_all_pairs_above_a_gap(data, tmp_path):
