@@ -44,8 +44,8 @@ def count_hits(
     what a prediction and a target share, lengths int32 [documents, texts] the numbers of tokens.
     """
     total = documents * texts
-    starts = np.empty(len(data) // 2 + 1, np.uint64)
-    sizes = np.empty(len(data) // 2 + 1, np.uint64)
+    starts = np.empty(len(data) // 2 + 1, np.uint32)
+    sizes = np.empty(len(data) // 2 + 1, np.uint32)
     bounds = np.empty(len(data) // 2 + 1, np.int64)
     text_tokens = np.empty(total + 1, np.int64)
     text_sentences = np.empty(total + 1, np.int64)

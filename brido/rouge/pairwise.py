@@ -40,7 +40,7 @@ _VALUES = {
 }
 _IMPLEMENTATIONS = ("rouge_score", "pltrdy")
 # A chunk of documents or a tile of a matrix: enough work for one call, little enough memory.
-_CHUNK_DOCUMENTS, _CHUNK_LETTERS = 64, 2_000_000
+_CHUNK_DOCUMENTS, _CHUNK_LETTERS = 16, 1_000_000
 _TILE_TEXTS, _TILE_LETTERS = 128, 300_000
 
 
@@ -219,18 +219,20 @@ def _checked_documents(
         raise BridoError(f"{len(candidates)} lists of candidates but {len(references)} references")
     problems = []
     documents = []
+    size = len(candidates[0]) if candidates else 0
     for index, (texts, reference) in enumerate(zip(candidates, references, strict=True)):
-        documents.append([*texts, reference])
+        document = [*texts, reference]
+        documents.append(document)
+        if len(document) == size + 1 and size and set(map(type, document)) == {str}:
+            continue
         if not texts:
             problems.append(f"document {index} has no candidates")
-        elif len(texts) != len(candidates[0]):
-            problems.append(
-                f"document {index} has {len(texts)} candidates, document 0 has {len(candidates[0])}"
-            )
+        elif len(texts) != size:
+            problems.append(f"document {index} has {len(texts)} candidates, document 0 has {size}")
         problems += [
             f"document {index}: {'the reference' if place == len(texts) else f'candidate {place}'} "
             f"is {text!r}, not a text"
-            for place, text in enumerate(documents[-1])
+            for place, text in enumerate(document)
             if not isinstance(text, str)
         ]
     if problems:

@@ -159,7 +159,7 @@ def intern(data, starts, lengths, first, last, use_stemmer, words, stems, pool, 
     count = np.uint64(0)
     filled = np.uint64(0)
     for token in range(first, last):
-        start, length = starts[token], lengths[token]
+        start, length = np.uint64(starts[token]), np.uint64(lengths[token])
         low, high = _keys(data, start, length)
         slot = _find(words, data, low, high, start, length, stamp)
         if words[slot, 4] >> np.uint64(32) == stamp:

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from brido.rouge.vectors import ROOM, entry, inlined
+from brido.rouge.vectors import ROOM, compiled, entry, inlined
 
 FMEASURE, PRECISION, RECALL, MEAN_F_PRECISION = range(4)
 
@@ -33,15 +33,45 @@ def fill_values(hits, predicted, wanted, value, values, room=ROOM):
 
 
 @inlined(error_model="numpy")
+def _harmonic(first, second):
+    total = first + second
+    quotient = 2 * first * second / total
+    return quotient if total > 0 else 0.0
+
+
+@inlined(error_model="numpy")
 def _combined(hits, row, column, predicted, wanted, value):
     """R of one pair: the mean of three measures, or the harmonic mean of two."""
     first = _value(hits[0, row, column], predicted, wanted, value)
     second = _value(hits[1, row, column], predicted - 1, wanted - 1, value)
-    if len(hits) == 3:
-        return (first + second + _value(hits[2, row, column], predicted, wanted, value)) / 3
-    total = first + second
-    quotient = 2 * first * second / total
-    return quotient if total > 0 else 0.0
+    if len(hits) == 2:
+        return _harmonic(first, second)
+    return (first + second + _value(hits[2, row, column], predicted, wanted, value)) / 3
+
+
+@compiled(error_model="numpy")
+def _fill_fmeasures(hits, sizes, similarity):
+    """As fill_similarity for F-measures and one document.
+
+    Those of ROUGE-1 and ROUGE-2 are the same in both directions, and division is what costs.
+    """
+    last = similarity.shape[0]
+    for row in range(last):
+        for column in range(row + 1, last + 1):
+            predicted, wanted = sizes[row], sizes[column]
+            first = _value(hits[0, row, column], predicted, wanted, FMEASURE)
+            second = _value(hits[1, row, column], predicted - 1, wanted - 1, FMEASURE)
+            if len(hits) == 2:
+                forth = back = _harmonic(first, second)
+            else:
+                total = first + second
+                forth = (total + _value(hits[2, row, column], predicted, wanted, FMEASURE)) / 3
+                back = forth
+                if column < last:
+                    back = (total + _value(hits[2, column, row], wanted, predicted, FMEASURE)) / 3
+            similarity[row, column] = np.float32(forth)
+            if column < last:
+                similarity[column, row] = np.float32(back)
 
 
 @entry(error_model="numpy")
@@ -53,16 +83,18 @@ def fill_similarity(hits, lengths, value, similarity, room=ROOM):
     """
     for document in range(len(hits)):
         found, sizes, filled = hits[document], lengths[document], similarity[document]
+        if value == FMEASURE:
+            _fill_fmeasures(found, sizes, filled)
+        else:
+            for row in range(filled.shape[0]):
+                for column in range(filled.shape[1]):
+                    predicted, wanted = sizes[row], sizes[column]
+                    if value == MEAN_F_PRECISION:
+                        total = _combined(found, row, column, predicted, wanted, FMEASURE)
+                        total += _combined(found, row, column, predicted, wanted, PRECISION)
+                        filled[row, column] = np.float32(total / 2)
+                    else:
+                        combined = _combined(found, row, column, predicted, wanted, value)
+                        filled[row, column] = np.float32(combined)
         for row in range(filled.shape[0]):
-            for column in range(filled.shape[1]):
-                if value == MEAN_F_PRECISION:
-                    mean = (
-                        _combined(found, row, column, sizes[row], sizes[column], FMEASURE)
-                        + _combined(found, row, column, sizes[row], sizes[column], PRECISION)
-                    ) / 2
-                    filled[row, column] = np.float32(mean)
-                else:
-                    filled[row, column] = np.float32(
-                        _combined(found, row, column, sizes[row], sizes[column], value)
-                    )
             filled[row, row] = 0
