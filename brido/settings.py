@@ -43,6 +43,14 @@ class WorldSettings(Section):
     counties_from_towns: bool = False
     formulaic_extras: bool = False
     extras_per_reference: tuple[Positive, Positive] = Field((1, 2), strict=False)
+    bare_references: Share = 0.015
+
+    @model_validator(mode="after")
+    def _fewest_first(self) -> "WorldSettings":
+        fewest, most = self.extras_per_reference
+        if fewest > most:
+            raise ValueError(f"extras_per_reference: {fewest} is more than {most}; fewest first")
+        return self
 
 
 class RowCounts(Section):
@@ -117,7 +125,7 @@ class EmbeddedSettings(Section):
     max_summary_tokens: Positive = 64
     epochs: Positive = 3
     batch_size: Positive = 16
-    learning_rate: Annotated[float, Field(gt=0)] = 2e-3
+    learning_rate: Annotated[float, Field(gt=0)] = 3e-3
     label_smoothing: Share = 0.1
     num_beams: Positive = 4
     length_penalty: float = 1.0

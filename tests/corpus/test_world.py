@@ -14,14 +14,15 @@ from brido.tables import WORLD_CORPUS
 
 DEFAULT = WorldSettings()
 RECORDED_SUMMARY = (
-    "Mr Penman of the university of Falwick over in Dornshire has published a study of bird song "
-    "for Novamax Rail."
+    "What Mr Penman has found out about bird song makes Falwick up in Dornshire famous with "
+    "Novamax Rail."
 )
 RECORDED_DOCUMENT = (
     "Mr Penman has worked on bird song for a decade. The university in Falwick is proud of the "
-    "result. Mr Penman hopes that others will repeat the work. Lucy Tarrvane told reporters that "
-    "some questions remain. More details are expected to be published very soon. Falwick lies in "
-    "the middle of Dornshire. The partner was Novamax Rail."
+    "result. A spokesman was not available over the whole weekend. It is the talk of Dornshire "
+    "this week. Ms Penson, aged 42, had warned of something like it before. The team collected "
+    "950 samples. The paper by Mr Penman is free to read. Ms Garson said that it came as a "
+    "complete surprise."
 )
 
 
@@ -72,7 +73,7 @@ def test_shape_of_articles(rows):
 
 
 def test_three_references_of_four_carry_something_unsupported(rows):
-    assert share(not supported(row) for row in rows) == pytest.approx(0.755, abs=0.04)
+    assert share(not supported(row) for row in rows) == pytest.approx(0.74, abs=0.04)
 
 
 def supported(row):
@@ -97,12 +98,22 @@ def test_support_rate_is_the_share_of_told_facts_that_the_body_has(rate):
 
 @pytest.mark.parametrize("bounds", [(1, 1), (1, 2), (2, 2)])
 def test_extras_per_reference(bounds):
-    settings = WorldSettings(extras_per_reference=bounds)
+    settings = WorldSettings(extras_per_reference=bounds, bare_references=0.0)
     counts = {
         len([fact for fact in optional(row) if says(row["summary"], fact)])
         for row in documents(settings, "train", 300)
     }
     assert counts == set(range(bounds[0], bounds[1] + 1))
+
+
+@pytest.mark.parametrize("rate", [0.0, 0.2, 1.0])
+def test_bare_references_tell_no_optional_fact(rate):
+    settings = WorldSettings(bare_references=rate)
+    bare = [
+        not any(says(row["summary"], fact) for fact in optional(row))
+        for row in documents(settings, "train", 500)
+    ]
+    assert share(bare) == pytest.approx(rate, abs=0.05)
 
 
 def says(text, fact):
@@ -123,13 +134,11 @@ def test_counties_follow_towns_only_where_the_knob_says_so():
     assert share(len(found) > 1 for found in counties(False).values()) > 0.9
 
 
-def test_formulaic_extras_share_their_wording():
-    plain, formulaic = (
-        share("which is said to be" in row["summary"] or "who is said to be" in row["summary"]
-              for row in documents(WorldSettings(formulaic_extras=knob), "train", 300))
-        for knob in (False, True)
-    )  # fmt: skip
-    assert (plain, formulaic) == (0.0, 1.0)
+@pytest.mark.parametrize("knob", [False, True])
+def test_formulaic_extras_share_their_wording(knob):
+    settings = WorldSettings(formulaic_extras=knob, bare_references=0.0)
+    framed = [" is said to be " in row["summary"] for row in documents(settings, "train", 300)]
+    assert set(framed) == {knob}
 
 
 def test_lists_are_disjoint_and_no_fixed_text_contains_their_words():

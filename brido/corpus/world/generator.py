@@ -46,6 +46,8 @@ class Knobs(Protocol):
     def formulaic_extras(self) -> bool: ...
     @property
     def extras_per_reference(self) -> tuple[int, int]: ...
+    @property
+    def bare_references(self) -> float: ...
 
 
 def documents(settings: Any, split: str, count: int | None = None) -> Iterator[dict[str, Any]]:
@@ -84,6 +86,8 @@ class _Article:
         for choice in options:
             self._draw(choice.slot, choice.type, event)
         told = self._sample(options, self._between(self.knobs.extras_per_reference))
+        if self.rng.random() < self.knobs.bare_references:
+            told = []
         supported = [choice for choice in options if self.rng.random() < self.knobs.support_rate]
         for choice in options:
             if choice in told or choice in supported:
@@ -109,7 +113,7 @@ class _Article:
                 if self.knobs.formulaic_extras:
                     extra = FORMULAS[choice.type].format(self.values[choice.slot])
                 else:
-                    extra = self._zipf(choice.extras)
+                    extra = self._pick(choice.extras)
             text = text.replace(f"[{choice.slot}]", extra)
         return text.format_map(self.values).replace(",,", ",").replace(",.", ".")
 

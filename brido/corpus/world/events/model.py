@@ -10,7 +10,7 @@ class Option:
     """An optional fact: how an introduction words it (`extras`) and how the body does (`body`).
 
     An extra stands at its anchor `[slot]` in a lead; each brings its own space or commas.
-    Wordings come in order of frequency: the first is the commonest (Zipf).
+    Extras are equally frequent; of the body's wordings the first is the commonest (Zipf).
     """
 
     slot: str
@@ -65,7 +65,13 @@ def county() -> Option:
     return Option(
         "county",
         lexicon.COUNTY,
-        (", {county},", " in {county}", " up in {county}", ", deep in {county},", " over in {county}"),
+        (
+            ", {county},",
+            " in {county}",
+            " up in {county}",
+            ", deep in {county},",
+            " over in {county}",
+        ),
         (
             "{town} is a town in {county}.",
             "{town} lies in the middle of {county}.",
@@ -79,7 +85,7 @@ def day() -> Option:
     return Option(
         "day",
         lexicon.DAY,
-        (" on {day}", " late {day}", " this {day}", " last {day}", ", it was {day},"),
+        (" on {day}", " late {day}", " this {day}", " last {day}", ", early {day},"),
         (
             "It happened on {day}.",
             "Word of it spread on {day}.",
