@@ -75,8 +75,11 @@ class Asker:
         """
         parts = self._parts(questions)
         self._last_answer = time.monotonic()
+        # Half as many workers again as calls in flight: while an answer waits for the disk (a
+        # synced commit can take 0.1 s), another worker asks.
+        count = self._runtime.max_concurrency + (self._runtime.max_concurrency + 1) // 2
         async with Writer(self._store) as self._writer:
-            workers = [self._work(parts) for _ in range(self._runtime.max_concurrency)]
+            workers = [self._work(parts) for _ in range(count)]
             await asyncio.gather(*workers)
         if self._stop is not None:
             raise self._stop

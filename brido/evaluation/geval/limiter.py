@@ -15,7 +15,7 @@ class AdaptiveLimit:
     admitted.
     """
 
-    def __init__(self, cap: int, start: int = 8) -> None:
+    def __init__(self, cap: int, start: int = 16) -> None:
         self.cap = cap
         self.limit = float(min(start, cap))
         self.in_flight = 0

@@ -74,6 +74,7 @@ class BadJudgeServer:
 
     trouble: float = 0.0
     troubles: tuple[str, ...] = TROUBLES
+    troubles_left: float = float("inf")
     seed: int = 0
     latency: float = 0.0
     usage: bool = True
@@ -164,7 +165,8 @@ class BadJudgeServer:
         if any(name in body for name in self.refuse_fields):
             return await self._error(writer, 400)
         trouble = ""
-        if self._random.random() < self.trouble:
+        if self.troubles_left and self._random.random() < self.trouble:
+            self.troubles_left -= 1
             trouble = self._random.choice(self.troubles)
         if trouble[:3].isdigit():
             extra = {

@@ -49,9 +49,9 @@ def _teach(model, tokenizer):
     draw = random.Random(0)
     answers = [answer for answer, share in TAUGHT.items() for _ in range(share)]
     optimizer = torch.optim.AdamW(model.parameters(), lr=1e-2)
-    for step in range(60):
+    for step in range(50):
         texts, lengths = [], []
-        for index in range(8):
+        for index in range(4):
             words = " ".join(draw.choices(WORDS, k=draw.randint(1, 6)))
             head = f"<|user|>Source: {words}\nSummary: {words}\nMarks:<|end|><|assistant|>"
             texts.append(head + answers[(step + index) % len(answers)] + "<|end|>")

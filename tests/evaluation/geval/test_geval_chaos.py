@@ -138,7 +138,8 @@ def check(folder, documents, kills, dead_seconds, seed):
     records, client, lost, asked = run_chaos(folder, documents, kills, dead_seconds, seed)
     for kept, not_kept, requests in lost:
         assert not kept & set(asked[requests:])  # what was committed is never asked again
-        assert not_kept <= CONCURRENCY  # only calls in flight repeat
+        # Only calls in flight repeat: asked, or answered and on the way to the disk.
+        assert not_kept <= CONCURRENCY + CONCURRENCY // 2
         assert kept <= client.committed()  # nor is it ever lost
     expected = undisturbed_table(records, folder)
     table = pq.read_table(client.out).to_pylist()
