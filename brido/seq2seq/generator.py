@@ -9,6 +9,7 @@ from typing import Any
 
 import torch
 from transformers import AutoModelForSeq2SeqLM, AutoTokenizer
+from transformers.utils.logging import disable_progress_bar
 
 from brido.errors import BridoError
 from brido.launch import Process
@@ -58,6 +59,7 @@ class Generator:
         self.device = _device(runtime, process)
         auto = runtime.precision == "auto"
         dtype = inference_dtype(self.device) if auto else getattr(torch, runtime.precision)
+        disable_progress_bar()  # of a fraction of a second
         self.tokenizer = AutoTokenizer.from_pretrained(folder)
         model = AutoModelForSeq2SeqLM.from_pretrained(folder, dtype=dtype)
         self.model = model.to(self.device).eval()

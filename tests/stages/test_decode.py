@@ -1,0 +1,117 @@
+"""Stage decode: settings in use, a row a document, and what is recorded."""
+
+import shutil
+import sys
+
+import pytest
+import small_project
+
+from brido.errors import BridoError
+from brido.seq2seq.search import SearchSettings, beam_search
+from brido.tables import DECODED, read_metadata, read_rows
+from stages import decode, paths
+
+
+@pytest.fixture
+def project(tmp_path, monkeypatch):
+    """A small project as the present folder, decoding `base`."""
+    small_project.write_project(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("BRIDO_WORK", raising=False)
+    monkeypatch.delenv("BRIDO_LAUNCH", raising=False)
+    monkeypatch.setattr(sys, "argv", ["stages.decode", "base"])
+    return tmp_path
+
+
+def run(system="base"):
+    decode.main()
+    return [read_rows(paths.decoded(system, split), DECODED, "") for split in decode.SPLITS]
+
+
+def assert_decoded(rows, settings):
+    """The rows hold what a search alone finds for each document."""
+    from transformers import AutoModelForSeq2SeqLM, AutoTokenizer
+
+    folder = paths.checkpoint("base")
+    model = AutoModelForSeq2SeqLM.from_pretrained(folder).eval()
+    tokenizer = AutoTokenizer.from_pretrained(folder)
+    for number, row in enumerate(rows):
+        text = small_project.document(number)
+        source = tokenizer(text, truncation=True, max_length=20, return_tensors="pt")
+        result = beam_search(model, source.input_ids, source.attention_mask, settings)
+        best = result.sequences[0, 0]
+        assert row["summary"] == tokenizer.decode(best, skip_special_tokens=True)
+        assert row["score"] == pytest.approx(float(result.scores[0, 0]), rel=1e-5)
+
+
+def test_summaries_are_the_best_of_a_beam_search_with_the_checkpoints_settings(project):
+    validation, test = run()
+    assert [row["id"] for row in validation] == [f"validation-{n}" for n in range(7)]
+    assert [row["id"] for row in test] == [f"test-{n}" for n in range(6)]
+    settings = SearchSettings(num_beams=3, length_penalty=2.0, max_length=15, early_stopping=True)
+    assert_decoded(test, settings)
+
+
+def test_settings_in_use_are_written_beside_the_result(project):
+    run()
+    used = read_metadata(paths.decoded("base", "test"), "")["decoding"]
+    assert used == {
+        "num_beams": 3,
+        "length_penalty": 2.0,
+        "min_length": 0,
+        "max_length": 15,
+        "no_repeat_ngram_size": 0,
+        "early_stopping": True,
+        "max_source_tokens": 20,
+    }
+    changes = {"num_beams": 1, "min_length": 6, "length_penalty": 0.0, "early_stopping": False}
+    small_project.write_params(project, decoding=changes)
+    _, test = run()
+    used = read_metadata(paths.decoded("base", "test"), "")["decoding"]
+    assert {name: used[name] for name in changes} == changes
+    assert_decoded(test, SearchSettings(**changes, max_length=15))
+
+
+def test_an_empty_document_has_an_empty_summary(project, capsys):
+    small_project.write_corpus(project, "test", ["w1 w2", " ", "w3 w4"])
+    _, test = run()
+    assert test[1] == {"id": "test-1", "summary": "", "score": 0.0}
+    assert test[0]["summary"]
+    assert read_metadata(paths.decoded("base", "test"), "")["empty_documents"] == 1
+    assert "decode base test: 3 documents, 1 empty documents" in capsys.readouterr().err
+
+
+def test_unfinished_work_is_picked_up(project, monkeypatch, capsys):
+    expected = run()
+    shutil.rmtree("data/decoded")
+    original = decode._summaries
+    calls = []
+
+    def fail_late(*arguments):
+        calls.append(1)
+        if len(calls) == 3:
+            raise KeyboardInterrupt
+        return original(*arguments)
+
+    monkeypatch.setattr(decode, "_summaries", fail_late)
+    with pytest.raises(KeyboardInterrupt):
+        decode.main()
+    assert not paths.decoded("base", "test").exists()
+    capsys.readouterr()
+    assert run() == expected
+    assert "7 from an earlier run" in capsys.readouterr().err
+    # Two shards done, the third broken off, then that one and the last.
+    assert len(calls) == 5
+
+
+@pytest.mark.parametrize("arguments", [[], ["reference"], ["base", "tuned"]])
+def test_an_unknown_system_is_refused(project, monkeypatch, arguments):
+    monkeypatch.setattr(sys, "argv", ["stages.decode", *arguments])
+    with pytest.raises(BridoError, match=r"usage: python -m stages.decode SYSTEM"):
+        decode.main()
+
+
+def test_a_missing_checkpoint_names_the_stage_that_makes_it(project, monkeypatch):
+    monkeypatch.setattr(sys, "argv", ["stages.decode", "tuned"])
+    with pytest.raises(BridoError, match="dvc repro train"):
+        decode.main()

@@ -1,0 +1,255 @@
+"""Stage generate: the table, what it counts, what it refuses, and being killed."""
+
+import os
+import shutil
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+import small_project
+import torch
+
+from brido.errors import BridoError
+from brido.seq2seq.search import SearchSettings, diverse_beam_search
+from brido.tables import CANDIDATES, read_metadata, read_rows, write_table
+from stages import generate
+
+TABLES = [Path("data/candidates") / f"{split}.parquet" for split in ("train", "validation")]
+
+
+@pytest.fixture
+def project(tmp_path, monkeypatch):
+    """A small project as the present folder."""
+    small_project.write_project(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("BRIDO_WORK", raising=False)
+    monkeypatch.delenv("BRIDO_LAUNCH", raising=False)
+    return tmp_path
+
+
+def run():
+    generate.main()
+    return [read_rows(path, CANDIDATES, "") for path in TABLES]
+
+
+def test_candidates_are_every_second_of_the_search(project):
+    from transformers import AutoModelForSeq2SeqLM, AutoTokenizer
+
+    train, validation = run()
+    assert [row["id"] for row in train] == [f"train-{n}" for n in range(18)]
+    assert len(validation) == 7
+    folder = project / "data/checkpoints/base"
+    model = AutoModelForSeq2SeqLM.from_pretrained(folder).eval()
+    tokenizer = AutoTokenizer.from_pretrained(folder)
+    settings = SearchSettings(
+        num_beams=8,
+        num_beam_groups=4,
+        diversity_penalty=0.5,
+        max_length=12,
+        early_stopping=True,
+    )
+    for number in (0, 5, 11):
+        text = small_project.document(number)
+        source = tokenizer(text, truncation=True, max_length=20, return_tensors="pt")
+        result = diverse_beam_search(model, source.input_ids, source.attention_mask, settings)
+        texts = tokenizer.batch_decode(result.sequences[0, ::2], skip_special_tokens=True)
+        assert train[number]["candidates"] == texts
+        scores = np.float32(train[number]["search_scores"])
+        np.testing.assert_allclose(scores, result.scores[0, ::2], rtol=1e-5)
+
+
+def test_counts_stand_in_the_table_and_are_said(project, capsys):
+    train, _ = run()
+    metadata = read_metadata(TABLES[0], "")
+    distinct = [len(set(row["candidates"])) for row in train]
+    long = sum(len(small_project.document(n).split()) > 18 for n in range(18))
+    assert metadata["documents"] == 18
+    assert metadata["distinct_candidates"] == pytest.approx(sum(distinct) / 18)
+    assert 0 < metadata["mean_pairwise_similarity"] < 1
+    assert metadata["truncated_sources"] == long > 0
+    assert metadata["halved_batches"] == 0
+    assert metadata["generation"]["keep_every"] == 2
+    said = capsys.readouterr().err
+    assert f"{long} sources cut to 20 tokens" in said
+    assert "of 4 candidates distinct, mean pairwise similarity" in said
+    assert not any(path.is_file() for path in Path(".brido").rglob("*"))
+
+
+@pytest.mark.parametrize("method", ["diverse_beam", "sampling"])
+def test_results_do_not_depend_on_shards_and_batches(project, method):
+    small_project.write_params(project, generation={"method": method, "keep_every": 2})
+    expected = run()
+    runtime = {"shard_documents": 11, "batch_tokens": 5000}
+    small_project.write_params(project, generation={"method": method}, runtime=runtime)
+    for found, wanted in zip(run(), expected, strict=True):
+        assert [row["candidates"] for row in found] == [row["candidates"] for row in wanted]
+        for one, other in zip(found, wanted, strict=True):
+            np.testing.assert_allclose(one["search_scores"], other["search_scores"], rtol=1e-4)
+
+
+def test_samples_follow_the_seed(project):
+    small_project.write_params(project, generation={"method": "sampling", "seed": 1})
+    first = run()
+    assert run() == first
+    assert all(len(row["candidates"]) == 4 for row in first[0])
+    small_project.write_params(project, generation={"method": "sampling", "seed": 2})
+    assert run() != first
+
+
+def test_a_batch_that_does_not_fit_is_halved_and_recorded(project, monkeypatch, capsys):
+    from brido.seq2seq import generator
+
+    expected = run()
+    original = generator.diverse_beam_search
+
+    def small_memory(model, input_ids, *rest):
+        if len(input_ids) > 1:
+            raise torch.OutOfMemoryError("CUDA out of memory")
+        return original(model, input_ids, *rest)
+
+    monkeypatch.setattr(generator, "diverse_beam_search", small_memory)
+    found = run()
+    assert [r["candidates"] for r in found[0]] == [r["candidates"] for r in expected[0]]
+    assert read_metadata(TABLES[0], "")["halved_batches"] > 0
+    assert "batches halved for memory" in capsys.readouterr().err
+
+
+def test_empty_documents_are_refused_or_left_out(project):
+    small_project.write_corpus(project, "train", ["w1 w2", " ", "w3", ""])
+    with pytest.raises(BridoError, match=r"2 documents are empty: train-1, train-3.*leave_out"):
+        run()
+    assert not TABLES[0].exists()
+    small_project.write_params(project, generation={"empty_documents": "leave_out"})
+    train, _ = run()
+    assert [row["id"] for row in train] == ["train-0", "train-2"]
+    assert read_metadata(TABLES[0], "")["left_out_empty"] == ["train-1", "train-3"]
+
+
+def test_sources_longer_than_the_model_can_read_are_refused(project):
+    small_project.write_params(project, generation={"max_source_tokens": 41})
+    with pytest.raises(
+        BridoError, match=r"generation.max_source_tokens \(41\) is more than the 40"
+    ):
+        run()
+
+
+def test_a_missing_checkpoint_is_named(project):
+    shutil.rmtree("data/checkpoints/base")
+    with pytest.raises(BridoError, match="data/checkpoints/base is missing"):
+        run()
+
+
+def candidates_for(split, count):
+    return [
+        {"id": f"{split}-{n}", "candidates": ["a b", "a c", f"d {n}", "a b"], "search_scores": []}
+        for n in reversed(range(count))
+    ]
+
+
+def test_candidates_from_files(project):
+    for split, count in (("train", 20), ("validation", 7)):
+        write_table(Path(f"{split}.parquet"), [candidates_for(split, count)], CANDIDATES)
+    files = {"train": "train.parquet", "validation": "validation.parquet"}
+    small_project.write_params(project, generation={"method": "files", "files": files})
+    train, validation = run()
+    assert [row["id"] for row in train] == [f"train-{n}" for n in range(18)]
+    assert train[3]["candidates"] == ["a b", "a c", "d 3", "a b"]
+    assert np.isnan(train[3]["search_scores"]).all()
+    assert len(validation) == 7
+    assert read_metadata(TABLES[0], "")["distinct_candidates"] == 3
+
+
+def test_all_problems_of_a_candidates_file_are_named(project):
+    rows = candidates_for("train", 17)
+    rows[0]["candidates"] = ["only one"]
+    rows.append(rows[3])
+    text = "\n".join(__import__("json").dumps(row) for row in rows)
+    Path("train.jsonl").write_text(text)
+    files = {"train": "train.jsonl", "validation": None}
+    small_project.write_params(project, generation={"method": "files", "files": files})
+    with pytest.raises(BridoError) as error:
+        run()
+    for part in (
+        "1 ids occur more than once: train-13",
+        "1 documents have no candidates: train-17",
+        "1 rows have no list of 4 texts (generation.num_candidates) in `candidates`: train-16",
+    ):
+        assert part in str(error.value)
+
+
+def start(folder, **variables):
+    return subprocess.Popen(
+        small_project.command("stages.generate"),
+        cwd=folder,
+        env=small_project.environment(**variables),
+        stderr=subprocess.PIPE,
+        start_new_session=True,
+        text=True,
+    )
+
+
+def shards_done(folder):
+    return sorted(path.name for path in (folder / ".brido").rglob("0*.parquet"))
+
+
+def wait_for(condition, seconds=120.0):
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline, "waited in vain"
+        time.sleep(0.02)
+
+
+@pytest.mark.slow
+def test_killed_at_any_moment_the_stage_ends_in_the_same_bytes(project):
+    small_project.write_params(project, runtime={"shard_documents": 1})
+    generate.main()
+    expected = [path.read_bytes() for path in TABLES]
+    shutil.rmtree("data/candidates")
+    for shards in (1, 6, 14, 20):
+        process = start(project)
+        wait_for(lambda least=shards: len(shards_done(project)) >= least)
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+        assert not any(path.exists() for path in TABLES)
+        assert len(shards_done(project)) >= shards
+    process = start(project)
+    said = process.communicate()[1]
+    assert process.returncode == 0, said
+    assert "from an earlier run" in said
+    assert [path.read_bytes() for path in TABLES] == expected
+
+
+@pytest.mark.slow
+def test_two_processes_share_the_work_and_one_may_die(project, monkeypatch):
+    """As on two machines: no launcher stops the second process when the first one dies."""
+    small_project.write_params(project, runtime={"shard_documents": 1})
+    generate.main()
+    expected = [path.read_bytes() for path in TABLES]
+    shutil.rmtree("data/candidates")
+    ranks = [
+        start(project, BRIDO_LAUNCHED="1", RANK=str(rank), WORLD_SIZE="2", LOCAL_RANK=str(rank))
+        for rank in (0, 1)
+    ]
+    wait_for(lambda: len(shards_done(project)) >= 3)
+    os.killpg(ranks[1].pid, signal.SIGKILL)
+    said = ranks[0].communicate()[1]
+    ranks[1].wait()
+    assert ranks[0].returncode == 0, said
+    assert "process 1 of 2" in said
+    assert [path.read_bytes() for path in TABLES] == expected
+
+
+@pytest.mark.slow
+def test_accelerate_starts_the_processes(project):
+    generate.main()
+    expected = [path.read_bytes() for path in TABLES]
+    shutil.rmtree("data/candidates")
+    arguments = "--multi_gpu --num_processes 2 --num_machines 1 --mixed_precision no"
+    process = start(project, BRIDO_LAUNCH=f"{arguments} --dynamo_backend no")
+    said = process.communicate()[1]
+    assert process.returncode == 0, said
+    assert "process 2 of 2" in said
+    assert [path.read_bytes() for path in TABLES] == expected
