@@ -46,6 +46,11 @@ from stages import paths
 
 INTERVALS = paths.METRICS / "intervals.json"
 PAGE = paths.REPORT / "index.html"
+WORLD_MARKS = "The embedded world knows its facts, so every mention is found and checked exactly."
+TEXT_MARKS = (
+    "Marked are numbers and capitalised words, looked up in the article: an approximation, which "
+    "overlooks other words and knows no synonyms."
+)
 
 
 def main() -> None:
@@ -214,6 +219,7 @@ def write_page(
             f"over documents ({100 * params.report.confidence:g} %).",
             "Differences are paired; coloured where the interval leaves out 0.",
         ],
+        marks=WORLD_MARKS if cases and cases[0].facts is not None else TEXT_MARKS,
         signatures={name: item.signatures for name, item in numbers.scores.items()},
     )
     html, shown = render_page(page)

@@ -31,7 +31,8 @@ class Page:
     """What the page shows.
 
     `settings` are (name, value) pairs for its head, `warnings` full sentences, `alpha` the value
-    whose order the pipeline used, `focus` and `baseline` the systems that the filters compare.
+    whose order the pipeline used, `focus` and `baseline` the systems that the filters compare,
+    `marks` a sentence on how mentions are found.
     """
 
     title: str
@@ -46,6 +47,7 @@ class Page:
     bins: Sequence[VoteBin] = ()
     warnings: Sequence[str] = ()
     notes: Sequence[str] = ()
+    marks: str = ""
     signatures: Any = field(default_factory=dict)
 
 
