@@ -3,10 +3,14 @@
 import random
 
 import pytest
+import torch
+from transformers import BertConfig, BertForTokenClassification
 
 from brido.corpus.world import documents
-from brido.evaluation.qafacteval.examiner import examples
-from brido.evaluation.qafacteval.examiner.__main__ import compare
+from brido.evaluation.qafacteval import QAFactEval
+from brido.evaluation.qafacteval.examiner import examples, scorer, training
+from brido.evaluation.qafacteval.examiner.__main__ import compare, train_examiner
+from brido.evaluation.qafacteval.lerc import Comparison, encode_comparison
 from brido.evaluation.world_qa import questions
 from brido.settings import WorldSettings
 
@@ -83,3 +87,37 @@ def test_compare_correlates_over_all_documents_of_all_systems(rows):
     assert result["spearman"]["lerc with world_f1"] == pytest.approx(-1.0)
     means = result["means"]
     assert means["reference"]["f1"] == means["reference"]["world_f1"] > means["other"]["f1"]
+
+
+def test_trained_models_run_in_the_metric(rows, tmp_path):
+    """Two dozen documents teach little, but everything is saved where the metric finds it."""
+    torch.set_num_threads(1)
+    train_examiner(tmp_path, rows[:24])
+    metric = QAFactEval.load(
+        str(tmp_path), str(tmp_path / "spacy"), scorer="lerc", faithful=False, device="cpu"
+    )
+    found = metric.score([row["document"] for row in rows[:2]], ["", rows[1]["summary"]])
+    assert found[0]["n_generated"] == 0
+    assert found[1]["n_generated"] == len(found[1]["questions"])
+    assert metric.signature(found)["pipeline"] == "en_world_examiner"
+
+
+def test_the_scorer_starts_as_a_comparison(rows, tmp_path):
+    """Before any training, a word of the prediction attends to its copy in the answer."""
+    training.word_pieces(tmp_path, [row["summary"] for row in rows])
+    config = BertConfig(num_hidden_layers=2, num_labels=1, layer_norm_eps=1e-12, **training.SIZE)
+    tokenizer = training.load_tokenizer(tmp_path, config, do_lower_case=True)
+    config.vocab_size = len(tokenizer)
+    config._attn_implementation = "eager"
+    torch.manual_seed(0)
+    model = BertForTokenClassification(config)
+    scorer.look_for_equals(model)
+    item = encode_comparison(tokenizer, Comparison("In which town?", "Elmley", "Elmley", "Elmley"))
+    types = torch.tensor([[0] * item.second + [1] * (len(item.ids) - item.second)])
+    output = model.eval()(torch.tensor([item.ids]), token_type_ids=types, output_attentions=True)
+    attention = output.attentions[0][0, :2].mean(0)
+    first = item.second
+    copy = first + (len(item.ids) - first) // 2
+    source = item.ids.index(item.ids[first])
+    assert attention[copy, first] > 0.2
+    assert attention[copy, first] > 5 * attention[copy, source]

@@ -30,7 +30,7 @@ MEASURES = ("lerc", "f1", "em", "is_answered")
 
 def train_examiner(folder: Path, rows: list[dict[str, Any]], seed: int = SEED) -> None:
     """Train every model of the examiner into `folder`, which QAFactEval.load then reads."""
-    from brido.evaluation.qafacteval.examiner import chunks, examples, training
+    from brido.evaluation.qafacteval.examiner import chunks, examples, scorer, training
 
     texts = [text for row in rows for text in (row["document"], row["summary"])]
     asked = [question for *_, question in examples.questions(rows[:1000])]
@@ -40,7 +40,7 @@ def train_examiner(folder: Path, rows: list[dict[str, Any]], seed: int = SEED) -
     chunks.train_pipeline(rows[:1000], folder / "spacy", seed, epochs=3)
     training.train_questions(rows[:3000], folder / "byte_pairs", converted / "questions", seed)
     training.train_reader(rows, folder / "word_pieces", converted / "answering", seed, epochs=1)
-    training.train_scorer(rows[:1500], folder / "word_pieces", converted / "lerc", seed)
+    scorer.train_scorer(rows[:1500], folder / "word_pieces", converted / "lerc", seed)
 
 
 def read_systems(folder: Path, names: list[str]) -> dict[str, dict[str, str]]:

@@ -12,8 +12,6 @@ from transformers import (
     AutoTokenizer,
     BartConfig,
     BartForConditionalGeneration,
-    BertConfig,
-    BertForTokenClassification,
     ElectraConfig,
     ElectraForQuestionAnswering,
     PreTrainedModel,
@@ -22,14 +20,12 @@ from transformers import (
 from brido.evaluation.qafacteval.batching import length_sorted_batches, pad
 from brido.evaluation.qafacteval.contexts import ContextReader
 from brido.evaluation.qafacteval.examiner import examples
-from brido.evaluation.qafacteval.lerc import Comparison, encode_comparison
 from brido.evaluation.qafacteval.questions import MarkedSentence, add_markers
 from brido.progress import Progress
 
 VOCABULARY = 2500
 BATCH_TOKENS = 1024
-SCORER_BATCH_TOKENS = 4096
-_SIZE = {
+SIZE = {
     "hidden_size": 128,
     "num_attention_heads": 4,
     "intermediate_size": 256,
@@ -46,13 +42,12 @@ def train(
     epochs: int,
     learning_rate: float,
     seed: int,
-    batch_tokens: int = BATCH_TOKENS,
 ) -> None:
     """Minimise the loss of shuffled, length-sorted batches: AdamW, linear decay, clipped at 1.
 
     `loss_of` gets the indices of a batch.
     """
-    batches = length_sorted_batches(lengths, batch_tokens)
+    batches = length_sorted_batches(lengths, BATCH_TOKENS)
     rng = random.Random(seed)
     optimizer = torch.optim.AdamW(model.parameters(), lr=learning_rate, weight_decay=0.01)
     total = epochs * len(batches)
@@ -90,7 +85,8 @@ def word_pieces(folder: Path, texts: Sequence[str]) -> None:
     tokenizer.save_model(str(folder))
 
 
-def _tokenizer(folder: Path, config: Any, **options: Any) -> Any:
+def load_tokenizer(folder: Path, config: Any, **options: Any) -> Any:
+    """The tokenizer of `folder`, of the kind that goes with the configuration."""
     config.save_pretrained(folder)
     return AutoTokenizer.from_pretrained(folder, **options)
 
@@ -102,7 +98,7 @@ def train_questions(rows: Sequence[dict], scratch: Path, target: Path, seed: int
         decoder_attention_heads=4, encoder_ffn_dim=256, decoder_ffn_dim=256, dropout=0.0,
         max_position_embeddings=128, decoder_start_token_id=2,
     )  # fmt: skip
-    tokenizer = _tokenizer(scratch, config)
+    tokenizer = load_tokenizer(scratch, config)
     add_markers(tokenizer)
     config.vocab_size = len(tokenizer)
     torch.manual_seed(seed)
@@ -123,13 +119,13 @@ def train_questions(rows: Sequence[dict], scratch: Path, target: Path, seed: int
         return F.cross_entropy(logits.transpose(1, 2), target[:, 1:], ignore_index=1)
 
     train("questions", model, [len(ids) for ids in sources], loss_of, 1, 2e-3, seed)
-    _save(model, tokenizer, target)
+    save(model, tokenizer, target)
 
 
 def train_reader(rows: Sequence[dict], scratch: Path, target: Path, seed: int, epochs: int) -> None:
     """Train the reader, spans and null alike, and save it as the converted folder `target`."""
-    config = ElectraConfig(embedding_size=128, num_hidden_layers=3, **_SIZE)
-    tokenizer = _tokenizer(scratch, config, do_lower_case=True)
+    config = ElectraConfig(embedding_size=128, num_hidden_layers=3, **SIZE)
+    tokenizer = load_tokenizer(scratch, config, do_lower_case=True)
     config.vocab_size = len(tokenizer)
     torch.manual_seed(seed)
     model = ElectraForQuestionAnswering(config)
@@ -155,7 +151,7 @@ def train_reader(rows: Sequence[dict], scratch: Path, target: Path, seed: int, e
 
     lengths = [len(front) + len(rest) for front, rest in inputs]
     train("reader", model, lengths, loss_of, epochs, 1e-3, seed)
-    _save(model, tokenizer, target)
+    save(model, tokenizer, target)
 
 
 @torch.no_grad()
@@ -183,70 +179,7 @@ def _pieces(context: Any, span: tuple[int, int] | None, offset: int) -> tuple[in
     return inside[0] + offset, last + offset
 
 
-def train_scorer(rows: Sequence[dict], scratch: Path, target: Path, seed: int) -> None:
-    """Train the judge of answers in LERC's form and save it as the converted folder `target`."""
-    config = BertConfig(
-        num_hidden_layers=2, num_labels=1, initializer_range=0.05, layer_norm_eps=1e-12, **_SIZE
-    )
-    tokenizer = _tokenizer(scratch, config, do_lower_case=True)
-    config.vocab_size = len(tokenizer)
-    torch.manual_seed(seed)
-    model = BertForTokenClassification(config)
-    _look_for_equals(model)
-    compared = list(examples.comparisons(rows, random.Random(seed)))
-    inputs = [encode_comparison(tokenizer, Comparison(*item)) for *item, _ in compared]
-    marks = [mark for *_, mark in compared]
-
-    def loss_of(batch: list[int]) -> torch.Tensor:
-        chosen = [inputs[index] for index in batch]
-        types = [[0] * item.second + [1] * (len(item.ids) - item.second) for item in chosen]
-        ids = pad([item.ids for item in chosen], 0)
-        logits = model(
-            input_ids=ids, attention_mask=(ids != 0).long(), token_type_ids=pad(types, 0)
-        ).logits
-        return F.mse_loss(logits[:, 0, 0], torch.tensor([marks[index] for index in batch]))
-
-    lengths = [len(item.ids) for item in inputs]
-    train("scorer", model, lengths, loss_of, 2, 1e-3, seed, SCORER_BATCH_TOKENS)
-    _save(model, tokenizer, target)
-
-
-@torch.no_grad()
-def _look_for_equals(model: BertForTokenClassification) -> None:
-    """Start as a network that can tell whether two answers share their words.
-
-    Words live in dimensions 0-63, positions in 64-95, segments in 96-127. Queries and keys of the
-    first two heads of layer 0 compare words and segments, so that a word attends to itself and its
-    copies in the same segment; their values are positions. From random weights small models do not
-    learn this comparison at all in the time that the rest takes.
-    """
-    embeddings, attention = model.bert.embeddings, model.bert.encoder.layer[0].attention
-    for table, used in (
-        (embeddings.word_embeddings, slice(0, 64)),
-        (embeddings.position_embeddings, slice(64, 96)),
-    ):
-        values = torch.randn_like(table.weight)
-        table.weight.zero_()
-        table.weight[:, used] = values[:, used]
-    embeddings.token_type_embeddings.weight.zero_()
-    embeddings.token_type_embeddings.weight[1, 96:112] = 1.0
-    embeddings.token_type_embeddings.weight[0, 112:] = 1.0
-    for projection in (attention.self.query, attention.self.key):
-        projection.weight[:64] = 0.0
-        projection.weight[:64, :64] = torch.eye(64) * 1.3
-        for head in (0, 32):
-            # Two dimensions of each head are given to the segments.
-            projection.weight[head + 30 : head + 32] = 0.0
-            projection.weight[head + 30, 96:112] = 0.65
-            projection.weight[head + 31, 112:] = 0.65
-        attention.self.value.weight[:64] = 0.0
-    for head in (0, 32):
-        attention.self.value.weight[head : head + 32, 64:96] = torch.eye(32)
-    attention.output.dense.weight[:, :64] = 0.0
-    attention.output.dense.weight[96:, :] = 0.0
-    attention.output.dense.weight[96:, :32] = -torch.eye(32)
-
-
-def _save(model: PreTrainedModel, tokenizer: Any, target: Path) -> None:
+def save(model: PreTrainedModel, tokenizer: Any, target: Path) -> None:
+    """Write model and tokenizer as a converted folder."""
     model.save_pretrained(target)
     tokenizer.save_pretrained(target)
