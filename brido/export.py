@@ -61,8 +61,7 @@ class Voted:
     order: Sequence[int]
 
 
-def main(arguments: Sequence[str] | None = None) -> None:
-    """Write the pairs that the command line asks for."""
+def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="python -m brido.export",
         description=__doc__,
@@ -80,7 +79,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--prompt", default=PROMPT,
                         help="template with {document}; \\n is a new line")  # fmt: skip
     parser.add_argument("--data", type=Path, default=Path("data"), help="folder of the tables")
-    options = parser.parse_args(arguments)
+    return parser
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Write the pairs that the command line asks for."""
+    options = _parser().parse_args(arguments)
     template = options.prompt.replace("\\n", "\n")
     stem = options.data / "export" / f"{options.kind}-{options.split}"
     outputs = options.output or [stem.with_suffix(".parquet"), stem.with_suffix(".jsonl")]
