@@ -55,8 +55,8 @@ def count_hits(
     for document in range(documents):
         first = document * texts
         most = max(most, text_tokens[first + texts] - text_tokens[first])
-    words = np.zeros((_slots(most), 5), np.uint64)
-    stems = np.zeros((_slots(most), 5), np.uint64)
+    words = np.zeros((_slots(most), 4), np.uint64)
+    stems = np.zeros((_slots(most), 4), np.uint64)
     bigrams = np.zeros((_slots(most), 2), np.uint64)
     pool = np.empty(len(data) + 16 * most + 64, np.uint8)
     chains = np.empty((most + 1, 3), np.int64)

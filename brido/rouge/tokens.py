@@ -123,17 +123,20 @@ def _same_rest(data, first, second, length):
 def _find(table, data, low, high, start, length, stamp):
     """The slot of a word: the one that holds it, or a free one.
 
-    table uint64 [slots, 4], slots a power of two: keys, length, start, stamp << 32 | type. A slot
-    with another stamp belongs to an earlier document and is free.
+    table uint64 [slots, 4], slots a power of two: keys, start << 32 | length, stamp << 32 | type.
+    A slot with another stamp belongs to an earlier document and is free.
     """
     mask = np.uint64(table.shape[0] - 1)
     slot = ((low ^ (high * _MIX_HIGH)) * _MIX_LOW >> np.uint64(32)) & mask
-    while table[slot, 4] >> np.uint64(32) == stamp:
+    while table[slot, 3] >> np.uint64(32) == stamp:
         if (
             table[slot, 0] == low
             and table[slot, 1] == high
-            and table[slot, 2] == length
-            and (length <= _KEY_BYTES or _same_rest(data, table[slot, 3], start, length))
+            and table[slot, 2] & _LOW_HALF == length
+            and (
+                length <= _KEY_BYTES
+                or _same_rest(data, table[slot, 2] >> np.uint64(32), start, length)
+            )
         ):
             break
         slot = (slot + np.uint64(1)) & mask
@@ -144,9 +147,8 @@ def _find(table, data, low, high, start, length, stamp):
 def _insert(table, slot, low, high, start, length, stamp, number):
     table[slot, 0] = low
     table[slot, 1] = high
-    table[slot, 2] = length
-    table[slot, 3] = start
-    table[slot, 4] = stamp << np.uint64(32) | number
+    table[slot, 2] = start << np.uint64(32) | length
+    table[slot, 3] = stamp << np.uint64(32) | number
 
 
 @njit
@@ -162,8 +164,8 @@ def intern(data, starts, lengths, first, last, use_stemmer, words, stems, pool, 
         start, length = np.uint64(starts[token]), np.uint64(lengths[token])
         low, high = _keys(data, start, length)
         slot = _find(words, data, low, high, start, length, stamp)
-        if words[slot, 4] >> np.uint64(32) == stamp:
-            token_types[token] = words[slot, 4] & _LOW_HALF
+        if words[slot, 3] >> np.uint64(32) == stamp:
+            token_types[token] = words[slot, 3] & _LOW_HALF
             continue
         # The word goes into the pool behind PAD zeros, is stemmed there, and stays if it is new.
         begin = filled + _PAD
@@ -176,11 +178,11 @@ def intern(data, starts, lengths, first, last, use_stemmer, words, stems, pool, 
             size = np.uint64(stem(pool[filled:], np.int64(length)))
         stem_low, stem_high = _keys(pool, begin, size)
         stem_slot = _find(stems, pool, stem_low, stem_high, begin, size, stamp)
-        if stems[stem_slot, 4] >> np.uint64(32) != stamp:
+        if stems[stem_slot, 3] >> np.uint64(32) != stamp:
             _insert(stems, stem_slot, stem_low, stem_high, begin, size, stamp, count)
             filled = begin + size
             count += np.uint64(1)
-        number = stems[stem_slot, 4] & _LOW_HALF
+        number = stems[stem_slot, 3] & _LOW_HALF
         _insert(words, slot, low, high, start, length, stamp, number)
         token_types[token] = number
     return np.int64(count)

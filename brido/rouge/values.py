@@ -50,28 +50,31 @@ def _combined(hits, row, column, predicted, wanted, value):
 
 
 @compiled(error_model="numpy")
-def _fill_fmeasures(hits, sizes, similarity):
-    """As fill_similarity for F-measures and one document.
+def _fill_fmeasures(hits, sizes, totals, similarity):
+    """As fill_similarity for F-measures and one document; totals float64 [N + 1] is scratch.
 
-    Those of ROUGE-1 and ROUGE-2 are the same in both directions, and division is what costs.
+    Those of ROUGE-1 and ROUGE-2 are the same in both directions, and division is what costs. The
+    loops along a row are apart from those along a column so that they become vector code.
     """
     last = similarity.shape[0]
     for row in range(last):
+        count = sizes[row]
         for column in range(row + 1, last + 1):
-            predicted, wanted = sizes[row], sizes[column]
-            first = _value(hits[0, row, column], predicted, wanted, FMEASURE)
-            second = _value(hits[1, row, column], predicted - 1, wanted - 1, FMEASURE)
-            if len(hits) == 2:
-                forth = back = _harmonic(first, second)
-            else:
-                total = first + second
-                forth = (total + _value(hits[2, row, column], predicted, wanted, FMEASURE)) / 3
-                back = forth
-                if column < last:
-                    back = (total + _value(hits[2, column, row], wanted, predicted, FMEASURE)) / 3
-            similarity[row, column] = np.float32(forth)
-            if column < last:
-                similarity[column, row] = np.float32(back)
+            first = _value(hits[0, row, column], count, sizes[column], FMEASURE)
+            second = _value(hits[1, row, column], count - 1, sizes[column] - 1, FMEASURE)
+            totals[column] = _harmonic(first, second) if len(hits) == 2 else first + second
+        if len(hits) == 2:
+            for column in range(row + 1, last + 1):
+                similarity[row, column] = np.float32(totals[column])
+            for column in range(row + 1, last):
+                similarity[column, row] = np.float32(totals[column])
+        else:
+            for column in range(row + 1, last + 1):
+                third = _value(hits[2, row, column], count, sizes[column], FMEASURE)
+                similarity[row, column] = np.float32((totals[column] + third) / 3)
+            for column in range(row + 1, last):
+                third = _value(hits[2, column, row], sizes[column], count, FMEASURE)
+                similarity[column, row] = np.float32((totals[column] + third) / 3)
 
 
 @entry(error_model="numpy")
@@ -81,10 +84,11 @@ def fill_similarity(hits, lengths, value, similarity, room=ROOM):
     hits int32 [documents, measures, N, N + 1]: ROUGE-1, ROUGE-2 and, for CNN/DM's combination,
     ROUGE-Lsum; lengths int32 [documents, N + 1].
     """
+    totals = np.empty(similarity.shape[2])
     for document in range(len(hits)):
         found, sizes, filled = hits[document], lengths[document], similarity[document]
         if value == FMEASURE:
-            _fill_fmeasures(found, sizes, filled)
+            _fill_fmeasures(found, sizes, totals, filled)
         else:
             for row in range(filled.shape[0]):
                 for column in range(filled.shape[1]):
