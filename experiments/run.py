@@ -43,10 +43,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
     for number, item in enumerate(waiting, 1):
         failure = run(item, f"{number}/{len(waiting)}", replace=item.name in runs)
         failures += [failure] if failure else []
-    finished_runs = read_runs()
-    print(terminal(filled_tables(finished_runs)), end="")
-    for path in draw_curves(CURVES, finished_runs):
-        print(f"drawn: {path}")
+    runs_now = read_runs()
+    if not all(one.broken for one in runs_now):
+        print(terminal(filled_tables(runs_now)), end="")
+        for path in draw_curves(CURVES, runs_now):
+            print(f"drawn: {path}")
     if failures:
         raise BridoError.from_problems(
             f"{len(failures)} of {len(waiting)} experiments failed; run again to try these only:",

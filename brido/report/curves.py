@@ -4,7 +4,7 @@ import math
 from collections.abc import Sequence
 from pathlib import Path
 
-from brido.report.experiments import Run, find_run
+from brido.report.experiments import Run, find_base, find_run
 from brido.report.facts import display, metric_label
 from brido.report.figures import panel_grid
 from brido.report.metrics import Estimates
@@ -25,13 +25,15 @@ def varied(runs: Sequence[Run], key: str) -> list[tuple[float, Run]]:
 def draw_curves(folder: Path, runs: Sequence[Run]) -> list[Path]:
     """Write alpha.svg/png and eta.svg/png for whatever varies in `runs`; the SVGs written."""
     written = []
+    first = find_base(runs)
+    base = first.systems.get("base", {}) if first else {}
     for name, key, label in (
         ("alpha", ALPHA, "weight of the reference α"),
         ("eta", ETA, "diversity penalty η"),
     ):
         points = varied(runs, key)
         if len(points) > 1:
-            _curve(folder, name, points, runs[0].systems.get("base", {}), label)
+            _curve(folder, name, points, base, label)
             written.append(folder / f"{name}.svg")
     return written
 

@@ -2,18 +2,25 @@
 
 import json
 import subprocess
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+from ruamel.yaml import YAML
 
 from brido.errors import BridoError
 from brido.report.metrics import Estimate, Estimates, read_estimates
 
 INTERVALS = "metrics/intervals.json"
+LOCK = "dvc.lock"
 _SYSTEMS = "metrics/systems/"
 # Neither changes a number of a summary: runs that differ only here are the same run.
 _IGNORED = ("runtime.", "report.")
+_MAKES_BASE = ("data.", "text.", "checkpoints.", "decoding.", "evaluation.")
+
+# (revision, path) -> the text of the file, None where there is none.
+ReadFile = Callable[[str, str], str | None]
 
 
 @dataclass(frozen=True)
@@ -55,26 +62,26 @@ def read_runs(root: Path = Path(), all_commits: bool = False) -> list[Run]:
         raise BridoError("dvc is not on the PATH: activate .venv, or `make setup`") from None
     except subprocess.CalledProcessError as error:
         raise BridoError(f"`{' '.join(command)}` failed: {error.stderr.strip()}") from None
-    return parse_runs(json.loads(done.stdout), lambda rev: read_intervals(root, rev))
+    return parse_runs(json.loads(done.stdout), lambda *place: read_file(root, *place))
 
 
-def parse_runs(shown: Sequence[Mapping[str, Any]], intervals: Any) -> list[Run]:
-    """The runs in the output of `dvc exp show --json`.
-
-    `intervals(revision)` returns the parsed metrics/intervals.json of a revision, or None.
-    """
+def parse_runs(shown: Sequence[Mapping[str, Any]], read: ReadFile) -> list[Run]:
+    """The runs in the output of `dvc exp show --json`; `read` gives files of a revision."""
     runs = []
     for commit in shown:
-        name = commit.get("name") or commit["rev"][:7]
-        runs.append(_run("workspace" if commit["rev"] == "workspace" else name, commit, intervals))
+        name = commit.get("name") or commit["rev"].removesuffix("workspace")[:7] or "workspace"
+        runs.append(_run(name, commit, read))
         for experiment in commit.get("experiments") or []:
+            # A running experiment shows its params beside the metrics of the commit below it.
+            state = (experiment.get("executor") or {}).get("state", "success")
             for revision in experiment["revs"][:1]:
                 name = revision.get("name") or experiment.get("name") or revision["rev"][:7]
-                runs.append(_run(name, revision, intervals))
+                broken = "" if state == "success" else f"it is {state}"
+                runs.append(_run(name, revision, read, broken))
     return runs
 
 
-def _run(name: str, entry: Mapping[str, Any], intervals: Any) -> Run:
+def _run(name: str, entry: Mapping[str, Any], read: ReadFile, broken: str = "") -> Run:
     data = entry.get("data") or {}
     files = data.get("params") or {}
     params = flatten((files.get("params.yaml") or {}).get("data") or {})
@@ -83,17 +90,34 @@ def _run(name: str, entry: Mapping[str, Any], intervals: Any) -> Run:
         for path, item in (data.get("metrics") or {}).items()
         if path.startswith(_SYSTEMS) and item.get("data")
     }
-    if not found:
-        error = (entry.get("error") or {}).get("msg", "") if entry.get("error") else ""
-        return Run(name, params, {}, error or "it has no metrics")
-    kept = intervals(entry["rev"]) or {"systems": {}}
-    return Run(
-        name,
-        params,
-        {
-            system: _estimates(numbers, read_estimates(kept["systems"].get(system, {})))
-            for system, numbers in found.items()
-        },
+    if entry.get("error"):
+        broken = entry["error"].get("msg", "it failed")
+    elif not broken and not found:
+        broken = "it has no metrics"
+    elif not broken:
+        changed = stale_keys(params, read(entry["rev"], LOCK))
+        broken = f"its metrics are of other params ({', '.join(changed)})" if changed else ""
+    if broken:
+        return Run(name, params, {}, broken)
+    kept = json.loads(read(entry["rev"], INTERVALS) or '{"systems": {}}')["systems"]
+    systems = {
+        system: _estimates(numbers, read_estimates(kept.get(system, {})))
+        for system, numbers in found.items()
+    }
+    return Run(name, params, systems)
+
+
+def stale_keys(params: Mapping[str, Any], lock: str | None) -> list[str]:
+    """Keys whose value is not the one that dvc.lock (its text) says the metrics were made with."""
+    if lock is None:
+        return []
+    # A key may stand at several stages, some of them of systems that are no longer there.
+    used: dict[str, list[Any]] = {}
+    for stage in (YAML(typ="safe").load(lock).get("stages") or {}).values():
+        for key, value in flatten((stage.get("params") or {}).get("params.yaml") or {}).items():
+            used.setdefault(key, []).append(_plain(value))
+    return sorted(
+        key for key, value in params.items() if key in used and _plain(value) not in used[key]
     )
 
 
@@ -109,14 +133,30 @@ def _estimates(numbers: Mapping[str, Any], kept: Estimates) -> Estimates:
     return result
 
 
-def read_intervals(root: Path, revision: str) -> dict[str, Any] | None:
-    """metrics/intervals.json of a revision (or of "workspace"), None where it has none."""
+def read_file(root: Path, revision: str, path: str) -> str | None:
+    """A file of a revision (or of "workspace") as text, None where it has none."""
     if revision == "workspace":
-        path = root / INTERVALS
-        return json.loads(path.read_text(encoding="utf-8")) if path.is_file() else None
-    command = ["git", "show", f"{revision}:{INTERVALS}"]
+        file = root / path
+        return file.read_text(encoding="utf-8") if file.is_file() else None
+    command = ["git", "show", f"{revision}:{path}"]
     done = subprocess.run(command, cwd=root, capture_output=True, text=True, check=False)
-    return json.loads(done.stdout) if done.returncode == 0 else None
+    return done.stdout if done.returncode == 0 else None
+
+
+def find_base(runs: Sequence[Run]) -> Run | None:
+    """The first finished run whose base and reference are those of the first run's params.
+
+    They depend on data, checkpoints, decoding and evaluation, not on how tuned was made.
+    """
+    wanted = _of_base(runs[0].params)
+    for run in runs:
+        if not run.broken and same_params(_of_base(run.params), wanted):
+            return run
+    return None
+
+
+def _of_base(params: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in params.items() if key.startswith(_MAKES_BASE)}
 
 
 def find_run(runs: Sequence[Run], wanted: Mapping[str, Any]) -> Run | None:

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from brido.report.experiments import Run, find_run
+from brido.report.experiments import Run, find_base, find_run
 from brido.report.facts import display
 from brido.report.metrics import Column, Estimate, Estimates
 from brido.report.paper_numbers import ALPHA, ETA, INFINITY, Layout, Row, paper_layouts
@@ -109,18 +109,17 @@ def fill(layout: Layout, runs: Sequence[Run]) -> FilledTable:
 
 def _wanted(row: Row) -> str:
     if not row.overrides:
-        return f"no system `{row.system}` in metrics/systems"
+        return f"no run with a system `{row.system}` on these data"
     changes = ", ".join(f"{key}={value:g}" for key, value in row.overrides.items())
     return f"no run with {changes}"
 
 
 def _numbers_of(row: Row, runs: Sequence[Run]) -> tuple[str, Estimates | None]:
     """The run and the estimates that belong in a row; ("", None) where there are none."""
-    workspace = runs[0]
-    if row.system in {"reference", "base"} or (
-        row.system == "brio" and "brio" in workspace.systems
-    ):
-        return workspace.name, workspace.systems.get(row.system)
+    base = find_base(runs)
+    evaluated = base is not None and row.system == "brio" and "brio" in base.systems
+    if row.system in {"reference", "base"} or evaluated:
+        return (base.name, base.systems.get(row.system)) if base else ("", None)
     overrides = row.overrides or {ALPHA: INFINITY}
     run = find_run(runs, overrides)
     return (run.name, run.systems.get("tuned")) if run else ("", None)

@@ -53,10 +53,11 @@ def filled_tables(runs: Sequence[Run]) -> list[FilledTable]:
     """The paper's four tables filled from `runs`, the workspace first.
 
     Raises:
-        BridoError: the workspace has no metrics yet.
+        BridoError: no run has numbers, with the reason for each.
     """
-    if not runs or runs[0].broken:
-        raise BridoError("metrics/systems is empty: run `dvc repro` first")
+    if all(run.broken for run in runs):
+        reasons = [f"{run.name}: {run.broken}" for run in runs]
+        raise BridoError.from_problems("no run has numbers; `dvc repro` makes them:", reasons)
     return [fill(layout, runs) for layout in layouts_for(runs[0].params)]
 
 

@@ -2,13 +2,22 @@
 
 import csv
 import io
+import json
 import re
 
 import pytest
 
 from brido.errors import BridoError
 from brido.report.curves import draw_curves, varied
-from brido.report.experiments import Run, find_run, flatten, parse_runs, same_params
+from brido.report.experiments import (
+    Run,
+    find_base,
+    find_run,
+    flatten,
+    parse_runs,
+    same_params,
+    stale_keys,
+)
 from brido.report.layouts import dataset_of, fill, layouts_for
 from brido.report.metrics import Estimate
 from brido.report.paper_numbers import ALPHA, ETA, paper_layouts
@@ -74,15 +83,48 @@ def test_runs_come_from_what_dvc_shows():
         "revs": [{"rev": "bad", "name": "broken", "data": None, "error": {"msg": "boom"}}],
         "name": "broken",
     }
-    output = [shown("workspace", 0, 47.0), shown("main", 0, 47.0, experiments=[inner, failed])]
+    running = {"revs": [shown("now", 1, 47.0)], "name": "now", "executor": {"state": "running"}}
+    experiments = [inner, failed, running]
+    output = [shown("workspace", 0, 47.0), shown("main", 0, 47.0, experiments=experiments)]
     kept = {"systems": {"tuned": {"rouge": {"r1": vars(Estimate(44.0, 43.0, 45.0, 9))}}}}
-    runs = parse_runs(output, lambda revision: kept if revision == "abc" else None)
-    assert [item.name for item in runs] == ["workspace", "main", "abc", "broken"]
+    files = {("abc", "metrics/intervals.json"): json.dumps(kept)}
+    runs = parse_runs(output, lambda *place: files.get(place))
+    assert [item.name for item in runs] == ["workspace", "main", "abc", "broken", "now"]
     assert runs[2].params == {"scoring.alpha": INFINITY}
     assert runs[2].systems["tuned"]["rouge"]["r1"] == Estimate(44.0, 43.0, 45.0, 9)
     # Without intervals, and where they belong to another mean, the mean stands alone.
     assert runs[2].systems["base"]["rouge"]["r1"] == Estimate(50.0, 50.0, 50.0, 0)
     assert runs[3].broken == "boom"
+    # What DVC shows beside a running experiment are the metrics of the commit below it.
+    assert (runs[4].broken, runs[4].systems) == ("it is running", {})
+
+
+LOCKED = """
+stages:
+  score: {params: {params.yaml: {scoring: {alpha: 5}}}}
+  gone@brio: {params: {params.yaml: {decoding: {num_beams: 4}}}}
+  decode@tuned: {params: {params.yaml: {decoding: {num_beams: 8}, checkpoints.old: {a: 1}}}}
+"""
+
+
+def test_metrics_of_other_params_are_not_used():
+    runs = parse_runs([shown("workspace", 6, 47.0)], lambda *place: LOCKED)
+    assert runs[0].broken == "its metrics are of other params (scoring.alpha)"
+    assert stale_keys({"scoring.alpha": 5, "decoding.num_beams": 8, "x": 1}, LOCKED) == []
+    assert stale_keys({"scoring.alpha": 5, "decoding.num_beams": 9}, LOCKED) == [
+        "decoding.num_beams"
+    ]
+    assert stale_keys({"scoring.alpha": 6}, None) == []
+
+
+def test_base_may_come_from_any_run_on_the_same_data():
+    stale = Run("workspace", XSUM, {}, "its metrics are of other params (scoring.alpha)")
+    runs = [stale, *xsum_runs()[2:]]
+    assert find_base(runs).name == "eta"
+    other = [stale, run("elsewhere", XSUM, 40.0, **{"data.hub.id": "my/own"})]
+    assert find_base(other) is None
+    assert by_label(table_of(runs, 2))["PEGASUS", True].cells[0].estimate.mean == 50
+    assert "PEGASUS: no run with a system `base` on these data" in table_of(other, 2).missing
 
 
 def test_settings_are_compared_as_meant():
@@ -201,5 +243,5 @@ def test_curves_are_drawn_for_what_varies(tmp_path):
 
 
 def test_no_metrics_no_tables():
-    with pytest.raises(BridoError, match="dvc repro"):
+    with pytest.raises(BridoError, match="workspace: it has no metrics"):
         filled_tables([Run("workspace", {}, {}, "it has no metrics")])
