@@ -7,6 +7,7 @@ documents leaving the batch, and one top-k a row in place of one a group.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
@@ -48,7 +49,7 @@ class SearchSettings:
         if problems:
             raise BridoError.from_problems("these search settings do not fit together:", problems)
 
-    def _problems(self):  # type: ignore[no-untyped-def]
+    def _problems(self) -> Iterator[str]:
         if min(self.num_beams, self.num_beam_groups, self.num_return_sequences) < 1:
             yield "num_beams, num_beam_groups and num_return_sequences must be at least 1"
         elif self.num_beams % self.num_beam_groups:

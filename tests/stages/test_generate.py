@@ -1,5 +1,6 @@
 """Stage generate: the table, what it counts, what it refuses, and being killed."""
 
+import json
 import os
 import shutil
 import signal
@@ -166,7 +167,7 @@ def test_all_problems_of_a_candidates_file_are_named(project):
     rows = candidates_for("train", 17)
     rows[0]["candidates"] = ["only one"]
     rows.append(rows[3])
-    text = "\n".join(__import__("json").dumps(row) for row in rows)
+    text = "\n".join(json.dumps(row) for row in rows)
     Path("train.jsonl").write_text(text)
     files = {"train": "train.jsonl", "validation": None}
     small_project.write_params(project, generation={"method": "files", "files": files})
