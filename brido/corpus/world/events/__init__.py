@@ -1,8 +1,26 @@
 """The event types of the world, in a fixed order (documents depend on it)."""
 
-from brido.corpus.world.events import law, life, work
+from brido.corpus.world.events.accidents import CRASH, FIRE
+from brido.corpus.world.events.justice import COURT, PROTEST
 from brido.corpus.world.events.model import EventType, Option
+from brido.corpus.world.events.plans import COUNCIL, RESEARCH
+from brido.corpus.world.events.prizes import AWARD, MATCH
+from brido.corpus.world.events.relief import HEALTH, WEATHER
+from brido.corpus.world.events.trade import BUSINESS, TRANSPORT
 
-EVENTS: tuple[EventType, ...] = (*law.EVENTS, *work.EVENTS, *life.EVENTS)
+EVENTS: tuple[EventType, ...] = (
+    COURT,
+    CRASH,
+    FIRE,
+    PROTEST,
+    BUSINESS,
+    COUNCIL,
+    RESEARCH,
+    TRANSPORT,
+    MATCH,
+    WEATHER,
+    AWARD,
+    HEALTH,
+)
 
 __all__ = ["EVENTS", "EventType", "Option"]
