@@ -56,10 +56,10 @@ def test_nothing_in_brido_imports_a_stage():
 
 @pytest.mark.parametrize(("rooms", "allowed"), [(BASIC, BASIC), (MIDDLE, BASIC | MIDDLE)])
 def test_basic_modules_import_only_more_basic_ones(rooms, allowed):
-    for name in rooms & {path.stem for path in (ROOT / "brido").glob("*.py")}:
-        path = ROOT / "brido" / f"{name}.py"
-        used = {room(file) for i in imports(path) if (file := file_of(i))} - {"__init__"}
-        assert used <= allowed, f"{name} imports {used - allowed}"
+    for path in modules("brido"):
+        if room(path) in rooms:
+            used = {room(file) for i in imports(path) if (file := file_of(i))} - {"__init__"}
+            assert used <= allowed, f"{path} imports {used - allowed}"
 
 
 def test_pure_rooms_know_no_files_and_no_hugging_face():
