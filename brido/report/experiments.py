@@ -69,16 +69,20 @@ def parse_runs(shown: Sequence[Mapping[str, Any]], read: ReadFile) -> list[Run]:
     """The runs in the output of `dvc exp show --json`; `read` gives files of a revision."""
     runs = []
     for commit in shown:
-        name = commit.get("name") or commit["rev"].removesuffix("workspace")[:7] or "workspace"
+        name = commit.get("name") or _short(commit["rev"])
         runs.append(_run(name, commit, read))
         for experiment in commit.get("experiments") or []:
             # A running experiment shows its params beside the metrics of the commit below it.
             state = (experiment.get("executor") or {}).get("state", "success")
             for revision in experiment["revs"][:1]:
-                name = revision.get("name") or experiment.get("name") or revision["rev"][:7]
+                name = revision.get("name") or experiment.get("name") or _short(revision["rev"])
                 broken = "" if state == "success" else f"it is {state}"
                 runs.append(_run(name, revision, read, broken))
     return runs
+
+
+def _short(revision: str) -> str:
+    return revision if revision == "workspace" else revision[:7]
 
 
 def _run(name: str, entry: Mapping[str, Any], read: ReadFile, broken: str = "") -> Run:
