@@ -40,6 +40,9 @@ def main() -> None:
     alphas = [("BRIDO, alpha 0", 0.0), (f"BRIDO, alpha {half:g}", half), ("BRIO", float("inf"))]
     gamma = params.training.gamma if options.gamma is None else options.gamma
     variants = tuning_variants(gamma, alphas, options.betas)
+    default = Variant(*alphas[0], gamma, params.training.length_penalty)
+    if default not in variants:
+        variants.insert(0, default)
     work = [(params, seed, variants, options.threads) for seed in options.seeds]
     if options.jobs == 1:
         results = [run_seed(item) for item in work]
