@@ -39,7 +39,7 @@ class Progress:
         return self
 
     def skip(self, count: int) -> None:
-        """Count `count` units as finished by an earlier run."""
+        """Count `count` units as found done: by an earlier run, or by another process."""
         self.skipped += count
         self._show()
 
@@ -72,7 +72,7 @@ class Progress:
             elapsed = time.monotonic() - self._start
             parts.append(f"{elapsed / self.done * (self.total - finished):,.0f} s left")
         if self.skipped:
-            parts.append(f"{self.skipped:,} from an earlier run")
+            parts.append(f"{self.skipped:,} found done")
         if self.note:
             parts.append(self.note)
         print(", ".join(parts), file=sys.stderr, flush=True)

@@ -14,7 +14,7 @@ def test_lines_with_rate_and_time_left(capfd):
     lines = capfd.readouterr().err.splitlines()
     assert lines[-1].startswith("decode test: 4/4 documents, ")
     assert "s left" in lines[1]
-    assert "1 from an earlier run" in lines[-1]
+    assert "1 found done" in lines[-1]
     assert "batch halved" in lines[-1]
 
 

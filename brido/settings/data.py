@@ -100,7 +100,7 @@ class EmbeddedSettings(Section):
     max_summary_tokens: Positive = 64
     epochs: Positive = 3
     batch_size: Positive = 16
-    learning_rate: Annotated[float, Field(gt=0)] = 3e-3
+    learning_rate: Annotated[float, Field(gt=0, allow_inf_nan=False)] = 3e-3
     label_smoothing: Share = 0.1
     num_beams: Positive = 4
     length_penalty: float = 1.0

@@ -99,7 +99,7 @@ def test_unfinished_work_is_picked_up(project, monkeypatch, capsys):
     assert not paths.decoded("base", "test").exists()
     capsys.readouterr()
     assert run() == expected
-    assert "7 from an earlier run" in capsys.readouterr().err
+    assert "7 found done" in capsys.readouterr().err
     # Two shards done, the third broken off, then that one and the last.
     assert len(calls) == 5
 
