@@ -45,8 +45,9 @@ preset: .venv/.runtime
 paper: .venv/.runtime
 	@python -m brido.paper
 
+# GRIDS=experiments/alpha.yaml runs one grid alone.
 sweep: .venv/.runtime
-	python -m experiments.run
+	python -m experiments.run $(GRIDS)
 
 study: .venv/.runtime
 	python -m benchmarks.study

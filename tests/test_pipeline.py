@@ -1,17 +1,12 @@
 """Which stages a changed parameter reruns: read off DVC's graph, and once by a real run."""
 
 import json
-import os
-import shutil
-import subprocess
 import sys
-from pathlib import Path
 
 import networkx
 import pytest
 from dvc.repo import Repo
-
-ROOT = Path(__file__).parent.parent
+from dvc_project import ROOT, commit, copy_project, run, small_settings
 
 TAIL = {"train", "decode@tuned", "evaluate-tuned", "report"}
 EVALUATE_ALL = {"evaluate-reference", "evaluate-base", "evaluate-tuned"}
@@ -68,64 +63,13 @@ def test_everything_follows_the_data(graph):
     assert rerun(graph, "data.world.seed") == {_short(stage.addressing) for stage in graph}
 
 
-SMALL = {
-    "data.world.train": 400,
-    "data.world.validation": 40,
-    "data.world.test": 40,
-    "checkpoints.base.embedded.epochs": 1,
-    "checkpoints.base.embedded.d_model": 64,
-    "checkpoints.base.embedded.ffn_dim": 64,
-    "generation.train_documents": 48,
-    "generation.validation_documents": 16,
-    "generation.num_candidates": 4,
-    "generation.num_beams": 4,
-    "training.validation.documents": 8,
-    "training.validation.every": 3,
-    "report.bootstrap_samples": 50,
-    "report.page_documents": 5,
-}
-
-
 @pytest.fixture(scope="module")
 def project(tmp_path_factory):
-    """A fresh clone's files, with the sizes of params.yaml made small, as a git and DVC project."""
-    folder = tmp_path_factory.mktemp("project")
-    listing = subprocess.run(
-        ["git", "ls-files", "-co", "--exclude-standard"], cwd=ROOT, capture_output=True, check=True
-    )
-    for name in listing.stdout.decode().splitlines():
-        if not name.startswith(("tests/", "benchmarks/")) and (ROOT / name).is_file():
-            (folder / name).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy2(ROOT / name, folder / name)
-    settings = [part for key, value in SMALL.items() for part in ("-S", f"{key}={value}")]
-    run(folder, "git", "init", "-q")
-    run(folder, "git", "add", "-A")
-    run(folder, "git", *IDENTITY, "commit", "-qm", "start")
-    output = run(folder, "dvc", "exp", "run", "-n", "small", *settings)
-    run(folder, "git", "add", "-A")
-    run(folder, "git", *IDENTITY, "commit", "-qm", "small")
+    """The pipeline run once on a small world, committed, and what that run printed."""
+    folder = copy_project(tmp_path_factory.mktemp("project"))
+    output = run(folder, "dvc", "exp", "run", "-n", "small", *small_settings())
+    commit(folder, "small")
     return folder, output
-
-
-IDENTITY = ("-c", "user.name=test", "-c", "user.email=test@example.org")
-
-
-def run(folder, *command):
-    """The standard output and error of a command run in the project; it must succeed."""
-    environment = {
-        **os.environ,
-        "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
-        "OMP_NUM_THREADS": "1",
-        "GIT_AUTHOR_NAME": "test",
-        "GIT_AUTHOR_EMAIL": "test@example.org",
-        "GIT_COMMITTER_NAME": "test",
-        "GIT_COMMITTER_EMAIL": "test@example.org",
-    }
-    done = subprocess.run(
-        command, cwd=folder, env=environment, capture_output=True, text=True, timeout=900
-    )
-    assert done.returncode == 0, f"{command}\n{done.stdout}\n{done.stderr}"
-    return done.stdout + done.stderr
 
 
 def stages_run(output):
@@ -170,11 +114,8 @@ def test_bad_settings_stop_a_stage_with_a_sentence_and_code_2(project):
     text = (folder / "params.yaml").read_text()
     (folder / "params.yaml").write_text(text.replace("alpha: 0", "alhpa: 0"))
     try:
-        done = subprocess.run(
-            [sys.executable, "-m", "stages.score"], cwd=folder, capture_output=True, text=True
-        )
+        said = run(folder, sys.executable, "-m", "stages.score", code=2)
     finally:
         (folder / "params.yaml").write_text(text)
-    assert done.returncode == 2
-    assert "did you mean scoring.alpha?" in done.stderr
-    assert "Traceback" not in done.stderr
+    assert "did you mean scoring.alpha?" in said
+    assert "Traceback" not in said

@@ -1,0 +1,74 @@
+"""The project as a DVC user has it: its files in a fresh git repository, made small."""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).parent.parent
+
+SMALL = {
+    "data.world.train": 400,
+    "data.world.validation": 40,
+    "data.world.test": 40,
+    "checkpoints.base.embedded.epochs": 1,
+    "checkpoints.base.embedded.d_model": 64,
+    "checkpoints.base.embedded.ffn_dim": 64,
+    "generation.train_documents": 48,
+    "generation.validation_documents": 16,
+    "generation.num_candidates": 4,
+    "generation.num_beams": 4,
+    "training.validation.documents": 8,
+    "training.validation.every": 3,
+    "report.bootstrap_samples": 50,
+    "report.page_documents": 5,
+}
+
+
+def copy_project(folder: Path) -> Path:
+    """Fill `folder` with the files that git knows or would know, and commit them."""
+    listing = subprocess.run(
+        ["git", "ls-files", "-co", "--exclude-standard"], cwd=ROOT, capture_output=True, check=True
+    )
+    for name in listing.stdout.decode().splitlines():
+        if (ROOT / name).is_file():
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(ROOT / name, folder / name)
+    run(folder, "git", "init", "-q")
+    commit(folder, "start")
+    return folder
+
+
+def commit(folder: Path, message: str) -> None:
+    """Commit everything in the project."""
+    run(folder, "git", "add", "-A")
+    run(folder, "git", "commit", "-qm", message)
+
+
+def small_settings(**more: object) -> list[str]:
+    """SMALL and `more` as options of `dvc exp run`."""
+    settings = {**SMALL, **more}
+    return [part for key, value in settings.items() for part in ("-S", f"{key}={value}")]
+
+
+def environment(**more: str) -> dict[str, str]:
+    """The environment of a user whose virtual environment is the one that runs the tests."""
+    name, mail = "test", "test@example.org"
+    return {
+        **os.environ,
+        "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
+        "OMP_NUM_THREADS": "1",
+        **dict.fromkeys(("GIT_AUTHOR_NAME", "GIT_COMMITTER_NAME"), name),
+        **dict.fromkeys(("GIT_AUTHOR_EMAIL", "GIT_COMMITTER_EMAIL"), mail),
+        **more,
+    }
+
+
+def run(folder: Path, *command: str, code: int = 0, **more: str) -> str:
+    """The standard output and error of a command run in the project, which must end with `code`."""
+    done = subprocess.run(
+        command, cwd=folder, env=environment(**more), capture_output=True, text=True, timeout=1500
+    )
+    assert done.returncode == code, f"{command}\n{done.stdout}\n{done.stderr}"
+    return done.stdout + done.stderr

@@ -1,0 +1,92 @@
+"""Every command of the README is run, as it stands there, on a small world.
+
+What is long is made short from outside (PYTEST_ADDOPTS, GRIDS, a small params.yaml), and what needs
+weights or a judge that only the internet has must end in a clear sentence.
+"""
+
+import re
+import sys
+from pathlib import Path
+
+import pytest
+from dvc_project import ROOT, commit, copy_project, environment, run, small_settings
+
+# Commands that cannot succeed without internet: what they must say instead.
+NEEDS_INTERNET = {
+    "qafacteval]'": "qafacteval",
+    "evaluation.geval.model=MODEL": "judge",
+    "python -m brido.evaluation.qafacteval": "error:",
+}
+SHORT = {"PYTEST_ADDOPTS": "-k test_sentences", "GRIDS": "experiments/one.yaml"}
+
+
+def readme_commands() -> list[str]:
+    """The lines of the README's console blocks, comments taken off."""
+    blocks = re.findall(r"```console\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
+    lines = [line.split("   #")[0].strip() for block in blocks for line in block.splitlines()]
+    return [line for line in lines if line]
+
+
+def test_the_readme_names_the_two_commands_first():
+    assert [line.split("  ")[0] for line in readme_commands()[:2]] == ["make repro", "make test"]
+
+
+def test_python_of_the_readme_can_be_imported():
+    blocks = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
+    assert blocks
+    for block in blocks:
+        exec(block, {})
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory):
+    """A clone with an environment that is there already, and a params.yaml made small."""
+    folder = copy_project(tmp_path_factory.mktemp("readme"))
+    (folder / ".venv").mkdir()
+    for name in ("bin", "lib", "pyvenv.cfg"):
+        (folder / ".venv" / name).symlink_to(Path(sys.prefix) / name)
+    for stamp in (".runtime", ".dev"):
+        (folder / ".venv" / stamp).touch()
+    grid = "datasets: [world]\nruns: {one: {scoring.alpha: 1}}\n"
+    (folder / "experiments/one.yaml").write_text(grid)
+    article, summary = "Ann Lee went to Oslo in May.", "Ann Lee went to Oslo."
+    row = f'{{"id": "a", "document": "{article}", "summary": "{summary}"}}\n'
+    (folder / "documents.jsonl").write_text(row)
+    (folder / "candidates.jsonl").write_text('{"candidates": ["a b c", "a b d", "x y z"]}\n')
+    metrics = {"evaluation.metrics": "[rouge,mentions]"}
+    run(folder, "dvc", "exp", "run", *small_settings(**metrics))
+    commit(folder, "small")
+    return folder
+
+
+@pytest.mark.slow
+def test_every_command_of_the_readme(project):
+    text = (project / "params.yaml").read_text()
+    for command in readme_commands():
+        wanted = next((say for part, say in NEEDS_INTERNET.items() if part in command), None)
+        shell = ["bash", "-c", command]
+        if wanted is None:
+            run(project, *shell, **SHORT)
+        else:
+            assert wanted in run_and_fail(project, shell)
+        if "make preset" in command:  # the preset's data and models are on the internet
+            assert "google/pegasus-xsum" in (project / "params.yaml").read_text()
+            (project / "params.yaml").write_text(text)
+
+
+def run_and_fail(folder, command):
+    """What a command that must fail says, without a traceback."""
+    import subprocess
+
+    more = {
+        "HF_HUB_OFFLINE": "1",
+        "OPENAI_API_KEY": "none",
+        "OPENAI_BASE_URL": "http://127.0.0.1:9",
+    }
+    done = subprocess.run(
+        command, cwd=folder, env=environment(**more), capture_output=True, text=True, timeout=600
+    )
+    said = done.stdout + done.stderr
+    assert done.returncode != 0, said
+    assert "Traceback" not in said
+    return said
