@@ -44,9 +44,11 @@ def atomic_folder(path: Path) -> Iterator[Path]:
         temporary = Path(tempfile.mkdtemp(dir=path.parent, prefix=f".{path.name}.", suffix=".tmp"))
         try:
             yield temporary
-            for file in sorted(temporary.rglob("*")):
-                if file.is_file():
-                    _sync(file)
+            for path_inside in sorted(temporary.rglob("*")):
+                if path_inside.is_file():
+                    # Some writers (safetensors) leave 0600 as well.
+                    path_inside.chmod(0o666 & ~_umask())
+                    _sync(path_inside)
             temporary.chmod(0o777 & ~_umask())
             if path.exists():
                 shutil.rmtree(path)

@@ -109,8 +109,16 @@ def test_atomic_folder_replaces_whole(tmp_path):
     (folder / "old").write_text("x")
     with atomic_folder(folder) as temporary:
         (temporary / "new").write_text("y")
+        (temporary / "new").chmod(0o600)
     assert os.listdir(folder) == ["new"]
+    assert (folder / "new").stat().st_mode & 0o044 == 0o044 & ~_umask()
     assert os.listdir(tmp_path) == ["f"]
+
+
+def _umask():
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
 
 
 def test_a_full_disk_is_one_sentence(tmp_path):

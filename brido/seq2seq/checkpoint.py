@@ -80,7 +80,9 @@ def save(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, folder: Pat
     published checkpoints have, such as a length penalty beside a single beam.
     """
     from transformers import GenerationConfig
+    from transformers.utils.logging import disable_progress_bar
 
+    disable_progress_bar()  # our own progress lines say more
     settings = model.generation_config
     model.generation_config = GenerationConfig()
     try:

@@ -15,6 +15,7 @@ import torch
 from torch.nn import functional
 
 from brido.errors import BridoError
+from brido.seq2seq.checkpoint import save
 from brido.seq2seq.corpus_tokenizer import BOS, EOS, PAD, train_tokenizer
 from brido.settings import EmbeddedSettings
 
@@ -59,8 +60,7 @@ def train_embedded(
     torch.manual_seed(settings.seed)
     model = build_model(settings, len(tokenizer)).to(device)
     losses = _train(model, _encode(tokenizer, pairs, settings), settings, device, advance)
-    model.eval().save_pretrained(folder)
-    tokenizer.save_pretrained(folder)
+    save(model.eval(), tokenizer, folder)
     last = losses[-max(1, len(losses) // 10) :]
     return {
         "pairs": len(pairs),
