@@ -31,10 +31,10 @@ from transformers import (
     RobertaForSequenceClassification,
 )
 
+from brido.device import choose_device
 from brido.evaluation.qafacteval import questions as questions_module
 from brido.evaluation.qafacteval import records
 from brido.evaluation.qafacteval.answering import Reader
-from brido.evaluation.qafacteval.batching import resolve_device
 from brido.evaluation.qafacteval.lerc import Comparison, LercQuip
 from brido.evaluation.qafacteval.metric import QAFactEval
 from brido.evaluation.qafacteval.questions import MarkedSentence, QuestionGenerator, add_markers
@@ -227,7 +227,7 @@ def main() -> None:
     parser.add_argument("--batch-tokens", type=int, default=16384)
     parser.add_argument("--trimmed", action="store_true", help="`faithful: false`")
     options = parser.parse_args()
-    device = resolve_device(options.device)
+    device = choose_device(options.device)
     # Random models never find their answers again, and never end a question.
     records.is_kept = lambda *arguments: True
     questions_module.MAX_STEPS = QUESTION_TOKENS

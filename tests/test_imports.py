@@ -13,9 +13,11 @@ ROOT = Path(__file__).parent.parent
 
 # What every stage uses to read, write and speak. Results do not depend on it, so a changed error
 # message does not retrain a model: dvc.yaml leaves it out.
-PLUMBING = {"settings", "config", "errors", "atomic", "tables", "shards", "progress", "launch"}
+PLUMBING = {
+    "settings", "config", "errors", "atomic", "tables", "shards", "progress", "launch", "device",
+}  # fmt: skip
 BASIC = {"errors", "settings", "config", "atomic"}
-MIDDLE = {"tables", "shards", "text", "progress", "launch"}
+MIDDLE = {"tables", "shards", "text", "progress", "launch", "device"}
 PURE = {"brido/consensus.py", "brido/rouge", "brido/training/loss.py"}
 
 

@@ -11,10 +11,10 @@ import torch
 from transformers import AutoModelForSeq2SeqLM, AutoTokenizer
 from transformers.utils.logging import disable_progress_bar
 
+from brido.device import choose_device
 from brido.errors import BridoError
 from brido.launch import Process
 from brido.seq2seq.batching import MemoryBudget, encode_sources, pad_batch, plan_batches
-from brido.seq2seq.device import choose_device
 from brido.seq2seq.families import family_of, inference_dtype, source_positions
 from brido.seq2seq.sampling import SamplingSettings, document_uniforms, sample
 from brido.seq2seq.search import SearchSettings, diverse_beam_search

@@ -9,8 +9,8 @@ import torch
 from accelerate import Accelerator
 from transformers import PreTrainedModel
 
+from brido.device import choose_device
 from brido.errors import BridoError
-from brido.seq2seq.device import choose_device
 from brido.seq2seq.families import inference_dtype
 from brido.settings import RuntimeSettings
 

@@ -1,4 +1,4 @@
-"""Batches of similar length, and the device they run on."""
+"""Batches of similar length."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -28,20 +28,6 @@ def pad(rows: Sequence[Sequence[int]], value: int, length: int | None = None) ->
     """The rows as one int64 tensor [rows, length], filled up with `value` on the right."""
     width = max(map(len, rows)) if length is None else length
     return torch.tensor([[*row, *[value] * (width - len(row))] for row in rows])
-
-
-def resolve_device(name: str) -> torch.device:
-    """The torch device called `name`; `auto` is CUDA, else Apple's MPS, else the CPU."""
-    if name == "auto":
-        if torch.cuda.is_available():
-            return torch.device("cuda")
-        return torch.device("mps" if torch.backends.mps.is_available() else "cpu")
-    try:
-        device = torch.device(name)
-        torch.empty(0, device=device)
-    except (RuntimeError, AssertionError) as error:
-        raise BridoError(f"device {name!r} cannot be used: {error}; try auto or cpu") from None
-    return device
 
 
 @contextmanager

@@ -65,8 +65,8 @@ class QAFactEval:
         Raises:
             BridoError: a model is missing or wrong; the message says what to fetch and where from.
         """
+        from brido.device import choose_device
         from brido.evaluation.qafacteval.answering import Reader
-        from brido.evaluation.qafacteval.batching import resolve_device
         from brido.evaluation.qafacteval.lerc import SCORERS
         from brido.evaluation.qafacteval.questions import QuestionGenerator
         from brido.evaluation.qafacteval.weights import find_models
@@ -76,7 +76,7 @@ class QAFactEval:
             raise BridoError(f"scorer: {scorer!r} is none of {', '.join(SCORERS)}")
         pipeline = load_pipeline(spacy_model)
         select_answers(pipeline, [], answers)
-        place = resolve_device(device)
+        place = choose_device(device)
         folders = find_models(models, scorer)
         return cls(
             pipeline,
