@@ -38,7 +38,7 @@ def main() -> None:
 
 def _train(system: str, settings: EmbeddedSettings, runtime: RuntimeSettings) -> None:
     """Train the embedded BART on the corpus' training split."""
-    from brido.seq2seq.device import choose_device
+    from brido.device import choose_device
     from brido.seq2seq.tiny import train_embedded
 
     rows = tables.read_rows(paths.corpus("train"), tables.CORPUS, "download")
