@@ -98,7 +98,8 @@ def beam_search(
     num_beams = 1 is greedy search. Start, end, pad and forced tokens are generation_config's.
 
     Raises:
-        BridoError: groups are asked for, or the model cannot be searched (see SpecialTokens.of).
+        BridoError: groups are asked for, a group has more beams than the vocabulary has tokens, or
+            the model cannot be searched (see SpecialTokens.of).
     """
     if settings.num_beam_groups != 1:
         raise BridoError("beam_search has no groups: use diverse_beam_search for num_beam_groups")
@@ -135,6 +136,13 @@ def _run(
     special = SpecialTokens.of(model)
     if special.forced_first is not None and settings.max_length < 3:
         raise BridoError("max_length must be at least 3: this model's first token is forced")
+    vocabulary = model.get_output_embeddings().weight.shape[0]
+    beams = settings.num_beams // settings.num_beam_groups
+    if beams > vocabulary:
+        raise BridoError(
+            f"{beams} beams a group are more than the model's vocabulary of {vocabulary} tokens "
+            "can tell apart: lower num_beams or raise num_beam_groups"
+        )
     with torch.inference_mode(), shared_cross_attention(model) as shared:
         decoder = Decoder(model, input_ids, attention_mask, shared)
         search = Search(decoder, len(input_ids), special, settings, input_ids.device)
