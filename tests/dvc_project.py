@@ -9,12 +9,11 @@ from pathlib import Path
 ROOT = Path(__file__).parent.parent
 
 SMALL = {
-    "data.world.train": 400,
+    # Large enough for a base whose candidates differ: else no ranking changes anything.
+    "data.world.train": 2000,
     "data.world.validation": 40,
     "data.world.test": 40,
-    "checkpoints.base.embedded.epochs": 1,
-    "checkpoints.base.embedded.d_model": 64,
-    "checkpoints.base.embedded.ffn_dim": 64,
+    "checkpoints.base.embedded.epochs": 2,
     "generation.train_documents": 48,
     "generation.validation_documents": 16,
     "generation.num_candidates": 4,
