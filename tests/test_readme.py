@@ -53,8 +53,8 @@ def project(tmp_path_factory):
     row = f'{{"id": "a", "document": "{article}", "summary": "{summary}"}}\n'
     (folder / "documents.jsonl").write_text(row)
     (folder / "candidates.jsonl").write_text('{"candidates": ["a b c", "a b d", "x y z"]}\n')
-    metrics = {"evaluation.metrics": "[rouge,mentions]"}
-    run(folder, "dvc", "exp", "run", *small_settings(**metrics))
+    quick = {"evaluation.metrics": "[rouge,mentions]", "runtime.judge.patience_seconds": 2}
+    run(folder, "dvc", "exp", "run", *small_settings(**quick))
     commit(folder, "small")
     return folder
 
