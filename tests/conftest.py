@@ -1,6 +1,11 @@
 """What tests of several rooms share."""
 
 import os
+
+# Before torch is imported: tests fork, and the fork of a process with OpenMP threads can wait for
+# ever.
+os.environ["OMP_NUM_THREADS"] = "1"
+
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
