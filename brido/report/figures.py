@@ -134,8 +134,16 @@ def length_figure(
                 )  # fmt: skip
             axis.set_title(f"{metric_label(metric)}: {facts.label} {facts.unit}".rstrip())
             axis.set_xlabel("mean length (words)")
-        handles = axes[0, 0].get_legend_handles_labels()
-        axes[0, 0].figure.legend(*handles, loc="outside upper right", ncols=len(systems))
+        # A system may be missing in some panels (the reference has no ROUGE): look in all of them.
+        found = {
+            label: handle
+            for axis in axes.flat
+            for handle, label in zip(*axis.get_legend_handles_labels(), strict=True)
+        }
+        named = {system: found[system] for system in systems if system in found}
+        axes[0, 0].figure.legend(
+            named.values(), named.keys(), loc="outside upper right", ncols=len(systems)
+        )
 
 
 def correlation(scores: Sequence[Scores]) -> tuple[list[Column], NDArray[np.float64]]:
