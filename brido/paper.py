@@ -21,7 +21,7 @@ EXPERIMENTS = Path("experiments")
 
 @dataclass(frozen=True)
 class Work:
-    """Documents that go through the three stages that need a GPU, for one whole grid."""
+    """Documents that go through the three stages of large models, for one whole grid."""
 
     generate: int
     train: int
@@ -72,8 +72,8 @@ def work_of(name: str, params: Params) -> Work:
     )
 
 
-def gpu_hours(work: Work, rates: dict[str, float | None]) -> dict[str, float | None]:
-    """GPU hours of each stage, None where its rate (documents a second) was not measured."""
+def hours_of(work: Work, rates: dict[str, float | None]) -> dict[str, float | None]:
+    """Device hours of each stage, None where its rate (documents a second) was not measured."""
     return {
         stage: getattr(work, stage) / rate / 3600 if (rate := rates.get(stage)) else None
         for stage in ("generate", "train", "decode")
@@ -85,25 +85,30 @@ def report(throughput: dict[str, Any]) -> str:
     parts = []
     for name in DATASETS:
         work = work_of(name, load_params(PRESETS / f"{name}.yaml"))
-        hours = gpu_hours(work, throughput[name])
+        hours = hours_of(work, throughput[name])
         parts += [f"# {name}: {len(runs_of(name))} tuned models", *commands(name)]
         parts.append(
             f"# or all, resumable: python -m experiments.run {EXPERIMENTS}/paper-{name}.yaml"
         )
         parts += ["dvc metrics show --md   # and dvc exp show", ""]
         for stage, value in hours.items():
-            cost = "not measured" if value is None else f"{value:8,.1f} GPU hours"
+            cost = "not measured" if value is None else f"{value:10,.1f} hours"
             parts.append(f"#   {stage:<9} {getattr(work, stage):>9,} documents  {cost}")
         measured = [value for value in hours.values() if value is not None]
         if len(measured) == len(hours):
-            parts.append(f"#   together {sum(measured):,.1f} GPU hours")
+            parts.append(f"#   together {sum(measured):,.1f} hours on one device")
         parts.append("")
     device, source = throughput["device"], throughput["source"]
     if device and source:
-        parts.append(f"# One {device}; rates from {source} ({THROUGHPUT}).")
+        parts.append(
+            f"# The device: {device}; rates from {source} ({THROUGHPUT}), every text as long as\n"
+            "# the preset allows, so these hours are upper bounds. Yours: "
+            "python -m benchmarks.throughput --write"
+        )
     else:
         parts.append(
-            f"# Rates of a GPU are missing in {THROUGHPUT}: measure them with `make bench`."
+            f"# No rates in {THROUGHPUT}: measure yours with\n"
+            "# python -m benchmarks.throughput --write"
         )
     parts.append(
         "# pairwise and score run on the CPU in minutes; qafacteval and geval come on top."

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import torch
 from transformers import Cache, DynamicCache, DynamicLayer, EncoderDecoderCache, PreTrainedModel
 from transformers.modeling_outputs import BaseModelOutput
@@ -9,46 +11,52 @@ from transformers.modeling_outputs import BaseModelOutput
 from brido.seq2seq.attention import no_mask, source_mask
 
 
-class GrowingLayer(DynamicLayer):
-    """Keys and values of one decoder layer in a buffer with room for some tokens more.
+class SelfAttentionLayer(DynamicLayer):
+    """Keys and values of one decoder layer in buffers [limit, R, H, D], the newest token last.
 
-    `DynamicLayer` copies all former tokens to add one; here only the new token is written.
+    `DynamicLayer` copies all former tokens to add one; here only the new token is written. With
+    tokens first, new tokens and reordered rows touch the part of a buffer that is in use, and a
+    processor gives memory to no other part.
     """
 
-    room = 16
-    _buffers: tuple[torch.Tensor, torch.Tensor] | None = None
+    def __init__(self, limit: int) -> None:
+        super().__init__()
+        self.limit = limit
 
     def update(
         self, key_states: torch.Tensor, value_states: torch.Tensor, *args: object, **kwargs: object
     ) -> tuple[torch.Tensor, torch.Tensor]:
         """The keys and values [R, H, t + new, D] with the new tokens appended."""
+        rows, heads, new, width = key_states.shape
         if not self.is_initialized:
             self.lazy_initialization(key_states, value_states)
-            self.keys, self.values = key_states[:, :, :0], value_states[:, :, :0]
-        length = self.keys.shape[2]
-        needed = length + key_states.shape[2]
-        if self._buffers is None or self._buffers[0].shape[2] < needed:
-            self._buffers = tuple(
-                _grown(former, needed + self.room) for former in (self.keys, self.values)
-            )
-        for buffer, new in zip(self._buffers, (key_states, value_states), strict=True):
-            buffer[:, :, length:needed] = new
-        self.keys, self.values = (buffer[:, :, :needed] for buffer in self._buffers)
+            self._length = 0
+            self._buffers = [key_states.new_empty(self.limit, rows, heads, width) for _ in "kv"]
+        for buffer, states in zip(self._buffers, (key_states, value_states), strict=True):
+            buffer[self._length : self._length + new] = states.permute(2, 0, 1, 3)
+        self._length += new
+        return self._view()
+
+    def _view(self) -> tuple[torch.Tensor, torch.Tensor]:
+        self.keys, self.values = (
+            buffer[: self._length].permute(1, 2, 0, 3) for buffer in self._buffers
+        )
         return self.keys, self.values
 
-    def select(self, rows: torch.Tensor) -> None:
-        """Keep `rows` (any number, in their order, repeats allowed)."""
-        # The whole buffer: rows in one piece are copied fastest, and the room stays.
-        length = self.keys.shape[2]
-        self._buffers = tuple(buffer.index_select(0, rows) for buffer in self._buffers)
-        self.keys, self.values = (buffer[:, :, :length] for buffer in self._buffers)
+    def select(self, rows: torch.Tensor, spare: torch.Tensor | None) -> torch.Tensor:
+        """Keep `rows` (any number, in their order, repeats allowed).
 
-
-def _grown(former: torch.Tensor, capacity: int) -> torch.Tensor:
-    rows, heads, length, width = former.shape
-    buffer = former.new_empty(rows, heads, capacity, width)
-    buffer[:, :, :length] = former
-    return buffer
+        `spare` is a buffer to write to, returned is one that is free now: a search that reorders
+        its rows at every step needs one buffer more than it has, not memory of the system.
+        """
+        for place, buffer in enumerate(self._buffers):
+            if spare is None or spare.shape[1] != len(rows):
+                spare = buffer.new_empty(self.limit, len(rows), *buffer.shape[2:])
+            used = slice(self._length)
+            torch.index_select(buffer[used], 1, rows, out=spare[used])
+            self._buffers[place], spare = spare, buffer
+        self._view()
+        return spare
 
 
 class Decoder:
@@ -64,6 +72,7 @@ class Decoder:
         input_ids: torch.Tensor,
         attention_mask: torch.Tensor,
         shared: bool,
+        max_length: int,
     ) -> None:
         self.model, self.shared = model, shared
         encoder = model.get_encoder()
@@ -76,8 +85,9 @@ class Decoder:
             self.biased = bool(self.bias.any())
             padded = not bool(attention_mask.all())
             self.mask = source_mask(attention_mask) if padded else self.nothing_hidden
-        own = Cache(layer_class_to_replicate=GrowingLayer)
+        own = Cache(layer_class_to_replicate=partial(SelfAttentionLayer, max_length))
         self.cache = EncoderDecoderCache(own, DynamicCache())
+        self.spare: torch.Tensor | None = None
 
     def start(self, ids: torch.Tensor, rows_a_document: int) -> torch.Tensor:
         """Logits [B, V] after the first tokens `ids` [B, P]; then every document has N rows."""
@@ -118,7 +128,7 @@ class Decoder:
     def reorder(self, rows: torch.Tensor) -> None:
         """Row r goes on from what row `rows[r]` was; the rows of a document stay its own."""
         for layer in self.cache.self_attention_cache.layers:
-            layer.select(rows)
+            self.spare = layer.select(rows, self.spare)
 
     def keep(self, documents: torch.Tensor, rows_a_document: int) -> None:
         """Go on with `documents` (indices) alone."""

@@ -8,7 +8,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
 import torch
+
+from brido.seq2seq import selection
 
 
 @dataclass
@@ -44,10 +47,59 @@ def choose(
     end token from one row. running: [B, N] scores of the beams so far. done: [B, G] finished
     groups; they take `pad` with score 0, and their pads do count in the penalty.
     """
+    way = choose_compiled if values.device.type == "cpu" else choose_by_operators
+    penalty = diversity_penalty if done.shape[1] > 1 else 0.0
+    return way(values, tokens, running, done, penalty, vocabulary, end, pad)
+
+
+def choose_compiled(
+    values: torch.Tensor,
+    tokens: torch.Tensor,
+    running: torch.Tensor,
+    done: torch.Tensor,
+    penalty: float,
+    vocabulary: int,
+    end: int,
+    pad: int,
+) -> Choice:
+    """`choose` as one compiled loop."""
+    documents, groups = done.shape
+    size = values.shape[1] // groups
+    found, following = (
+        [
+            values.new_empty(documents, groups, count),
+            tokens.new_empty(documents, groups, count),
+            tokens.new_empty(documents, groups, count),
+        ]
+        for count in (min(2 * size, size * values.shape[2]), size)
+    )
+    selection.choose_groups(
+        *(part.contiguous().numpy() for part in (values, tokens, running, done)),
+        np.float32(penalty),
+        vocabulary,
+        end,
+        pad,
+        tuple(part.numpy() for part in found),
+        tuple(part.numpy() for part in following),
+    )
+    return Choice(*found, *following)
+
+
+def choose_by_operators(
+    values: torch.Tensor,
+    tokens: torch.Tensor,
+    running: torch.Tensor,
+    done: torch.Tensor,
+    penalty: float,
+    vocabulary: int,
+    end: int,
+    pad: int,
+) -> Choice:
+    """`choose` in PyTorch's operators."""
     documents, beams, top_k = values.shape
     groups = done.shape[1]
     size = beams // groups
-    diverse = groups > 1 and diversity_penalty > 0
+    diverse = penalty > 0
     # How many beams of the groups so far take each token.
     taken = torch.zeros(documents, vocabulary, device=values.device) if diverse else None
     one = torch.ones(1, 1, device=values.device).expand(documents, size)
@@ -56,7 +108,7 @@ def choose(
         rows = slice(group * size, group * size + size)
         scores, found = values[:, rows].flatten(1), tokens[:, rows].flatten(1)
         if taken is not None and group:
-            scores = scores - taken.gather(1, found) * diversity_penalty
+            scores = scores - taken.gather(1, found) * penalty
         scores = (scores.view(documents, size, top_k) + running[:, rows, None]).flatten(1)
         piece = _choose_group(scores, found, group * size, size, end)
         if taken is not None and group + 1 < groups:

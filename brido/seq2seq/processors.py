@@ -8,6 +8,7 @@ import torch
 from transformers import PreTrainedModel
 
 from brido.errors import BridoError
+from brido.seq2seq import selection
 
 # What generation_config may hold and this search does not do: refused, never ignored.
 _UNSUPPORTED = {
@@ -121,14 +122,28 @@ def ban_tokens(
 def row_top_k(values: torch.Tensor, k: int) -> tuple[torch.Tensor, torch.Tensor]:
     """The `k` largest values of each row of [R, V], in order, and their columns: both [R, k].
 
-    Exact. A long row is cut into lanes first: the k largest values lie in the k lanes with the
-    largest maxima, so only those are searched (the maxima cost one pass, a top-k over V several).
+    Exact; at most V columns are returned.
+    """
+    k = min(k, values.shape[1])
+    if values.device.type != "cpu":
+        return top_k_of_lanes(values, k)
+    best = values.new_empty(len(values), k)
+    columns = torch.empty(len(values), k, dtype=torch.long)
+    selection.top_k(values.contiguous().numpy(), best.numpy(), columns.numpy())
+    return best, columns
+
+
+def top_k_of_lanes(values: torch.Tensor, k: int) -> tuple[torch.Tensor, torch.Tensor]:
+    """`row_top_k` in PyTorch's operators.
+
+    A long row is cut into lanes first: the k largest values lie in the k lanes with the largest
+    maxima, so only those are searched (the maxima cost one pass, a top-k over V several).
     """
     rows, size = values.shape
-    depth = 16
+    depth = selection.DEPTH
     lanes = size // depth
     if lanes < 2 * k:
-        return values.topk(min(k, size), dim=1)
+        return values.topk(k, dim=1)
     # Lane j holds columns j, j + lanes, j + 2 lanes, ...: the maximum runs over whole vectors.
     main = values[:, : lanes * depth].view(rows, depth, lanes)
     best = main.amax(1).topk(k, dim=1, sorted=False).indices

@@ -142,7 +142,7 @@ def _generate(
     check_dtype(model)
     special = SpecialTokens.of(model)
     with torch.inference_mode(), shared_cross_attention(model) as shared:
-        decoder = Decoder(model, input_ids, attention_mask, shared)
+        decoder = Decoder(model, input_ids, attention_mask, shared, settings.max_length)
         tokens, scores = _token_by_token(
             decoder, len(input_ids), special, settings, rows_a_document, pick
         )

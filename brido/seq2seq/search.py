@@ -144,7 +144,7 @@ def _run(
             "can tell apart: lower num_beams or raise num_beam_groups"
         )
     with torch.inference_mode(), shared_cross_attention(model) as shared:
-        decoder = Decoder(model, input_ids, attention_mask, shared)
+        decoder = Decoder(model, input_ids, attention_mask, shared, settings.max_length)
         search = Search(decoder, len(input_ids), special, settings, input_ids.device)
         sequences, scores = search.run()
     # Copies made outside inference mode may be used in training.

@@ -7,24 +7,32 @@ from hypothesis import strategies as st
 from transformers import TopPLogitsWarper
 
 from brido.errors import BridoError
-from brido.seq2seq.groups import choose
-from brido.seq2seq.processors import SpecialTokens, ban_tokens, row_top_k
+from brido.seq2seq.groups import choose_by_operators, choose_compiled
+from brido.seq2seq.processors import SpecialTokens, ban_tokens, row_top_k, top_k_of_lanes
 from brido.seq2seq.sampling import SamplingSettings, document_uniforms, nucleus_pick
 
 
-@pytest.mark.parametrize(("columns", "k"), [(61, 5), (997, 9), (1600, 40), (4096, 33), (30, 40)])
-def test_row_top_k_equals_a_sort(columns, k):
+@pytest.mark.parametrize("find", [row_top_k, top_k_of_lanes])
+@pytest.mark.parametrize(("columns", "k"), [(61, 5), (997, 9), (1600, 40), (4096, 33), (40, 40)])
+def test_the_top_k_equals_a_sort(find, columns, k):
     values = torch.randn(7, columns, generator=torch.Generator().manual_seed(columns))
-    top, where = row_top_k(values, k)
+    top, where = find(values, k)
     expected = values.sort(dim=1, descending=True)
     assert torch.equal(top, expected.values[:, :k])
     assert torch.equal(where, expected.indices[:, :k])
 
 
-def test_row_top_k_keeps_equal_values_apart():
+def test_the_top_k_of_a_short_row_is_all_of_it():
+    top, where = row_top_k(torch.tensor([[1.0, 3.0, 2.0]]), 5)
+    assert top.tolist() == [[3.0, 2.0, 1.0]]
+    assert where.tolist() == [[1, 2, 0]]
+
+
+@pytest.mark.parametrize("find", [row_top_k, top_k_of_lanes])
+def test_the_top_k_keeps_equal_values_apart(find):
     values = torch.zeros(2, 1600)
     values[:, 3::16] = 1.0
-    top, where = row_top_k(values, 40)
+    top, where = find(values, 40)
     assert (top == 1.0).all()
     assert all(len(set(row)) == 40 for row in where.tolist())
     assert torch.equal(values.gather(1, where), top)
@@ -35,6 +43,18 @@ def naive_bans(history: list[int], size: int) -> set[int]:
     seen = {tuple(history[i : i + size]) for i in range(len(history) - size + 1)}
     tail = tuple(history[len(history) - size + 1 :]) if size > 1 else ()
     return {token for token in range(8) if (*tail, token) in seen}
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.integers(0, 2**31), st.integers(1, 40), st.integers(1, 900), st.integers(2, 300))
+def test_the_compiled_top_k_equals_a_sort_even_with_ties(seed, k, columns, distinct):
+    generator = torch.Generator().manual_seed(seed)
+    values = torch.randint(0, distinct, (3, columns), generator=generator).float()
+    values[0, : columns // 2] = -torch.inf
+    top, where = row_top_k(values, k)
+    assert torch.equal(top, values.sort(dim=1, descending=True).values[:, :k])
+    assert torch.equal(values.gather(1, where), top)
+    assert all(len(set(row)) == top.shape[1] for row in where.tolist())
 
 
 @settings(max_examples=200, deadline=None)
@@ -79,13 +99,14 @@ def naive_next_tokens(scores, running, done, penalty, end, pad):
 
 @pytest.mark.parametrize(("beams", "groups"), [(4, 4), (6, 3), (8, 2)])
 @pytest.mark.parametrize("penalty", [0.0, 0.5, 20.0])
-def test_choosing_equals_plain_loops_over_the_vocabulary(beams, groups, penalty):
+@pytest.mark.parametrize("way", [choose_compiled, choose_by_operators])
+def test_choosing_equals_plain_loops_over_the_vocabulary(way, beams, groups, penalty):
     generator = torch.Generator().manual_seed(beams)
     log_probabilities = torch.randn(5 * beams, 40, generator=generator).log_softmax(-1)
     running = -torch.rand(5, beams, generator=generator)
     done = torch.rand(5, groups, generator=generator) < 0.3
     values, tokens = row_top_k(log_probabilities, beams + 1)
-    choice = choose(
+    choice = way(
         values.view(5, beams, -1), tokens.view(5, beams, -1), running, done, penalty, 40, 39, 1
     )
     for document in range(5):
@@ -98,6 +119,38 @@ def test_choosing_equals_plain_loops_over_the_vocabulary(beams, groups, penalty)
             pad=1,
         )
         assert choice.next_tokens[document].flatten().tolist() == expected
+
+
+@settings(max_examples=100, deadline=None)
+@given(
+    st.integers(0, 2**31),
+    st.sampled_from([(1, 1), (4, 1), (4, 4), (6, 3), (8, 2), (32, 4), (16, 16)]),
+    st.sampled_from([0.0, 0.3, 1.0, 5.0]),
+    st.integers(33, 60),
+)
+def test_both_ways_of_choosing_are_equal_to_the_last_bit(seed, shape, penalty, vocabulary):
+    beams, groups = shape
+    generator = torch.Generator().manual_seed(seed)
+    logits = torch.randn(3 * beams, vocabulary, generator=generator)
+    values, tokens = row_top_k(logits.log_softmax(-1), beams + 1)
+    running = -torch.rand(3, beams, generator=generator)
+    done = torch.rand(3, groups, generator=generator) < 0.2
+    penalty = penalty if groups > 1 else 0.0
+    choices = (
+        way(
+            values.view(3, beams, -1),
+            tokens.view(3, beams, -1),
+            running,
+            done,
+            penalty,
+            vocabulary,
+            vocabulary - 1,
+            1,
+        )
+        for way in (choose_compiled, choose_by_operators)
+    )
+    for one, other in zip(*(vars(choice).values() for choice in choices), strict=True):
+        assert torch.equal(one, other)
 
 
 @pytest.mark.parametrize("top_p", [0.2, 0.7, 0.95, 1.0])
