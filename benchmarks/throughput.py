@@ -165,8 +165,10 @@ def main() -> None:
         rates[name] = measure(name, device, options.documents)
         print(f"{place}, {name}, documents a second: {rates[name]}", flush=True)
     if options.write:
+        batch = f"batches of {options.documents}" if options.documents else "full batches"
         today = f"{datetime.date.today():%-d %B %Y}"
-        write(place, f"benchmarks.throughput, {today}, torch {torch.__version__}", rates)
+        source = f"benchmarks.throughput, {batch}, {today}, torch {torch.__version__}"
+        write(place, source, rates)
 
 
 if __name__ == "__main__":

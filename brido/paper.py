@@ -101,9 +101,9 @@ def report(throughput: dict[str, Any]) -> str:
     device, source = throughput["device"], throughput["source"]
     if device and source:
         parts.append(
-            f"# The device: {device}; rates from {source} ({THROUGHPUT}), every text as long as\n"
-            "# the preset allows, so these hours are upper bounds. Yours: "
-            "python -m benchmarks.throughput --write"
+            f"# The device: {device}; rates from {source} ({THROUGHPUT}).\n"
+            "# Every text is as long as the preset allows, so these hours are upper bounds.\n"
+            "# Rates of your device: python -m benchmarks.throughput --write"
         )
     else:
         parts.append(

@@ -6,10 +6,9 @@ from pathlib import Path
 
 from brido.report.experiments import Run, find_base, find_run
 from brido.report.facts import display, metric_label
-from brido.report.figures import panel_grid
 from brido.report.metrics import Estimates
 from brido.report.paper_numbers import ALPHA, ETA
-from brido.report.style import COLOURS, drawing
+from brido.report.style import COLOURS, panels
 from brido.report.summary import headline_columns
 
 
@@ -44,13 +43,8 @@ def _curve(
     """A panel per headline number: tuned with intervals over the values, base as a line."""
     columns = headline_columns({run.name: run.systems["tuned"] for _, run in points})
     ticks = ["∞" if math.isinf(value) else f"{value:g}" for value, _ in points]
-    rows, across = panel_grid(len(columns))
-    with drawing(folder, name, rows, across, width=3.3, height=2.5) as axes:
-        for panel, axis in enumerate(axes.flat):
-            if panel >= len(columns):
-                axis.set_axis_off()
-                continue
-            metric, submetric = columns[panel]
+    with panels(folder, name, len(columns), height=2.5) as (figure, axes):
+        for (metric, submetric), axis in zip(columns, axes, strict=True):
             facts = display(metric, submetric)
             items = [run.systems["tuned"].get(metric, {}).get(submetric) for _, run in points]
             there = [(index, item) for index, item in enumerate(items) if item is not None]
@@ -71,5 +65,5 @@ def _curve(
             axis.set_xticks(range(len(ticks)), ticks)
             axis.set_title(f"{metric_label(metric)}: {facts.label} {facts.unit}".rstrip())
             axis.set_xlabel(label)
-        handles = axes[0, 0].get_legend_handles_labels()
-        axes[0, 0].figure.legend(*handles, loc="outside upper right", ncols=2)
+        handles = axes[0].get_legend_handles_labels()
+        figure.legend(*handles, loc="outside upper right", ncols=2)

@@ -11,11 +11,10 @@ from numpy.typing import NDArray
 from brido.errors import BridoError
 from brido.report.facts import display, metric_label
 from brido.report.metrics import Column, Estimate, Estimates, Scores
-from brido.report.style import COLOURS, drawing, line_style
+from brido.report.style import COLOURS, drawing, line_style, panels
 from brido.report.summary import headline_columns
 from brido.report.votes import VoteBin
 
-_PANELS_A_ROW = 3
 # Columns of training.csv that are no curves, or that no two runs share.
 _NO_CURVES = {"epoch", "tokens_per_second", "peak_memory_mib"}
 
@@ -78,28 +77,17 @@ def training_figure(
     steps = curves.get(axis_name, [])
     left_out = _NO_CURVES | {axis_name}
     shown = [key for key in curves if key not in left_out and np.isfinite(curves[key]).any()]
-    rows, columns = panel_grid(len(shown))
-    with drawing(folder, name, rows, columns, width=3.3, height=2.3) as axes:
-        for index, axis in enumerate(axes.flat):
-            if index >= len(shown):
-                axis.set_axis_off()
-                continue
-            values = np.array(curves[shown[index]])
+    with panels(folder, name, len(shown), height=2.3) as (_, axes):
+        for key, axis in zip(shown, axes, strict=True):
+            values = np.array(curves[key])
             there = np.isfinite(values)
             marker = "o" if there.sum() <= 40 else None
             axis.plot(
                 np.array(steps)[there], values[there], color=COLOURS[0], marker=marker,
                 markersize=3.5, linewidth=1.4,
             )  # fmt: skip
-            axis.set_title(shown[index].replace("_", " "))
-            if index >= len(shown) - columns:
-                axis.set_xlabel(axis_name.replace("_", " "))
-
-
-def panel_grid(count: int) -> tuple[int, int]:
-    """Rows and columns of a figure of `count` small panels."""
-    columns = min(_PANELS_A_ROW, max(count, 1))
-    return max(math.ceil(count / columns), 1), columns
+            axis.set_title(key.replace("_", " "))
+            axis.set_xlabel(axis_name.replace("_", " "))
 
 
 def length_figure(
@@ -110,13 +98,8 @@ def length_figure(
 ) -> None:
     """Every headline number against the mean length, a point a system, intervals as bars."""
     shown = [column for column in headline_columns(systems) if column[1] != "length"]
-    rows, columns = panel_grid(len(shown))
-    with drawing(folder, name, rows, columns, width=3.3, height=2.6) as axes:
-        for panel, axis in enumerate(axes.flat):
-            if panel >= len(shown):
-                axis.set_axis_off()
-                continue
-            metric, submetric = shown[panel]
+    with panels(folder, name, len(shown), height=2.6) as (figure, axes):
+        for (metric, submetric), axis in zip(shown, axes, strict=True):
             facts = display(metric, submetric)
             for index, (system, estimates) in enumerate(systems.items()):
                 across = lengths[system]
@@ -137,13 +120,11 @@ def length_figure(
         # A system may be missing in some panels (the reference has no ROUGE): look in all of them.
         found = {
             label: handle
-            for axis in axes.flat
+            for axis in axes
             for handle, label in zip(*axis.get_legend_handles_labels(), strict=True)
         }
         named = {system: found[system] for system in systems if system in found}
-        axes[0, 0].figure.legend(
-            named.values(), named.keys(), loc="outside upper right", ncols=len(systems)
-        )
+        figure.legend(named.values(), named.keys(), loc="outside upper right", ncols=len(systems))
 
 
 def correlation(scores: Sequence[Scores]) -> tuple[list[Column], NDArray[np.float64]]:

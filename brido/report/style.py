@@ -1,6 +1,7 @@
 """One look for every figure: calm, readable in grey and by the colour-blind."""
 
 import contextlib
+import math
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -44,6 +45,17 @@ def line_style(index: int) -> dict[str, Any]:
         "marker": MARKERS[index % len(MARKERS)],
         "linestyle": DASHES[index % len(DASHES)],
     }
+
+
+@contextlib.contextmanager
+def panels(folder: Path, name: str, count: int, height: float) -> Iterator[tuple[Any, list]]:
+    """A figure and the axes of its `count` small panels, in rows of three; see `drawing`."""
+    columns = min(3, max(count, 1))
+    rows = max(math.ceil(count / columns), 1)
+    with drawing(folder, name, rows, columns, width=3.3, height=height) as axes:
+        for axis in axes.flat[count:]:
+            axis.set_axis_off()
+        yield axes[0, 0].figure, list(axes.flat[:count])
 
 
 @contextlib.contextmanager

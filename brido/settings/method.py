@@ -94,7 +94,7 @@ class TrainingSettings(Section):
     batch_size: Positive = 8
     optimizer: Literal["adam", "adamw"] = "adamw"
     weight_decay: NonNegative = 0.0
-    learning_rate: Annotated[float, Field(gt=0, allow_inf_nan=False)] = 2e-4
+    learning_rate: Annotated[float, Field(gt=0, allow_inf_nan=False)] = 6e-4
     schedule: Literal["noam", "linear"] = "linear"
     warmup_steps: Count = 0
     max_gradient_norm: Annotated[float, Field(gt=0)] | None = 1.0
