@@ -18,11 +18,16 @@ import torch
 from loopback_hub import LoopbackHub
 from tokenizers import ByteLevelBPETokenizer
 from transformers import (
+    AutoTokenizer,
     BartConfig,
     BartForConditionalGeneration,
+    MBartConfig,
+    MBartForConditionalGeneration,
     PegasusConfig,
     PegasusForConditionalGeneration,
     PreTrainedModel,
+    T5Config,
+    T5ForConditionalGeneration,
 )
 
 from brido.corpus import world
@@ -143,21 +148,23 @@ def _bart(folder: Path, modern: bool) -> Path:
     return folder
 
 
-def _pegasus(folder: Path, modern: bool) -> Path:
-    folder.mkdir(parents=True)
+def _sentencepiece(path: Path, **ids: int) -> None:
+    """A sentencepiece model of 300 entries trained on the texts."""
     model = io.BytesIO()
     sentencepiece.SentencePieceTrainer.train(
         sentence_iterator=(text for pair in texts() for text in pair),
         model_writer=model,
         vocab_size=300,
         model_type="unigram",
-        pad_id=0,
-        eos_id=1,
-        unk_id=2,
-        bos_id=-1,
         minloglevel=2,
+        **ids,
     )
-    (folder / "spiece.model").write_bytes(model.getvalue())
+    path.write_bytes(model.getvalue())
+
+
+def _pegasus(folder: Path, modern: bool) -> Path:
+    folder.mkdir(parents=True)
+    _sentencepiece(folder / "spiece.model", pad_id=0, eos_id=1, unk_id=2, bos_id=-1)
     settings = {"model_max_length": 512, "tokenizer_class": "PegasusTokenizer"}
     (folder / "tokenizer_config.json").write_text(json.dumps(settings))
     # PEGASUS keeps 103 ids for its own masks and unused tokens in front of sentencepiece's.
@@ -170,6 +177,44 @@ def _pegasus(folder: Path, modern: bool) -> Path:
         **_SIZES,
     )
     _save(PegasusForConditionalGeneration(config), folder, modern, PEGASUS_GENERATION)
+    return folder
+
+
+def t5(folder: Path) -> Path:
+    """A T5 as published ones are: sentencepiece, tied embeddings, the pad token begins."""
+    folder.mkdir(parents=True)
+    _sentencepiece(folder / "spiece.model", pad_id=0, eos_id=1, unk_id=2, bos_id=-1)
+    settings = {"model_max_length": 512, "tokenizer_class": "T5Tokenizer", "extra_ids": 100}
+    (folder / "tokenizer_config.json").write_text(json.dumps(settings))
+    config = T5Config(
+        vocab_size=400, d_model=16, d_kv=8, d_ff=16, num_layers=1, num_heads=2,
+        decoder_start_token_id=0, pad_token_id=0, eos_token_id=1,
+    )  # fmt: skip
+    generation = {"decoder_start_token_id": 0, "pad_token_id": 0, "eos_token_id": 1}
+    _save(T5ForConditionalGeneration(config), folder, True, generation)
+    return folder
+
+
+def mbart(folder: Path) -> Path:
+    """An mBART-50 tuned for English: a language code begins every text, the end token decoding."""
+    folder.mkdir(parents=True)
+    _sentencepiece(folder / "sentencepiece.bpe.model", unk_id=0, bos_id=1, eos_id=2, pad_id=-1)
+    settings = {
+        "model_max_length": 512, "tokenizer_class": "MBart50Tokenizer",
+        "src_lang": "en_XX", "tgt_lang": "en_XX",
+    }  # fmt: skip
+    (folder / "tokenizer_config.json").write_text(json.dumps(settings))
+    tokenizer = AutoTokenizer.from_pretrained(folder)
+    english = tokenizer.convert_tokens_to_ids("en_XX")
+    config = MBartConfig(
+        vocab_size=len(tokenizer),
+        max_position_embeddings=512,
+        decoder_start_token_id=2,
+        **_BART_IDS,
+        **_SIZES,
+    )
+    generation = _BART_IDS | {"decoder_start_token_id": 2, "forced_bos_token_id": english}
+    _save(MBartForConditionalGeneration(config), folder, True, generation)
     return folder
 
 

@@ -45,7 +45,7 @@ def votes_figure(
                     f"{item.elected[ranking]:.2f}", (item.pool, item.elected[ranking]),
                     textcoords="offset points", xytext=(7, -11), fontsize=8, color="#444444",
                 )  # fmt: skip
-            axis.set(title=ranking, xlim=(0, 1.05), ylim=(-0.04, 1.05), aspect="equal")
+            axis.set(title=ranking, xlim=(0, 1.05), ylim=(-0.1, 1.05), aspect="equal")
             axis.set_xlabel("share of candidates that carry\nan unsupported mention")
         axes[0, 0].set_ylabel("share of elected candidates that carry it")
         axes[0, 0].text(0.04, 0.97, "kept or amplified", color="#777777", fontsize=8, va="top")

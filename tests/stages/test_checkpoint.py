@@ -5,11 +5,19 @@ import shutil
 from pathlib import Path
 
 import pytest
+import tiny_hub
 import torch
 from transformers import AutoModelForSeq2SeqLM, AutoTokenizer, GPT2Config, PegasusTokenizer
 
 from brido.errors import BridoError
+from brido.launch import Process
 from brido.seq2seq.checkpoint import store_checkpoint
+from brido.seq2seq.generator import Generator
+from brido.seq2seq.search import SearchSettings
+from brido.settings import RuntimeSettings, TrainingSettings
+from brido.training.batches import Encoder
+from brido.training.documents import RankedDocument
+from brido.training.step import ContrastiveStep
 
 MODELS = {
     "base": "facebook/bart-large-cnn",
@@ -131,6 +139,31 @@ def test_a_folder_is_stored_with_generation_settings_that_contradict_each_other(
     assert stored["length_penalty"] == 2.0
     record = json.loads((folder.parent / "out" / "source.json").read_text())
     assert record == {"source": str(folder), "revision": None}
+
+
+@pytest.mark.parametrize("make", [tiny_hub.t5, tiny_hub.mbart])
+def test_mbart_and_t5_go_from_a_folder_to_candidates_and_a_loss(make, tmp_path: Path):
+    torch.manual_seed(0)
+    stored = tmp_path / "stored"
+    store_checkpoint(str(make(tmp_path / "model")), None, stored, "checkpoints.base")
+    original = AutoModelForSeq2SeqLM.from_pretrained(tmp_path / "model").state_dict()
+    copy = AutoModelForSeq2SeqLM.from_pretrained(stored)
+    assert all(torch.equal(value, original[name]) for name, value in copy.state_dict().items())
+
+    runtime = RuntimeSettings(batch_tokens=400)
+    generator = Generator(stored, runtime, 60, "generation", Process())
+    search = SearchSettings(num_beams=4, num_beam_groups=4, diversity_penalty=1.0, max_length=12)
+    (document, reference), *_ = tiny_hub.texts()
+    (candidates,) = generator.generate(["a"], [document], search).texts
+    assert len(candidates) == 4
+    assert all(text and "en_XX" not in text and "<" not in text for text in candidates)
+
+    encoder = Encoder(generator.tokenizer, copy, 60, 20)
+    ranked = RankedDocument("a", document, reference, candidates, [4.0, 3.0, 2.0, 1.0])
+    loss = ContrastiveStep(copy.train(), TrainingSettings())(encoder.batch([ranked]), 20, 1).loss
+    loss.backward()
+    assert torch.isfinite(loss)
+    assert all(torch.isfinite(weight.grad).all() for weight in copy.parameters())
 
 
 def test_a_folder_has_no_revision(folder: Path):

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from transformers.utils.logging import disable_progress_bar
 
 from brido.config import load_params
 from brido.corpus.world import documents
@@ -70,7 +71,7 @@ def compare(
         learned["n_questions"] = [row["n_questions"] for row in rows]
         found[name] = learned
     means = {
-        name: {measure: float(np.mean(values)) for measure, values in learned.items()}
+        name: {measure: round(float(np.mean(values)), 4) for measure, values in learned.items()}
         for name, learned in found.items()
     }
     return {"means": means, "spearman": _correlations(found)}
@@ -84,9 +85,9 @@ def _correlations(found: dict[str, dict[str, list[float]]]) -> dict[str, float]:
         for measure in next(iter(found.values()))
     }
     pairs = [(measure, "world_f1") for measure in MEASURES] + [("is_answered", "world_is_answered")]
+    found_in = ((f"{ours} with {exact}", together[ours], together[exact]) for ours, exact in pairs)
     return {
-        f"{ours} with {exact}": float(spearmanr(together[ours], together[exact]).statistic)
-        for ours, exact in pairs
+        names: round(float(spearmanr(ours, exact).statistic), 4) for names, ours, exact in found_in
     }
 
 
@@ -98,6 +99,7 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--again", action="store_true", help="train anew")
     parser.add_argument("--documents", type=int, default=500, help="test documents compared")
     options = parser.parse_args(arguments)
+    disable_progress_bar()  # of fractions of a second
     params = load_params()
     if params.data.source != "world":
         raise BridoError("the examiner knows the embedded world alone: data.source must be world")
@@ -119,7 +121,7 @@ def main(arguments: list[str] | None = None) -> None:
     started = time.perf_counter()
     corpus = random.Random(SEED).sample(corpus, min(options.documents, len(corpus)))
     result = compare(metric, corpus, systems)
-    result["seconds"] = round(time.perf_counter() - started, 1)
+    say(f"compared in {time.perf_counter() - started:.0f} s")
     print(json.dumps(result, indent=2))
 
 
