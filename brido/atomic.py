@@ -8,7 +8,9 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from brido.errors import BridoError
+from brido.errors import BridoError, is_disk_full
+
+_FORBIDDEN = {errno.EACCES, errno.EROFS, errno.EPERM}
 
 
 @contextlib.contextmanager
@@ -68,13 +70,15 @@ def write_text(path: Path, text: str) -> None:
 def _disk_errors(path: Path) -> Iterator[None]:
     try:
         yield
-    except OSError as error:
-        if error.errno in {errno.ENOSPC, errno.EDQUOT}:
+    except BridoError:
+        raise
+    except Exception as error:
+        if is_disk_full(error):
             raise BridoError(
                 f"the disk is full while writing {path}: free some space and run again; "
                 "finished work is kept"
             ) from error
-        if error.errno in {errno.EACCES, errno.EROFS, errno.EPERM}:
+        if isinstance(error, OSError) and error.errno in _FORBIDDEN:
             raise BridoError(f"{path} cannot be written ({error.strerror})") from error
         raise
 

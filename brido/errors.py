@@ -1,7 +1,8 @@
 """The one exception that a user of BRIDO meets, and how a command line shows it."""
 
+import errno
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 
 
 class BridoError(Exception):
@@ -16,6 +17,22 @@ class BridoError(Exception):
         """One error that lists every problem, so that a user fixes all of them in one go."""
         lines = [f"  - {problem}" for problem in problems]
         return cls("\n".join([heading, *lines]))
+
+
+def causes(error: BaseException | None) -> Iterator[BaseException]:
+    """The error and the errors behind it, nearest first."""
+    while error is not None:
+        yield error
+        error = error.__cause__ or error.__context__
+
+
+def is_disk_full(error: BaseException) -> bool:
+    """Whether an error comes from a full disk; writers in Rust and C++ say so in words alone."""
+    return any(
+        getattr(item, "errno", None) in {errno.ENOSPC, errno.EDQUOT}
+        or "No space left on device" in str(item)
+        for item in causes(error)
+    )
 
 
 def run_command(main: Callable[[], None]) -> None:

@@ -5,11 +5,10 @@ ever stands in params.yaml.
 """
 
 import contextlib
-import errno
 from collections.abc import Iterator
 from typing import Literal
 
-from brido.errors import BridoError
+from brido.errors import BridoError, causes, is_disk_full
 
 Kind = Literal["model", "dataset"]
 
@@ -40,12 +39,12 @@ def _explain(error: BaseException, kind: Kind, name: str, revision: str | None) 
 
     what = f"the {'data set' if kind == 'dataset' else 'model'} {name}"
     page = f"{constants.ENDPOINT}/{'datasets/' if kind == 'dataset' else ''}{name}"
-    chain = list(_causes(error))
+    chain = list(causes(error))
 
     def caused_by(*kinds: type[BaseException]) -> bool:
         return any(isinstance(item, kinds) for item in chain)
 
-    if any(getattr(item, "errno", None) in {errno.ENOSPC, errno.EDQUOT} for item in chain):
+    if is_disk_full(error):
         return (
             f"no disk space left while fetching {what}: free some, or move the cache with HF_HOME "
             f"(now {constants.HF_HOME}); what is there already is kept"
@@ -81,10 +80,3 @@ def _explain(error: BaseException, kind: Kind, name: str, revision: str | None) 
             f"({constants.HF_HUB_CACHE}): check the network and proxy and run again"
         )
     return None
-
-
-def _causes(error: BaseException | None) -> Iterator[BaseException]:
-    """The error and the errors behind it, nearest first."""
-    while error is not None:
-        yield error
-        error = error.__cause__ or error.__context__

@@ -2,11 +2,15 @@
 
 import itertools
 import os
+from pathlib import Path
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
+import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from safetensors import SafetensorError
 
 from brido import tables
 from brido.atomic import atomic_file, atomic_folder
@@ -121,9 +125,27 @@ def _umask():
     return mask
 
 
-def test_a_full_disk_is_one_sentence(tmp_path):
-    with pytest.raises(BridoError, match="disk is full"), atomic_file(tmp_path / "a"):
-        raise OSError(28, "No space left on device")
+FULL = {
+    "Python": lambda file: file.write(bytes(100_000)),
+    "PyTorch": lambda file: torch.save({"a": torch.zeros(100_000)}, file),
+    "pyarrow": lambda file: pq.write_table(pa.table({"a": range(100_000)}), file),
+}
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs Linux's full device")
+@pytest.mark.parametrize("writer", FULL)
+def test_a_full_disk_is_one_sentence_whoever_writes(tmp_path, writer):
+    # Opened, never given as a path: some writers remove a file that they cannot write.
+    for place in (atomic_file, atomic_folder):
+        expected = pytest.raises(BridoError, match="disk is full")
+        with expected, place(tmp_path / "a"), open("/dev/full", "wb") as file:
+            FULL[writer](file)
+    assert os.listdir(tmp_path) == []
+
+
+def test_a_full_disk_is_known_by_its_words_too(tmp_path):
+    with pytest.raises(BridoError, match="disk is full"), atomic_folder(tmp_path / "a"):
+        raise SafetensorError("Error while serializing: I/O error: No space left on device")
 
 
 def test_batches_are_cut_on_read(tmp_path):

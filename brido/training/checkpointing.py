@@ -119,8 +119,9 @@ def remove_stale(folder: Path) -> None:
 
 
 def _save(content: Any, path: Path) -> None:
-    with atomic_file(path) as temporary:
-        torch.save(content, temporary)
+    # Given a path instead of a file, torch's own writer does not say that the disk is full.
+    with atomic_file(path) as temporary, temporary.open("wb") as file:
+        torch.save(content, file)
 
 
 def _load(path: Path) -> Any:

@@ -5,6 +5,7 @@ import math
 import os
 import signal
 from collections.abc import Callable
+from typing import IO
 
 import pytest
 import torch
@@ -130,11 +131,11 @@ def test_killed_while_writing_it_goes_on_from_the_last_whole_file(
     expected = undisturbed(DROPOUT, keep="best_ranker")
     whole, count = torch.save, iter(range(writes))
 
-    def torn(content: object, path: object) -> None:
+    def torn(content: object, file: IO[bytes]) -> None:
         if next(count, None) is None:
-            path.write_bytes(b"half a file")
+            file.write(b"half a file")
             raise Killed
-        whole(content, path)
+        whole(content, file)
 
     monkeypatch.setattr(checkpointing.torch, "save", torn)
     with pytest.raises(Killed):
