@@ -22,6 +22,8 @@ class SelfAttentionLayer(DynamicLayer):
     def __init__(self, limit: int) -> None:
         super().__init__()
         self.limit = limit
+        self._length = 0
+        self._buffers: list[torch.Tensor] = []
 
     def update(
         self, key_states: torch.Tensor, value_states: torch.Tensor, *args: object, **kwargs: object
@@ -30,7 +32,6 @@ class SelfAttentionLayer(DynamicLayer):
         rows, heads, new, width = key_states.shape
         if not self.is_initialized:
             self.lazy_initialization(key_states, value_states)
-            self._length = 0
             self._buffers = [key_states.new_empty(self.limit, rows, heads, width) for _ in "kv"]
         for buffer, states in zip(self._buffers, (key_states, value_states), strict=True):
             buffer[self._length : self._length + new] = states.permute(2, 0, 1, 3)
