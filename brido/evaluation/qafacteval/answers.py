@@ -20,6 +20,10 @@ ENTITY_LABELS = frozenset({"PERSON", "NORP", "FAC", "ORG", "GPE", "LOC", "EVENT"
 MAX_NOUN_PHRASE_TOKENS = 7
 # The pipeline as an unpacked folder; spaCy's own command installs it as a package.
 HUB_OWNER = "spacy"
+# What a pipeline may lack, and the annotation that shows it.
+_SENTENCES = ("sentences", "SENT_START")
+_PARSE = ("parse", "DEP")
+_ENTITIES = ("named entities", "ENT_IOB")
 
 
 @dataclass(frozen=True, order=True)
@@ -77,6 +81,12 @@ STRATEGIES: dict[str, Callable[["Span"], list[Answer]]] = {
 }
 
 
+def _select(strategy: str) -> Callable[["Span"], list[Answer]]:
+    if strategy not in STRATEGIES:
+        raise BridoError(f"answers: {strategy!r} is none of {', '.join(STRATEGIES)}")
+    return STRATEGIES[strategy]
+
+
 def select_answers(
     pipeline: "Language", texts: Iterable[str], strategy: str = "noun_chunks"
 ) -> list[list[Answer]]:
@@ -87,24 +97,24 @@ def select_answers(
     Raises:
         BridoError: an unknown strategy.
     """
-    if strategy not in STRATEGIES:
-        raise BridoError(f"answers: {strategy!r} is none of {', '.join(STRATEGIES)}")
-    select = STRATEGIES[strategy]
+    select = _select(strategy)
     parsed = pipeline.pipe(texts)
     return [[answer for sent in doc.sents for answer in select(sent)] for doc in parsed]
 
 
-def load_pipeline(name: str) -> "Language":
+def load_pipeline(name: str, strategy: str = "noun_chunks") -> "Language":
     """The spaCy pipeline installed under `name`, saved in the folder `name`, or on the hub.
 
     An installed package comes first, then the folder, then the Hugging Face cache (spaCy publishes
     its pipelines there as `spacy/NAME`).
 
     Raises:
-        BridoError: it is nowhere, cannot be read, or cannot split sentences or name noun chunks.
+        BridoError: it is nowhere, cannot be read, or lacks what the answers of `strategy` need; or
+            an unknown strategy.
     """
     import spacy
 
+    _select(strategy)
     path = Path(name)
     try:
         if spacy.util.is_package(name) or path.is_dir():
@@ -113,7 +123,7 @@ def load_pipeline(name: str) -> "Language":
             pipeline = spacy.load(_from_hub(name))
     except (OSError, ValueError, ImportError) as error:
         raise BridoError(f"spacy_model: {name!r} cannot be loaded: {error}") from None
-    _check_pipeline(pipeline, name)
+    _check_pipeline(pipeline, name, strategy)
     return pipeline
 
 
@@ -131,17 +141,16 @@ def _from_hub(name: str) -> str:
         ) from None
 
 
-def _check_pipeline(pipeline: "Language", name: str) -> None:
-    doc = pipeline("The court heard the case.")
-    missing = [
-        what
-        for what, annotation in (("sentences", "SENT_START"), ("a parse", "DEP"))
-        if not doc.has_annotation(annotation)
-    ]
+def _check_pipeline(pipeline: "Language", name: str, strategy: str) -> None:
+    """A pipeline without a needed part would find no answer in any text, and say nothing."""
+    needed = [_SENTENCES] + [_PARSE] * (strategy != "ner")
+    needed += [_ENTITIES] * (strategy in {"ner", "all"})
+    doc = pipeline("The court in London heard the case.")
+    missing = [what for what, annotation in needed if not doc.has_annotation(annotation)]
     if missing:
         raise BridoError(
-            f"spacy_model: the pipeline {name!r} gives no {' and no '.join(missing)}; noun chunks "
-            "need a tagger and a parser, as en_core_web_sm has them"
+            f"spacy_model: the pipeline {name!r} gives no {' and no '.join(missing)}, which "
+            f"answers: {strategy} needs; en_core_web_sm has them"
         )
 
 

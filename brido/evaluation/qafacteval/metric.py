@@ -74,8 +74,7 @@ class QAFactEval:
 
         if scorer not in SCORERS:
             raise BridoError(f"scorer: {scorer!r} is none of {', '.join(SCORERS)}")
-        pipeline = load_pipeline(spacy_model)
-        select_answers(pipeline, [], answers)
+        pipeline = load_pipeline(spacy_model, answers)
         place = choose_device(device)
         folders = find_models(models, scorer)
         return cls(

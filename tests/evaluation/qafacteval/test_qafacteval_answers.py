@@ -102,10 +102,36 @@ def test_missing_pipeline_says_how_to_get_it(monkeypatch):
         load_pipeline("en_core_web_none")
 
 
-def test_pipeline_without_parser_is_refused(tmp_path):
-    spacy.blank("en").to_disk(tmp_path / "blank")
-    with pytest.raises(BridoError, match="no sentences and no a parse"):
-        load_pipeline(str(tmp_path / "blank"))
+@pytest.mark.parametrize(
+    ("strategy", "missing"),
+    [
+        ("noun_chunks", "no parse, which answers: noun_chunks"),
+        ("max_np", "no parse, which"),
+        ("ner", "no named entities, which answers: ner"),
+        ("all", "no parse and no named entities, which"),
+    ],
+)
+def test_a_pipeline_without_what_the_answers_need_is_refused(tmp_path, strategy, missing):
+    pipeline = spacy.blank("en")
+    pipeline.add_pipe("sentencizer")
+    pipeline.to_disk(tmp_path / "blank")
+    with pytest.raises(BridoError, match=missing):
+        load_pipeline(str(tmp_path / "blank"), strategy)
+
+
+def test_entities_need_no_parser(tmp_path):
+    pipeline = spacy.blank("en")
+    pipeline.add_pipe("sentencizer")
+    pipeline.add_pipe("entity_ruler").add_patterns([{"label": "GPE", "pattern": "London"}])
+    pipeline.to_disk(tmp_path / "entities")
+    loaded = load_pipeline(str(tmp_path / "entities"), "ner")
+    (answers,) = select_answers(loaded, ["The court in London heard the case."], "ner")
+    assert [answer.text for answer in answers] == ["London"]
+
+
+def test_an_unknown_strategy_is_named_before_anything_is_loaded():
+    with pytest.raises(BridoError, match="noun_chunks, ner, max_np, all"):
+        load_pipeline("nowhere", "nouns")
 
 
 def test_folder_that_is_no_pipeline(tmp_path):
