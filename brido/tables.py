@@ -79,7 +79,8 @@ def open_table(path: Path, schema: pa.Schema | None, made_by: str) -> pq.Parquet
     if not path.is_file():
         raise BridoError(f"{path} is missing: {remedy}")
     try:
-        file = pq.ParquetFile(path)
+        # Read ahead, it would keep the bytes of all row groups to the end.
+        file = pq.ParquetFile(path, pre_buffer=False)
     except (pa.ArrowInvalid, OSError) as error:
         raise BridoError(f"{path} is no readable Parquet file ({error}): {remedy}") from None
     if schema is not None:
@@ -210,3 +211,37 @@ def _checked(
             row = batch.column(field.name).is_null().index(True).as_py()
             raise BridoError(f"{path}: column `{field.name}` is null in row {row} of a batch")
     return batch
+
+
+def read_records(path: Path) -> list[dict[str, Any]]:
+    """The rows of a user's `.parquet` file or JSON-lines file (any other name), in order.
+
+    Raises:
+        BridoError: the file is missing or unreadable, or a line is no JSON object.
+    """
+    if path.suffix == ".parquet":
+        return read_rows(path, None, "")
+    try:
+        # Not splitlines: JSON may hold other line separators inside its texts.
+        lines = path.read_text(encoding="utf-8").split("\n")
+    except FileNotFoundError:
+        raise BridoError(f"{path} is missing") from None
+    except (OSError, UnicodeDecodeError) as error:
+        raise BridoError(f"{path} cannot be read as UTF-8 text ({type(error).__name__})") from None
+    records, problems = [], []
+    for number, line in enumerate(lines, 1):
+        if not line.strip():
+            continue
+        try:
+            value = json.loads(line)
+        except ValueError as error:
+            problems.append(f"line {number}: no JSON ({error})")
+            continue
+        if isinstance(value, dict):
+            records.append(value)
+        else:
+            problems.append(f"line {number}: a JSON object is expected")
+    if problems:
+        more = [f"and {len(problems) - 10} more"] if len(problems) > 10 else []
+        raise BridoError.from_problems(f"{path} cannot be used:", problems[:10] + more)
+    return records

@@ -69,8 +69,12 @@ def run(experiment: Experiment, place: str, replace: bool) -> str | None:
     log.parent.mkdir(parents=True, exist_ok=True)
     say(f"sweep: [{place}] {experiment.name}: {', '.join(experiment.changes)}")
     start = time.monotonic()
-    # Unfinished shards are kept with the workspace's, so that a stopped run resumes as well.
-    environment = os.environ | {"BRIDO_WORK": str(work_root().resolve())}
+    # Unfinished shards are kept with the workspace's, so that a stopped run resumes as well; and
+    # what the user's relative paths name (answers of a judge, files, models) stays in one place.
+    environment = os.environ | {
+        "BRIDO_WORK": str(work_root().resolve()),
+        "BRIDO_HOME": str(Path.cwd()),
+    }
     if replace:
         subprocess.run(["dvc", "exp", "remove", experiment.name], check=True, capture_output=True)
     command = ["dvc", "exp", "run", "--temp", "--name", experiment.name]

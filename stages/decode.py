@@ -73,10 +73,18 @@ def search_settings(folder: Path, settings: DecodingSettings) -> dict[str, Any]:
         name = "train" if folder.name == "tuned" else f"checkpoint@{folder.name}"
         raise BridoError(f"{path} is missing: make the checkpoint with `dvc repro {name}`")
     checkpoint = json.loads(path.read_text(encoding="utf-8"))
+    if checkpoint.get("max_new_tokens") is not None:
+        # As in transformers it goes before max_length, which counts the start token as well.
+        checkpoint["max_length"] = checkpoint["max_new_tokens"] + 1
     used = {}
     for name, default in DEFAULTS.items():
         choices = (getattr(settings, name), checkpoint.get(name), default)
         used[name] = next(value for value in choices if value is not None)
+        if name == "max_length" and choices[:2] == (None, None):
+            say(
+                f"decode {folder.name}: neither decoding.max_length nor the checkpoint says how "
+                f"long a summary may be: {default} tokens"
+            )
     return used | {"max_source_tokens": settings.max_source_tokens}
 
 

@@ -4,10 +4,9 @@
 """
 
 from collections.abc import Callable
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from brido.config import load_params
+from brido.config import load_params, user_path
 from brido.errors import BridoError, run_command
 from brido.launch import do_shards, relaunch, this_process
 from brido.progress import say
@@ -166,7 +165,7 @@ def _copy(split: str, settings: GenerationSettings, sources: Sources) -> None:
         raise BridoError(f"generation.files.{split} is null: method `files` needs a file a split")
     left_out = set(sources.left_out)
     ids = [name for name in sources.ids if name not in left_out]
-    rows = read_candidates(Path(path), ids, settings.num_candidates)
+    rows = read_candidates(user_path(path), ids, settings.num_candidates)
     totals = dict.fromkeys(COUNTS, 0) | _counts(rows)
     metadata = _metadata(settings, sources, totals)
     if this_process().is_main:

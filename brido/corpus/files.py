@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from brido.config import user_path
 from brido.corpus.checks import MissingId, RawRow, made_id
 from brido.corpus.readers import read_file
 from brido.errors import BridoError
@@ -55,7 +56,7 @@ class FilesSource:
         patterns = getattr(self.settings, split)
         found: list[Path] = []
         for pattern in [patterns] if isinstance(patterns, str) else patterns or []:
-            expanded = str(Path(pattern).expanduser())
+            expanded = str(user_path(pattern))
             # A name with brackets or stars that exists is meant as it is.
             exists = Path(expanded).is_file()
             names = [expanded] if exists else sorted(glob.glob(expanded, recursive=True))

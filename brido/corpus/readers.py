@@ -141,7 +141,7 @@ def _parquet(path: Path) -> Rows:
     """The rows of a Parquet file, a small batch in memory at a time."""
     number = 0
     try:
-        with pq.ParquetFile(path) as file:
+        with pq.ParquetFile(path, pre_buffer=False) as file:
             for batch in file.iter_batches(batch_size=256):
                 for row in batch.to_pylist():
                     number += 1

@@ -38,7 +38,9 @@ def _interval(cell: FilledCell) -> str:
 
 def terminal(tables: Sequence[FilledTable], colour: bool = False) -> str:
     """Aligned text; best in bold and worst in italics, or marked ^ and v without `colour`."""
-    return "\n\n".join(_terminal_table(table, colour) for table in tables) + "\n"
+    marks = "best in bold, worst in italics" if colour else "^ best, v worst"
+    legend = f"{marks}; below each number its bootstrap interval over documents"
+    return "\n\n".join([*(_terminal_table(table, colour) for table in tables), legend]) + "\n"
 
 
 def _terminal_table(table: FilledTable, colour: bool) -> str:

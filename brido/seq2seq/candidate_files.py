@@ -2,27 +2,27 @@
 
 from __future__ import annotations
 
-import json
 import math
 from pathlib import Path
 from typing import Any
 
 from brido.errors import BridoError
-from brido.tables import read_rows
+from brido.tables import read_records
 
 
 def read_candidates(path: Path, ids: list[str], num_candidates: int) -> list[dict[str, Any]]:
     """The rows of a candidates table for `ids`, in their order.
 
-    The file is Parquet, or JSONL where it ends in .jsonl; columns id (text), candidates (a list of
-    exactly `num_candidates` texts), and if present search_scores (as many numbers; NaN otherwise).
-    Further ids are passed over.
+    The file is Parquet where it ends in .parquet, else JSON lines; columns id (text), candidates (a
+    list of exactly `num_candidates` texts), and if present search_scores (as many numbers; NaN
+    otherwise). Further ids are passed over.
 
     Raises:
         BridoError: the file is unreadable, an id is missing or twice there, or a row has another
-            number of candidates (all problems named).
+            number of candidates or of search scores (all problems named).
     """
-    rows = _read(path)
+    rows = read_records(path)
+    _check_columns(path, rows)
     problems = []
     found: dict[str, dict[str, Any]] = {}
     repeated = []
@@ -42,6 +42,13 @@ def read_candidates(path: Path, ids: list[str], num_candidates: int) -> list[dic
             f"{len(wrong)} rows have no list of {num_candidates} texts (generation.num_candidates) "
             f"in `candidates`: {_some(wrong)}"
         )
+    scored = [row for row in wanted if row.get("search_scores")]
+    wrong = [row["id"] for row in scored if len(row["search_scores"]) != num_candidates]
+    if wrong:
+        problems.append(
+            f"{len(wrong)} rows have not as many numbers in `search_scores` as candidates: "
+            f"{_some(wrong)}"
+        )
     if problems:
         raise BridoError.from_problems(f"{path} cannot be used as candidates:", problems)
     unknown = [math.nan] * num_candidates
@@ -55,29 +62,13 @@ def read_candidates(path: Path, ids: list[str], num_candidates: int) -> list[dic
     ]
 
 
-def _read(path: Path) -> list[dict[str, Any]]:
-    if path.suffix != ".jsonl":
-        rows = read_rows(path, None, "")
-    else:
-        if not path.is_file():
-            raise BridoError(f"{path} is missing: check generation.files")
-        rows = []
-        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1):
-            try:
-                rows.append(json.loads(line))
-            except json.JSONDecodeError as error:
-                raise BridoError(f"{path}, line {number}: not JSON ({error})") from None
+def _check_columns(path: Path, rows: list[dict[str, Any]]) -> None:
     for number, row in enumerate(rows, start=1):
-        if (
-            not isinstance(row, dict)
-            or not isinstance(row.get("id"), str)
-            or "candidates" not in row
-        ):
+        if not isinstance(row.get("id"), str) or "candidates" not in row:
             raise BridoError(
                 f"{path}, row {number}: columns `id` (text) and `candidates` (list of texts) are "
                 "needed"
             )
-    return rows
 
 
 def _fits(candidates: Any, count: int) -> bool:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from brido.atomic import atomic_folder
+from brido.config import user_path
 from brido.errors import BridoError
 from brido.hub import hub_errors
 from brido.seq2seq.families import family_of
@@ -35,10 +36,10 @@ def store_checkpoint(source: str, revision: str | None, folder: Path, key: str) 
         BridoError: the source cannot be read, or is no complete encoder-decoder with a tokenizer.
     """
     description: dict[str, Any] = {"source": source, "revision": revision}
-    if Path(source).is_dir():
+    if user_path(source).is_dir():
         if revision is not None:
             raise BridoError(f"{key}.revision: {source} is a folder, which has no revision: null")
-        origin = Path(source)
+        origin = user_path(source)
     else:
         origin = fetch(source, revision, key)
         description["commit"] = origin.name

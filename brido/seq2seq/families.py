@@ -93,3 +93,14 @@ def check_dtype(model: PreTrainedModel) -> None:
             f"a {model.config.model_type} model cannot run in float16 (its activations overflow): "
             "load it with dtype=torch.bfloat16 or torch.float32"
         )
+
+
+def check_scores(model: PreTrainedModel, scores: torch.Tensor) -> None:
+    """Nothing; raises BridoError where a model's scores of what it wrote are NaN."""
+    from brido.errors import BridoError
+
+    if scores.isnan().any():
+        raise BridoError(
+            f"the {model.config.model_type} model computes NaN: its weights are damaged, or its "
+            f"activations overflow in {model.dtype} (try runtime.precision: float32)"
+        )

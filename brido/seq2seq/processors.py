@@ -22,6 +22,10 @@ _UNSUPPORTED = {
     "guidance_scale": (None, 1, 1.0),
     "force_words_ids": (None,),
     "constraints": (None,),
+    "forced_decoder_ids": (None,),
+    "renormalize_logits": (None, False),
+    "stop_strings": (None,),
+    "watermarking_config": (None,),
 }
 
 
@@ -127,8 +131,9 @@ def row_top_k(values: torch.Tensor, k: int) -> tuple[torch.Tensor, torch.Tensor]
     k = min(k, values.shape[1])
     if values.device.type != "cpu":
         return top_k_of_lanes(values, k)
-    best = values.new_empty(len(values), k)
-    columns = torch.empty(len(values), k, dtype=torch.long)
+    # A row of NaN has no largest value: it gets NaN and the first column.
+    best = values.new_full((len(values), k), torch.nan)
+    columns = torch.zeros(len(values), k, dtype=torch.long)
     selection.top_k(values.contiguous().numpy(), best.numpy(), columns.numpy())
     return best, columns
 

@@ -14,7 +14,7 @@ from transformers import PreTrainedModel
 from brido.errors import BridoError
 from brido.seq2seq.attention import shared_cross_attention
 from brido.seq2seq.decoder import Decoder
-from brido.seq2seq.families import check_dtype
+from brido.seq2seq.families import check_dtype, check_scores
 from brido.seq2seq.processors import SpecialTokens, ban_tokens
 
 # Tokens looked at before a whole row is sorted; a nucleus is rarely wider.
@@ -146,6 +146,7 @@ def _generate(
         tokens, scores = _token_by_token(
             decoder, len(input_ids), special, settings, rows_a_document, pick
         )
+    check_scores(model, scores)
     documents = len(input_ids)
     return tokens.view(documents, rows_a_document, -1).clone(), scores.view(documents, -1).clone()
 

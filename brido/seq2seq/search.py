@@ -18,7 +18,7 @@ from brido.errors import BridoError
 from brido.seq2seq.attention import shared_cross_attention
 from brido.seq2seq.beams import Search
 from brido.seq2seq.decoder import Decoder
-from brido.seq2seq.families import check_dtype
+from brido.seq2seq.families import check_dtype, check_scores
 from brido.seq2seq.processors import SpecialTokens
 
 
@@ -98,8 +98,8 @@ def beam_search(
     num_beams = 1 is greedy search. Start, end, pad and forced tokens are generation_config's.
 
     Raises:
-        BridoError: groups are asked for, a group has more beams than the vocabulary has tokens, or
-            the model cannot be searched (see SpecialTokens.of).
+        BridoError: groups are asked for, a group has more beams than the vocabulary has tokens, the
+            model cannot be searched (see SpecialTokens.of), or it computes NaN.
     """
     if settings.num_beam_groups != 1:
         raise BridoError("beam_search has no groups: use diverse_beam_search for num_beam_groups")
@@ -147,5 +147,6 @@ def _run(
         decoder = Decoder(model, input_ids, attention_mask, shared, settings.max_length)
         search = Search(decoder, len(input_ids), special, settings, input_ids.device)
         sequences, scores = search.run()
+    check_scores(model, scores)
     # Copies made outside inference mode may be used in training.
     return SearchResult(sequences.clone(), scores.clone())

@@ -224,6 +224,16 @@ def test_what_a_model_asks_for_and_the_search_cannot_do_is_refused():
         assert part in str(error.value)
 
 
+@pytest.mark.parametrize(("beams", "groups"), [(1, 1), (4, 1), (4, 4), (8, 2)])
+def test_a_model_that_computes_nan_is_refused(beams, groups):
+    model = build_model("bart", 0)
+    next(model.get_decoder().layers[0].fc1.parameters()).data[0, 0] = torch.nan
+    source, mask = build_sources("bart", 0, documents=2, length=4, padded=False)
+    settings = SearchSettings(num_beams=beams, num_beam_groups=groups, max_length=8)
+    with pytest.raises(BridoError, match="the bart model computes NaN: its weights are damaged"):
+        diverse_beam_search(model, source, mask, settings)
+
+
 @torch.no_grad()
 def test_single_banned_words_are_banned_as_in_transformers():
     model = build_model("marian", 3, 2.0)

@@ -45,6 +45,13 @@ def naive_bans(history: list[int], size: int) -> set[int]:
     return {token for token in range(8) if (*tail, token) in seen}
 
 
+@pytest.mark.parametrize("columns", [20, 4096])
+def test_a_row_of_nan_stays_inside_the_row(columns):
+    top, where = row_top_k(torch.full((2, columns), torch.nan), 9)
+    assert top.isnan().all()
+    assert ((where >= 0) & (where < columns)).all()
+
+
 @settings(max_examples=100, deadline=None)
 @given(st.integers(0, 2**31), st.integers(1, 40), st.integers(1, 900), st.integers(2, 300))
 def test_the_compiled_top_k_equals_a_sort_even_with_ties(seed, k, columns, distinct):

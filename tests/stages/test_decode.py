@@ -1,5 +1,6 @@
 """Stage decode: settings in use, a row a document, and what is recorded."""
 
+import json
 import shutil
 import sys
 
@@ -8,8 +9,10 @@ import small_project
 
 from brido.errors import BridoError
 from brido.seq2seq.search import SearchSettings, beam_search
+from brido.settings import DecodingSettings
 from brido.tables import DECODED, read_metadata, read_rows
 from stages import decode, paths
+from stages.decode import search_settings
 
 
 @pytest.fixture
@@ -70,6 +73,21 @@ def test_settings_in_use_are_written_beside_the_result(project):
     used = read_metadata(paths.decoded("base", "test"), "")["decoding"]
     assert {name: used[name] for name in changes} == changes
     assert_decoded(test, SearchSettings(**changes, max_length=15))
+
+
+def test_a_checkpoints_new_tokens_go_before_its_length_and_no_length_at_all_is_said(
+    project, capsys
+):
+    folder = paths.checkpoint("base")
+    path = folder / "generation_config.json"
+    settings = json.loads(path.read_text())
+    path.write_text(json.dumps({**settings, "max_new_tokens": 9}))
+    assert search_settings(folder, DecodingSettings())["max_length"] == 10
+    del settings["max_length"]
+    path.write_text(json.dumps(settings))
+    assert capsys.readouterr().err == ""
+    assert search_settings(folder, DecodingSettings())["max_length"] == 20
+    assert "says how long a summary may be: 20 tokens" in capsys.readouterr().err
 
 
 def test_an_empty_document_has_an_empty_summary(project, capsys):

@@ -181,6 +181,24 @@ def test_all_problems_of_a_candidates_file_are_named(project):
         assert part in str(error.value)
 
 
+def test_a_candidates_file_may_hold_any_json_text(project):
+    rows = candidates_for("train", 18)
+    rows[0]["candidates"][0] = "a line\u2028and a page\x0cof it\x85"
+    rows[1]["search_scores"] = [0.0, -1.0]
+    text = "\n\n".join(json.dumps(row, ensure_ascii=False) for row in rows)
+    Path("train.jsonl").write_text(text, encoding="utf-8")
+    files = {"train": "train.jsonl", "validation": None}
+    small_project.write_params(project, generation={"method": "files", "files": files})
+    with pytest.raises(BridoError) as error:
+        run()
+    assert str(error.value).splitlines()[1:] == [
+        "  - 1 rows have not as many numbers in `search_scores` as candidates: train-16"
+    ]
+    Path("train.jsonl").write_bytes(text.encode("latin-1", "replace") + b"\xff")
+    with pytest.raises(BridoError, match="train.jsonl cannot be read as UTF-8 text"):
+        run()
+
+
 def start(folder, **variables):
     return subprocess.Popen(
         small_project.command("stages.generate"),

@@ -23,8 +23,8 @@ import pandas as pd
 from scipy.stats import kendalltau, spearmanr
 
 from brido.errors import BridoError, run_command
-from brido.evaluation.geval.tabular import read_records
 from brido.report.bootstrap import bootstrap_interval
+from brido.tables import read_records
 
 CORRELATIONS = {"spearman": spearmanr, "kendall": kendalltau}
 _RESAMPLES, _CONFIDENCE, _SEED = 1000, 0.95, 0

@@ -7,10 +7,10 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import partial
 from itertools import islice
-from pathlib import Path
 from typing import Any
 
 from brido import __version__
+from brido.config import user_path
 from brido.errors import BridoError
 from brido.evaluation import Evaluation
 from brido.evaluation.geval.answers import Question
@@ -75,7 +75,7 @@ class GEval:
         if len(documents) != len(summaries):
             raise BridoError(f"geval: {len(documents)} documents, {len(summaries)} summaries")
         names = names or [str(number) for number in range(len(documents))]
-        with Store(Path(self.runtime.store), must_exist=self.runtime.replay) as store:
+        with Store(user_path(self.runtime.store), must_exist=self.runtime.replay) as store:
             work = _Work(self, store, documents, summaries, progress)
             plan = work.plan
             if self.runtime.dry_run:

@@ -14,6 +14,7 @@ from pathlib import Path
 from jinja2 import StrictUndefined, Template, TemplateSyntaxError, meta
 from jinja2.sandbox import SandboxedEnvironment
 
+from brido.config import user_path
 from brido.errors import BridoError
 from brido.evaluation.geval.criteria import CRITERIA, SCALES
 
@@ -78,7 +79,7 @@ def _compiled(source: str) -> Template:
 def _read(name: str) -> str:
     if name in BUILT_IN:
         return resources.files(__package__).joinpath("prompts", f"{name}.jinja").read_text("utf-8")
-    path = Path(name)
+    path = user_path(name)
     if not path.is_file():
         raise BridoError(
             f"evaluation.geval.prompt: there is no file {name}; "

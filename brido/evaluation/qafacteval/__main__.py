@@ -13,6 +13,7 @@ from typing import Any
 
 from brido.errors import BridoError, run_command
 from brido.progress import Progress, say
+from brido.shards import work_root
 
 MAX_PROBLEMS = 20
 
@@ -38,7 +39,8 @@ def parse_arguments(arguments: list[str] | None = None) -> argparse.Namespace:
     )
     parser.add_argument("--device", default="auto", help="auto, cpu, cuda, cuda:1, mps")
     parser.add_argument("--batch-tokens", type=int, default=16384, help="tokens in a forward pass")
-    parser.add_argument("--store", type=Path, default=Path(".brido/work/answers/qafacteval.sqlite"))
+    store = work_root() / "answers" / "qafacteval.sqlite"
+    parser.add_argument("--store", type=Path, default=store, help="keeps every answer")
     parser.add_argument(
         "--explain", action="store_true", help="show each summary's questions on stderr"
     )

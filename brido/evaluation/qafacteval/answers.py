@@ -7,9 +7,9 @@ chunks, so both belong to a score's signature.
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from brido.config import user_path
 from brido.errors import BridoError
 
 if TYPE_CHECKING:
@@ -115,12 +115,12 @@ def load_pipeline(name: str, strategy: str = "noun_chunks") -> "Language":
     import spacy
 
     _select(strategy)
-    path = Path(name)
+    path = user_path(name)
     try:
-        if spacy.util.is_package(name) or path.is_dir():
+        if spacy.util.is_package(name):
             pipeline = spacy.load(name)
         else:
-            pipeline = spacy.load(_from_hub(name))
+            pipeline = spacy.load(path if path.is_dir() else _from_hub(name))
     except (OSError, ValueError, ImportError) as error:
         raise BridoError(f"spacy_model: {name!r} cannot be loaded: {error}") from None
     _check_pipeline(pipeline, name, strategy)

@@ -8,6 +8,7 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
+from brido.config import user_path
 from brido.errors import BridoError
 from brido.evaluation.qafacteval.archives import convert
 
@@ -64,7 +65,7 @@ def find_models(models: str, scorer: str) -> dict[str, Path]:
     wanted = ["questions", "answering", scorer]
     if models == "hub":
         return {name: _from_hub(name) for name in wanted}
-    root = Path(models)
+    root = user_path(models)
     problems = [
         f"{name}: none of {', '.join(f'{root}/{place}' for place in _places(name))}"
         for name in wanted
