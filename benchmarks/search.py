@@ -1,6 +1,6 @@
 """Diverse beam search against transformers 4.55.4, the last version that had it.
 
-    python -m benchmarks.search --oracle /tmp/oracle/bin/python
+    python -m benchmarks.search --oracle ../oracle/bin/python
 
 The oracle is an environment of its own (`tests/seq2seq/record_search_fixtures.py` says how to make
 it); without one the other side is skipped. One thread each, runs alternate, the best of each side

@@ -4,7 +4,8 @@
 
 For each preset a model of its base's shape with random weights, its settings, and text of the
 greatest length that they allow: `max_source_tokens` of source, candidates and summaries of
-`max_length` (random weights do not end earlier), `max_candidate_tokens` in training. Real
+`max_length` (random weights do not end earlier), `max_candidate_tokens` in training. Where
+decoding leaves a setting to the checkpoint, BART's stand (no trigram twice, early stopping). Real
 documents and candidates are shorter, so the rates are lower bounds and the costs made of them are
 upper ones. generate and decode are a search of one batch; train is the forward and backward pass of
 a document with its reference and candidates, plus its share of an optimizer's step. `--write` puts
@@ -116,7 +117,7 @@ def measure(name: str, device: torch.device, documents: int | None) -> dict[str,
     generation, decoding = params.generation, params.decoding
     summary = SearchSettings(
         num_beams=decoding.num_beams, max_length=decoding.max_length, num_return_sequences=1,
-        length_penalty=decoding.length_penalty, early_stopping=True,
+        length_penalty=decoding.length_penalty, early_stopping=True, no_repeat_ngram_size=3,
     )  # fmt: skip
 
     def batch(tokens: int, beams: int) -> int:

@@ -32,6 +32,7 @@ from brido.report.metrics import (
     read_scores,
     system_numbers,
 )
+from brido.report.questions import METRIC, ExaminedDocument, most_changed, read_examined
 from brido.report.settings_text import alpha_text, settings_text
 from brido.report.summary import (
     every_column,
@@ -46,6 +47,7 @@ from stages import paths
 
 INTERVALS = paths.METRICS / "intervals.json"
 PAGE = paths.REPORT / "index.html"
+EXAMINED_DOCUMENTS = 12
 WORLD_MARKS = "The embedded world knows its facts, so every mention is found and checked exactly."
 TEXT_MARKS = (
     "Marked are numbers and capitalised words, looked up in the article: an approximation, which "
@@ -200,6 +202,8 @@ def write_page(
     sample = sorted(random.Random(params.report.seed).sample(range(len(cases)), size))
     every = every_column(numbers.systems)
     first = next(iter(numbers.scores.values()))
+    focus = "tuned" if "tuned" in params.systems else params.systems[-1]
+    baseline = "base" if "base" in params.systems else params.systems[0]
     page = Page(
         title="BRIDO: the vote at work",
         settings=settings_text(params),
@@ -209,8 +213,8 @@ def write_page(
         everything=result_table(every, numbers.systems, numbers.differences),
         documents=[_document(cases[index], found[index]) for index in sample],
         systems=params.systems,
-        focus="tuned" if "tuned" in params.systems else params.systems[-1],
-        baseline="base" if "base" in params.systems else params.systems[0],
+        focus=focus,
+        baseline=baseline,
         alpha=params.scoring.alpha,
         bins=bins,
         warnings=numbers.warnings,
@@ -219,6 +223,7 @@ def write_page(
             f"over documents ({100 * params.report.confidence:g} %).",
             "Differences are paired; coloured where the interval leaves out 0.",
         ],
+        examined=_examined(numbers, baseline, focus),
         marks=WORLD_MARKS if cases and cases[0].facts is not None else TEXT_MARKS,
         signatures={name: item.signatures for name, item in numbers.scores.items()},
     )
@@ -226,6 +231,18 @@ def write_page(
     write_text(PAGE, html)
     if shown < size:
         say(f"report: the page shows {shown} of {size} documents, to stay under 5 MB")
+
+
+def _examined(numbers: Numbers, baseline: str, focus: str) -> list[ExaminedDocument]:
+    """QAFactEval's questions on the documents that changed most, where it was measured."""
+    if not {baseline, focus} <= numbers.scores.keys():
+        return []
+    changes = most_changed(numbers.scores[baseline], numbers.scores[focus], EXAMINED_DOCUMENTS)
+    tables = {
+        name: (paths.evaluation(METRIC, name), paths.decoded(name, "test"))
+        for name in (baseline, focus)
+    }
+    return read_examined(changes, paths.corpus("test"), tables) if changes else []
 
 
 def _document(case: Case, found: CaseMentions) -> Document:

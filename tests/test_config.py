@@ -28,6 +28,8 @@ def test_the_shipped_file_is_complete_and_names_every_key():
 
     raw = read_yaml(text)
     assert _keys(raw) == _keys(dumped)
+    # A file without a key means the same as this one.
+    assert check_params(BASE).model_dump() == dumped
 
 
 def _keys(tree, prefix=""):

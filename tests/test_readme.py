@@ -13,9 +13,9 @@ from dvc_project import ROOT, commit, copy_project, environment, run, small_sett
 
 # Commands that cannot succeed without internet: what they must say instead.
 NEEDS_INTERNET = {
-    "qafacteval]'": "qafacteval",
-    "evaluation.geval.model=MODEL": "judge",
-    "python -m brido.evaluation.qafacteval": "error:",
+    "qafacteval]'": "spacy_model: there is no spaCy pipeline 'en_core_web_sm'",
+    "evaluation.geval.model=MODEL": "the judge's server gave no answer for",
+    "python -m brido.evaluation.qafacteval": "spacy_model: there is no spaCy pipeline",
 }
 SHORT = {"PYTEST_ADDOPTS": "-k test_sentences", "GRIDS": "experiments/one.yaml"}
 

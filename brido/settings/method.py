@@ -98,10 +98,10 @@ class TrainingSettings(Section):
     schedule: Literal["noam", "linear"] = "linear"
     warmup_steps: Count = 0
     max_gradient_norm: Annotated[float, Field(gt=0)] | None = 1.0
-    gamma: NonNegative = 100.0
+    gamma: NonNegative = 80.0
     length_penalty: float = 1.5
     likelihood_scale: Annotated[float, Field(gt=0)] = 1.0
-    margin: NonNegative = 0.02
+    margin: NonNegative = 0.0245
     margin_kind: Literal["difference", "fixed"] = "difference"
     reduction: Literal["listing", "sum"] = "listing"
     gold_weight: NonNegative = 0.0

@@ -2,9 +2,9 @@
 
 transformers 4.55 was the last to have group beam search. In an environment of its own:
 
-    python -m venv /tmp/oracle
-    /tmp/oracle/bin/pip install torch==2.13.0 transformers==4.55.4 "numpy<2.4" sentencepiece
-    /tmp/oracle/bin/python tests/seq2seq/record_search_fixtures.py
+    python -m venv ../oracle
+    ../oracle/bin/pip install torch==2.13.0 transformers==4.55.4 "numpy<2.4" sentencepiece
+    ../oracle/bin/python tests/seq2seq/record_search_fixtures.py
 
 writes tests/seq2seq/fixtures/search_4_55_4.json: for each case the settings, and the tokens and
 scores of every candidate. Models are random, in float64, and rebuilt from a seed by

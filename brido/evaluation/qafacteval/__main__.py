@@ -92,7 +92,7 @@ def main(arguments: list[str] | None = None) -> None:
         raise BridoError(f"--batch-tokens must be at least 1, not {options.batch_tokens}")
     from brido.evaluation.qafacteval import QAFactEval
     from brido.evaluation.qafacteval.records import SCORES
-    from brido.evaluation.qafacteval.view import as_text
+    from brido.evaluation.question_view import as_text
 
     metric = QAFactEval.load(
         options.models,

@@ -15,9 +15,11 @@ from typing import Any
 
 from jinja2 import Environment, FunctionLoader, StrictUndefined
 
+from brido.evaluation.question_view import COLUMNS
 from brido.report.explorer.chart import votes_chart
 from brido.report.explorer.data import Document, document_json
 from brido.report.explorer.results import ResultTable
+from brido.report.questions import ExaminedDocument
 from brido.report.votes import VoteBin
 
 # Documents beyond this many bytes of JSON are left out, so that the page stays under 5 MB.
@@ -32,7 +34,7 @@ class Page:
 
     `settings` are (name, value) pairs for its head, `warnings` full sentences, `alpha` the value
     whose order the pipeline used, `focus` and `baseline` the systems that the filters compare,
-    `marks` a sentence on how mentions are found.
+    `examined` documents with QAFactEval's questions, `marks` a sentence on how mentions are found.
     """
 
     title: str
@@ -47,6 +49,7 @@ class Page:
     bins: Sequence[VoteBin] = ()
     warnings: Sequence[str] = ()
     notes: Sequence[str] = ()
+    examined: Sequence[ExaminedDocument] = ()
     marks: str = ""
     signatures: Any = field(default_factory=dict)
 
@@ -72,6 +75,7 @@ def render_page(page: Page, data_bytes: int = DATA_BYTES) -> tuple[str, int]:
         page=page,
         shown=len(documents),
         charts=votes_chart(page.bins),
+        question_columns=COLUMNS,
         style=style,
         script=script,
         style_hash=_hash(style),

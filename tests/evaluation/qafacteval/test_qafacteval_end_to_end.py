@@ -18,7 +18,7 @@ from brido.evaluation.qafacteval.lerc import Comparison, Encoded
 from brido.evaluation.qafacteval.overlap import is_kept, token_f1
 from brido.evaluation.qafacteval.records import SCORES
 from brido.evaluation.qafacteval.store import Store
-from brido.evaluation.qafacteval.view import COLUMNS, as_text, question_rows
+from brido.evaluation.question_view import COLUMNS, as_text, question_rows
 from brido.settings import QAFactEvalSettings, RuntimeSettings
 
 DOCUMENTS = [
