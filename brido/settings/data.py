@@ -41,7 +41,7 @@ class HubSettings(Section):
 
     id: str = "EdinburghNLP/xsum"
     config: str | None = None
-    revision: str | None = "refs/convert/parquet"
+    revision: str | None = None
     train_split: str = "train"
     validation_split: str = "validation"
     test_split: str = "test"
