@@ -20,6 +20,7 @@ from dataclasses import dataclass
 
 import torch
 
+from benchmarks.throughput import build_model
 from brido.seq2seq import families
 from brido.seq2seq.search import SearchSettings, diverse_beam_search
 
@@ -49,31 +50,6 @@ SHAPES = [
     Shape("bart-large", 1024, _settings(32, 32, 64, 1.0), (64,)),
     Shape("pegasus-large", 512, _settings(32, 4, 64, 0.1), (8, 32, 64)),
 ]
-
-
-def build_model(name: str) -> torch.nn.Module:
-    """A model with the shape of `name` and random weights, in bfloat16 on the GPU."""
-    from transformers import (
-        BartConfig,
-        BartForConditionalGeneration,
-        PegasusConfig,
-        PegasusForConditionalGeneration,
-    )
-
-    layers = {
-        "d_model": 1024, "encoder_attention_heads": 16, "decoder_attention_heads": 16,
-        "encoder_ffn_dim": 4096, "decoder_ffn_dim": 4096,
-    }  # fmt: skip
-    torch.manual_seed(0)
-    with torch.device("cuda"):
-        if name == "bart-large":
-            config = BartConfig(**layers, encoder_layers=12, decoder_layers=12, vocab_size=50265)
-            model = BartForConditionalGeneration(config)
-        else:
-            config = PegasusConfig(**layers, encoder_layers=16, decoder_layers=16, vocab_size=96103)
-            model = PegasusForConditionalGeneration(config)
-    model.generation_config.forced_eos_token_id = config.eos_token_id
-    return model.eval().to(torch.bfloat16)
 
 
 @contextlib.contextmanager
@@ -153,7 +129,8 @@ def main() -> None:
         if shape.model != loaded:
             model = None
             gc.collect()
-            model, loaded = build_model(shape.model), shape.model
+            model, loaded = build_model(shape.model, torch.device("cuda")), shape.model
+            model.eval().to(torch.bfloat16)
         for batch in shape.batches:
             if time.perf_counter() - started > SECONDS_IN_ALL:
                 print(f"out of time: {shape.model} batch {batch} left out", file=sys.stderr)

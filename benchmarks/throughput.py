@@ -42,6 +42,8 @@ from brido.settings import Params
 from brido.training.step import ContrastiveStep
 from stages.generate import search_method
 
+# The published model that each preset starts from, by its shape.
+BASES = {"xsum": "pegasus-large", "cnndm": "bart-large"}
 LARGE = {
     "d_model": 1024, "encoder_attention_heads": 16, "decoder_attention_heads": 16,
     "encoder_ffn_dim": 4096, "decoder_ffn_dim": 4096,
@@ -49,14 +51,14 @@ LARGE = {
 
 
 def build_model(name: str, device: torch.device) -> torch.nn.Module:
-    """A model of the shape that the preset's base has, with random weights in float32."""
+    """A model of the shape `name` with random weights in float32."""
     torch.manual_seed(0)
     with device:
-        if name == "xsum":  # google/pegasus-xsum
+        if name == "pegasus-large":
             layers = {"encoder_layers": 16, "decoder_layers": 16}
             config = PegasusConfig(**LARGE, **layers, vocab_size=96103)
             model = PegasusForConditionalGeneration(config)
-        else:  # facebook/bart-large-cnn
+        else:
             layers = {"encoder_layers": 12, "decoder_layers": 12}
             config = BartConfig(**LARGE, **layers, vocab_size=50264)
             model = BartForConditionalGeneration(config)
@@ -123,7 +125,7 @@ def measure(name: str, device: torch.device, documents: int | None) -> dict[str,
     def batch(tokens: int, beams: int) -> int:
         return documents or max(1, params.runtime.batch_tokens // (tokens * beams))
 
-    model = build_model(name, device).eval()
+    model = build_model(BASES[name], device).eval()
     model.to(inference_dtype(device))
     tokens, method = generation.max_source_tokens, search_method(generation)
     rates = {"generate": search_rate(model, tokens, method, batch(tokens, method.num_beams))}
