@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import torch
 
 from brido.seq2seq.decoder import Decoder
-from brido.seq2seq.groups import Choice, choose
+from brido.seq2seq.groups import Choice, Step, choose
 from brido.seq2seq.hypotheses import Hypotheses
 from brido.seq2seq.processors import SpecialTokens, ban_tokens, row_top_k
 
@@ -104,7 +104,7 @@ class Search:
         values, tokens = (
             part.view(documents, rows, -1).expand(-1, self.beams, -1) for part in found
         )
-        return choose(
+        step = Step(
             values,
             tokens,
             self.running,
@@ -114,6 +114,7 @@ class Search:
             self.special.end,
             self.special.pad,
         )
+        return choose(step)
 
     def _forced_last(self) -> Choice:
         """Every beam ends: its score stays, so the model need not be asked."""

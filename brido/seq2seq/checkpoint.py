@@ -36,10 +36,10 @@ def store_checkpoint(source: str, revision: str | None, folder: Path, key: str) 
         BridoError: the source cannot be read, or is no complete encoder-decoder with a tokenizer.
     """
     description: dict[str, Any] = {"source": source, "revision": revision}
-    if user_path(source).is_dir():
+    origin = user_path(source)
+    if origin.is_dir():
         if revision is not None:
             raise BridoError(f"{key}.revision: {source} is a folder, which has no revision: null")
-        origin = user_path(source)
     else:
         origin = fetch(source, revision, key)
         description["commit"] = origin.name

@@ -15,6 +15,26 @@ from brido.seq2seq import selection
 
 
 @dataclass
+class Step:
+    """What one step chooses from, G groups of S of the N beams.
+
+    values, tokens: [B, N, K] the best K = N + 1 log-probabilities of each row, best first. K is
+    enough: a group loses at most N - S tokens to the penalty, and takes at most S others and the
+    end token from one row. running: [B, N] scores of the beams so far. done: [B, G] finished
+    groups; they take `pad` with score 0, and their pads do count in the penalty.
+    """
+
+    values: torch.Tensor
+    tokens: torch.Tensor
+    running: torch.Tensor
+    done: torch.Tensor
+    diversity_penalty: float
+    vocabulary: int
+    end: int
+    pad: int
+
+
+@dataclass
 class Choice:
     """What one step found, G groups of S beams: C = 2S candidates a group, best first.
 
@@ -30,40 +50,16 @@ class Choice:
     next_beams: torch.Tensor
 
 
-def choose(
-    values: torch.Tensor,
-    tokens: torch.Tensor,
-    running: torch.Tensor,
-    done: torch.Tensor,
-    diversity_penalty: float,
-    vocabulary: int,
-    end: int,
-    pad: int,
-) -> Choice:
-    """The candidates and the next beams of every group.
-
-    values, tokens: [B, N, K] the best K = N + 1 log-probabilities of each row, best first. K is
-    enough: a group loses at most N - S tokens to the penalty, and takes at most S others and the
-    end token from one row. running: [B, N] scores of the beams so far. done: [B, G] finished
-    groups; they take `pad` with score 0, and their pads do count in the penalty.
-    """
-    way = choose_compiled if values.device.type == "cpu" else choose_by_operators
-    penalty = diversity_penalty if done.shape[1] > 1 else 0.0
-    return way(values, tokens, running, done, penalty, vocabulary, end, pad)
+def choose(step: Step) -> Choice:
+    """The candidates and the next beams of every group."""
+    on_processor = step.values.device.type == "cpu"
+    return choose_compiled(step) if on_processor else choose_by_operators(step)
 
 
-def choose_compiled(
-    values: torch.Tensor,
-    tokens: torch.Tensor,
-    running: torch.Tensor,
-    done: torch.Tensor,
-    penalty: float,
-    vocabulary: int,
-    end: int,
-    pad: int,
-) -> Choice:
+def choose_compiled(step: Step) -> Choice:
     """`choose` as one compiled loop."""
-    documents, groups = done.shape
+    values, tokens = step.values, step.tokens
+    documents, groups = step.done.shape
     size = values.shape[1] // groups
     found, following = (
         [
@@ -74,48 +70,40 @@ def choose_compiled(
         for count in (min(2 * size, size * values.shape[2]), size)
     )
     selection.choose_groups(
-        *(part.contiguous().numpy() for part in (values, tokens, running, done)),
-        np.float32(penalty),
-        vocabulary,
-        end,
-        pad,
+        *(part.contiguous().numpy() for part in (values, tokens, step.running, step.done)),
+        np.float32(step.diversity_penalty),
+        step.vocabulary,
+        step.end,
+        step.pad,
         tuple(part.numpy() for part in found),
         tuple(part.numpy() for part in following),
     )
     return Choice(*found, *following)
 
 
-def choose_by_operators(
-    values: torch.Tensor,
-    tokens: torch.Tensor,
-    running: torch.Tensor,
-    done: torch.Tensor,
-    penalty: float,
-    vocabulary: int,
-    end: int,
-    pad: int,
-) -> Choice:
+def choose_by_operators(step: Step) -> Choice:
     """`choose` in PyTorch's operators."""
+    values, done = step.values, step.done
     documents, beams, top_k = values.shape
     groups = done.shape[1]
     size = beams // groups
-    diverse = penalty > 0
+    diverse = groups > 1 and step.diversity_penalty > 0
     # How many beams of the groups so far take each token.
-    taken = torch.zeros(documents, vocabulary, device=values.device) if diverse else None
+    taken = torch.zeros(documents, step.vocabulary, device=values.device) if diverse else None
     one = torch.ones(1, 1, device=values.device).expand(documents, size)
     pieces = []
     for group in range(groups):
         rows = slice(group * size, group * size + size)
-        scores, found = values[:, rows].flatten(1), tokens[:, rows].flatten(1)
+        scores, found = values[:, rows].flatten(1), step.tokens[:, rows].flatten(1)
         if taken is not None and group:
-            scores = scores - taken.gather(1, found) * penalty
-        scores = (scores.view(documents, size, top_k) + running[:, rows, None]).flatten(1)
-        piece = _choose_group(scores, found, group * size, size, end)
+            scores = scores - taken.gather(1, found) * step.diversity_penalty
+        scores = (scores.view(documents, size, top_k) + step.running[:, rows, None]).flatten(1)
+        piece = _choose_group(scores, found, group * size, size, step.end)
         if taken is not None and group + 1 < groups:
-            taken.scatter_add_(1, piece[4].masked_fill(done[:, group, None], pad), one)
+            taken.scatter_add_(1, piece[4].masked_fill(done[:, group, None], step.pad), one)
         pieces.append(piece)
     choice = Choice(*(torch.stack(parts, dim=1) for parts in zip(*pieces, strict=True)))
-    choice.next_tokens.masked_fill_(done[:, :, None], pad)
+    choice.next_tokens.masked_fill_(done[:, :, None], step.pad)
     choice.next_scores.masked_fill_(done[:, :, None], 0.0)
     return choice
 

@@ -69,7 +69,7 @@ def top_k(values, best, columns):
 
 @njit(cache=True, nogil=True)
 def choose_groups(values, tokens, running, done, penalty, vocabulary, end, pad, found, following):
-    """Fill the candidates and the next beams of every group; arguments as of `groups.choose`.
+    """Fill the candidates and the next beams of every group; arguments as in `groups.Step`.
 
     found and following are (scores, tokens, beams) of [B, G, C] and [B, G, S]; penalty is float32.
     """

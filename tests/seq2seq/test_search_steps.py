@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from transformers import TopPLogitsWarper
 
 from brido.errors import BridoError
-from brido.seq2seq.groups import choose_by_operators, choose_compiled
+from brido.seq2seq.groups import Step, choose_by_operators, choose_compiled
 from brido.seq2seq.processors import SpecialTokens, ban_tokens, row_top_k, top_k_of_lanes
 from brido.seq2seq.sampling import SamplingSettings, document_uniforms, nucleus_pick
 
@@ -113,9 +113,8 @@ def test_choosing_equals_plain_loops_over_the_vocabulary(way, beams, groups, pen
     running = -torch.rand(5, beams, generator=generator)
     done = torch.rand(5, groups, generator=generator) < 0.3
     values, tokens = row_top_k(log_probabilities, beams + 1)
-    choice = way(
-        values.view(5, beams, -1), tokens.view(5, beams, -1), running, done, penalty, 40, 39, 1
-    )
+    values, tokens = values.view(5, beams, -1), tokens.view(5, beams, -1)
+    choice = way(Step(values, tokens, running, done, penalty, 40, 39, 1))
     for document in range(5):
         expected = naive_next_tokens(
             log_probabilities.view(5, beams, 40)[document],
@@ -142,20 +141,9 @@ def test_both_ways_of_choosing_are_equal_to_the_last_bit(seed, shape, penalty, v
     values, tokens = row_top_k(logits.log_softmax(-1), beams + 1)
     running = -torch.rand(3, beams, generator=generator)
     done = torch.rand(3, groups, generator=generator) < 0.2
-    penalty = penalty if groups > 1 else 0.0
-    choices = (
-        way(
-            values.view(3, beams, -1),
-            tokens.view(3, beams, -1),
-            running,
-            done,
-            penalty,
-            vocabulary,
-            vocabulary - 1,
-            1,
-        )
-        for way in (choose_compiled, choose_by_operators)
-    )
+    values, tokens = values.view(3, beams, -1), tokens.view(3, beams, -1)
+    step = Step(values, tokens, running, done, penalty, vocabulary, vocabulary - 1, 1)
+    choices = (choose_compiled(step), choose_by_operators(step))
     for one, other in zip(*(vars(choice).values() for choice in choices), strict=True):
         assert torch.equal(one, other)
 
