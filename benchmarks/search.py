@@ -5,9 +5,9 @@
 The oracle is an environment of its own (`tests/seq2seq/record_search_fixtures.py` says how to make
 it); without one the other side is skipped. One thread each, runs alternate, the best of each side
 counts. Time is processor time of the generating process; memory is the peak resident size above
-that after loading the model and a first small search, the larger of the rounds; every row has
-processes of its own. "Cross cache left alone" is 4.55.4 without its reordering of the source's keys
-and values, which changes nothing in its result.
+that after loading the model (ours laid out by `columns_first`, as the stages do) and a first small
+search, the larger of the rounds; every row has processes of its own. "Cross cache left alone" is
+4.55.4 without its reordering of the source's keys and values, which changes nothing in its result.
 """
 
 from __future__ import annotations
@@ -64,12 +64,16 @@ def settings_of(beams: int, groups: int) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def serve() -> None:
+def serve(engine: str) -> None:
     """Answer requests on stdin, one JSON line each, with seconds, MiB and tokens."""
     import torch
 
     torch.set_num_threads(1)
     model = build_model()
+    if engine == "brido":
+        from brido.seq2seq.layout import columns_first
+
+        columns_first(model)
     for line in sys.stdin:
         request = json.loads(line)
         generator = torch.Generator().manual_seed(1)
@@ -78,11 +82,11 @@ def serve() -> None:
         settings = settings_of(request["beams"], request["groups"])
         with torch.no_grad():  # imports, compiled kernels and scratch space belong to nobody
             short = settings | {"min_length": 0, "max_length": 5}
-            _generate(model, source[:1, :16], short, request["engine"])
+            _generate(model, source[:1, :16], short, engine)
         before = _reset_peak()
         started = time.process_time()
         with torch.no_grad():
-            tokens = _generate(model, source, settings, request["engine"])
+            tokens = _generate(model, source, settings, engine)
         seconds = time.process_time() - started
         answer = {"seconds": seconds, "mib": _peak() - before, "tokens": tokens}
         print(json.dumps(answer), flush=True)
@@ -132,10 +136,10 @@ def _peak() -> float:
 class Side:
     """A process that generates on request."""
 
-    def __init__(self, python: str) -> None:
+    def __init__(self, python: str, engine: str) -> None:
         environment = os.environ | {"OMP_NUM_THREADS": "1", "PYTHONPATH": os.getcwd()}
         self.process = subprocess.Popen(
-            [python, "-m", "benchmarks.search", "--serve"],
+            [python, "-m", "benchmarks.search", "--serve", engine],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
@@ -164,14 +168,15 @@ def compare(oracle: str | None, rounds: int) -> None:
     print("| " + " | ".join(names) + " |\n" + "|---" * len(names) + "|", flush=True)
     for source in SOURCE_TOKENS:
         for beams, groups in SHAPES:
-            engines = {"brido": Side(sys.executable)}
+            pythons = {"brido": sys.executable}
             if oracle is not None:
-                engines |= {name: Side(oracle) for name in ("4.55.4", "cross cache left alone")}
+                pythons |= {"4.55.4": oracle, "cross cache left alone": oracle}
+            engines = {engine: Side(python, engine) for engine, python in pythons.items()}
             best: dict[str, dict[str, Any]] = {}
             for _ in range(rounds):
                 for engine, side in engines.items():
                     request = {"source_tokens": source, "beams": beams, "groups": groups}
-                    found = side.ask(engine=engine, **request)
+                    found = side.ask(**request)
                     former = best.get(engine, found)
                     best[engine] = min(former, found, key=lambda one: one["seconds"])
                     best[engine]["mib"] = max(former["mib"], found["mib"])
@@ -203,10 +208,10 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--oracle", help="python of an environment with transformers 4.55.4")
     parser.add_argument("--rounds", type=int, default=2)
-    parser.add_argument("--serve", action="store_true", help=argparse.SUPPRESS)
+    parser.add_argument("--serve", metavar="ENGINE", help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     if arguments.serve:
-        serve()
+        serve(arguments.serve)
         return
     if not arguments.oracle:
         print("no --oracle: transformers 4.55.4 is skipped", file=sys.stderr)

@@ -37,6 +37,7 @@ from brido.device import choose_device
 from brido.paper import DATASETS, THROUGHPUT
 from brido.preset import PRESETS
 from brido.seq2seq.families import inference_dtype
+from brido.seq2seq.layout import columns_first
 from brido.seq2seq.search import SearchSettings, diverse_beam_search
 from brido.settings import Params
 from brido.training.step import ContrastiveStep
@@ -127,12 +128,15 @@ def measure(name: str, device: torch.device, documents: int | None) -> dict[str,
 
     model = build_model(BASES[name], device).eval()
     model.to(inference_dtype(device))
+    if device.type == "cpu":
+        columns_first(model)  # as stages do
     tokens, method = generation.max_source_tokens, search_method(generation)
     rates = {"generate": search_rate(model, tokens, method, batch(tokens, method.num_beams))}
     tokens = decoding.max_source_tokens
     rates["decode"] = search_rate(model, tokens, summary, batch(tokens, summary.num_beams))
-    model.float().train()
+    del model
     gc.collect()
+    model = build_model(BASES[name], device).train()
     rates["train"] = training_rate(model, params, documents or 8)
     return {stage: float(f"{rates[stage]:.3g}") for stage in ("generate", "train", "decode")}
 

@@ -91,7 +91,11 @@ class Search:
         """The step's choice from logits [B * N, V], or [B, V] where a document's rows are equal."""
         documents, settings = len(self.active), self.settings
         rows = len(logits) // documents
-        log_probabilities = logits.float().log_softmax(-1)
+        log_probabilities = logits.float()
+        if self.device.type == "cpu":  # in place: a row is read before it is written
+            torch.log_softmax(log_probabilities, -1, out=log_probabilities)
+        else:
+            log_probabilities = log_probabilities.log_softmax(-1)
         history = self.history[:, :rows, :length].flatten(0, 1)
         ban_tokens(
             log_probabilities,

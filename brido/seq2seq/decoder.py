@@ -89,6 +89,7 @@ class Decoder:
         own = Cache(layer_class_to_replicate=partial(SelfAttentionLayer, max_length))
         self.cache = EncoderDecoderCache(own, DynamicCache())
         self.spare: torch.Tensor | None = None
+        self.logits: torch.Tensor | None = None
 
     def start(self, ids: torch.Tensor, rows_a_document: int) -> torch.Tensor:
         """Logits [B, V] after the first tokens `ids` [B, P]; then every document has N rows."""
@@ -123,8 +124,12 @@ class Decoder:
             past_key_values=self.cache,
             use_cache=True,
         )[0][:, -1]
-        logits = self.model.get_output_embeddings()(hidden)
-        return logits + self.bias if self.biased else logits
+        # One tensor for all steps: the largest of a step, taken anew each time, scatters memory.
+        weight = self.model.get_output_embeddings().weight
+        if self.logits is None or len(self.logits) != len(hidden):
+            self.logits = hidden.new_empty(len(hidden), len(weight))
+        logits = torch.mm(hidden, weight.t(), out=self.logits)
+        return logits.add_(self.bias) if self.biased else logits
 
     def reorder(self, rows: torch.Tensor) -> None:
         """Row r goes on from what row `rows[r]` was; the rows of a document stay its own."""

@@ -16,6 +16,7 @@ from brido.errors import BridoError
 from brido.launch import Process
 from brido.seq2seq.batching import MemoryBudget, encode_sources, pad_batch, plan_batches
 from brido.seq2seq.families import family_of, inference_dtype, source_positions
+from brido.seq2seq.layout import columns_first
 from brido.seq2seq.sampling import SamplingSettings, document_uniforms, sample
 from brido.seq2seq.search import SearchSettings, diverse_beam_search
 from brido.settings import RuntimeSettings
@@ -63,6 +64,8 @@ class Generator:
         self.tokenizer = AutoTokenizer.from_pretrained(folder)
         model = AutoModelForSeq2SeqLM.from_pretrained(folder, dtype=dtype)
         self.model = model.to(self.device).eval()
+        if self.device.type == "cpu":
+            columns_first(self.model)
         self.max_source_tokens = max_source_tokens
         self.budget = MemoryBudget(runtime.batch_tokens)
         positions = source_positions(self.model.config)

@@ -55,11 +55,13 @@ class Hypotheses:
         if not self.grouped and length + 1 == self.max_length:
             finished = torch.ones_like(finished)
         finished = finished & ~self.done[:, :, None]
-        scores = choice.scores[:, :, :size].to(self.scores.dtype) / length**self.length_penalty
-        scores = scores.masked_fill(~finished, -torch.inf)
-        texts = _gather_rows(history, choice.beams[:, :, :size])
-        texts[..., length] = tokens
-        self._merge(scores, texts, length)
+        # Nothing to merge at most steps; an accelerator would have to be waited for to know.
+        if finished.device.type != "cpu" or finished.any():
+            scores = choice.scores[:, :, :size].to(self.scores.dtype) / length**self.length_penalty
+            scores = scores.masked_fill(~finished, -torch.inf)
+            texts = _gather_rows(history, choice.beams[:, :, :size])
+            texts[..., length] = tokens
+            self._merge(scores, texts, length)
         self._mark_done(choice, length)
 
     def _merge(self, scores: torch.Tensor, texts: torch.Tensor, length: int) -> None:

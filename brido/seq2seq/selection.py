@@ -30,32 +30,43 @@ def _insert(value, place, count, best, places):
     return count + 1
 
 
+@njit(nogil=True)
+def _lane_maxima(row, depth, maxima):
+    """Fill maxima [L] with the largest of every L-th element of the row's first L * depth."""
+    lanes = len(maxima)
+    maxima[:] = row[:lanes]
+    for level in range(1, depth):
+        stretch = row[level * lanes : (level + 1) * lanes]
+        for lane in range(lanes):
+            value = stretch[lane]
+            maxima[lane] = value if value > maxima[lane] else maxima[lane]
+
+
 @njit(cache=True, nogil=True)
 def top_k(values, best, columns):
     """Fill best float32 [R, K] and columns int64 [R, K] from values [R, V], K <= V.
 
-    The K largest values lie in the K lanes (every `lanes`-th column) with the largest maxima.
+    A long row is cut into lanes (every L-th column), those into groups. The K-th largest maximum of
+    a group is a threshold that K elements reach, so the K largest lie in lanes that reach it.
     """
     rows, size = values.shape
     k = best.shape[1]
     lanes = size // DEPTH
     if lanes < 2 * k:
         lanes = 0
+    lanes_a_group = lanes // (2 * k)
     maxima = np.empty(lanes, values.dtype)
+    group_maxima = np.empty(lanes // max(1, lanes_a_group), values.dtype)
     top_maxima = np.empty(k, values.dtype)
     unused = np.empty(k, np.int64)
     for row in range(rows):
         count = 0
         if lanes:
-            maxima[:] = values[row, :lanes]
-            for level in range(1, DEPTH):
-                stretch = values[row, level * lanes : (level + 1) * lanes]
-                for lane in range(lanes):
-                    value = stretch[lane]
-                    maxima[lane] = value if value > maxima[lane] else maxima[lane]
+            _lane_maxima(values[row], DEPTH, maxima)
+            _lane_maxima(maxima, lanes_a_group, group_maxima)
             found = 0
-            for lane in range(lanes):
-                found = _insert(maxima[lane], lane, found, top_maxima, unused)
+            for group in range(len(group_maxima)):
+                found = _insert(group_maxima[group], group, found, top_maxima, unused)
             threshold = top_maxima[k - 1]
             for lane in range(lanes):
                 if maxima[lane] >= threshold:

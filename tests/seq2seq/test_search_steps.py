@@ -178,3 +178,12 @@ def test_all_problems_of_sampling_settings_are_named():
         SamplingSettings(0, temperature=0.0, top_p=1.5, min_length=9, max_length=1)
     for part in ("num_return_sequences", "temperature (0.0)", "top_p (1.5)", "max_length (1)"):
         assert part in str(error.value)
+
+
+@pytest.mark.parametrize("shape", [(1, 61), (3, 8000), (130, 8000), (9, 50265)])
+def test_log_softmax_may_be_taken_in_place(shape):
+    """PyTorch does not promise it, and the search saves its largest tensor with it."""
+    logits = torch.randn(shape, generator=torch.Generator().manual_seed(1)) * 5
+    expected = logits.log_softmax(-1)
+    torch.log_softmax(logits, -1, out=logits)
+    assert torch.equal(logits, expected)
