@@ -4,9 +4,10 @@
 
 Random weights in bfloat16, every document runs to the maximum length. Columns: documents a second;
 share of the memory bandwidth that a step must use at least (weights, self-attention cache, source
-keys and values, read once) times the measured rate; the same search with the source's keys and
-values repeated for every beam; their ratio; peak memory above the model of both. The bandwidth is
-measured first, by copying a large tensor.
+keys and values, read once) times the measured rate; the same search as an unknown family gets it,
+by the model's own forward pass with the source's keys and values repeated for every beam; their
+ratio; peak memory above the model of both. The bandwidth is measured first, by copying a large
+tensor.
 """
 
 from __future__ import annotations

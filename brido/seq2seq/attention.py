@@ -1,4 +1,4 @@
-"""Cross-attention whose keys and values are shared by all candidates of a document.
+"""Cross-attention whose keys and values are shared by all candidates of a document, in training.
 
 A batch of B documents with N candidates each runs the decoder on B*N rows. transformers expects
 B*N copies of the encoder states and so projects, stores and reads the source's keys and values N
@@ -105,8 +105,6 @@ def _sdpa(
     rows, tokens = query.shape[0], query.shape[2]
     documents = key.shape[0]
     if rows == documents:
-        if tokens == 1 and causal is False and query.device.type == "cpu" and not module.training:
-            return _one_token(query, key, value, kwargs["scaling"]), None
         return sdpa_attention_forward(
             module, query, key, value, attention_mask, is_causal=causal, **kwargs
         )
@@ -115,19 +113,6 @@ def _sdpa(
         module, _fold(query, documents), key, value, attention_mask, is_causal=False, **kwargs
     )
     return folded.reshape(rows, tokens, *folded.shape[2:]), None
-
-
-def _one_token(
-    query: torch.Tensor, key: torch.Tensor, value: torch.Tensor, scaling: float
-) -> torch.Tensor:
-    """Attention [R, 1, H, D] of one query a row, every key visible.
-
-    On a processor two batched products are faster than the fused kernel, made for many queries.
-    """
-    rows, heads, _, width = query.shape
-    query = (query * scaling).reshape(rows * heads, 1, width)
-    weights = torch.bmm(query, key.flatten(0, 1).transpose(1, 2)).softmax(-1)
-    return torch.bmm(weights, value.flatten(0, 1)).view(rows, 1, heads, width)
 
 
 def _eager(

@@ -1,70 +1,88 @@
-"""The model's side of a search: encode once, then one decoder step a token for all rows."""
+"""The model's side of a search: encode once, then one decoder step a token for all rows.
+
+`SharedDecoder` is for the BART family, `PlainDecoder` for every other encoder-decoder.
+"""
 
 from __future__ import annotations
 
-from functools import partial
+from typing import Protocol
 
 import torch
-from transformers import Cache, DynamicCache, DynamicLayer, EncoderDecoderCache, PreTrainedModel
+import torch.nn.functional as F
+from transformers import DynamicCache, EncoderDecoderCache, PreTrainedModel
 from transformers.modeling_outputs import BaseModelOutput
 
-from brido.seq2seq.attention import no_mask, source_mask
+from brido.errors import BridoError
+from brido.seq2seq.attention import source_mask
+from brido.seq2seq.families import family_of
 
 
-class SelfAttentionLayer(DynamicLayer):
-    """Keys and values of one decoder layer in buffers [limit, R, H, D], the newest token last.
+class Decoder(Protocol):
+    """A batch of B documents being decoded with N rows each."""
 
-    `DynamicLayer` copies all former tokens to add one; here only the new token is written. With
-    tokens first, new tokens and reordered rows touch the part of a buffer that is in use, and a
-    processor gives memory to no other part.
+    def start(self, ids: torch.Tensor, rows_a_document: int) -> torch.Tensor:
+        """Logits [B, V] after the first tokens `ids` [B, P]; then every document has N rows."""
+
+    def step(self, tokens: torch.Tensor) -> torch.Tensor:
+        """Logits [R, V] after one more token a row, `tokens` [R]; good until the next step."""
+
+    def reorder(self, rows: torch.Tensor) -> None:
+        """Row r goes on from what row `rows[r]` was; the rows of a document stay its own."""
+
+    def keep(self, documents: torch.Tensor, rows_a_document: int) -> None:
+        """Go on with `documents` (indices) alone."""
+
+
+def decoder_of(
+    model: PreTrainedModel, input_ids: torch.Tensor, attention_mask: torch.Tensor, max_length: int
+) -> Decoder:
+    """The decoder for a model's family, with sources [B, S], for up to `max_length` tokens."""
+    shares = family_of(model.config).shares_cross_attention
+    kind = SharedDecoder if shares else PlainDecoder
+    return kind(model, input_ids, attention_mask, max_length)
+
+
+class Past:
+    """Keys and values of one layer's tokens so far, in buffers [limit, R, H, D], the newest last.
+
+    With tokens first, new tokens and reordered rows touch the part of a buffer that is in use, and
+    a processor gives memory to no other part.
     """
 
     def __init__(self, limit: int) -> None:
-        super().__init__()
-        self.limit = limit
-        self._length = 0
-        self._buffers: list[torch.Tensor] = []
+        self.limit, self.length = limit, 0
+        self.buffers: list[torch.Tensor] = []
 
-    def update(
-        self, key_states: torch.Tensor, value_states: torch.Tensor, *args: object, **kwargs: object
-    ) -> tuple[torch.Tensor, torch.Tensor]:
-        """The keys and values [R, H, t + new, D] with the new tokens appended."""
-        rows, heads, new, width = key_states.shape
-        if not self.is_initialized:
-            self.lazy_initialization(key_states, value_states)
-            self._buffers = [key_states.new_empty(self.limit, rows, heads, width) for _ in "kv"]
-        for buffer, states in zip(self._buffers, (key_states, value_states), strict=True):
-            buffer[self._length : self._length + new] = states.permute(2, 0, 1, 3)
-        self._length += new
-        return self._view()
+    def append(self, *states: torch.Tensor) -> list[torch.Tensor]:
+        """All keys and values [R, H, t, D], after those [R, H, D] of one more token."""
+        if not self.buffers:
+            self.buffers = [part.new_empty(self.limit, *part.shape) for part in states]
+        for buffer, part in zip(self.buffers, states, strict=True):
+            buffer[self.length] = part
+        self.length += 1
+        return [buffer[: self.length].permute(1, 2, 0, 3) for buffer in self.buffers]
 
-    def _view(self) -> tuple[torch.Tensor, torch.Tensor]:
-        self.keys, self.values = (
-            buffer[: self._length].permute(1, 2, 0, 3) for buffer in self._buffers
-        )
-        return self.keys, self.values
-
-    def select(self, rows: torch.Tensor, spare: torch.Tensor | None) -> torch.Tensor:
+    def take(self, rows: torch.Tensor, spare: torch.Tensor | None) -> torch.Tensor:
         """Keep `rows` (any number, in their order, repeats allowed).
 
         `spare` is a buffer to write to, returned is one that is free now: a search that reorders
         its rows at every step needs one buffer more than it has, not memory of the system.
         """
-        for place, buffer in enumerate(self._buffers):
+        for place, buffer in enumerate(self.buffers):
             if spare is None or spare.shape[1] != len(rows):
                 spare = buffer.new_empty(self.limit, len(rows), *buffer.shape[2:])
-            used = slice(self._length)
+            used = slice(self.length)
             torch.index_select(buffer[used], 1, rows, out=spare[used])
-            self._buffers[place], spare = spare, buffer
-        self._view()
+            self.buffers[place], spare = spare, buffer
         return spare
 
 
-class Decoder:
-    """A batch of B documents being decoded with N rows each.
+class SharedDecoder:
+    """A decoder step of the BART family, the source's keys and values shared by a document's rows.
 
-    Where cross-attention is shared (`shared`, see attention.py) the source's keys and values have B
-    rows for good; elsewhere they are repeated when the rows are.
+    They keep their batch of B, and the N rows of a document are folded into the query axis. The
+    model's modules are called in the order of its own forward pass, which takes a whole sequence
+    and spends more on masks, positions and caches than a step of one token needs.
     """
 
     def __init__(
@@ -72,58 +90,49 @@ class Decoder:
         model: PreTrainedModel,
         input_ids: torch.Tensor,
         attention_mask: torch.Tensor,
-        shared: bool,
         max_length: int,
     ) -> None:
-        self.model, self.shared = model, shared
-        encoder = model.get_encoder()
-        self.states = encoder(input_ids=input_ids, attention_mask=attention_mask)[0]
-        self.mask = attention_mask
-        self.nothing_hidden = no_mask(input_ids.device)
-        if shared:
-            # Nearly always zero, and a pass over all logits to add.
-            self.bias = model.final_logits_bias
-            self.biased = bool(self.bias.any())
-            padded = not bool(attention_mask.all())
-            self.mask = source_mask(attention_mask) if padded else self.nothing_hidden
-        own = Cache(layer_class_to_replicate=partial(SelfAttentionLayer, max_length))
-        self.cache = EncoderDecoderCache(own, DynamicCache())
+        self.model, self.decoder = model, model.get_decoder()
+        places = self.decoder.embed_positions
+        # mBART's and BART's tables of positions start at 2.
+        self.first_position = getattr(places, "offset", 0)
+        positions = places.num_embeddings - self.first_position
+        if max_length > positions + 1:  # the last token is never read
+            raise BridoError(
+                f"max_length ({max_length}) is more than the model's {positions} positions allow"
+            )
+        self.norm_first = family_of(model.config).norm_first
+        # Nearly always zero, and a pass over all logits to add.
+        self.bias = model.final_logits_bias
+        self.biased = bool(self.bias.any())
+        self.mask = None if bool(attention_mask.all()) else source_mask(attention_mask)
+        states = model.get_encoder()(input_ids=input_ids, attention_mask=attention_mask)[0]
+        self.sources = [
+            tuple(
+                _heads(project(states), layer.encoder_attn).transpose(1, 2).contiguous()
+                for project in (layer.encoder_attn.k_proj, layer.encoder_attn.v_proj)
+            )
+            for layer in self.decoder.layers
+        ]
+        self.pasts = [Past(max_length) for _ in self.decoder.layers]
         self.spare: torch.Tensor | None = None
         self.logits: torch.Tensor | None = None
 
     def start(self, ids: torch.Tensor, rows_a_document: int) -> torch.Tensor:
-        """Logits [B, V] after the first tokens `ids` [B, P]; then every document has N rows."""
-        logits = self._logits(ids, None)
-        rows = torch.arange(len(ids), device=ids.device).repeat_interleave(rows_a_document)
-        self.reorder(rows)
-        if not self.shared:
-            for layer in self.cache.cross_attention_cache.layers:
-                _select(layer, rows)
-            self.states = self.states.index_select(0, rows)
-            self.mask = self.mask.index_select(0, rows)
+        """See Decoder."""
+        for tokens in ids.unbind(1):
+            logits = self.step(tokens)
+        documents = torch.arange(len(ids), device=ids.device)
+        self.reorder(documents.repeat_interleave(rows_a_document))
         return logits
 
     def step(self, tokens: torch.Tensor) -> torch.Tensor:
-        """Logits [R, V] after one more token a row, `tokens` [R]."""
-        return self._logits(tokens[:, None], self.nothing_hidden)
-
-    def _logits(self, ids: torch.Tensor, mask: torch.Tensor | None) -> torch.Tensor:
-        if not self.shared:
-            return self.model(
-                encoder_outputs=BaseModelOutput(self.states),
-                attention_mask=self.mask,
-                decoder_input_ids=ids,
-                past_key_values=self.cache,
-                use_cache=True,
-            ).logits[:, -1]
-        hidden = self.model.get_decoder()(
-            input_ids=ids,
-            attention_mask=mask,
-            encoder_hidden_states=self.states,
-            encoder_attention_mask=self.mask,
-            past_key_values=self.cache,
-            use_cache=True,
-        )[0][:, -1]
+        """See Decoder."""
+        hidden = self._embed(tokens, self.pasts[0].length)
+        for layer, past, source in zip(self.decoder.layers, self.pasts, self.sources, strict=True):
+            hidden = self._layer(layer, past, source, hidden)
+        if self.norm_first:
+            hidden = self.decoder.layer_norm(hidden)
         # One tensor for all steps: the largest of a step, taken anew each time, scatters memory.
         weight = self.model.get_output_embeddings().weight
         if self.logits is None or len(self.logits) != len(hidden):
@@ -131,24 +140,134 @@ class Decoder:
         logits = torch.mm(hidden, weight.t(), out=self.logits)
         return logits.add_(self.bias) if self.biased else logits
 
+    def _embed(self, tokens: torch.Tensor, position: int) -> torch.Tensor:
+        decoder = self.decoder
+        # The embeddings of BART and mBART scale by themselves.
+        words = decoder.embed_tokens(tokens) * getattr(decoder, "embed_scale", 1.0)
+        hidden = words + decoder.embed_positions.weight[self.first_position + position]
+        if hasattr(decoder, "layernorm_embedding"):
+            hidden = decoder.layernorm_embedding(hidden)
+        return hidden
+
+    def _layer(
+        self,
+        layer: torch.nn.Module,
+        past: Past,
+        source: tuple[torch.Tensor, torch.Tensor],
+        hidden: torch.Tensor,
+    ) -> torch.Tensor:
+        def residual(hidden, norm, work):
+            if self.norm_first:
+                return hidden + work(norm(hidden))
+            return norm(hidden + work(hidden))
+
+        def own_tokens(hidden):
+            attention = layer.self_attn
+            query, key, value = (
+                _heads(project(hidden), attention)
+                for project in (attention.q_proj, attention.k_proj, attention.v_proj)
+            )
+            found = _one_query(query, *past.append(key, value), attention.scaling)
+            return attention.out_proj(found)
+
+        def source_tokens(hidden):
+            attention, (key, value) = layer.encoder_attn, source
+            query = _heads(attention.q_proj(hidden), attention)
+            folded = query.unflatten(0, (len(key), -1)).transpose(1, 2)
+            found = F.scaled_dot_product_attention(
+                folded, key, value, self.mask, scale=attention.scaling
+            )
+            return attention.out_proj(found.transpose(1, 2).reshape(hidden.shape))
+
+        def feed_forward(hidden):
+            return layer.fc2(layer.activation_fn(layer.fc1(hidden)))
+
+        hidden = residual(hidden, layer.self_attn_layer_norm, own_tokens)
+        hidden = residual(hidden, layer.encoder_attn_layer_norm, source_tokens)
+        return residual(hidden, layer.final_layer_norm, feed_forward)
+
     def reorder(self, rows: torch.Tensor) -> None:
-        """Row r goes on from what row `rows[r]` was; the rows of a document stay its own."""
-        for layer in self.cache.self_attention_cache.layers:
-            self.spare = layer.select(rows, self.spare)
+        """See Decoder."""
+        for past in self.pasts:
+            self.spare = past.take(rows, self.spare)
 
     def keep(self, documents: torch.Tensor, rows_a_document: int) -> None:
-        """Go on with `documents` (indices) alone."""
-        offsets = torch.arange(rows_a_document, device=documents.device)
-        rows = (documents[:, None] * rows_a_document + offsets).flatten()
-        self.reorder(rows)
-        source_rows = documents if self.shared else rows
-        for layer in self.cache.cross_attention_cache.layers:
-            _select(layer, source_rows)
-        self.states = self.states.index_select(0, source_rows)
-        if self.mask.shape[0] > 1:
-            self.mask = self.mask.index_select(0, source_rows)
+        """See Decoder."""
+        self.reorder(_rows_of(documents, rows_a_document))
+        self.sources = [
+            tuple(part.index_select(0, documents) for part in source) for source in self.sources
+        ]
+        if self.mask is not None:
+            self.mask = self.mask.index_select(0, documents)
 
 
-def _select(layer: DynamicLayer, rows: torch.Tensor) -> None:
-    layer.keys = layer.keys.index_select(0, rows)
-    layer.values = layer.values.index_select(0, rows)
+def _heads(states: torch.Tensor, attention: torch.nn.Module) -> torch.Tensor:
+    """[..., H * D] as [..., H, D]."""
+    return states.unflatten(-1, (attention.num_heads, attention.head_dim))
+
+
+def _one_query(
+    query: torch.Tensor, key: torch.Tensor, value: torch.Tensor, scaling: float
+) -> torch.Tensor:
+    """Attention [R, H * D] of one query a row [R, H, D] to keys and values [R, H, t, D]."""
+    if query.device.type != "cpu":
+        found = F.scaled_dot_product_attention(query[:, :, None], key, value, scale=scaling)
+        return found.flatten(1)
+    # On a processor two batched products are faster than the fused kernel, made for many queries.
+    query = (query * scaling).flatten(0, 1)[:, None]
+    weights = torch.bmm(query, key.flatten(0, 1).transpose(1, 2)).softmax(-1)
+    return torch.bmm(weights, value.flatten(0, 1)).view(len(key), -1)
+
+
+class PlainDecoder:
+    """A decoder step as the model itself makes it, with the encoder's states repeated N times."""
+
+    def __init__(
+        self,
+        model: PreTrainedModel,
+        input_ids: torch.Tensor,
+        attention_mask: torch.Tensor,
+        max_length: int,
+    ) -> None:
+        self.model, self.mask = model, attention_mask
+        self.states = model.get_encoder()(input_ids=input_ids, attention_mask=attention_mask)[0]
+        self.cache = EncoderDecoderCache(DynamicCache(), DynamicCache())
+
+    def start(self, ids: torch.Tensor, rows_a_document: int) -> torch.Tensor:
+        """See Decoder."""
+        logits = self._logits(ids)
+        documents = torch.arange(len(ids), device=ids.device)
+        self._take(documents.repeat_interleave(rows_a_document))
+        return logits
+
+    def step(self, tokens: torch.Tensor) -> torch.Tensor:
+        """See Decoder."""
+        return self._logits(tokens[:, None])
+
+    def _logits(self, ids: torch.Tensor) -> torch.Tensor:
+        return self.model(
+            encoder_outputs=BaseModelOutput(self.states),
+            attention_mask=self.mask,
+            decoder_input_ids=ids,
+            past_key_values=self.cache,
+            use_cache=True,
+        ).logits[:, -1]
+
+    def reorder(self, rows: torch.Tensor) -> None:
+        """See Decoder."""
+        self.cache.self_attention_cache.reorder_cache(rows)
+
+    def keep(self, documents: torch.Tensor, rows_a_document: int) -> None:
+        """See Decoder."""
+        self._take(_rows_of(documents, rows_a_document))
+
+    def _take(self, rows: torch.Tensor) -> None:
+        self.cache.reorder_cache(rows)
+        self.states = self.states.index_select(0, rows)
+        self.mask = self.mask.index_select(0, rows)
+
+
+def _rows_of(documents: torch.Tensor, rows_a_document: int) -> torch.Tensor:
+    """The rows [B * N] of documents [B], N each."""
+    offsets = torch.arange(rows_a_document, device=documents.device)
+    return (documents[:, None] * rows_a_document + offsets).flatten()

@@ -15,11 +15,13 @@ if TYPE_CHECKING:
 class Family:
     """Facts about one family, under the name that `config.model_type` gives it.
 
-    shares_cross_attention: the decoder reaches attention through transformers' attention
-    interface alone and takes the batch size of the source's keys from the encoder states, so all
-    candidates of a document can share one set of source keys and values (`attention.py`).
+    shares_cross_attention: the decoder is built of BART's modules (`decoder.py`), reaches attention
+    through transformers' attention interface alone and takes the batch size of the source's keys
+    from the encoder states, so all candidates of a document can share one set of source keys and
+    values (`attention.py`).
     has_positions: the model has a table of positions, so longer sources cannot be encoded.
     float16: activations stay inside float16's range; PEGASUS and T5 overflow.
+    norm_first: BART's modules normalise what comes in, not what goes out, and the decoder at last.
     newline: what the tokenizer writes for a new line in decoded text.
     """
 
@@ -27,6 +29,7 @@ class Family:
     shares_cross_attention: bool
     has_positions: bool
     float16: bool
+    norm_first: bool = False
     newline: str | None = None
 
 
@@ -34,9 +37,9 @@ FAMILIES = {
     family.model_type: family
     for family in (
         Family("bart", shares_cross_attention=True, has_positions=True, float16=True),
-        Family("mbart", shares_cross_attention=True, has_positions=True, float16=True),
+        Family("mbart", True, has_positions=True, float16=True, norm_first=True),
         Family("marian", shares_cross_attention=True, has_positions=True, float16=True),
-        Family("pegasus", True, has_positions=True, float16=False, newline="<n>"),
+        Family("pegasus", True, True, float16=False, norm_first=True, newline="<n>"),
         Family("t5", shares_cross_attention=False, has_positions=False, float16=False),
     )
 }

@@ -12,8 +12,7 @@ import torch
 from transformers import PreTrainedModel
 
 from brido.errors import BridoError
-from brido.seq2seq.attention import shared_cross_attention
-from brido.seq2seq.decoder import Decoder
+from brido.seq2seq.decoder import Decoder, decoder_of
 from brido.seq2seq.families import check_dtype, check_scores
 from brido.seq2seq.processors import SpecialTokens, ban_tokens
 
@@ -141,10 +140,10 @@ def _generate(
 ) -> tuple[torch.Tensor, torch.Tensor]:
     check_dtype(model)
     special = SpecialTokens.of(model)
-    with torch.inference_mode(), shared_cross_attention(model) as shared:
-        decoder = Decoder(model, input_ids, attention_mask, shared, settings.max_length)
+    with torch.inference_mode():
+        decoder = decoder_of(model, input_ids, attention_mask, settings.max_length)
         tokens, scores = _token_by_token(
-            decoder, len(input_ids), special, settings, rows_a_document, pick
+            decoder, input_ids, special, settings, rows_a_document, pick
         )
     check_scores(model, scores)
     documents = len(input_ids)
@@ -153,15 +152,15 @@ def _generate(
 
 def _token_by_token(
     decoder: Decoder,
-    documents: int,
+    input_ids: torch.Tensor,
     special: SpecialTokens,
     settings: Lengths,
     rows_a_document: int,
     pick: Pick,
 ) -> tuple[torch.Tensor, torch.Tensor]:
     """Tokens [B * N, T] and scores [B * N]; finished documents leave the batch."""
-    device = decoder.nothing_hidden.device
-    total = documents * rows_a_document
+    device = input_ids.device
+    total = len(input_ids) * rows_a_document
     history = torch.full((total, settings.max_length), special.pad, device=device)
     history[:, 0] = special.start
     summed = torch.zeros(total, dtype=torch.float64, device=device)

@@ -1,7 +1,7 @@
 """Beam search and diverse beam search, token for token what transformers generates.
 
 transformers removed group beam search after 4.55; plain beam search it still has. Both are here
-with the source's keys and values shared by all beams of a document (`attention.py`), finished
+with the source's keys and values shared by all beams of a document (`decoder.py`), finished
 documents leaving the batch, and one top-k a row in place of one a group.
 """
 
@@ -15,9 +15,8 @@ import torch
 from transformers import PreTrainedModel
 
 from brido.errors import BridoError
-from brido.seq2seq.attention import shared_cross_attention
 from brido.seq2seq.beams import Search
-from brido.seq2seq.decoder import Decoder
+from brido.seq2seq.decoder import decoder_of
 from brido.seq2seq.families import check_dtype, check_scores
 from brido.seq2seq.processors import SpecialTokens
 
@@ -143,8 +142,8 @@ def _run(
             f"{beams} beams a group are more than the model's vocabulary of {vocabulary} tokens "
             "can tell apart: lower num_beams or raise num_beam_groups"
         )
-    with torch.inference_mode(), shared_cross_attention(model) as shared:
-        decoder = Decoder(model, input_ids, attention_mask, shared, settings.max_length)
+    with torch.inference_mode():
+        decoder = decoder_of(model, input_ids, attention_mask, settings.max_length)
         search = Search(decoder, len(input_ids), special, settings, input_ids.device)
         sequences, scores = search.run()
     check_scores(model, scores)
