@@ -11,6 +11,7 @@ BENCHMARKS = {
     "world": [],
     "rouge": [],
     "vote_tables": ["--documents", "30000", "--score-documents", "20000"],
+    "layout": [],
     "training": ["--quick"],
     "geval": ["--seconds", "10"],
     "qafacteval": ["--profile", "world", "--documents", "1"],

@@ -5,24 +5,28 @@ from __future__ import annotations
 import torch
 from transformers import PreTrainedModel
 
-# Elements to the next multiple of which a column of weights is padded, in odd multiples: columns a
-# power of two apart would push each other out of the first-level cache.
+# Elements to a multiple of which a column of weights is padded, an odd multiple: columns a power of
+# two apart would push each other out of the first-level cache.
 ALIGNMENT = 16
 
 
 def columns_first(model: PreTrainedModel) -> None:
     """Lay the linear weights of the decoder and of the output embeddings out by columns, in place.
 
-    Shapes and values stay what they are. A step multiplies few rows, and matrix libraries would
-    turn the weights over for each product: with up to 128 rows that is a fifth to a half of the
-    time, with more nothing (benchmarks/RESULTS.md). For a model loaded to generate on a processor:
-    training gains nothing, and `save_pretrained` refuses weights that lie so.
+    Shapes and values stay what they are. A step multiplies few rows, and matrix libraries turn
+    weights over for every product: with 64 to 128 rows that is a tenth to a third of the time, with
+    more nothing (benchmarks/layout.py). For a model loaded to generate on a processor: training
+    gains nothing, and `save_pretrained` refuses weights that lie so.
     """
     linear = [part for part in model.get_decoder().modules() if isinstance(part, torch.nn.Linear)]
     for module in (*linear, model.get_output_embeddings()):
-        weight = module.weight.data
-        outputs, inputs = weight.shape
-        column = -(-outputs // ALIGNMENT) | 1
-        room = weight.new_zeros(inputs, column * ALIGNMENT)
-        room[:, :outputs] = weight.T
-        module.weight.data = room[:, :outputs].T
+        module.weight.data = by_columns(module.weight.data)
+
+
+def by_columns(weight: torch.Tensor) -> torch.Tensor:
+    """The same matrix [outputs, inputs], with its columns behind each other in memory."""
+    outputs, inputs = weight.shape
+    column = -(-outputs // ALIGNMENT) | 1
+    room = weight.new_zeros(inputs, column * ALIGNMENT)
+    room[:, :outputs] = weight.T
+    return room[:, :outputs].T
