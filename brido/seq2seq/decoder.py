@@ -158,8 +158,8 @@ class SharedDecoder:
     ) -> torch.Tensor:
         def residual(hidden, norm, work):
             if self.norm_first:
-                return hidden + work(norm(hidden))
-            return norm(hidden + work(hidden))
+                return work(norm(hidden)).add_(hidden)
+            return norm(work(hidden).add_(hidden))
 
         def own_tokens(hidden):
             attention = layer.self_attn
@@ -215,7 +215,8 @@ def _one_query(
         return found.flatten(1)
     # On a processor two batched products are faster than the fused kernel, made for many queries.
     query = (query * scaling).flatten(0, 1)[:, None]
-    weights = torch.bmm(query, key.flatten(0, 1).transpose(1, 2)).softmax(-1)
+    weights = torch.bmm(query, key.flatten(0, 1).transpose(1, 2))
+    torch.softmax(weights, -1, out=weights)
     return torch.bmm(weights, value.flatten(0, 1)).view(len(key), -1)
 
 
