@@ -16,6 +16,9 @@ from brido.errors import BridoError
 from brido.seq2seq.attention import source_mask
 from brido.seq2seq.families import family_of
 
+# Elements of a cache that are reordered at once on a processor: half a MiB or one.
+PIECE = 1 << 17
+
 
 class Decoder(Protocol):
     """A batch of B documents being decoded with N rows each."""
@@ -62,19 +65,17 @@ class Past:
         self.length += 1
         return [buffer[: self.length].permute(1, 2, 0, 3) for buffer in self.buffers]
 
-    def take(self, rows: torch.Tensor, spare: torch.Tensor | None) -> torch.Tensor:
-        """Keep `rows` (any number, in their order, repeats allowed).
-
-        `spare` is a buffer to write to, returned is one that is free now: a search that reorders
-        its rows at every step needs one buffer more than it has, not memory of the system.
-        """
+    def take(self, rows: torch.Tensor) -> None:
+        """Keep `rows` (any number, in their order, repeats allowed)."""
         for place, buffer in enumerate(self.buffers):
-            if spare is None or spare.shape[1] != len(rows):
-                spare = buffer.new_empty(self.limit, len(rows), *buffer.shape[2:])
-            used = slice(self.length)
-            torch.index_select(buffer[used], 1, rows, out=spare[used])
-            self.buffers[place], spare = spare, buffer
-        return spare
+            used = buffer[: self.length]
+            if buffer.device.type == "cpu" and len(rows) == buffer.shape[1]:
+                # Piece by piece in place: a second buffer would be more of the system's memory.
+                for piece in used.split(max(1, PIECE // used[0].numel())):
+                    piece.copy_(piece.index_select(1, rows))
+            else:
+                self.buffers[place] = buffer.new_empty(self.limit, len(rows), *buffer.shape[2:])
+                torch.index_select(used, 1, rows, out=self.buffers[place][: self.length])
 
 
 class SharedDecoder:
@@ -115,7 +116,6 @@ class SharedDecoder:
             for layer in self.decoder.layers
         ]
         self.pasts = [Past(max_length) for _ in self.decoder.layers]
-        self.spare: torch.Tensor | None = None
         self.logits: torch.Tensor | None = None
 
     def start(self, ids: torch.Tensor, rows_a_document: int) -> torch.Tensor:
@@ -189,7 +189,7 @@ class SharedDecoder:
     def reorder(self, rows: torch.Tensor) -> None:
         """See Decoder."""
         for past in self.pasts:
-            self.spare = past.take(rows, self.spare)
+            past.take(rows)
 
     def keep(self, documents: torch.Tensor, rows_a_document: int) -> None:
         """See Decoder."""
