@@ -39,7 +39,11 @@ class Decoder(Protocol):
 def decoder_of(
     model: PreTrainedModel, input_ids: torch.Tensor, attention_mask: torch.Tensor, max_length: int
 ) -> Decoder:
-    """The decoder for a model's family, with sources [B, S], for up to `max_length` tokens."""
+    """The decoder for a model's family, with sources [B, S], for up to `max_length` tokens.
+
+    Raises:
+        BridoError: the model's table of positions is shorter.
+    """
     shares = family_of(model.config).shares_cross_attention
     kind = SharedDecoder if shares else PlainDecoder
     return kind(model, input_ids, attention_mask, max_length)

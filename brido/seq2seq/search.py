@@ -98,7 +98,8 @@ def beam_search(
 
     Raises:
         BridoError: groups are asked for, a group has more beams than the vocabulary has tokens, the
-            model cannot be searched (see SpecialTokens.of), or it computes NaN.
+            model has fewer positions than max_length, cannot be searched (see SpecialTokens.of), or
+            computes NaN.
     """
     if settings.num_beam_groups != 1:
         raise BridoError("beam_search has no groups: use diverse_beam_search for num_beam_groups")
