@@ -104,7 +104,8 @@ class SharedDecoder:
         positions = places.num_embeddings - self.first_position
         if max_length > positions + 1:  # the last token is never read
             raise BridoError(
-                f"max_length ({max_length}) is more than the model's {positions} positions allow"
+                f"max_length ({max_length}) is more than the model's {positions} positions allow: "
+                "lower it"
             )
         self.norm_first = family_of(model.config).norm_first
         # Nearly always zero, and a pass over all logits to add.
