@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from abc import ABC, abstractmethod
 
 import torch
 import torch.nn.functional as F
@@ -20,18 +20,30 @@ from brido.seq2seq.families import family_of
 PIECE = 1 << 17
 
 
-class Decoder(Protocol):
+class Decoder(ABC):
     """A batch of B documents being decoded with N rows each."""
 
     def start(self, ids: torch.Tensor, rows_a_document: int) -> torch.Tensor:
         """Logits [B, V] after the first tokens `ids` [B, P]; then every document has N rows."""
+        for tokens in ids.unbind(1):
+            logits = self.step(tokens)
+        documents = torch.arange(len(ids), device=ids.device)
+        self._spread(documents.repeat_interleave(rows_a_document))
+        return logits
 
+    @abstractmethod
     def step(self, tokens: torch.Tensor) -> torch.Tensor:
         """Logits [R, V] after one more token a row, `tokens` [R]; good until the next step."""
 
+    @abstractmethod
+    def _spread(self, rows: torch.Tensor) -> None:
+        """Give documents more rows: row r goes on from what document `rows[r]` was."""
+
+    @abstractmethod
     def reorder(self, rows: torch.Tensor) -> None:
         """Row r goes on from what row `rows[r]` was; the rows of a document stay its own."""
 
+    @abstractmethod
     def keep(self, documents: torch.Tensor, rows_a_document: int) -> None:
         """Go on with `documents` (indices) alone."""
 
@@ -44,9 +56,10 @@ def decoder_of(
     Raises:
         BridoError: the model's table of positions is shorter.
     """
-    shares = family_of(model.config).shares_cross_attention
-    kind = SharedDecoder if shares else PlainDecoder
-    return kind(model, input_ids, attention_mask, max_length)
+    states = model.get_encoder()(input_ids=input_ids, attention_mask=attention_mask)[0]
+    if family_of(model.config).shares_cross_attention:
+        return SharedDecoder(model, states, attention_mask, max_length)
+    return PlainDecoder(model, states, attention_mask)
 
 
 class Past:
@@ -82,7 +95,7 @@ class Past:
                 torch.index_select(used, 1, rows, out=self.buffers[place][: self.length])
 
 
-class SharedDecoder:
+class SharedDecoder(Decoder):
     """A decoder step of the BART family, the source's keys and values shared by a document's rows.
 
     They keep their batch of B, and the N rows of a document are folded into the query axis. The
@@ -93,7 +106,7 @@ class SharedDecoder:
     def __init__(
         self,
         model: PreTrainedModel,
-        input_ids: torch.Tensor,
+        states: torch.Tensor,
         attention_mask: torch.Tensor,
         max_length: int,
     ) -> None:
@@ -109,10 +122,8 @@ class SharedDecoder:
             )
         self.norm_first = family_of(model.config).norm_first
         # Nearly always zero, and a pass over all logits to add.
-        self.bias = model.final_logits_bias
-        self.biased = bool(self.bias.any())
+        self.bias = model.final_logits_bias if bool(model.final_logits_bias.any()) else None
         self.mask = None if bool(attention_mask.all()) else source_mask(attention_mask)
-        states = model.get_encoder()(input_ids=input_ids, attention_mask=attention_mask)[0]
         self.sources = [
             tuple(
                 _heads(project(states), layer.encoder_attn).transpose(1, 2).contiguous()
@@ -122,14 +133,6 @@ class SharedDecoder:
         ]
         self.pasts = [Past(max_length) for _ in self.decoder.layers]
         self.logits: torch.Tensor | None = None
-
-    def start(self, ids: torch.Tensor, rows_a_document: int) -> torch.Tensor:
-        """See Decoder."""
-        for tokens in ids.unbind(1):
-            logits = self.step(tokens)
-        documents = torch.arange(len(ids), device=ids.device)
-        self.reorder(documents.repeat_interleave(rows_a_document))
-        return logits
 
     def step(self, tokens: torch.Tensor) -> torch.Tensor:
         """See Decoder."""
@@ -143,7 +146,7 @@ class SharedDecoder:
         if self.logits is None or len(self.logits) != len(hidden):
             self.logits = hidden.new_empty(len(hidden), len(weight))
         logits = torch.mm(hidden, weight.t(), out=self.logits)
-        return logits.add_(self.bias) if self.biased else logits
+        return logits if self.bias is None else logits.add_(self.bias)
 
     def _embed(self, tokens: torch.Tensor, position: int) -> torch.Tensor:
         decoder = self.decoder
@@ -196,6 +199,8 @@ class SharedDecoder:
         for past in self.pasts:
             past.take(rows)
 
+    _spread = reorder
+
     def keep(self, documents: torch.Tensor, rows_a_document: int) -> None:
         """See Decoder."""
         self.reorder(_rows_of(documents, rows_a_document))
@@ -225,36 +230,21 @@ def _one_query(
     return torch.bmm(weights, value.flatten(0, 1)).view(len(key), -1)
 
 
-class PlainDecoder:
+class PlainDecoder(Decoder):
     """A decoder step as the model itself makes it, with the encoder's states repeated N times."""
 
     def __init__(
-        self,
-        model: PreTrainedModel,
-        input_ids: torch.Tensor,
-        attention_mask: torch.Tensor,
-        max_length: int,
+        self, model: PreTrainedModel, states: torch.Tensor, attention_mask: torch.Tensor
     ) -> None:
-        self.model, self.mask = model, attention_mask
-        self.states = model.get_encoder()(input_ids=input_ids, attention_mask=attention_mask)[0]
+        self.model, self.states, self.mask = model, states, attention_mask
         self.cache = EncoderDecoderCache(DynamicCache(), DynamicCache())
-
-    def start(self, ids: torch.Tensor, rows_a_document: int) -> torch.Tensor:
-        """See Decoder."""
-        logits = self._logits(ids)
-        documents = torch.arange(len(ids), device=ids.device)
-        self._take(documents.repeat_interleave(rows_a_document))
-        return logits
 
     def step(self, tokens: torch.Tensor) -> torch.Tensor:
         """See Decoder."""
-        return self._logits(tokens[:, None])
-
-    def _logits(self, ids: torch.Tensor) -> torch.Tensor:
         return self.model(
             encoder_outputs=BaseModelOutput(self.states),
             attention_mask=self.mask,
-            decoder_input_ids=ids,
+            decoder_input_ids=tokens[:, None],
             past_key_values=self.cache,
             use_cache=True,
         ).logits[:, -1]
@@ -265,9 +255,9 @@ class PlainDecoder:
 
     def keep(self, documents: torch.Tensor, rows_a_document: int) -> None:
         """See Decoder."""
-        self._take(_rows_of(documents, rows_a_document))
+        self._spread(_rows_of(documents, rows_a_document))
 
-    def _take(self, rows: torch.Tensor) -> None:
+    def _spread(self, rows: torch.Tensor) -> None:
         self.cache.reorder_cache(rows)
         self.states = self.states.index_select(0, rows)
         self.mask = self.mask.index_select(0, rows)

@@ -18,8 +18,11 @@ def test_a_model_laid_out_by_columns_is_the_same_model(family):
         model.state_dict().items(), other.state_dict().values(), strict=True
     ):
         assert torch.equal(weight, same), name
-    tied = [other.get_output_embeddings().weight is other.get_input_embeddings().weight]
-    assert tied == [model.get_output_embeddings().weight is model.get_input_embeddings().weight]
+    tied, also = (
+        one.get_output_embeddings().weight is one.get_input_embeddings().weight
+        for one in (model, other)
+    )
+    assert tied == also
     source, mask = build_sources(family, 3, documents=3, length=9, padded=True)
     settings = SearchSettings(6, 3, 0.7, max_length=12)
     expected = diverse_beam_search(model, source, mask, settings)
