@@ -41,7 +41,7 @@ def _tokenizer():
 
 
 def _teach(model, tokenizer):
-    """Teach the answers after any prompt; the form is a few tokens."""
+    """Teach the answers after any prompt: 98 % of what it then samples is one of them."""
     import random
 
     import torch
@@ -49,7 +49,7 @@ def _teach(model, tokenizer):
     draw = random.Random(0)
     answers = [answer for answer, share in TAUGHT.items() for _ in range(share)]
     optimizer = torch.optim.AdamW(model.parameters(), lr=1e-2)
-    for step in range(50):
+    for step in range(150):
         texts, lengths = [], []
         for index in range(4):
             words = " ".join(draw.choices(WORDS, k=draw.randint(1, 6)))

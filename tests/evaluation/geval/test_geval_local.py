@@ -71,7 +71,8 @@ def test_probability_weighted_marks_are_the_models_own_expectation(judge, instru
 
 
 def test_samples_depend_on_the_question_alone_not_on_the_batch(judge):
-    settings = {"score_mode": "mean", "samples": 4, "temperature": 1.0}
+    # What a model this small draws in vain differs between processors: some of it is allowed.
+    settings = {"score_mode": "mean", "samples": 8, "max_invalid_fraction": 0.5}
     one = judge("one", batch_size=1, **settings).score(DOCUMENTS, SUMMARIES)
     many = judge("many", batch_size=7, **settings).score(DOCUMENTS, SUMMARIES)
     assert one == many
