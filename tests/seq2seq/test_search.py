@@ -21,6 +21,12 @@ def name_of(case):
     return f"{case['family']}-{settings['num_beams']}-{settings['num_beam_groups']}-{case['seed']}"
 
 
+def assert_same_scores(scores, expected):
+    """But for roundings: they are sums of float32, which differ between processors by units in
+    the last place of the terms, so by more than one of a sum near zero."""
+    torch.testing.assert_close(scores, expected, rtol=1e-6, atol=3e-6)
+
+
 def test_the_recorded_cases_cover_what_they_should():
     seen = {
         (case["family"], case["settings"]["early_stopping"], case["forced_tokens"])
@@ -51,7 +57,7 @@ def test_diverse_beam_search_equals_transformers_4_55(case):
     expected = torch.tensor(case["sequences"]).view(*result.scores.shape, -1)
     assert torch.equal(result.sequences, expected)
     expected_scores = torch.tensor(case["scores"]).view_as(result.scores)
-    torch.testing.assert_close(result.scores, expected_scores, rtol=1e-6, atol=0)
+    assert_same_scores(result.scores, expected_scores)
 
 
 def padded_behind_the_end(sequences, model):
@@ -96,7 +102,7 @@ def test_plain_beam_search_equals_the_installed_transformers(number):
     sequences = padded_behind_the_end(expected.sequences, model)
     assert torch.equal(result.sequences.flatten(0, 1), sequences)
     scores = expected.sequences_scores.view_as(result.scores)
-    torch.testing.assert_close(result.scores, scores, rtol=1e-6, atol=0)
+    assert_same_scores(result.scores, scores)
 
 
 @pytest.mark.parametrize("family", ["bart", "marian", "pegasus", "t5"])
@@ -137,7 +143,7 @@ def test_a_document_alone_gives_what_it_gives_in_a_batch(groups):
         )
         wanted = together.sequences[place, :, : alone.sequences.shape[2]]
         assert torch.equal(alone.sequences[0], wanted)
-        torch.testing.assert_close(alone.scores[0], together.scores[place], rtol=1e-5, atol=0)
+        assert_same_scores(alone.scores[0], together.scores[place])
 
 
 @pytest.mark.parametrize("groups", [1, 2, 8])
