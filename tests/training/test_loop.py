@@ -250,11 +250,13 @@ def test_gamma_zero_is_maximum_likelihood_on_the_same_steps(make_task: MakeTask)
 @pytest.mark.parametrize("schedule", ["noam", "linear"])
 def test_optimizers_and_schedules_run(make_task: MakeTask, optimizer: str, schedule: str) -> None:
     task = make_task(
-        optimizer=optimizer, schedule=schedule, warmup_steps=4, max_gradient_norm=None, epochs=1
+        optimizer=optimizer, schedule=schedule, warmup_steps=4, max_gradient_norm=None, epochs=6
     )
     train(task)
     assert rows(task)[-1]["gradient_norm"] == ""
-    assert curve(task, "loss")[-1] < curve(task, "loss")[0]
+    losses = curve(task, "loss")
+    third = len(losses) // 3  # two epochs: batches differ more than a few updates change
+    assert sum(losses[-third:]) < sum(losses[:third])
 
 
 def test_best_ranker_is_kept(make_task: MakeTask, undisturbed: MakeTask) -> None:
