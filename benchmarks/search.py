@@ -6,8 +6,9 @@ The oracle is an environment of its own (`tests/seq2seq/record_search_fixtures.p
 it); without one the other side is skipped. One thread each, runs alternate, the best of each side
 counts. Time is processor time of the generating process; memory is the peak resident size above
 that after loading the model (ours laid out by `columns_first`, as the stages do) and a first small
-search, the larger of the rounds; every row has processes of its own. "Cross cache left alone" is
-4.55.4 without its reordering of the source's keys and values, which changes nothing in its result.
+search, the larger of the rounds; every row has processes of its own. "Cross cache reordered once"
+is 4.55.4 without its reordering of the source's keys and values, which changes nothing in its
+result: once, because that lays them out as its attention reads them fastest, then never.
 """
 
 from __future__ import annotations
@@ -104,14 +105,25 @@ def _generate(model: Any, source: Any, settings: dict[str, Any], engine: str) ->
     from transformers.cache_utils import EncoderDecoderCache
 
     original = EncoderDecoderCache.reorder_cache
-    if engine == "cross cache left alone":
-        EncoderDecoderCache.reorder_cache = lambda self, rows: (
-            self.self_attention_cache.reorder_cache(rows)
-        )
+    if engine == "cross cache reordered once":
+        EncoderDecoderCache.reorder_cache = _reorder_once(original)
     try:
         return model.generate(source, attention_mask=mask, **settings).tolist()
     finally:
         EncoderDecoderCache.reorder_cache = original
+
+
+def _reorder_once(reorder_cache: Any) -> Any:
+    """A `reorder_cache` that leaves a cache's source part alone after its first call."""
+
+    def reorder(cache: Any, rows: Any) -> None:
+        if getattr(cache, "source_laid_out", False):
+            cache.self_attention_cache.reorder_cache(rows)
+        else:
+            reorder_cache(cache, rows)
+            cache.source_laid_out = True
+
+    return reorder
 
 
 def _reset_peak() -> float:
@@ -163,14 +175,21 @@ def compare(oracle: str | None, rounds: int) -> None:
     """Print a row for each source length and shape; `oracle` is the other side's python."""
     names = ["source", "N/groups", "brido, s", "MiB"]
     if oracle is not None:
-        names += ["4.55.4, s", "MiB", "ratio", "floor", "ratio, cross cache left alone", "memory"]
+        names += [
+            "4.55.4, s",
+            "MiB",
+            "ratio",
+            "floor",
+            "ratio, cross cache reordered once",
+            "memory",
+        ]
         names += ["same rows"]
     print("| " + " | ".join(names) + " |\n" + "|---" * len(names) + "|", flush=True)
     for source in SOURCE_TOKENS:
         for beams, groups in SHAPES:
             pythons = {"brido": sys.executable}
             if oracle is not None:
-                pythons |= {"4.55.4": oracle, "cross cache left alone": oracle}
+                pythons |= {"4.55.4": oracle, "cross cache reordered once": oracle}
             engines = {engine: Side(python, engine) for engine, python in pythons.items()}
             best: dict[str, dict[str, Any]] = {}
             for _ in range(rounds):
@@ -189,7 +208,7 @@ def _row(source: int, beams: int, groups: int, best: dict[str, dict[str, Any]]) 
     ours = best["brido"]
     cells = [str(source), f"{beams}/{groups}", f"{ours['seconds']:.2f}", f"{ours['mib']:.0f}"]
     if "4.55.4" in best:
-        theirs, fair = best["4.55.4"], best["cross cache left alone"]
+        theirs, fair = best["4.55.4"], best["cross cache reordered once"]
         same = sum(a == b for a, b in zip(ours["tokens"], theirs["tokens"], strict=True))
         cells += [
             f"{theirs['seconds']:.1f}",
