@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +14,7 @@ from brido.errors import BridoError
 from brido.report.bootstrap import bootstrap_interval, means
 from brido.tables import DECODED, open_table, read_batches, read_metadata
 
-# Means are written with six decimals: beyond that they only make diffs noisy.
+# Estimates have six decimals: more would only make diffs noisy.
 _DECIMALS = 6
 
 Column = tuple[str, str]
@@ -47,15 +47,6 @@ class Estimate:
     low: float
     high: float
     documents: int
-
-    def as_json(self) -> dict[str, float | int]:
-        """The estimate as metrics/intervals.json holds it."""
-        return {
-            "mean": round(self.mean, _DECIMALS),
-            "low": round(self.low, _DECIMALS),
-            "high": round(self.high, _DECIMALS),
-            "documents": self.documents,
-        }
 
 
 Estimates = dict[str, dict[str, Estimate]]
@@ -148,19 +139,17 @@ def _estimates(
     for index, (metric, submetric) in enumerate(columns):
         if not math.isfinite(centre[index]):
             continue
-        result.setdefault(metric, {})[submetric] = Estimate(
-            float(centre[index]),
-            float(low[index]),
-            float(high[index]),
-            int((~np.isnan(values[:, index])).sum()),
-        )
+        # Rounded once, here: files, terminal, page and figures then show the same digits.
+        numbers = (round(float(one[index]), _DECIMALS) for one in (centre, low, high))
+        counted = int((~np.isnan(values[:, index])).sum())
+        result.setdefault(metric, {})[submetric] = Estimate(*numbers, counted)
     return result
 
 
 def system_numbers(estimates: Estimates) -> dict[str, dict[str, float]]:
     """The content of metrics/systems/SYSTEM.json: finite means, nothing else."""
     return {
-        metric: {name: round(item.mean, _DECIMALS) for name, item in numbers.items()}
+        metric: {name: item.mean for name, item in numbers.items()}
         for metric, numbers in estimates.items()
     }
 
@@ -172,7 +161,7 @@ def intervals_json(
 
     def plain(estimates: Estimates) -> dict[str, Any]:
         return {
-            metric: {name: item.as_json() for name, item in numbers.items()}
+            metric: {name: asdict(item) for name, item in numbers.items()}
             for metric, numbers in estimates.items()
         }
 
