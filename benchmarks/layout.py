@@ -13,7 +13,7 @@ import time
 
 import torch
 
-from brido.seq2seq.layout import by_columns
+from brido.models.layout import by_columns
 
 # Outputs and inputs: attention and feed-forward layers of d 256 and 1,024, two vocabularies.
 SHAPES = [(256, 256), (1024, 256), (256, 1024), (8000, 256)]

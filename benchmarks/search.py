@@ -2,7 +2,7 @@
 
     python -m benchmarks.search --oracle ../oracle/bin/python
 
-The oracle is an environment of its own (`tests/seq2seq/record_search_fixtures.py` says how to make
+The oracle is an environment of its own (`tests/search/record_search_fixtures.py` says how to make
 it); without one the other side is skipped. One thread each, runs alternate, the best of each side
 counts. Time is processor time of the generating process; memory is the peak resident size above
 that after loading the model (ours laid out by `columns_first`, as the stages do) and a first small
@@ -73,7 +73,7 @@ def serve(engine: str) -> None:
     torch.set_num_threads(1)
     model = build_model()
     if engine == "brido":
-        from brido.seq2seq.layout import columns_first
+        from brido.models.layout import columns_first
 
         columns_first(model)
     elif engine == REORDERED_ONCE:
@@ -103,7 +103,7 @@ def _generate(model: Any, source: Any, settings: dict[str, Any], engine: str) ->
 
     mask = torch.ones_like(source)
     if engine == "brido":
-        from brido.seq2seq.search import SearchSettings, diverse_beam_search
+        from brido.search.search import SearchSettings, diverse_beam_search
 
         result = diverse_beam_search(model, source, mask, SearchSettings(**settings))
         return result.sequences.flatten(0, 1).tolist()

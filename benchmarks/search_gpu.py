@@ -22,8 +22,8 @@ from dataclasses import dataclass
 import torch
 
 from benchmarks.throughput import build_model
-from brido.seq2seq import families
-from brido.seq2seq.search import SearchSettings, diverse_beam_search
+from brido.models import family as families
+from brido.search.search import SearchSettings, diverse_beam_search
 
 SECONDS_IN_ALL = 300.0
 GIB = 2**30

@@ -17,7 +17,6 @@ import pyarrow as pa
 from brido.atomic import atomic_folder, write_text
 from brido.corpus.world import documents
 from brido.settings import Params, Section, TrainingSettings
-from brido.shards import fingerprint, work_root
 from brido.tables import (
     CANDIDATES,
     CORPUS,
@@ -27,6 +26,7 @@ from brido.tables import (
     similarity_schema,
     write_table,
 )
+from brido.work.shards import fingerprint, work_root
 
 SPLITS = ("validation", "test")
 
@@ -68,7 +68,7 @@ class Seed:
 
     def base(self) -> Path:
         """The base model's folder, trained if need be."""
-        from brido.seq2seq.tiny import train_embedded
+        from brido.models.embedded import train_embedded
 
         path = self.folder / "base"
         if not path.is_dir():
@@ -79,8 +79,8 @@ class Seed:
 
     def candidates(self, split: str) -> list[dict[str, Any]]:
         """The candidates table of a split."""
+        from brido.candidates.local import Generator
         from brido.launch import Process
-        from brido.seq2seq.generator import Generator
         from stages.generate import search_method
 
         path = self.folder / f"candidates-{split}.parquet"
@@ -143,7 +143,7 @@ class Seed:
         """The folder of the base model tuned as `variant` says."""
         from transformers import AutoModelForSeq2SeqLM, AutoTokenizer
 
-        from brido.seq2seq.checkpoint import save
+        from brido.models.checkpoint import save
         from brido.training.batches import Encoder
         from brido.training.loop import Task, train
 
@@ -181,13 +181,13 @@ class Seed:
 
     def decode(self, checkpoint: Path, split: str, length_penalty: float) -> list[str]:
         """A model's summaries of a split under one length penalty of the search."""
+        from brido.candidates.local import Generator
         from brido.launch import Process
-        from brido.seq2seq.generator import Generator
         from stages.decode import DEFAULTS, search_settings
 
         path = checkpoint.parent / "decoded" / f"{checkpoint.name}-{split}-{length_penalty:g}.json"
         if not path.is_file():
-            from brido.seq2seq.search import SearchSettings
+            from brido.search.search import SearchSettings
 
             used = search_settings(checkpoint, self.params.decoding)
             search = {name: used[name] for name in DEFAULTS} | {"length_penalty": length_penalty}

@@ -34,11 +34,11 @@ from transformers import (
 from benchmarks.training import build_batch
 from brido.config import load_params
 from brido.device import choose_device
+from brido.models.family import inference_dtype
+from brido.models.layout import columns_first
 from brido.paper import DATASETS, THROUGHPUT
 from brido.preset import PRESETS
-from brido.seq2seq.families import inference_dtype
-from brido.seq2seq.layout import columns_first
-from brido.seq2seq.search import SearchSettings, diverse_beam_search
+from brido.search.search import SearchSettings, diverse_beam_search
 from brido.settings import Params
 from brido.training.step import ContrastiveStep
 from stages.generate import search_method

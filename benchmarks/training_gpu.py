@@ -20,7 +20,7 @@ from torch import Tensor
 
 from benchmarks.brio_step import brio_loss
 from benchmarks.training import SETTINGS, build_batch, build_model
-from brido.seq2seq.attention import shared_cross_attention
+from brido.models.cross_attention import shared_cross_attention
 from brido.training.batches import Batch
 from brido.training.devices import checkpoint_layers
 from brido.training.step import ContrastiveStep

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from brido.progress import Progress
-from brido.shards import Shards
+from brido.work.shards import Shards
 
 TOUCH_SECONDS = 5.0
 # A claim that nobody touched for so long belongs to a process that died.

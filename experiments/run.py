@@ -18,7 +18,7 @@ from brido.report.curves import draw_curves
 from brido.report.experiments import Run, read_runs, same_params
 from brido.report.render import terminal
 from brido.report.tables import filled_tables
-from brido.shards import work_root
+from brido.work.shards import work_root
 from experiments.grids import Experiment, load_experiments
 
 CURVES = Path("metrics/sweep")

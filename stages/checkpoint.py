@@ -11,8 +11,8 @@ from brido import tables
 from brido.atomic import atomic_folder, write_text
 from brido.config import load_params
 from brido.errors import BridoError, run_command
+from brido.models.checkpoint import store_checkpoint
 from brido.progress import Progress
-from brido.seq2seq.checkpoint import store_checkpoint
 from brido.settings import EmbeddedSettings, RuntimeSettings
 from stages import paths
 
@@ -39,7 +39,7 @@ def main() -> None:
 def _train(system: str, settings: EmbeddedSettings, runtime: RuntimeSettings) -> None:
     """Train the embedded BART on the corpus' training split."""
     from brido.device import choose_device
-    from brido.seq2seq.tiny import train_embedded
+    from brido.models.embedded import train_embedded
 
     rows = tables.read_rows(paths.corpus("train"), tables.CORPUS, "download")
     pairs = [(row["document"], row["summary"]) for row in rows]

@@ -9,18 +9,18 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from brido.candidates.documents import Sources
 from brido.config import load_params
 from brido.errors import BridoError, run_command
 from brido.launch import do_shards, relaunch, this_process
 from brido.progress import say
-from brido.seq2seq.sources import Sources
 from brido.settings import DecodingSettings, Params
-from brido.shards import Shards, fingerprint
 from brido.tables import DECODED, read_metadata, write_table
+from brido.work.shards import Shards, fingerprint
 from stages import paths
 
 if TYPE_CHECKING:
-    from brido.seq2seq.generator import Generator
+    from brido.candidates.local import Generator
 
 SPLITS = ("validation", "test")
 # transformers' own defaults, for what neither params.yaml nor the checkpoint says.
@@ -104,7 +104,7 @@ def _search(
         ) -> tuple[list[dict[str, Any]], dict[str, Any]]:
             nonlocal generator
             if generator is None:
-                from brido.seq2seq.generator import Generator
+                from brido.candidates.local import Generator
 
                 folder, tokens = paths.checkpoint(system), used["max_source_tokens"]
                 generator = Generator(folder, params.runtime, tokens, "decoding", this_process())
@@ -122,7 +122,7 @@ def _summaries(
     advance: Callable[[int], None],
 ) -> tuple[list[dict[str, Any]], dict[str, Any]]:
     """A shard's rows and counts; an empty document has an empty summary."""
-    from brido.seq2seq.search import SearchSettings
+    from brido.search.search import SearchSettings
 
     search = {name: used[name] for name in DEFAULTS}
     settings = SearchSettings(**search, num_return_sequences=1)

@@ -17,8 +17,8 @@ from brido.errors import BridoError, run_command
 from brido.evaluation import Evaluation, Inputs, load_metric
 from brido.progress import Progress, say
 from brido.settings import Params
-from brido.shards import Shards, fingerprint
 from brido.tables import CORPUS, DECODED, evaluation_schema, read_rows, write_table
+from brido.work.shards import Shards, fingerprint
 from stages import paths
 
 SPLIT = "test"

@@ -6,21 +6,21 @@
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from brido.candidates.diversity import distinct_candidates, mean_pairwise_similarity
+from brido.candidates.documents import Sources
+from brido.candidates.files import read_candidates
 from brido.config import load_params, user_path
 from brido.errors import BridoError, run_command
 from brido.launch import do_shards, relaunch, this_process
 from brido.progress import say
-from brido.seq2seq.candidate_files import read_candidates
-from brido.seq2seq.diversity import distinct_candidates, mean_pairwise_similarity
-from brido.seq2seq.sources import Sources
 from brido.settings import GenerationSettings, Params
-from brido.shards import Shards, fingerprint
 from brido.tables import CANDIDATES, read_metadata, write_table
+from brido.work.shards import Shards, fingerprint
 from stages import paths
 
 if TYPE_CHECKING:
-    from brido.seq2seq.generator import Generator, Sampling
-    from brido.seq2seq.search import SearchSettings
+    from brido.candidates.local import Generator, Sampling
+    from brido.search.search import SearchSettings
 
 SPLITS = ("train", "validation")
 # What is summed over the shards into the table's metadata.
@@ -80,7 +80,7 @@ def _search(params: Params, sources: dict[str, Sources], work: dict[str, Shards]
 
 
 def _load(params: Params) -> "Generator":
-    from brido.seq2seq.generator import Generator
+    from brido.candidates.local import Generator
 
     settings, base = params.generation, paths.checkpoint("base")
     if not base.is_dir():
@@ -91,9 +91,9 @@ def _load(params: Params) -> "Generator":
 
 def search_method(settings: GenerationSettings) -> "SearchSettings | Sampling":
     """What the generator is asked for: all beams of a search, or num_candidates samples."""
-    from brido.seq2seq.generator import Sampling
-    from brido.seq2seq.sampling import SamplingSettings
-    from brido.seq2seq.search import SearchSettings
+    from brido.candidates.local import Sampling
+    from brido.search.sampling import SamplingSettings
+    from brido.search.search import SearchSettings
 
     lengths = {
         name: getattr(settings, name)

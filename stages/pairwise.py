@@ -17,7 +17,6 @@ from brido.errors import BridoError, run_command
 from brido.progress import Progress
 from brido.rouge import similarity_batch
 from brido.settings import PairwiseSettings, Params, TextSettings
-from brido.shards import Shards, content_hash, fingerprint
 from brido.tables import (
     CANDIDATES,
     CORPUS,
@@ -27,6 +26,7 @@ from brido.tables import (
     write_table,
 )
 from brido.text import one_sentence_a_line
+from brido.work.shards import Shards, content_hash, fingerprint
 from stages import paths
 
 SPLITS = ("train", "validation")

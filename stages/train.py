@@ -22,16 +22,16 @@ from brido.config import load_params
 from brido.errors import BridoError, run_command
 from brido.evaluation import Evaluation, Inputs, mentions, rouge
 from brido.launch import relaunch, this_process
+from brido.models.checkpoint import save
 from brido.progress import say
-from brido.seq2seq.checkpoint import save
 from brido.settings import MentionsSettings, Params, RougeMetricSettings
-from brido.shards import content_hash, fingerprint, work_root
 from brido.tables import CANDIDATES, CORPUS, SCORES, read_batches, read_metadata, read_rows
 from brido.training.batches import Encoder
 from brido.training.checkpointing import Checkpoints, remove_stale
 from brido.training.documents import RankedDocument, RankedDocuments
 from brido.training.loop import Task, documents_at_once, train
 from brido.training.sample import SampleGenerator
+from brido.work.shards import content_hash, fingerprint, work_root
 from stages import paths
 
 HISTORY = paths.METRICS / "training.csv"

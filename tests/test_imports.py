@@ -14,10 +14,11 @@ ROOT = Path(__file__).parent.parent
 # What every stage uses to read, write and speak. Results do not depend on it, so a changed error
 # message does not retrain a model: dvc.yaml leaves it out.
 PLUMBING = {
-    "settings", "config", "errors", "atomic", "tables", "shards", "progress", "launch", "device",
+    "section", "settings", "config", "errors", "atomic", "tables", "work", "progress", "launch",
+    "device",
 }  # fmt: skip
-BASIC = {"errors", "settings", "config", "atomic"}
-MIDDLE = {"tables", "shards", "text", "progress", "launch", "device"}
+BASIC = {"errors", "section", "settings", "config", "atomic"}
+MIDDLE = {"tables", "work", "text", "progress", "launch", "device"}
 PURE = {"brido/consensus.py", "brido/rouge", "brido/training/loss.py"}
 
 
@@ -73,7 +74,7 @@ def test_pure_rooms_know_no_files_and_no_hugging_face():
                 assert f"import {word}" not in text, (path, word)
                 assert not text.startswith(word), (path, word)
             used = {room(file) for i in imports(path) if (file := file_of(i))}
-            assert not used & {"tables", "shards", "progress"}, path
+            assert not used & {"tables", "work", "progress"}, path
 
 
 def reached_files(stage: str) -> set[Path]:

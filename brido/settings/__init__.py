@@ -4,7 +4,7 @@ Every model is frozen and strict (no text where a number belongs). What params.y
 is not repeated here; what only code needs to know (ranges, relations between keys) stands here.
 """
 
-from brido.settings.base import (
+from brido.section import (
     Section,
 )
 from brido.settings.data import (

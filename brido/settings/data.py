@@ -4,7 +4,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
-from brido.settings.base import Count, Positive, Section, Share
+from brido.section import Count, Positive, Section, Share
 
 
 class WorldSettings(Section):

@@ -4,7 +4,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
-from brido.settings.base import Alpha, Count, NonNegative, Positive, Section, Share
+from brido.section import Alpha, Count, NonNegative, Positive, Section, Share
 
 
 class CandidateFiles(Section):

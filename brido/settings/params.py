@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from pydantic import model_validator
 
-from brido.settings.base import Section
+from brido.section import Section
 from brido.settings.data import CheckpointSettings, DataSettings, TextSettings
 from brido.settings.evaluation import EvaluationSettings, ReportSettings
 from brido.settings.method import (

@@ -4,7 +4,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from brido.settings.base import Count, NonNegative, Positive, Section
+from brido.section import Count, NonNegative, Positive, Section
 
 
 class JudgeRuntime(Section):

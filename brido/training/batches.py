@@ -14,7 +14,7 @@ import torch
 from torch import Tensor
 
 from brido.errors import BridoError
-from brido.seq2seq.families import source_positions
+from brido.models.family import source_positions
 from brido.training.documents import RankedDocument
 
 DecoderPrefix = Literal["generation", "brio"]

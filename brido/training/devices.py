@@ -11,7 +11,7 @@ from transformers import PreTrainedModel
 
 from brido.device import choose_device
 from brido.errors import BridoError
-from brido.seq2seq.families import inference_dtype
+from brido.models.family import inference_dtype
 from brido.settings import RuntimeSettings
 
 

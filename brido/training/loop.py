@@ -16,8 +16,8 @@ from accelerate.utils import broadcast_object_list
 from transformers import PreTrainedModel
 
 from brido.errors import BridoError
+from brido.models.cross_attention import shared_cross_attention
 from brido.progress import Progress, say
-from brido.seq2seq.attention import shared_cross_attention
 from brido.settings import RuntimeSettings, TrainingSettings
 from brido.training.batches import Encoder, Plan
 from brido.training.checkpointing import Checkpoints, RunState

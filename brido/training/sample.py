@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from transformers import PreTrainedModel
 
-from brido.seq2seq.families import family_of
-from brido.seq2seq.search import SearchSettings, beam_search
+from brido.models.family import family_of
+from brido.search.search import SearchSettings, beam_search
 from brido.training.batches import Encoder
 
 SEARCH_KEYS = (

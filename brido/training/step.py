@@ -8,7 +8,7 @@ import torch
 from torch import Tensor, nn
 from transformers import PreTrainedModel
 
-from brido.seq2seq.likelihood import SequenceStatistics, normalized, sequence_statistics
+from brido.likelihood.likelihood import SequenceStatistics, normalized, sequence_statistics
 from brido.settings import TrainingSettings
 from brido.training.batches import Batch
 from brido.training.loss import combined_loss, contrastive_loss, smoothed_cross_entropy

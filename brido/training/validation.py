@@ -10,7 +10,7 @@ import numpy as np
 import torch
 from transformers import PreTrainedModel
 
-from brido.seq2seq.likelihood import candidate_log_likelihood
+from brido.likelihood.likelihood import candidate_log_likelihood
 from brido.training.batches import Encoder
 from brido.training.documents import RankedDocument
 

@@ -9,11 +9,11 @@ import tiny_hub
 import torch
 from transformers import AutoModelForSeq2SeqLM, AutoTokenizer, GPT2Config, PegasusTokenizer
 
+from brido.candidates.local import Generator
 from brido.errors import BridoError
 from brido.launch import Process
-from brido.seq2seq.checkpoint import store_checkpoint
-from brido.seq2seq.generator import Generator
-from brido.seq2seq.search import SearchSettings
+from brido.models.checkpoint import store_checkpoint
+from brido.search.search import SearchSettings
 from brido.settings import RuntimeSettings, TrainingSettings
 from brido.training.batches import Encoder
 from brido.training.documents import RankedDocument
@@ -33,7 +33,7 @@ from pathlib import Path
 from huggingface_hub import constants
 constants.DOWNLOAD_CHUNK_SIZE = 500
 from brido.errors import BridoError
-from brido.seq2seq.checkpoint import store_checkpoint
+from brido.models.checkpoint import store_checkpoint
 for source, revision, folder in json.loads(sys.argv[1]):
     try:
         store_checkpoint(source, revision, Path(folder), "checkpoints.base")

@@ -13,8 +13,9 @@ import pytest
 import small_project
 import torch
 
+from brido.candidates import local as generator
 from brido.errors import BridoError
-from brido.seq2seq.search import SearchSettings, diverse_beam_search
+from brido.search.search import SearchSettings, diverse_beam_search
 from brido.tables import CANDIDATES, read_metadata, read_rows, write_table
 from stages import generate
 
@@ -101,7 +102,6 @@ def test_samples_follow_the_seed(project):
 
 
 def test_a_batch_that_does_not_fit_is_halved_and_recorded(project, monkeypatch, capsys):
-    from brido.seq2seq import generator
 
     expected = run()
     original = generator.diverse_beam_search

@@ -19,9 +19,9 @@ from tokenizers.processors import TemplateProcessing
 from transformers import BartConfig, BartForConditionalGeneration, PreTrainedTokenizerFast
 
 from brido.errors import BridoError
-from brido.seq2seq.checkpoint import save
-from brido.shards import content_hash
+from brido.models.checkpoint import save
 from brido.tables import CANDIDATES, CORPUS, SCORES, read_rows, write_table
+from brido.work.shards import content_hash
 from stages import paths, train
 
 ROOT = Path(__file__).parent.parent.parent

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from scipy.stats import kendalltau
 from training_helpers import tiny_bart
 
-from brido.seq2seq.likelihood import candidate_log_likelihood
+from brido.likelihood.likelihood import candidate_log_likelihood
 from brido.training.history import write_history
 from brido.training.loop import Task
 from brido.training.schedule import learning_rate

@@ -35,7 +35,7 @@ def evaluate(
 
     Answers are kept beside the work folders, where every system and every later run finds them.
     """
-    from brido.shards import work_root
+    from brido.work.shards import work_root
 
     metric = QAFactEval.load(
         settings.models,

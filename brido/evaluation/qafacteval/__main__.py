@@ -13,7 +13,7 @@ from typing import Any
 
 from brido.errors import BridoError, run_command
 from brido.progress import Progress, say
-from brido.shards import work_root
+from brido.work.shards import work_root
 
 MAX_PROBLEMS = 20
 

@@ -70,7 +70,7 @@ class QAFactEval:
         from brido.evaluation.qafacteval.lerc import SCORERS
         from brido.evaluation.qafacteval.questions import QuestionGenerator
         from brido.evaluation.qafacteval.weights import find_models
-        from brido.shards import content_hash
+        from brido.work.shards import content_hash
 
         if scorer not in SCORERS:
             raise BridoError(f"scorer: {scorer!r} is none of {', '.join(SCORERS)}")

@@ -1,0 +1,1 @@
+"""Where the N candidates of a document come from."""

@@ -1,0 +1,153 @@
+"""Checkpoints from the hub or a folder, stored in save_pretrained's format as safetensors."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from brido.atomic import atomic_folder
+from brido.config import user_path
+from brido.errors import BridoError
+from brido.hub import hub_errors
+from brido.models.family import family_of
+
+if TYPE_CHECKING:
+    from transformers import PreTrainedModel, PreTrainedTokenizerBase
+
+# Everything of a repository that PyTorch models need; other frameworks' weights stay away.
+_SMALL_FILES = ["*.json", "*.txt", "*.model", "*.spm", "*.bpe"]
+_WEIGHTS = (["*.safetensors"], ["pytorch_model*.bin"])
+
+
+def store_checkpoint(source: str, revision: str | None, folder: Path, key: str) -> None:
+    """Fetch a model and its tokenizer and save both in `folder`, in float32, all or nothing.
+
+    source.json beside them says where they come from, with the commit that `revision` named.
+
+    Args:
+        source: a hub id, or a folder written by `save_pretrained`.
+        revision: commit, tag or branch of a hub id; None is its main branch.
+        folder: where the checkpoint goes.
+        key: the key of params.yaml that errors name, such as `checkpoints.base`.
+
+    Raises:
+        BridoError: the source cannot be read, or is no complete encoder-decoder with a tokenizer.
+    """
+    description: dict[str, Any] = {"source": source, "revision": revision}
+    origin = user_path(source)
+    if origin.is_dir():
+        if revision is not None:
+            raise BridoError(f"{key}.revision: {source} is a folder, which has no revision: null")
+    else:
+        origin = fetch(source, revision, key)
+        description["commit"] = origin.name
+    model, tokenizer = _load(origin, key)
+    with atomic_folder(folder) as temporary:
+        save(model, tokenizer, temporary)
+        text = json.dumps(description, indent=2, sort_keys=True)
+        (temporary / "source.json").write_text(text + "\n", encoding="utf-8")
+
+
+def fetch(name: str, revision: str | None, key: str) -> Path:
+    """The folder in the Hugging Face cache that holds the model `name`; its name is the commit.
+
+    Only PyTorch's weights are fetched, as safetensors where the repository has them. An interrupted
+    download goes on where it was; without a network the cache alone is used.
+
+    Raises:
+        BridoError: see `brido.hub.hub_errors`.
+    """
+    from huggingface_hub import HfApi, snapshot_download
+
+    if name.startswith((".", "/", "~")) or name.count("/") > 1:
+        raise BridoError(f"{key}.source: the folder {name} does not exist")
+    with hub_errors("model", name, revision, key):
+        weights = _WEIGHTS[0]
+        with contextlib.suppress(OSError):
+            # What goes wrong here goes wrong again below, or the cache answers there.
+            siblings = HfApi().model_info(name, revision=revision).siblings or []
+            if not any(file.rfilename.endswith(".safetensors") for file in siblings):
+                weights = _WEIGHTS[1]
+        patterns = [*_SMALL_FILES, *weights]
+        return Path(snapshot_download(name, revision=revision, allow_patterns=patterns))
+
+
+def save(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, folder: Path) -> None:
+    """Write model, tokenizer and generation settings into `folder`, as every stage reads them.
+
+    The generation settings are written as they are: transformers refuses to save some that
+    published checkpoints have, such as a length penalty beside a single beam.
+    """
+    from transformers import GenerationConfig
+    from transformers.utils.logging import disable_progress_bar
+
+    disable_progress_bar()  # our own progress lines say more
+    settings = model.generation_config
+    model.generation_config = GenerationConfig()
+    try:
+        model.save_pretrained(folder)
+    finally:
+        model.generation_config = settings
+    settings.to_json_file(folder / "generation_config.json", use_diff=True)
+    tokenizer.save_pretrained(folder)
+
+
+def _load(folder: Path, key: str) -> tuple[PreTrainedModel, PreTrainedTokenizerBase]:
+    """Model (float32) and tokenizer of a folder; a BridoError says what it lacks."""
+    import torch
+    from transformers import AutoConfig, AutoModelForSeq2SeqLM, AutoTokenizer
+
+    try:
+        config = AutoConfig.from_pretrained(folder)
+        if not config.is_encoder_decoder:
+            raise BridoError(
+                f"{key}.source: {folder} holds a {config.model_type} model, which is no "
+                "encoder-decoder: BRIDO tunes BART, PEGASUS, mBART, T5 and their like"
+            )
+        # local_files_only: it is written into the tokenizer's settings, which must not depend on
+        # whether there is a network.
+        tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True)
+        model, found = AutoModelForSeq2SeqLM.from_pretrained(
+            folder,
+            dtype=torch.float32,
+            output_loading_info=True,
+            ignore_mismatched_sizes=True,  # reported by _incomplete, with a name
+        )
+    except BridoError:
+        raise
+    except Exception as error:
+        raise BridoError(
+            f"{key}.source: {folder} cannot be loaded as a model with its tokenizer: "
+            f"{_first_line(error)}"
+        ) from error
+    problems = _incomplete(model, tokenizer, found)
+    if problems:
+        raise BridoError.from_problems(f"{key}.source: {folder} is no usable checkpoint:", problems)
+    family_of(model.config)  # warns where the family is unknown
+    return model, tokenizer
+
+
+def _incomplete(model: Any, tokenizer: Any, found: dict[str, Any]) -> list[str]:
+    """What a loaded checkpoint lacks; weights that are missing would be random numbers."""
+    problems = []
+    for kind in ("missing_keys", "mismatched_keys"):
+        names = sorted(str(name) for name in found[kind])
+        if names:
+            reason = "missing from" if kind == "missing_keys" else "of another shape in"
+            problems.append(f"{len(names)} weights are {reason} the file, such as {names[0]}")
+    rows = model.get_input_embeddings().weight.shape[0]
+    if len(tokenizer) > rows:
+        problems.append(
+            f"the tokenizer knows {len(tokenizer):,} tokens, the model only {rows:,}: they do not "
+            "belong together"
+        )
+    if model.generation_config.decoder_start_token_id is None:
+        problems.append("its generation_config names no decoder_start_token_id")
+    return problems
+
+
+def _first_line(error: BaseException) -> str:
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    return lines[0] if lines else type(error).__name__

@@ -1,0 +1,269 @@
+"""The model's side of a search: encode once, then one decoder step a token for all rows.
+
+`SharedDecoder` is for the BART family, `PlainDecoder` for every other encoder-decoder.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+
+import torch
+import torch.nn.functional as F
+from transformers import DynamicCache, EncoderDecoderCache, PreTrainedModel
+from transformers.modeling_outputs import BaseModelOutput
+
+from brido.errors import BridoError
+from brido.models.cross_attention import source_mask
+from brido.models.family import family_of
+
+# Elements of a cache that are reordered at once on a processor: half a MiB or one.
+PIECE = 1 << 17
+
+
+class Decoder(ABC):
+    """A batch of B documents being decoded with N rows each."""
+
+    def start(self, ids: torch.Tensor, rows_a_document: int) -> torch.Tensor:
+        """Logits [B, V] after the first tokens `ids` [B, P]; then every document has N rows."""
+        for tokens in ids.unbind(1):
+            logits = self.step(tokens)
+        documents = torch.arange(len(ids), device=ids.device)
+        self._spread(documents.repeat_interleave(rows_a_document))
+        return logits
+
+    @abstractmethod
+    def step(self, tokens: torch.Tensor) -> torch.Tensor:
+        """Logits [R, V] after one more token a row, `tokens` [R]; good until the next step."""
+
+    @abstractmethod
+    def _spread(self, rows: torch.Tensor) -> None:
+        """Give documents more rows: row r goes on from what document `rows[r]` was."""
+
+    @abstractmethod
+    def reorder(self, rows: torch.Tensor) -> None:
+        """Row r goes on from what row `rows[r]` was; the rows of a document stay its own."""
+
+    @abstractmethod
+    def keep(self, documents: torch.Tensor, rows_a_document: int) -> None:
+        """Go on with `documents` (indices) alone."""
+
+
+def decoder_of(
+    model: PreTrainedModel, input_ids: torch.Tensor, attention_mask: torch.Tensor, max_length: int
+) -> Decoder:
+    """The decoder for a model's family, with sources [B, S], for up to `max_length` tokens.
+
+    Raises:
+        BridoError: the model's table of positions is shorter.
+    """
+    states = model.get_encoder()(input_ids=input_ids, attention_mask=attention_mask)[0]
+    if family_of(model.config).shares_cross_attention:
+        return SharedDecoder(model, states, attention_mask, max_length)
+    return PlainDecoder(model, states, attention_mask)
+
+
+class Past:
+    """Keys and values of one layer's tokens so far, in buffers [limit, R, H, D], the newest last.
+
+    With tokens first, new tokens and reordered rows touch the part of a buffer that is in use, and
+    a processor gives memory to no other part.
+    """
+
+    def __init__(self, limit: int) -> None:
+        self.limit, self.length = limit, 0
+        self.buffers: list[torch.Tensor] = []
+
+    def append(self, *states: torch.Tensor) -> list[torch.Tensor]:
+        """All keys and values [R, H, t, D], after those [R, H, D] of one more token."""
+        if not self.buffers:
+            self.buffers = [part.new_empty(self.limit, *part.shape) for part in states]
+        for buffer, part in zip(self.buffers, states, strict=True):
+            buffer[self.length] = part
+        self.length += 1
+        return [buffer[: self.length].permute(1, 2, 0, 3) for buffer in self.buffers]
+
+    def take(self, rows: torch.Tensor) -> None:
+        """Keep `rows` (any number, in their order, repeats allowed)."""
+        for place, buffer in enumerate(self.buffers):
+            used = buffer[: self.length]
+            if buffer.device.type == "cpu" and len(rows) == buffer.shape[1]:
+                # Piece by piece in place: a second buffer would be more of the system's memory.
+                for piece in used.split(max(1, PIECE // used[0].numel())):
+                    piece.copy_(piece.index_select(1, rows))
+            else:
+                self.buffers[place] = buffer.new_empty(self.limit, len(rows), *buffer.shape[2:])
+                torch.index_select(used, 1, rows, out=self.buffers[place][: self.length])
+
+
+class SharedDecoder(Decoder):
+    """A decoder step of the BART family, the source's keys and values shared by a document's rows.
+
+    They keep their batch of B, and the N rows of a document are folded into the query axis. The
+    model's modules are called in the order of its own forward pass, which takes a whole sequence
+    and spends more on masks, positions and caches than a step of one token needs.
+    """
+
+    def __init__(
+        self,
+        model: PreTrainedModel,
+        states: torch.Tensor,
+        attention_mask: torch.Tensor,
+        max_length: int,
+    ) -> None:
+        self.model, self.decoder = model, model.get_decoder()
+        places = self.decoder.embed_positions
+        # mBART's and BART's tables of positions start at 2.
+        self.first_position = getattr(places, "offset", 0)
+        positions = places.num_embeddings - self.first_position
+        if max_length > positions + 1:  # the last token is never read
+            raise BridoError(
+                f"max_length ({max_length}) is more than the model's {positions} positions allow: "
+                "lower it"
+            )
+        self.norm_first = family_of(model.config).norm_first
+        # Nearly always zero, and a pass over all logits to add.
+        self.bias = model.final_logits_bias if bool(model.final_logits_bias.any()) else None
+        self.mask = None if bool(attention_mask.all()) else source_mask(attention_mask)
+        self.sources = [
+            tuple(
+                _heads(project(states), layer.encoder_attn).transpose(1, 2).contiguous()
+                for project in (layer.encoder_attn.k_proj, layer.encoder_attn.v_proj)
+            )
+            for layer in self.decoder.layers
+        ]
+        self.pasts = [Past(max_length) for _ in self.decoder.layers]
+        self.logits: torch.Tensor | None = None
+
+    def step(self, tokens: torch.Tensor) -> torch.Tensor:
+        """See Decoder."""
+        hidden = self._embed(tokens, self.pasts[0].length)
+        for layer, past, source in zip(self.decoder.layers, self.pasts, self.sources, strict=True):
+            hidden = self._layer(layer, past, source, hidden)
+        if self.norm_first:
+            hidden = self.decoder.layer_norm(hidden)
+        # One tensor for all steps: the largest of a step, taken anew each time, scatters memory.
+        weight = self.model.get_output_embeddings().weight
+        if self.logits is None or len(self.logits) != len(hidden):
+            self.logits = hidden.new_empty(len(hidden), len(weight))
+        logits = torch.mm(hidden, weight.t(), out=self.logits)
+        return logits if self.bias is None else logits.add_(self.bias)
+
+    def _embed(self, tokens: torch.Tensor, position: int) -> torch.Tensor:
+        decoder = self.decoder
+        # The embeddings of BART and mBART scale by themselves.
+        words = decoder.embed_tokens(tokens) * getattr(decoder, "embed_scale", 1.0)
+        hidden = words + decoder.embed_positions.weight[self.first_position + position]
+        if hasattr(decoder, "layernorm_embedding"):
+            hidden = decoder.layernorm_embedding(hidden)
+        return hidden
+
+    def _layer(
+        self,
+        layer: torch.nn.Module,
+        past: Past,
+        source: tuple[torch.Tensor, torch.Tensor],
+        hidden: torch.Tensor,
+    ) -> torch.Tensor:
+        def residual(hidden, norm, work):
+            if self.norm_first:
+                return work(norm(hidden)).add_(hidden)
+            return norm(work(hidden).add_(hidden))
+
+        def own_tokens(hidden):
+            attention = layer.self_attn
+            query, key, value = (
+                _heads(project(hidden), attention)
+                for project in (attention.q_proj, attention.k_proj, attention.v_proj)
+            )
+            found = _one_query(query, *past.append(key, value), attention.scaling)
+            return attention.out_proj(found)
+
+        def source_tokens(hidden):
+            attention, (key, value) = layer.encoder_attn, source
+            query = _heads(attention.q_proj(hidden), attention)
+            folded = query.unflatten(0, (len(key), -1)).transpose(1, 2)
+            found = F.scaled_dot_product_attention(
+                folded, key, value, self.mask, scale=attention.scaling
+            )
+            return attention.out_proj(found.transpose(1, 2).reshape(hidden.shape))
+
+        def feed_forward(hidden):
+            return layer.fc2(layer.activation_fn(layer.fc1(hidden)))
+
+        hidden = residual(hidden, layer.self_attn_layer_norm, own_tokens)
+        hidden = residual(hidden, layer.encoder_attn_layer_norm, source_tokens)
+        return residual(hidden, layer.final_layer_norm, feed_forward)
+
+    def reorder(self, rows: torch.Tensor) -> None:
+        """See Decoder."""
+        for past in self.pasts:
+            past.take(rows)
+
+    _spread = reorder
+
+    def keep(self, documents: torch.Tensor, rows_a_document: int) -> None:
+        """See Decoder."""
+        self.reorder(_rows_of(documents, rows_a_document))
+        self.sources = [
+            tuple(part.index_select(0, documents) for part in source) for source in self.sources
+        ]
+        if self.mask is not None:
+            self.mask = self.mask.index_select(0, documents)
+
+
+def _heads(states: torch.Tensor, attention: torch.nn.Module) -> torch.Tensor:
+    """[..., H * D] as [..., H, D]."""
+    return states.unflatten(-1, (attention.num_heads, attention.head_dim))
+
+
+def _one_query(
+    query: torch.Tensor, key: torch.Tensor, value: torch.Tensor, scaling: float
+) -> torch.Tensor:
+    """Attention [R, H * D] of one query a row [R, H, D] to keys and values [R, H, t, D]."""
+    if query.device.type != "cpu":
+        found = F.scaled_dot_product_attention(query[:, :, None], key, value, scale=scaling)
+        return found.flatten(1)
+    # On a processor two batched products are faster than the fused kernel, made for many queries.
+    query = (query * scaling).flatten(0, 1)[:, None]
+    weights = torch.bmm(query, key.flatten(0, 1).transpose(1, 2))
+    torch.softmax(weights, -1, out=weights)
+    return torch.bmm(weights, value.flatten(0, 1)).view(len(key), -1)
+
+
+class PlainDecoder(Decoder):
+    """A decoder step as the model itself makes it, with the encoder's states repeated N times."""
+
+    def __init__(
+        self, model: PreTrainedModel, states: torch.Tensor, attention_mask: torch.Tensor
+    ) -> None:
+        self.model, self.states, self.mask = model, states, attention_mask
+        self.cache = EncoderDecoderCache(DynamicCache(), DynamicCache())
+
+    def step(self, tokens: torch.Tensor) -> torch.Tensor:
+        """See Decoder."""
+        return self.model(
+            encoder_outputs=BaseModelOutput(self.states),
+            attention_mask=self.mask,
+            decoder_input_ids=tokens[:, None],
+            past_key_values=self.cache,
+            use_cache=True,
+        ).logits[:, -1]
+
+    def reorder(self, rows: torch.Tensor) -> None:
+        """See Decoder."""
+        self.cache.self_attention_cache.reorder_cache(rows)
+
+    def keep(self, documents: torch.Tensor, rows_a_document: int) -> None:
+        """See Decoder."""
+        self._spread(_rows_of(documents, rows_a_document))
+
+    def _spread(self, rows: torch.Tensor) -> None:
+        self.cache.reorder_cache(rows)
+        self.states = self.states.index_select(0, rows)
+        self.mask = self.mask.index_select(0, rows)
+
+
+def _rows_of(documents: torch.Tensor, rows_a_document: int) -> torch.Tensor:
+    """The rows [B * N] of documents [B], N each."""
+    offsets = torch.arange(rows_a_document, device=documents.device)
+    return (documents[:, None] * rows_a_document + offsets).flatten()

@@ -1,0 +1,1 @@
+"""Token by token over logits: beam search, diverse beam search, greedy search, sampling."""

@@ -1,0 +1,123 @@
+"""One step of beam search on log-probabilities: which tokens every group of beams takes next.
+
+Diverse beam search (Vijayakumar et al., 2018) works through the groups in order; a token costs a
+group `diversity_penalty` for each beam of an earlier group that takes it at the same step.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+
+from brido.search import selection
+
+
+@dataclass
+class Step:
+    """What one step chooses from, G groups of S of the N beams.
+
+    values, tokens: [B, N, K] the best K = N + 1 log-probabilities of each row, best first. K is
+    enough: a group loses at most N - S tokens to the penalty, and takes at most S others and the
+    end token from one row. running: [B, N] scores of the beams so far. done: [B, G] finished
+    groups; they take `pad` with score 0, and their pads do count in the penalty.
+    """
+
+    values: torch.Tensor
+    tokens: torch.Tensor
+    running: torch.Tensor
+    done: torch.Tensor
+    diversity_penalty: float
+    vocabulary: int
+    end: int
+    pad: int
+
+
+@dataclass
+class Choice:
+    """What one step found, G groups of S beams: C = 2S candidates a group, best first.
+
+    Candidates: scores, tokens, beams [B, G, C]; `beams` counts the rows of a document, 0 to N - 1.
+    Next beams: next_scores, next_tokens, next_beams [B, G, S], the best candidates that go on.
+    """
+
+    scores: torch.Tensor
+    tokens: torch.Tensor
+    beams: torch.Tensor
+    next_scores: torch.Tensor
+    next_tokens: torch.Tensor
+    next_beams: torch.Tensor
+
+
+def choose(step: Step) -> Choice:
+    """The candidates and the next beams of every group."""
+    on_processor = step.values.device.type == "cpu"
+    return choose_compiled(step) if on_processor else choose_by_operators(step)
+
+
+def choose_compiled(step: Step) -> Choice:
+    """`choose` as one compiled loop."""
+    values, tokens = step.values, step.tokens
+    documents, groups = step.done.shape
+    size = values.shape[1] // groups
+    found, following = (
+        [
+            values.new_empty(documents, groups, count),
+            tokens.new_empty(documents, groups, count),
+            tokens.new_empty(documents, groups, count),
+        ]
+        for count in (min(2 * size, size * values.shape[2]), size)
+    )
+    selection.choose_groups(
+        *(part.contiguous().numpy() for part in (values, tokens, step.running, step.done)),
+        np.float32(step.diversity_penalty),
+        step.vocabulary,
+        step.end,
+        step.pad,
+        tuple(part.numpy() for part in found),
+        tuple(part.numpy() for part in following),
+    )
+    return Choice(*found, *following)
+
+
+def choose_by_operators(step: Step) -> Choice:
+    """`choose` in PyTorch's operators."""
+    values, done = step.values, step.done
+    documents, beams, top_k = values.shape
+    groups = done.shape[1]
+    size = beams // groups
+    diverse = groups > 1 and step.diversity_penalty > 0
+    # How many beams of the groups so far take each token.
+    taken = torch.zeros(documents, step.vocabulary, device=values.device) if diverse else None
+    one = torch.ones(1, 1, device=values.device).expand(documents, size)
+    pieces = []
+    for group in range(groups):
+        rows = slice(group * size, group * size + size)
+        scores, found = values[:, rows].flatten(1), step.tokens[:, rows].flatten(1)
+        if taken is not None and group:
+            scores = scores - taken.gather(1, found) * step.diversity_penalty
+        scores = (scores.view(documents, size, top_k) + step.running[:, rows, None]).flatten(1)
+        piece = _choose_group(scores, found, group * size, size, step.end)
+        if taken is not None and group + 1 < groups:
+            taken.scatter_add_(1, piece[4].masked_fill(done[:, group, None], step.pad), one)
+        pieces.append(piece)
+    choice = Choice(*(torch.stack(parts, dim=1) for parts in zip(*pieces, strict=True)))
+    choice.next_tokens.masked_fill_(done[:, :, None], step.pad)
+    choice.next_scores.masked_fill_(done[:, :, None], 0.0)
+    return choice
+
+
+def _choose_group(
+    scores: torch.Tensor, tokens: torch.Tensor, first: int, size: int, end: int
+) -> tuple[torch.Tensor, ...]:
+    """Candidates and next beams of the group of `size` rows that starts at row `first`."""
+    top_k = scores.shape[1] // size
+    scores, where = scores.topk(min(2 * size, scores.shape[1]), dim=1)
+    found = tokens.gather(1, where)
+    beams = where.div(top_k, rounding_mode="floor").add_(first)
+    # A stable sort moves the candidates that end behind those that go on.
+    ending = (found == end).to(torch.uint8)
+    going_on = ending[:, :1].long() if size == 1 else ending.argsort(dim=1, stable=True)[:, :size]
+    following = (part.gather(1, going_on) for part in (scores, found, beams))
+    return scores, found, beams, *following

@@ -1,0 +1,137 @@
+"""Finished hypotheses of a beam search: the best of every group, and when a group is done.
+
+Two rules exist and differ in detail, so both are here: that of transformers' group beam search (as
+in 4.55, float64 scores) and that of its plain beam search (since 4.50, float32 scores).
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import torch
+
+from brido.search.groups import Choice
+
+EarlyStopping = bool | Literal["never"]
+
+
+class Hypotheses:
+    """The best S finished hypotheses of G groups for B documents.
+
+    scores [B, G, S] (length-normalised, -inf where none), tokens [B, G, S, T] padded, done [B, G].
+    `grouped` picks the rule; plain beam search has one group.
+    """
+
+    def __init__(
+        self,
+        shape: tuple[int, int, int],
+        grouped: bool,
+        length_penalty: float,
+        early_stopping: EarlyStopping,
+        max_length: int,
+        end: int,
+        pad: int,
+        device: torch.device,
+    ) -> None:
+        self.grouped, self.end = grouped, end
+        self.length_penalty, self.early_stopping = length_penalty, early_stopping
+        self.max_length = max_length
+        kind = torch.float64 if grouped else torch.float32
+        self.scores = torch.full(shape, -torch.inf, dtype=kind, device=device)
+        self.tokens = torch.full((*shape, max_length), pad, dtype=torch.long, device=device)
+        # The order of arrival decides between equal scores.
+        self.arrival = torch.full(shape, -1, dtype=torch.long, device=device)
+        self.done = torch.zeros(shape[:2], dtype=torch.bool, device=device)
+
+    def add(self, choice: Choice, history: torch.Tensor, length: int) -> None:
+        """Take in the candidates that end, and mark the groups that can get no better.
+
+        history: [B, N, T] the beams' tokens before this step, `length` of them, the start token
+        included. A candidate that ends counts only among the first S of its group.
+        """
+        size = self.scores.shape[2]
+        tokens = choice.tokens[:, :, :size]
+        finished = tokens == self.end
+        if not self.grouped and length + 1 == self.max_length:
+            finished = torch.ones_like(finished)
+        finished = finished & ~self.done[:, :, None]
+        # Nothing to merge at most steps; an accelerator would have to be waited for to know.
+        if finished.device.type != "cpu" or finished.any():
+            scores = choice.scores[:, :, :size].to(self.scores.dtype) / length**self.length_penalty
+            scores = scores.masked_fill(~finished, -torch.inf)
+            texts = _gather_rows(history, choice.beams[:, :, :size])
+            texts[..., length] = tokens
+            self._merge(scores, texts, length)
+        self._mark_done(choice, length)
+
+    def _merge(self, scores: torch.Tensor, texts: torch.Tensor, length: int) -> None:
+        """Keep the best S of the old and the new (best first).
+
+        Among equals an old one stays (of several the latest), then the new one listed first.
+        """
+        size = self.scores.shape[2]
+        listed = torch.arange(size, device=scores.device).expand_as(scores)
+        arrival = torch.cat([self.arrival, length * size + listed], dim=2)
+        preference = torch.cat([self.arrival, -2 - listed], dim=2)
+        all_scores = torch.cat([self.scores, scores], dim=2)
+        order = preference.argsort(dim=2, descending=True, stable=True)
+        by_score = all_scores.gather(2, order).argsort(dim=2, descending=True, stable=True)
+        order = order.gather(2, by_score)[:, :, :size]
+        self.scores = all_scores.gather(2, order)
+        self.arrival = arrival.gather(2, order)
+        texts = torch.cat([self.tokens, texts], dim=2)
+        self.tokens = texts.gather(2, order[..., None].expand(-1, -1, -1, texts.shape[3]))
+
+    def _mark_done(self, choice: Choice, length: int) -> None:
+        worst = self.scores[:, :, -1]
+        full = worst > -torch.inf
+        if self.early_stopping is True and self.grouped:
+            self.done = self.done | full
+            return
+        longest = length
+        if self.early_stopping == "never" and self.length_penalty > 0:
+            longest = self.max_length - 1
+        best = choice.scores[:, :, 0] if self.grouped else choice.next_scores[:, :, 0]
+        attainable = best.to(self.scores.dtype) / longest**self.length_penalty
+        hopeless = full & (worst >= attainable)
+        if self.early_stopping is True:
+            hopeless = hopeless | full
+        self.done = self.done | hopeless
+
+    def close(self, running: torch.Tensor, history: torch.Tensor, length: int) -> None:
+        """Take in the beams [B, N] still running at the maximum length (groups not done only)."""
+        if not self.grouped:
+            return
+        shape = self.scores.shape
+        scores = running.view(shape).double() / (length - 1) ** self.length_penalty
+        scores = scores.masked_fill(self.done[:, :, None], -torch.inf)
+        self._merge(scores, history.view(*shape, -1), length)
+
+    def keep(self, documents: torch.Tensor) -> None:
+        """Go on with `documents` (indices) alone."""
+        for name in ("scores", "tokens", "arrival", "done"):
+            setattr(self, name, getattr(self, name).index_select(0, documents))
+
+    def best(self, count: int) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+        """The best `count` of all groups: tokens [B, count, T], scores and lengths [B, count].
+
+        Among equals the later group goes first, in a group the later arrival. A length counts the
+        start and the end token.
+        """
+        groups = torch.arange(self.scores.shape[1], device=self.scores.device)[None, :, None]
+        limit = (self.max_length + 1) * self.scores.shape[2]
+        listed = (groups * limit + self.arrival).flatten(1)
+        order = listed.argsort(dim=1, descending=True)
+        scores = self.scores.flatten(1)
+        by_score = scores.gather(1, order).argsort(dim=1, descending=True, stable=True)
+        order = order.gather(1, by_score)[:, :count]
+        tokens = _gather_rows(self.tokens.flatten(1, 2), order[:, None])[:, 0]
+        lengths = self.arrival.flatten(1).gather(1, order) // self.scores.shape[2] + 1
+        return tokens, scores.gather(1, order).float(), lengths.clamp(max=self.max_length)
+
+
+def _gather_rows(history: torch.Tensor, rows: torch.Tensor) -> torch.Tensor:
+    """Rows of [B, N, T] named by [B, G, S]: [B, G, S, T], a copy."""
+    documents, groups, size = rows.shape
+    flat = rows.reshape(documents, groups * size, 1).expand(-1, -1, history.shape[2])
+    return history.gather(1, flat).view(documents, groups, size, -1)

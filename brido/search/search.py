@@ -1,0 +1,152 @@
+"""Beam search and diverse beam search, token for token what transformers generates.
+
+transformers removed group beam search after 4.55; plain beam search it still has. Both are here
+with the source's keys and values shared by all beams of a document (`decoder.py`), finished
+documents leaving the batch, and one top-k a row in place of one a group.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+import torch
+from transformers import PreTrainedModel
+
+from brido.errors import BridoError
+from brido.models.family import check_dtype, check_scores
+from brido.models.stepping import decoder_of
+from brido.search.bans import SpecialTokens
+from brido.search.beams import Search
+
+
+@dataclass(frozen=True)
+class SearchSettings:
+    """How to search, in transformers' own names and defaults.
+
+    min_length and max_length count tokens with the start token. num_return_sequences None means
+    num_beams. early_stopping: True stops a group when it has as many hypotheses as beams, False
+    when the best running beam at its present length cannot beat the worst of them, "never" when it
+    cannot at any length.
+    """
+
+    num_beams: int = 1
+    num_beam_groups: int = 1
+    diversity_penalty: float = 0.0
+    num_return_sequences: int | None = None
+    length_penalty: float = 1.0
+    min_length: int = 0
+    max_length: int = 20
+    no_repeat_ngram_size: int = 0
+    early_stopping: bool | Literal["never"] = False
+
+    def __post_init__(self) -> None:
+        if self.num_return_sequences is None:
+            object.__setattr__(self, "num_return_sequences", self.num_beams)
+        problems = list(self._problems())
+        if problems:
+            raise BridoError.from_problems("these search settings do not fit together:", problems)
+
+    def _problems(self) -> Iterator[str]:
+        if min(self.num_beams, self.num_beam_groups, self.num_return_sequences) < 1:
+            yield "num_beams, num_beam_groups and num_return_sequences must be at least 1"
+        elif self.num_beams % self.num_beam_groups:
+            yield (
+                f"num_beam_groups ({self.num_beam_groups}) must divide num_beams "
+                f"({self.num_beams}): every group searches with the same number of beams"
+            )
+        if self.num_return_sequences > self.num_beams:
+            yield (
+                f"num_return_sequences ({self.num_return_sequences}) is more than num_beams "
+                f"({self.num_beams}): a search returns at most one candidate a beam"
+            )
+        if self.diversity_penalty < 0:
+            yield f"diversity_penalty ({self.diversity_penalty}) must not be negative"
+        if self.max_length < 2:
+            yield f"max_length ({self.max_length}) must be at least 2: it counts the start token"
+        if self.min_length > self.max_length:
+            yield f"min_length ({self.min_length}) is more than max_length ({self.max_length})"
+        if self.no_repeat_ngram_size < 0:
+            yield f"no_repeat_ngram_size ({self.no_repeat_ngram_size}) must not be negative"
+        if self.early_stopping not in (True, False, "never"):
+            yield f"early_stopping must be true, false or never, not {self.early_stopping!r}"
+
+
+@dataclass(frozen=True)
+class SearchResult:
+    """sequences [B, N, T] int64 as `generate` pads them, best first; scores [B, N] float32.
+
+    A score is the sum of log-probabilities (diversity penalty included) over the number of new
+    tokens to the power length_penalty.
+    """
+
+    sequences: torch.Tensor
+    scores: torch.Tensor
+
+
+def beam_search(
+    model: PreTrainedModel,
+    input_ids: torch.Tensor,
+    attention_mask: torch.Tensor,
+    settings: SearchSettings,
+) -> SearchResult:
+    """The candidates that `model.generate` of transformers 5 returns for the same settings.
+
+    input_ids, attention_mask: [B, S], padded on the right. The model should be in evaluation mode.
+    num_beams = 1 is greedy search. Start, end, pad and forced tokens are generation_config's.
+
+    Raises:
+        BridoError: groups are asked for, a group has more beams than the vocabulary has tokens, the
+            model has fewer positions than max_length, cannot be searched (see SpecialTokens.of), or
+            computes NaN.
+    """
+    if settings.num_beam_groups != 1:
+        raise BridoError("beam_search has no groups: use diverse_beam_search for num_beam_groups")
+    if settings.num_beams == 1:
+        from brido.search.sampling import greedy_search
+
+        return SearchResult(*greedy_search(model, input_ids, attention_mask, settings))
+    return _run(model, input_ids, attention_mask, settings)
+
+
+def diverse_beam_search(
+    model: PreTrainedModel,
+    input_ids: torch.Tensor,
+    attention_mask: torch.Tensor,
+    settings: SearchSettings,
+) -> SearchResult:
+    """The candidates that group beam search of transformers 4.55.4 returns, in the same order.
+
+    Arguments and errors as `beam_search`. The order is global by score over all groups, so every
+    8th of 128 is not one a group. With one group this is plain beam search.
+    """
+    if settings.num_beam_groups == 1:
+        return beam_search(model, input_ids, attention_mask, settings)
+    return _run(model, input_ids, attention_mask, settings)
+
+
+def _run(
+    model: PreTrainedModel,
+    input_ids: torch.Tensor,
+    attention_mask: torch.Tensor,
+    settings: SearchSettings,
+) -> SearchResult:
+    check_dtype(model)
+    special = SpecialTokens.of(model)
+    if special.forced_first is not None and settings.max_length < 3:
+        raise BridoError("max_length must be at least 3: this model's first token is forced")
+    vocabulary = model.get_output_embeddings().weight.shape[0]
+    beams = settings.num_beams // settings.num_beam_groups
+    if beams > vocabulary:
+        raise BridoError(
+            f"{beams} beams a group are more than the model's vocabulary of {vocabulary} tokens "
+            "can tell apart: lower num_beams or raise num_beam_groups"
+        )
+    with torch.inference_mode():
+        decoder = decoder_of(model, input_ids, attention_mask, settings.max_length)
+        search = Search(decoder, len(input_ids), special, settings, input_ids.device)
+        sequences, scores = search.run()
+    check_scores(model, scores)
+    # Copies made outside inference mode may be used in training.
+    return SearchResult(sequences.clone(), scores.clone())

@@ -1,1 +1,0 @@
-"""Encoder-decoder models: families, shared cross-attention, search, candidate likelihood."""

@@ -1,0 +1,88 @@
+"""The decoders of a search against the model's own forward pass over whole sequences."""
+
+import pytest
+import torch
+import transformers
+from tiny_models import CLASSES, LAYERS, SMALL, TOKENS, build_model, build_sources
+
+from brido.errors import BridoError
+from brido.models.stepping import PlainDecoder, SharedDecoder, decoder_of
+from brido.search.search import SearchSettings, diverse_beam_search
+
+CONFIGURATIONS = {
+    "bart": transformers.BartConfig,
+    "mbart": transformers.MBartConfig,
+    "marian": transformers.MarianConfig,
+    "pegasus": transformers.PegasusConfig,
+}
+DOCUMENTS, ROWS, STEPS = 3, 4, 6
+
+
+def published_model(family: str) -> transformers.PreTrainedModel:
+    """Small, random, and with what published checkpoints have and the default settings do not."""
+    configuration = CONFIGURATIONS[family](
+        **SMALL, **LAYERS, **TOKENS, scale_embedding=True, activation_function="swish"
+    )
+    torch.manual_seed(1)
+    model = getattr(transformers, CLASSES[family])(configuration).double().eval()
+    model.final_logits_bias.normal_()
+    for name, weight in model.named_parameters():
+        if "norm" in name or name.endswith("bias"):  # at the start ones and zeros, which hide much
+            weight.data.uniform_(-1, 1)
+    return model
+
+
+def tokens_of(seed: int, *shape: int) -> torch.Tensor:
+    return torch.randint(3, 61, shape, generator=torch.Generator().manual_seed(seed))
+
+
+def full_logits(model, source, mask, tokens):
+    """Logits [R, V] behind `tokens` [R, t], sources repeated, no cache."""
+    rows = len(tokens) // len(source)
+    with torch.no_grad():
+        return model(
+            input_ids=source.repeat_interleave(rows, 0),
+            attention_mask=mask.repeat_interleave(rows, 0),
+            decoder_input_ids=tokens,
+        ).logits[:, -1]
+
+
+@pytest.mark.parametrize("padded", [False, True])
+@pytest.mark.parametrize("prefix", [1, 2])
+@pytest.mark.parametrize("family", [*CONFIGURATIONS, "t5"])
+def test_steps_have_the_logits_of_the_whole_sequence(family, prefix, padded):
+    model = build_model("t5", 1) if family == "t5" else published_model(family)
+    source, mask = build_sources("bart", 2, documents=DOCUMENTS, length=9, padded=padded)
+    decoder = decoder_of(model, source, mask, prefix + STEPS)
+    assert isinstance(decoder, PlainDecoder if family == "t5" else SharedDecoder)
+    first = tokens_of(3, DOCUMENTS, prefix)
+    with torch.no_grad():
+        logits = decoder.start(first, ROWS)
+        torch.testing.assert_close(logits, full_logits(model, source, mask, first))
+        history = first.repeat_interleave(ROWS, 0)
+        for step in range(STEPS):
+            token = tokens_of(step, len(history))
+            history = torch.cat([history, token[:, None]], dim=1)
+            expected = full_logits(model, source, mask, history)
+            torch.testing.assert_close(decoder.step(token), expected)
+            # Rows go on from others of their document; then a document leaves.
+            moved = tokens_of(step, len(source), ROWS) % ROWS
+            rows = (torch.arange(len(source))[:, None] * ROWS + moved).flatten()
+            decoder.reorder(rows)
+            history = history[rows]
+            if step == 2:
+                left = torch.tensor([0, 2])
+                decoder.keep(left, ROWS)
+                source, mask = source[left], mask[left]
+                history = history.view(DOCUMENTS, ROWS, -1)[left].flatten(0, 1)
+
+
+@pytest.mark.parametrize("family", CONFIGURATIONS)
+def test_more_tokens_than_the_decoder_has_positions_are_refused(family):
+    model = build_model(family, 1)
+    source, mask = build_sources(family, 1, documents=1, length=5, padded=False)
+    fits = SearchSettings(num_beams=2, num_beam_groups=2, min_length=65, max_length=65)
+    assert diverse_beam_search(model, source, mask, fits).sequences.shape[2] == 65
+    longer = SearchSettings(num_beams=2, num_beam_groups=2, max_length=66)
+    with pytest.raises(BridoError, match=r"max_length \(66\) is more than .* 64 positions"):
+        diverse_beam_search(model, source, mask, longer)

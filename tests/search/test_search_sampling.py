@@ -1,0 +1,70 @@
+"""Sampling on whole models."""
+
+import itertools
+
+import pytest
+import torch
+from tiny_models import build_model, build_sources
+from transformers import TopPLogitsWarper
+
+from brido.search.sampling import SamplingSettings, document_uniforms, sample
+
+SETTINGS = SamplingSettings(
+    num_return_sequences=3, temperature=0.8, top_p=0.9, max_length=10, no_repeat_ngram_size=2
+)
+
+
+def slow_sample(model, source, mask, uniforms, settings):
+    """One row without a cache: the model asked anew for every token."""
+    tokens, total = [model.generation_config.decoder_start_token_id], 0.0
+    end = model.generation_config.eos_token_id
+    while len(tokens) < settings.max_length:
+        ids = torch.tensor([tokens])
+        logits = model(input_ids=source, attention_mask=mask, decoder_input_ids=ids).logits[0, -1]
+        scored = logits.clone()
+        pairs = set(itertools.pairwise(tokens))
+        for token in range(len(scored)):
+            if (tokens[-1], token) in pairs:
+                scored[token] = -torch.inf
+        scored = TopPLogitsWarper(settings.top_p)(None, scored[None] / settings.temperature)[0]
+        order = scored.argsort(descending=True)
+        mass = scored.softmax(-1)[order].cumsum(0)
+        token = int(order[int((mass <= uniforms[len(tokens)]).sum())])
+        total += float(logits.log_softmax(-1)[token])
+        tokens.append(token)
+        if token == end:
+            break
+    return tokens, total / (len(tokens) - 1) ** settings.length_penalty
+
+
+@pytest.mark.parametrize("family", ["bart", "t5"])
+@torch.no_grad()
+def test_samples_and_scores_equal_a_slow_version(family):
+    model = build_model(family, 3, 2.0)
+    source, mask = build_sources(family, 3, documents=3, length=7, padded=True)
+    uniforms = document_uniforms(0, ["x", "y", "z"], 3, SETTINGS.max_length)
+    sequences, scores = sample(model, source, mask, SETTINGS, uniforms)
+    for document in range(3):
+        for row in range(3):
+            one = slice(document, document + 1)
+            expected, score = slow_sample(
+                model, source[one], mask[one], uniforms[document, row], SETTINGS
+            )
+            found = sequences[document, row].tolist()
+            assert found[: len(expected)] == expected
+            assert set(found[len(expected) :]) <= {model.generation_config.pad_token_id}
+            assert float(scores[document, row]) == pytest.approx(score, rel=1e-5)
+
+
+def test_samples_do_not_depend_on_the_batch():
+    model = build_model("bart", 4, 3.0)
+    source, mask = build_sources("bart", 4, documents=4, length=7, padded=True)
+    ids = ["a", "b", "c", "d"]
+    together, _ = sample(model, source, mask, SETTINGS, document_uniforms(1, ids, 3, 10))
+    for place, name in enumerate(ids):
+        one = slice(place, place + 1)
+        alone, _ = sample(
+            model, source[one], mask[one], SETTINGS, document_uniforms(1, [name], 3, 10)
+        )
+        width = min(alone.shape[2], together.shape[2])
+        assert torch.equal(alone[0, :, :width], together[place, :, :width])

@@ -1,0 +1,189 @@
+"""The steps of a search, each against a slow and obvious version."""
+
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from transformers import TopPLogitsWarper
+
+from brido.errors import BridoError
+from brido.search.bans import SpecialTokens, ban_tokens, row_top_k, top_k_of_lanes
+from brido.search.groups import Step, choose_by_operators, choose_compiled
+from brido.search.sampling import SamplingSettings, document_uniforms, nucleus_pick
+
+
+@pytest.mark.parametrize("find", [row_top_k, top_k_of_lanes])
+@pytest.mark.parametrize(("columns", "k"), [(61, 5), (997, 9), (1600, 40), (4096, 33), (40, 40)])
+def test_the_top_k_equals_a_sort(find, columns, k):
+    values = torch.randn(7, columns, generator=torch.Generator().manual_seed(columns))
+    top, where = find(values, k)
+    expected = values.sort(dim=1, descending=True)
+    assert torch.equal(top, expected.values[:, :k])
+    assert torch.equal(where, expected.indices[:, :k])
+
+
+def test_the_top_k_of_a_short_row_is_all_of_it():
+    top, where = row_top_k(torch.tensor([[1.0, 3.0, 2.0]]), 5)
+    assert top.tolist() == [[3.0, 2.0, 1.0]]
+    assert where.tolist() == [[1, 2, 0]]
+
+
+@pytest.mark.parametrize("find", [row_top_k, top_k_of_lanes])
+def test_the_top_k_keeps_equal_values_apart(find):
+    values = torch.zeros(2, 1600)
+    values[:, 3::16] = 1.0
+    top, where = find(values, 40)
+    assert (top == 1.0).all()
+    assert all(len(set(row)) == 40 for row in where.tolist())
+    assert torch.equal(values.gather(1, where), top)
+
+
+def naive_bans(history: list[int], size: int) -> set[int]:
+    """Tokens that would make the last `size` tokens an n-gram that is there already."""
+    seen = {tuple(history[i : i + size]) for i in range(len(history) - size + 1)}
+    tail = tuple(history[len(history) - size + 1 :]) if size > 1 else ()
+    return {token for token in range(8) if (*tail, token) in seen}
+
+
+@pytest.mark.parametrize("columns", [20, 4096])
+def test_a_row_of_nan_stays_inside_the_row(columns):
+    top, where = row_top_k(torch.full((2, columns), torch.nan), 9)
+    assert top.isnan().all()
+    assert ((where >= 0) & (where < columns)).all()
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.integers(0, 2**31), st.integers(1, 40), st.integers(1, 900), st.integers(2, 300))
+def test_the_compiled_top_k_equals_a_sort_even_with_ties(seed, k, columns, distinct):
+    generator = torch.Generator().manual_seed(seed)
+    values = torch.randint(0, distinct, (3, columns), generator=generator).float()
+    values[0, : columns // 2] = -torch.inf
+    top, where = row_top_k(values, k)
+    assert torch.equal(top, values.sort(dim=1, descending=True).values[:, :k])
+    assert torch.equal(values.gather(1, where), top)
+    assert all(len(set(row)) == top.shape[1] for row in where.tolist())
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.lists(st.integers(0, 7), min_size=1, max_size=14), st.integers(1, 4))
+def test_n_gram_bans_equal_the_naive_rule(history, size):
+    special = SpecialTokens(0, 7, 1, None, None, ())
+    values = ban_tokens(torch.zeros(1, 8), torch.tensor([history]), special, 0, size)
+    banned = {token for token in range(8) if values[0, token] == -torch.inf}
+    expected = naive_bans(history, size) if len(history) >= size else set()
+    assert banned == expected
+    assert all(values[0, token] == 0 for token in set(range(8)) - banned)
+
+
+def test_the_end_is_banned_below_the_minimum_length():
+    special = SpecialTokens(0, 7, 1, None, None, (4,))
+    short = ban_tokens(torch.zeros(2, 8), torch.zeros(2, 3, dtype=torch.long), special, 4, 0)
+    long = ban_tokens(torch.zeros(2, 8), torch.zeros(2, 4, dtype=torch.long), special, 4, 0)
+    assert (short[:, 7] == -torch.inf).all()
+    assert (long[:, 7] == 0).all()
+    assert (long[:, 4] == -torch.inf).all()
+
+
+def naive_next_tokens(scores, running, done, penalty, end, pad):
+    """Diverse beam search's step for one document over the whole vocabulary, in plain loops."""
+    beams, vocabulary = scores.shape
+    groups = len(done)
+    size = beams // groups
+    taken: list[int] = []
+    for group in range(groups):
+        if done[group]:
+            taken += [pad] * size
+            continue
+        options = [
+            (scores[row, token] - penalty * taken.count(token) + running[row], token)
+            for row in range(group * size, group * size + size)
+            for token in range(vocabulary)
+        ]
+        best = sorted(options, key=lambda option: -option[0])[: 2 * size]
+        taken += [token for _, token in best if token != end][:size]
+    return taken
+
+
+@pytest.mark.parametrize(("beams", "groups"), [(4, 4), (6, 3), (8, 2)])
+@pytest.mark.parametrize("penalty", [0.0, 0.5, 20.0])
+@pytest.mark.parametrize("way", [choose_compiled, choose_by_operators])
+def test_choosing_equals_plain_loops_over_the_vocabulary(way, beams, groups, penalty):
+    generator = torch.Generator().manual_seed(beams)
+    log_probabilities = torch.randn(5 * beams, 40, generator=generator).log_softmax(-1)
+    running = -torch.rand(5, beams, generator=generator)
+    done = torch.rand(5, groups, generator=generator) < 0.3
+    values, tokens = row_top_k(log_probabilities, beams + 1)
+    values, tokens = values.view(5, beams, -1), tokens.view(5, beams, -1)
+    choice = way(Step(values, tokens, running, done, penalty, 40, 39, 1))
+    for document in range(5):
+        expected = naive_next_tokens(
+            log_probabilities.view(5, beams, 40)[document],
+            running[document],
+            done[document].tolist(),
+            penalty,
+            end=39,
+            pad=1,
+        )
+        assert choice.next_tokens[document].flatten().tolist() == expected
+
+
+@settings(max_examples=100, deadline=None)
+@given(
+    st.integers(0, 2**31),
+    st.sampled_from([(1, 1), (4, 1), (4, 4), (6, 3), (8, 2), (32, 4), (16, 16)]),
+    st.sampled_from([0.0, 0.3, 1.0, 5.0]),
+    st.integers(33, 60),
+)
+def test_both_ways_of_choosing_are_equal_to_the_last_bit(seed, shape, penalty, vocabulary):
+    beams, groups = shape
+    generator = torch.Generator().manual_seed(seed)
+    logits = torch.randn(3 * beams, vocabulary, generator=generator)
+    values, tokens = row_top_k(logits.log_softmax(-1), beams + 1)
+    running = -torch.rand(3, beams, generator=generator)
+    done = torch.rand(3, groups, generator=generator) < 0.2
+    values, tokens = values.view(3, beams, -1), tokens.view(3, beams, -1)
+    step = Step(values, tokens, running, done, penalty, vocabulary, vocabulary - 1, 1)
+    choices = (choose_compiled(step), choose_by_operators(step))
+    for one, other in zip(*(vars(choice).values() for choice in choices), strict=True):
+        assert torch.equal(one, other)
+
+
+@pytest.mark.parametrize("top_p", [0.2, 0.7, 0.95, 1.0])
+@pytest.mark.parametrize("columns", [50, 1500])
+def test_the_nucleus_is_that_of_transformers(top_p, columns):
+    logits = torch.randn(4, columns, generator=torch.Generator().manual_seed(1)) * 2
+    kept = TopPLogitsWarper(top_p)(None, logits) > -torch.inf if top_p < 1 else logits > -torch.inf
+    probabilities = logits.softmax(-1)
+    uniforms = torch.linspace(0, 1, 2001, dtype=torch.float64)[:-1]
+    for row in range(4):
+        drawn = nucleus_pick(probabilities[row].expand(2000, -1), top_p, uniforms)
+        mass = torch.where(kept[row], probabilities[row], 0.0)
+        frequency = torch.bincount(drawn, minlength=columns) / 2000
+        assert not (frequency[~kept[row]] > 0).any()
+        # Evenly spread numbers draw each token as often as its share says, but for one draw.
+        assert ((frequency - mass / mass.sum()).abs() <= 1.01 / 2000).all()
+
+
+def test_random_numbers_belong_to_the_document():
+    both = document_uniforms(3, ["a", "b"], 4, 5)
+    assert both.shape == (2, 4, 5)
+    assert torch.equal(both[1:], document_uniforms(3, ["b"], 4, 5))
+    assert not torch.equal(both[0], both[1])
+    assert not torch.equal(both, document_uniforms(4, ["a", "b"], 4, 5))
+    assert ((both >= 0) & (both < 1)).all()
+
+
+def test_all_problems_of_sampling_settings_are_named():
+    with pytest.raises(BridoError) as error:
+        SamplingSettings(0, temperature=0.0, top_p=1.5, min_length=9, max_length=1)
+    for part in ("num_return_sequences", "temperature (0.0)", "top_p (1.5)", "max_length (1)"):
+        assert part in str(error.value)
+
+
+@pytest.mark.parametrize("shape", [(1, 61), (3, 8000), (130, 8000), (9, 50265)])
+def test_log_softmax_may_be_taken_in_place(shape):
+    """PyTorch does not promise it, and the search saves its largest tensor with it."""
+    logits = torch.randn(shape, generator=torch.Generator().manual_seed(1)) * 5
+    expected = logits.log_softmax(-1)
+    torch.log_softmax(logits, -1, out=logits)
+    assert torch.equal(logits, expected)
