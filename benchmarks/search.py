@@ -103,7 +103,7 @@ def _generate(model: Any, source: Any, settings: dict[str, Any], engine: str) ->
 
     mask = torch.ones_like(source)
     if engine == "brido":
-        from brido.search.search import SearchSettings, diverse_beam_search
+        from brido.search import SearchSettings, diverse_beam_search
 
         result = diverse_beam_search(model, source, mask, SearchSettings(**settings))
         return result.sequences.flatten(0, 1).tolist()

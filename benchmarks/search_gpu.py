@@ -23,7 +23,7 @@ import torch
 
 from benchmarks.throughput import build_model
 from brido.models import family as families
-from brido.search.search import SearchSettings, diverse_beam_search
+from brido.search import SearchSettings, diverse_beam_search
 
 SECONDS_IN_ALL = 300.0
 GIB = 2**30

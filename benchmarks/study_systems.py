@@ -187,7 +187,7 @@ class Seed:
 
         path = checkpoint.parent / "decoded" / f"{checkpoint.name}-{split}-{length_penalty:g}.json"
         if not path.is_file():
-            from brido.search.search import SearchSettings
+            from brido.search import SearchSettings
 
             used = search_settings(checkpoint, self.params.decoding)
             search = {name: used[name] for name in DEFAULTS} | {"length_penalty": length_penalty}

@@ -38,7 +38,7 @@ from brido.models.family import inference_dtype
 from brido.models.layout import columns_first
 from brido.paper import DATASETS, THROUGHPUT
 from brido.preset import PRESETS
-from brido.search.search import SearchSettings, diverse_beam_search
+from brido.search import SearchSettings, diverse_beam_search
 from brido.settings import Params
 from brido.training.step import ContrastiveStep
 from stages.generate import search_method

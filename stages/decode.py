@@ -122,7 +122,7 @@ def _summaries(
     advance: Callable[[int], None],
 ) -> tuple[list[dict[str, Any]], dict[str, Any]]:
     """A shard's rows and counts; an empty document has an empty summary."""
-    from brido.search.search import SearchSettings
+    from brido.search import SearchSettings
 
     search = {name: used[name] for name in DEFAULTS}
     settings = SearchSettings(**search, num_return_sequences=1)

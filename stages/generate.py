@@ -20,7 +20,7 @@ from stages import paths
 
 if TYPE_CHECKING:
     from brido.candidates.local import Generator, Sampling
-    from brido.search.search import SearchSettings
+    from brido.search import SearchSettings
 
 SPLITS = ("train", "validation")
 # What is summed over the shards into the table's metadata.
@@ -92,8 +92,7 @@ def _load(params: Params) -> "Generator":
 def search_method(settings: GenerationSettings) -> "SearchSettings | Sampling":
     """What the generator is asked for: all beams of a search, or num_candidates samples."""
     from brido.candidates.local import Sampling
-    from brido.search.sampling import SamplingSettings
-    from brido.search.search import SearchSettings
+    from brido.search import SamplingSettings, SearchSettings
 
     lengths = {
         name: getattr(settings, name)

@@ -17,8 +17,8 @@ from brido.errors import BridoError
 from brido.launch import Process
 from brido.models.family import family_of, inference_dtype, source_positions
 from brido.models.layout import columns_first
-from brido.search.sampling import SamplingSettings, document_uniforms, sample
-from brido.search.search import SearchSettings, diverse_beam_search
+from brido.search import SamplingSettings, SearchSettings, diverse_beam_search
+from brido.search.sampling import document_uniforms, sample
 from brido.settings import RuntimeSettings
 
 

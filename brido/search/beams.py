@@ -12,7 +12,7 @@ from brido.search.groups import Choice, Step, choose
 from brido.search.hypotheses import Hypotheses
 
 if TYPE_CHECKING:
-    from brido.search.search import SearchSettings
+    from brido.search.settings import SearchSettings
 
 # On an accelerator a look at "is anything done?" waits for the device, so it is taken rarely.
 STEPS_BETWEEN_CHECKS = 8
@@ -50,7 +50,7 @@ class Search:
             pad=special.pad,
             device=device,
         )
-        returned = settings.num_return_sequences
+        returned = settings.returned
         self.active = torch.arange(documents, device=device)
         self.sequences = self.history[:, :returned].clone()
         self.scores = torch.zeros(documents, returned, device=device)
@@ -161,7 +161,7 @@ class Search:
 
     def _store(self, documents: torch.Tensor) -> None:
         """Write down the result of `documents` (places in the present batch)."""
-        best = self.hypotheses.best(self.settings.num_return_sequences)
+        best = self.hypotheses.best(self.settings.returned)
         places = self.active.index_select(0, documents)
         for kept, part in zip((self.sequences, self.scores, self.lengths), best, strict=True):
             kept[places] = part.index_select(0, documents)

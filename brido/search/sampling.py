@@ -4,59 +4,18 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Protocol
 
 import numpy as np
 import torch
 from transformers import PreTrainedModel
 
-from brido.errors import BridoError
 from brido.models.family import check_dtype, check_scores
 from brido.models.stepping import Decoder, decoder_of
 from brido.search.bans import SpecialTokens, ban_tokens
+from brido.search.settings import Lengths, SamplingSettings
 
 # Tokens looked at before a whole row is sorted; a nucleus is rarely wider.
 FIRST_LOOK = 512
-
-
-class Lengths(Protocol):
-    """The part of search and sampling settings that holds for any way to pick a token."""
-
-    length_penalty: float
-    min_length: int
-    max_length: int
-    no_repeat_ngram_size: int
-
-
-@dataclass(frozen=True)
-class SamplingSettings:
-    """How to sample, in transformers' own names; lengths count the start token."""
-
-    num_return_sequences: int = 1
-    temperature: float = 1.0
-    top_p: float = 1.0
-    length_penalty: float = 1.0
-    min_length: int = 0
-    max_length: int = 20
-    no_repeat_ngram_size: int = 0
-
-    def __post_init__(self) -> None:
-        problems = []
-        if self.num_return_sequences < 1:
-            problems.append("num_return_sequences must be at least 1")
-        if self.temperature <= 0:
-            problems.append(f"temperature ({self.temperature}) must be positive")
-        if not 0 < self.top_p <= 1:
-            problems.append(f"top_p ({self.top_p}) must be above 0 and at most 1")
-        if self.max_length < 2:
-            problems.append(f"max_length ({self.max_length}) must be at least 2")
-        if self.min_length > self.max_length:
-            problems.append(
-                f"min_length ({self.min_length}) is more than max_length ({self.max_length})"
-            )
-        if problems:
-            raise BridoError.from_problems("these sampling settings do not fit:", problems)
 
 
 # Takes processed logits [R, V], the unfinished rows' numbers [R] and the step; returns tokens [R].

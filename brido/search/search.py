@@ -7,9 +7,7 @@ documents leaving the batch, and one top-k a row in place of one a group.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Literal
 
 import torch
 from transformers import PreTrainedModel
@@ -19,58 +17,7 @@ from brido.models.family import check_dtype, check_scores
 from brido.models.stepping import decoder_of
 from brido.search.bans import SpecialTokens
 from brido.search.beams import Search
-
-
-@dataclass(frozen=True)
-class SearchSettings:
-    """How to search, in transformers' own names and defaults.
-
-    min_length and max_length count tokens with the start token. num_return_sequences None means
-    num_beams. early_stopping: True stops a group when it has as many hypotheses as beams, False
-    when the best running beam at its present length cannot beat the worst of them, "never" when it
-    cannot at any length.
-    """
-
-    num_beams: int = 1
-    num_beam_groups: int = 1
-    diversity_penalty: float = 0.0
-    num_return_sequences: int | None = None
-    length_penalty: float = 1.0
-    min_length: int = 0
-    max_length: int = 20
-    no_repeat_ngram_size: int = 0
-    early_stopping: bool | Literal["never"] = False
-
-    def __post_init__(self) -> None:
-        if self.num_return_sequences is None:
-            object.__setattr__(self, "num_return_sequences", self.num_beams)
-        problems = list(self._problems())
-        if problems:
-            raise BridoError.from_problems("these search settings do not fit together:", problems)
-
-    def _problems(self) -> Iterator[str]:
-        if min(self.num_beams, self.num_beam_groups, self.num_return_sequences) < 1:
-            yield "num_beams, num_beam_groups and num_return_sequences must be at least 1"
-        elif self.num_beams % self.num_beam_groups:
-            yield (
-                f"num_beam_groups ({self.num_beam_groups}) must divide num_beams "
-                f"({self.num_beams}): every group searches with the same number of beams"
-            )
-        if self.num_return_sequences > self.num_beams:
-            yield (
-                f"num_return_sequences ({self.num_return_sequences}) is more than num_beams "
-                f"({self.num_beams}): a search returns at most one candidate a beam"
-            )
-        if self.diversity_penalty < 0:
-            yield f"diversity_penalty ({self.diversity_penalty}) must not be negative"
-        if self.max_length < 2:
-            yield f"max_length ({self.max_length}) must be at least 2: it counts the start token"
-        if self.min_length > self.max_length:
-            yield f"min_length ({self.min_length}) is more than max_length ({self.max_length})"
-        if self.no_repeat_ngram_size < 0:
-            yield f"no_repeat_ngram_size ({self.no_repeat_ngram_size}) must not be negative"
-        if self.early_stopping not in (True, False, "never"):
-            yield f"early_stopping must be true, false or never, not {self.early_stopping!r}"
+from brido.search.settings import SearchSettings
 
 
 @dataclass(frozen=True)

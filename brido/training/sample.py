@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from transformers import PreTrainedModel
 
 from brido.models.family import family_of
-from brido.search.search import SearchSettings, beam_search
+from brido.search import SearchSettings, beam_search
 from brido.training.batches import Encoder
 
 SEARCH_KEYS = (

@@ -5,7 +5,7 @@ import torch
 from tiny_models import build_model, build_sources
 
 from brido.models.layout import columns_first
-from brido.search.search import SearchSettings, diverse_beam_search
+from brido.search import SearchSettings, diverse_beam_search
 
 FAMILIES = ["bart", "mbart", "marian", "pegasus", "t5"]
 
@@ -24,7 +24,7 @@ def test_a_model_laid_out_by_columns_is_the_same_model(family):
     )
     assert tied == also
     source, mask = build_sources(family, 3, documents=3, length=9, padded=True)
-    settings = SearchSettings(6, 3, 0.7, max_length=12)
+    settings = SearchSettings(num_beams=6, num_beam_groups=3, diversity_penalty=0.7, max_length=12)
     expected = diverse_beam_search(model, source, mask, settings)
     result = diverse_beam_search(other, source, mask, settings)
     assert torch.equal(result.sequences, expected.sequences)

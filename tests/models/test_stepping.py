@@ -7,7 +7,7 @@ from tiny_models import CLASSES, LAYERS, SMALL, TOKENS, build_model, build_sourc
 
 from brido.errors import BridoError
 from brido.models.stepping import PlainDecoder, SharedDecoder, decoder_of
-from brido.search.search import SearchSettings, diverse_beam_search
+from brido.search import SearchSettings, diverse_beam_search
 
 CONFIGURATIONS = {
     "bart": transformers.BartConfig,

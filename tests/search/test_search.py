@@ -9,8 +9,8 @@ import torch
 from tiny_models import build_model, build_sources
 
 from brido.errors import BridoError
+from brido.search import SearchSettings, beam_search, diverse_beam_search
 from brido.search import beams as beams_module
-from brido.search.search import SearchSettings, beam_search, diverse_beam_search
 
 FIXTURES = Path(__file__).parent / "fixtures" / "search_4_55_4.json"
 RECORDED = json.loads(FIXTURES.read_text(encoding="utf-8"))

@@ -7,7 +7,8 @@ import torch
 from tiny_models import build_model, build_sources
 from transformers import TopPLogitsWarper
 
-from brido.search.sampling import SamplingSettings, document_uniforms, sample
+from brido.search import SamplingSettings
+from brido.search.sampling import document_uniforms, sample
 
 SETTINGS = SamplingSettings(
     num_return_sequences=3, temperature=0.8, top_p=0.9, max_length=10, no_repeat_ngram_size=2

@@ -7,9 +7,10 @@ from hypothesis import strategies as st
 from transformers import TopPLogitsWarper
 
 from brido.errors import BridoError
+from brido.search import SamplingSettings
 from brido.search.bans import SpecialTokens, ban_tokens, row_top_k, top_k_of_lanes
 from brido.search.groups import Step, choose_by_operators, choose_compiled
-from brido.search.sampling import SamplingSettings, document_uniforms, nucleus_pick
+from brido.search.sampling import document_uniforms, nucleus_pick
 
 
 @pytest.mark.parametrize("find", [row_top_k, top_k_of_lanes])
@@ -175,7 +176,9 @@ def test_random_numbers_belong_to_the_document():
 
 def test_all_problems_of_sampling_settings_are_named():
     with pytest.raises(BridoError) as error:
-        SamplingSettings(0, temperature=0.0, top_p=1.5, min_length=9, max_length=1)
+        SamplingSettings(
+            num_return_sequences=0, temperature=0.0, top_p=1.5, min_length=9, max_length=1
+        )
     for part in ("num_return_sequences", "temperature (0.0)", "top_p (1.5)", "max_length (1)"):
         assert part in str(error.value)
 

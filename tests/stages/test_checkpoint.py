@@ -13,7 +13,7 @@ from brido.candidates.local import Generator
 from brido.errors import BridoError
 from brido.launch import Process
 from brido.models.checkpoint import store_checkpoint
-from brido.search.search import SearchSettings
+from brido.search import SearchSettings
 from brido.settings import RuntimeSettings, TrainingSettings
 from brido.training.batches import Encoder
 from brido.training.documents import RankedDocument

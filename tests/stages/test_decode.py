@@ -8,7 +8,7 @@ import pytest
 import small_project
 
 from brido.errors import BridoError
-from brido.search.search import SearchSettings, beam_search
+from brido.search import SearchSettings, beam_search
 from brido.settings import DecodingSettings
 from brido.tables import DECODED, read_metadata, read_rows
 from stages import decode, paths

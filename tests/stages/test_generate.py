@@ -15,7 +15,7 @@ import torch
 
 from brido.candidates import local as generator
 from brido.errors import BridoError
-from brido.search.search import SearchSettings, diverse_beam_search
+from brido.search import SearchSettings, diverse_beam_search
 from brido.tables import CANDIDATES, read_metadata, read_rows, write_table
 from stages import generate
 
