@@ -35,3 +35,15 @@ def choose_device(name: str, threads: int = 0) -> torch.device:
             f"runtime.device: {name} cannot be used here ({reason}); auto takes what is there"
         ) from None
     return device
+
+
+def inference_dtype(device: torch.device) -> torch.dtype:
+    """bfloat16 on an accelerator that computes in it, float32 everywhere else.
+
+    float16 is never chosen by itself: PEGASUS and T5 overflow in it.
+    """
+    import torch
+
+    if device.type == "cuda" and torch.cuda.is_bf16_supported(including_emulation=False):
+        return torch.bfloat16
+    return torch.float32

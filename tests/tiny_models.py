@@ -8,6 +8,10 @@ in an environment of its own.
 import numpy as np
 import torch
 import transformers
+from tokenizers import Tokenizer
+from tokenizers.models import WordLevel
+from tokenizers.pre_tokenizers import WhitespaceSplit
+from tokenizers.processors import TemplateProcessing
 
 PAD, BOS, EOS = 1, 0, 2
 SMALL = {"vocab_size": 61, "d_model": 16, "max_position_embeddings": 64}
@@ -85,6 +89,17 @@ def build_model(
     return model.to(dtype)
 
 
+def set_end_tokens(model: transformers.PreTrainedModel, case: dict) -> None:
+    """Give a model the end tokens and the repetition penalty of a recorded case, if it has any."""
+    settings = model.generation_config
+    settings.eos_token_id = case.get("ends", settings.eos_token_id)
+    settings.repetition_penalty = case.get("repetition_penalty", 1.0)
+    if settings.forced_eos_token_id is not None and "ends" in case:
+        settings.forced_eos_token_id = case["ends"][0]
+    for end in case.get("ends", [])[1:]:
+        model.final_logits_bias[0, end] += case["end_bias"]
+
+
 def build_sources(
     family: str, seed: int, documents: int, length: int, padded: bool
 ) -> tuple[torch.Tensor, torch.Tensor]:
@@ -96,3 +111,42 @@ def build_sources(
     mask = (torch.arange(length)[None, :] < torch.tensor(lengths)[:, None]).long()
     pad = 0 if family in ("pegasus", "t5") else PAD
     return ids.masked_fill(mask == 0, pad), mask
+
+
+WORDS = [f"w{number}" for number in range(40)]
+SPECIAL = ["<s>", "<pad>", "</s>", "<unk>"]
+
+
+def tiny_bart(seed: int = 0, **changes: object) -> transformers.PreTrainedModel:
+    """A random BART for the tokenizer below."""
+    torch.manual_seed(seed)
+    shape = {
+        "vocab_size": len(SPECIAL) + len(WORDS),
+        "d_model": 16,
+        "encoder_layers": 1,
+        "decoder_layers": 1,
+        "encoder_attention_heads": 2,
+        "decoder_attention_heads": 2,
+        "encoder_ffn_dim": 24,
+        "decoder_ffn_dim": 24,
+        "max_position_embeddings": 64,
+        "dropout": 0.0,
+        "init_std": 0.2,
+    }
+    return transformers.BartForConditionalGeneration(
+        transformers.BartConfig(**{**shape, **changes})
+    )
+
+
+def word_tokenizer(
+    kind: type = transformers.PreTrainedTokenizerFast,
+) -> transformers.PreTrainedTokenizerFast:
+    """BART's conventions over 40 words: `<s> x </s>`."""
+    vocabulary = {word: number for number, word in enumerate([*SPECIAL, *WORDS])}
+    backend = Tokenizer(WordLevel(vocabulary, unk_token="<unk>"))
+    backend.pre_tokenizer = WhitespaceSplit()
+    backend.post_processor = TemplateProcessing(
+        single="<s> $A </s>", special_tokens=[("<s>", BOS), ("</s>", EOS)]
+    )
+    special = dict(zip(("bos", "pad", "eos", "unk"), SPECIAL, strict=True))
+    return kind(tokenizer_object=backend, **{f"{k}_token": v for k, v in special.items()})

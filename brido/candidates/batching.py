@@ -4,22 +4,10 @@ from __future__ import annotations
 
 import gc
 from collections.abc import Callable
-from typing import Any
 
 import torch
 
 from brido.errors import BridoError
-
-
-def encode_sources(
-    tokenizer: Any, documents: list[str], max_source_tokens: int
-) -> tuple[list[list[int]], int]:
-    """Each document's token ids, at most `max_source_tokens`, and how many had to be cut."""
-    cut = tokenizer(documents, truncation=True, max_length=max_source_tokens).input_ids
-    # Special tokens stand at the end of a cut document too, so its length alone says nothing.
-    full = [number for number, ids in enumerate(cut) if len(ids) == max_source_tokens]
-    whole = tokenizer([documents[n] for n in full], verbose=False).input_ids if full else []
-    return cut, sum(len(ids) > max_source_tokens for ids in whole)
 
 
 def plan_batches(lengths: list[int], rows_a_document: int, budget: int) -> list[list[int]]:
@@ -38,19 +26,6 @@ def plan_batches(lengths: list[int], rows_a_document: int, budget: int) -> list[
         else:
             batches.append([number])
     return batches
-
-
-def pad_batch(
-    token_ids: list[list[int]], pad: int, device: torch.device
-) -> tuple[torch.Tensor, torch.Tensor]:
-    """input_ids and attention_mask [B, S], padded on the right, on `device`."""
-    longest = max(map(len, token_ids))
-    ids = torch.full((len(token_ids), longest), pad)
-    mask = torch.zeros_like(ids)
-    for row, tokens in enumerate(token_ids):
-        ids[row, : len(tokens)] = torch.tensor(tokens)
-        mask[row, : len(tokens)] = 1
-    return ids.to(device), mask.to(device)
 
 
 class MemoryBudget:

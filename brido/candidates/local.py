@@ -1,25 +1,23 @@
-"""A checkpoint that turns documents into candidates: tokenizer, model, device and memory."""
+"""A checkpoint that turns documents into candidates, in as much memory as there is."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import torch
-from transformers import AutoModelForSeq2SeqLM, AutoTokenizer
-from transformers.utils.logging import disable_progress_bar
 
-from brido.candidates.batching import MemoryBudget, encode_sources, pad_batch, plan_batches
-from brido.device import choose_device
-from brido.errors import BridoError
-from brido.launch import Process
-from brido.models.family import family_of, inference_dtype, source_positions
-from brido.models.layout import columns_first
+from brido.candidates.batching import MemoryBudget, plan_batches
+from brido.device import choose_device, inference_dtype
+from brido.models import LanguageModel
+from brido.models.family import Sources
 from brido.search import SamplingSettings, SearchSettings, diverse_beam_search
 from brido.search.sampling import document_uniforms, sample
-from brido.settings import RuntimeSettings
+
+if TYPE_CHECKING:
+    from brido.settings import ReadingSettings, RuntimeSettings
 
 
 @dataclass(frozen=True)
@@ -47,33 +45,19 @@ class Generator:
         self,
         folder: Path,
         runtime: RuntimeSettings,
-        max_source_tokens: int,
-        section: str,
-        process: Process,
+        reading: ReadingSettings,
+        device: str | None = None,
     ) -> None:
-        """Load `folder` for inference; `section` of params.yaml is named in errors.
+        """Load `folder` for inference, on `device` where it is not runtime's.
 
         Raises:
-            BridoError: the device is not there, or the sources are longer than the model's
-                positions.
+            BridoError: the device is not there, or the folder holds no model that can read so.
         """
-        self.device = _device(runtime, process)
+        place = _device(device or runtime.device, runtime.threads)
         auto = runtime.precision == "auto"
-        dtype = inference_dtype(self.device) if auto else getattr(torch, runtime.precision)
-        disable_progress_bar()  # of a fraction of a second
-        self.tokenizer = AutoTokenizer.from_pretrained(folder)
-        model = AutoModelForSeq2SeqLM.from_pretrained(folder, dtype=dtype)
-        self.model = model.to(self.device).eval()
-        if self.device.type == "cpu":
-            columns_first(self.model)
-        self.max_source_tokens = max_source_tokens
+        dtype = inference_dtype(place) if auto else getattr(torch, runtime.precision)
+        self.language = LanguageModel.load(folder, reading, place, dtype).ready_to_write()
         self.budget = MemoryBudget(runtime.batch_tokens)
-        positions = source_positions(self.model.config)
-        if positions is not None and max_source_tokens > positions:
-            raise BridoError(
-                f"{section}.max_source_tokens ({max_source_tokens}) is more than the {positions} "
-                f"positions of {folder}"
-            )
 
     def generate(
         self,
@@ -88,24 +72,24 @@ class Generator:
         """
         if not documents:
             return Generated([], [])
-        tokens, truncated = encode_sources(self.tokenizer, documents, self.max_source_tokens)
+        sources = self.language.read(documents)
+        tokens = sources.mask.sum(1).tolist()
         found: dict[int, tuple[list[str], list[float]]] = {}
         sampled = isinstance(method, Sampling)
         rows = method.settings.num_return_sequences if sampled else method.num_beams
         halved_before = self.budget.halved
 
         def work(numbers: list[int]) -> None:
-            pad = self.model.generation_config.pad_token_id
-            batch = pad_batch([tokens[number] for number in numbers], pad, self.device)
+            batch = sources.take(numbers).to(self.language.model.device)
             sequences, scores = self._run(batch, [ids[number] for number in numbers], method)
             for place, number in enumerate(numbers):
-                found[number] = (self._texts(sequences[place]), scores[place].tolist())
+                found[number] = (self.language.text(sequences[place]), scores[place].tolist())
             advance(len(numbers))
 
         waiting = list(range(len(documents)))
         while waiting:
             # Planned anew after each batch: the budget may have shrunk.
-            lengths = [len(tokens[number]) for number in waiting]
+            lengths = [tokens[number] for number in waiting]
             first = plan_batches(lengths, rows, self.budget.tokens)[0]
             self.budget.run([waiting[place] for place in first], work)
             waiting = [number for number in waiting if number not in found]
@@ -113,38 +97,26 @@ class Generator:
         return Generated(
             [texts for texts, _ in results],
             [scores for _, scores in results],
-            truncated,
+            len(sources.cut),
             self.budget.halved - halved_before,
         )
 
     def _run(
-        self, batch: tuple[torch.Tensor, torch.Tensor], ids: list[str], method: Any
+        self, batch: Sources, ids: list[str], method: SearchSettings | Sampling
     ) -> tuple[torch.Tensor, torch.Tensor]:
+        model = self.language.model
         if isinstance(method, Sampling):
             settings = method.settings
             uniforms = document_uniforms(
                 method.seed, ids, settings.num_return_sequences, settings.max_length
             )
-            sequences, scores = sample(self.model, *batch, settings, uniforms)
+            sequences, scores = sample(model, batch.ids, batch.mask, settings, uniforms)
             return sequences.cpu(), scores.cpu()
-        result = diverse_beam_search(self.model, *batch, method)
+        result = diverse_beam_search(model, batch.ids, batch.mask, method)
         return result.sequences.cpu(), result.scores.cpu()
 
-    def _texts(self, sequences: torch.Tensor) -> list[str]:
-        texts = self.tokenizer.batch_decode(
-            sequences, skip_special_tokens=True, clean_up_tokenization_spaces=False
-        )
-        newline = family_of(self.model.config).newline
-        if newline:
-            texts = [text.replace(newline, " ") for text in texts]
-        return [" ".join(text.split()) for text in texts]
 
-
-def _device(runtime: RuntimeSettings, process: Process) -> torch.device:
-    device = choose_device(runtime.device, runtime.threads)
-    if device.type == "mps":
-        # Scores of hypotheses are float64, which Apple's GPUs do not have.
-        return torch.device("cpu")
-    if device.type == "cuda" and process.count > 1 and device.index is None:
-        return torch.device("cuda", process.local_rank)
-    return device
+def _device(name: str, threads: int) -> torch.device:
+    device = choose_device(name, threads)
+    # Scores of hypotheses are float64, which Apple's GPUs do not have.
+    return torch.device("cpu") if device.type == "mps" else device

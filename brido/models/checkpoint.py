@@ -14,7 +14,10 @@ from brido.hub import hub_errors
 from brido.models.family import family_of
 
 if TYPE_CHECKING:
+    import torch
     from transformers import PreTrainedModel, PreTrainedTokenizerBase
+
+    Loaded = tuple[PreTrainedModel, PreTrainedTokenizerBase]
 
 # Everything of a repository that PyTorch models need; other frameworks' weights stay away.
 _SMALL_FILES = ["*.json", "*.txt", "*.model", "*.spm", "*.bpe"]
@@ -43,7 +46,7 @@ def store_checkpoint(source: str, revision: str | None, folder: Path, key: str) 
     else:
         origin = fetch(source, revision, key)
         description["commit"] = origin.name
-    model, tokenizer = _load(origin, key)
+    model, tokenizer = _load_foreign(origin, key)
     with atomic_folder(folder) as temporary:
         save(model, tokenizer, temporary)
         text = json.dumps(description, indent=2, sort_keys=True)
@@ -94,24 +97,53 @@ def save(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, folder: Pat
     tokenizer.save_pretrained(folder)
 
 
-def _load(folder: Path, key: str) -> tuple[PreTrainedModel, PreTrainedTokenizerBase]:
-    """Model (float32) and tokenizer of a folder; a BridoError says what it lacks."""
+def load_checkpoint(folder: Path, dtype: torch.dtype) -> Loaded:
+    """Model and tokenizer of a folder that `save` wrote, as it is.
+
+    Raises:
+        BridoError: the folder is missing or cannot be loaded.
+    """
+    if not folder.is_dir():
+        raise BridoError(f"{folder} is missing: run `dvc repro`, which makes it")
+    try:
+        family = family_of(_config(folder))
+        return family.load(folder, dtype), _tokenizer(folder)
+    except BridoError:
+        raise
+    except Exception as error:
+        raise BridoError(
+            f"{folder} cannot be loaded ({_first_line(error)}): make it again with `dvc repro -f`"
+        ) from error
+
+
+def _config(folder: Path) -> Any:
+    from transformers import AutoConfig
+
+    return AutoConfig.from_pretrained(folder)
+
+
+def _tokenizer(folder: Path) -> PreTrainedTokenizerBase:
+    from transformers import AutoTokenizer
+
+    # local_files_only: it is written into the tokenizer's settings, which must not depend on
+    # whether there is a network.
+    return AutoTokenizer.from_pretrained(folder, local_files_only=True)
+
+
+def _load_foreign(folder: Path, key: str) -> Loaded:
+    """Model (float32) and tokenizer of anybody's folder; a BridoError says what it lacks."""
     import torch
-    from transformers import AutoConfig, AutoModelForSeq2SeqLM, AutoTokenizer
 
     try:
-        config = AutoConfig.from_pretrained(folder)
-        if not config.is_encoder_decoder:
-            raise BridoError(
-                f"{key}.source: {folder} holds a {config.model_type} model, which is no "
-                "encoder-decoder: BRIDO tunes BART, PEGASUS, mBART, T5 and their like"
-            )
-        # local_files_only: it is written into the tokenizer's settings, which must not depend on
-        # whether there is a network.
-        tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True)
-        model, found = AutoModelForSeq2SeqLM.from_pretrained(
+        config = _config(folder)
+        try:
+            family = family_of(config)  # warns where the family is unknown
+        except BridoError as error:
+            raise BridoError(f"{key}.source: {folder} holds {error}") from None
+        tokenizer = _tokenizer(folder)
+        model, found = family.load(
             folder,
-            dtype=torch.float32,
+            torch.float32,
             output_loading_info=True,
             ignore_mismatched_sizes=True,  # reported by _incomplete, with a name
         )
@@ -125,7 +157,6 @@ def _load(folder: Path, key: str) -> tuple[PreTrainedModel, PreTrainedTokenizerB
     problems = _incomplete(model, tokenizer, found)
     if problems:
         raise BridoError.from_problems(f"{key}.source: {folder} is no usable checkpoint:", problems)
-    family_of(model.config)  # warns where the family is unknown
     return model, tokenizer
 
 

@@ -20,15 +20,13 @@ from transformers import AttentionInterface, AttentionMaskInterface, PreTrainedM
 from transformers.integrations.sdpa_attention import sdpa_attention_forward
 from transformers.masking_utils import sdpa_mask
 
-from brido.models.family import family_of
-
 SHARED_SDPA = "brido_shared_sdpa"
 SHARED_EAGER = "brido_shared_eager"
 
 
 @contextmanager
-def shared_cross_attention(model: PreTrainedModel) -> Iterator[bool]:
-    """True where the model's cross-attention is shared inside the block, False where it cannot be.
+def shared_cross_attention(model: PreTrainedModel, shares: bool = True) -> Iterator[bool]:
+    """`shares`: True where the model's cross-attention is shared inside the block, else False.
 
     Inside, with True, call the decoder with ids [B*N, T] (row b*N + n is candidate n of document
     b), encoder states [B, S, D] and `source_mask(attention_mask)` as the encoder's mask; a cache
@@ -39,7 +37,7 @@ def shared_cross_attention(model: PreTrainedModel) -> Iterator[bool]:
     attention a second time. A model in "eager" attention stays in plain arithmetic, every other
     implementation runs on `scaled_dot_product_attention`. The former one is restored at the end.
     """
-    if not family_of(model.config).shares_cross_attention:
+    if not shares:
         yield False
         return
     former = model.config._attn_implementation

@@ -1,96 +1,223 @@
-"""What BRIDO has to know about each family of encoder-decoder models, in one table."""
+"""What a kind of language model is: how it is loaded, reads, writes, steps and scores.
+
+A `Family` is a stateless object, the only place that knows one kind of model. Search and likelihood
+ask it for `steps` and `states` and compare no model types themselves. Families are found by
+`config.model_type`; `register` adds one from anywhere.
+"""
 
 from __future__ import annotations
 
-import warnings
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import torch
+from torch import Tensor
+
+from brido.errors import BridoError
 
 if TYPE_CHECKING:
-    import torch
     from transformers import PreTrainedModel
 
+    from brido.models.language_model import LanguageModel
+    from brido.models.special_tokens import SpecialTokens
+    from brido.settings import ReadingSettings
 
-@dataclass(frozen=True)
-class Family:
-    """Facts about one family, under the name that `config.model_type` gives it.
 
-    shares_cross_attention: the decoder is built of BART's modules (`decoder.py`), reaches attention
-    through transformers' attention interface alone and takes the batch size of the source's keys
-    from the encoder states, so all candidates of a document can share one set of source keys and
-    values (`attention.py`).
-    has_positions: the model has a table of positions, so longer sources cannot be encoded.
-    float16: activations stay inside float16's range; PEGASUS and T5 overflow.
-    norm_first: BART's modules normalise what comes in, not what goes out, and the decoder at last.
-    newline: what the tokenizer writes for a new line in decoded text.
+class Sources(NamedTuple):
+    """B documents as a model reads them.
+
+    ids, mask [B, S] int64, padded; mask is 1 where a token is. cut: the places of the documents
+    that were longer than the limit.
+    """
+
+    ids: Tensor
+    mask: Tensor
+    cut: tuple[int, ...] = ()
+
+    def take(self, places: Sequence[int]) -> Sources:
+        """The documents at `places`, without columns that only others needed; `cut` stays behind"""
+        ids, mask = self.ids[list(places)], self.mask[list(places)]
+        used = mask.any(0)
+        return Sources(ids[:, used], mask[:, used])
+
+    def to(self, device: torch.device) -> Sources:
+        """The same documents on `device`."""
+        return self._replace(ids=self.ids.to(device), mask=self.mask.to(device))
+
+
+class Targets(NamedTuple):
+    """N texts of each of B documents as a model writes them.
+
+    ids [B, N, T] int64, padded at the end; position 0 is given and never scored. lengths [B, N]:
+    how many tokens behind it are scored.
+    """
+
+    ids: Tensor
+    lengths: Tensor
+
+
+class Head(NamedTuple):
+    """The projection of hidden states to logits: weight [V, D] and bias [V] or None."""
+
+    weight: Tensor
+    bias: Tensor | None
+
+
+class Steps(ABC):
+    """A batch of B documents being written token by token, with N rows each.
+
+    given: the tokens that stand before what is written and count in its length, as transformers
+    counts them (an encoder-decoder's start token).
+    """
+
+    given: tuple[int, ...] = ()
+
+    @abstractmethod
+    def start(self, tokens: Tensor, rows_a_document: int) -> Tensor:
+        """Logits [B, V] after the first tokens [B, P], `given` included; then N rows a document."""
+
+    @abstractmethod
+    def step(self, tokens: Tensor) -> Tensor:
+        """Logits [R, V] after one more token a row, `tokens` [R]; good until the next step."""
+
+    @abstractmethod
+    def reorder(self, rows: Tensor) -> None:
+        """Row r goes on from what row `rows[r]` was; the rows of a document stay its own."""
+
+    @abstractmethod
+    def keep(self, documents: Tensor, rows_a_document: int) -> None:
+        """Go on with `documents` (indices) alone."""
+
+
+class States(ABC):
+    """A model that has read B documents and scores texts of them, inside `Family.states`.
+
+    head: what turns `hidden` into logits; None where `hidden` gives the logits themselves.
+    """
+
+    head: Head | None = None
+
+    @abstractmethod
+    def hidden(self, ids: Tensor, scored: Tensor) -> Tensor:
+        """Hidden states (or logits) [scored tokens, D or V] that predict the scored tokens.
+
+        ids [B * n, T]: n texts a document, the given token first and the last token left out;
+        scored: flat indices into [B, n, T].
+        """
+
+
+class Family(ABC):
+    """One kind of language model, named as `config.model_type` names it.
+
+    float16: activations stay inside float16's range. has_positions: the model has a table of
+    positions, so longer sources cannot be read.
     """
 
     model_type: str
-    shares_cross_attention: bool
-    has_positions: bool
     float16: bool
-    norm_first: bool = False
-    newline: str | None = None
+    has_positions: bool
+
+    @abstractmethod
+    def load(self, folder: Path, dtype: torch.dtype, **how: Any) -> Any:
+        """The model of a folder in `save_pretrained`'s format; `how` goes to transformers."""
+
+    @abstractmethod
+    def special(self, model: PreTrainedModel) -> SpecialTokens:
+        """The tokens that steer what a model writes; BridoError where they are not usable."""
+
+    @abstractmethod
+    def read(self, tokenizer: Any, documents: Sequence[str], reading: ReadingSettings) -> Sources:
+        """Documents as tokens, each at most `reading.max_source_tokens`."""
+
+    @abstractmethod
+    def write(
+        self,
+        language: LanguageModel,
+        texts: Sequence[Sequence[str]],
+        sources: Sources | None,
+        limit: int,
+    ) -> list[list[int]]:
+        """N texts of each source as the model writes them, flat: the given token, then at most
+        `limit` tokens that are scored."""
+
+    @abstractmethod
+    def text(self, tokenizer: Any, sequences: Tensor) -> list[str]:
+        """The texts of written tokens [R, T]."""
+
+    @abstractmethod
+    def steps(self, model: PreTrainedModel, sources: Sources, limit: int) -> Steps:
+        """What a search needs: the sources read, ready to write up to `limit` tokens.
+
+        Raises:
+            BridoError: the model has not that many positions.
+        """
+
+    @abstractmethod
+    def states(
+        self, model: PreTrainedModel, sources: Sources, given: Tensor, passes: int
+    ) -> AbstractContextManager[States]:
+        """What the likelihood needs, for `passes` calls of `States.hidden`.
+
+        given [B, 1]: the token before the texts. Patches of a model live inside the block only.
+        """
+
+    def training(self, model: PreTrainedModel) -> AbstractContextManager[Any]:
+        """A block around forward and backward passes that needs what `states` patches."""
+        return nullcontext()
+
+    def written_with(self, model: PreTrainedModel) -> Iterator[torch.nn.Module]:
+        """The modules that run at every step of a search."""
+        return iter(())
+
+    def positions(self, config: Any) -> int | None:
+        """How many source tokens a model can read; None where it sets no limit."""
+        return getattr(config, "max_position_embeddings", None) if self.has_positions else None
 
 
-FAMILIES = {
-    family.model_type: family
-    for family in (
-        Family("bart", shares_cross_attention=True, has_positions=True, float16=True),
-        Family("mbart", True, has_positions=True, float16=True, norm_first=True),
-        Family("marian", shares_cross_attention=True, has_positions=True, float16=True),
-        Family("pegasus", True, True, float16=False, norm_first=True, newline="<n>"),
-        Family("t5", shares_cross_attention=False, has_positions=False, float16=False),
-    )
-}
+# Rooms of families that are imported when a model of theirs is first met.
+_MODULES = ("brido.models.encoder_decoder",)
+_FAMILIES: dict[str, Family] = {}
 
-_warned: set[str] = set()
+
+def register(family: Family) -> None:
+    """Make a family known under its model_type; it takes the place of one of the same name."""
+    _FAMILIES[family.model_type] = family
+
+
+def families() -> dict[str, Family]:
+    """All families that are known, by model_type."""
+    for module in _MODULES:
+        for family in import_module(module).FAMILIES:
+            _FAMILIES.setdefault(family.model_type, family)
+    return _FAMILIES
 
 
 def family_of(config: Any) -> Family:
     """The family of a model, from its `config.model_type`.
 
-    An unknown family is treated with the most careful facts (nothing shared, no float16) and is
-    named in one warning per process.
+    Of an unknown encoder-decoder the most careful facts are assumed (nothing shared, no float16),
+    said in one warning a process.
+
+    Raises:
+        BridoError: a model of no kind that is known here.
     """
-    model_type = config.model_type
-    if model_type in FAMILIES:
-        return FAMILIES[model_type]
-    if model_type not in _warned:
-        _warned.add(model_type)
-        warnings.warn(
-            f"model family {model_type!r} is not one of {', '.join(FAMILIES)}: every beam gets its "
-            "own copy of the source's keys and values, which is correct but slow",
-            stacklevel=2,
-        )
-    return Family(model_type, shares_cross_attention=False, has_positions=True, float16=False)
-
-
-def source_positions(config: Any) -> int | None:
-    """The number of source tokens a model can encode; None where it sets no limit."""
-    if not family_of(config).has_positions:
-        return None
-    return getattr(config, "max_position_embeddings", None)
-
-
-def inference_dtype(device: torch.device) -> torch.dtype:
-    """bfloat16 on an accelerator that computes in it, float32 everywhere else.
-
-    float16 is never chosen by itself: PEGASUS and T5 overflow in it.
-    """
-    import torch
-
-    if device.type == "cuda" and torch.cuda.is_bf16_supported(including_emulation=False):
-        return torch.bfloat16
-    return torch.float32
+    known = families()
+    if config.model_type not in known:
+        if not getattr(config, "is_encoder_decoder", False):
+            raise BridoError(
+                f"a {config.model_type} model, which is no encoder-decoder: BRIDO knows "
+                f"{', '.join(known)} and their like"
+            )
+        register(import_module(_MODULES[0]).unknown_family(config.model_type))
+    return known[config.model_type]
 
 
 def check_dtype(model: PreTrainedModel) -> None:
     """Nothing; raises BridoError for a model in float16 whose family overflows there."""
-    import torch
-
-    from brido.errors import BridoError
-
     if model.dtype == torch.float16 and not family_of(model.config).float16:
         raise BridoError(
             f"a {model.config.model_type} model cannot run in float16 (its activations overflow): "
@@ -98,12 +225,16 @@ def check_dtype(model: PreTrainedModel) -> None:
         )
 
 
-def check_scores(model: PreTrainedModel, scores: torch.Tensor) -> None:
+def check_scores(model: PreTrainedModel, scores: Tensor) -> None:
     """Nothing; raises BridoError where a model's scores of what it wrote are NaN."""
-    from brido.errors import BridoError
-
     if scores.isnan().any():
         raise BridoError(
             f"the {model.config.model_type} model computes NaN: its weights are damaged, or its "
             f"activations overflow in {model.dtype} (try runtime.precision: float32)"
         )
+
+
+def padded(rows: Sequence[Sequence[int]], value: Any) -> Tensor:
+    """Rows of any lengths as one int64 tensor [R, longest], filled up with `value`."""
+    width = max(map(len, rows))
+    return torch.tensor([[*row, *[value] * (width - len(row))] for row in rows])

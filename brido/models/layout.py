@@ -2,25 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import torch
-from transformers import PreTrainedModel
 
 # Elements to a multiple of which a column of weights is padded, an odd multiple: columns a power of
 # two apart would push each other out of the first-level cache.
 ALIGNMENT = 16
 
 
-def columns_first(model: PreTrainedModel) -> None:
-    """Lay the linear weights of the decoder and of the output embeddings out by columns, in place.
+def columns_first(modules: Iterable[torch.nn.Module]) -> None:
+    """Lay the weights of the linear layers among `modules` out by columns, in place.
 
     Shapes and values stay what they are. A step multiplies few rows, and matrix libraries turn
     weights over for every product: with 64 to 128 rows that is a tenth to a third of the time, with
     more nothing (benchmarks/layout.py). For a model loaded to generate on a processor: training
     gains nothing, and `save_pretrained` refuses weights that lie so.
     """
-    linear = [part for part in model.get_decoder().modules() if isinstance(part, torch.nn.Linear)]
-    for module in (*linear, model.get_output_embeddings()):
-        module.weight.data = by_columns(module.weight.data)
+    for module in modules:
+        if isinstance(module, torch.nn.Linear):
+            module.weight.data = by_columns(module.weight.data)
 
 
 def by_columns(weight: torch.Tensor) -> torch.Tensor:

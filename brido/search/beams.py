@@ -6,12 +6,14 @@ from typing import TYPE_CHECKING
 
 import torch
 
-from brido.models.stepping import Decoder
-from brido.search.bans import SpecialTokens, ban_tokens, row_top_k
+from brido.search.bans import ban_tokens, penalise_repeats
 from brido.search.groups import Choice, Step, choose
 from brido.search.hypotheses import Hypotheses
+from brido.search.top_k import row_top_k
 
 if TYPE_CHECKING:
+    from brido.models.family import Steps
+    from brido.models.special_tokens import SpecialTokens
     from brido.search.settings import SearchSettings
 
 # On an accelerator a look at "is anything done?" waits for the device, so it is taken rarely.
@@ -23,13 +25,13 @@ class Search:
 
     def __init__(
         self,
-        decoder: Decoder,
+        steps: Steps,
         documents: int,
         special: SpecialTokens,
         settings: SearchSettings,
         device: torch.device,
     ) -> None:
-        self.decoder, self.special, self.settings, self.device = decoder, special, settings, device
+        self.steps, self.special, self.settings, self.device = steps, special, settings, device
         beams, groups = settings.num_beams, settings.num_beam_groups
         self.beams, self.groups, self.size = beams, groups, beams // groups
         length = settings.max_length
@@ -46,7 +48,8 @@ class Search:
             length_penalty=settings.length_penalty,
             early_stopping=settings.early_stopping,
             max_length=length,
-            end=special.end,
+            given=len(steps.given),
+            ends=special.ends,
             pad=special.pad,
             device=device,
         )
@@ -71,7 +74,7 @@ class Search:
             if last or not self._drop_finished(length):
                 break
             if length + 1 < self.settings.max_length or self.special.forced_last is None:
-                logits = self.decoder.step(self.history[:, :, length - 1].flatten())
+                logits = self.steps.step(self.history[:, :, length - 1].flatten())
         if len(self.active):
             self.hypotheses.close(self.running, self.history, length)
             self._store(torch.arange(len(self.active), device=self.device))
@@ -79,12 +82,12 @@ class Search:
 
     def _start(self) -> tuple[int, torch.Tensor]:
         """The number of tokens that are fixed from the start, and the logits after them."""
-        prefix = [self.special.start]
-        if self.special.forced_first is not None and self.settings.max_length > 2:
+        prefix = [*self.steps.given]
+        if self.special.forced_first is not None and self.settings.max_length > len(prefix) + 1:
             prefix.append(self.special.forced_first)
         ids = torch.tensor(prefix, device=self.device)
         self.history[:, :, : len(prefix)] = ids
-        logits = self.decoder.start(ids.expand(len(self.active), -1), self.beams)
+        logits = self.steps.start(ids.expand(len(self.active), -1), self.beams)
         return len(prefix), logits
 
     def _choose(self, logits: torch.Tensor, length: int) -> Choice:
@@ -97,6 +100,8 @@ class Search:
         else:
             log_probabilities = log_probabilities.log_softmax(-1)
         history = self.history[:, :rows, :length].flatten(0, 1)
+        penalty = self.special.repetition_penalty
+        penalise_repeats(log_probabilities, history, penalty)
         ban_tokens(
             log_probabilities,
             history,
@@ -104,10 +109,15 @@ class Search:
             settings.min_length,
             settings.no_repeat_ngram_size,
         )
-        found = row_top_k(log_probabilities, self.beams + 1)
+        found = row_top_k(log_probabilities, self.beams + len(self.special.ends))
         values, tokens = (
             part.view(documents, rows, -1).expand(-1, self.beams, -1) for part in found
         )
+        cost = None
+        if penalty != 1.0 and self.groups > 1:
+            written = (found[1][:, :, None] == history[:, None, :]).any(2)
+            cost = torch.where(written, penalty, 1.0).to(values.dtype)
+            cost = cost.view(documents, rows, -1).expand(-1, self.beams, -1)
         step = Step(
             values,
             tokens,
@@ -115,8 +125,9 @@ class Search:
             self.hypotheses.done,
             settings.diversity_penalty,
             logits.shape[1],
-            self.special.end,
+            self.special.ends,
             self.special.pad,
+            cost,
         )
         return choose(step)
 
@@ -136,7 +147,7 @@ class Search:
             self.history = self.history.gather(1, beams[:, :, None].expand_as(self.history))
             offsets = torch.arange(len(beams), device=self.device)[:, None] * self.beams
             if length + 1 < self.settings.max_length:
-                self.decoder.reorder((offsets + beams).flatten())
+                self.steps.reorder((offsets + beams).flatten())
         self.history[:, :, length] = choice.next_tokens.flatten(1)
         self.running = choice.next_scores.flatten(1)
 
@@ -156,7 +167,7 @@ class Search:
         self.hypotheses.keep(left)
         self.history = self.history.index_select(0, left)
         self.running = self.running.index_select(0, left)
-        self.decoder.keep(left, self.beams)
+        self.steps.keep(left, self.beams)
         return True
 
     def _store(self, documents: torch.Tensor) -> None:

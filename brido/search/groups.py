@@ -18,10 +18,12 @@ from brido.search import selection
 class Step:
     """What one step chooses from, G groups of S of the N beams.
 
-    values, tokens: [B, N, K] the best K = N + 1 log-probabilities of each row, best first. K is
-    enough: a group loses at most N - S tokens to the penalty, and takes at most S others and the
-    end token from one row. running: [B, N] scores of the beams so far. done: [B, G] finished
-    groups; they take `pad` with score 0, and their pads do count in the penalty.
+    values, tokens: [B, N, K] the best K = N + E log-probabilities of each row, best first. K is
+    enough: a group loses at most N - S tokens to the penalty, and takes at most S others and the E
+    end tokens from one row. running: [B, N] scores of the beams so far. done: [B, G] finished
+    groups; they take `pad` with score 0, and their pads do count in the penalty. cost: [B, N, K]
+    how much more than once the penalty counts for a token, None for once: transformers applies a
+    repetition penalty behind it.
     """
 
     values: torch.Tensor
@@ -30,13 +32,14 @@ class Step:
     done: torch.Tensor
     diversity_penalty: float
     vocabulary: int
-    end: int
+    ends: tuple[int, ...]
     pad: int
+    cost: torch.Tensor | None = None
 
 
 @dataclass
 class Choice:
-    """What one step found, G groups of S beams: C = 2S candidates a group, best first.
+    """What one step found, G groups of S beams: C = (1 + E) S candidates a group, best first.
 
     Candidates: scores, tokens, beams [B, G, C]; `beams` counts the rows of a document, 0 to N - 1.
     Next beams: next_scores, next_tokens, next_beams [B, G, S], the best candidates that go on.
@@ -67,18 +70,24 @@ def choose_compiled(step: Step) -> Choice:
             tokens.new_empty(documents, groups, count),
             tokens.new_empty(documents, groups, count),
         ]
-        for count in (min(2 * size, size * values.shape[2]), size)
+        for count in (_candidates(step, size), size)
     )
+    cost = values.new_empty(0, 0, 0) if step.cost is None else step.cost
     selection.choose_groups(
-        *(part.contiguous().numpy() for part in (values, tokens, step.running, step.done)),
+        *(part.contiguous().numpy() for part in (values, tokens, step.running, step.done, cost)),
         np.float32(step.diversity_penalty),
         step.vocabulary,
-        step.end,
+        np.array(step.ends),
         step.pad,
         tuple(part.numpy() for part in found),
         tuple(part.numpy() for part in following),
     )
     return Choice(*found, *following)
+
+
+def _candidates(step: Step, size: int) -> int:
+    """C, the candidates that a group of `size` beams looks at."""
+    return min((1 + len(step.ends)) * size, size * step.values.shape[2])
 
 
 def choose_by_operators(step: Step) -> Choice:
@@ -96,9 +105,12 @@ def choose_by_operators(step: Step) -> Choice:
         rows = slice(group * size, group * size + size)
         scores, found = values[:, rows].flatten(1), step.tokens[:, rows].flatten(1)
         if taken is not None and group:
-            scores = scores - taken.gather(1, found) * step.diversity_penalty
+            penalty = taken.gather(1, found) * step.diversity_penalty
+            if step.cost is not None:
+                penalty = penalty * step.cost[:, rows].flatten(1)
+            scores = scores - penalty
         scores = (scores.view(documents, size, top_k) + step.running[:, rows, None]).flatten(1)
-        piece = _choose_group(scores, found, group * size, size, step.end)
+        piece = _choose_group(scores, found, group * size, size, step)
         if taken is not None and group + 1 < groups:
             taken.scatter_add_(1, piece[4].masked_fill(done[:, group, None], step.pad), one)
         pieces.append(piece)
@@ -109,15 +121,23 @@ def choose_by_operators(step: Step) -> Choice:
 
 
 def _choose_group(
-    scores: torch.Tensor, tokens: torch.Tensor, first: int, size: int, end: int
+    scores: torch.Tensor, tokens: torch.Tensor, first: int, size: int, step: Step
 ) -> tuple[torch.Tensor, ...]:
     """Candidates and next beams of the group of `size` rows that starts at row `first`."""
     top_k = scores.shape[1] // size
-    scores, where = scores.topk(min(2 * size, scores.shape[1]), dim=1)
+    scores, where = scores.topk(_candidates(step, size), dim=1)
     found = tokens.gather(1, where)
     beams = where.div(top_k, rounding_mode="floor").add_(first)
     # A stable sort moves the candidates that end behind those that go on.
-    ending = (found == end).to(torch.uint8)
+    ending = is_end(found, step.ends).to(torch.uint8)
     going_on = ending[:, :1].long() if size == 1 else ending.argsort(dim=1, stable=True)[:, :size]
     following = (part.gather(1, going_on) for part in (scores, found, beams))
     return scores, found, beams, *following
+
+
+def is_end(tokens: torch.Tensor, ends: tuple[int, ...]) -> torch.Tensor:
+    """Which of the tokens end a text, of the same shape."""
+    found = tokens == ends[0]
+    for end in ends[1:]:
+        found |= tokens == end
+    return found

@@ -10,13 +10,15 @@ from typing import Literal
 
 import torch
 
-from brido.search.groups import Choice
+from brido.search.groups import Choice, is_end
 
 EarlyStopping = bool | Literal["never"]
 
 
 class Hypotheses:
     """The best S finished hypotheses of G groups for B documents.
+
+    given: how many tokens of a length were not written (an encoder-decoder's start token).
 
     scores [B, G, S] (length-normalised, -inf where none), tokens [B, G, S, T] padded, done [B, G].
     `grouped` picks the rule; plain beam search has one group.
@@ -29,11 +31,12 @@ class Hypotheses:
         length_penalty: float,
         early_stopping: EarlyStopping,
         max_length: int,
-        end: int,
+        given: int,
+        ends: tuple[int, ...],
         pad: int,
         device: torch.device,
     ) -> None:
-        self.grouped, self.end = grouped, end
+        self.grouped, self.ends, self.given = grouped, ends, given
         self.length_penalty, self.early_stopping = length_penalty, early_stopping
         self.max_length = max_length
         kind = torch.float64 if grouped else torch.float32
@@ -51,18 +54,24 @@ class Hypotheses:
         """
         size = self.scores.shape[2]
         tokens = choice.tokens[:, :, :size]
-        finished = tokens == self.end
+        finished = is_end(tokens, self.ends)
         if not self.grouped and length + 1 == self.max_length:
             finished = torch.ones_like(finished)
         finished = finished & ~self.done[:, :, None]
         # Nothing to merge at most steps; an accelerator would have to be waited for to know.
         if finished.device.type != "cpu" or finished.any():
-            scores = choice.scores[:, :, :size].to(self.scores.dtype) / length**self.length_penalty
+            scores = choice.scores[:, :, :size].to(self.scores.dtype)
+            scores = scores / self._written(length + 1) ** self.length_penalty
             scores = scores.masked_fill(~finished, -torch.inf)
             texts = _gather_rows(history, choice.beams[:, :, :size])
-            texts[..., length] = tokens
+            # As 4.55.4 writes a group's text down: whichever end was taken, the first one stands.
+            texts[..., length] = self.ends[0] if self.grouped else tokens
             self._merge(scores, texts, length)
         self._mark_done(choice, length)
+
+    def _written(self, length: int) -> int:
+        """How many of `length` tokens were written."""
+        return length - self.given
 
     def _merge(self, scores: torch.Tensor, texts: torch.Tensor, length: int) -> None:
         """Keep the best S of the old and the new (best first).
@@ -88,9 +97,9 @@ class Hypotheses:
         if self.early_stopping is True and self.grouped:
             self.done = self.done | full
             return
-        longest = length
+        longest = self._written(length + 1)
         if self.early_stopping == "never" and self.length_penalty > 0:
-            longest = self.max_length - 1
+            longest = self._written(self.max_length)
         best = choice.scores[:, :, 0] if self.grouped else choice.next_scores[:, :, 0]
         attainable = best.to(self.scores.dtype) / longest**self.length_penalty
         hopeless = full & (worst >= attainable)
@@ -103,7 +112,7 @@ class Hypotheses:
         if not self.grouped:
             return
         shape = self.scores.shape
-        scores = running.view(shape).double() / (length - 1) ** self.length_penalty
+        scores = running.view(shape).double() / self._written(length) ** self.length_penalty
         scores = scores.masked_fill(self.done[:, :, None], -torch.inf)
         self._merge(scores, history.view(*shape, -1), length)
 

@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
-from transformers import PreTrainedModel
 
-from brido.models.family import check_dtype, check_scores
-from brido.models.stepping import Decoder, decoder_of
-from brido.search.bans import SpecialTokens, ban_tokens
+from brido.models.family import Sources, Steps, check_dtype, check_scores, family_of
+from brido.search.bans import ban_tokens, penalise_repeats
+from brido.search.groups import is_end
 from brido.search.settings import Lengths, SamplingSettings
+
+if TYPE_CHECKING:
+    from transformers import PreTrainedModel
+
+    from brido.models.special_tokens import SpecialTokens
 
 # Tokens looked at before a whole row is sorted; a nucleus is rarely wider.
 FIRST_LOOK = 512
@@ -98,19 +103,18 @@ def _generate(
     pick: Pick,
 ) -> tuple[torch.Tensor, torch.Tensor]:
     check_dtype(model)
-    special = SpecialTokens.of(model)
+    family = family_of(model.config)
+    special = family.special(model)
     with torch.inference_mode():
-        decoder = decoder_of(model, input_ids, attention_mask, settings.max_length)
-        tokens, scores = _token_by_token(
-            decoder, input_ids, special, settings, rows_a_document, pick
-        )
+        steps = family.steps(model, Sources(input_ids, attention_mask), settings.max_length)
+        tokens, scores = _token_by_token(steps, input_ids, special, settings, rows_a_document, pick)
     check_scores(model, scores)
     documents = len(input_ids)
     return tokens.view(documents, rows_a_document, -1).clone(), scores.view(documents, -1).clone()
 
 
 def _token_by_token(
-    decoder: Decoder,
+    steps: Steps,
     input_ids: torch.Tensor,
     special: SpecialTokens,
     settings: Lengths,
@@ -118,28 +122,24 @@ def _token_by_token(
     pick: Pick,
 ) -> tuple[torch.Tensor, torch.Tensor]:
     """Tokens [B * N, T] and scores [B * N]; finished documents leave the batch."""
-    device = input_ids.device
+    device, given = input_ids.device, len(steps.given)
     total = len(input_ids) * rows_a_document
     history = torch.full((total, settings.max_length), special.pad, device=device)
-    history[:, 0] = special.start
+    history[:, :given] = torch.tensor(steps.given, dtype=torch.long, device=device)
     summed = torch.zeros(total, dtype=torch.float64, device=device)
-    lengths = torch.ones(total, dtype=torch.long, device=device)
+    lengths = torch.full((total,), given, dtype=torch.long, device=device)
     active = torch.arange(total, device=device)
     done = torch.zeros(total, dtype=torch.bool, device=device)
-    logits = decoder.start(history[::rows_a_document, :1], rows_a_document)
+    logits = steps.start(history[::rows_a_document, :given], rows_a_document)
     logits = logits.repeat_interleave(rows_a_document, 0)
-    for step in range(1, settings.max_length):
+    for step in range(given, settings.max_length):
         logits = logits.float()
         log_probabilities = logits.log_softmax(-1)
-        chosen = _forced(special, step, settings.max_length)
+        chosen = _forced(special, step, given, settings.max_length)
         if chosen is None:
-            ban_tokens(
-                logits,
-                history[active, :step],
-                special,
-                settings.min_length,
-                settings.no_repeat_ngram_size,
-            )
+            past = history[active, :step]
+            penalise_repeats(logits, past, special.repetition_penalty)
+            ban_tokens(logits, past, special, settings.min_length, settings.no_repeat_ngram_size)
             token = pick(logits, active, step)
         else:
             token = torch.full_like(active, chosen)
@@ -149,22 +149,22 @@ def _token_by_token(
         # A forced token has probability one, as in a beam search.
         summed[active] += torch.where(running, gained, 0.0) if chosen is None else 0.0
         lengths[active] += running
-        done[active] |= token == special.end
+        done[active] |= is_end(token, special.ends)
         if step + 1 == settings.max_length:
             break
         left = (~done[active].view(-1, rows_a_document).all(1)).nonzero()[:, 0]
         if len(left) == 0:
             break
         if len(left) < len(active) // rows_a_document:
-            decoder.keep(left, rows_a_document)
+            steps.keep(left, rows_a_document)
             active = active.view(-1, rows_a_document)[left].flatten()
-        logits = decoder.step(history[active, step])
-    scores = summed / (lengths - 1).double() ** settings.length_penalty
+        logits = steps.step(history[active, step])
+    scores = summed / (lengths - given).double() ** settings.length_penalty
     return history[:, : int(lengths.max())], scores.float()
 
 
-def _forced(special: SpecialTokens, step: int, max_length: int) -> int | None:
+def _forced(special: SpecialTokens, step: int, given: int, max_length: int) -> int | None:
     """The token that every row must take at `step` (the number of tokens before it), if any."""
     if step + 1 == max_length and special.forced_last is not None:
         return special.forced_last
-    return special.forced_first if step == 1 else None
+    return special.forced_first if step == given else None

@@ -1,23 +1,24 @@
 """Beam search and diverse beam search, token for token what transformers generates.
 
 transformers removed group beam search after 4.55; plain beam search it still has. Both are here
-with the source's keys and values shared by all beams of a document (`decoder.py`), finished
+with the source's keys and values shared by all beams of a document (`brido.models`), finished
 documents leaving the batch, and one top-k a row in place of one a group.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import torch
-from transformers import PreTrainedModel
 
 from brido.errors import BridoError
-from brido.models.family import check_dtype, check_scores
-from brido.models.stepping import decoder_of
-from brido.search.bans import SpecialTokens
+from brido.models.family import Sources, check_dtype, check_scores, family_of
 from brido.search.beams import Search
 from brido.search.settings import SearchSettings
+
+if TYPE_CHECKING:
+    from transformers import PreTrainedModel
 
 
 @dataclass(frozen=True)
@@ -45,8 +46,8 @@ def beam_search(
 
     Raises:
         BridoError: groups are asked for, a group has more beams than the vocabulary has tokens, the
-            model has fewer positions than max_length, cannot be searched (see SpecialTokens.of), or
-            computes NaN.
+            model has fewer positions than max_length, cannot be searched (see
+            `brido.models.special_tokens`), or computes NaN.
     """
     if settings.num_beam_groups != 1:
         raise BridoError("beam_search has no groups: use diverse_beam_search for num_beam_groups")
@@ -80,9 +81,8 @@ def _run(
     settings: SearchSettings,
 ) -> SearchResult:
     check_dtype(model)
-    special = SpecialTokens.of(model)
-    if special.forced_first is not None and settings.max_length < 3:
-        raise BridoError("max_length must be at least 3: this model's first token is forced")
+    family = family_of(model.config)
+    special = family.special(model)
     vocabulary = model.get_output_embeddings().weight.shape[0]
     beams = settings.num_beams // settings.num_beam_groups
     if beams > vocabulary:
@@ -91,8 +91,10 @@ def _run(
             "can tell apart: lower num_beams or raise num_beam_groups"
         )
     with torch.inference_mode():
-        decoder = decoder_of(model, input_ids, attention_mask, settings.max_length)
-        search = Search(decoder, len(input_ids), special, settings, input_ids.device)
+        steps = family.steps(model, Sources(input_ids, attention_mask), settings.max_length)
+        if special.forced_first is not None and settings.max_length < len(steps.given) + 2:
+            raise BridoError("max_length must be at least 3: this model's first token is forced")
+        search = Search(steps, len(input_ids), special, settings, input_ids.device)
         sequences, scores = search.run()
     check_scores(model, scores)
     # Copies made outside inference mode may be used in training.

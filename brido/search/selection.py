@@ -1,7 +1,7 @@
 """The loops of a step's selection, compiled for a processor.
 
 A step selects from thousands of short rows, group after group. As calls of PyTorch's operators that
-costs more than the selecting itself, so `processors.row_top_k` and `groups.choose` run these loops
+costs more than the selecting itself, so `top_k.row_top_k` and `groups.choose` run these loops
 on a processor and operators elsewhere. Among equal values these loops keep the one they see first.
 """
 
@@ -78,11 +78,22 @@ def top_k(values, best, columns):
             count = _insert(values[row, column], column, count, best[row], columns[row])
 
 
+@njit(nogil=True)
+def _is_end(token, ends):
+    for end in ends:  # noqa: SIM110 - compiled
+        if token == end:
+            return True
+    return False
+
+
 @njit(cache=True, nogil=True)
-def choose_groups(values, tokens, running, done, penalty, vocabulary, end, pad, found, following):
+def choose_groups(
+    values, tokens, running, done, cost, penalty, vocabulary, ends, pad, found, following
+):
     """Fill the candidates and the next beams of every group; arguments as in `groups.Step`.
 
-    found and following are (scores, tokens, beams) of [B, G, C] and [B, G, S]; penalty is float32.
+    found and following are (scores, tokens, beams) of [B, G, C] and [B, G, S]; penalty is float32;
+    an empty cost is 1 throughout.
     """
     documents, beams, depth = values.shape
     groups = done.shape[1]
@@ -98,7 +109,10 @@ def choose_groups(values, tokens, running, done, penalty, vocabulary, end, pad, 
             for beam in range(group * size, (group + 1) * size):
                 for k in range(depth):
                     token = tokens[document, beam, k]
-                    score = values[document, beam, k] - taken[token] * penalty
+                    diversity = taken[token] * penalty
+                    if cost.size:
+                        diversity *= cost[document, beam, k]
+                    score = values[document, beam, k] - diversity
                     score += running[document, beam]
                     count = _insert(score, beam * depth + k, count, best, places)
             chosen = 0
@@ -107,7 +121,7 @@ def choose_groups(values, tokens, running, done, penalty, vocabulary, end, pad, 
                 for candidate in range(candidates):
                     beam, k = divmod(places[candidate], depth)
                     token = tokens[document, beam, k]
-                    if (token == end) != ending:
+                    if _is_end(token, ends) != ending:
                         continue
                     found[0][document, group, candidate] = best[candidate]
                     found[1][document, group, candidate] = token

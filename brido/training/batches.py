@@ -7,132 +7,83 @@ is one number, and any number of processes sees the same updates.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Literal, NamedTuple
+from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import torch
 from torch import Tensor
 
 from brido.errors import BridoError
-from brido.models.family import source_positions
+from brido.models.family import Sources, Targets
+from brido.models.language_model import LanguageModel
 from brido.training.documents import RankedDocument
-
-DecoderPrefix = Literal["generation", "brio"]
 
 
 class Batch(NamedTuple):
-    """B documents. Sequence 0 of `sequence_ids` is the reference, the rest the candidates.
+    """B documents with their references and candidates.
 
-    input_ids, attention_mask [B, S]; sequence_ids [B, 1 + N, T] with the decoder's first token at
-    position 0; scores [B, N] float64, best first.
+    sources: the documents [B, S]; targets: text 0 of a document is the reference, the rest its
+    candidates [B, 1 + N, T]; scores [B, N] float64, best first.
     """
 
-    input_ids: Tensor
-    attention_mask: Tensor
-    sequence_ids: Tensor
+    sources: Sources
+    targets: Targets
     scores: Tensor
+
+    @property
+    def tokens(self) -> int:
+        """How many tokens are read and scored."""
+        return int(self.targets.lengths.sum()) + int(self.sources.mask.sum())
 
     def to(self, device: torch.device) -> Batch:
         """The same batch on `device`."""
-        return Batch(*(tensor.to(device, non_blocking=True) for tensor in self))
+        ids, lengths = (part.to(device, non_blocking=True) for part in self.targets)
+        scores = self.scores.to(device, non_blocking=True)
+        return Batch(self.sources.to(device), Targets(ids, lengths), scores)
 
 
-class Encoder:
-    """A tokenizer together with what a model's decoder is fed first."""
+@dataclass(frozen=True)
+class Batches:
+    """Documents to batches: `language` reads and writes, texts are cut to max_candidate_tokens.
 
-    def __init__(
-        self,
-        tokenizer: Any,
-        model: Any,
-        max_source_tokens: int,
-        max_candidate_tokens: int,
-        decoder_prefix: DecoderPrefix = "generation",
-    ) -> None:
-        """Checks that the model can take what the tokenizer and the limits allow.
+    Raises:
+        BridoError: the model has fewer positions than a text may have tokens.
+    """
 
-        Raises:
-            BridoError: more tokens than the model has positions, more tokenizer entries than the
-                model has embeddings, no pad or decoder start token.
-        """
-        self.tokenizer = tokenizer
-        self.max_source_tokens = max_source_tokens
-        self.max_candidate_tokens = max_candidate_tokens
-        self.decoder_prefix = decoder_prefix
-        self.pad = model.config.pad_token_id
-        self.start = model.generation_config.decoder_start_token_id
-        if self.start is None:
-            self.start = model.config.decoder_start_token_id
-        self._check(model)
+    language: LanguageModel
+    max_candidate_tokens: int
 
-    def _check(self, model: Any) -> None:
-        problems = []
-        positions = source_positions(model.config)
-        limits = {
-            "max_source_tokens": self.max_source_tokens,
-            # The decoder's first token comes on top.
-            "max_candidate_tokens": self.max_candidate_tokens + 1,
-        }
-        for key, value in limits.items():
-            if positions is not None and value > positions:
-                problems.append(
-                    f"training.{key}: the model has {positions} positions, not {value}; lower it"
-                )
-        entries = model.get_input_embeddings().num_embeddings
-        if len(self.tokenizer) > entries:
-            problems.append(
-                f"the tokenizer has {len(self.tokenizer)} entries, the model {entries}: they do "
-                "not belong together"
+    def __post_init__(self) -> None:
+        language = self.language
+        positions = language.family.positions(language.model.config)
+        # The given token comes on top.
+        longest = self.max_candidate_tokens + 1
+        if positions is not None and longest > positions:
+            raise BridoError(
+                f"training.max_candidate_tokens: the model has {positions} positions, not "
+                f"{longest}; lower it"
             )
-        if self.pad is None or self.start is None:
-            problems.append("the model names no pad token or no decoder start token")
-        if problems:
-            raise BridoError.from_problems("the base model cannot be trained so:", problems)
-
-    def sources(self, texts: Sequence[str]) -> tuple[Tensor, Tensor]:
-        """input_ids and attention_mask [B, S] of the documents, cut to max_source_tokens."""
-        encoded = self.tokenizer(list(texts), truncation=True, max_length=self.max_source_tokens)
-        input_ids = _padded(encoded["input_ids"], self.tokenizer.pad_token_id)
-        return input_ids, _padded(encoded["attention_mask"], 0)
-
-    def sequences(self, texts: Sequence[str]) -> list[list[int]]:
-        """What the decoder reads and predicts for each text: its first token, then the text.
-
-        generation: the token that decoding starts from stands before everything the tokenizer
-        gives (BART: `</s> <s> x </s>`). brio: where the tokenizer itself begins with `<s>`, that is
-        the first token (BART: `<s> x </s>`); models without one start as in generation.
-        """
-        encoded = self.tokenizer(
-            text_target=list(texts), truncation=True, max_length=self.max_candidate_tokens
-        )["input_ids"]
-        begin = self.tokenizer.bos_token_id
-        if self.decoder_prefix == "brio" and begin is not None:
-            return [ids if ids[0] == begin else [self.start, *ids] for ids in encoded]
-        return [[self.start, *ids] for ids in encoded]
 
     def target_tokens(self, documents: Sequence[RankedDocument]) -> int:
         """How many reference tokens the cross-entropy of these documents averages over."""
-        sequences = self.sequences([document.reference for document in documents])
-        return sum(token != self.pad for ids in sequences for token in ids[1:])
+        references = [[document.reference] for document in documents]
+        targets = self.language.write(references, None, self.max_candidate_tokens)
+        return int(targets.lengths.sum())
 
     def batch(self, documents: Sequence[RankedDocument], candidates: bool = True) -> Batch:
         """The tensors of some documents; without `candidates` the references alone (N = 0)."""
-        input_ids, attention_mask = self.sources([document.document for document in documents])
-        texts, scores = [], []
-        for document in documents:
-            texts += [document.reference, *(document.candidates if candidates else [])]
-            scores.append(document.scores if candidates else [])
-        sequence_ids = _padded(self.sequences(texts), self.pad)
+        sources = self.language.read([document.document for document in documents])
+        texts = [
+            [document.reference, *(document.candidates if candidates else [])]
+            for document in documents
+        ]
+        scores = [document.scores if candidates else [] for document in documents]
         return Batch(
-            input_ids,
-            attention_mask,
-            sequence_ids.view(len(documents), -1, sequence_ids.shape[1]),
+            sources,
+            self.language.write(texts, sources, self.max_candidate_tokens),
             torch.tensor(scores, dtype=torch.float64).view(len(documents), -1),
         )
-
-
-def _padded(rows: list[list[int]], value: int) -> Tensor:
-    width = max(map(len, rows))
-    return torch.tensor([row + [value] * (width - len(row)) for row in rows])
 
 
 class Plan:

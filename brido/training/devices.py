@@ -9,9 +9,8 @@ import torch
 from accelerate import Accelerator
 from transformers import PreTrainedModel
 
-from brido.device import choose_device
+from brido.device import choose_device, inference_dtype
 from brido.errors import BridoError
-from brido.models.family import inference_dtype
 from brido.settings import RuntimeSettings
 
 

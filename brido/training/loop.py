@@ -16,10 +16,10 @@ from accelerate.utils import broadcast_object_list
 from transformers import PreTrainedModel
 
 from brido.errors import BridoError
-from brido.models.cross_attention import shared_cross_attention
+from brido.models.language_model import LanguageModel
 from brido.progress import Progress, say
 from brido.settings import RuntimeSettings, TrainingSettings
-from brido.training.batches import Encoder, Plan
+from brido.training.batches import Batches, Plan
 from brido.training.checkpointing import Checkpoints, RunState
 from brido.training.devices import checkpoint_layers, make_accelerator
 from brido.training.documents import RankedDocument, RankedDocuments
@@ -42,14 +42,13 @@ RANDOM_LAYERS = (
 
 @dataclass
 class Task:
-    """What is trained on what: the model, its encoder, the documents, and where results go.
+    """What is trained on what: the model, the documents, and where results go.
 
     folder keeps the unfinished run; history_file is metrics/training.csv. `generator` decodes a
     sample at each validation, or is None.
     """
 
-    model: PreTrainedModel
-    encoder: Encoder
+    language: LanguageModel
     documents: RankedDocuments
     validation: Sequence[RankedDocument]
     settings: TrainingSettings
@@ -57,6 +56,16 @@ class Task:
     folder: Path
     history_file: Path
     generator: Generator | None = None
+
+    @property
+    def model(self) -> PreTrainedModel:
+        """The model being trained."""
+        return self.language.model
+
+    @property
+    def batches(self) -> Batches:
+        """Documents as this model's tensors."""
+        return Batches(self.language, self.settings.max_candidate_tokens)
 
 
 def train(task: Task) -> RunState:
@@ -76,7 +85,7 @@ def train(task: Task) -> RunState:
     task.model.train()
     checkpoints = Checkpoints(task.folder)
     # Open until the last backward pass: layer checkpoints run the attention again there.
-    with shared_cross_attention(task.model):
+    with task.language.family.training(task.model):
         updater = _updater(task, accelerator)
         optimizer = updater.optimizer
         state = checkpoints.load(task.model, optimizer) or RunState()
@@ -147,7 +156,7 @@ def _updater(task: Task, accelerator: Accelerator) -> Updater:
     return Updater(
         step,
         optimizer,
-        task.encoder,
+        task.batches,
         task.documents,
         Plan(len(task.documents), settings.batch_size, settings.epochs, settings.seed),
         settings,
@@ -161,7 +170,8 @@ def documents_at_once(task: Task) -> int:
     """How many documents with all their candidates are within runtime.batch_tokens, at least 1."""
     sequences = 1 + task.documents.num_candidates
     settings = task.settings
-    tokens = settings.max_source_tokens + sequences * settings.max_candidate_tokens
+    longest = task.language.reading.max_source_tokens
+    tokens = longest + sequences * settings.max_candidate_tokens
     return max(1, min(settings.batch_size, task.runtime.batch_tokens // tokens))
 
 

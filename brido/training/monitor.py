@@ -106,7 +106,7 @@ class Monitor:
         task = self.task
         measures = validate_ranker(
             task.model,
-            task.encoder,
+            task.batches,
             task.validation,
             task.settings.length_penalty,
             self.documents_at_once,
@@ -114,8 +114,8 @@ class Monitor:
         )
         if task.generator is not None:
             task.model.eval()
-            with torch.no_grad():
-                measures |= task.generator(task.model)
+            with torch.no_grad(), self.accelerator.autocast():
+                measures |= task.generator(task.language)
             task.model.train()
         return measures
 

@@ -7,9 +7,8 @@ from dataclasses import dataclass
 
 from transformers import PreTrainedModel
 
-from brido.models.family import family_of
+from brido.models.language_model import LanguageModel
 from brido.search import SearchSettings, beam_search
-from brido.training.batches import Encoder
 
 SEARCH_KEYS = (
     "num_beams",
@@ -29,32 +28,24 @@ class SampleGenerator:
     training keeps the best generator.
     """
 
-    encoder: Encoder
     documents: Sequence[str]
     documents_at_once: int
     measure: Callable[[list[str]], dict[str, float]]
 
-    def __call__(self, model: PreTrainedModel) -> dict[str, float]:
-        """The measures of what `model`, in eval mode, writes."""
-        return self.measure(self.summaries(model))
+    def __call__(self, language: LanguageModel) -> dict[str, float]:
+        """The measures of what the model, in eval mode, writes."""
+        return self.measure(self.summaries(language))
 
-    def summaries(self, model: PreTrainedModel) -> list[str]:
+    def summaries(self, language: LanguageModel) -> list[str]:
         """The best hypothesis of every document, white space tidied."""
-        settings = own_search_settings(model)
-        newline = family_of(model.config).newline
+        settings, model = own_search_settings(language.model), language.model
         texts: list[str] = []
         for start in range(0, len(self.documents), self.documents_at_once):
             part = self.documents[start : start + self.documents_at_once]
-            input_ids, attention_mask = self.encoder.sources(part)
-            found = beam_search(
-                model, input_ids.to(model.device), attention_mask.to(model.device), settings
-            )
-            texts += self.encoder.tokenizer.batch_decode(
-                found.sequences[:, 0].cpu(),
-                skip_special_tokens=True,
-                clean_up_tokenization_spaces=False,
-            )
-        return [" ".join(text.replace(newline or " ", " ").split()) for text in texts]
+            sources = language.read(part).to(model.device)
+            found = beam_search(model, sources.ids, sources.mask, settings)
+            texts += language.text(found.sequences[:, 0].cpu())
+        return texts
 
 
 def own_search_settings(model: PreTrainedModel) -> SearchSettings:

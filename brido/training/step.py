@@ -40,7 +40,12 @@ class ContrastiveStep(nn.Module):
     ) -> StepLoss:
         """The batch's part of the loss of an update with `documents` and reference `tokens`."""
         statistics = sequence_statistics(
-            self.model, batch.input_ids, batch.attention_mask, batch.sequence_ids, micro_batch
+            self.model,
+            batch.sources.ids,
+            batch.sources.mask,
+            batch.targets.ids,
+            batch.targets.lengths,
+            micro_batch,
         )
         cross_entropy = smoothed_cross_entropy(
             statistics.log_probability[:, 0],

@@ -13,7 +13,7 @@ from torch.optim import Optimizer
 
 from brido.errors import BridoError
 from brido.settings import TrainingSettings
-from brido.training.batches import Batch, Encoder, Plan, chunk_seed, share
+from brido.training.batches import Batches, Plan, chunk_seed, share
 from brido.training.documents import RankedDocument, RankedDocuments
 from brido.training.schedule import learning_rate
 
@@ -47,7 +47,7 @@ class Updater:
 
     step: torch.nn.Module
     optimizer: Optimizer
-    encoder: Encoder
+    batches: Batches
     documents: RankedDocuments
     plan: Plan
     settings: TrainingSettings
@@ -84,7 +84,7 @@ class Updater:
     def _gradients(self, update: int) -> list[float]:
         """Accumulate the gradients; losses and tokens, summed over all processes."""
         documents = [self.documents[index] for index in self.plan.indices(update)]
-        tokens = self.encoder.target_tokens(documents)
+        tokens = self.batches.target_tokens(documents)
         chunks = [documents[i : i + self.chunk] for i in range(0, len(documents), self.chunk)]
         while True:
             try:
@@ -102,7 +102,7 @@ class Updater:
         sums = torch.zeros(4, dtype=torch.float64, device=accelerator.device)
         for turn, chunk in enumerate(mine):
             last = turn == len(mine) - 1
-            batch = self.encoder.batch(chunks[chunk or 0], candidates=self.settings.gamma > 0)
+            batch = self.batches.batch(chunks[chunk or 0], candidates=self.settings.gamma > 0)
             # Dropout depends on the seed, the update and the chunk, not on who computes it.
             torch.manual_seed(chunk_seed(self.settings.seed, update, chunk or 0))
             meeting: Any = contextlib.nullcontext() if last else accelerator.no_sync(self.step)
@@ -114,7 +114,7 @@ class Updater:
                 accelerator.backward(parts.loss * weight)
             if chunk is not None:
                 sums[:3] += torch.stack([part.detach().double() for part in parts])
-                sums[3] += _tokens(batch, self.encoder)
+                sums[3] += batch.tokens
         return sums
 
     def _take_less_memory(self, error: torch.OutOfMemoryError) -> None:
@@ -123,15 +123,10 @@ class Updater:
             raise BridoError(
                 f"the device's memory is too small ({error}): set runtime.candidate_micro_batch "
                 f"(now {self.micro_batch}) or runtime.gradient_checkpointing, or lower "
-                "runtime.batch_tokens or training.max_source_tokens"
+                "runtime.batch_tokens or reading.default.max_source_tokens"
             ) from None
         self.optimizer.zero_grad(set_to_none=True)
         sequences = self.documents.num_candidates + 1
         self.micro_batch = -(-(self.micro_batch or sequences) // 2)
         if self.accelerator.device.type == "cuda":
             torch.cuda.empty_cache()
-
-
-def _tokens(batch: Batch, encoder: Encoder) -> int:
-    scored = int((batch.sequence_ids[:, :, 1:] != encoder.pad).sum())
-    return scored + int(batch.attention_mask.sum())

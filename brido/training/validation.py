@@ -10,12 +10,13 @@ import numpy as np
 import torch
 from transformers import PreTrainedModel
 
-from brido.likelihood.likelihood import candidate_log_likelihood
-from brido.training.batches import Encoder
+from brido.likelihood import candidate_log_likelihood
+from brido.models.language_model import LanguageModel
+from brido.training.batches import Batches
 from brido.training.documents import RankedDocument
 
 # A generator decodes a sample with the model as it stands and returns named measures of it.
-Generator = Callable[[PreTrainedModel], dict[str, float]]
+Generator = Callable[[LanguageModel], dict[str, float]]
 
 # The measure of a ranker, and the one of a generator's that decides which weights are its best.
 RANKER_MEASURE = "tau"
@@ -57,7 +58,7 @@ def rank_measures(log_likelihood: np.ndarray, scores: np.ndarray) -> dict[str, f
 @torch.no_grad()
 def validate_ranker(
     model: PreTrainedModel,
-    encoder: Encoder,
+    batches: Batches,
     documents: Sequence[RankedDocument],
     length_penalty: float,
     documents_at_once: int,
@@ -69,14 +70,15 @@ def validate_ranker(
     rows, scores = [], []
     for start in range(0, len(documents), documents_at_once):
         part = [documents[i] for i in range(start, min(start + documents_at_once, len(documents)))]
-        batch = encoder.batch(part).to(model.device)
+        batch = batches.batch(part).to(model.device)
         with autocast():
             likelihood = candidate_log_likelihood(
                 model,
-                batch.input_ids,
-                batch.attention_mask,
-                batch.sequence_ids[:, 1:],
+                batch.sources.ids,
+                batch.sources.mask,
+                batch.targets.ids[:, 1:],
                 length_penalty,
+                batch.targets.lengths[:, 1:],
             )
         rows.append(likelihood.double().cpu().numpy())
         scores.append(batch.scores.cpu().numpy())

@@ -78,9 +78,11 @@ def inputs(model: PreTrainedModel, seed: int = 0) -> tuple[Tensor, Tensor, Tenso
     return source, mask, candidates
 
 
-def plain(model: PreTrainedModel, source: Tensor, mask: Tensor, candidates: Tensor) -> Tensor:
+def plain(
+    model: PreTrainedModel, source: Tensor, mask: Tensor, candidates: Tensor, pad: int | None = -1
+) -> Tensor:
     """log p of every following token [B, N, T-1], 0 for pad: one row at a time, nothing shared."""
-    pad = model.config.pad_token_id
+    pad = model.config.pad_token_id if pad == -1 else pad
     documents = []
     for ids, visible, rows in zip(source, mask, candidates, strict=True):
         rows_of_document = []
@@ -90,7 +92,7 @@ def plain(model: PreTrainedModel, source: Tensor, mask: Tensor, candidates: Tens
             ).logits
             labels = row[1:]
             chosen = logits[0].log_softmax(-1).gather(1, labels[:, None])[:, 0]
-            rows_of_document.append(chosen * (labels != pad))
+            rows_of_document.append(chosen if pad is None else chosen * (labels != pad))
         documents.append(torch.stack(rows_of_document))
     return torch.stack(documents)
 
@@ -184,7 +186,9 @@ def test_micro_batches_draw_the_same_dropout_again() -> None:
             with torch.no_grad():
                 bias[entry] += step
                 torch.manual_seed(7)
-                sums.append((candidate_log_likelihood(model, *batch, 1.0, 2) * weights).sum())
+                sums.append(
+                    (candidate_log_likelihood(model, *batch, 1.0, micro_batch=2) * weights).sum()
+                )
                 bias[entry] -= step
         assert float(sums[0] - sums[1]) / 2e-6 == pytest.approx(float(gradient[entry]), rel=1e-5)
 
@@ -213,14 +217,47 @@ def test_position_zero_is_never_scored_though_it_is_pad() -> None:
     assert tokens.tolist() == (candidates[:, :, 1:] != 0).sum(-1).tolist()
 
 
-def test_scoring_keeps_the_mode_and_a_pad_inside_a_candidate() -> None:
+def test_scoring_keeps_the_mode() -> None:
     model = build("bart").eval()
+    candidate_log_likelihood(model, *inputs(model), 0.0)
+    assert not model.training
+
+
+def test_lengths_say_what_is_scored_whatever_the_tokens_are() -> None:
+    """A pad inside counts where lengths say so; without them a candidate ends before it."""
+    model = build("bart")
     source, mask, candidates = inputs(model)
     candidates[0, 0] = torch.tensor([2, 9, 1, 8, 1, 7, 1, 1, 1])
-    expected = plain(model, source, mask, candidates)
-    actual = candidate_log_likelihood(model, source, mask, candidates, 0.0)
-    torch.testing.assert_close(actual, expected.sum(-1), rtol=1e-10, atol=1e-10)
-    assert not model.training
+    log_probability = plain(model, source, mask, candidates, pad=None)
+    lengths = (candidates[:, :, 1:] != 1).sum(-1)
+    lengths[0, 0] = 6
+    actual = sequence_statistics(model, source, mask, candidates, lengths)
+    counted = torch.arange(TOKENS - 1) < lengths[:, :, None]
+    expected = (log_probability * counted).sum(-1)
+    torch.testing.assert_close(actual.log_probability, expected, rtol=1e-10, atol=1e-10)
+    assert torch.equal(actual.tokens, lengths)
+    shorter = sequence_statistics(model, source, mask, candidates)
+    assert int(shorter.tokens[0, 0]) == 1
+    assert shorter.log_probability[0, 0].item() == pytest.approx(log_probability[0, 0, 0].item())
+
+
+def test_a_pad_that_is_an_end_needs_lengths() -> None:
+    model = build("bart")
+    source, mask, candidates = inputs(model)
+    lengths = (candidates[:, :, 1:] != 1).sum(-1)
+    expected = candidate_log_likelihood(model, source, mask, candidates, 1.0)
+    model.generation_config.eos_token_id = [2, model.config.pad_token_id]
+    with pytest.raises(ValueError, match=r"pad token \(1\) cannot be told from an end"):
+        candidate_log_likelihood(model, source, mask, candidates, 1.0)
+    actual = candidate_log_likelihood(model, source, mask, candidates, 1.0, lengths)
+    assert torch.equal(actual, expected)
+
+
+@pytest.mark.parametrize("wrong", [torch.full((3, 4), 2), torch.full((3, 5), 9)])
+def test_lengths_that_do_not_fit_raise(wrong: Tensor) -> None:
+    model = build("bart")
+    with pytest.raises(ValueError, match=r"count at most the 8 tokens behind position 0"):
+        candidate_log_likelihood(model, *inputs(model), 1.0, wrong)
 
 
 def test_a_candidate_without_tokens_raises() -> None:
@@ -236,7 +273,7 @@ def test_shapes_that_do_not_fit_raise() -> None:
     source, mask, candidates = inputs(model)
     with pytest.raises(ValueError, match="input_ids and attention_mask"):
         candidate_log_likelihood(model, source, mask[:, :-1], candidates, 1.0)
-    with pytest.raises(ValueError, match="belong to 2 documents, input_ids to 3"):
+    with pytest.raises(ValueError, match="as many documents as input_ids, 3"):
         candidate_log_likelihood(model, source, mask, candidates[:2], 1.0)
 
 

@@ -7,6 +7,7 @@ from transformers import DynamicCache, EncoderDecoderCache
 from transformers.modeling_outputs import BaseModelOutput
 
 from brido.models.cross_attention import no_mask, shared_cross_attention, source_mask
+from brido.models.family import family_of
 
 SHARING = ["bart", "mbart", "marian", "pegasus"]
 CANDIDATES = 3
@@ -132,6 +133,6 @@ def test_the_model_is_as_before_after_the_block(attention):
 
 def test_a_family_that_cannot_share_says_so():
     model = build_model("t5", seed=1)
-    with shared_cross_attention(model) as shared:
+    with family_of(model.config).training(model) as shared:
         assert not shared
         assert model.config._attn_implementation == "eager"

@@ -1,30 +1,47 @@
-"""The table of families and what follows from it."""
+"""The families, and one that is registered from outside of the package."""
 
+import dataclasses
 import warnings
 
 import pytest
 import torch
-from tiny_models import build_model
-from transformers import LEDConfig
+from tiny_models import build_model, build_sources
+from transformers import GPT2Config, LEDConfig
 
 from brido.errors import BridoError
+from brido.likelihood import candidate_log_likelihood
 from brido.models import family as families
+from brido.models.decoder_states import PlainStates
+from brido.models.decoder_steps import PlainSteps
+from brido.models.encoder_decoder import EncoderDecoder
+from brido.models.family import Sources
+from brido.search import SearchSettings, beam_search
 
 
-def test_an_unknown_family_is_named_once_and_treated_carefully(monkeypatch):
-    monkeypatch.setattr(families, "_warned", set())
+@pytest.fixture(autouse=True)
+def _families_as_before(monkeypatch):
+    monkeypatch.setattr(families, "_FAMILIES", dict(families.families()))
+
+
+def test_an_unknown_family_is_named_once_and_treated_carefully():
     with pytest.warns(UserWarning, match="'led' is not one of bart"):
         family = families.family_of(LEDConfig())
-    assert not family.shares_cross_attention
+    assert not family.shares_source
     assert not family.float16
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         families.family_of(LEDConfig())
 
 
-def test_source_positions():
-    assert families.source_positions(build_model("bart", seed=0).config) == 64
-    assert families.source_positions(build_model("t5", seed=0).config) is None
+def test_a_model_that_is_no_encoder_decoder_is_refused():
+    with pytest.raises(BridoError, match="a gpt2 model, which is no encoder-decoder"):
+        families.family_of(GPT2Config())
+
+
+def test_positions():
+    for name, positions in (("bart", 64), ("t5", None)):
+        config = build_model(name, seed=0).config
+        assert families.family_of(config).positions(config) == positions
 
 
 @pytest.mark.parametrize(("family", "works"), [("bart", True), ("pegasus", False), ("t5", False)])
@@ -38,5 +55,48 @@ def test_float16_is_refused_where_it_overflows(family, works):
     families.check_dtype(model.to(torch.bfloat16))
 
 
-def test_precision_on_a_processor_is_float32():
-    assert families.inference_dtype(torch.device("cpu")) == torch.float32
+def test_sources_are_taken_without_columns_that_only_others_needed():
+    ids = torch.tensor([[5, 6, 7], [8, 9, 1], [1, 4, 3]])
+    mask = torch.tensor([[1, 1, 1], [1, 1, 0], [0, 1, 1]])
+    part = Sources(ids, mask, (0,)).take([1])
+    assert part.ids.tolist() == [[8, 9]]
+    left = Sources(ids, mask).take([2])
+    assert left.ids.tolist() == [[4, 3]]
+
+
+@dataclasses.dataclass(frozen=True)
+class Reversed(EncoderDecoder):
+    """A toy kind of model: it reads every source backwards and repeats it for every row."""
+
+    calls: tuple[list[str], ...] = ([],)
+
+    def steps(self, model, sources, limit):
+        self.calls[0].append("steps")
+        states = model.get_encoder()(sources.ids.flip(1), sources.mask.flip(1))[0]
+        return PlainSteps(model, states, sources.mask.flip(1), (2,))
+
+    def states(self, model, sources, given, passes):
+        from contextlib import nullcontext
+
+        self.calls[0].append("states")
+        states = model.get_encoder()(sources.ids.flip(1), sources.mask.flip(1))[0]
+        return nullcontext(PlainStates(model, states, sources.mask.flip(1)))
+
+
+@torch.no_grad()
+def test_a_family_from_outside_is_searched_and_scored(monkeypatch):
+    model = build_model("bart", 4, 3.0)
+    source, mask = build_sources("bart", 4, documents=2, length=6, padded=False)
+    settings = SearchSettings(num_beams=3, max_length=9)
+    expected = beam_search(model, source.flip(1), mask, settings).sequences
+    likelihood = candidate_log_likelihood(model, source.flip(1), mask, expected, 1.0)
+
+    toy = Reversed("toy", shares_source=False, has_positions=True, float16=True)
+    families.register(toy)
+    monkeypatch.setattr(type(model.config), "model_type", "toy")
+    found = beam_search(model, source, mask, settings).sequences
+    assert torch.equal(found, expected)
+    torch.testing.assert_close(
+        candidate_log_likelihood(model, source, mask, found, 1.0), likelihood
+    )
+    assert toy.calls[0] == ["steps", "states"]

@@ -6,8 +6,8 @@ transformers 4.55 was the last to have group beam search. In an environment of i
     ../oracle/bin/pip install torch==2.13.0 transformers==4.55.4 "numpy<2.4" sentencepiece
     ../oracle/bin/python tests/search/record_search_fixtures.py
 
-writes tests/search/fixtures/search_4_55_4.json: for each case the settings, and the tokens and
-scores of every candidate. Models are random, in float64, and rebuilt from a seed by
+writes tests/search/fixtures/*_4_55_4.json: for each case the settings, and the tokens and scores
+of every candidate. Models are random, in float64, and rebuilt from a seed by
 tiny_models.py, so neither weights nor texts are stored.
 """
 
@@ -19,9 +19,9 @@ from pathlib import Path
 
 import torch
 import transformers
-from tiny_models import build_model, build_sources
+from tiny_models import build_model, build_sources, set_end_tokens
 
-TARGET = Path(__file__).parent / "fixtures" / "search_4_55_4.json"
+FOLDER = Path(__file__).parent / "fixtures"
 SHAPES = [(4, 2), (4, 4), (6, 3), (8, 2), (8, 4), (12, 3), (16, 16), (16, 2), (32, 4), (32, 32)]
 STOPPING = [True, False, "never"]
 
@@ -63,6 +63,39 @@ def cases() -> list[dict]:
     return found
 
 
+def cases_of_llms() -> list[dict]:
+    """Several end tokens and repetition penalties, as the models of today have them."""
+    found = []
+    grid = itertools.product([[2], [2, 7], [7, 2, 30]], [1.0, 1.2, 0.7], [(4, 2), (6, 6), (8, 4)])
+    for number, (ends, penalty, (beams, groups)) in enumerate(grid):
+        if ends == [2] and penalty == 1.0:
+            continue
+        case = {
+            "family": "bart",
+            "seed": 1000 + number,
+            "end_bias": [1.0, 3.0][number % 2],
+            "forced_tokens": number % 5 == 0,
+            "documents": 4,
+            "source_length": 7 + number % 3,
+            "padded": number % 2 == 0,
+            "ends": ends,
+            "repetition_penalty": penalty,
+            "settings": {
+                "num_beams": beams,
+                "num_beam_groups": groups,
+                "diversity_penalty": [0.5, 2.0][number % 2],
+                "num_return_sequences": beams,
+                "length_penalty": [1.0, 2.0, 0.0][number % 3],
+                "min_length": [0, 6][number % 2],
+                "max_length": [12, 18][number % 2],
+                "no_repeat_ngram_size": [0, 0, 2][number % 3],
+                "early_stopping": STOPPING[number % 3],
+            },
+        }
+        found.append(case)
+    return found
+
+
 @contextmanager
 def final_scores(found: list[torch.Tensor]) -> Iterator[None]:
     """Collect the scores of the returned hypotheses: `output_scores` fails in float64."""
@@ -83,6 +116,7 @@ def final_scores(found: list[torch.Tensor]) -> Iterator[None]:
 def record(case: dict) -> dict:
     """The case with the tokens (pads at the end left off) and scores of its candidates."""
     model = build_model(case["family"], case["seed"], case["end_bias"], case["forced_tokens"])
+    set_end_tokens(model, case)
     source, mask = build_sources(
         case["family"], case["seed"], case["documents"], case["source_length"], case["padded"]
     )
@@ -104,11 +138,13 @@ def main() -> None:
     assert transformers.__version__ == "4.55.4", transformers.__version__
     torch.set_num_threads(1)
     transformers.logging.set_verbosity_error()
-    recorded = [record(case) for case in cases()]
-    TARGET.parent.mkdir(exist_ok=True)
-    lines = ",\n".join(json.dumps(case, separators=(",", ":")) for case in recorded)
-    TARGET.write_text(f"[\n{lines}\n]\n", encoding="utf-8")
-    print(f"{len(recorded)} cases, {TARGET.stat().st_size / 1024:.0f} KiB")
+    FOLDER.mkdir(exist_ok=True)
+    for name, wanted in (("search", cases()), ("several_ends", cases_of_llms())):
+        target = FOLDER / f"{name}_4_55_4.json"
+        recorded = [record(case) for case in wanted]
+        lines = ",\n".join(json.dumps(case, separators=(",", ":")) for case in recorded)
+        target.write_text(f"[\n{lines}\n]\n", encoding="utf-8")
+        print(f"{target.name}: {len(recorded)} cases, {target.stat().st_size / 1024:.0f} KiB")
 
 
 if __name__ == "__main__":

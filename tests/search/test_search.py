@@ -6,14 +6,15 @@ from pathlib import Path
 
 import pytest
 import torch
-from tiny_models import build_model, build_sources
+from tiny_models import build_model, build_sources, set_end_tokens
 
 from brido.errors import BridoError
 from brido.search import SearchSettings, beam_search, diverse_beam_search
 from brido.search import beams as beams_module
 
-FIXTURES = Path(__file__).parent / "fixtures" / "search_4_55_4.json"
-RECORDED = json.loads(FIXTURES.read_text(encoding="utf-8"))
+FIXTURES = Path(__file__).parent / "fixtures"
+RECORDED = json.loads((FIXTURES / "search_4_55_4.json").read_text(encoding="utf-8"))
+SEVERAL_ENDS = json.loads((FIXTURES / "several_ends_4_55_4.json").read_text(encoding="utf-8"))
 
 
 def name_of(case):
@@ -42,9 +43,19 @@ def test_the_recorded_cases_cover_what_they_should():
     assert {c["padded"] for c in RECORDED} == {True, False}
 
 
-@pytest.mark.parametrize("case", RECORDED, ids=name_of)
+def test_the_cases_of_several_ends_use_them():
+    ended = [
+        case["ends"][0] in {token for row in case["sequences"] for token in row[1:]}
+        for case in SEVERAL_ENDS
+    ]
+    assert sum(ended) >= 16
+    assert {case["repetition_penalty"] for case in SEVERAL_ENDS} == {1.0, 1.2, 0.7}
+
+
+@pytest.mark.parametrize("case", RECORDED + SEVERAL_ENDS, ids=name_of)
 def test_diverse_beam_search_equals_transformers_4_55(case):
     model = build_model(case["family"], case["seed"], case["end_bias"], case["forced_tokens"])
+    set_end_tokens(model, case)
     source, mask = build_sources(
         case["family"], case["seed"], case["documents"], case["source_length"], case["padded"]
     )
@@ -165,7 +176,7 @@ def test_an_unknown_family_finds_the_same_without_sharing(beams, groups, monkeyp
     source, mask = build_sources("bart", 8, documents=3, length=9, padded=True)
     settings = one_case(num_beams=beams, num_beam_groups=groups)
     expected = diverse_beam_search(model, source, mask, settings)
-    monkeypatch.setattr("brido.models.family._warned", set())
+    monkeypatch.setattr("brido.models.family._FAMILIES", {})
     monkeypatch.setattr(type(model.config), "model_type", "another")
     with pytest.warns(UserWarning, match="'another' is not one of"):
         result = diverse_beam_search(model, source, mask, settings)
@@ -221,12 +232,12 @@ def test_more_beams_than_the_vocabulary_has_tokens_are_refused():
 def test_what_a_model_asks_for_and_the_search_cannot_do_is_refused():
     model = build_model("bart", 0)
     source, mask = build_sources("bart", 0, documents=1, length=4, padded=False)
-    model.generation_config.repetition_penalty = 1.5
+    model.generation_config.encoder_repetition_penalty = 1.5
     model.generation_config.pad_token_id = None
     model.generation_config.bad_words_ids = [[3, 4]]
     with pytest.raises(BridoError) as error:
         beam_search(model, source, mask, SearchSettings(num_beams=2))
-    for part in ("repetition_penalty = 1.5", "pad_token_id", "bad_words_ids holds [3, 4]"):
+    for part in ("encoder_repetition_penalty = 1.5", "pad_token_id", "bad_words_ids holds [3, 4]"):
         assert part in str(error.value)
 
 
@@ -253,3 +264,58 @@ def test_single_banned_words_are_banned_as_in_transformers():
     )
     assert not (result.sequences == banned).any()
     assert torch.equal(result.sequences.flatten(0, 1), expected)
+
+
+@torch.no_grad()
+@pytest.mark.parametrize("ends", [[2, 7], [7, 2, 30]])
+@pytest.mark.parametrize(("beams", "stopping"), [(1, False), (2, True), (5, False), (5, "never")])
+def test_several_end_tokens_end_as_in_the_installed_transformers(beams, stopping, ends):
+    for seed in range(3):
+        model = build_model("bart", seed, 1.0, attention="sdpa")
+        model.final_logits_bias[0, 7] += 1.5
+        model.generation_config.eos_token_id = ends
+        source, mask = build_sources("bart", seed, documents=4, length=8, padded=True)
+        settings = SearchSettings(
+            num_beams=beams,
+            max_length=14,
+            min_length=[0, 5, 0][seed],
+            no_repeat_ngram_size=[0, 0, 2][seed],
+            length_penalty=[1.0, 2.0, 0.0][seed],
+            early_stopping=stopping,
+        )
+        expected = model.generate(
+            input_ids=source,
+            attention_mask=mask,
+            do_sample=False,
+            **settings.model_dump(exclude={"num_beam_groups", "diversity_penalty"})
+            | {"num_return_sequences": beams},
+        )
+        result = beam_search(model, source, mask, settings)
+        assert torch.equal(result.sequences.flatten(0, 1), expected)
+        assert set(ends) & set(expected.flatten().tolist())
+
+
+@torch.no_grad()
+@pytest.mark.parametrize("penalty", [0.3, 3.0])
+@pytest.mark.parametrize("beams", [1, 4])
+def test_the_repetition_penalty_is_that_of_the_installed_transformers(beams, penalty):
+    changed = False
+    for seed in range(3):
+        model = build_model("bart", seed, 2.0, forced_tokens=seed == 1, attention="sdpa")
+        source, mask = build_sources("bart", seed, documents=4, length=8, padded=True)
+        settings = SearchSettings(num_beams=beams, max_length=14, min_length=[0, 5, 8][seed])
+        free = beam_search(model, source, mask, settings).sequences
+        model.generation_config.repetition_penalty = penalty
+        expected = model.generate(
+            input_ids=source,
+            attention_mask=mask,
+            do_sample=False,
+            max_length=14,
+            min_length=settings.min_length,
+            num_beams=beams,
+            num_return_sequences=beams,
+        )
+        result = beam_search(model, source, mask, settings)
+        assert torch.equal(result.sequences.flatten(0, 1), expected)
+        changed |= result.sequences.shape != free.shape or not torch.equal(result.sequences, free)
+    assert changed

@@ -7,10 +7,12 @@ from hypothesis import strategies as st
 from transformers import TopPLogitsWarper
 
 from brido.errors import BridoError
+from brido.models.special_tokens import SpecialTokens
 from brido.search import SamplingSettings
-from brido.search.bans import SpecialTokens, ban_tokens, row_top_k, top_k_of_lanes
+from brido.search.bans import ban_tokens
 from brido.search.groups import Step, choose_by_operators, choose_compiled
 from brido.search.sampling import document_uniforms, nucleus_pick
+from brido.search.top_k import row_top_k, top_k_of_lanes
 
 
 @pytest.mark.parametrize("find", [row_top_k, top_k_of_lanes])
@@ -68,7 +70,7 @@ def test_the_compiled_top_k_equals_a_sort_even_with_ties(seed, k, columns, disti
 @settings(max_examples=200, deadline=None)
 @given(st.lists(st.integers(0, 7), min_size=1, max_size=14), st.integers(1, 4))
 def test_n_gram_bans_equal_the_naive_rule(history, size):
-    special = SpecialTokens(0, 7, 1, None, None, ())
+    special = SpecialTokens((7,), 1)
     values = ban_tokens(torch.zeros(1, 8), torch.tensor([history]), special, 0, size)
     banned = {token for token in range(8) if values[0, token] == -torch.inf}
     expected = naive_bans(history, size) if len(history) >= size else set()
@@ -77,7 +79,7 @@ def test_n_gram_bans_equal_the_naive_rule(history, size):
 
 
 def test_the_end_is_banned_below_the_minimum_length():
-    special = SpecialTokens(0, 7, 1, None, None, (4,))
+    special = SpecialTokens((7,), 1, banned=(4,))
     short = ban_tokens(torch.zeros(2, 8), torch.zeros(2, 3, dtype=torch.long), special, 4, 0)
     long = ban_tokens(torch.zeros(2, 8), torch.zeros(2, 4, dtype=torch.long), special, 4, 0)
     assert (short[:, 7] == -torch.inf).all()
@@ -115,7 +117,7 @@ def test_choosing_equals_plain_loops_over_the_vocabulary(way, beams, groups, pen
     done = torch.rand(5, groups, generator=generator) < 0.3
     values, tokens = row_top_k(log_probabilities, beams + 1)
     values, tokens = values.view(5, beams, -1), tokens.view(5, beams, -1)
-    choice = way(Step(values, tokens, running, done, penalty, 40, 39, 1))
+    choice = way(Step(values, tokens, running, done, penalty, 40, (39,), 1))
     for document in range(5):
         expected = naive_next_tokens(
             log_probabilities.view(5, beams, 40)[document],
@@ -143,7 +145,7 @@ def test_both_ways_of_choosing_are_equal_to_the_last_bit(seed, shape, penalty, v
     running = -torch.rand(3, beams, generator=generator)
     done = torch.rand(3, groups, generator=generator) < 0.2
     values, tokens = values.view(3, beams, -1), tokens.view(3, beams, -1)
-    step = Step(values, tokens, running, done, penalty, vocabulary, vocabulary - 1, 1)
+    step = Step(values, tokens, running, done, penalty, vocabulary, (vocabulary - 1,), 1)
     choices = (choose_compiled(step), choose_by_operators(step))
     for one, other in zip(*(vars(choice).values() for choice in choices), strict=True):
         assert torch.equal(one, other)

@@ -5,15 +5,12 @@ from pathlib import Path
 
 import pytest
 import torch
-from tokenizers import Tokenizer
-from tokenizers.models import WordLevel
-from tokenizers.pre_tokenizers import WhitespaceSplit
-from tokenizers.processors import TemplateProcessing
-from training_helpers import SPECIAL, WORDS, tables, tiny_bart
+from tiny_models import tiny_bart, word_tokenizer
+from training_helpers import tables
 from transformers import PreTrainedTokenizerFast
 
-from brido.settings import RuntimeSettings, TrainingSettings, ValidationSettings
-from brido.training.batches import Encoder
+from brido.models import LanguageModel
+from brido.settings import ReadingSettings, RuntimeSettings, TrainingSettings, ValidationSettings
 from brido.training.documents import RankedDocuments
 from brido.training.loop import Task
 
@@ -25,20 +22,7 @@ def _one_thread() -> None:
 
 @pytest.fixture(scope="session")
 def tokenizer() -> PreTrainedTokenizerFast:
-    """BART's conventions over 40 words: `<s> x </s>`."""
-    vocabulary = {word: number for number, word in enumerate([*SPECIAL, *WORDS])}
-    backend = Tokenizer(WordLevel(vocabulary, unk_token="<unk>"))
-    backend.pre_tokenizer = WhitespaceSplit()
-    backend.post_processor = TemplateProcessing(
-        single="<s> $A </s>", special_tokens=[("<s>", 0), ("</s>", 2)]
-    )
-    return PreTrainedTokenizerFast(
-        tokenizer_object=backend,
-        bos_token="<s>",
-        pad_token="<pad>",
-        eos_token="</s>",
-        unk_token="<unk>",
-    )
+    return word_tokenizer()
 
 
 @pytest.fixture(scope="session")
@@ -58,7 +42,6 @@ SETTINGS = {
     "gamma": 2.0,
     "margin": 0.1,
     "length_penalty": 1.0,
-    "max_source_tokens": 32,
     "max_candidate_tokens": 16,
     "validation": ValidationSettings(every=5, documents=9),
 }
@@ -82,16 +65,8 @@ def make_task(
     ) -> Task:
         settings = TrainingSettings(**{**SETTINGS, **changes})
         model = model or tiny_bart(**(model_changes or {}))
-        encoder = Encoder(
-            tokenizer,
-            model,
-            settings.max_source_tokens,
-            settings.max_candidate_tokens,
-            settings.decoder_prefix,
-        )
         return Task(
-            model,
-            encoder,
+            LanguageModel(model, tokenizer, ReadingSettings(max_source_tokens=32)),
             documents,
             validation,
             settings,

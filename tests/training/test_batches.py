@@ -6,11 +6,13 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
-from training_helpers import tiny_bart
+from tiny_models import tiny_bart
 from transformers import PreTrainedTokenizerFast
 
 from brido.errors import BridoError
-from brido.training.batches import Encoder, Plan, chunk_seed, share
+from brido.models import LanguageModel
+from brido.settings import ReadingSettings
+from brido.training.batches import Batches, Plan, chunk_seed, share
 from brido.training.documents import RankedDocument
 
 DOCUMENTS = [
@@ -20,55 +22,32 @@ DOCUMENTS = [
 # Ids: <s> 0, <pad> 1, </s> 2, <unk> 3, w0 4, w1 5, ...
 
 
-def encoder(tokenizer: PreTrainedTokenizerFast, prefix: str = "generation", **limits: int):
-    limits = {"max_source_tokens": 32, "max_candidate_tokens": 16, **limits}
-    return Encoder(tokenizer, tiny_bart(), decoder_prefix=prefix, **limits)
+def language(tokenizer: PreTrainedTokenizerFast, prefix: str = "generation", limit: int = 32):
+    reading = ReadingSettings(max_source_tokens=limit, decoder_prefix=prefix)
+    return LanguageModel(tiny_bart(), tokenizer, reading)
 
 
 def test_a_batch_in_full(tokenizer: PreTrainedTokenizerFast) -> None:
-    batch = encoder(tokenizer).batch(DOCUMENTS)
-    assert batch.input_ids.tolist() == [[0, 5, 6, 7, 2], [0, 11, 2, 1, 1]]
-    assert batch.attention_mask.tolist() == [[1, 1, 1, 1, 1], [1, 1, 1, 0, 0]]
-    assert batch.sequence_ids.tolist() == [
+    batch = Batches(language(tokenizer), 16).batch(DOCUMENTS)
+    assert batch.sources.ids.tolist() == [[0, 5, 6, 7, 2], [0, 11, 2, 1, 1]]
+    assert batch.sources.mask.tolist() == [[1, 1, 1, 1, 1], [1, 1, 1, 0, 0]]
+    assert batch.targets.ids.tolist() == [
         [[2, 0, 5, 2, 1, 1], [2, 0, 8, 9, 2, 1], [2, 0, 10, 2, 1, 1]],
         [[2, 0, 12, 13, 2, 1], [2, 0, 5, 2, 1, 1], [2, 0, 6, 7, 8, 2]],
     ]
+    assert batch.targets.lengths.tolist() == [[3, 4, 3], [4, 3, 5]]
     assert batch.scores.tolist() == [[0.9, 0.1], [0.5, 0.5]]
+    assert batch.tokens == 8 + 22
 
 
-def test_brio_prefix_starts_from_the_tokenizers_own_first_token(
-    tokenizer: PreTrainedTokenizerFast,
-) -> None:
-    assert encoder(tokenizer, "brio").sequences(["w1 w2"]) == [[0, 5, 6, 2]]
-    assert encoder(tokenizer, "generation").sequences(["w1 w2"]) == [[2, 0, 5, 6, 2]]
-
-
-def test_brio_prefix_of_a_model_without_a_first_token() -> None:
-    """PEGASUS has none: it is scored from its pad token, as it generates."""
-
-    class Pegasus:
-        bos_token_id, pad_token_id = None, 0
-
-        def __len__(self) -> int:
-            return 10
-
-        def __call__(self, text_target: list[str], **_: object) -> dict[str, list[list[int]]]:
-            return {"input_ids": [[7, 8, 1] for _ in text_target]}
-
-    model = tiny_bart(pad_token_id=0, eos_token_id=1, decoder_start_token_id=0)
-    for prefix in ("brio", "generation"):
-        assert Encoder(Pegasus(), model, 32, 16, prefix).sequences(["x"]) == [[0, 7, 8, 1]]
-
-
-def test_texts_are_cut(tokenizer: PreTrainedTokenizerFast) -> None:
-    short = encoder(tokenizer, max_source_tokens=4, max_candidate_tokens=3)
-    assert short.sources(["w1 w2 w3 w4 w5"])[0].tolist() == [[0, 5, 6, 2]]
-    assert short.sequences(["w1 w2 w3"]) == [[2, 0, 5, 2]]
+def test_candidates_are_cut(tokenizer: PreTrainedTokenizerFast) -> None:
+    batch = Batches(language(tokenizer), 3).batch(DOCUMENTS[:1])
+    assert batch.targets.ids.tolist() == [[[2, 0, 5, 2], [2, 0, 8, 2], [2, 0, 10, 2]]]
 
 
 def test_the_references_alone(tokenizer: PreTrainedTokenizerFast) -> None:
-    batch = encoder(tokenizer).batch(DOCUMENTS, candidates=False)
-    assert batch.sequence_ids.tolist() == [[[2, 0, 5, 2, 1]], [[2, 0, 12, 13, 2]]]
+    batch = Batches(language(tokenizer), 16).batch(DOCUMENTS, candidates=False)
+    assert batch.targets.ids.tolist() == [[[2, 0, 5, 2, 1]], [[2, 0, 12, 13, 2]]]
     assert batch.scores.shape == (2, 0)
 
 
@@ -76,21 +55,14 @@ def test_the_references_alone(tokenizer: PreTrainedTokenizerFast) -> None:
 def test_target_tokens_are_those_of_the_references(
     tokenizer: PreTrainedTokenizerFast, prefix: str, tokens: int
 ) -> None:
-    assert encoder(tokenizer, prefix).target_tokens(DOCUMENTS) == tokens
+    assert Batches(language(tokenizer, prefix), 16).target_tokens(DOCUMENTS) == tokens
 
 
-def test_a_model_that_cannot_take_it_is_refused_with_every_reason(
+def test_more_candidate_tokens_than_positions_are_refused(
     tokenizer: PreTrainedTokenizerFast,
 ) -> None:
-    model = tiny_bart(vocab_size=20)
-    with pytest.raises(BridoError) as error:
-        Encoder(tokenizer, model, 65, 64, "generation")
-    for words in (
-        "max_source_tokens: the model has 64 positions, not 65",
-        "max_candidate_tokens: the model has 64 positions, not 65",
-        "the tokenizer has 44 entries, the model 20",
-    ):
-        assert words in str(error.value)
+    with pytest.raises(BridoError, match="max_candidate_tokens: the model has 64 positions, not"):
+        Batches(language(tokenizer), 64)
 
 
 @given(st.integers(1, 40), st.integers(1, 12), st.integers(1, 4), st.integers(0, 9))

@@ -12,6 +12,7 @@ import torch
 from torch import Tensor
 
 from brido.errors import BridoError
+from brido.models import LanguageModel
 from brido.settings import ValidationSettings
 from brido.training import checkpointing, monitor
 from brido.training.loop import Task, train
@@ -277,7 +278,8 @@ def test_best_generator_follows_its_callable(make_task: MakeTask) -> None:
     values = iter([0.1, 0.5, 0.3])
     snapshots = []
 
-    def generator(model: torch.nn.Module) -> dict[str, float]:
+    def generator(language: LanguageModel) -> dict[str, float]:
+        model = language.model
         assert not model.training
         snapshots.append({name: value.clone() for name, value in model.state_dict().items()})
         return {"rouge": next(values), "mention_precision": 0.25}

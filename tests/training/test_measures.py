@@ -8,7 +8,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import kendalltau
-from training_helpers import tiny_bart
+from tiny_models import tiny_bart
 
 from brido.likelihood.likelihood import candidate_log_likelihood
 from brido.training.history import write_history
@@ -40,15 +40,20 @@ def test_the_ranker_is_validated_without_dropout(make_task) -> None:  # type: ig
     task: Task = make_task(model_changes={"dropout": 0.5})
     task.model.train()
     results = [
-        validate_ranker(task.model, task.encoder, task.validation, 1.0, at_once, torch.no_grad)
+        validate_ranker(task.model, task.batches, task.validation, 1.0, at_once, torch.no_grad)
         for at_once in (1, 4, 9)
     ]
     assert task.model.training
     assert results[0] == results[1] == results[2]
     model = tiny_bart().eval()
-    batch = task.encoder.batch(list(task.validation))
+    batch = task.batches.batch(list(task.validation))
     likelihood = candidate_log_likelihood(
-        model, batch.input_ids, batch.attention_mask, batch.sequence_ids[:, 1:], 1.0
+        model,
+        batch.sources.ids,
+        batch.sources.mask,
+        batch.targets.ids[:, 1:],
+        1.0,
+        batch.targets.lengths[:, 1:],
     )
     expected = rank_measures(likelihood.detach().double().numpy(), batch.scores.numpy())
     assert results[0] == pytest.approx(expected)

@@ -1,30 +1,8 @@
-"""A tiny BART and made-up tables, for the tests of training."""
+"""Made-up tables, for the tests of training."""
 
 import numpy as np
 import pyarrow as pa
-import torch
-from transformers import BartConfig, BartForConditionalGeneration
-
-WORDS = [f"w{number}" for number in range(40)]
-SPECIAL = ["<s>", "<pad>", "</s>", "<unk>"]
-
-
-def tiny_bart(seed: int = 0, **changes: object) -> BartForConditionalGeneration:
-    torch.manual_seed(seed)
-    shape = {
-        "vocab_size": len(SPECIAL) + len(WORDS),
-        "d_model": 16,
-        "encoder_layers": 1,
-        "decoder_layers": 1,
-        "encoder_attention_heads": 2,
-        "decoder_attention_heads": 2,
-        "encoder_ffn_dim": 24,
-        "decoder_ffn_dim": 24,
-        "max_position_embeddings": 64,
-        "dropout": 0.0,
-        "init_std": 0.2,
-    }
-    return BartForConditionalGeneration(BartConfig(**{**shape, **changes}))
+from tiny_models import WORDS
 
 
 def tables(

@@ -1,11 +1,11 @@
-"""The model's side of a search: encode once, then one decoder step a token for all rows.
+"""Encoder-decoders writing: the source encoded once, then one decoder step a token for all rows.
 
-`SharedDecoder` is for the BART family, `PlainDecoder` for every other encoder-decoder.
+`SharedSteps` is for the BART family, `PlainSteps` for every other encoder-decoder.
 """
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 
 import torch
 import torch.nn.functional as F
@@ -14,52 +14,26 @@ from transformers.modeling_outputs import BaseModelOutput
 
 from brido.errors import BridoError
 from brido.models.cross_attention import source_mask
-from brido.models.family import family_of
+from brido.models.family import Steps
 
 # Elements of a cache that are reordered at once on a processor: half a MiB or one.
 PIECE = 1 << 17
 
 
-class Decoder(ABC):
-    """A batch of B documents being decoded with N rows each."""
+class DecoderSteps(Steps):
+    """First tokens one by one, then every document gets its rows."""
 
-    def start(self, ids: torch.Tensor, rows_a_document: int) -> torch.Tensor:
-        """Logits [B, V] after the first tokens `ids` [B, P]; then every document has N rows."""
-        for tokens in ids.unbind(1):
-            logits = self.step(tokens)
-        documents = torch.arange(len(ids), device=ids.device)
+    def start(self, tokens: torch.Tensor, rows_a_document: int) -> torch.Tensor:
+        """See Steps."""
+        for token in tokens.unbind(1):
+            logits = self.step(token)
+        documents = torch.arange(len(tokens), device=tokens.device)
         self._spread(documents.repeat_interleave(rows_a_document))
         return logits
 
     @abstractmethod
-    def step(self, tokens: torch.Tensor) -> torch.Tensor:
-        """Logits [R, V] after one more token a row, `tokens` [R]; good until the next step."""
-
-    @abstractmethod
     def _spread(self, rows: torch.Tensor) -> None:
         """Give documents more rows: row r goes on from what document `rows[r]` was."""
-
-    @abstractmethod
-    def reorder(self, rows: torch.Tensor) -> None:
-        """Row r goes on from what row `rows[r]` was; the rows of a document stay its own."""
-
-    @abstractmethod
-    def keep(self, documents: torch.Tensor, rows_a_document: int) -> None:
-        """Go on with `documents` (indices) alone."""
-
-
-def decoder_of(
-    model: PreTrainedModel, input_ids: torch.Tensor, attention_mask: torch.Tensor, max_length: int
-) -> Decoder:
-    """The decoder for a model's family, with sources [B, S], for up to `max_length` tokens.
-
-    Raises:
-        BridoError: the model's table of positions is shorter.
-    """
-    states = model.get_encoder()(input_ids=input_ids, attention_mask=attention_mask)[0]
-    if family_of(model.config).shares_cross_attention:
-        return SharedDecoder(model, states, attention_mask, max_length)
-    return PlainDecoder(model, states, attention_mask)
 
 
 class Past:
@@ -95,7 +69,7 @@ class Past:
                 torch.index_select(used, 1, rows, out=self.buffers[place][: self.length])
 
 
-class SharedDecoder(Decoder):
+class SharedSteps(DecoderSteps):
     """A decoder step of the BART family, the source's keys and values shared by a document's rows.
 
     They keep their batch of B, and the N rows of a document are folded into the query axis. The
@@ -108,9 +82,11 @@ class SharedDecoder(Decoder):
         model: PreTrainedModel,
         states: torch.Tensor,
         attention_mask: torch.Tensor,
+        given: tuple[int, ...],
         max_length: int,
+        norm_first: bool,
     ) -> None:
-        self.model, self.decoder = model, model.get_decoder()
+        self.model, self.decoder, self.given = model, model.get_decoder(), given
         places = self.decoder.embed_positions
         # mBART's and BART's tables of positions start at 2.
         self.first_position = getattr(places, "offset", 0)
@@ -120,7 +96,7 @@ class SharedDecoder(Decoder):
                 f"max_length ({max_length}) is more than the model's {positions} positions allow: "
                 "lower it"
             )
-        self.norm_first = family_of(model.config).norm_first
+        self.norm_first = norm_first
         # Nearly always zero, and a pass over all logits to add.
         self.bias = model.final_logits_bias if bool(model.final_logits_bias.any()) else None
         self.mask = None if bool(attention_mask.all()) else source_mask(attention_mask)
@@ -135,7 +111,7 @@ class SharedDecoder(Decoder):
         self.logits: torch.Tensor | None = None
 
     def step(self, tokens: torch.Tensor) -> torch.Tensor:
-        """See Decoder."""
+        """See Steps."""
         hidden = self._embed(tokens, self.pasts[0].length)
         for layer, past, source in zip(self.decoder.layers, self.pasts, self.sources, strict=True):
             hidden = self._layer(layer, past, source, hidden)
@@ -195,14 +171,14 @@ class SharedDecoder(Decoder):
         return residual(hidden, layer.final_layer_norm, feed_forward)
 
     def reorder(self, rows: torch.Tensor) -> None:
-        """See Decoder."""
+        """See Steps."""
         for past in self.pasts:
             past.take(rows)
 
     _spread = reorder
 
     def keep(self, documents: torch.Tensor, rows_a_document: int) -> None:
-        """See Decoder."""
+        """See Steps."""
         self.reorder(_rows_of(documents, rows_a_document))
         self.sources = [
             tuple(part.index_select(0, documents) for part in source) for source in self.sources
@@ -230,17 +206,21 @@ def _one_query(
     return torch.bmm(weights, value.flatten(0, 1)).view(len(key), -1)
 
 
-class PlainDecoder(Decoder):
+class PlainSteps(DecoderSteps):
     """A decoder step as the model itself makes it, with the encoder's states repeated N times."""
 
     def __init__(
-        self, model: PreTrainedModel, states: torch.Tensor, attention_mask: torch.Tensor
+        self,
+        model: PreTrainedModel,
+        states: torch.Tensor,
+        attention_mask: torch.Tensor,
+        given: tuple[int, ...],
     ) -> None:
-        self.model, self.states, self.mask = model, states, attention_mask
+        self.model, self.states, self.mask, self.given = model, states, attention_mask, given
         self.cache = EncoderDecoderCache(DynamicCache(), DynamicCache())
 
     def step(self, tokens: torch.Tensor) -> torch.Tensor:
-        """See Decoder."""
+        """See Steps."""
         return self.model(
             encoder_outputs=BaseModelOutput(self.states),
             attention_mask=self.mask,
@@ -250,11 +230,11 @@ class PlainDecoder(Decoder):
         ).logits[:, -1]
 
     def reorder(self, rows: torch.Tensor) -> None:
-        """See Decoder."""
+        """See Steps."""
         self.cache.self_attention_cache.reorder_cache(rows)
 
     def keep(self, documents: torch.Tensor, rows_a_document: int) -> None:
-        """See Decoder."""
+        """See Steps."""
         self._spread(_rows_of(documents, rows_a_document))
 
     def _spread(self, rows: torch.Tensor) -> None:

@@ -6,7 +6,8 @@ import transformers
 from tiny_models import CLASSES, LAYERS, SMALL, TOKENS, build_model, build_sources
 
 from brido.errors import BridoError
-from brido.models.stepping import PlainDecoder, SharedDecoder, decoder_of
+from brido.models.decoder_steps import PlainSteps, SharedSteps
+from brido.models.family import Sources, family_of
 from brido.search import SearchSettings, diverse_beam_search
 
 CONFIGURATIONS = {
@@ -53,8 +54,10 @@ def full_logits(model, source, mask, tokens):
 def test_steps_have_the_logits_of_the_whole_sequence(family, prefix, padded):
     model = build_model("t5", 1) if family == "t5" else published_model(family)
     source, mask = build_sources("bart", 2, documents=DOCUMENTS, length=9, padded=padded)
-    decoder = decoder_of(model, source, mask, prefix + STEPS)
-    assert isinstance(decoder, PlainDecoder if family == "t5" else SharedDecoder)
+    kind = family_of(model.config)
+    with torch.no_grad():
+        decoder = kind.steps(model, Sources(source, mask), prefix + STEPS)
+    assert isinstance(decoder, PlainSteps if family == "t5" else SharedSteps)
     first = tokens_of(3, DOCUMENTS, prefix)
     with torch.no_grad():
         logits = decoder.start(first, ROWS)

@@ -1,0 +1,154 @@
+"""Encoder-decoders: what BRIDO has to know about each family of them, in one table."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch import Tensor
+from transformers import AutoModelForSeq2SeqLM, PreTrainedModel
+
+from brido.errors import BridoError
+from brido.models.cross_attention import shared_cross_attention
+from brido.models.decoder_states import encoder_decoder_states
+from brido.models.decoder_steps import PlainSteps, SharedSteps
+from brido.models.family import Family, Sources, States, Steps, padded
+from brido.models.special_tokens import SpecialTokens
+
+if TYPE_CHECKING:
+    from brido.models.language_model import LanguageModel
+    from brido.settings import ReadingSettings
+
+
+@dataclass(frozen=True)
+class EncoderDecoder(Family):
+    """Facts about one family of encoder-decoders.
+
+    shares_source: the decoder is built of BART's modules (`decoder_steps.py`), reaches attention
+    through transformers' attention interface alone and takes the batch size of the source's keys
+    from the encoder states, so all candidates of a document can share one set of them.
+    norm_first: BART's modules normalise what comes in, not what goes out, and the decoder at last.
+    newline: what the tokenizer writes for a new line in decoded text.
+    """
+
+    model_type: str
+    shares_source: bool
+    has_positions: bool
+    float16: bool
+    norm_first: bool = False
+    newline: str | None = None
+
+    def load(self, folder: Path, dtype: torch.dtype, **how: Any) -> Any:
+        """See Family."""
+        return AutoModelForSeq2SeqLM.from_pretrained(folder, dtype=dtype, **how)
+
+    def special(self, model: PreTrainedModel) -> SpecialTokens:
+        """See Family."""
+        start_token(model)
+        return SpecialTokens.of(model)
+
+    def read(self, tokenizer: Any, documents: Sequence[str], reading: ReadingSettings) -> Sources:
+        """See Family."""
+        limit = reading.max_source_tokens
+        encoded = tokenizer(list(documents), truncation=True, max_length=limit)
+        rows = encoded.input_ids
+        # Special tokens stand at the end of a cut document too, so its length alone says nothing.
+        full = [place for place, ids in enumerate(rows) if len(ids) == limit]
+        if encoded.is_fast:
+            cut = [place for place in full if encoded.encodings[place].overflowing]
+        else:
+            whole = tokenizer([documents[n] for n in full], verbose=False).input_ids if full else []
+            cut = [place for place, ids in zip(full, whole, strict=True) if len(ids) > limit]
+        ids = padded(rows, tokenizer.pad_token_id)
+        mask = padded([[1] * len(ids) for ids in rows], 0)
+        return Sources(ids, mask, tuple(cut))
+
+    def write(
+        self,
+        language: LanguageModel,
+        texts: Sequence[Sequence[str]],
+        sources: Sources | None,
+        limit: int,
+    ) -> list[list[int]]:
+        """See Family. The given token by `reading.decoder_prefix`:
+
+        generation: the token that decoding starts from, before everything the tokenizer gives
+        (BART: `</s> <s> x </s>`). brio: where the tokenizer itself begins with `<s>`, that (BART:
+        `<s> x </s>`); models without one start as in generation.
+        """
+        tokenizer, start = language.tokenizer, start_token(language.model)
+        flat = [text for row in texts for text in row]
+        rows = tokenizer(text_target=flat, truncation=True, max_length=limit)["input_ids"]
+        begin = tokenizer.bos_token_id
+        if language.reading.decoder_prefix == "brio" and begin is not None:
+            return [ids if ids[0] == begin else [start, *ids] for ids in rows]
+        return [[start, *ids] for ids in rows]
+
+    def text(self, tokenizer: Any, sequences: Tensor) -> list[str]:
+        """See Family; white space is tidied."""
+        texts = tokenizer.batch_decode(
+            sequences, skip_special_tokens=True, clean_up_tokenization_spaces=False
+        )
+        return [" ".join(text.replace(self.newline or " ", " ").split()) for text in texts]
+
+    def steps(self, model: PreTrainedModel, sources: Sources, limit: int) -> Steps:
+        """See Family."""
+        states = model.get_encoder()(input_ids=sources.ids, attention_mask=sources.mask)[0]
+        given = (start_token(model),)
+        if self.shares_source:
+            return SharedSteps(model, states, sources.mask, given, limit, self.norm_first)
+        return PlainSteps(model, states, sources.mask, given)
+
+    def states(
+        self, model: PreTrainedModel, sources: Sources, given: Tensor, passes: int
+    ) -> AbstractContextManager[States]:
+        """See Family."""
+        return encoder_decoder_states(model, sources, given, passes, self.shares_source)
+
+    def training(self, model: PreTrainedModel) -> AbstractContextManager[Any]:
+        """See Family."""
+        return shared_cross_attention(model, self.shares_source)
+
+    def written_with(self, model: PreTrainedModel) -> Iterator[torch.nn.Module]:
+        """See Family."""
+        yield from model.get_decoder().modules()
+        yield model.get_output_embeddings()
+
+
+FAMILIES = (
+    EncoderDecoder("bart", shares_source=True, has_positions=True, float16=True),
+    EncoderDecoder("mbart", True, has_positions=True, float16=True, norm_first=True),
+    EncoderDecoder("marian", shares_source=True, has_positions=True, float16=True),
+    EncoderDecoder("pegasus", True, True, float16=False, norm_first=True, newline="<n>"),
+    EncoderDecoder("t5", shares_source=False, has_positions=False, float16=False),
+)
+
+
+def unknown_family(model_type: str) -> EncoderDecoder:
+    """A family that nobody described: the most careful facts, and a warning."""
+    known = ", ".join(family.model_type for family in FAMILIES)
+    warnings.warn(
+        f"model family {model_type!r} is not one of {known}: every beam gets its own copy of the "
+        "source's keys and values, which is correct but slow",
+        stacklevel=3,
+    )
+    return EncoderDecoder(model_type, shares_source=False, has_positions=True, float16=False)
+
+
+def start_token(model: PreTrainedModel) -> int:
+    """The token that writing starts from; BridoError where the model names none."""
+    for settings in (model.generation_config, model.config):
+        token = getattr(settings, "decoder_start_token_id", None)
+        if token is not None:
+            return token
+    token = model.generation_config.bos_token_id
+    if token is None:
+        raise BridoError(
+            "this model cannot be searched: its generation_config names no decoder_start_token_id"
+        )
+    return token

@@ -1,0 +1,113 @@
+"""A checkpoint that reads documents and writes summaries: tokenizer, model and its family."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import torch
+from torch import Tensor
+from transformers.utils.logging import disable_progress_bar
+
+from brido.errors import BridoError
+from brido.models.checkpoint import load_checkpoint, save
+from brido.models.family import Sources, Targets, family_of, padded
+from brido.models.layout import columns_first
+from brido.models.special_tokens import pad_token
+from brido.settings import ReadingSettings
+
+if TYPE_CHECKING:
+    from transformers import PreTrainedModel, PreTrainedTokenizerBase
+
+
+class LanguageModel:
+    """One model with its tokenizer, and how it reads (`reading` of params.yaml).
+
+    Generate, train, decode and the benchmarks all read, write and save through it.
+    """
+
+    def __init__(
+        self,
+        model: PreTrainedModel,
+        tokenizer: PreTrainedTokenizerBase,
+        reading: ReadingSettings | None = None,
+    ) -> None:
+        """Checks that model, tokenizer and limits fit together.
+
+        Raises:
+            BridoError: more source tokens than the model has positions, more entries of the
+                tokenizer than the model has embeddings, no pad token (all problems named).
+        """
+        self.model, self.tokenizer = model, tokenizer
+        self.reading = reading or ReadingSettings()
+        self.family = family_of(model.config)
+        problems = list(self._problems())
+        if problems:
+            raise BridoError.from_problems("this model cannot be used so:", problems)
+
+    def _problems(self) -> Iterator[str]:
+        positions, limit = self.family.positions(self.model.config), self.reading.max_source_tokens
+        if positions is not None and limit > positions:
+            yield (
+                f"reading.max_source_tokens ({limit}) is more than the model's {positions} "
+                "positions: lower it"
+            )
+        entries = self.model.get_input_embeddings().num_embeddings
+        if len(self.tokenizer) > entries:
+            yield (
+                f"the tokenizer has {len(self.tokenizer)} entries, the model {entries}: they do "
+                "not belong together"
+            )
+        if self.pad is None:
+            yield "the model names no pad token"
+
+    @classmethod
+    def load(
+        cls,
+        folder: Path,
+        reading: ReadingSettings | None = None,
+        device: torch.device | str = "cpu",
+        dtype: torch.dtype = torch.float32,
+    ) -> LanguageModel:
+        """The model of a folder in `save_pretrained`'s format, in evaluation mode.
+
+        Raises:
+            BridoError: the folder is missing or holds no usable checkpoint, or see `__init__`.
+        """
+        disable_progress_bar()  # of a fraction of a second
+        model, tokenizer = load_checkpoint(Path(folder), dtype)
+        return cls(model.to(device).eval(), tokenizer, reading)
+
+    @property
+    def pad(self) -> int | None:
+        """The token that fills up written sequences."""
+        return pad_token(self.model)
+
+    def ready_to_write(self) -> LanguageModel:
+        """The same model, its weights laid out for writing token by token; not to be saved."""
+        if self.model.device.type == "cpu":
+            columns_first(self.family.written_with(self.model))
+        return self
+
+    def read(self, documents: Sequence[str]) -> Sources:
+        """The documents as the model reads them, on the processor."""
+        return self.family.read(self.tokenizer, documents, self.reading)
+
+    def write(self, texts: Sequence[Sequence[str]], sources: Sources | None, limit: int) -> Targets:
+        """N texts of each of the B `sources` as the model writes them, on the processor.
+
+        At most `limit` tokens of a text are scored; the end of a text is one of them.
+        """
+        rows = self.family.write(self, texts, sources, limit)
+        lengths = torch.tensor([len(ids) - 1 for ids in rows])
+        ids = padded(rows, self.pad)
+        return Targets(ids.view(len(texts), -1, ids.shape[1]), lengths.view(len(texts), -1))
+
+    def text(self, sequences: Tensor) -> list[str]:
+        """The texts of written sequences [R, T], special tokens left out."""
+        return self.family.text(self.tokenizer, sequences)
+
+    def save(self, folder: Path) -> None:
+        """Write model, tokenizer and generation settings into `folder`, as `load` reads them."""
+        save(self.model, self.tokenizer, folder)

@@ -1,0 +1,96 @@
+"""One model that reads documents and writes summaries."""
+
+import pytest
+import torch
+from tiny_models import tiny_bart, word_tokenizer
+
+from brido.errors import BridoError
+from brido.models import LanguageModel
+from brido.settings import ReadingSettings
+
+# Ids: <s> 0, <pad> 1, </s> 2, <unk> 3, w0 4, w1 5, ...
+
+
+def language(limit: int = 32, prefix: str = "generation", **changes: object) -> LanguageModel:
+    reading = ReadingSettings(max_source_tokens=limit, decoder_prefix=prefix)
+    return LanguageModel(tiny_bart(**changes), word_tokenizer(), reading)
+
+
+def test_documents_are_read_with_their_mask_and_cut_ones_are_named():
+    sources = language(limit=4).read(["w1 w2", "w1 w2 w3 w4 w5", "w1"])
+    assert sources.ids.tolist() == [[0, 5, 6, 2], [0, 5, 6, 2], [0, 5, 2, 1]]
+    assert sources.mask.tolist() == [[1, 1, 1, 1], [1, 1, 1, 1], [1, 1, 1, 0]]
+    assert sources.cut == (1,)
+
+
+def test_a_slow_tokenizer_names_the_same_cut_documents():
+    class Slow(type(word_tokenizer())):
+        def __call__(self, *arguments, **named):
+            found = super().__call__(*arguments, **named)
+            found._encodings = None
+            return found
+
+    slow = LanguageModel(tiny_bart(), word_tokenizer(Slow), ReadingSettings(max_source_tokens=4))
+    documents = ["w1 w2", "w1 w2 w3 w4 w5", "w1"]
+    assert slow.read(documents).cut == language(limit=4).read(documents).cut == (1,)
+
+
+def test_texts_are_written_with_the_token_that_decoding_starts_from():
+    targets = language().write([["w1 w2", ""], ["w3", "w4 w5 w6"]], None, limit=4)
+    assert targets.ids.tolist() == [
+        [[2, 0, 5, 6, 2], [2, 0, 2, 1, 1]],
+        [[2, 0, 7, 2, 1], [2, 0, 8, 9, 2]],
+    ]
+    assert targets.lengths.tolist() == [[4, 2], [3, 4]]
+
+
+def test_the_brio_prefix_is_the_tokenizers_own_first_token():
+    targets = language(prefix="brio").write([["w1 w2"]], None, limit=9)
+    assert targets.ids.tolist() == [[[0, 5, 6, 2]]]
+    assert targets.lengths.tolist() == [[3]]
+
+
+def test_the_brio_prefix_of_a_model_without_a_first_token():
+    """PEGASUS has none: it is scored from its pad token, as it generates."""
+    tokens = {"pad_token_id": 0, "eos_token_id": 1, "decoder_start_token_id": 0}
+    for prefix in ("brio", "generation"):
+        model = language(prefix=prefix, **tokens)
+        model.tokenizer.bos_token = None
+        targets = model.write([["w1 w2"]], None, limit=9)
+        assert targets.ids.tolist()[0][0][0] == 0
+        assert targets.lengths.tolist() == [[4]]
+
+
+def test_written_tokens_are_read_back_as_text():
+    model = language()
+    targets = model.write([["w1 w2", "w3"]], None, limit=9)
+    assert model.text(targets.ids[0]) == ["w1 w2", "w3"]
+
+
+def test_what_does_not_fit_together_is_refused_with_every_reason():
+    with pytest.raises(BridoError) as error:
+        language(limit=65, vocab_size=20)
+    for words in (
+        "reading.max_source_tokens (65) is more than the model's 64 positions",
+        "the tokenizer has 44 entries, the model 20",
+    ):
+        assert words in str(error.value)
+
+
+def test_what_was_saved_is_loaded_again(tmp_path):
+    model = language()
+    model.save(tmp_path / "model")
+    again = LanguageModel.load(tmp_path / "model", ReadingSettings(max_source_tokens=32))
+    assert not again.model.training
+    for name, weight in model.model.state_dict().items():
+        assert torch.equal(again.model.state_dict()[name], weight)
+    assert again.read(["w1"]).ids.tolist() == model.read(["w1"]).ids.tolist()
+
+
+def test_a_folder_that_is_missing_or_damaged_is_one_sentence(tmp_path):
+    with pytest.raises(BridoError, match="nowhere is missing: run `dvc repro`"):
+        LanguageModel.load(tmp_path / "nowhere")
+    (tmp_path / "config.json").write_text("{")
+    with pytest.raises(BridoError, match="cannot be loaded") as error:
+        LanguageModel.load(tmp_path)
+    assert "\n" not in str(error.value)
