@@ -48,10 +48,9 @@ class Generator:
         folder: Path,
         runtime: RuntimeSettings,
         max_source_tokens: int,
-        section: str,
         process: Process,
     ) -> None:
-        """Load `folder` for inference; `section` of params.yaml is named in errors.
+        """Load `folder` for inference.
 
         Raises:
             BridoError: the device is not there, or the sources are longer than the model's
@@ -71,7 +70,7 @@ class Generator:
         positions = source_positions(self.model.config)
         if positions is not None and max_source_tokens > positions:
             raise BridoError(
-                f"{section}.max_source_tokens ({max_source_tokens}) is more than the {positions} "
+                f"reading: max_source_tokens ({max_source_tokens}) is more than the {positions} "
                 f"positions of {folder}"
             )
 

@@ -68,14 +68,14 @@ class Encoder:
         problems = []
         positions = source_positions(model.config)
         limits = {
-            "max_source_tokens": self.max_source_tokens,
+            "reading: max_source_tokens": self.max_source_tokens,
             # The decoder's first token comes on top.
-            "max_candidate_tokens": self.max_candidate_tokens + 1,
+            "training.max_candidate_tokens": self.max_candidate_tokens + 1,
         }
         for key, value in limits.items():
             if positions is not None and value > positions:
                 problems.append(
-                    f"training.{key}: the model has {positions} positions, not {value}; lower it"
+                    f"{key}: the model has {positions} positions, not {value}; lower it"
                 )
         entries = model.get_input_embeddings().num_embeddings
         if len(self.tokenizer) > entries:

@@ -161,7 +161,7 @@ def documents_at_once(task: Task) -> int:
     """How many documents with all their candidates are within runtime.batch_tokens, at least 1."""
     sequences = 1 + task.documents.num_candidates
     settings = task.settings
-    tokens = settings.max_source_tokens + sequences * settings.max_candidate_tokens
+    tokens = task.encoder.max_source_tokens + sequences * settings.max_candidate_tokens
     return max(1, min(settings.batch_size, task.runtime.batch_tokens // tokens))
 
 
