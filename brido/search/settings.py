@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, Literal
+from typing import Any
 
 from pydantic import ValidationError
 
@@ -46,7 +46,7 @@ class BeamSettings(Lengths):
     num_beams: int = 1
     num_beam_groups: int = 1
     diversity_penalty: float = 0.0
-    early_stopping: Literal[True, False, "never"] = False
+    early_stopping: bool | str = False
 
     def problems(self) -> Iterator[str]:
         yield from super().problems()
@@ -59,6 +59,8 @@ class BeamSettings(Lengths):
             )
         if self.diversity_penalty < 0:
             yield f"diversity_penalty ({self.diversity_penalty}) must not be negative"
+        if self.early_stopping not in (True, False, "never"):
+            yield f"early_stopping must be true, false or never, not {self.early_stopping!r}"
 
 
 class _Engine(Section):

@@ -175,6 +175,8 @@ _Decoding = create_model(
 class DecodingSettings(_Decoding):
     """`decoding`: null means the checkpoint's own generation_config."""
 
+    early_stopping: Literal[True, False, "never"] | None = None
+
     def problems(self) -> Iterator[str]:
         """What is wrong with the given keys; the checkpoint's may have any length."""
         given = self.model_dump(exclude_none=True)

@@ -58,7 +58,6 @@ SETTINGS = {
     "gamma": 2.0,
     "margin": 0.1,
     "length_penalty": 1.0,
-    "max_source_tokens": 32,
     "max_candidate_tokens": 16,
     "validation": ValidationSettings(every=5, documents=9),
 }
@@ -85,9 +84,8 @@ def make_task(
         encoder = Encoder(
             tokenizer,
             model,
-            settings.max_source_tokens,
+            32,
             settings.max_candidate_tokens,
-            settings.decoder_prefix,
         )
         return Task(
             model,

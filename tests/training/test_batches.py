@@ -86,8 +86,8 @@ def test_a_model_that_cannot_take_it_is_refused_with_every_reason(
     with pytest.raises(BridoError) as error:
         Encoder(tokenizer, model, 65, 64, "generation")
     for words in (
-        "max_source_tokens: the model has 64 positions, not 65",
-        "max_candidate_tokens: the model has 64 positions, not 65",
+        "reading: max_source_tokens: the model has 64 positions, not 65",
+        "training.max_candidate_tokens: the model has 64 positions, not 65",
         "the tokenizer has 44 entries, the model 20",
     ):
         assert words in str(error.value)
