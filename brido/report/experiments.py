@@ -17,7 +17,7 @@ LOCK = "dvc.lock"
 _SYSTEMS = "metrics/systems/"
 # Neither changes a number of a summary: runs that differ only here are the same run.
 _IGNORED = ("runtime.", "report.")
-_MAKES_BASE = ("data.", "text.", "checkpoints.", "decoding.", "evaluation.")
+_MAKES_BASE = ("data.", "text.", "checkpoints.", "reading.", "decoding.", "evaluation.")
 
 # (revision, path) -> the text of the file, None where there is none.
 ReadFile = Callable[[str, str], str | None]
