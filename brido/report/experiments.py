@@ -150,7 +150,7 @@ def read_file(root: Path, revision: str, path: str) -> str | None:
 def find_base(runs: Sequence[Run]) -> Run | None:
     """The first finished run whose base and reference are those of the first run's params.
 
-    They depend on data, checkpoints, decoding and evaluation, not on how tuned was made.
+    They depend on data, checkpoints, reading, decoding and evaluation, not on how tuned was made.
     """
     wanted = _of_base(runs[0].params)
     for run in runs:
