@@ -67,11 +67,11 @@ def _read(path: Path) -> list[list[tuple[list[str], str]]]:
 
 def _from_world(seed: int) -> list[list[tuple[list[str], str]]]:
     from brido.corpus.world.generator import documents
-    from brido.settings import DataSettings
+    from brido.settings import WorldSettings
 
     long, short = [], []
     generator = random.Random(seed)
-    for row in documents(DataSettings().world, "train", 300):
+    for row in documents(WorldSettings(), "train", 300):
         sentences = _sentences(row["document"])
         picks = [generator.sample(sentences, min(len(sentences), 5)) for _ in range(9)]
         long.append(([" ".join(pick) for pick in picks[1:]], " ".join(picks[0])))

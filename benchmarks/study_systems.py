@@ -49,15 +49,19 @@ class Seed:
         self.seed = seed
         base = params.checkpoints["base"]
         embedded = _with(base.embedded, seed=seed)
+        generation = params.generation
+        if generation.method == "sampling":
+            generation = _with(generation, seed=seed)
         self.params = params.model_copy(
             update={
                 "data": _with(params.data, world=_with(params.data.world, seed=seed)),
                 "checkpoints": {"base": _with(base, embedded=embedded)},
-                "generation": _with(params.generation, seed=seed),
+                "generation": generation,
                 "training": _with(params.training, seed=seed),
             }
         )
-        shared = [self.params.data.world, embedded, self.params.generation, self.params.pairwise]
+        made_of = ("generation", "pairwise", "reading")
+        shared = [self.params.data.world, embedded, *(getattr(self.params, n) for n in made_of)]
         self.folder = work_root().parent / "study" / f"seed-{seed}-{fingerprint(shared)}"
 
     @cached_property
@@ -90,8 +94,7 @@ class Seed:
             generator = Generator(
                 self.base(),
                 self.params.runtime,
-                settings.max_source_tokens,
-                "generation",
+                self.params.reading_of("base").max_source_tokens,
                 Process(),
             )
             ids = [row["id"] for row in rows]
@@ -153,12 +156,13 @@ class Seed:
             return path
         model = AutoModelForSeq2SeqLM.from_pretrained(self.base(), dtype="float32")
         tokenizer = AutoTokenizer.from_pretrained(self.base())
+        reading = self.params.reading_of("base")
         encoder = Encoder(
             tokenizer,
             model,
-            settings.max_source_tokens,
+            reading.max_source_tokens,
             settings.max_candidate_tokens,
-            settings.decoder_prefix,
+            reading.decoder_prefix,
         )
         ranked = {split: self._ranked(split, variant.alpha) for split in ("train", "validation")}
         sample = ranked["validation"].sample(settings.validation.documents)
@@ -191,9 +195,8 @@ class Seed:
 
             used = search_settings(checkpoint, self.params.decoding)
             search = {name: used[name] for name in DEFAULTS} | {"length_penalty": length_penalty}
-            generator = Generator(
-                checkpoint, self.params.runtime, used["max_source_tokens"], "decoding", Process()
-            )
+            tokens = self.params.reading_of("base").max_source_tokens
+            generator = Generator(checkpoint, self.params.runtime, tokens, Process())
             rows = self.rows[split]
             found = generator.generate(
                 [row["id"] for row in rows],

@@ -41,7 +41,6 @@ from brido.preset import PRESETS
 from brido.search import SearchSettings, diverse_beam_search
 from brido.settings import Params
 from brido.training.step import ContrastiveStep
-from stages.generate import search_method
 
 # The published model that each preset starts from, by its shape.
 BASES = {"xsum": "pegasus-large", "cnndm": "bart-large"}
@@ -98,7 +97,7 @@ def training_rate(model: torch.nn.Module, params: Params, documents: int) -> flo
     step = ContrastiveStep(model, settings)
     optimizer = torch.optim.Adam(model.parameters(), lr=1e-9)
     batch = build_batch(
-        40000, 1, settings.max_source_tokens, params.generation.num_candidates,
+        40000, 1, params.reading_of("base").max_source_tokens, params.generation.num_candidates,
         settings.max_candidate_tokens - 1, model.config.pad_token_id,
     ).to(device)  # fmt: skip
 
@@ -117,7 +116,7 @@ def training_rate(model: torch.nn.Module, params: Params, documents: int) -> flo
 def measure(name: str, device: torch.device, documents: int | None) -> dict[str, float]:
     """The three rates of a preset; `documents` a batch, None for what runtime.batch_tokens says."""
     params = load_params(PRESETS / f"{name}.yaml")
-    generation, decoding = params.generation, params.decoding
+    decoding = params.decoding
     summary = SearchSettings(
         num_beams=decoding.num_beams, max_length=decoding.max_length, num_return_sequences=1,
         length_penalty=decoding.length_penalty, early_stopping=True, no_repeat_ngram_size=3,
@@ -130,9 +129,8 @@ def measure(name: str, device: torch.device, documents: int | None) -> dict[str,
     model.to(inference_dtype(device))
     if device.type == "cpu":
         columns_first(model)  # as stages do
-    tokens, method = generation.max_source_tokens, search_method(generation)
+    tokens, method = params.reading_of("base").max_source_tokens, params.generation.search()
     rates = {"generate": search_rate(model, tokens, method, batch(tokens, method.num_beams))}
-    tokens = decoding.max_source_tokens
     rates["decode"] = search_rate(model, tokens, summary, batch(tokens, summary.num_beams))
     del model
     gc.collect()

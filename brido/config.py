@@ -1,17 +1,26 @@
-"""params.yaml, read strictly: every problem in one message, misspelt keys with a suggestion."""
+"""params.yaml, read strictly: every problem in one message, misspelt keys with a suggestion.
+
+`python -m brido.config [FILE]` checks a whole file: DVC removes a stage's old results before the
+stage reads its settings, so they are better checked before DVC starts.
+"""
 
 import difflib
 import os
+import sys
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple, get_args, get_origin
 
-from pydantic import BaseModel, ValidationError
+from pydantic import ValidationError
 from ruamel.yaml import YAML, YAMLError
 
-from brido.errors import BridoError
-from brido.settings import Params, Section
+from brido.errors import BridoError, run_command
+from brido.section import Section, Variant
+from brido.settings import Params, ReadingSettings
 
 PARAMS_FILE = Path("params.yaml")
+# Sections whose stages read documents; how they do stands in `reading` once.
+_READERS = ("generation", "training", "decoding", "reading")
 
 
 def load_params(path: Path = PARAMS_FILE) -> Params:
@@ -63,50 +72,116 @@ def _count(problems: list[str]) -> str:
     return "a problem" if len(problems) == 1 else f"{len(problems)} problems"
 
 
+class _Place(NamedTuple):
+    """Where a problem is: its keys, the section around the last one, what may stand there."""
+
+    keys: list[str]
+    section: type[Section]
+    # All forms of that section, where it has several.
+    forms: list[type[Variant]]
+    annotation: Any
+
+
+def _place(location: Sequence[str | int]) -> _Place:
+    """pydantic's location as keys: without the forms of sections and types that it counts in."""
+    keys: list[str] = []
+    section: type[Section] = Params
+    forms: list[Any] = []
+    annotation: Any = Params
+    for part in location:
+        sections = _sections(annotation)
+        if len(sections) > 1:
+            forms, annotation = sections, next(f for f in sections if f.choice() == part)
+            continue
+        if sections:
+            section, forms = sections[0], forms if sections[0] in forms else []
+            field = section.model_fields.get(str(part))
+            annotation = field.annotation if field else None
+        elif get_origin(annotation) is dict:
+            annotation = get_args(annotation)[1]
+        elif not isinstance(part, int):
+            continue
+        keys.append(str(part))
+    return _Place(keys, section, forms, annotation)
+
+
+def _sections(annotation: Any) -> list[Any]:
+    """The sections that a key may hold: several where one of its keys chooses between them."""
+    if isinstance(annotation, type):
+        return [annotation] if issubclass(annotation, Section) else []
+    if get_origin(annotation) is dict:
+        return []
+    return [section for part in get_args(annotation) for section in _sections(part)]
+
+
 def _describe(item: Any) -> list[str]:
     """One of pydantic's errors as lines of ours: key, value, reason, way out."""
-    location = [str(part) for part in item["loc"]]
-    key = ".".join(location)
-    if item["type"] == "extra_forbidden":
-        return [f"{key}: unknown key{_suggestion(location)}"]
-    if item["type"] == "missing":
+    place, kind, value = _place(item["loc"]), item["type"], item["input"]
+    key = ".".join(place.keys)
+    if kind == "extra_forbidden":
+        return [f"{key}: {_home(place) or 'unknown key' + _suggestion(place)}"]
+    if kind == "missing":
         return [f"{key}: this key is missing"]
-    if item["type"] == "value_error":
+    if kind == "value_error":
         reasons = str(item["ctx"]["error"]).split("\n")
         return [f"{key}: {reason}" if key else reason for reason in reasons]
-    message = item["msg"].replace("Input should be ", "must be ")
-    hint = ""
-    if item["input"] == "None":
-        hint = "; an empty value is written null"
-    return [f"{key}: {message}, not {item['input']!r}{hint}"]
+    if kind in {"model_type", "model_attributes_type", "dict_type"}:
+        return [f"{key}: {_home(place) or f'must hold keys of its own, not {_shown(value)}'}"]
+    if kind == "union_tag_invalid":
+        forms = _sections(place.annotation)
+        names = [repr(form.choice()) for form in forms]
+        key, value = f"{key}.{forms[0].chooser}", value[forms[0].chooser]
+        message = f"must be {', '.join(names[:-1])} or {names[-1]}"
+    else:
+        message = item["msg"].replace("Input should be ", "must be ")
+        message = message.replace("True, False", "true, false")
+    hint = "; an empty value is written null" if value == "None" else ""
+    return [f"{key}: {message}, not {_shown(value)}{hint}"]
 
 
-def _suggestion(location: list[str]) -> str:
+def _shown(value: Any) -> str:
+    """A value, with null, true and false as YAML writes them."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    return "null" if value is None else repr(value)
+
+
+def _home(place: _Place) -> str:
+    """Where a key belongs that has no meaning where it stands; empty where nobody knows it."""
+    *outer, name = place.keys
+    if name in ReadingSettings.model_fields and len(outer) == 1 and outer[0] in _READERS:
+        return f"belongs to reading.default.{name}"
+    owners = [form for form in place.forms if name in form.model_fields]
+    if not owners or place.section in owners:
+        return ""
+    chooser = ".".join([*outer, owners[0].chooser])
+    choices = " or ".join(form.choice() for form in owners)
+    kind = "" if any(form.otherwise for form in owners) else f"{owners[0].chooser} "
+    return (
+        f"belongs to {kind}{choices}, and {chooser} is {place.section.choice()}: "
+        f"remove it, or set {chooser} to {choices}"
+    )
+
+
+def _suggestion(place: _Place) -> str:
     """`; did you mean ...` for a misspelt key, else the keys that the section has."""
-    known = _keys_of(location[:-1])
-    close = difflib.get_close_matches(location[-1], known, n=1)
+    *outer, name = place.keys
+    known = list(place.section.model_fields)
+    close = difflib.get_close_matches(name, known, n=1)
     if close:
-        return f"; did you mean {'.'.join([*location[:-1], close[0]])}?"
+        return f"; did you mean {'.'.join([*outer, close[0]])}?"
     return f"; known here: {', '.join(known)}" if known else ""
 
 
-def _keys_of(location: list[str]) -> list[str]:
-    model: Any = Params
-    for part in location:
-        if not (isinstance(model, type) and issubclass(model, BaseModel)):
-            return []
-        field = model.model_fields.get(part)
-        if field is None:
-            # Inside `checkpoints` the key is a name that the user chose.
-            continue
-        model = _section_of(field.annotation)
-    return list(model.model_fields) if isinstance(model, type) else []
+def main() -> None:
+    """Check the file that the command line names, or params.yaml, and say that it is fine."""
+    names = sys.argv[1:]
+    if len(names) > 1:
+        raise BridoError(f"usage: python -m brido.config [FILE], not {' '.join(names)}")
+    path = Path(names[0]) if names else PARAMS_FILE
+    load_params(path)
+    print(f"{path} is fine: every key is known and every value fits")
 
 
-def _section_of(annotation: Any) -> Any:
-    if isinstance(annotation, type) and issubclass(annotation, Section):
-        return annotation
-    for argument in getattr(annotation, "__args__", ()):
-        if isinstance(argument, type) and issubclass(argument, Section):
-            return argument
-    return None
+if __name__ == "__main__":
+    run_command(main)

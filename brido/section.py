@@ -1,9 +1,10 @@
 """What the sections of params.yaml are made of: strict models and ranges of numbers."""
 
 import math
-from typing import Annotated, Any
+from collections.abc import Iterator
+from typing import Annotated, Any, ClassVar, Self, get_args
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
 
 def _infinity(value: Any) -> Any:
@@ -15,14 +16,46 @@ def _infinity(value: Any) -> Any:
     return value
 
 
-Alpha = Annotated[float, BeforeValidator(_infinity), Field(ge=0)]
+Alpha = Annotated[float, Field(ge=0, allow_inf_nan=True), BeforeValidator(_infinity)]
 Positive = Annotated[int, Field(ge=1)]
 Count = Annotated[int, Field(ge=0)]
-NonNegative = Annotated[float, Field(ge=0, allow_inf_nan=False)]
+NonNegative = Annotated[float, Field(ge=0)]
 Share = Annotated[float, Field(ge=0, le=1)]
 
 
 class Section(BaseModel):
     """A section of params.yaml: unknown keys are refused, values are never coerced or changed."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False)
+
+    @model_validator(mode="after")
+    def _fit(self) -> Self:
+        problems = list(self.problems())
+        if problems:
+            raise ValueError("\n".join(problems))
+        return self
+
+    def problems(self) -> Iterator[str]:
+        """A sentence for everything that is wrong with values that are right one by one."""
+        yield from ()
+
+
+class Variant(Section):
+    """One of the forms of a section, with the keys that matter in this form alone.
+
+    The value of the key `chooser` says which form it is: the one value that this form's field
+    takes, or any that no other form takes; these are `otherwise`, in words.
+    """
+
+    chooser: ClassVar[str]
+    otherwise: ClassVar[str] = ""
+
+    @classmethod
+    def choice(cls) -> str:
+        """The value that chooses this form, or `otherwise`."""
+        return cls.otherwise or get_args(cls.model_fields[cls.chooser].annotation)[0]
+
+
+def choose_by_default(key: str, value: str) -> BeforeValidator:
+    """The value of the key that chooses a form, where params.yaml leaves it out."""
+    return BeforeValidator(lambda raw: {key: value} | raw if isinstance(raw, dict) else raw)

@@ -52,11 +52,12 @@ def decode(params: Params, system: str) -> None:
     """Decode both splits with the system's checkpoint."""
     folder = paths.checkpoint(system)
     used = search_settings(folder, params.decoding)
+    used["max_source_tokens"] = params.reading_of(system).max_source_tokens
     size = params.runtime.shard_documents
     sources, work = {}, {}
     for split in SPLITS:
         sources[split] = Sources(paths.corpus(split), None, size, "keep", "")
-        key = fingerprint(used, [paths.corpus(split), folder])
+        key = fingerprint([used, params.reading_of(system)], [paths.corpus(split), folder])
         work[split] = Shards(f"decode/{system}/{split}", f"{key}-{size}", DECODED)
     _search(params, system, used, sources, work)
     if this_process().is_main:
@@ -85,7 +86,7 @@ def search_settings(folder: Path, settings: DecodingSettings) -> dict[str, Any]:
                 f"decode {folder.name}: neither decoding.max_length nor the checkpoint says how "
                 f"long a summary may be: {default} tokens"
             )
-    return used | {"max_source_tokens": settings.max_source_tokens}
+    return used
 
 
 def _search(
@@ -107,7 +108,7 @@ def _search(
                 from brido.candidates.local import Generator
 
                 folder, tokens = paths.checkpoint(system), used["max_source_tokens"]
-                generator = Generator(folder, params.runtime, tokens, "decoding", this_process())
+                generator = Generator(folder, params.runtime, tokens, this_process())
             return _summaries(generator, sources[split].shard(index), used, advance)
 
         interval = params.runtime.log_seconds

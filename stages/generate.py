@@ -35,19 +35,20 @@ def main() -> None:
     sources = {split: _sources(split, params) for split in SPLITS}
     if settings.method == "files":
         for split in SPLITS:
-            _copy(split, settings, sources[split])
+            _copy(split, params, sources[split])
         return
     base = paths.checkpoint("base")
     work = {}
     for split in SPLITS:
-        key = fingerprint(settings, [paths.corpus(split), base])
+        read = [settings, params.reading_of("base")]
+        key = fingerprint(read, [paths.corpus(split), base])
         # Shards of another size are other shards, though they make the same table.
         key = f"{key}-{params.runtime.shard_documents}"
         work[split] = Shards(f"generate/{split}", key, CANDIDATES)
     _search(params, sources, work)
     if this_process().is_main:
         for split in SPLITS:
-            _assemble(split, settings, sources[split], work[split])
+            _assemble(split, params, sources[split], work[split])
         for shards in work.values():
             shards.clear()
 
@@ -82,38 +83,20 @@ def _search(params: Params, sources: dict[str, Sources], work: dict[str, Shards]
 def _load(params: Params) -> "Generator":
     from brido.candidates.local import Generator
 
-    settings, base = params.generation, paths.checkpoint("base")
+    base = paths.checkpoint("base")
     if not base.is_dir():
         raise BridoError(f"{base} is missing: make it with `dvc repro checkpoint@base`")
-    tokens = settings.max_source_tokens
-    return Generator(base, params.runtime, tokens, "generation", this_process())
+    tokens = params.reading_of("base").max_source_tokens
+    return Generator(base, params.runtime, tokens, this_process())
 
 
 def search_method(settings: GenerationSettings) -> "SearchSettings | Sampling":
     """What the generator is asked for: all beams of a search, or num_candidates samples."""
     from brido.candidates.local import Sampling
-    from brido.search import SamplingSettings, SearchSettings
 
-    lengths = {
-        name: getattr(settings, name)
-        for name in ("length_penalty", "min_length", "max_length", "no_repeat_ngram_size")
-    }
     if settings.method == "sampling":
-        sampling = SamplingSettings(
-            num_return_sequences=settings.num_candidates,
-            temperature=settings.temperature,
-            top_p=settings.top_p,
-            **lengths,
-        )
-        return Sampling(sampling, settings.seed)
-    return SearchSettings(
-        num_beams=settings.num_beams,
-        num_beam_groups=settings.num_beam_groups,
-        diversity_penalty=settings.diversity_penalty,
-        early_stopping=settings.early_stopping,
-        num_return_sequences=settings.num_candidates * settings.keep_every,
-        **lengths,
-    )
+        return Sampling(settings.search(), settings.seed)
+    return settings.search()
 
 
 def _candidates(
@@ -148,37 +131,35 @@ def _counts(table: list[dict[str, Any]]) -> dict[str, Any]:
     }
 
 
-def _assemble(split: str, settings: GenerationSettings, sources: Sources, shards: Shards) -> None:
+def _assemble(split: str, params: Params, sources: Sources, shards: Shards) -> None:
     count = len(sources.shard_sizes)
     parts = [read_metadata(shards.path(index), "") for index in range(count)]
     totals = {name: sum(part[name] for part in parts) for name in COUNTS}
-    metadata = _metadata(settings, sources, totals)
+    metadata = _metadata(params, sources, totals)
     write_table(paths.candidates(split), shards.read(count), CANDIDATES, metadata)
     _report(split, metadata)
 
 
-def _copy(split: str, settings: GenerationSettings, sources: Sources) -> None:
+def _copy(split: str, params: Params, sources: Sources) -> None:
     """Take the split's candidates from the user's file."""
+    settings = params.generation
     path = getattr(settings.files, split)
-    if path is None:
-        raise BridoError(f"generation.files.{split} is null: method `files` needs a file a split")
     left_out = set(sources.left_out)
     ids = [name for name in sources.ids if name not in left_out]
     rows = read_candidates(user_path(path), ids, settings.num_candidates)
     totals = dict.fromkeys(COUNTS, 0) | _counts(rows)
-    metadata = _metadata(settings, sources, totals)
+    metadata = _metadata(params, sources, totals)
     if this_process().is_main:
         write_table(paths.candidates(split), [rows], CANDIDATES, metadata)
         _report(split, metadata)
 
 
-def _metadata(
-    settings: GenerationSettings, sources: Sources, totals: dict[str, Any]
-) -> dict[str, Any]:
+def _metadata(params: Params, sources: Sources, totals: dict[str, Any]) -> dict[str, Any]:
     """What is true of the whole table: the settings used, and what happened."""
     documents = max(totals["documents"], 1)
     return {
-        "generation": settings.model_dump(mode="json"),
+        "generation": params.generation.model_dump(mode="json")
+        | {"max_source_tokens": params.reading_of("base").max_source_tokens},
         "documents": totals["documents"],
         "left_out_empty": sources.left_out,
         "truncated_sources": totals["truncated"],

@@ -56,14 +56,15 @@ def main() -> None:
 def make_task(params: Params) -> Task:
     """The training run that the settings and the tables describe."""
     settings, base = params.training, paths.checkpoint("base")
+    reading = params.reading_of("base")
     documents, validation = (ranked(split) for split in SPLITS)
     inputs = [base]
     for split in SPLITS:
         inputs += [paths.corpus(split), paths.candidates(split), paths.scores(split)]
     model, tokenizer = _load(base)
-    folder = work_root() / "train" / fingerprint(settings, inputs)
-    limits = settings.max_source_tokens, settings.max_candidate_tokens
-    encoder = Encoder(tokenizer, model, *limits, settings.decoder_prefix)
+    folder = work_root() / "train" / fingerprint([settings, reading], inputs)
+    limits = reading.max_source_tokens, settings.max_candidate_tokens
+    encoder = Encoder(tokenizer, model, *limits, reading.decoder_prefix)
     sample = validation.sample(settings.validation.documents)
     if this_process().is_main:
         remove_stale(folder)

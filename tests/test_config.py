@@ -1,6 +1,8 @@
 """params.yaml: what is accepted, and that every problem is named in one message."""
 
 import math
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -28,9 +30,8 @@ def test_the_shipped_file_is_complete_and_names_every_key():
 
     raw = read_yaml(text)
     assert _keys(raw) == _keys(dumped)
-    # A file without a key means the same as this one; but this revision is one of XSum's.
-    xsum = {"data": {"hub": {"revision": "refs/convert/parquet"}}}
-    assert check_params({**BASE, **xsum}).model_dump() == dumped
+    # A file without a key means the same as this one.
+    assert check_params(BASE).model_dump() == dumped
 
 
 def _keys(tree, prefix=""):
@@ -75,18 +76,63 @@ def test_all_problems_in_one_message_with_suggestions():
 
 
 def test_suggestion_inside_a_named_checkpoint():
-    message = problems(checkpoints={"base": {"source": "x", "embeded": {}}})
+    message = problems(checkpoints={"base": {"source": "embedded", "embeded": {}}})
     assert "did you mean checkpoints.base.embedded?" in message
 
 
 def test_none_as_text_says_how_null_is_written():
     assert "written null" in problems(decoding={"num_beams": "None"})
+    assert "text: must hold keys of its own, not null" in problems(text=None)
 
 
 def test_groups_and_kept_beams_must_fit():
     message = problems(generation={"num_beams": 15, "num_candidates": 16, "num_beam_groups": 2})
     assert "num_beam_groups (2) must divide num_beams (15)" in message
     assert "more than num_beams (15)" in message
+
+
+def test_decoding_is_checked_as_far_as_it_is_given():
+    assert "decoding: min_length (9) is more than max_length (8)" in problems(
+        decoding={"min_length": 9, "max_length": 8}
+    )
+    assert "decoding: num_beams and num_beam_groups must be at least 1" in problems(
+        decoding={"num_beams": 0}
+    )
+    assert check_params({**BASE, "decoding": {"min_length": 90}}).decoding.min_length == 90
+    assert "decoding.num_beam_groups: unknown key" in problems(decoding={"num_beam_groups": 1})
+
+
+def test_numbers_that_would_mean_nothing_are_refused():
+    assert "generation: num_candidates must be at least 2" in problems(
+        generation={"num_candidates": 1}
+    )
+    for bounds in ([2, 5], [0, 1]):
+        assert "data.world.extras_per_reference" in problems(
+            data={"world": {"extras_per_reference": bounds}}
+        )
+    assert "fewest first" in problems(data={"world": {"extras_per_reference": [2, 1]}})
+    assert "training.length_penalty: must be a finite number" in problems(
+        training={"length_penalty": math.inf}
+    )
+
+
+def test_the_command_checks_a_whole_file(tmp_path):
+    def check(*arguments: str) -> subprocess.CompletedProcess[str]:
+        command = [sys.executable, "-m", "brido.config", *arguments]
+        return subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+
+    done = check()
+    assert (done.returncode, done.stdout) == (
+        0,
+        "params.yaml is fine: every key is known and every value fits\n",
+    )
+    wrong = tmp_path / "wrong.yaml"
+    wrong.write_text("checkpoints: {base: {source: embedded}}\nscoring: {alhpa: 1}\n")
+    done = check(str(wrong))
+    assert done.returncode == 2
+    assert done.stderr.startswith(f"error: {wrong} has a problem:")
+    assert "did you mean scoring.alpha?" in done.stderr
+    assert "usage" in check("a", "b").stderr
 
 
 def test_relations_between_sections():

@@ -17,7 +17,7 @@ PLUMBING = {
     "section", "settings", "config", "errors", "atomic", "tables", "work", "progress", "launch",
     "device",
 }  # fmt: skip
-BASIC = {"errors", "section", "settings", "config", "atomic"}
+BASIC = {"errors", "section", "atomic"}
 MIDDLE = {"tables", "work", "text", "progress", "launch", "device"}
 PURE = {"brido/consensus.py", "brido/rouge", "brido/training/loss.py"}
 
@@ -85,11 +85,11 @@ def reached_files(stage: str) -> set[Path]:
     seen: set[Path] = set()
     while waiting:
         path = waiting.pop()
-        if path not in seen:
+        inside = path.is_relative_to(ROOT / "brido")
+        if path not in seen and not (inside and room(path) in PLUMBING | {"__init__"}):
             seen.add(path)
             waiting += [file for name in imports(path) if (file := file_of(name))]
-    inside = {path for path in seen if path.is_relative_to(ROOT / "brido")}
-    return {path for path in inside if room(path) not in PLUMBING | {"__init__"}}
+    return {path for path in seen if path.is_relative_to(ROOT / "brido")}
 
 
 def stage_deps():

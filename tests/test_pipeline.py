@@ -44,6 +44,10 @@ def _short(name):
         ("pairwise.value", AFTER_GENERATE - {"generate"}),
         ("training.gamma", TAIL),
         ("decoding.length_penalty", {"decode@base", "decode@tuned", *EVALUATE_ALL} | {"report"}),
+        (
+            "reading.default.max_source_tokens",
+            {"decode@base", "evaluate-base", *AFTER_GENERATE},
+        ),
         ("report.bootstrap_samples", {"report"}),
         ("runtime.batch_tokens", set()),
     ],

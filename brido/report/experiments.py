@@ -17,7 +17,7 @@ LOCK = "dvc.lock"
 _SYSTEMS = "metrics/systems/"
 # Neither changes a number of a summary: runs that differ only here are the same run.
 _IGNORED = ("runtime.", "report.")
-_MAKES_BASE = ("data.", "text.", "checkpoints.", "decoding.", "evaluation.")
+_MAKES_BASE = ("data.", "text.", "checkpoints.", "reading.", "decoding.", "evaluation.")
 
 # (revision, path) -> the text of the file, None where there is none.
 ReadFile = Callable[[str, str], str | None]
@@ -150,7 +150,7 @@ def read_file(root: Path, revision: str, path: str) -> str | None:
 def find_base(runs: Sequence[Run]) -> Run | None:
     """The first finished run whose base and reference are those of the first run's params.
 
-    They depend on data, checkpoints, decoding and evaluation, not on how tuned was made.
+    They depend on data, checkpoints, reading, decoding and evaluation, not on how tuned was made.
     """
     wanted = _of_base(runs[0].params)
     for run in runs:

@@ -16,11 +16,8 @@ def settings_text(params: Params) -> list[tuple[str, str]]:
     groups = ""
     if generation.method == "diverse_beam":
         groups = f", {generation.num_beam_groups} groups, η = {generation.diversity_penalty:g}"
-    source = {
-        "world": "embedded world",
-        "hub": params.data.hub.id,
-        "files": "own files",
-    }[params.data.source]
+    names = {"world": "embedded world", "files": "own files"}
+    source = params.data.hub.id if params.data.source == "hub" else names[params.data.source]
     return [
         ("data", source),
         ("base model", params.checkpoints["base"].source),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from pydantic import Field, ValidationError, model_validator
+from pydantic import ValidationError
 
 from brido.errors import BridoError
 from brido.section import Section
@@ -19,28 +19,14 @@ class Lengths(Section):
     the power length_penalty.
     """
 
-    length_penalty: float = Field(1.0, allow_inf_nan=False)
+    length_penalty: float = 1.0
     min_length: int = 0
     max_length: int = 20
     no_repeat_ngram_size: int = 0
 
-    def __init__(self, **settings: Any) -> None:
-        """Raises BridoError with every problem; inside params.yaml they are listed with the rest"""
-        try:
-            super().__init__(**settings)
-        except ValidationError as error:
-            raise BridoError.from_problems(
-                f"these {type(self).__name__} do not fit together:", _sentences(error)
-            ) from None
-
-    @model_validator(mode="after")
-    def _fit(self) -> Lengths:
-        problems = list(self._problems())
-        if problems:
-            raise ValueError("\n".join(problems))
-        return self
-
-    def _problems(self) -> Iterator[str]:
+    def problems(self) -> Iterator[str]:
+        """What does not fit together."""
+        yield from super().problems()
         if self.max_length < 2:
             yield f"max_length ({self.max_length}) must be at least 2: it counts the start token"
         if self.min_length > self.max_length:
@@ -59,11 +45,11 @@ class BeamSettings(Lengths):
 
     num_beams: int = 1
     num_beam_groups: int = 1
-    diversity_penalty: float = Field(0.0, allow_inf_nan=False)
+    diversity_penalty: float = 0.0
     early_stopping: bool | str = False
 
-    def _problems(self) -> Iterator[str]:
-        yield from super()._problems()
+    def problems(self) -> Iterator[str]:
+        yield from super().problems()
         if min(self.num_beams, self.num_beam_groups) < 1:
             yield "num_beams and num_beam_groups must be at least 1"
         elif self.num_beams % self.num_beam_groups:
@@ -77,7 +63,20 @@ class BeamSettings(Lengths):
             yield f"early_stopping must be true, false or never, not {self.early_stopping!r}"
 
 
-class SearchSettings(BeamSettings):
+class _Engine(Section):
+    """Settings that a caller makes: what is wrong with them is a BridoError."""
+
+    def __init__(self, **settings: Any) -> None:
+        """Raises BridoError with every problem"""
+        try:
+            super().__init__(**settings)
+        except ValidationError as error:
+            raise BridoError.from_problems(
+                f"these {type(self).__name__} do not fit together:", _sentences(error)
+            ) from None
+
+
+class SearchSettings(_Engine, BeamSettings):
     """A beam search and how many of its candidates are wanted (None: as many as beams)."""
 
     num_return_sequences: int | None = None
@@ -88,8 +87,8 @@ class SearchSettings(BeamSettings):
         wanted = self.num_return_sequences
         return self.num_beams if wanted is None else wanted
 
-    def _problems(self) -> Iterator[str]:
-        yield from super()._problems()
+    def problems(self) -> Iterator[str]:
+        yield from super().problems()
         if self.returned < 1:
             yield "num_return_sequences must be at least 1"
         if self.returned > self.num_beams:
@@ -102,24 +101,24 @@ class SearchSettings(BeamSettings):
 class NucleusSettings(Lengths):
     """Sampling from the fewest tokens whose probability reaches top_p (Holtzman et al., 2020)."""
 
-    temperature: float = Field(1.0, allow_inf_nan=False)
+    temperature: float = 1.0
     top_p: float = 1.0
 
-    def _problems(self) -> Iterator[str]:
-        yield from super()._problems()
+    def problems(self) -> Iterator[str]:
+        yield from super().problems()
         if self.temperature <= 0:
             yield f"temperature ({self.temperature}) must be positive"
         if not 0 < self.top_p <= 1:
             yield f"top_p ({self.top_p}) must be above 0 and at most 1"
 
 
-class SamplingSettings(NucleusSettings):
+class SamplingSettings(_Engine, NucleusSettings):
     """Sampling, and how many samples of a document are wanted."""
 
     num_return_sequences: int = 1
 
-    def _problems(self) -> Iterator[str]:
-        yield from super()._problems()
+    def problems(self) -> Iterator[str]:
+        yield from super().problems()
         if self.num_return_sequences < 1:
             yield "num_return_sequences must be at least 1"
 

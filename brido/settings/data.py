@@ -1,10 +1,14 @@
-"""Sections data, text and checkpoints: what goes in."""
+"""Sections data, text, checkpoints and reading: what goes in."""
 
-from typing import Annotated, Literal
+from collections.abc import Iterator
+from typing import Annotated, Any, Literal
 
-from pydantic import Field, model_validator
+from pydantic import Discriminator, Field, Tag
 
-from brido.section import Count, Positive, Section, Share
+from brido.section import Count, Positive, Section, Share, Variant, choose_by_default
+
+# An article of the world has at most so many optional facts.
+_Extras = Annotated[int, Field(ge=1, le=4)]
 
 
 class WorldSettings(Section):
@@ -17,15 +21,14 @@ class WorldSettings(Section):
     support_rate: Share = 0.35
     counties_from_towns: bool = False
     formulaic_extras: bool = False
-    extras_per_reference: tuple[Positive, Positive] = Field((1, 2), strict=False)
+    extras_per_reference: tuple[_Extras, _Extras] = Field((1, 2), strict=False)
     bare_references: Share = 0.015
 
-    @model_validator(mode="after")
-    def _fewest_first(self) -> "WorldSettings":
+    def problems(self) -> Iterator[str]:
+        """Fewest extras before most."""
         fewest, most = self.extras_per_reference
         if fewest > most:
-            raise ValueError(f"extras_per_reference: {fewest} is more than {most}; fewest first")
-        return self
+            yield f"extras_per_reference: {fewest} is more than {most}; fewest first"
 
 
 class RowCounts(Section):
@@ -66,16 +69,43 @@ class FilesSettings(Section):
     split_seed: Count = 0
 
 
-class DataSettings(Section):
-    """`data`: where the documents and their references come from."""
+class _Data(Variant):
+    """`data`, whatever its source."""
 
-    source: Literal["world", "hub", "files"] = "world"
-    world: WorldSettings = WorldSettings()
-    hub: HubSettings = HubSettings()
-    files: FilesSettings = FilesSettings()
+    chooser = "source"
+
     lowercase: bool = False
     max_documents: Positive | None = None
     max_bad_fraction: Share = 0.0
+
+
+class WorldData(_Data):
+    """`data` of the embedded world."""
+
+    source: Literal["world"] = "world"
+    world: WorldSettings = WorldSettings()
+
+
+class HubData(_Data):
+    """`data` from the hub."""
+
+    source: Literal["hub"] = "hub"
+    hub: HubSettings = HubSettings()
+
+
+class FilesData(_Data):
+    """`data` from files."""
+
+    source: Literal["files"] = "files"
+    files: FilesSettings = FilesSettings()
+
+
+# `data`: where the documents and their references come from.
+DataSettings = Annotated[
+    WorldData | HubData | FilesData,
+    Field(discriminator="source"),
+    choose_by_default("source", "world"),
+]
 
 
 class TextSettings(Section):
@@ -106,9 +136,41 @@ class EmbeddedSettings(Section):
     length_penalty: float = 1.0
 
 
-class CheckpointSettings(Section):
-    """`checkpoints.NAME`: `embedded`, a hub id, or a folder written by save_pretrained."""
+class _Checkpoint(Variant):
+    chooser = "source"
+
+
+class EmbeddedCheckpoint(_Checkpoint):
+    """`checkpoints.NAME` that is trained here."""
+
+    source: Literal["embedded"]
+    embedded: EmbeddedSettings = EmbeddedSettings()
+
+
+class StoredCheckpoint(_Checkpoint):
+    """`checkpoints.NAME` from a hub id or a folder written by save_pretrained."""
+
+    otherwise = "a hub id or folder"
 
     source: str
     revision: str | None = None
-    embedded: EmbeddedSettings = EmbeddedSettings()
+
+
+def _checkpoint_form(value: Any) -> str:
+    source = value.get("source") if isinstance(value, dict) else getattr(value, "source", None)
+    return "embedded" if source == "embedded" else StoredCheckpoint.otherwise
+
+
+# `checkpoints.NAME`: where the model of a system comes from.
+CheckpointSettings = Annotated[
+    Annotated[EmbeddedCheckpoint, Tag("embedded")]
+    | Annotated[StoredCheckpoint, Tag(StoredCheckpoint.otherwise)],
+    Discriminator(_checkpoint_form),
+]
+
+
+class ReadingSettings(Section):
+    """`reading.NAME`: how a model reads documents, and what its decoder begins with."""
+
+    max_source_tokens: Positive = 256
+    decoder_prefix: Literal["generation", "brio"] = "generation"

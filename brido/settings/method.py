@@ -1,65 +1,113 @@
 """Sections generation, pairwise, scoring, training and decoding: the method itself."""
 
+import sys
+from collections.abc import Iterator
 from typing import Annotated, Literal
 
-from pydantic import Field, model_validator
+from pydantic import Field, create_model
 
-from brido.section import Alpha, Count, NonNegative, Positive, Section, Share
+from brido.search.settings import (
+    BeamSettings,
+    NucleusSettings,
+    SamplingSettings,
+    SearchSettings,
+)
+from brido.section import (
+    Alpha,
+    Count,
+    NonNegative,
+    Positive,
+    Section,
+    Share,
+    Variant,
+    choose_by_default,
+)
+
+
+class _Generation(Variant):
+    """`generation`, whatever its method: how many candidates, and of which documents."""
+
+    chooser = "method"
+
+    num_candidates: Positive = 16
+    train_documents: Positive | None = 600
+    validation_documents: Positive | None = 300
+    empty_documents: Literal["refuse", "leave_out"] = "refuse"
+
+    def problems(self) -> Iterator[str]:
+        """A vote needs two."""
+        yield from super().problems()
+        if self.num_candidates < 2:
+            yield "num_candidates must be at least 2: one candidate has nobody to agree"
+
+
+class DiverseBeamGeneration(_Generation, BeamSettings):
+    """`generation` by diverse beam search; every keep_every-th result is a candidate."""
+
+    method: Literal["diverse_beam"] = "diverse_beam"
+    keep_every: Positive = 1
+    # Where params.yaml leaves these out, they are not the engine's defaults.
+    num_beams: int = 16
+    num_beam_groups: int = 2
+    diversity_penalty: float = 0.1
+    max_length: int = 64
+    early_stopping: Literal[True, False, "never"] = True
+
+    def problems(self) -> Iterator[str]:
+        """As many beams as results are needed."""
+        yield from super().problems()
+        if self.num_candidates * self.keep_every > self.num_beams:
+            yield (
+                f"num_candidates x keep_every ({self.num_candidates} x {self.keep_every}) is "
+                f"more than num_beams ({self.num_beams}): raise num_beams or keep fewer"
+            )
+
+    def search(self) -> SearchSettings:
+        """What the engine is asked for: keep_every times as many results as candidates."""
+        wanted = self.num_candidates * self.keep_every
+        return SearchSettings(**_shared(self, BeamSettings), num_return_sequences=wanted)
+
+
+class SamplingGeneration(_Generation, NucleusSettings):
+    """`generation` by sampling; the seed and a document's id decide what is drawn for it."""
+
+    method: Literal["sampling"]
+    seed: Count = 0
+    # As above.
+    top_p: float = 0.95
+    max_length: int = 64
+
+    def search(self) -> SamplingSettings:
+        """What the engine is asked for: a sample a candidate."""
+        wanted = self.num_candidates
+        return SamplingSettings(**_shared(self, NucleusSettings), num_return_sequences=wanted)
 
 
 class CandidateFiles(Section):
     """`generation.files`: the user's own candidates (columns id, candidates), a file a split."""
 
-    train: str | None = None
-    validation: str | None = None
+    train: str
+    validation: str
 
 
-class GenerationSettings(Section):
-    """`generation`: the N candidates of every document."""
+class FilesGeneration(_Generation):
+    """`generation` from the user's own files."""
 
-    method: Literal["diverse_beam", "sampling", "files"] = "diverse_beam"
-    num_candidates: Positive = 16
-    num_beams: Positive = 16
-    num_beam_groups: Positive = 2
-    keep_every: Positive = 1
-    diversity_penalty: NonNegative = 0.1
-    length_penalty: float = 1.0
-    min_length: Count = 0
-    max_length: Positive = 64
-    no_repeat_ngram_size: Count = 0
-    early_stopping: Literal[True, False, "never"] = True
-    temperature: Annotated[float, Field(gt=0)] = 1.0
-    top_p: Annotated[float, Field(gt=0, le=1)] = 0.95
-    seed: Count = 0
-    files: CandidateFiles = CandidateFiles()
-    max_source_tokens: Positive = 256
-    train_documents: Positive | None = 600
-    validation_documents: Positive | None = 300
-    empty_documents: Literal["refuse", "leave_out"] = "refuse"
+    method: Literal["files"]
+    files: CandidateFiles
 
-    @model_validator(mode="after")
-    def _beams_fit(self) -> "GenerationSettings":
-        problems = []
-        if self.method == "diverse_beam":
-            if self.num_beams % self.num_beam_groups:
-                problems.append(
-                    f"num_beam_groups ({self.num_beam_groups}) must divide num_beams "
-                    f"({self.num_beams}): every group searches with the same number of beams"
-                )
-            if self.num_candidates * self.keep_every > self.num_beams:
-                problems.append(
-                    f"num_candidates x keep_every ({self.num_candidates} x {self.keep_every}) is "
-                    f"more than num_beams ({self.num_beams}): raise num_beams or keep fewer"
-                )
-        if self.num_candidates < 2:
-            problems.append("num_candidates must be at least 2: one candidate has nobody to agree")
-        if self.min_length > self.max_length:
-            problems.append(
-                f"min_length ({self.min_length}) is more than max_length ({self.max_length})"
-            )
-        if problems:
-            raise ValueError("\n".join(problems))
-        return self
+
+# `generation`: the N candidates of every document.
+GenerationSettings = Annotated[
+    DiverseBeamGeneration | SamplingGeneration | FilesGeneration,
+    Field(discriminator="method"),
+    choose_by_default("method", "diverse_beam"),
+]
+
+
+def _shared(settings: Section, section: type[Section]) -> dict[str, object]:
+    """The values of the keys that `section` declares."""
+    return {name: getattr(settings, name) for name in section.model_fields}
 
 
 class PairwiseSettings(Section):
@@ -107,20 +155,29 @@ class TrainingSettings(Section):
     gold_weight: NonNegative = 0.0
     gold_margin: NonNegative = 0.0
     label_smoothing: Share = 0.1
-    decoder_prefix: Literal["generation", "brio"] = "generation"
-    max_source_tokens: Positive = 256
     max_candidate_tokens: Positive = 64
     keep: Literal["last", "best_ranker", "best_generator"] = "last"
     validation: ValidationSettings = ValidationSettings()
 
 
-class DecodingSettings(Section):
+# The keys of a beam search, each of which may be null; one summary needs no groups.
+_Decoding = create_model(
+    "_Decoding",
+    __base__=Section,
+    **{
+        name: (field.annotation | None, None)
+        for name, field in BeamSettings.model_fields.items()
+        if name not in {"num_beam_groups", "diversity_penalty"}
+    },
+)
+
+
+class DecodingSettings(_Decoding):
     """`decoding`: null means the checkpoint's own generation_config."""
 
-    num_beams: Positive | None = None
-    length_penalty: float | None = None
-    min_length: Count | None = None
-    max_length: Positive | None = None
-    no_repeat_ngram_size: Count | None = None
     early_stopping: Literal[True, False, "never"] | None = None
-    max_source_tokens: Positive = 256
+
+    def problems(self) -> Iterator[str]:
+        """What is wrong with the given keys; the checkpoint's may have any length."""
+        given = self.model_dump(exclude_none=True)
+        yield from BeamSettings.model_construct(**{"max_length": sys.maxsize} | given).problems()

@@ -2,15 +2,20 @@
 
 import math
 import re
-from collections.abc import Iterable
-
-from pydantic import model_validator
+from collections.abc import Iterator
 
 from brido.section import Section
-from brido.settings.data import CheckpointSettings, DataSettings, TextSettings
+from brido.settings.data import (
+    CheckpointSettings,
+    DataSettings,
+    ReadingSettings,
+    TextSettings,
+    WorldData,
+)
 from brido.settings.evaluation import EvaluationSettings, ReportSettings
 from brido.settings.method import (
     DecodingSettings,
+    DiverseBeamGeneration,
     GenerationSettings,
     PairwiseSettings,
     ScoringSettings,
@@ -22,10 +27,11 @@ from brido.settings.runtime import RuntimeSettings
 class Params(Section):
     """The whole of params.yaml."""
 
-    data: DataSettings = DataSettings()
+    data: DataSettings = WorldData()
     text: TextSettings = TextSettings()
     checkpoints: dict[str, CheckpointSettings]
-    generation: GenerationSettings = GenerationSettings()
+    reading: dict[str, ReadingSettings] = {"default": ReadingSettings()}
+    generation: GenerationSettings = DiverseBeamGeneration()
     pairwise: PairwiseSettings = PairwiseSettings()
     scoring: ScoringSettings = ScoringSettings()
     training: TrainingSettings = TrainingSettings()
@@ -36,19 +42,26 @@ class Params(Section):
     report: ReportSettings = ReportSettings()
     runtime: RuntimeSettings = RuntimeSettings()
 
-    @model_validator(mode="after")
-    def _relations(self) -> "Params":
-        problems = [*self._systems(), *self._listing()]
-        if problems:
-            raise ValueError("\n".join(problems))
-        return self
+    def reading_of(self, name: str) -> ReadingSettings:
+        """How the checkpoint `name` reads: its keys over the default's. `tuned` reads as `base`."""
+        default = self.reading.get("default", ReadingSettings())
+        own = self.reading.get("base" if name == "tuned" else name, default)
+        return default.model_copy(update=own.model_dump(exclude_unset=True))
 
-    def _systems(self) -> Iterable[str]:
+    def problems(self) -> Iterator[str]:
+        """What the sections demand of each other."""
+        yield from self._systems()
+        yield from self._reading()
+        yield from self._listing()
+
+    def _systems(self) -> Iterator[str]:
         """What is wrong with the names of checkpoints and systems."""
         if "base" not in self.checkpoints:
             yield "checkpoints: `base` is missing: it is the model that is tuned"
         if {"tuned", "reference"} & set(self.checkpoints):
             yield "checkpoints: `tuned` and `reference` are made by the pipeline"
+        if "default" in self.checkpoints:
+            yield "checkpoints: `default` is no name: in `reading` it stands for all of them"
         for name in self.checkpoints:
             # It names a folder and a stage of DVC.
             if not re.fullmatch(r"[A-Za-z0-9_]+", name):
@@ -67,7 +80,16 @@ class Params(Section):
         if unknown:
             yield f"systems: {unknown} are no keys of checkpoints (nor `tuned`)"
 
-    def _listing(self) -> Iterable[str]:
+    def _reading(self) -> Iterator[str]:
+        """`reading` names checkpoints."""
+        known = ["default", *self.checkpoints]
+        for name in self.reading:
+            if name == "tuned":
+                yield "reading.tuned: tuned reads as base does: put its keys into reading.base"
+            elif name not in known:
+                yield f"reading.{name}: no key of checkpoints; known here: {', '.join(known)}"
+
+    def _listing(self) -> Iterator[str]:
         """The listing's normalisation exists for the alphas of its ranking modes alone."""
         half = self.generation.num_candidates - 1
         known = {0, 1, half, math.inf}

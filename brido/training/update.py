@@ -123,7 +123,7 @@ class Updater:
             raise BridoError(
                 f"the device's memory is too small ({error}): set runtime.candidate_micro_batch "
                 f"(now {self.micro_batch}) or runtime.gradient_checkpointing, or lower "
-                "runtime.batch_tokens or reading.default.max_source_tokens"
+                "runtime.batch_tokens or max_source_tokens of reading"
             ) from None
         self.optimizer.zero_grad(set_to_none=True)
         sequences = self.documents.num_candidates + 1

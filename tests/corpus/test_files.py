@@ -15,7 +15,7 @@ from brido import tables
 from brido.corpus.files import FilesSource
 from brido.corpus.write import write_corpus
 from brido.errors import BridoError
-from brido.settings import DataSettings, FilesSettings
+from brido.settings import FilesData, FilesSettings
 
 # What UTF-8 and all four formats can hold; csv cannot write NUL.
 TEXT = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=40)
@@ -52,7 +52,7 @@ def write(path: Path, rows: list[dict]) -> Path:
 
 def corpus(folder: Path, data: dict | None = None, **files: object) -> dict[str, list[dict]]:
     """The corpus tables that files make, by split."""
-    every = DataSettings(source="files", files=FilesSettings(**files), **(data or {}))
+    every = FilesData(files=FilesSettings(**files), **(data or {}))
     write_corpus(FilesSource(every.files), every, folder / "corpus", 10.0)
     return {
         split: tables.read_rows(folder / "corpus" / f"{split}.parquet", tables.CORPUS, "")

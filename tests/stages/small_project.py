@@ -13,12 +13,16 @@ from tokenizers.pre_tokenizers import WhitespaceSplit
 from tokenizers.processors import TemplateProcessing
 from transformers import BartConfig, BartForConditionalGeneration, PreTrainedTokenizerFast
 
+from brido.settings import DiverseBeamGeneration, FilesGeneration, SamplingGeneration
 from brido.tables import CORPUS, write_table
 
 ROOT = Path(__file__).parents[2]
 WORDS = [f"w{number}" for number in range(50)]
 SPECIAL = ["<s>", "<pad>", "</s>", "<unk>"]
 SPLITS = {"train": 20, "validation": 7, "test": 6}
+METHODS = {
+    form.choice(): form for form in (DiverseBeamGeneration, SamplingGeneration, FilesGeneration)
+}
 SMALL = {
     "generation": {
         "num_candidates": 4,
@@ -27,11 +31,10 @@ SMALL = {
         "keep_every": 2,
         "diversity_penalty": 0.5,
         "max_length": 12,
-        "max_source_tokens": 20,
         "train_documents": 18,
         "validation_documents": None,
     },
-    "decoding": {"max_source_tokens": 20},
+    "reading": {"default": {"max_source_tokens": 20}},
     "runtime": {"threads": 1, "device": "cpu", "shard_documents": 4, "batch_tokens": 400},
 }
 
@@ -67,6 +70,9 @@ def write_params(folder: Path, **sections: dict[str, Any]) -> None:
     for changes in (SMALL, sections):
         for section, values in changes.items():
             params[section].update(values)
+    # What the method does not know of SMALL's search is left out.
+    known = METHODS[params["generation"]["method"]].model_fields
+    params["generation"] = {k: v for k, v in params["generation"].items() if k in known}
     with (folder / "params.yaml").open("w") as stream:
         yaml.dump(params, stream)
 

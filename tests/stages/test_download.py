@@ -10,7 +10,7 @@ from brido import tables
 from brido.corpus import write
 from brido.corpus.checks import RawRow
 from brido.errors import BridoError
-from brido.settings import DataSettings
+from brido.settings import WorldData
 from stages import download
 
 SMALL = {"train": 30, "validation": 6, "test": 5}
@@ -114,6 +114,6 @@ def test_memory_does_not_grow_with_the_number_of_documents(project: Path):
             for number in range(20_000):
                 yield RawRow(f"id{number}", Counted(f"Document {number}"), "Summary.")
 
-    write.write_corpus(Source(), DataSettings(), project / "data" / "corpus", 10.0)
+    write.write_corpus(Source(), WorldData(), project / "data" / "corpus", 10.0)
     assert tables.count_rows(project / "data" / "corpus" / "train.parquet", "") == 20_000
     assert most < 3 * tables.ROWS_PER_GROUP

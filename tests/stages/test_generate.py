@@ -130,10 +130,8 @@ def test_empty_documents_are_refused_or_left_out(project):
 
 
 def test_sources_longer_than_the_model_can_read_are_refused(project):
-    small_project.write_params(project, generation={"max_source_tokens": 41})
-    with pytest.raises(
-        BridoError, match=r"generation.max_source_tokens \(41\) is more than the 40"
-    ):
+    small_project.write_params(project, reading={"default": {"max_source_tokens": 41}})
+    with pytest.raises(BridoError, match=r"max_source_tokens \(41\) is more than the 40"):
         run()
 
 
@@ -169,7 +167,7 @@ def test_all_problems_of_a_candidates_file_are_named(project):
     rows.append(rows[3])
     text = "\n".join(json.dumps(row) for row in rows)
     Path("train.jsonl").write_text(text)
-    files = {"train": "train.jsonl", "validation": None}
+    files = dict.fromkeys(("train", "validation"), "train.jsonl")
     small_project.write_params(project, generation={"method": "files", "files": files})
     with pytest.raises(BridoError) as error:
         run()
@@ -187,7 +185,7 @@ def test_a_candidates_file_may_hold_any_json_text(project):
     rows[1]["search_scores"] = [0.0, -1.0]
     text = "\n\n".join(json.dumps(row, ensure_ascii=False) for row in rows)
     Path("train.jsonl").write_text(text, encoding="utf-8")
-    files = {"train": "train.jsonl", "validation": None}
+    files = dict.fromkeys(("train", "validation"), "train.jsonl")
     small_project.write_params(project, generation={"method": "files", "files": files})
     with pytest.raises(BridoError) as error:
         run()

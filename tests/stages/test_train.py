@@ -29,12 +29,12 @@ WORDS = [f"w{number}" for number in range(30)]
 PARAMS = """
 checkpoints:
   base: {source: embedded}
+reading: {default: {max_source_tokens: 24}}
 training:
   epochs: 2
   batch_size: 3
   learning_rate: 0.01
   gamma: 5.0
-  max_source_tokens: 24
   max_candidate_tokens: 12
   validation: {every: 4, documents: 4}
 runtime: {device: cpu}
