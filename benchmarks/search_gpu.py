@@ -13,6 +13,7 @@ tensor.
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import gc
 import sys
 import time
@@ -22,7 +23,8 @@ from dataclasses import dataclass
 import torch
 
 from benchmarks.throughput import build_model
-from brido.models import family as families
+from brido.models.encoder_decoder import FAMILIES
+from brido.models.family import register
 from brido.search import SearchSettings, diverse_beam_search
 
 SECONDS_IN_ALL = 300.0
@@ -56,13 +58,14 @@ SHAPES = [
 @contextlib.contextmanager
 def without_sharing() -> Iterator[None]:
     """Every family is treated as one that cannot share its cross-attention."""
-    table = dict(families.FAMILIES)
-    for name, family in table.items():
-        families.FAMILIES[name] = families.Family(name, False, True, family.float16)
+    known = list(FAMILIES)
+    for family in known:
+        register(dataclasses.replace(family, shares_source=False))
     try:
         yield
     finally:
-        families.FAMILIES.update(table)
+        for family in known:
+            register(family)
 
 
 def measure(model: torch.nn.Module, shape: Shape, batch: int) -> tuple[float, float]:

@@ -33,8 +33,8 @@ from transformers import (
 
 from benchmarks.training import build_batch
 from brido.config import load_params
-from brido.device import choose_device
-from brido.models.family import inference_dtype
+from brido.device import choose_device, inference_dtype
+from brido.models.family import family_of
 from brido.models.layout import columns_first
 from brido.paper import DATASETS, THROUGHPUT
 from brido.preset import PRESETS
@@ -128,7 +128,7 @@ def measure(name: str, device: torch.device, documents: int | None) -> dict[str,
     model = build_model(BASES[name], device).eval()
     model.to(inference_dtype(device))
     if device.type == "cpu":
-        columns_first(model)  # as stages do
+        columns_first(family_of(model.config).written_with(model))  # as stages do
     tokens, method = params.reading_of("base").max_source_tokens, params.generation.search()
     rates = {"generate": search_rate(model, tokens, method, batch(tokens, method.num_beams))}
     rates["decode"] = search_rate(model, tokens, summary, batch(tokens, summary.num_beams))

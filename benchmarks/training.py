@@ -22,6 +22,7 @@ from torch import Tensor
 from transformers import BartConfig, BartForConditionalGeneration
 
 from benchmarks.brio_step import GAMMA, LENGTH_PENALTY, MARGIN, SMOOTHING, brio_loss
+from brido.models.family import Sources, Targets
 from brido.settings import TrainingSettings
 from brido.training.batches import Batch
 from brido.training.step import ContrastiveStep
@@ -80,13 +81,14 @@ def build_batch(
     sequences[torch.arange(tokens + 1) > lengths[..., None]] = pad
     sequences[:, :, 0] = 2
     scores = torch.linspace(1, 0, candidates, dtype=torch.float64).expand(documents, -1)
-    return Batch(sources, torch.ones_like(sources), sequences, scores)
+    read = Sources(sources, torch.ones_like(sources))
+    return Batch(read, Targets(sequences, lengths), scores)
 
 
 def steps(model: torch.nn.Module, batch: Batch) -> dict[str, Step]:
     """The forward and backward pass of each side; each returns its loss."""
     ours = ContrastiveStep(model, SETTINGS)
-    tokens = int((batch.sequence_ids[:, 0, 1:] != model.config.pad_token_id).sum())
+    tokens = int(batch.targets.lengths[:, 0].sum())
 
     def run(loss: Callable[[], Tensor]) -> Tensor:
         model.zero_grad(set_to_none=True)
@@ -95,7 +97,9 @@ def steps(model: torch.nn.Module, batch: Batch) -> dict[str, Step]:
         return value.detach()
 
     return {
-        "brio": lambda: run(lambda: brio_loss(model, *batch[:3])),
+        "brio": lambda: run(
+            lambda: brio_loss(model, batch.sources.ids, batch.sources.mask, batch.targets.ids)
+        ),
         "brido": lambda: run(lambda: ours(batch, tokens, len(batch.scores)).loss),
     }
 
@@ -126,11 +130,11 @@ def measure_memory(case: tuple, side: str) -> float:
     batch = build_batch(SHAPES[case[0]]["vocabulary"], 1, *case[1:4])
     sides = steps(model, batch)
     # A short step first: gradients and libraries are then in memory.
-    short = batch._replace(
-        input_ids=batch.input_ids[:, :8],
-        attention_mask=batch.attention_mask[:, :8],
-        sequence_ids=batch.sequence_ids[:, :3, :4],
-        scores=batch.scores[:, :2],
+    (sources, mask, _), (ids, lengths), scores = batch
+    short = Batch(
+        Sources(sources[:, :8], mask[:, :8]),
+        Targets(ids[:, :3, :4], lengths[:, :3].clamp(max=3)),
+        scores[:, :2],
     )
     steps(model, short)[side]()
     Path("/proc/self/clear_refs").write_text("5")

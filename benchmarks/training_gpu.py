@@ -20,7 +20,7 @@ from torch import Tensor
 
 from benchmarks.brio_step import brio_loss
 from benchmarks.training import SETTINGS, build_batch, build_model
-from brido.models.cross_attention import shared_cross_attention
+from brido.models.family import family_of
 from brido.training.batches import Batch
 from brido.training.devices import checkpoint_layers
 from brido.training.step import ContrastiveStep
@@ -37,11 +37,13 @@ def losses(model: torch.nn.Module) -> dict[str, Loss]:
     ours = ContrastiveStep(model, SETTINGS)
 
     def brido(batch: Batch, micro_batch: int | None = None) -> Tensor:
-        tokens = int((batch.sequence_ids[:, 0, 1:] != PAD).sum())
+        tokens = int(batch.targets.lengths[:, 0].sum())
         return ours(batch, tokens, len(batch.scores), micro_batch).loss
 
     return {
-        "BRIO-style": lambda batch: brio_loss(model, *batch[:3]),
+        "BRIO-style": lambda batch: brio_loss(
+            model, batch.sources.ids, batch.sources.mask, batch.targets.ids
+        ),
         "BRIDO": brido,
         "BRIDO, 8 candidates at once": lambda batch: brido(batch, 8),
     }
@@ -52,7 +54,7 @@ def one_step(model: torch.nn.Module, loss: Loss, batch: Batch, exact: bool = Fal
     for parameter in model.parameters():
         if parameter.grad is not None:
             parameter.grad.zero_()
-    with torch.autocast(batch.input_ids.device.type, torch.bfloat16, enabled=not exact):
+    with torch.autocast(batch.sources.ids.device.type, torch.bfloat16, enabled=not exact):
         value = loss(batch)
     value.backward()
     return float(value.detach())
@@ -111,11 +113,6 @@ def on_device(documents: int) -> Batch:
     return batch.to(torch.device("cuda"))
 
 
-def tokens_of(batch: Batch) -> int:
-    """Source, reference and candidate tokens that are no padding."""
-    return int(batch.attention_mask.sum() + (batch.sequence_ids[:, :, 1:] != PAD).sum())
-
-
 def main() -> None:
     """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
@@ -137,7 +134,7 @@ def main() -> None:
     for name, loss in sides.items():
         print(f"largest batch, {name}: {largest_batch(model, loss, limit)} documents", flush=True)
     checkpoint_layers(model)
-    with shared_cross_attention(model):
+    with family_of(model.config).training(model):
         loss = sides["BRIDO"]
         report(4, on_device(4), timed(model, {"BRIDO, layer checkpoints": loss}, on_device(4)))
         print(f"largest batch, layer checkpoints: {largest_batch(model, loss, limit)} documents")
@@ -148,7 +145,7 @@ def report(documents: int, batch: Batch, results: dict[str, tuple]) -> None:
     first = next(iter(results.values()))
     for name, (seconds, memory) in results.items():
         print(
-            f"| {documents} | {name} | {seconds:.3f} | {tokens_of(batch) / seconds:,.0f} | "
+            f"| {documents} | {name} | {seconds:.3f} | {batch.tokens / seconds:,.0f} | "
             f"{first[0] / seconds:.2f} | {memory:,.0f} | {memory / first[1]:.0%} |",
             flush=True,
         )

@@ -139,6 +139,13 @@ def read_rows(path: Path, schema: pa.Schema | None, made_by: str) -> list[dict[s
     return [row for batch in read_batches(path, schema, made_by) for row in batch.to_pylist()]
 
 
+def read_columns(path: Path, schema: pa.Schema, made_by: str, columns: list[str]) -> pa.Table:
+    """Some columns of a table as one Arrow table in chunks."""
+    batches = list(read_batches(path, schema, made_by, columns))
+    empty = pa.schema([schema.field(name) for name in columns])
+    return pa.Table.from_batches(batches, batches[0].schema if batches else empty)
+
+
 def count_rows(path: Path, made_by: str) -> int:
     """The number of rows of a table, from its footer."""
     with open_table(path, None, made_by) as file:

@@ -107,8 +107,8 @@ def _search(
             if generator is None:
                 from brido.candidates.local import Generator
 
-                folder, tokens = paths.checkpoint(system), used["max_source_tokens"]
-                generator = Generator(folder, params.runtime, tokens, this_process())
+                folder, reading = paths.checkpoint(system), params.reading_of(system)
+                generator = Generator(folder, params.runtime, reading)
             return _summaries(generator, sources[split].shard(index), used, advance)
 
         interval = params.runtime.log_seconds

@@ -86,8 +86,7 @@ def _load(params: Params) -> "Generator":
     base = paths.checkpoint("base")
     if not base.is_dir():
         raise BridoError(f"{base} is missing: make it with `dvc repro checkpoint@base`")
-    tokens = params.reading_of("base").max_source_tokens
-    return Generator(base, params.runtime, tokens, this_process())
+    return Generator(base, params.runtime, params.reading_of("base"))
 
 
 def search_method(settings: GenerationSettings) -> "SearchSettings | Sampling":

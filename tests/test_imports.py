@@ -15,7 +15,7 @@ ROOT = Path(__file__).parent.parent
 # message does not retrain a model: dvc.yaml leaves it out.
 PLUMBING = {
     "section", "settings", "config", "errors", "atomic", "tables", "work", "progress", "launch",
-    "device",
+    "device", "hub",
 }  # fmt: skip
 BASIC = {"errors", "section", "atomic"}
 MIDDLE = {"tables", "work", "text", "progress", "launch", "device"}

@@ -103,8 +103,9 @@ def load_checkpoint(folder: Path, dtype: torch.dtype) -> Loaded:
     Raises:
         BridoError: the folder is missing or cannot be loaded.
     """
+    made_by = "train" if folder.name == "tuned" else f"checkpoint@{folder.name}"
     if not folder.is_dir():
-        raise BridoError(f"{folder} is missing: run `dvc repro`, which makes it")
+        raise BridoError(f"{folder} is missing: make it with `dvc repro {made_by}`")
     try:
         family = family_of(_config(folder))
         return family.load(folder, dtype), _tokenizer(folder)
@@ -112,7 +113,8 @@ def load_checkpoint(folder: Path, dtype: torch.dtype) -> Loaded:
         raise
     except Exception as error:
         raise BridoError(
-            f"{folder} cannot be loaded ({_first_line(error)}): make it again with `dvc repro -f`"
+            f"{folder} cannot be loaded ({_first_line(error)}): make it again with "
+            f"`dvc repro -f {made_by}`"
         ) from error
 
 

@@ -50,7 +50,7 @@ class LanguageModel:
         positions, limit = self.family.positions(self.model.config), self.reading.max_source_tokens
         if positions is not None and limit > positions:
             yield (
-                f"reading.max_source_tokens ({limit}) is more than the model's {positions} "
+                f"reading: max_source_tokens ({limit}) is more than the model's {positions} "
                 "positions: lower it"
             )
         entries = self.model.get_input_embeddings().num_embeddings

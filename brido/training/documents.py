@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
 
 from brido.errors import BridoError
+from brido.tables import CANDIDATES, CORPUS, SCORES, read_columns, read_metadata
+from brido.work.shards import content_hash
 
 # Enough to recognise what went wrong without filling the screen.
 NAMED_IDS = 5
@@ -52,6 +55,13 @@ class RankedDocuments(Sequence[RankedDocument]):
         self._corpus_rows = [where[ids[row]] for row in self._rows]
         self.skipped = [ids[row] for row, count in enumerate(distinct) if count < 2]
 
+    def skipped_note(self, split: str) -> str:
+        """What was left out, in words."""
+        return (
+            f"{len(self.skipped):,} {split} documents have fewer than two distinct candidates and "
+            f"are left out: {_some(self.skipped)}"
+        )
+
     @property
     def num_candidates(self) -> int:
         """N, the same for every document."""
@@ -76,6 +86,25 @@ class RankedDocuments(Sequence[RankedDocument]):
             [texts[place] for place in order],
             self.scores[row][order].tolist(),
         )
+
+
+def read_ranked(corpus: Path, candidates: Path, scores: Path) -> RankedDocuments:
+    """The documents of a split with their candidates in the order of the vote.
+
+    Raises:
+        BridoError: a table is missing or damaged, or the scores are of other candidates.
+    """
+    scored = read_metadata(scores, "score").get("candidates")
+    if scored is not None and scored != content_hash(candidates):
+        raise BridoError(
+            f"{scores} are scores of other candidates than {candidates}: make both again "
+            "(`dvc repro score`)"
+        )
+    return RankedDocuments(
+        read_columns(corpus, CORPUS, "download", ["id", "document", "summary"]),
+        read_columns(candidates, CANDIDATES, "generate", ["id", "candidates"]),
+        read_columns(scores, SCORES, "score", ["id", "scores", "order"]),
+    )
 
 
 def _pylists(column: pa.ChunkedArray):  # type: ignore[no-untyped-def]

@@ -71,7 +71,7 @@ def test_what_does_not_fit_together_is_refused_with_every_reason():
     with pytest.raises(BridoError) as error:
         language(limit=65, vocab_size=20)
     for words in (
-        "reading.max_source_tokens (65) is more than the model's 64 positions",
+        "reading: max_source_tokens (65) is more than the model's 64 positions",
         "the tokenizer has 44 entries, the model 20",
     ):
         assert words in str(error.value)
@@ -88,9 +88,11 @@ def test_what_was_saved_is_loaded_again(tmp_path):
 
 
 def test_a_folder_that_is_missing_or_damaged_is_one_sentence(tmp_path):
-    with pytest.raises(BridoError, match="nowhere is missing: run `dvc repro`"):
+    with pytest.raises(
+        BridoError, match="nowhere is missing: make it with `dvc repro checkpoint@nowhere`"
+    ):
         LanguageModel.load(tmp_path / "nowhere")
     (tmp_path / "config.json").write_text("{")
-    with pytest.raises(BridoError, match="cannot be loaded") as error:
+    with pytest.raises(BridoError, match="cannot be loaded .* make it again") as error:
         LanguageModel.load(tmp_path)
     assert "\n" not in str(error.value)

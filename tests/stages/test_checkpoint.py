@@ -11,11 +11,11 @@ from transformers import AutoModelForSeq2SeqLM, AutoTokenizer, GPT2Config, Pegas
 
 from brido.candidates.local import Generator
 from brido.errors import BridoError
-from brido.launch import Process
+from brido.models import LanguageModel
 from brido.models.checkpoint import store_checkpoint
 from brido.search import SearchSettings
-from brido.settings import RuntimeSettings, TrainingSettings
-from brido.training.batches import Encoder
+from brido.settings import ReadingSettings, RuntimeSettings, TrainingSettings
+from brido.training.batches import Batches
 from brido.training.documents import RankedDocument
 from brido.training.step import ContrastiveStep
 
@@ -151,22 +151,24 @@ def test_mbart_and_t5_go_from_a_folder_to_candidates_and_a_loss(make, tmp_path: 
     assert all(torch.equal(value, original[name]) for name, value in copy.state_dict().items())
 
     runtime = RuntimeSettings(batch_tokens=400)
-    generator = Generator(stored, runtime, 60, Process())
-    assert generator.model.get_output_embeddings().weight.stride(0) == 1  # by columns
+    generator = Generator(stored, runtime, ReadingSettings(max_source_tokens=60))
+    assert generator.language.model.get_output_embeddings().weight.stride(0) == 1  # by columns
     search = SearchSettings(num_beams=4, num_beam_groups=4, diversity_penalty=1.0, max_length=12)
     (document, reference), *_ = tiny_hub.texts()
     (candidates,) = generator.generate(["a"], [document], search).texts
     assert len(candidates) == 4
     assert any(candidates)
-    special = generator.tokenizer.all_special_tokens
+    special = generator.language.tokenizer.all_special_tokens
     assert not [text for text in candidates if any(token in text for token in special)]
 
-    encoder = Encoder(generator.tokenizer, copy, 60, 20)
+    language = LanguageModel.load(stored, ReadingSettings(max_source_tokens=60))
+    language.model.train()
     ranked = RankedDocument("a", document, reference, candidates, [4.0, 3.0, 2.0, 1.0])
-    loss = ContrastiveStep(copy.train(), TrainingSettings())(encoder.batch([ranked]), 20, 1).loss
+    batch = Batches(language, 20).batch([ranked])
+    loss = ContrastiveStep(language.model, TrainingSettings())(batch, 20, 1).loss
     loss.backward()
     assert torch.isfinite(loss)
-    assert all(torch.isfinite(weight.grad).all() for weight in copy.parameters())
+    assert all(torch.isfinite(weight.grad).all() for weight in language.model.parameters())
 
 
 def test_a_folder_has_no_revision(folder: Path):

@@ -131,7 +131,7 @@ def test_empty_documents_are_refused_or_left_out(project):
 
 def test_sources_longer_than_the_model_can_read_are_refused(project):
     small_project.write_params(project, reading={"default": {"max_source_tokens": 41}})
-    with pytest.raises(BridoError, match=r"max_source_tokens \(41\) is more than the 40"):
+    with pytest.raises(BridoError, match=r"max_source_tokens \(41\) is more than the model's 40"):
         run()
 
 

@@ -8,10 +8,11 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from brido.candidates.batching import MemoryBudget, pad_batch, plan_batches
+from brido.candidates.batching import MemoryBudget, plan_batches
 from brido.candidates.diversity import distinct_candidates, mean_pairwise_similarity
 from brido.candidates.documents import Sources
 from brido.errors import BridoError
+from brido.models.family import padded
 from brido.tables import CORPUS, write_table
 
 
@@ -34,9 +35,7 @@ def test_batches_hold_every_document_once_within_the_budget(lengths, rows, budge
 
 
 def test_padding():
-    ids, mask = pad_batch([[5, 6, 7], [8]], 1, torch.device("cpu"))
-    assert ids.tolist() == [[5, 6, 7], [8, 1, 1]]
-    assert mask.tolist() == [[1, 1, 1], [1, 0, 0]]
+    assert padded([[5, 6, 7], [8]], 1).tolist() == [[5, 6, 7], [8, 1, 1]]
 
 
 @pytest.mark.parametrize(
