@@ -17,6 +17,7 @@ from torch.nn import functional
 from brido.errors import BridoError
 from brido.models.checkpoint import save
 from brido.models.corpus_tokenizer import BOS, EOS, PAD, train_tokenizer
+from brido.models.family import padded
 from brido.settings import EmbeddedSettings
 
 if TYPE_CHECKING:
@@ -182,8 +183,8 @@ def _loss(
     label_smoothing: float,
     device: str,
 ) -> torch.Tensor:
-    sources = _padded([source for source, _ in batch]).to(device)
-    labels = _padded([summary for _, summary in batch]).to(device)
+    sources = padded([source for source, _ in batch], PAD).to(device)
+    labels = padded([summary for _, summary in batch], PAD).to(device)
     start = torch.full_like(labels[:, :1], EOS)
     logits = model(
         input_ids=sources,
@@ -194,8 +195,3 @@ def _loss(
     return functional.cross_entropy(
         logits.flatten(0, 1), labels.flatten(), ignore_index=PAD, label_smoothing=label_smoothing
     )
-
-
-def _padded(rows: list[list[int]]) -> torch.Tensor:
-    width = max(map(len, rows))
-    return torch.tensor([row + [PAD] * (width - len(row)) for row in rows])
