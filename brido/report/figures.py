@@ -8,15 +8,33 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from brido.atomic import atomic_folder
 from brido.errors import BridoError
 from brido.report.display import ColumnKey, display, metric_label
 from brido.report.metrics import Estimate, Estimates, Scores
+from brido.report.numbers import Numbers
 from brido.report.style import COLOURS, drawing, line_style, panels
 from brido.report.summary import headline_columns
 from brido.report.votes import VoteBin
 
 # Columns of training.csv that are no curves, or that no two runs share.
 _NO_CURVES = {"epoch", "tokens_per_second", "peak_memory_mib"}
+
+
+def draw_report(
+    folder: Path,
+    numbers: Numbers,
+    bins: Sequence[VoteBin],
+    rankings: Sequence[str],
+    curves: Mapping[str, list[float]],
+) -> None:
+    """Write votes, training, length and correlation, each as SVG and PNG, as all of `folder`."""
+    with atomic_folder(folder) as temporary:
+        votes_figure(temporary, bins, rankings)
+        training_figure(temporary, curves)
+        length_figure(temporary, numbers.systems, numbers.lengths)
+        models = [item for name, item in numbers.scores.items() if name != "reference"]
+        correlation_figure(temporary, models)
 
 
 def votes_figure(
