@@ -1,4 +1,4 @@
-"""The declarations of metrics: complete, documented, light to read, and kept by what they return."""
+"""The declarations of metrics: complete, documented, light to read, kept by what they return."""
 
 import json
 import math
