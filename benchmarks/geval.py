@@ -23,7 +23,8 @@ from pathlib import Path
 from typing import Any
 
 from brido.evaluation.geval import GEval
-from brido.settings import GEvalSettings, JudgeRuntime
+from brido.evaluation.geval.settings import GEvalSettings
+from brido.settings import JudgeRuntime
 
 ANSWER = '{"coherence": 4, "consistency": 5, "fluency": 3, "relevance": 4}'
 COMPLETION = json.dumps(

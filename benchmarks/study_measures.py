@@ -1,17 +1,14 @@
 """What the study measures of a system's summaries, and intervals over seeds and documents."""
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from itertools import pairwise
-from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 
-from brido.evaluation import Inputs, load_metric
+from brido.evaluation import Inputs
 from brido.evaluation.mentions import world_mentions
-from brido.settings import EvaluationSettings
+from brido.evaluation.registry import find_metric
 
 Numbers = dict[str, np.ndarray]
 # Column of the study: metric and submetric it comes from.
@@ -42,21 +39,13 @@ def measure(
         facts=[row["facts"] for row in rows],
     )
     found = {
-        metric: load_metric(metric)(
-            inputs, getattr(EvaluationSettings(), metric), Path(), _silent
-        ).rows
+        metric: find_metric(metric).measure(inputs).rows
         for metric in {metric for metric, _ in sources.values()}
     }
     return {
         column: np.array([row[submetric] for row in found[metric]], dtype=float)
         for column, (metric, submetric) in sources.items()
     }
-
-
-@contextmanager
-def _silent(label: str, total: int, unit: str) -> Iterator[SimpleNamespace]:
-    """Progress of a metric that takes seconds and runs a hundred times."""
-    yield SimpleNamespace(advance=lambda count=1: None)
 
 
 def interval(

@@ -2,6 +2,7 @@
 
 import sys
 import time
+from collections.abc import Callable
 from types import TracebackType
 
 from rich.console import Console
@@ -87,6 +88,28 @@ class Progress:
             self._bar.stop()
         elif kind is None:
             self._line()
+
+
+# (label, total, unit) -> a display to be entered, for work that somebody else shows or hides.
+MakeProgress = Callable[[str, int | None, str], Progress]
+
+
+class _Quiet(Progress):
+    """Counts, and shows nothing."""
+
+    def __enter__(self) -> "_Quiet":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        pass
+
+    def _show(self) -> None:
+        pass
+
+
+def quiet(label: str, total: int | None, unit: str = "documents") -> Progress:
+    """A `Progress` that shows nothing: for work of seconds, or inside another progress."""
+    return _Quiet(label, total, unit)
 
 
 def say(message: str) -> None:

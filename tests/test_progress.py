@@ -3,7 +3,7 @@
 import pytest
 
 from brido.errors import BridoError, run_command
-from brido.progress import Progress
+from brido.progress import Progress, quiet
 
 
 def test_lines_with_rate_and_time_left(capfd):
@@ -16,6 +16,15 @@ def test_lines_with_rate_and_time_left(capfd):
     assert "s left" in lines[1]
     assert "1 found done" in lines[-1]
     assert "batch halved" in lines[-1]
+
+
+def test_quiet_progress_counts_and_shows_nothing(capfd):
+    with quiet("decode test", 4, "documents") as progress:
+        progress.skip(1)
+        progress.interval = 0.0
+        progress.advance(3)
+    assert (progress.skipped, progress.done) == (1, 3)
+    assert capfd.readouterr() == ("", "")
 
 
 def test_errors_of_the_user_end_with_code_2_and_no_traceback(capsys):

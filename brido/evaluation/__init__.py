@@ -1,65 +1,83 @@
-"""Metrics of summaries, one module or package each, behind one small protocol.
+"""What a metric of summaries is. Each is declared once, in a module or package of its own:
 
-A metric is a function
+    METRIC = Metric(
+        name="rouge",
+        label="ROUGE",
+        columns=(points("r1", "R-1", headline=True), ...),
+        evaluate=evaluate,
+        settings=RougeSettings,
+    )
 
-    evaluate(inputs, settings, work, progress, runtime=None) -> Evaluation
-
-* `inputs`: `Inputs`, the documents of the test split and one system's summaries, aligned.
-* `settings`: the metric's own section, `params.evaluation.METRIC` (see brido/settings.py).
-* `work`: a folder for unfinished work, made for it, whose name is a fingerprint of settings and
-  inputs: whatever the metric finds there is its own and still valid. Cheap metrics ignore it.
-* `progress(label, total, unit)`: makes a `brido.progress.Progress`, a context manager with
-  `advance(count)`; cheap metrics ignore it.
-* `runtime`: `params.runtime` (device, batch sizes, limits), which never changes a number.
-
-It returns an `Evaluation`: one row per document, in the order of the inputs, with one number per
-submetric (None where it was not measured: it becomes a null and counts in no mean), a JSON-able
-`detail` per document for the explorer, and the signature that is printed beside the numbers. The
-metric's mean over the documents that have a number is what the report shows. A metric raises
-BridoError for what a user can cause, and never returns fewer rows than it was given.
-
-Scales: ROUGE and what the paper prints times 100 (`is_answered`, `f1`, `em`) run from 0 to 100;
-shares (`precision`, `unsupported`, `coverage`, `novel_ngrams`) from 0 to 1; marks and LERC
-as their makers define them; lengths in words.
+From this declaration come its section of params.yaml, its table, and how every table, figure and
+page shows its numbers. `registry` finds the metrics by name. The declaration is read with the
+settings of every stage, so its module imports heavy libraries inside `evaluate` alone.
 """
 
+import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from importlib import import_module
-from typing import Any
+from dataclasses import dataclass, replace
+from statistics import fmean
+from typing import TYPE_CHECKING, Any, Literal
 
 from brido.errors import BridoError
+from brido.progress import MakeProgress, quiet
+from brido.section import Section
 from brido.text import Splitter
 
-# The function is named, not imported: a metric loads torch, spaCy or a client only when it runs.
-METRICS: dict[str, str] = {
-    "rouge": "brido.evaluation.rouge:evaluate",
-    "mentions": "brido.evaluation.mentions:evaluate",
-    "extractiveness": "brido.evaluation.extractiveness:evaluate",
-    "world_qa": "brido.evaluation.world_qa:evaluate",
-    "world_judge": "brido.evaluation.world_judge:evaluate",
-    "qafacteval": "brido.evaluation.qafacteval:evaluate",
-    "geval": "brido.evaluation.geval:evaluate",
-}
+if TYPE_CHECKING:
+    from brido.settings import RuntimeSettings
 
-# What each metric measures, in the order in which tables show it.
-SUBMETRICS: dict[str, tuple[str, ...]] = {
-    "rouge": ("r1", "r2", "rl", "rlsum"),
-    "mentions": ("precision", "unsupported"),
-    "extractiveness": ("coverage", "density", "novel_ngrams", "compression", "length"),
-    "world_qa": ("is_answered", "f1", "em"),
-    "world_judge": ("coherence", "consistency", "fluency", "relevance", "average"),
-    "qafacteval": ("lerc", "f1", "em", "is_answered", "n_questions", "without_questions"),
-    "geval": (
-        "coherence",
-        "consistency",
-        "fluency",
-        "relevance",
-        "average",
-        "average_normalised",
-        "valid_answers",
-    ),
-}
+
+@dataclass(frozen=True)
+class Column:
+    """One number of a metric, and how people see it.
+
+    `factor` times the stored number is printed, with `digits` digits and, in a heading, with
+    `unit`. `label` is the name in tables ("" for the column's own), `better` the direction,
+    `interval_digits` the digits of an interval's ends (None for as many as the mean has).
+    `headline` columns stand in the short table.
+    """
+
+    name: str
+    label: str = ""
+    better: Literal["higher", "lower", "neither"] = "higher"
+    unit: str = ""
+    factor: float = 1.0
+    digits: int = 2
+    interval_digits: int | None = None
+    headline: bool = False
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "label", self.label or self.name.replace("_", " "))
+
+    @property
+    def heading(self) -> str:
+        """The label with the unit."""
+        return f"{self.label} {self.unit}".rstrip()
+
+    def text(self, value: float, signed: bool = False) -> str:
+        """The number as printed, without its unit; `signed` always shows + or -."""
+        shown = value * self.factor
+        # A rounded -0.00 would look like a loss.
+        if round(shown, self.digits) == 0:
+            shown = 0.0
+        return f"{shown:{'+' if signed else ''}.{self.digits}f}"
+
+    def ends(self, low: float, high: float, signed: bool = False) -> tuple[str, str]:
+        """Both ends of an interval as printed."""
+        digits = self.digits if self.interval_digits is None else self.interval_digits
+        coarse = replace(self, digits=digits)
+        return coarse.text(low, signed), coarse.text(high, signed)
+
+
+def points(name: str, label: str = "", **shown: Any) -> Column:
+    """A score from 0 to 100 with the paper's two digits; its interval is never that sharp."""
+    return Column(name, label, interval_digits=1, **shown)
+
+
+def share(name: str, label: str = "", **shown: Any) -> Column:
+    """A share from 0 to 1, printed in per cent."""
+    return Column(name, label, unit="%", factor=100.0, digits=1, **shown)
 
 
 @dataclass(frozen=True)
@@ -93,22 +111,68 @@ class Inputs:
 class Evaluation:
     """One metric's answer: per document a row of numbers and a detail, and one signature.
 
-    Every row has the same keys (the submetrics); `signature` names implementation, version and
-    settings, everything needed to get the same numbers again.
+    Rows and details stand in the order of the inputs. A number is None where it was not measured:
+    it becomes a null and counts in no mean. A detail is anything that JSON takes, for the page;
+    `signature` names implementation, version and settings, all it takes to get the numbers again.
     """
 
     rows: list[dict[str, float | None]]
     details: list[Any]
     signature: dict[str, Any]
 
+    def means(self) -> dict[str, float]:
+        """The mean of each column over the documents that have a number, NaN where none has."""
+        names = self.rows[0] if self.rows else ()
+        measured = {
+            name: [v for row in self.rows if (v := row[name]) is not None] for name in names
+        }
+        return {name: fmean(values) if values else math.nan for name, values in measured.items()}
 
-Metric = Callable[..., Evaluation]
 
+@dataclass(frozen=True)
+class Metric:
+    """A metric as its module declares it.
 
-def load_metric(name: str) -> Metric:
-    """The function behind a metric's name; a BridoError for a name that is none."""
-    if name not in METRICS:
-        known = ", ".join(METRICS)
-        raise BridoError(f"evaluation.metrics: there is no metric {name!r}; there are {known}")
-    module, function = METRICS[name].split(":")
-    return getattr(import_module(module), function)
+    `evaluate(inputs, settings, progress)` measures: `settings` is an instance of the class
+    `settings`, the metric's own section `evaluation.NAME`, and `progress(label, total, unit)`
+    makes a display (`brido.progress.Progress`). Where `needs_runtime`, it also takes
+    `params.runtime` (device, batch sizes, limits), which never changes a number. It raises
+    BridoError for what a user can cause, and never returns fewer rows than it was given.
+
+    `against_references` says that it compares with the references, so that the reference has no
+    number of its own.
+    """
+
+    name: str
+    label: str
+    columns: tuple[Column, ...]
+    evaluate: Callable[..., Evaluation]
+    settings: type[Section] = Section
+    needs_runtime: bool = False
+    against_references: bool = False
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The columns' names, in the order in which tables show them."""
+        return tuple(column.name for column in self.columns)
+
+    def measure(
+        self,
+        inputs: Inputs,
+        settings: Section | None = None,
+        progress: MakeProgress = quiet,
+        runtime: "RuntimeSettings | None" = None,
+    ) -> Evaluation:
+        """The metric of one system's summaries; default settings, and nothing shown, unless given.
+
+        Raises:
+            BridoError: what the metric says a user can mend.
+            ValueError: the metric broke its declaration: other columns, or other rows than inputs.
+        """
+        extra = (runtime,) if self.needs_runtime else ()
+        result = self.evaluate(inputs, settings or self.settings(), progress, *extra)
+        if not len(result.rows) == len(result.details) == len(inputs.ids):
+            raise ValueError(f"{self.name}: {len(result.rows)} rows of {len(inputs.ids)} documents")
+        if any(tuple(row) != self.names for row in result.rows):
+            raise ValueError(f"{self.name}: a row has other columns than {self.names}")
+        return result

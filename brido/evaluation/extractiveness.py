@@ -6,13 +6,18 @@ It stands beside every faithfulness metric because copying and brevity raise mos
 import re
 from collections import defaultdict
 from collections.abc import Sequence
-from pathlib import Path
-from typing import Any
 
-from brido.evaluation import Evaluation, Inputs
-from brido.settings import ExtractivenessSettings
+from brido.evaluation import Column, Evaluation, Inputs, Metric, share
+from brido.progress import MakeProgress
+from brido.section import Positive, Section
 
 _WORD = re.compile(r"\w+")
+
+
+class ExtractivenessSettings(Section):
+    """`evaluation.extractiveness`."""
+
+    novel_ngrams: Positive = 2
 
 
 def words(text: str) -> list[str]:
@@ -81,11 +86,11 @@ def _ngrams(tokens: list[str], n: int) -> set[tuple[str, ...]]:
 
 
 def evaluate(
-    inputs: Inputs, settings: ExtractivenessSettings, work: Path, progress: Any, runtime: Any = None
+    inputs: Inputs, settings: ExtractivenessSettings, progress: MakeProgress
 ) -> Evaluation:
     """coverage, density, novel_ngrams, compression and length of every summary (see `measure`)."""
     rows = []
-    with progress("extractiveness", total=len(inputs.ids), unit="documents") as bar:
+    with progress("extractiveness", len(inputs.ids), "documents") as bar:
         for document, summary in zip(inputs.documents, inputs.summaries, strict=True):
             rows.append(measure(document, summary, settings.novel_ngrams))
             bar.advance()
@@ -95,3 +100,20 @@ def evaluate(
         "novel_ngrams": settings.novel_ngrams,
     }
     return Evaluation(rows, [{} for _ in rows], signature)
+
+
+# Neither length nor copying has a better direction: they are shown so that a reader can see when
+# another metric improved merely because summaries got shorter or more extractive.
+METRIC = Metric(
+    name="extractiveness",
+    label="Extractiveness",
+    columns=(
+        share("coverage", better="neither"),
+        Column("density", better="neither"),
+        share("novel_ngrams", "novel n-grams", better="neither"),
+        Column("compression", better="neither"),
+        Column("length", "words", better="neither", digits=1, headline=True),
+    ),
+    evaluate=evaluate,
+    settings=ExtractivenessSettings,
+)

@@ -9,12 +9,12 @@ that gives one person's age to another is not caught here (on the world, world_j
 
 import re
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 from brido.corpus.world import reading
-from brido.evaluation import Evaluation, Inputs
-from brido.settings import MentionsSettings
+from brido.evaluation import Evaluation, Inputs, Metric, share
+from brido.progress import MakeProgress
+from brido.section import Section
 from brido.text import Splitter, split_sentences
 
 Found = tuple[str, str, bool]  # type, text, supported
@@ -28,6 +28,12 @@ _FUNCTION_WORDS = frozenset(
     by for from to of with after before as when while if but and or so because although there here
     what who where why how not no one two three four five six seven eight nine ten""".split()  # noqa: SIM905
 )
+
+
+class MentionsSettings(Section):
+    """`evaluation.mentions`."""
+
+    case_sensitive: bool = True
 
 
 def world_mentions(summary: str, facts: list[dict[str, Any]]) -> list[Found]:
@@ -102,15 +108,13 @@ def _plain(word: str) -> str:
     return _POSSESSIVE.sub("", word)
 
 
-def evaluate(
-    inputs: Inputs, settings: MentionsSettings, work: Path, progress: Any, runtime: Any = None
-) -> Evaluation:
+def evaluate(inputs: Inputs, settings: MentionsSettings, progress: MakeProgress) -> Evaluation:
     """precision (share of a summary's mentions that the source has; None where it makes none) and
     unsupported (1 where at least one is missing from the source, else 0) of every summary."""
     find = _finder(inputs, settings)
     rows: list[dict[str, float | None]] = []
     details = []
-    with progress("mentions", total=len(inputs.ids), unit="documents") as bar:
+    with progress("mentions", len(inputs.ids), "documents") as bar:
         for index in range(len(inputs.ids)):
             found = find(index)
             supported = [each[2] for each in found]
@@ -144,3 +148,15 @@ def _finder(inputs: Inputs, settings: MentionsSettings) -> Callable[[int], list[
         settings.case_sensitive,
         inputs.sentence_splitter,
     )
+
+
+METRIC = Metric(
+    name="mentions",
+    label="Mentions",
+    columns=(
+        share("precision", "supported mentions"),
+        share("unsupported", better="lower", headline=True),
+    ),
+    evaluate=evaluate,
+    settings=MentionsSettings,
+)

@@ -1,33 +1,36 @@
 """ROUGE of summaries against their references, by the rouge_score package (Lin 2004)."""
 
 from importlib.metadata import version
-from pathlib import Path
-from typing import Any
 
-from rouge_score import rouge_scorer
-
-from brido.evaluation import Evaluation, Inputs
-from brido.settings import RougeMetricSettings
+from brido.evaluation import Evaluation, Inputs, Metric, points
+from brido.progress import MakeProgress
+from brido.section import Section
 from brido.text import one_sentence_a_line
 
 MEASURES = {"r1": "rouge1", "r2": "rouge2", "rl": "rougeL", "rlsum": "rougeLsum"}
 
 
-def evaluate(
-    inputs: Inputs, settings: RougeMetricSettings, work: Path, progress: Any, runtime: Any = None
-) -> Evaluation:
+class RougeSettings(Section):
+    """`evaluation.rouge`."""
+
+    use_stemmer: bool = True
+
+
+def evaluate(inputs: Inputs, settings: RougeSettings, progress: MakeProgress) -> Evaluation:
     """F-measures times 100 (r1, r2, rl, rlsum) of every summary.
 
     rlsum alone sees sentences, one a line, as the splitter of `inputs` cuts them. With several
     references each measure takes the reference that it likes best, as rouge_score does.
     """
+    from rouge_score import rouge_scorer
+
     scorer = rouge_scorer.RougeScorer(list(MEASURES.values()), use_stemmer=settings.use_stemmer)
 
     def lines(text: str) -> str:
         return one_sentence_a_line(text, inputs.sentence_splitter)
 
     rows: list[dict[str, float | None]] = []
-    with progress("rouge", total=len(inputs.ids), unit="documents") as bar:
+    with progress("rouge", len(inputs.ids), "documents") as bar:
         for summary, references in zip(inputs.summaries, inputs.references, strict=True):
             scores = scorer.score_multi([lines(text) for text in references], lines(summary))
             row = {name: 100 * scores[measure].fmeasure for name, measure in MEASURES.items()}
@@ -41,3 +44,18 @@ def evaluate(
         "value": "fmeasure x 100, best of the references",
     }
     return Evaluation(rows, [{} for _ in rows], signature)
+
+
+METRIC = Metric(
+    name="rouge",
+    label="ROUGE",
+    columns=(
+        points("r1", "R-1", headline=True),
+        points("r2", "R-2", headline=True),
+        points("rl", "R-L"),
+        points("rlsum", "R-Lsum", headline=True),
+    ),
+    evaluate=evaluate,
+    settings=RougeSettings,
+    against_references=True,
+)

@@ -5,23 +5,15 @@ not comparable: hence the name.
 """
 
 from itertools import pairwise
-from pathlib import Path
 from typing import Any
 
 from brido.corpus.world import reading
-from brido.evaluation import Evaluation, Inputs
-
-RANGES = {
-    "coherence": (1, 5),
-    "consistency": (1, 5),
-    "fluency": (1, 3),
-    "relevance": (1, 5),
-}
+from brido.evaluation import Column, Evaluation, Inputs, Metric
+from brido.progress import MakeProgress
+from brido.section import Section
 
 
-def evaluate(
-    inputs: Inputs, settings: Any, work: Path, progress: Any, runtime: Any = None
-) -> Evaluation:
+def evaluate(inputs: Inputs, settings: Section, progress: MakeProgress) -> Evaluation:
     """coherence, consistency, fluency, relevance and their plain mean (`average`) per summary.
 
     The ranges are G-Eval's as the paper uses it: 1 to 5, fluency 1 to 3. See `judge` for the rules.
@@ -32,7 +24,7 @@ def evaluate(
     rows: list[dict[str, float | None]] = []
     details = []
     facts = inputs.require_facts("world_judge")
-    with progress("world_judge", total=len(inputs.ids), unit="documents") as bar:
+    with progress("world_judge", len(inputs.ids), "documents") as bar:
         for summary, known in zip(inputs.summaries, facts, strict=True):
             marks, detail = judge(summary, list(known))
             rows.append({**marks, "average": sum(marks.values()) / len(marks)})
@@ -91,3 +83,17 @@ def _fluency(summary: str, well_formed: bool) -> int:
     words = summary.split()
     repeated = any(first == second for first, second in pairwise(words))
     return 2 if words and words[0][0].isupper() and words[-1][-1] == "." and not repeated else 1
+
+
+METRIC = Metric(
+    name="world_judge",
+    label="World judge",
+    columns=(
+        Column("coherence"),
+        Column("consistency", headline=True),
+        Column("fluency"),
+        Column("relevance"),
+        Column("average"),
+    ),
+    evaluate=evaluate,
+)

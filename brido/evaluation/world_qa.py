@@ -8,21 +8,20 @@ not comparable with QAFactEval's: hence the name.
 import re
 import string
 from collections import Counter
-from pathlib import Path
 from typing import Any
 
 from brido.corpus.world import reading
 from brido.corpus.world.lexicon import TITLES
-from brido.evaluation import Evaluation, Inputs
+from brido.evaluation import Evaluation, Inputs, Metric, points
+from brido.progress import MakeProgress
+from brido.section import Section
 
 _ARTICLES = re.compile(r"\b(a|an|the)\b")
 _PUNCTUATION = str.maketrans("", "", string.punctuation)
 _TITLES = frozenset(title.lower() for title in TITLES)
 
 
-def evaluate(
-    inputs: Inputs, settings: Any, work: Path, progress: Any, runtime: Any = None
-) -> Evaluation:
+def evaluate(inputs: Inputs, settings: Section, progress: MakeProgress) -> Evaluation:
     """is_answered, f1 and em (0 to 100) of every summary, means over its questions.
 
     is_answered: the document states something about the slot. em: it states just what the summary
@@ -35,7 +34,7 @@ def evaluate(
     rows: list[dict[str, float | None]] = []
     details = []
     facts = inputs.require_facts("world_qa")
-    with progress("world_qa", total=len(inputs.ids), unit="documents") as bar:
+    with progress("world_qa", len(inputs.ids), "documents") as bar:
         for summary, known in zip(inputs.summaries, facts, strict=True):
             asked = questions(summary, list(known))
             rows.append({name: _mean(asked, name) for name in ("is_answered", "f1", "em")})
@@ -86,3 +85,15 @@ def _normalise(text: str) -> list[str]:
 
 def _mean(asked: list[dict[str, Any]], name: str) -> float:
     return 100 * sum(question[name] for question in asked) / len(asked) if asked else 0.0
+
+
+METRIC = Metric(
+    name="world_qa",
+    label="World QA",
+    columns=(
+        points("is_answered", "answered", unit="%"),
+        points("f1", "QA F1", headline=True),
+        points("em", "QA EM"),
+    ),
+    evaluate=evaluate,
+)

@@ -4,8 +4,8 @@ import math
 from collections.abc import Sequence
 from pathlib import Path
 
+from brido.report.display import display, metric_label
 from brido.report.experiments import Run, find_base, find_run
-from brido.report.facts import display, metric_label
 from brido.report.metrics import Estimates
 from brido.report.paper_numbers import ALPHA, ETA
 from brido.report.style import COLOURS, panels

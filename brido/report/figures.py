@@ -8,15 +8,33 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from brido.atomic import atomic_folder
 from brido.errors import BridoError
-from brido.report.facts import display, metric_label
-from brido.report.metrics import Column, Estimate, Estimates, Scores
+from brido.report.display import ColumnKey, display, metric_label
+from brido.report.metrics import Estimate, Estimates, Scores
+from brido.report.numbers import Numbers
 from brido.report.style import COLOURS, drawing, line_style, panels
 from brido.report.summary import headline_columns
 from brido.report.votes import VoteBin
 
 # Columns of training.csv that are no curves, or that no two runs share.
 _NO_CURVES = {"epoch", "tokens_per_second", "peak_memory_mib"}
+
+
+def draw_report(
+    folder: Path,
+    numbers: Numbers,
+    bins: Sequence[VoteBin],
+    rankings: Sequence[str],
+    curves: Mapping[str, list[float]],
+) -> None:
+    """Write votes, training, length and correlation, each as SVG and PNG, as all of `folder`."""
+    with atomic_folder(folder) as temporary:
+        votes_figure(temporary, bins, rankings)
+        training_figure(temporary, curves)
+        length_figure(temporary, numbers.systems, numbers.lengths)
+        models = [item for name, item in numbers.scores.items() if name != "reference"]
+        correlation_figure(temporary, models)
 
 
 def votes_figure(
@@ -100,14 +118,14 @@ def length_figure(
     shown = [column for column in headline_columns(systems) if column[1] != "length"]
     with panels(folder, name, len(shown), height=2.6) as (figure, axes):
         for (metric, submetric), axis in zip(shown, axes, strict=True):
-            facts = display(metric, submetric)
+            column = display(metric, submetric)
             for index, (system, estimates) in enumerate(systems.items()):
                 across = lengths[system]
                 item = estimates.get(metric, {}).get(submetric)
                 if item is None:
                     continue
                 low, mean, high = (
-                    facts.factor * value for value in (item.low, item.mean, item.high)
+                    column.factor * value for value in (item.low, item.mean, item.high)
                 )
                 axis.errorbar(
                     across.mean, mean,
@@ -115,7 +133,7 @@ def length_figure(
                     yerr=[[mean - low], [high - mean]], label=system, capsize=2, elinewidth=1,
                     **(line_style(index) | {"linestyle": "none"}),
                 )  # fmt: skip
-            axis.set_title(f"{metric_label(metric)}: {facts.label} {facts.unit}".rstrip())
+            axis.set_title(f"{metric_label(metric)}: {column.heading}")
             axis.set_xlabel("mean length (words)")
         # A system may be missing in some panels (the reference has no ROUGE): look in all of them.
         found = {
@@ -127,7 +145,7 @@ def length_figure(
         figure.legend(named.values(), named.keys(), loc="outside upper right", ncols=len(systems))
 
 
-def correlation(scores: Sequence[Scores]) -> tuple[list[Column], NDArray[np.float64]]:
+def correlation(scores: Sequence[Scores]) -> tuple[list[ColumnKey], NDArray[np.float64]]:
     """Spearman's rank correlation of submetrics over documents: (columns, matrix [K, K]).
 
     Computed within each system and averaged over systems, so that a difference between systems

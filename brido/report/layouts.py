@@ -4,9 +4,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from brido.report.display import ColumnKey, display
 from brido.report.experiments import Run, find_base, find_run
-from brido.report.facts import display
-from brido.report.metrics import Column, Estimate, Estimates
+from brido.report.metrics import Estimate, Estimates
 from brido.report.paper_numbers import ALPHA, ETA, INFINITY, Layout, Row, paper_layouts
 
 # What each dataset of the paper is called in params.yaml.
@@ -15,14 +15,14 @@ _ETAS = (0.1, 0.3, 1.0, 3.0, 10.0)
 # Where the neural metrics were not run, the world's exact checks stand in their columns.
 _STAND_INS = {"qafacteval": "world_qa", "geval": "world_judge"}
 # Beside every rate: summaries get more faithful merely by getting shorter.
-_BESIDE: tuple[Column, ...] = (("mentions", "unsupported"), ("extractiveness", "length"))
+_BESIDE: tuple[ColumnKey, ...] = (("mentions", "unsupported"), ("extractiveness", "length"))
 
 
 @dataclass(frozen=True)
 class FilledCell:
     """A number of ours (with its interval) or of the paper, and how it is set."""
 
-    column: Column
+    column: ColumnKey
     estimate: Estimate | None
     best: bool = False
     worst: bool = False
@@ -44,7 +44,7 @@ class FilledTable:
 
     number: int
     caption: str
-    columns: tuple[Column, ...]
+    columns: tuple[ColumnKey, ...]
     rows: tuple[FilledRow, ...]
     missing: tuple[str, ...]
 
@@ -125,7 +125,7 @@ def _numbers_of(row: Row, runs: Sequence[Run]) -> tuple[str, Estimates | None]:
     return (run.name, run.systems.get("tuned")) if run else ("", None)
 
 
-def _columns(wanted: Sequence[Column], ours: Sequence[Estimates]) -> tuple[Column, ...]:
+def _columns(wanted: Sequence[ColumnKey], ours: Sequence[Estimates]) -> tuple[ColumnKey, ...]:
     """The layout's columns, with stand-ins where only these were measured, and length beside."""
     measured = {metric for estimates in ours for metric in estimates}
     columns = []
@@ -140,7 +140,7 @@ def _columns(wanted: Sequence[Column], ours: Sequence[Estimates]) -> tuple[Colum
     return (*columns, *beside)
 
 
-def _by_column(estimates: Estimates) -> dict[Column, Estimate]:
+def _by_column(estimates: Estimates) -> dict[ColumnKey, Estimate]:
     return {
         (metric, name): item
         for metric, numbers in estimates.items()
@@ -149,11 +149,11 @@ def _by_column(estimates: Estimates) -> dict[Column, Estimate]:
 
 
 def _emphasise(
-    columns: Sequence[Column], rows: Sequence[Mapping[Column, Estimate]], layout: Layout
+    columns: Sequence[ColumnKey], rows: Sequence[Mapping[ColumnKey, Estimate]], layout: Layout
 ) -> list[tuple[FilledCell, ...]]:
     """The rows' cells, best and (Table 1) worst marked per column as printed, ties included."""
-    best: dict[Column, str] = {}
-    worst: dict[Column, str] = {}
+    best: dict[ColumnKey, str] = {}
+    worst: dict[ColumnKey, str] = {}
     for column in columns:
         facts = display(*column)
         values = [row[column].mean for row in rows if column in row]

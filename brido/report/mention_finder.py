@@ -4,11 +4,10 @@ import functools
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from brido.evaluation import Inputs
-from brido.evaluation import mentions as metric
+from brido.evaluation.mentions import METRIC
 from brido.progress import Progress
 from brido.report.validation import Case
 from brido.report.votes import Mention
@@ -42,7 +41,7 @@ def find_mentions(cases: Sequence[Case], params: Params) -> list[CaseMentions]:
     )
 
     progress = functools.partial(Progress, interval=params.runtime.log_seconds)
-    found = metric.evaluate(inputs, params.evaluation.mentions, Path(), progress)
+    found = METRIC.measure(inputs, params.evaluation.mentions, progress)
     marked = (
         located(text, detail["mentions"], known)
         for text, detail in zip(inputs.summaries, found.details, strict=True)

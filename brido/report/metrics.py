@@ -10,14 +10,13 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from brido.bootstrap import bootstrap_interval, means
 from brido.errors import BridoError
-from brido.report.bootstrap import bootstrap_interval, means
+from brido.report.display import ColumnKey
 from brido.tables import DECODED, open_table, read_batches, read_metadata
 
 # Estimates have six decimals: more would only make diffs noisy.
 _DECIMALS = 6
-
-Column = tuple[str, str]
 
 
 @dataclass(frozen=True)
@@ -28,7 +27,7 @@ class Scores:
     """
 
     ids: list[str]
-    columns: list[Column]
+    columns: list[ColumnKey]
     values: NDArray[np.float64]
     signatures: dict[str, Any]
 
@@ -60,7 +59,7 @@ def read_scores(tables: Mapping[str, Path]) -> Scores:
     """
     ids: list[str] = []
     first = ""
-    columns: list[Column] = []
+    columns: list[ColumnKey] = []
     values: list[NDArray[np.float64]] = []
     signatures: dict[str, Any] = {}
     for metric, path in tables.items():
@@ -127,7 +126,7 @@ def difference(
 
 
 def _estimates(
-    columns: Sequence[Column],
+    columns: Sequence[ColumnKey],
     values: NDArray[np.float64],
     samples: int,
     confidence: float,

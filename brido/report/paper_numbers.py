@@ -9,9 +9,9 @@ G-Eval's by GPT-4. The preliminary table has other numbers for BRIO on XSum than
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from brido.report.metrics import Column
+from brido.report.display import ColumnKey
 
-COLUMNS: tuple[Column, ...] = (
+COLUMNS: tuple[ColumnKey, ...] = (
     ("rouge", "r1"),
     ("rouge", "r2"),
     ("rouge", "rl"),
@@ -27,7 +27,7 @@ ALPHA = "scoring.alpha"
 INFINITY = float("inf")
 
 System = Literal["reference", "base", "brio", "tuned"]
-Numbers = dict[Column, float]
+Numbers = dict[ColumnKey, float]
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ class Layout:
     number: int
     caption: str
     rows: tuple[Row, ...]
-    columns: tuple[Column, ...] = COLUMNS
+    columns: tuple[ColumnKey, ...] = COLUMNS
     italic_worst: bool = False
 
 

@@ -4,14 +4,15 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from brido.evaluation.question_view import COLUMNS, question_rows
 from brido.report.metrics import Scores
-from brido.tables import read_batches
+from brido.report.validation import chosen_rows
 
 METRIC = "qafacteval"
 SCORE = "lerc"
+# Documents that the page shows.
+SHOWN = 12
 
 
 @dataclass(frozen=True)
@@ -34,29 +35,24 @@ class ExaminedDocument:
     summaries: Sequence[Examined]
 
 
-def most_changed(baseline: Scores, focus: Scores, count: int) -> list[tuple[str, float]]:
-    """(id, change of the score) of the `count` documents that changed most, gains first."""
-    before, after = baseline.column(METRIC, SCORE), focus.column(METRIC, SCORE)
-    if before is None or after is None:
-        return []
-    changes = zip(focus.ids, (after - before).tolist(), strict=True)
-    changed = sorted((item for item in changes if abs(item[1]) > 0), key=lambda item: -item[1])
-    half = count // 2
-    return changed if len(changed) <= count else changed[:half] + changed[-half:]
-
-
-def read_examined(
-    changes: Sequence[tuple[str, float]],
-    corpus: Path,
-    tables: Mapping[str, tuple[Path, Path]],
+def examine(
+    scores: Mapping[str, Scores], tables: Mapping[str, tuple[Path, Path]], corpus: Path
 ) -> list[ExaminedDocument]:
-    """The documents of `changes`; tables: system -> its evaluation table and its summaries."""
+    """The documents that changed most from one system to the other, with what both were asked.
+
+    tables: system -> its QAFactEval table and its summaries, baseline first; unless there are two,
+    there is nothing to compare.
+    """
+    changes = most_changed(*(scores[name] for name in tables)) if len(tables) == 2 else []
+    if not changes:
+        return []
     wanted = {name for name, _ in changes}
-    documents = _rows(corpus, wanted, ["document"], "download")
+    documents = chosen_rows(corpus, None, "download", wanted, ["document"])
     examined: dict[str, list[Examined]] = {name: [] for name in wanted}
     for system, (evaluation, decoded) in tables.items():
-        summaries = _rows(decoded, wanted, ["summary"], f"decode@{system}")
-        results = _rows(evaluation, wanted, [SCORE, "detail"], f"evaluate@{METRIC}-{system}")
+        summaries = chosen_rows(decoded, None, f"decode@{system}", wanted, ["summary"])
+        made_by = f"evaluate@{METRIC}-{system}"
+        results = chosen_rows(evaluation, None, made_by, wanted, [SCORE, "detail"])
         for name, result in results.items():
             rows = question_rows(json.loads(result["detail"]))
             cells = [[row[column] for column in COLUMNS] for row in rows]
@@ -68,7 +64,12 @@ def read_examined(
     ]
 
 
-def _rows(path: Path, ids: set[str], columns: list[str], made_by: str) -> dict[str, dict[str, Any]]:
-    """Some columns of a few rows of a table, by id."""
-    batches = read_batches(path, None, made_by, ["id", *columns])
-    return {row["id"]: row for batch in batches for row in batch.to_pylist() if row["id"] in ids}
+def most_changed(baseline: Scores, focus: Scores, count: int = SHOWN) -> list[tuple[str, float]]:
+    """(id, change of the score) of the `count` documents that changed most, gains first."""
+    before, after = baseline.column(METRIC, SCORE), focus.column(METRIC, SCORE)
+    if before is None or after is None:
+        return []
+    changes = zip(focus.ids, (after - before).tolist(), strict=True)
+    changed = sorted((item for item in changes if abs(item[1]) > 0), key=lambda item: -item[1])
+    half = count // 2
+    return changed if len(changed) <= count else changed[:half] + changed[-half:]

@@ -4,15 +4,14 @@ import csv
 import io
 from collections.abc import Callable, Sequence
 
-from brido.report.facts import display, metric_label
+from brido.report.display import ColumnKey, display, metric_label
 from brido.report.layouts import FilledCell, FilledRow, FilledTable
-from brido.report.metrics import Column
 from brido.report.summary import interval
 
 _BOLD, _ITALIC, _DIM, _PLAIN = "\033[1m", "\033[3m", "\033[2m", "\033[0m"
 
 
-def heading(column: Column) -> str:
+def heading(column: ColumnKey) -> str:
     """A column's name as the paper has it, with the metric where it is not the paper's."""
     label = display(*column).label
     if column[0].startswith("world_"):

@@ -2,17 +2,17 @@
 
 from collections.abc import Mapping
 
-from brido.report.facts import display, is_headline, known_columns, metric_label
-from brido.report.metrics import Column, Estimate, Estimates
+from brido.report.display import ColumnKey, arrow, display, known_columns, metric_label
+from brido.report.metrics import Estimate, Estimates
 
 
-def headline_columns(systems: Mapping[str, Estimates]) -> list[Column]:
+def headline_columns(systems: Mapping[str, Estimates]) -> list[ColumnKey]:
     """The (metric, submetric) pairs of the short table that at least one system has."""
-    return [column for column in every_column(systems) if is_headline(*column)]
+    return [column for column in every_column(systems) if display(*column).headline]
 
 
-def every_column(systems: Mapping[str, Estimates]) -> list[Column]:
-    """Every (metric, submetric) pair that at least one system has, in the order of `facts`."""
+def every_column(systems: Mapping[str, Estimates]) -> list[ColumnKey]:
+    """Every (metric, submetric) pair that at least one system has, known ones first."""
     found = {
         (metric, name): None
         for estimates in systems.values()
@@ -53,9 +53,8 @@ def summary_table(
 
 
 def _heading(metric: str, name: str) -> str:
-    facts = display(metric, name)
-    arrow = {"higher": " ↑", "lower": " ↓", "neither": ""}[facts.better]
-    return f"{facts.label}{f' {facts.unit}' if facts.unit else ''}{arrow}"
+    column = display(metric, name)
+    return f"{column.heading} {arrow(column)}".rstrip()
 
 
 def _once(row: list[str]) -> list[str]:
@@ -69,7 +68,7 @@ def _cells(row: list[str], widths: list[int]) -> list[str]:
 
 
 def _two_lines(
-    name: str, estimates: Estimates, columns: list[Column], signed: bool
+    name: str, estimates: Estimates, columns: list[ColumnKey], signed: bool
 ) -> list[list[str]]:
     top, bottom = [name], [""]
     for metric, submetric in columns:

@@ -1,14 +1,15 @@
 """The validation documents that have candidates, with everything the votes and the page need."""
 
-from collections.abc import Mapping
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
-from brido.errors import BridoError
+from brido.errors import BridoError, some
 from brido.tables import CANDIDATES, CORPUS, DECODED, read_batches, similarity_schema
 
 
@@ -49,8 +50,8 @@ def read_cases(
         ids = batch.column("id").to_pylist()
         flat = batch.column("similarity").flatten().to_numpy().reshape(-1, count, count + 1)
         matrices.update(zip(ids, flat, strict=True))
-    documents = _rows(corpus, CORPUS, "download", chosen)
-    texts = {name: _rows(path, DECODED, "decode", chosen) for name, path in decoded.items()}
+    documents = chosen_rows(corpus, CORPUS, "download", chosen)
+    texts = {name: chosen_rows(path, DECODED, "decode", chosen) for name, path in decoded.items()}
     _check(chosen, {str(similarity): matrices, str(corpus): documents})
     _check(chosen, {str(decoded[name]): rows for name, rows in texts.items()})
     return [
@@ -67,10 +68,18 @@ def read_cases(
     ]
 
 
-def _rows(path: Path, schema: Any, made_by: str, wanted: Mapping[str, Any]) -> dict[str, Any]:
+def chosen_rows(
+    path: Path,
+    schema: pa.Schema | None,
+    made_by: str,
+    wanted: Container[str],
+    columns: Sequence[str] | None = None,
+) -> dict[str, dict[str, Any]]:
+    """The rows of a table whose ids are wanted, by id; `columns` beside the id, None for all."""
+    names = None if columns is None else ["id", *columns]
     return {
         row["id"]: row
-        for batch in read_batches(path, schema, made_by)
+        for batch in read_batches(path, schema, made_by, names)
         for row in batch.to_pylist()
         if row["id"] in wanted
     }
@@ -81,7 +90,7 @@ def _check(wanted: Mapping[str, Any], tables: Mapping[str, Mapping[str, Any]]) -
     for path, rows in tables.items():
         missing = [key for key in wanted if key not in rows]
         if missing:
-            problems.append(f"{path} lacks {len(missing):,} of them: {', '.join(missing[:3])}")
+            problems.append(f"{path} lacks {len(missing):,} of them: {some(missing, 3)}")
     if problems:
         raise BridoError.from_problems(
             "the tables of the validation split hold other documents than the candidates; "

@@ -1,11 +1,14 @@
 """The vote at work: which unsupported mentions candidates carry, and which ones get elected."""
 
-from collections.abc import Callable, Mapping, Sequence
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from brido.consensus import consensus_scores, ranking
+from brido.report.settings_text import alpha_text
 
 # Upper ends of the bins of the pool share; the lower end is the one before, 0 excluded.
 BINS = (0.2, 0.4, 0.6, 0.8, 1.0)
@@ -19,10 +22,6 @@ class Mention:
     end: int
     kind: str
     supported: bool
-
-
-# Documents, their summaries and (on the world) their facts, aligned -> each summary's mentions.
-FindMentions = Callable[[Sequence[str], Sequence[str], Sequence[Any] | None], list[list[Mention]]]
 
 
 @dataclass(frozen=True)
@@ -49,6 +48,30 @@ class VoteBin:
     cases: int
     pool: float
     elected: dict[str, float]
+
+
+def named_rankings(alpha: float) -> dict[str, float]:
+    """The rankings that the votes figure compares, with their alphas; `alpha` is the run's own."""
+    trained = {f"as trained (α = {alpha_text(alpha)})": alpha} if 0 < alpha < math.inf else {}
+    return {"consensus (α = 0)": 0.0} | trained | {"reference (α = ∞)": math.inf}
+
+
+def cast_votes(
+    similarities: Sequence[NDArray[np.float32]],
+    mentions: Sequence[Sequence[Sequence[Mention]]],
+    rankings: Mapping[str, float],
+) -> list[Ballot]:
+    """A ballot a document: its matrix [N, N+1] ranked at each alpha, its candidates' mentions."""
+    return [
+        Ballot(
+            found,
+            {
+                name: int(ranking(consensus_scores(similarity, alpha))[0])
+                for name, alpha in rankings.items()
+            },
+        )
+        for similarity, found in zip(similarities, mentions, strict=True)
+    ]
 
 
 def vote_bins(ballots: Sequence[Ballot], bins: Sequence[float] = BINS) -> list[VoteBin]:

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import dataclasses
-import math
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from statistics import fmean
 
-from brido.evaluation import Evaluation, Inputs, mentions, rouge
-from brido.settings import MentionsSettings, RougeMetricSettings
+from brido.evaluation import Inputs, mentions, rouge
 from brido.tables import CORPUS, read_rows
 from brido.training.documents import RankedDocument
 
@@ -35,31 +33,9 @@ def sample_measures(
 
     def measure(summaries: list[str]) -> dict[str, float]:
         given = dataclasses.replace(inputs, summaries=summaries)
-        found = _means(rouge.evaluate(given, RougeMetricSettings(), Path(), _Quiet))
+        found = rouge.METRIC.measure(given).means()
         found["rouge"] = fmean(found[name] for name in ("r1", "r2", "rlsum"))
-        mentioned = _means(mentions.evaluate(given, MentionsSettings(), Path(), _Quiet))
+        mentioned = mentions.METRIC.measure(given).means()
         return found | {f"mentions_{name}": value for name, value in mentioned.items()}
 
     return measure
-
-
-def _means(evaluation: Evaluation) -> dict[str, float]:
-    columns = {name: [row[name] for row in evaluation.rows] for name in evaluation.rows[0]}
-    measured = {name: [v for v in values if v is not None] for name, values in columns.items()}
-    return {name: fmean(values) if values else math.nan for name, values in measured.items()}
-
-
-class _Quiet:
-    """Progress of a metric that runs inside another progress: shown nowhere."""
-
-    def __init__(self, *_: object, **__: object) -> None:
-        pass
-
-    def __enter__(self) -> _Quiet:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        pass
-
-    def advance(self, count: int = 1, note: str = "") -> None:
-        """Show nothing."""

@@ -1,22 +1,18 @@
 """Unsupported mentions: exact on the world, rules on other text."""
 
-import contextlib
-from pathlib import Path
-from types import SimpleNamespace
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from brido.corpus.world import document
 from brido.evaluation import Inputs
-from brido.evaluation.mentions import capitalised_spans, evaluate, text_mentions
-from brido.settings import MentionsSettings, WorldSettings
-
-
-@contextlib.contextmanager
-def silent(label, total, unit):
-    yield SimpleNamespace(advance=lambda count=1: None)
+from brido.evaluation.mentions import (
+    METRIC,
+    MentionsSettings,
+    capitalised_spans,
+    text_mentions,
+)
+from brido.settings import WorldSettings
 
 
 def measure(documents, summaries, facts=None, case_sensitive=True):
@@ -27,7 +23,7 @@ def measure(documents, summaries, facts=None, case_sensitive=True):
         references=[["x"]] * len(summaries),
         facts=facts,
     )
-    return evaluate(inputs, MentionsSettings(case_sensitive=case_sensitive), Path(), silent)
+    return METRIC.measure(inputs, MentionsSettings(case_sensitive=case_sensitive))
 
 
 @settings(max_examples=200, deadline=None)

@@ -1,28 +1,18 @@
 """The rouge metric is rouge_score with sentences split for rlsum, times 100."""
 
-import contextlib
-from pathlib import Path
-from types import SimpleNamespace
-
 import pytest
 from rouge_score import rouge_scorer
 
 from brido.evaluation import Inputs
-from brido.evaluation.rouge import evaluate
-from brido.settings import RougeMetricSettings
+from brido.evaluation.rouge import METRIC, RougeSettings
 
 REFERENCE = "Dogs were running home. Mr. Smith saw two cats on the mat."
 SUMMARY = "Two cats saw Mr. Smith. A dog ran home."
 
 
-@contextlib.contextmanager
-def silent(label, total, unit):
-    yield SimpleNamespace(advance=lambda count=1: None)
-
-
 def measure(summary, references, use_stemmer=True):
     inputs = Inputs(["1"], [""], [summary], [references])
-    return evaluate(inputs, RougeMetricSettings(use_stemmer=use_stemmer), Path(), silent)
+    return METRIC.measure(inputs, RougeSettings(use_stemmer=use_stemmer))
 
 
 @pytest.mark.parametrize("use_stemmer", [True, False])

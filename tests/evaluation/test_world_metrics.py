@@ -1,17 +1,14 @@
 """world_qa and world_judge: marks worked out by hand on known facts."""
 
-import contextlib
-from pathlib import Path
-from types import SimpleNamespace
-
 import pytest
 
 from brido.corpus.world import documents
 from brido.errors import BridoError
-from brido.evaluation import SUBMETRICS, Inputs, load_metric
+from brido.evaluation import Inputs
+from brido.evaluation.registry import find_metric
 from brido.evaluation.world_judge import judge
 from brido.evaluation.world_qa import compare, questions
-from brido.settings import EvaluationSettings, WorldSettings
+from brido.settings import WorldSettings
 
 
 def fact(slot, kind, value, in_document=True):
@@ -32,11 +29,6 @@ COUNTY = "Anna Aldlow, 44, has been jailed for fraud by a court in Ashwick, Aven
 STOLEN_AGE = "Anna Aldlow, 71, has been jailed for fraud by a court in Ashwick."
 
 
-@contextlib.contextmanager
-def silent(label, total, unit):
-    yield SimpleNamespace(advance=lambda count=1: None)
-
-
 def evaluate(metric, summaries, facts):
     inputs = Inputs(
         ids=[str(index) for index in range(len(summaries))],
@@ -45,8 +37,7 @@ def evaluate(metric, summaries, facts):
         references=[["x"]] * len(summaries),
         facts=facts,
     )
-    settings = getattr(EvaluationSettings(), metric)
-    return load_metric(metric)(inputs, settings, Path(), silent)
+    return find_metric(metric).measure(inputs)
 
 
 def test_judge_by_hand():
@@ -124,7 +115,6 @@ def test_references_where_everything_is_supported_are_perfect(metric):
     result = evaluate(metric, [row["summary"] for row in rows], [row["facts"] for row in rows])
     best = {"world_qa": 100, "world_judge": 5}[metric]
     for row in result.rows:
-        assert tuple(row) == SUBMETRICS[metric]
         assert {row[name] for name in row if name not in {"fluency", "average"}} == {best}
         if metric == "world_judge":
             assert (row["fluency"], row["average"]) == (3, 4.5)
@@ -138,4 +128,4 @@ def test_a_corpus_without_facts_is_refused(metric):
 
 def test_an_unknown_metric_is_refused():
     with pytest.raises(BridoError, match="no metric 'rouge2'"):
-        load_metric("rouge2")
+        find_metric("rouge2")

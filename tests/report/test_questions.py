@@ -8,7 +8,7 @@ import numpy as np
 from brido.report.explorer import Page, render_page
 from brido.report.explorer.results import ResultTable
 from brido.report.metrics import Scores
-from brido.report.questions import most_changed, read_examined
+from brido.report.questions import examine, most_changed
 from brido.tables import CORPUS, DECODED, evaluation_schema, write_table
 
 HOSTILE = "<script>alert(1)</script>"
@@ -49,7 +49,9 @@ def test_questions_stand_in_the_page_as_text(tmp_path):
         write_table(tables[system][0], [rows], evaluation_schema(["lerc"]))
         rows = [{"id": n, "summary": f"of {n} by {system}", "score": 0.0} for n in names]
         write_table(tables[system][1], [rows], DECODED)
-    (examined,) = read_examined([("d1", -0.5)], tmp_path / "corpus", tables)
+    both = {"base": scores(1.5, 2), "tuned": scores(1.5, 1.5)}
+    (examined,) = examine(both, tables, tmp_path / "corpus")
+    assert examine(both, {"tuned": tables["tuned"]}, tmp_path / "corpus") == []
     assert [one.summary for one in examined.summaries] == ["of d1 by base", "of d1 by tuned"]
     kept, dropped = examined.summaries[0].questions
     assert kept == ["Who won?", HOSTILE, "Bo Ek", "0.50", "3.25", "another answer"]

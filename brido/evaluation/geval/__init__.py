@@ -1,31 +1,57 @@
 """G-Eval: coherence, consistency, fluency and relevance, marked by a language model.
 
 `GEval(settings, runtime).score(documents, summaries)` is the judge as a plain object;
-`python -m brido.evaluation.geval` the same for files; `evaluate` is its place in the pipeline.
+`python -m brido.evaluation.geval` the same for files; `METRIC` is its place in the pipeline.
 """
 
-from collections.abc import Callable
-from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
-from brido.evaluation import Evaluation, Inputs
-from brido.evaluation.geval.judge import DryRun, GEval
-from brido.progress import Progress
-from brido.settings import GEvalSettings, RuntimeSettings
+from brido.evaluation import Column, Evaluation, Inputs, Metric
+from brido.evaluation.geval.settings import GEvalSettings
+from brido.progress import MakeProgress
 
-__all__ = ["DryRun", "GEval", "evaluate"]
+if TYPE_CHECKING:
+    from brido.evaluation.geval.judge import DryRun, GEval
+    from brido.settings import RuntimeSettings
+
+__all__ = ["METRIC", "DryRun", "GEval", "GEvalSettings"]
+
+
+def __getattr__(name: str) -> Any:
+    """The judge, loaded when it is asked for: settings are read without its libraries."""
+    if name not in {"DryRun", "GEval"}:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from brido.evaluation.geval import judge
+
+    return getattr(judge, name)
 
 
 def evaluate(
-    inputs: Inputs,
-    settings: GEvalSettings,
-    work: Path,
-    progress: Callable[..., Progress],
-    runtime: RuntimeSettings | None = None,
+    inputs: Inputs, settings: GEvalSettings, progress: MakeProgress, runtime: "RuntimeSettings"
 ) -> Evaluation:
     """The judge's marks of one system's summaries, a row per document.
 
-    `work` is left alone: answers are kept in `runtime.judge.store`, for every later run.
+    Answers are kept in `runtime.judge.store`, for every later run.
     """
-    runtime = runtime or RuntimeSettings()
+    from brido.evaluation.geval.judge import GEval
+
     judge = GEval(settings, runtime.judge, runtime.device)
     return judge.score(inputs.documents, inputs.summaries, inputs.ids, progress)
+
+
+METRIC = Metric(
+    name="geval",
+    label="G-Eval",
+    columns=(
+        Column("coherence"),
+        Column("consistency", headline=True),
+        Column("fluency"),
+        Column("relevance"),
+        Column("average", headline=True),
+        Column("average_normalised", "average (0 to 1)"),
+        Column("valid_answers", better="neither", digits=1),
+    ),
+    evaluate=evaluate,
+    settings=GEvalSettings,
+    needs_runtime=True,
+)

@@ -22,8 +22,8 @@ import numpy as np
 import pandas as pd
 from scipy.stats import kendalltau, spearmanr
 
+from brido.bootstrap import bootstrap_interval
 from brido.errors import BridoError, run_command
-from brido.report.bootstrap import bootstrap_interval
 from brido.tables import read_records
 
 CORRELATIONS = {"spearman": spearmanr, "kendall": kendalltau}

@@ -19,10 +19,11 @@ from brido.evaluation.geval.budget import Budget
 from brido.evaluation.geval.endpoint import Endpoint
 from brido.evaluation.geval.plan import Plan
 from brido.evaluation.geval.scoring import Account, score_document
+from brido.evaluation.geval.settings import GEvalSettings
 from brido.evaluation.geval.setup import answer_limit, api_key, check, judges_of, samples_of
 from brido.evaluation.geval.store import Store
 from brido.progress import Progress, say
-from brido.settings import GEvalSettings, JudgeRuntime
+from brido.settings import JudgeRuntime
 
 _STRUCTURED = "json_schema"
 # How many questions may show whether the server takes a schema, should it refuse the first ones.

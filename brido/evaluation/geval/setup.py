@@ -8,7 +8,8 @@ from brido.errors import BridoError
 from brido.evaluation.geval.answers import Judge
 from brido.evaluation.geval.criteria import answer_schema
 from brido.evaluation.geval.prompts import Prompt, load_prompt
-from brido.settings import GEvalSettings, JudgeRuntime
+from brido.evaluation.geval.settings import GEvalSettings
+from brido.settings import JudgeRuntime
 
 # Request fields that have a key of their own, or would change what an answer is.
 _RESERVED = {"model", "messages", "n", "stream", "logprobs", "top_logprobs", "response_format",

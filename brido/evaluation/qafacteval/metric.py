@@ -5,7 +5,6 @@ overlap -> mean over the kept questions (Fabbri et al. 2022, as released; see do
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
@@ -16,6 +15,7 @@ from brido.errors import BridoError
 from brido.evaluation.qafacteval.answers import load_pipeline, pipeline_version, select_answers
 from brido.evaluation.qafacteval.records import Question, summarise
 from brido.evaluation.qafacteval.store import Store
+from brido.progress import MakeProgress, quiet
 
 if TYPE_CHECKING:
     from spacy.language import Language
@@ -23,10 +23,7 @@ if TYPE_CHECKING:
     from brido.evaluation.qafacteval.answering import Reader
     from brido.evaluation.qafacteval.lerc import Scorer
     from brido.evaluation.qafacteval.questions import QuestionGenerator
-    from brido.progress import Progress
 
-# progress(label, total, unit) makes a context manager that counts, as brido.progress.Progress does.
-ProgressFactory = Callable[[str, int | None, str], AbstractContextManager["Progress"]]
 Batches = Iterator[list[tuple[int, Any]]]
 
 
@@ -92,7 +89,7 @@ class QAFactEval:
         self,
         documents: Sequence[str | Sequence[str]],
         summaries: Sequence[str | Sequence[str]],
-        progress: ProgressFactory | None = None,
+        progress: MakeProgress = quiet,
     ) -> list[dict[str, Any]]:
         """A row per document: lerc (0 to about 5), f1, em and is_answered (0 to 1).
 
@@ -124,7 +121,7 @@ class QAFactEval:
         questions: list[Question],
         sources: list[str],
         texts: list[str],
-        progress: ProgressFactory | None,
+        progress: MakeProgress,
     ) -> None:
         """Fill in what the models say of each question, batch by batch through the store."""
         self._ask(questions, progress)
@@ -149,7 +146,7 @@ class QAFactEval:
             for answer in answers[text]
         ]
 
-    def _ask(self, questions: list[Question], progress: ProgressFactory | None) -> None:
+    def _ask(self, questions: list[Question], progress: MakeProgress) -> None:
         from brido.evaluation.qafacteval.questions import MarkedSentence
 
         def generate(new: list[tuple]) -> Batches:
@@ -168,7 +165,7 @@ class QAFactEval:
             question.text = found[item]
 
     def _answers(
-        self, pairs: list[tuple], progress: ProgressFactory | None, label: str
+        self, pairs: list[tuple], progress: MakeProgress, label: str
     ) -> dict[tuple, dict[str, Any]]:
         """The reader's answer to every distinct (question, context)."""
         from brido.evaluation.qafacteval.answering import NOTHING
@@ -185,7 +182,7 @@ class QAFactEval:
         return self.store.recall("answer", self._model("answering"), pairs, counted)
 
     def _compare(
-        self, answered: list[Question], sources: list[str], progress: ProgressFactory | None
+        self, answered: list[Question], sources: list[str], progress: MakeProgress
     ) -> None:
         """Fill in LERC of the questions that the source answers."""
         from brido.evaluation.qafacteval.batching import length_sorted_batches
@@ -236,11 +233,9 @@ def _joined(texts: Sequence[str | Sequence[str]]) -> list[str]:
 
 
 def _counted(
-    compute: Callable[[list[tuple]], Batches], progress: ProgressFactory | None, label: str
+    compute: Callable[[list[tuple]], Batches], progress: MakeProgress, label: str
 ) -> Callable[[list[tuple]], Batches]:
     """`compute`, with its finished items counted on a progress display."""
-    if progress is None:
-        return compute
 
     def counted(new: list[tuple]) -> Batches:
         with progress(f"qafacteval: {label}", len(new), "questions") as display:

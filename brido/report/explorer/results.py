@@ -4,8 +4,8 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from brido.report.facts import display, metric_label
-from brido.report.metrics import Column, Estimate, Estimates
+from brido.report.display import DIRECTIONS, ColumnKey, display, metric_label
+from brido.report.metrics import Estimate, Estimates
 from brido.report.summary import excludes_zero
 
 
@@ -35,15 +35,8 @@ class ResultTable:
     differences: Sequence[tuple[str, Sequence[Cell]]]
 
 
-_HINTS = {
-    "higher": ("↑", "higher is better"),
-    "lower": ("↓", "lower is better"),
-    "neither": ("", "neither direction is better"),
-}
-
-
 def result_table(
-    columns: Sequence[Column],
+    columns: Sequence[ColumnKey],
     systems: Mapping[str, Estimates],
     differences: Mapping[str, Estimates],
 ) -> ResultTable:
@@ -55,11 +48,8 @@ def result_table(
             groups[-1] = (label, groups[-1][1] + 1)
         else:
             groups.append((label, 1))
-    heads = []
-    for metric, name in columns:
-        facts = display(metric, name)
-        arrow, hint = _HINTS[facts.better]
-        heads.append((f"{facts.label} {facts.unit}".rstrip(), arrow, hint))
+    shown = [display(*column) for column in columns]
+    heads = [(column.heading, *DIRECTIONS[column.better]) for column in shown]
     best = {column: _best(column, systems) for column in columns}
     rows = [
         (name, [_cell(estimates, column, name in best[column]) for column in columns])
@@ -72,7 +62,7 @@ def result_table(
     return ResultTable(groups, heads, rows, gaps)
 
 
-def _best(column: Column, systems: Mapping[str, Estimates]) -> set[str]:
+def _best(column: ColumnKey, systems: Mapping[str, Estimates]) -> set[str]:
     """The model systems with the best mean; the reference does not compete."""
     better = display(*column).better
     found = {
@@ -87,29 +77,29 @@ def _best(column: Column, systems: Mapping[str, Estimates]) -> set[str]:
     return {name for name, item in found.items() if item.mean == top}
 
 
-def _item(estimates: Estimates, column: Column) -> Estimate | None:
+def _item(estimates: Estimates, column: ColumnKey) -> Estimate | None:
     return estimates.get(column[0], {}).get(column[1])
 
 
-def _cell(estimates: Estimates, column: Column, best: bool) -> Cell:
+def _cell(estimates: Estimates, column: ColumnKey, best: bool) -> Cell:
     item = _item(estimates, column)
     if item is None:
         return Cell("–")
-    facts = display(*column)
-    spread = " to ".join(facts.ends(item.low, item.high))
-    return Cell(facts.text(item.mean), spread, "best" if best else "")
+    shown = display(*column)
+    spread = " to ".join(shown.ends(item.low, item.high))
+    return Cell(shown.text(item.mean), spread, "best" if best else "")
 
 
-def _difference_cell(estimates: Estimates, column: Column) -> Cell:
+def _difference_cell(estimates: Estimates, column: ColumnKey) -> Cell:
     item = _item(estimates, column)
     if item is None:
         return Cell("–")
-    facts = display(*column)
+    shown = display(*column)
     tone = ""
-    if excludes_zero(item) and facts.better != "neither":
-        tone = "better" if (item.mean > 0) == (facts.better == "higher") else "worse"
-    spread = " to ".join(facts.ends(item.low, item.high, signed=True))
-    return Cell(_minus(facts.text(item.mean, True)), _minus(spread), tone)
+    if excludes_zero(item) and shown.better != "neither":
+        tone = "better" if (item.mean > 0) == (shown.better == "higher") else "worse"
+    spread = " to ".join(shown.ends(item.low, item.high, signed=True))
+    return Cell(_minus(shown.text(item.mean, True)), _minus(spread), tone)
 
 
 def _minus(text: str) -> str:

@@ -18,9 +18,10 @@ from bad_judge_server import BadJudgeServer, written_answer
 from brido.evaluation.geval import GEval
 from brido.evaluation.geval.answers import Answer
 from brido.evaluation.geval.criteria import CRITERIA
+from brido.evaluation.geval.settings import GEvalSettings
 from brido.evaluation.geval.setup import judges_of
 from brido.evaluation.geval.store import Row, Store
-from brido.settings import GEvalSettings, JudgeRuntime
+from brido.settings import JudgeRuntime
 
 SYSTEMS = ("base", "brio", "tuned")
 SETTINGS = {"model": "judge", "score_mode": "greedy", "seed": 0, "max_invalid_fraction": 0.2}

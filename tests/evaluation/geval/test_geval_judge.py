@@ -9,12 +9,13 @@ import pytest
 from bad_judge_server import BadJudgeServer, clean_answer
 
 from brido.errors import BridoError
-from brido.evaluation import SUBMETRICS, Inputs, load_metric
-from brido.evaluation.geval import DryRun, GEval
+from brido.evaluation import Inputs
+from brido.evaluation.geval import METRIC, DryRun, GEval
 from brido.evaluation.geval.criteria import CRITERIA
 from brido.evaluation.geval.prompts import load_prompt
 from brido.evaluation.geval.scoring import COLUMNS
-from brido.settings import GEvalSettings, JudgeRuntime, RuntimeSettings
+from brido.evaluation.geval.settings import GEvalSettings
+from brido.settings import JudgeRuntime, RuntimeSettings
 
 DOCUMENTS = [f"Confidential document {number}: a bridge was built." for number in range(8)]
 SUMMARIES = [f"Bridge number {number} stands." for number in range(8)]
@@ -255,16 +256,14 @@ def test_a_budget_needs_a_server_that_counts(judge):
         judge(server, {"max_tokens": 10**6}).score(DOCUMENTS, SUMMARIES)
 
 
-def test_as_a_metric_of_the_pipeline(judge, tmp_path):
+def test_as_a_metric_of_the_pipeline(judge):
     with serve() as server:
         direct = judge(server).score(DOCUMENTS, SUMMARIES)
         runtime = RuntimeSettings(judge=judge(server).runtime)
         inputs = Inputs([f"d{n}" for n in range(8)], DOCUMENTS, SUMMARIES, [["r"]] * 8)
-        evaluate = load_metric("geval")
         settings = GEvalSettings(model="judge", score_mode="greedy")
-        evaluation = evaluate(inputs, settings, tmp_path, None, runtime)
+        evaluation = METRIC.measure(inputs, settings, runtime=runtime)
     assert evaluation == direct
-    assert tuple(evaluation.rows[0]) == SUBMETRICS["geval"]
     json.dumps([evaluation.details, evaluation.signature])
 
 

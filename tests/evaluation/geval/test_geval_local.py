@@ -9,7 +9,8 @@ import pytest
 from brido.errors import BridoError
 from brido.evaluation.geval import GEval
 from brido.evaluation.geval.criteria import CRITERIA
-from brido.settings import GEvalSettings, JudgeRuntime
+from brido.evaluation.geval.settings import GEvalSettings
+from brido.settings import JudgeRuntime
 
 DOCUMENTS = ["the old bridge", "river", "mayor opened the new bridge in 1994", "closed", "new"]
 SUMMARIES = ["old bridge", "the river", "bridge opened", "it closed in 1994", "new"]

@@ -13,7 +13,8 @@ import pytest
 from brido.errors import BridoError
 from brido.evaluation.geval import GEval
 from brido.evaluation.geval.criteria import CRITERIA
-from brido.settings import GEvalSettings, JudgeRuntime
+from brido.evaluation.geval.settings import GEvalSettings
+from brido.settings import JudgeRuntime
 
 pytestmark = pytest.mark.slow  # the server takes 10 to 30 s to start
 

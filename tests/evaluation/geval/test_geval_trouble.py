@@ -9,7 +9,8 @@ from bad_judge_server import TROUBLES, BadJudgeServer, clean_answer
 from brido.errors import BridoError
 from brido.evaluation.geval import GEval
 from brido.evaluation.geval.endpoint import CallFailed, read_response, retry_after
-from brido.settings import GEvalSettings, JudgeRuntime
+from brido.evaluation.geval.settings import GEvalSettings
+from brido.settings import JudgeRuntime
 
 DOCUMENTS = [f"Confidential document {number}." for number in range(12)]
 SUMMARIES = [f"Bridge {number} stands." for number in range(12)]

@@ -9,8 +9,8 @@ import pytest
 import torch
 
 from brido.errors import BridoError
-from brido.evaluation import SUBMETRICS, Inputs
-from brido.evaluation.qafacteval import QAFactEval, evaluate
+from brido.evaluation import Inputs
+from brido.evaluation.qafacteval import METRIC, QAFactEval, QAFactEvalSettings
 from brido.evaluation.qafacteval.__main__ import main, read_documents
 from brido.evaluation.qafacteval.answering import NOTHING, Prediction
 from brido.evaluation.qafacteval.answers import load_pipeline
@@ -19,7 +19,8 @@ from brido.evaluation.qafacteval.overlap import is_kept, token_f1
 from brido.evaluation.qafacteval.records import SCORES
 from brido.evaluation.qafacteval.store import Store
 from brido.evaluation.question_view import COLUMNS, as_text, question_rows
-from brido.settings import QAFactEvalSettings, RuntimeSettings
+from brido.progress import Progress
+from brido.settings import RuntimeSettings
 
 DOCUMENTS = [
     "The court in Leeds jailed Ann Smith for three years on Monday. A judge left.",
@@ -306,8 +307,8 @@ def test_evaluate_for_the_stage(published, pipeline_folder, tmp_path, monkeypatc
     monkeypatch.setenv("BRIDO_WORK", str(tmp_path / "work"))
     settings = QAFactEvalSettings(models=str(published.folder), spacy_model=str(pipeline_folder))
     inputs = Inputs(["a", "b"], DOCUMENTS, SUMMARIES, [[text] for text in SUMMARIES])
-    found = evaluate(inputs, settings, tmp_path, _progress, RuntimeSettings(device="cpu"))
-    assert [tuple(row) for row in found.rows] == [SUBMETRICS["qafacteval"]] * 2
+    found = METRIC.measure(inputs, settings, Progress, RuntimeSettings(device="cpu"))
+    assert len(found.rows) == 2
     assert found.signature["scorer"] == "lerc_quip"
     assert found.signature["n"] == 2
     assert set(found.signature["models"]) == {"questions", "answering", "lerc_quip"}
@@ -315,17 +316,11 @@ def test_evaluate_for_the_stage(published, pipeline_folder, tmp_path, monkeypatc
     assert (tmp_path / "work" / "answers" / "qafacteval.sqlite").is_file()
 
 
-def _progress(label, total, unit):
-    from brido.progress import Progress
-
-    return Progress(label, total, unit)
-
-
-def test_shares_are_times_100_in_the_stage(pipeline_folder, monkeypatch, tmp_path):
+def test_shares_are_times_100_in_the_stage(pipeline_folder, monkeypatch):
     metric = _metric(pipeline_folder)
     monkeypatch.setattr(QAFactEval, "load", lambda *arguments: metric)
     inputs = Inputs(["a"], ["Ann left."], ["Ann met Bob."], [["Ann left."]])
-    found = evaluate(inputs, QAFactEvalSettings(), tmp_path, _progress, RuntimeSettings())
+    found = METRIC.measure(inputs, runtime=RuntimeSettings())
     assert found.rows == [
         {"lerc": 2.5, "f1": 50.0, "em": 50.0, "is_answered": 50.0, "n_questions": 2.0,
          "without_questions": 0.0}

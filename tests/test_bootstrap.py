@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from brido.report.bootstrap import bootstrap_interval, means
+from brido.bootstrap import bootstrap_interval, means
 
 VALUES = st.lists(
     st.lists(st.one_of(st.none(), st.floats(-50, 50)), min_size=2, max_size=2),

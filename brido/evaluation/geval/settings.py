@@ -1,0 +1,26 @@
+"""Section `evaluation.geval`: the LLM judge, everything that can change a mark."""
+
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
+
+from brido.section import Positive, Section, Share
+
+
+class GEvalSettings(Section):
+    """`evaluation.geval`: the LLM judge, everything that can change a mark."""
+
+    backend: Literal["openai", "transformers"] = "openai"
+    model: str | None = None
+    revision: str | None = None
+    prompt: str = "merged"
+    score_mode: Literal["mean", "probability", "greedy"] = "mean"
+    samples: Annotated[int, Field(ge=1, le=1000)] = 20
+    temperature: Annotated[float, Field(ge=0, le=2)] | None = 1.0
+    top_p: Annotated[float, Field(gt=0, le=1)] | None = 1.0
+    max_answer_tokens: Positive | None = 256
+    structured_output: Literal["auto", "always", "never"] = "auto"
+    top_logprobs: Annotated[int, Field(ge=2, le=20)] = 20
+    seed: int | None = None
+    extra_parameters: dict[str, Any] = Field(default_factory=dict)
+    max_invalid_fraction: Share = 0.05

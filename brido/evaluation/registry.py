@@ -1,0 +1,65 @@
+"""The metrics that params.yaml may name: the built-in ones, those of other packages, by name.
+
+Another package brings a metric by an entry point: once it is installed, params.yaml may name it.
+
+    [project.entry-points."brido.metrics"]
+    my_metric = "my_package.my_module:METRIC"
+"""
+
+import functools
+from importlib import import_module
+from importlib.metadata import entry_points
+
+from brido.errors import BridoError
+from brido.evaluation import Metric
+
+# Modules of this package with a METRIC each, in the order in which tables show them.
+BUILT_IN = (
+    "rouge",
+    "mentions",
+    "extractiveness",
+    "world_qa",
+    "world_judge",
+    "qafacteval",
+    "geval",
+)
+ENTRY_POINTS = "brido.metrics"
+
+
+_known: dict[str, Metric] = {}
+
+
+def register(metric: Metric) -> None:
+    """Make a metric known; without an entry point, before `brido.settings` is imported.
+
+    That module makes a section of params.yaml for every metric that is known by then.
+
+    Raises:
+        ValueError: there is a metric of that name already.
+    """
+    if metric.name in _known:
+        raise ValueError(f"there is a metric {metric.name!r} already")
+    _known[metric.name] = metric
+
+
+@functools.cache
+def _metrics() -> dict[str, Metric]:
+    """The known metrics, with the built-in and the installed ones loaded."""
+    for module in BUILT_IN:
+        register(import_module(f"brido.evaluation.{module}").METRIC)
+    for point in entry_points(group=ENTRY_POINTS):
+        register(point.load())
+    return _known
+
+
+def all_metrics() -> tuple[Metric, ...]:
+    """Every known metric, in the order in which tables show them."""
+    return tuple(_metrics().values())
+
+
+def find_metric(name: str) -> Metric:
+    """The metric of that name; a BridoError, which lists the known ones, where there is none."""
+    if name not in _metrics():
+        known = ", ".join(_metrics())
+        raise BridoError(f"evaluation.metrics: there is no metric {name!r}; there are {known}")
+    return _metrics()[name]

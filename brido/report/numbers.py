@@ -1,0 +1,105 @@
+"""The numbers of a run: made from the evaluation tables, written to metrics/, read back, shown."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from brido.atomic import atomic_folder, write_text
+from brido.errors import BridoError
+from brido.evaluation.registry import find_metric
+from brido.report.metrics import (
+    Estimate,
+    Estimates,
+    Scores,
+    difference,
+    estimate,
+    intervals_json,
+    mean_length,
+    read_estimates,
+    read_scores,
+    system_numbers,
+)
+from brido.report.summary import length_warning, summary_table
+from brido.settings import ReportSettings
+
+INTERVALS = "intervals.json"
+
+
+@dataclass(frozen=True)
+class Numbers:
+    """What was measured on the test split: per system, as differences, and mean lengths."""
+
+    scores: dict[str, Scores]
+    systems: dict[str, Estimates]
+    differences: dict[str, Estimates]
+    lengths: dict[str, Estimate]
+    warnings: list[str]
+
+
+def metrics_of(system: str, metrics: Sequence[str]) -> list[str]:
+    """The metrics to report of a system: comparing the reference with itself says nothing."""
+    if system != "reference":
+        return list(metrics)
+    return [name for name in metrics if not find_metric(name).against_references]
+
+
+def measure(
+    tables: Mapping[str, Mapping[str, Path]], decoded: Mapping[str, Path], settings: ReportSettings
+) -> Numbers:
+    """Means, intervals, paired differences from base, and warnings.
+
+    tables: system -> metric -> its evaluation table; decoded: system -> its summaries.
+
+    Raises:
+        BridoError: a table is missing or damaged, or tables hold different documents.
+    """
+    how = (settings.bootstrap_samples, settings.confidence, settings.seed)
+    scores = {system: read_scores(paths) for system, paths in tables.items()}
+    systems = {name: estimate(item, *how) for name, item in scores.items()}
+    others = [name for name in scores if name not in {"reference", "base"} and "base" in scores]
+    gaps = {f"{name} - base": difference(scores[name], scores["base"], *how) for name in others}
+    lengths = {name: mean_length(item, decoded[name], *how) for name, item in systems.items()}
+    warnings = [length_warning(lengths, name, settings.length_warning) for name in others]
+    return Numbers(scores, systems, gaps, lengths, [text for text in warnings if text])
+
+
+def write_numbers(folder: Path, numbers: Numbers, settings: ReportSettings) -> None:
+    """Write systems/SYSTEM.json, signatures.json and intervals.json below `folder`."""
+    with atomic_folder(folder / "systems") as systems:
+        for name, estimates in numbers.systems.items():
+            (systems / f"{name}.json").write_text(_json(system_numbers(estimates)))
+    signatures = {name: item.signatures for name, item in numbers.scores.items()}
+    write_text(folder / "signatures.json", _json(signatures))
+    intervals = intervals_json(
+        numbers.systems,
+        numbers.differences,
+        samples=settings.bootstrap_samples,
+        confidence=settings.confidence,
+        seed=settings.seed,
+    )
+    write_text(folder / INTERVALS, _json(intervals | {"warnings": numbers.warnings}))
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def shown(folder: Path) -> str:
+    """The short table and the warnings of the numbers that `write_numbers` left in `folder`.
+
+    Raises:
+        BridoError: intervals.json is missing or damaged.
+    """
+    path = folder / INTERVALS
+    try:
+        raw = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise BridoError(f"{path} is missing: make it with `dvc repro report`") from None
+    except json.JSONDecodeError as error:
+        raise BridoError(f"{path} is damaged ({error}): `dvc repro -f report`") from None
+    systems = {name: read_estimates(item) for name, item in raw["systems"].items()}
+    gaps = {name: read_estimates(item) for name, item in raw["differences"].items()}
+    table = summary_table(systems, gaps, raw["bootstrap"]["confidence"])
+    return "\n".join([table, *(f"warning: {text}" for text in raw["warnings"])])

@@ -1,0 +1,81 @@
+"""What the page of a run shows: its numbers, and a seeded sample of the validation documents."""
+
+import random
+from collections.abc import Sequence
+
+import numpy as np
+
+from brido.report.explorer import Page
+from brido.report.explorer.data import Document, MarkedText
+from brido.report.explorer.results import result_table
+from brido.report.mention_finder import CaseMentions
+from brido.report.numbers import Numbers
+from brido.report.questions import ExaminedDocument
+from brido.report.settings_text import settings_text
+from brido.report.summary import every_column, headline_columns
+from brido.report.validation import Case
+from brido.report.votes import VoteBin
+from brido.settings import Params
+
+_WORLD_MARKS = "The embedded world knows its facts, so every mention is found and checked exactly."
+_TEXT_MARKS = (
+    "Marked are numbers and capitalised words, looked up in the article: an approximation, which "
+    "overlooks other words and knows no synonyms."
+)
+
+
+def compared(systems: Sequence[str]) -> tuple[str, str]:
+    """The two systems whose summaries the page sets against each other: (baseline, focus)."""
+    baseline = "base" if "base" in systems else systems[0]
+    return baseline, "tuned" if "tuned" in systems else systems[-1]
+
+
+def make_page(
+    params: Params,
+    numbers: Numbers,
+    cases: Sequence[Case],
+    found: Sequence[CaseMentions],
+    bins: Sequence[VoteBin],
+    examined: Sequence[ExaminedDocument],
+) -> Page:
+    """The page of a run; `found` are the mentions of `cases`, aligned with them."""
+    settings = params.report
+    size = min(settings.page_documents, len(cases))
+    sample = sorted(random.Random(settings.seed).sample(range(len(cases)), size))
+    baseline, focus = compared(params.systems)
+    estimates = numbers.systems, numbers.differences
+    first = next(iter(numbers.scores.values()))
+    return Page(
+        title="BRIDO: the vote at work",
+        settings=settings_text(params),
+        headline=result_table(headline_columns(numbers.systems), *estimates),
+        everything=result_table(every_column(numbers.systems), *estimates),
+        documents=[_document(cases[index], found[index]) for index in sample],
+        systems=params.systems,
+        focus=focus,
+        baseline=baseline,
+        alpha=params.scoring.alpha,
+        bins=bins,
+        warnings=numbers.warnings,
+        notes=[
+            f"Means over {len(first.ids):,} test documents; below them bootstrap intervals "
+            f"over documents ({100 * settings.confidence:g} %).",
+            "Differences are paired; coloured where the interval leaves out 0.",
+        ],
+        examined=examined,
+        marks=_WORLD_MARKS if cases and cases[0].facts is not None else _TEXT_MARKS,
+        signatures={name: item.signatures for name, item in numbers.scores.items()},
+    )
+
+
+def _document(case: Case, found: CaseMentions) -> Document:
+    return Document(
+        case.id,
+        case.document,
+        {name: MarkedText(text, found.summaries[name]) for name, text in case.summaries.items()},
+        [
+            MarkedText(text, mentions)
+            for text, mentions in zip(case.candidates, found.candidates, strict=True)
+        ],
+        np.asarray(case.similarity),
+    )

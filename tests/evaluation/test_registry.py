@@ -1,0 +1,115 @@
+"""The declarations of metrics: complete, documented, light to read, kept by what they return."""
+
+import json
+import math
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from ruamel.yaml import YAML
+
+from brido.errors import BridoError
+from brido.evaluation import Column, Evaluation, Inputs, Metric, registry
+from brido.evaluation.registry import all_metrics, find_metric, register
+from brido.report.display import display, known_columns, metric_label
+from brido.settings import EvaluationSettings
+
+ROOT = Path(__file__).parents[2]
+INPUTS = Inputs(["a", "b"], ["x", "y"], ["x", "y"], [["x"], ["y"]])
+HEAVY = ("torch", "transformers", "spacy", "openai", "rouge_score", "nltk", "pandas", "scipy")
+
+
+def toy(rows, details=(None, None)):
+    """A metric that answers `rows`, whatever it is asked."""
+    answer = Evaluation(list(rows), list(details), {})
+    columns = (Column("good"), Column("bad", better="lower"))
+    return Metric("toy", "Toy", columns, lambda inputs, settings, progress: answer)
+
+
+def test_a_metric_must_keep_what_it_declares():
+    right = {"good": 1.0, "bad": None}
+    assert toy([right, right]).measure(INPUTS).rows == [right, right]
+    with pytest.raises(ValueError, match="1 rows of 2 documents"):
+        toy([right]).measure(INPUTS)
+    with pytest.raises(ValueError, match="1 rows of 2 documents"):
+        toy([right], [None]).measure(INPUTS)
+    for wrong in ({"good": 1.0}, {"bad": 1.0, "good": 1.0}, {**right, "more": 1.0}):
+        with pytest.raises(ValueError, match="other columns"):
+            toy([right, wrong]).measure(INPUTS)
+
+
+def test_means_count_only_what_was_measured():
+    rows = [{"good": 1.0, "bad": None}, {"good": 4.0, "bad": None}, {"good": None, "bad": None}]
+    means = toy(rows).evaluate(INPUTS, None, None).means()
+    assert means["good"] == 2.5
+    assert math.isnan(means["bad"])
+    assert Evaluation([], [], {}).means() == {}
+
+
+def test_a_name_stands_for_one_metric():
+    with pytest.raises(ValueError, match="'rouge' already"):
+        register(find_metric("rouge"))
+    with pytest.raises(BridoError, match="no metric 'rouge2'; there are rouge, mentions"):
+        find_metric("rouge2")
+
+
+def test_a_registered_metric_is_found_and_shown():
+    metric = toy([])
+    register(metric)
+    try:
+        assert find_metric("toy") is all_metrics()[-1] is metric
+        assert display("toy", "bad").better == "lower"
+        assert metric_label("toy") == "Toy"
+    finally:
+        del registry._known["toy"]
+    assert metric_label("toy") == "toy"
+
+
+def test_every_metric_has_a_section_and_every_section_a_metric():
+    names = [metric.name for metric in all_metrics()]
+    assert list(EvaluationSettings.model_fields) == ["metrics", *names]
+    written = YAML(typ="safe").load((ROOT / "params.yaml").read_text())["evaluation"]
+    assert list(written) == ["metrics", *names]
+    assert set(written["metrics"]) <= set(names)
+
+
+def test_every_number_in_git_has_a_declared_column():
+    found = {
+        (metric, name)
+        for path in (ROOT / "metrics/systems").glob("*.json")
+        for metric, numbers in json.loads(path.read_text()).items()
+        for name in numbers
+    }
+    assert len(found) > 15
+    assert found <= set(known_columns())
+
+
+@pytest.mark.parametrize("metric", all_metrics(), ids=lambda metric: metric.name)
+def test_the_documentation_names_every_column(metric):
+    sections = (ROOT / "docs/metrics.md").read_text().split("\n## ")
+    names = (metric.name, metric.label.lower())
+    (section,) = [text for text in sections if text.lower().startswith(names)]
+    missing = [name for name in metric.names if not re.search(rf"\b{name}\b", section)]
+    assert missing == []
+
+
+def test_settings_are_read_without_the_libraries_of_metrics():
+    program = f"""
+import sys
+from brido.config import load_params
+load_params()
+print([name for name in {HEAVY} if name in sys.modules])
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    assert done.stdout.strip() == "[]"
+
+
+def test_an_undeclared_column_is_shown_by_its_name_without_a_direction():
+    shown = display("gone", "some_number")
+    assert (shown.heading, shown.better, shown.text(0.5)) == ("some number", "neither", "0.50")
+    known = display("mentions", "unsupported")
+    assert (known.heading, known.better, known.text(0.5)) == ("unsupported %", "lower", "50.0")

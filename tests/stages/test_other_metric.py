@@ -1,0 +1,99 @@
+"""A metric of another package, installed beside BRIDO: named in params.yaml, it is measured and
+shown like any other, without a line of BRIDO changed."""
+
+import json
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+import synthetic_run
+from ruamel.yaml import YAML
+
+from brido.tables import read_metadata, read_rows
+
+ROOT = Path(__file__).parents[2]
+MODULE = """
+from brido.evaluation import Evaluation, Metric, share
+from brido.section import Section
+
+
+class ShoutingSettings(Section):
+    sign: str = "!"
+
+
+def evaluate(inputs, settings, progress):
+    with progress("shouting", len(inputs.ids), "documents"):
+        rows = [{"loud": float(settings.sign in text)} for text in inputs.summaries]
+    return Evaluation(rows, [{} for _ in rows], {"implementation": "shouting 1.0"})
+
+
+METRIC = Metric(
+    name="shouting",
+    label="Shouting",
+    columns=(share("loud", "loud summaries", better="lower", headline=True),),
+    evaluate=evaluate,
+    settings=ShoutingSettings,
+)
+"""
+
+
+@pytest.fixture
+def project(tmp_path):
+    """A finished run whose params name the metric, and a folder as pip leaves it: the module and
+    what the package says of itself."""
+    synthetic_run.write_run(tmp_path, documents=6, count=4)
+    installed = tmp_path / "installed"
+    about = installed / "shouting-1.0.dist-info"
+    about.mkdir(parents=True)
+    (installed / "shouting.py").write_text(MODULE)
+    (about / "METADATA").write_text("Metadata-Version: 2.1\nName: shouting\nVersion: 1.0\n")
+    (about / "entry_points.txt").write_text("[brido.metrics]\nshouting = shouting:METRIC\n")
+    write_params(tmp_path, {"sign": ","})
+    return tmp_path
+
+
+def write_params(folder, section):
+    raw = YAML(typ="safe").load((ROOT / "params.yaml").read_text())
+    raw["evaluation"] |= {"metrics": ["mentions", "shouting"], "shouting": section}
+    raw["report"] |= {"bootstrap_samples": 20, "page_documents": 2}
+    raw["generation"] |= {"num_candidates": 4, "num_beams": 4}
+    with (folder / "params.yaml").open("w") as file:
+        YAML(typ="safe").dump(raw, file)
+
+
+def test_it_is_measured_and_shown_like_any_other(project, run_stage):
+    variables = {"PYTHONPATH": os.pathsep.join([str(ROOT), str(project / "installed")])}
+    for system in synthetic_run.SYSTEMS:
+        done = run_stage("stages.evaluate", "shouting", system, **variables)
+        assert done.returncode == 0, done.stderr
+    table = project / "data/evaluation/shouting/tuned.parquet"
+    assert [row["loud"] for row in read_rows(table, None, "")] == [1.0] * 6
+    signature = {"implementation": "shouting 1.0", "n": 6}
+    assert read_metadata(table, "")["signature"] == signature
+
+    done = run_stage("stages.report", **variables)
+    assert done.returncode == 0, done.stderr
+    assert "Shouting" in done.stdout
+    assert "loud summaries % ↓" in done.stdout
+    assert "100.0" in done.stdout
+    numbers = json.loads((project / "metrics/systems/tuned.json").read_text())
+    assert numbers["shouting"] == {"loud": 1.0}
+    signatures = json.loads((project / "metrics/signatures.json").read_text())
+    assert signatures["base"]["shouting"] == signature
+    page = (project / "report/index.html").read_text()
+    assert "loud summaries %" in page
+
+    write_params(project, {"sing": ","})
+    done = run_stage("stages.evaluate", "shouting", "base", **variables)
+    assert done.returncode == 2
+    assert "evaluation.shouting.sing: unknown key; did you mean evaluation.shouting.sign" in (
+        done.stderr
+    )
+
+
+def test_uninstalled_it_is_unknown(project, run_stage):
+    shutil.rmtree(project / "installed")
+    done = run_stage("stages.evaluate", "shouting", "base")
+    assert done.returncode == 2
+    assert "evaluation.shouting: unknown key" in done.stderr
