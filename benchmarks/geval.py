@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Any
 
 from brido.evaluation.geval import GEval
-from brido.settings import GEvalSettings, JudgeRuntime
+from brido.settings import EndpointRuntime, GEvalSettings
 
 ANSWER = '{"coherence": 4, "consistency": 5, "fluency": 3, "relevance": 4}'
 COMPLETION = json.dumps(
@@ -114,7 +114,7 @@ def measure(kind: str, limit: float, latency: float, cap: int, calls: int) -> di
     try:
         with tempfile.TemporaryDirectory() as folder:
             store = str(Path(folder) / "answers.sqlite")
-            runtime = JudgeRuntime(base_url=url, store=store, max_concurrency=cap)
+            runtime = EndpointRuntime(base_url=url, store=store, max_concurrency=cap)
             settings = GEvalSettings(model="judge", score_mode="greedy", structured_output="never")
             judge = GEval(settings, runtime)
             wall, cpu = time.perf_counter(), time.process_time()

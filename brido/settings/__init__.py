@@ -50,7 +50,7 @@ from brido.settings.params import (
     Params,
 )
 from brido.settings.runtime import (
-    JudgeRuntime,
+    EndpointRuntime,
     RuntimeSettings,
 )
 
@@ -62,6 +62,7 @@ __all__ = [
     "DiverseBeamGeneration",
     "EmbeddedCheckpoint",
     "EmbeddedSettings",
+    "EndpointRuntime",
     "EvaluationSettings",
     "ExtractivenessSettings",
     "FilesData",
@@ -71,7 +72,6 @@ __all__ = [
     "GenerationSettings",
     "HubData",
     "HubSettings",
-    "JudgeRuntime",
     "MentionsSettings",
     "PairwiseSettings",
     "Params",

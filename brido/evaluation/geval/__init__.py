@@ -24,8 +24,8 @@ def evaluate(
 ) -> Evaluation:
     """The judge's marks of one system's summaries, a row per document.
 
-    `work` is left alone: answers are kept in `runtime.judge.store`, for every later run.
+    `work` is left alone: answers are kept in `runtime.endpoint.store`, for every later run.
     """
     runtime = runtime or RuntimeSettings()
-    judge = GEval(settings, runtime.judge, runtime.device)
+    judge = GEval(settings, runtime.endpoint, runtime.device)
     return judge.score(inputs.documents, inputs.summaries, inputs.ids, progress)

@@ -6,7 +6,8 @@ import socket
 from math import log
 
 import pytest
-from bad_judge_server import BadJudgeServer, clean_answer
+from bad_endpoint import BadEndpoint
+from written_marks import clean_answer
 
 from brido.errors import BridoError
 from brido.evaluation import SUBMETRICS, Inputs, load_metric
@@ -14,14 +15,14 @@ from brido.evaluation.geval import DryRun, GEval
 from brido.evaluation.geval.criteria import CRITERIA
 from brido.evaluation.geval.prompts import load_prompt
 from brido.evaluation.geval.scoring import COLUMNS
-from brido.settings import GEvalSettings, JudgeRuntime, RuntimeSettings
+from brido.settings import EndpointRuntime, GEvalSettings, RuntimeSettings
 
 DOCUMENTS = [f"Confidential document {number}: a bridge was built." for number in range(8)]
 SUMMARIES = [f"Bridge number {number} stands." for number in range(8)]
 
 
 def serve(**how):
-    return BadJudgeServer(**{"answer": clean_answer, **how})
+    return BadEndpoint(**{"answer": clean_answer, **how})
 
 
 @pytest.fixture
@@ -33,7 +34,7 @@ def judge(tmp_path, monkeypatch):
         where = {"base_url": server.url} if server else {}
         always = {"store": str(tmp_path / "answers.sqlite"), "timeout_seconds": 5.0, **where}
         chosen = {"model": "judge", "score_mode": "greedy", **settings}
-        return GEval(GEvalSettings(**chosen), JudgeRuntime(**always, **(runtime or {})))
+        return GEval(GEvalSettings(**chosen), EndpointRuntime(**always, **(runtime or {})))
 
     return make
 
@@ -233,7 +234,7 @@ def test_a_budget_stops_before_it_is_passed_and_what_was_paid_is_kept(judge, lim
     with serve() as server:
         # A call: about 400 prompt tokens, and an answer of at most 256.
         runtime = {limit: 2000, **prices}
-        with pytest.raises(BridoError, match=f"runtime.judge.{limit} .* is reached"):
+        with pytest.raises(BridoError, match=f"runtime.endpoint.{limit} .* is reached"):
             judge(server, runtime).score(DOCUMENTS, SUMMARIES)
         asked = len(server.requests)
         assert 2 <= asked <= 4
@@ -258,7 +259,7 @@ def test_a_budget_needs_a_server_that_counts(judge):
 def test_as_a_metric_of_the_pipeline(judge, tmp_path):
     with serve() as server:
         direct = judge(server).score(DOCUMENTS, SUMMARIES)
-        runtime = RuntimeSettings(judge=judge(server).runtime)
+        runtime = RuntimeSettings(endpoint=judge(server).runtime)
         inputs = Inputs([f"d{n}" for n in range(8)], DOCUMENTS, SUMMARIES, [["r"]] * 8)
         evaluate = load_metric("geval")
         settings = GEvalSettings(model="judge", score_mode="greedy")

@@ -9,7 +9,7 @@ import pytest
 from brido.errors import BridoError
 from brido.evaluation.geval import GEval
 from brido.evaluation.geval.criteria import CRITERIA
-from brido.settings import GEvalSettings, JudgeRuntime
+from brido.settings import EndpointRuntime, GEvalSettings
 
 DOCUMENTS = ["the old bridge", "river", "mayor opened the new bridge in 1994", "closed", "new"]
 SUMMARIES = ["old bridge", "the river", "bridge opened", "it closed in 1994", "new"]
@@ -36,7 +36,7 @@ def judge(tmp_path, instruct_model, short_prompt):
             **settings,
         }
         where = {"store": str(tmp_path / f"{store}.sqlite"), "batch_size": batch_size}
-        return GEval(GEvalSettings(**chosen), JudgeRuntime(**where, **(runtime or {})), "cpu")
+        return GEval(GEvalSettings(**chosen), EndpointRuntime(**where, **(runtime or {})), "cpu")
 
     return make
 

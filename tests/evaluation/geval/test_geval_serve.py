@@ -13,7 +13,7 @@ import pytest
 from brido.errors import BridoError
 from brido.evaluation.geval import GEval
 from brido.evaluation.geval.criteria import CRITERIA
-from brido.settings import GEvalSettings, JudgeRuntime
+from brido.settings import EndpointRuntime, GEvalSettings
 
 pytestmark = pytest.mark.slow  # the server takes 10 to 30 s to start
 
@@ -70,7 +70,7 @@ def judge(served, tmp_path, instruct_model, short_prompt):
         chosen = {"model": str(instruct_model), "prompt": short_prompt, "max_answer_tokens": 20}
         where = {"store": str(tmp_path / "answers.sqlite"), "base_url": served}
         return GEval(
-            GEvalSettings(**{**chosen, **settings}), JudgeRuntime(**where, **(runtime or {}))
+            GEvalSettings(**{**chosen, **settings}), EndpointRuntime(**where, **(runtime or {}))
         )
 
     return make

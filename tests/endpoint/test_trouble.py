@@ -5,10 +5,10 @@ import time
 
 import pytest
 from bad_judge_server import TROUBLES, BadJudgeServer, clean_answer
+from brido.evaluation.geval.endpoint import CallFailed, read_response, retry_after
 
 from brido.errors import BridoError
 from brido.evaluation.geval import GEval
-from brido.evaluation.geval.endpoint import CallFailed, read_response, retry_after
 from brido.settings import GEvalSettings, JudgeRuntime
 
 DOCUMENTS = [f"Confidential document {number}." for number in range(12)]
