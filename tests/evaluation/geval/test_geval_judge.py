@@ -11,11 +11,11 @@ from written_marks import clean_answer
 
 from brido.errors import BridoError
 from brido.evaluation import SUBMETRICS, Inputs, load_metric
-from brido.evaluation.geval import DryRun, GEval
+from brido.evaluation.geval import DryRun
 from brido.evaluation.geval.criteria import CRITERIA
 from brido.evaluation.geval.prompts import load_prompt
 from brido.evaluation.geval.scoring import COLUMNS
-from brido.settings import EndpointRuntime, GEvalSettings, RuntimeSettings
+from brido.settings import GEvalSettings, RuntimeSettings
 
 DOCUMENTS = [f"Confidential document {number}: a bridge was built." for number in range(8)]
 SUMMARIES = [f"Bridge number {number} stands." for number in range(8)]
@@ -23,20 +23,6 @@ SUMMARIES = [f"Bridge number {number} stands." for number in range(8)]
 
 def serve(**how):
     return BadEndpoint(**{"answer": clean_answer, **how})
-
-
-@pytest.fixture
-def judge(tmp_path, monkeypatch):
-    """A function that makes a judge for a server; the store is the same throughout a test."""
-    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
-
-    def make(server=None, runtime=None, **settings):
-        where = {"base_url": server.url} if server else {}
-        always = {"store": str(tmp_path / "answers.sqlite"), "timeout_seconds": 5.0, **where}
-        chosen = {"model": "judge", "score_mode": "greedy", **settings}
-        return GEval(GEvalSettings(**chosen), EndpointRuntime(**always, **(runtime or {})))
-
-    return make
 
 
 def test_one_row_per_document_from_the_answers_to_its_own_prompt(judge):
