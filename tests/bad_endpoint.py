@@ -54,6 +54,7 @@ class BadEndpoint:
     refuse_fields: tuple[str, ...] = ()
     error_text: str = "no"
     retry_after: str = "0.05"
+    redirect: str | None = None  # where every question is sent on to
     stall_seconds: float = 2.0
     choices_per_call: int = 100
     answer: Callable[[str], str] = plain_answer
@@ -134,6 +135,8 @@ class BadEndpoint:
         for text, status in self.always.items():
             if text in question:
                 return await self._error(writer, status)
+        if self.redirect is not None:
+            return await self._error(writer, 307, f"Location: {self.redirect}\r\n")
         if any(name in body for name in self.refuse_fields):
             return await self._error(writer, 400)
         trouble = ""

@@ -15,10 +15,10 @@ ROOT = Path(__file__).parent.parent
 # message does not retrain a model: dvc.yaml leaves it out.
 PLUMBING = {
     "section", "settings", "config", "errors", "atomic", "tables", "work", "progress", "launch",
-    "device", "hub",
+    "device", "hub", "store",
 }  # fmt: skip
 BASIC = {"errors", "section", "atomic"}
-MIDDLE = {"tables", "work", "text", "progress", "launch", "device"}
+MIDDLE = {"tables", "work", "text", "progress", "launch", "device", "store"}
 PURE = {"brido/consensus.py", "brido/rouge", "brido/training/loss.py"}
 
 

@@ -53,7 +53,7 @@ class Connection:
 
     def __init__(self, runtime: "EndpointRuntime", section: str, wanted: Wanted) -> None:
         """A client for `runtime.base_url`; a server that needs no key is sent a placeholder."""
-        from openai import AsyncOpenAI
+        from openai import AsyncOpenAI, DefaultAsyncHttpxClient
 
         self._runtime, self._section, self._wanted = runtime, section, wanted
         self._key = api_key(runtime)
@@ -66,6 +66,8 @@ class Connection:
             timeout=runtime.timeout_seconds,
             max_retries=0,
             default_headers={"Connection": "close"},
+            # Texts go to the address that was named and to no other.
+            http_client=DefaultAsyncHttpxClient(follow_redirects=False),
         )
 
     async def close(self) -> None:
@@ -117,6 +119,12 @@ class Connection:
 
     def _status_failure(self, error: Any) -> Exception:
         status, what = error.status_code, self._describe(error)
+        if 300 <= status < 400:
+            return BridoError(
+                f"{self._section}: the server sends questions on to another address "
+                f"({what}{_origin(error.response.headers)}), and nothing is sent there: if it is "
+                "the right one, name it in runtime.endpoint.base_url"
+            )
         if status in {401, 403}:
             return BridoError(
                 f"{self._section}: the server refused the key ({what}): set the environment "
@@ -149,6 +157,12 @@ class Connection:
         if self._runtime.show_content:
             what += f": {str(error.message)[:1000]}"
         return what.replace(self._key, "[key]") if self._key else what
+
+
+def _origin(headers: Mapping[str, str]) -> str:
+    """Where a redirect leads: scheme, host and port alone, the rest may quote anything."""
+    origin = re.match(r"https?://[A-Za-z0-9.:\[\]-]{1,100}", headers.get("location", ""))
+    return f", {origin[0]}" if origin else ""
 
 
 def retry_after(headers: Mapping[str, str]) -> float | None:

@@ -30,8 +30,14 @@ def key_problems(runtime: "EndpointRuntime") -> list[str]:
     name = _key_variable(runtime)
     if runtime.dry_run or runtime.replay or name is None or not _is_name(name):
         return []
-    if not os.environ.get(name):
+    key = os.environ.get(name)
+    if not key:
         return [f"the environment variable {name} with the server's key is not set"]
+    if not re.fullmatch(r"[!-~]+", key):
+        return [
+            f"the environment variable {name} holds no key: there is a line break, a space or a "
+            "character outside ASCII in it"
+        ]
     return []
 
 

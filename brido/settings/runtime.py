@@ -1,8 +1,9 @@
 """Section runtime: speed and limits, in no stage's params and in no fingerprint."""
 
 from typing import Annotated, Any, Literal
+from urllib.parse import urlsplit
 
-from pydantic import Field, model_validator
+from pydantic import Field, field_validator, model_validator
 
 from brido.section import Count, NonNegative, Positive, Section
 
@@ -27,6 +28,16 @@ class EndpointRuntime(Section):
     replay: bool = False
     show_content: bool = False
     batch_size: Positive = 8
+
+    @field_validator("base_url")
+    @classmethod
+    def _is_address(cls, url: str | None) -> str | None:
+        try:
+            if url is not None and urlsplit(url).port == 0:
+                raise ValueError
+        except ValueError:
+            raise ValueError(f"{url} names no port between 1 and 65535") from None
+        return url
 
 
 class RuntimeSettings(Section):

@@ -119,6 +119,16 @@ def test_a_request_that_the_server_calls_wrong_every_time(asking):
         asking(server, TEXTS)
 
 
+def test_a_redirect_is_not_followed(asking):
+    with BadEndpoint() as other, BadEndpoint(redirect=f"{other.url}/{TEXTS[0]}?k={KEY}") as server:
+        address = other.url.removesuffix("/v1")
+        with pytest.raises(BridoError, match="sends questions on to another address") as error:
+            asking(server, TEXTS)
+        assert f"HTTP 307 some_code, {address})" in str(error.value)
+        assert KEY not in str(error.value)
+        assert other.requests == []
+
+
 def test_openais_key_goes_to_openai_alone(asking, monkeypatch):
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
     with BadEndpoint() as server:

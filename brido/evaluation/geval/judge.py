@@ -29,7 +29,8 @@ _LIKELY_ANSWER = 40
 class GEval:
     """An LLM judge for summaries: G-Eval's four criteria.
 
-    >>> judge = GEval(GEvalSettings(model="NAME"), EndpointRuntime(base_url="http://localhost:8000/v1"))
+    >>> runtime = EndpointRuntime(base_url="http://localhost:8000/v1")
+    >>> judge = GEval(GEvalSettings(model="NAME"), runtime)
     >>> rows = judge.score(documents, summaries).rows
 
     Answers go to the store as they come, so `score` may be interrupted and called again.

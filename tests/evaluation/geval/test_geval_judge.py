@@ -3,6 +3,7 @@
 import asyncio
 import json
 import socket
+from concurrent.futures import ThreadPoolExecutor
 from math import log
 
 import pytest
@@ -99,6 +100,14 @@ def test_nothing_is_asked_twice(judge):
         # Another parameter makes another question.
         judge(server, max_answer_tokens=99).score(DOCUMENTS[:1], SUMMARIES[:1])
         assert len(server.requests) == 12
+
+
+def test_two_judges_at_once_pay_once(judge):
+    with serve(latency=0.05) as server, ThreadPoolExecutor(2) as threads:
+        runs = [threads.submit(judge(server).score, DOCUMENTS, SUMMARIES) for _ in range(2)]
+        first, second = (run.result() for run in runs)
+    assert first == second
+    assert len(server.requests) == 8
 
 
 def test_replay_opens_no_socket_and_gives_the_same_rows(judge, monkeypatch):

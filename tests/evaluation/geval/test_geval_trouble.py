@@ -55,7 +55,7 @@ def test_no_key_prompt_or_document_in_logs_and_errors_unless_asked_for(
     assert "Confidential" not in caplog.text
 
 
-def test_settings_that_do_not_fit_together_are_all_named_and_no_secret_is_shown(judge):
+def test_settings_that_do_not_fit_together_are_all_named_and_no_secret_is_shown(judge, monkeypatch):
     with pytest.raises(BridoError) as error:
         judge(
             runtime={"max_cost": 1.0, "dry_run": False, "api_key_env": KEY},
@@ -73,5 +73,9 @@ def test_settings_that_do_not_fit_together_are_all_named_and_no_secret_is_shown(
         judge()
     with pytest.raises(BridoError, match="MY_KEY .* is not set"):
         judge(runtime={"api_key_env": "MY_KEY"})
+    monkeypatch.setenv("MY_KEY", f"{KEY}\n")
+    with pytest.raises(BridoError, match="MY_KEY holds no key: there is a line break") as error:
+        judge(runtime={"api_key_env": "MY_KEY"})
+    assert KEY not in str(error.value)
     with pytest.raises(BridoError, match="exclude each other"):
         judge(runtime={"dry_run": True, "replay": True})
