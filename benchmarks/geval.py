@@ -24,7 +24,7 @@ from typing import Any
 
 from brido.evaluation.geval import GEval
 from brido.evaluation.geval.settings import GEvalSettings
-from brido.settings import JudgeRuntime
+from brido.settings import EndpointRuntime
 
 ANSWER = '{"coherence": 4, "consistency": 5, "fluency": 3, "relevance": 4}'
 COMPLETION = json.dumps(
@@ -115,7 +115,7 @@ def measure(kind: str, limit: float, latency: float, cap: int, calls: int) -> di
     try:
         with tempfile.TemporaryDirectory() as folder:
             store = str(Path(folder) / "answers.sqlite")
-            runtime = JudgeRuntime(base_url=url, store=store, max_concurrency=cap)
+            runtime = EndpointRuntime(base_url=url, store=store, max_concurrency=cap)
             settings = GEvalSettings(model="judge", score_mode="greedy", structured_output="never")
             judge = GEval(settings, runtime)
             wall, cpu = time.perf_counter(), time.process_time()

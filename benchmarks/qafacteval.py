@@ -38,7 +38,7 @@ from brido.evaluation.qafacteval.answering import Reader
 from brido.evaluation.qafacteval.lerc import Comparison, LercQuip
 from brido.evaluation.qafacteval.metric import QAFactEval
 from brido.evaluation.qafacteval.questions import MarkedSentence, QuestionGenerator, add_markers
-from brido.evaluation.qafacteval.store import Store
+from brido.store import ResultStore
 
 QUESTION_TOKENS = 16
 
@@ -197,7 +197,7 @@ def measure(metric: QAFactEval, profile: str, documents: int, repeats: int) -> d
     metric.pipeline = GivenAnswers(PROFILES[profile].answers)  # type: ignore[assignment]
 
     def batched() -> list[float]:
-        metric.store = Store()
+        metric.store = ResultStore()
         return [row["lerc"] for row in metric.score(sources, summaries)]
 
     batched_times, loop_times = [], []
@@ -235,7 +235,7 @@ def main() -> None:
         models = make_models(Path(folder), device, not options.trimmed)
     settings = {"answers": "noun_chunks", "scorer": "lerc_quip", "faithful": not options.trimmed}
     prints = {"questions": "", "answering": "", "lerc_quip": ""}
-    metric = QAFactEval(None, *models, settings, prints, Store(), options.batch_tokens)  # type: ignore[arg-type]
+    metric = QAFactEval(None, *models, settings, prints, ResultStore(), options.batch_tokens)  # type: ignore[arg-type]
     for profile in options.profile:
         found = measure(metric, profile, options.documents, options.repeats)
         print(json.dumps({"device": str(device), **settings, **found}), flush=True)

@@ -15,10 +15,10 @@ ROOT = Path(__file__).parent.parent
 # message does not retrain a model: dvc.yaml leaves it out.
 PLUMBING = {
     "section", "settings", "config", "errors", "atomic", "tables", "work", "progress", "launch",
-    "device", "hub",
+    "device", "hub", "store",
 }  # fmt: skip
 BASIC = {"errors", "section", "atomic"}
-MIDDLE = {"tables", "work", "text", "progress", "launch", "device", "bootstrap"}
+MIDDLE = {"tables", "work", "text", "progress", "launch", "device", "store", "bootstrap"}
 # The metrics are imported by name: by whoever measures, for their code, and by whoever shows
 # numbers, for their declarations alone.
 METRICS = [f"brido.evaluation.{name}" for name in BUILT_IN]

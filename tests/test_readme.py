@@ -14,7 +14,7 @@ from dvc_project import ROOT, commit, copy_project, environment, run, small_sett
 # Commands that cannot succeed without internet: what they must say instead.
 NEEDS_INTERNET = {
     "qafacteval]'": "spacy_model: there is no spaCy pipeline 'en_core_web_sm'",
-    "evaluation.geval.model=MODEL": "the judge's server gave no answer for",
+    "evaluation.geval.model=MODEL": "evaluation.geval: the server gave no answer for",
     "python -m brido.evaluation.qafacteval": "spacy_model: there is no spaCy pipeline",
 }
 SHORT = {"PYTEST_ADDOPTS": "-k test_sentences", "GRIDS": "experiments/one.yaml"}
@@ -53,7 +53,7 @@ def project(tmp_path_factory):
     row = f'{{"id": "a", "document": "{article}", "summary": "{summary}"}}\n'
     (folder / "documents.jsonl").write_text(row)
     (folder / "candidates.jsonl").write_text('{"candidates": ["a b c", "a b d", "x y z"]}\n')
-    quick = {"evaluation.metrics": "[rouge,mentions]", "runtime.judge.patience_seconds": 2}
+    quick = {"evaluation.metrics": "[rouge,mentions]", "runtime.endpoint.patience_seconds": 2}
     run(folder, "dvc", "exp", "run", *small_settings(**quick))
     commit(folder, "small")
     return folder

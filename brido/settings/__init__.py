@@ -43,7 +43,7 @@ from brido.settings.params import (
     Params,
 )
 from brido.settings.runtime import (
-    JudgeRuntime,
+    EndpointRuntime,
     RuntimeSettings,
 )
 
@@ -55,6 +55,7 @@ __all__ = [
     "DiverseBeamGeneration",
     "EmbeddedCheckpoint",
     "EmbeddedSettings",
+    "EndpointRuntime",
     "EvaluationSettings",
     "FilesData",
     "FilesGeneration",
@@ -62,7 +63,6 @@ __all__ = [
     "GenerationSettings",
     "HubData",
     "HubSettings",
-    "JudgeRuntime",
     "PairwiseSettings",
     "Params",
     "ReadingSettings",

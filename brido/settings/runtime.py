@@ -1,17 +1,19 @@
 """Section runtime: speed and limits, in no stage's params and in no fingerprint."""
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
+from urllib.parse import urlsplit
 
-from pydantic import Field
+from pydantic import Field, field_validator, model_validator
 
 from brido.section import Count, NonNegative, Positive, Section
 
 
-class JudgeRuntime(Section):
-    """`runtime.judge`: where and how fast a judge is asked, and for how much money."""
+class EndpointRuntime(Section):
+    """`runtime.endpoint`: where and how fast a server is asked, and for how much money."""
 
     base_url: Annotated[str, Field(pattern="^https?://")] | None = None
     api_key_env: str | None = None
+    # The place of version 0.1, which only judges were asked from: what was paid for is found.
     store: str = ".brido/judge/answers.sqlite"
     max_concurrency: Annotated[int, Field(ge=1, le=1024)] = 32
     samples_per_call: Annotated[int, Field(ge=1, le=128)] = 1
@@ -27,6 +29,16 @@ class JudgeRuntime(Section):
     show_content: bool = False
     batch_size: Positive = 8
 
+    @field_validator("base_url")
+    @classmethod
+    def _is_address(cls, url: str | None) -> str | None:
+        try:
+            if url is not None and urlsplit(url).port == 0:
+                raise ValueError
+        except ValueError:
+            raise ValueError(f"{url} names no port between 1 and 65535") from None
+        return url
+
 
 class RuntimeSettings(Section):
     """`runtime`: speed and limits; in no stage's params and in no fingerprint."""
@@ -40,4 +52,11 @@ class RuntimeSettings(Section):
     candidate_micro_batch: Positive | None = None
     gradient_checkpointing: bool = False
     log_seconds: Annotated[float, Field(gt=0)] = 10.0
-    judge: JudgeRuntime = JudgeRuntime()
+    endpoint: EndpointRuntime = EndpointRuntime()
+
+    @model_validator(mode="before")
+    @classmethod
+    def _renamed(cls, values: Any) -> Any:
+        if isinstance(values, dict) and "judge" in values:
+            raise ValueError("judge is now called endpoint: rename the key, its own keys stay")
+        return values

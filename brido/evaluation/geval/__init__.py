@@ -31,11 +31,11 @@ def evaluate(
 ) -> Evaluation:
     """The judge's marks of one system's summaries, a row per document.
 
-    Answers are kept in `runtime.judge.store`, for every later run.
+    Answers are kept in `runtime.endpoint.store`, for every later run.
     """
     from brido.evaluation.geval.judge import GEval
 
-    judge = GEval(settings, runtime.judge, runtime.device)
+    judge = GEval(settings, runtime.endpoint, runtime.device)
     return judge.score(inputs.documents, inputs.summaries, inputs.ids, progress)
 
 

@@ -4,7 +4,7 @@
         -S model=NAME -S base_url=http://localhost:8000/v1
 
 The input (JSON lines or Parquet) has the columns `document` and `summary`, and may have `id` and
-`system`. Settings are those of evaluation.geval and runtime.judge in params.yaml.
+`system`. Settings are those of evaluation.geval and runtime.endpoint in params.yaml.
 """
 
 import argparse
@@ -25,7 +25,7 @@ from brido.evaluation.geval.judge import DryRun, GEval
 from brido.evaluation.geval.scoring import COLUMNS
 from brido.evaluation.geval.settings import GEvalSettings
 from brido.progress import Progress
-from brido.settings import JudgeRuntime
+from brido.settings import EndpointRuntime
 from brido.tables import evaluation_schema, read_records, write_table
 
 
@@ -41,7 +41,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--out", type=Path, help="Parquet table of marks (default: print only)")
     parser.add_argument("--params", type=Path, help="a params.yaml to take the settings from")
     parser.add_argument("-S", action="append", default=[], metavar="KEY=VALUE", dest="changes",
-                        help="a key of evaluation.geval or runtime.judge")  # fmt: skip
+                        help="a key of evaluation.geval or runtime.endpoint")  # fmt: skip
     parser.add_argument("--device", default="auto", help="for backend transformers")
     parser.add_argument("--dry-run", action="store_true", help="calls, tokens, cost; ask nothing")
     parser.add_argument("--replay", action="store_true", help="answers from the store only")
@@ -74,7 +74,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 def read_settings(
     params: Path | None, changes: Sequence[str], flags: dict[str, bool]
-) -> tuple[GEvalSettings, JudgeRuntime]:
+) -> tuple[GEvalSettings, EndpointRuntime]:
     """The settings of a params file (or the defaults) with `KEY=VALUE` changes.
 
     Raises:
@@ -82,29 +82,29 @@ def read_settings(
     """
     loaded = load_params(params) if params is not None else None
     settings = loaded.evaluation.geval.model_dump() if loaded else {}
-    runtime = loaded.runtime.judge.model_dump() if loaded else {}
+    runtime = loaded.runtime.endpoint.model_dump() if loaded else {}
     runtime |= flags
     problems = []
     for change in changes:
         name, _, text = change.partition("=")
         # The whole change is not shown: somebody may have put a key into it.
         target = settings if name in GEvalSettings.model_fields else runtime
-        if name not in {*GEvalSettings.model_fields, *JudgeRuntime.model_fields}:
-            known = ", ".join([*GEvalSettings.model_fields, *JudgeRuntime.model_fields])
+        if name not in {*GEvalSettings.model_fields, *EndpointRuntime.model_fields}:
+            known = ", ".join([*GEvalSettings.model_fields, *EndpointRuntime.model_fields])
             problems.append(f"-S {name}: unknown key; known are {known}")
             continue
         try:
             target[name] = YAML(typ="safe").load(text)
         except YAMLError:
             problems.append(f"-S {name}: the value is no YAML")
-    for section in ((GEvalSettings, settings), (JudgeRuntime, runtime)):
+    for section in ((GEvalSettings, settings), (EndpointRuntime, runtime)):
         problems += _problems(*section)
     if problems:
         raise BridoError.from_problems("settings of the judge:", problems)
-    return GEvalSettings.model_validate(settings), JudgeRuntime.model_validate(runtime)
+    return GEvalSettings.model_validate(settings), EndpointRuntime.model_validate(runtime)
 
 
-def _problems(section: type[GEvalSettings] | type[JudgeRuntime], values: dict) -> list[str]:
+def _problems(section: type[GEvalSettings] | type[EndpointRuntime], values: dict) -> list[str]:
     try:
         section.model_validate(values)
     except ValidationError as error:

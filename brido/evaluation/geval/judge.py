@@ -1,58 +1,52 @@
 """The judge as a plain object: documents and summaries in, a row of marks per document out."""
 
-import asyncio
 import contextlib
-from collections.abc import Callable, Coroutine, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from functools import partial
 from itertools import islice
 from typing import Any
 
 from brido import __version__
 from brido.config import user_path
+from brido.endpoint import AskedModel, Client, DryRun, Question
+from brido.endpoint.plan import Prompt
 from brido.errors import BridoError
 from brido.evaluation import Evaluation
-from brido.evaluation.geval.answers import Question
-from brido.evaluation.geval.asking import Asker, Report
-from brido.evaluation.geval.budget import Budget
-from brido.evaluation.geval.endpoint import Endpoint
-from brido.evaluation.geval.plan import Plan
+from brido.evaluation.geval.backends import SECTION
+from brido.evaluation.geval.prompts import Prompt as GEvalPrompt
 from brido.evaluation.geval.scoring import Account, score_document
 from brido.evaluation.geval.settings import GEvalSettings
-from brido.evaluation.geval.setup import answer_limit, api_key, check, judges_of, samples_of
-from brido.evaluation.geval.store import Store
-from brido.progress import Progress, say
-from brido.settings import JudgeRuntime
+from brido.evaluation.geval.setup import answer_limit, check, judges_of, samples_of
+from brido.progress import Progress
+from brido.settings import EndpointRuntime
 
 _STRUCTURED = "json_schema"
 # How many questions may show whether the server takes a schema, should it refuse the first ones.
 _PROBES = 5
-
-
-class DryRun(BridoError):
-    """What the run would take; raised instead of marks when `runtime.judge.dry_run` is set."""
+# Answers are a short form: what one is expected to take in tokens.
+_LIKELY_ANSWER = 40
 
 
 class GEval:
     """An LLM judge for summaries: G-Eval's four criteria.
 
-    >>> judge = GEval(GEvalSettings(model="NAME"), JudgeRuntime(base_url="http://localhost:8000/v1"))
+    >>> runtime = EndpointRuntime(base_url="http://localhost:8000/v1")
+    >>> judge = GEval(GEvalSettings(model="NAME"), runtime)
     >>> rows = judge.score(documents, summaries).rows
 
     Answers go to the store as they come, so `score` may be interrupted and called again.
     """
 
     def __init__(
-        self, settings: GEvalSettings, runtime: JudgeRuntime | None = None, device: str = "auto"
+        self, settings: GEvalSettings, runtime: EndpointRuntime | None = None, device: str = "auto"
     ) -> None:
         """Check the settings; nothing is opened, loaded or asked yet.
 
         Raises:
             BridoError: lists every problem of settings, prompt and environment.
         """
-        self.settings, self.runtime, self.device = settings, runtime or JudgeRuntime(), device
-        self.prompt = check(settings, self.runtime)
+        self.settings, self.runtime = settings, runtime or EndpointRuntime()
+        self.prompt, self.backend = check(settings, self.runtime, device)
         self.samples = samples_of(settings)
 
     def score(
@@ -76,36 +70,42 @@ class GEval:
         if len(documents) != len(summaries):
             raise BridoError(f"geval: {len(documents)} documents, {len(summaries)} summaries")
         names = names or [str(number) for number in range(len(documents))]
-        with Store(user_path(self.runtime.store), must_exist=self.runtime.replay) as store:
-            work = _Work(self, store, documents, summaries, progress)
-            plan = work.plan
+        with self._client() as client:
+            run = _Run(self, client, documents, summaries)
             if self.runtime.dry_run:
-                raise DryRun(plan.forecast(work.budget, self.runtime.samples_per_call,
-                                           answer_limit(self.settings)))  # fmt: skip
-            if plan.missing and not self.runtime.replay:
-                plan = work.ask()
-            return self._collect(store, plan, names)
+                raise DryRun(client.forecast(run.plan, _LIKELY_ANSWER))
+            if run.plan.missing and not self.runtime.replay:
+                run.ask(progress)
+            return self._collect(client, run, names)
 
-    def _collect(self, store: Store, plan: Plan, names: Sequence[str]) -> Evaluation:
+    def _client(self) -> Client:
+        model = self.judges(structured=False)[0]
+        store = user_path(self.runtime.store)
+        limit = answer_limit(self.settings)
+        return Client(SECTION, model, store, self.runtime, limit, self.backend)
+
+    def judges(self, structured: bool) -> tuple[AskedModel, ...]:
+        """Who is asked for each group of criteria, with or without a JSON schema."""
+        return judges_of(self.settings, self.prompt, self.backend, structured)
+
+    def _collect(self, client: Client, run: "_Run", names: Sequence[str]) -> Evaluation:
         """The rows from what the store holds: the same however the answers got there."""
         account = Account()
         weighted = self.settings.score_mode == "probability"
         rows, details = [], []
-        for name, keys in zip(names, plan.keys, strict=True):
-            answers = [store.answers(key, self.samples) for key in keys]
+        for name, keys in zip(names, run.keys(), strict=True):
+            answers = [client.answers(key, self.samples) for key in keys]
             groups = list(zip(self.prompt.groups, answers, strict=True))
             row, detail = score_document(name, groups, self.samples, weighted, account)
             rows.append(row)
             details.append(detail)
         account.check(self.settings.max_invalid_fraction)
-        return Evaluation(rows, details, self._signature(plan, account, len(rows)))
+        return Evaluation(rows, details, self._signature(run.judges[0], account, len(rows)))
 
-    def _signature(self, plan: Plan, account: Account, documents: int) -> dict[str, Any]:
+    def _signature(self, judge: AskedModel, account: Account, documents: int) -> dict[str, Any]:
         """Everything that is needed to get the same marks again, and what they took."""
         parameters = {
-            name: value
-            for name, value in plan.judges[0].parameters.items()
-            if name != "response_format"
+            name: value for name, value in judge.parameters.items() if name != "response_format"
         }
         return {
             "metric": "geval",
@@ -118,7 +118,7 @@ class GEval:
             "prompt_hash": self.prompt.hash,
             "score_mode": self.settings.score_mode,
             "samples": self.samples,
-            "structured_output": "response_format" in plan.judges[0].parameters,
+            "structured_output": "response_format" in judge.parameters,
             "parameters": parameters,
             "documents": documents,
             "marks": account.marks,
@@ -129,119 +129,109 @@ class GEval:
         }
 
 
-class _Work:
-    """One call of `score`: plans, and asks what the plan lacks."""
+class _Prompts(Sequence[Prompt]):
+    """A prompt for every document and group of criteria, rendered when it is taken."""
 
     def __init__(
         self,
-        owner: GEval,
-        store: Store,
+        prompt: GEvalPrompt,
+        judges: Sequence[AskedModel],
         documents: Sequence[str],
         summaries: Sequence[str],
-        progress: Callable[..., Progress] | None,
     ) -> None:
-        self.owner, self.store, self.progress = owner, store, progress
-        self.documents, self.summaries = documents, summaries
-        self.runtime = owner.runtime
-        self.structured = self._structured()
-        self.plan = self._plan(self.structured is not False)
-        self.budget = Budget(self.runtime, answer_limit(owner.settings))
-        self.budget.count(*store.usage(self.plan.judges[0]))
+        self._prompt, self._judges = prompt, judges
+        self._documents, self._summaries = documents, summaries
 
-    def _structured(self) -> bool | None:
-        """Whether answers follow a JSON schema; None where the server was never asked for one."""
-        settings = self.owner.settings
-        if settings.backend == "transformers" or settings.structured_output == "never":
-            return False
-        if settings.structured_output == "always":
-            return True
-        return self.store.ability(judges_of(settings, self.owner.prompt, True)[0], _STRUCTURED)
+    def __len__(self) -> int:
+        return len(self._documents) * len(self._judges)
 
-    def _plan(self, structured: bool) -> Plan:
-        judges = judges_of(self.owner.settings, self.owner.prompt, structured)
-        return Plan(
-            self.owner.prompt,
-            judges,
-            self.documents,
-            self.summaries,
-            self.owner.samples,
-            self.store,
+    def __getitem__(self, index: int) -> Prompt:  # type: ignore[override]
+        document, group = divmod(index, len(self._judges))
+        text = self._prompt.render(
+            self._documents[document], self._summaries[document], self._prompt.groups[group]
         )
+        return self._judges[group], [{"role": "user", "content": text}]
 
-    def ask(self) -> Plan:
-        """Ask everything that is missing; returns the plan whose keys the answers have."""
-        report = Report()
-        spent = Budget(self.runtime, 0)
-        spent.count(0, -self.budget.prompt_tokens, -self.budget.answer_tokens)
-        with self._progress() as advance:
-            try:
-                if self.owner.settings.backend == "transformers":
-                    self._ask_local(report, advance)
-                else:
-                    _in_a_loop(self._ask_endpoint(report, advance))
-            finally:
-                spent.count(0, self.budget.prompt_tokens, self.budget.answer_tokens)
-                say(f"geval: {report}; now {spent}; this model in the store: {self.budget}")
-        return self.plan
 
-    @contextlib.contextmanager
-    def _progress(self) -> Iterator[Callable[[int], None]]:
-        """A function to be called with the number of answers that a call was to bring."""
-        if self.progress is None:
-            yield lambda count: None
-            return
-        with self.progress("asking the judge", self.plan.answers, "answers") as bar:
-            yield bar.advance
+class _Run:
+    """One call of `score`: plans, and asks what the plan lacks."""
 
-    async def _ask_endpoint(self, report: Report, advance: Callable[[int], None]) -> None:
-        endpoint = Endpoint(self.runtime, api_key(self.runtime))
-        ask = partial(Asker, endpoint, self.store, self.runtime, self.budget, report)
-        try:
-            if self.structured is None:
-                self.plan = self._plan(await self._takes_schema(ask, report))
+    def __init__(
+        self, owner: GEval, client: Client, documents: Sequence[str], summaries: Sequence[str]
+    ) -> None:
+        self._owner, self._client = owner, client
+        self._documents, self._summaries = documents, summaries
+        self._structured = self._is_structured()
+        self._make_plan(self._structured is not False)
+
+    def _is_structured(self) -> bool | None:
+        """Whether answers follow a JSON schema; None where the server was never asked for one."""
+        wanted = self._owner.settings.structured_output
+        if wanted == "never" or not self._owner.backend.takes_schema:
+            return False
+        if wanted == "always":
+            return True
+        return self._client.store.ability(self._owner.judges(True)[0], _STRUCTURED)
+
+    def _make_plan(self, structured: bool) -> None:
+        self.judges = self._owner.judges(structured)
+        prompts = _Prompts(self._owner.prompt, self.judges, self._documents, self._summaries)
+        self.plan = self._client.plan(prompts, self._owner.samples)
+
+    def keys(self) -> list[list[str]]:
+        """For each document the key of each group's question."""
+        keys, size = self.plan.keys, len(self.judges)
+        return [keys[first : first + size] for first in range(0, len(keys), size)]
+
+    def ask(self, progress: Callable[..., Progress] | None) -> None:
+        """Ask everything that is missing; the plan's keys are then those that the answers have."""
+        with self._client.alone(), _counter(progress, self.plan.answers) as advance:
+            if self._structured is None:
+                self._find_out()
                 advance(1)
-            await ask(advance).run(self.plan.questions())
-        finally:
-            await endpoint.close()
+            self._client.ask(self.plan.questions(), advance)
 
-    async def _takes_schema(self, ask: Callable[[], Asker], report: Report) -> bool:
+    def _find_out(self) -> None:
+        """Plan for what the server takes, which another run may have found out meanwhile."""
+        known = self._is_structured()
+        self._make_plan(self._takes_schema() if known is None else known)
+
+    def _takes_schema(self) -> bool:
         """Whether the server answers when a JSON schema is sent; remembered in the store."""
-        for question in islice(self.plan.questions(), _PROBES):
+        questions = list(islice(self.plan.questions(), _PROBES))
+        if not questions:
+            return True  # another run has asked them all meanwhile
+        for question in questions:
             one = replace(question, samples=question.samples[:1])
             for structured, asked in ((True, one), (False, _without_schema(one))):
-                await ask().run([asked])
-                if report.answers:
-                    self.store.set_ability(asked.judge, _STRUCTURED, structured)
+                self._client.ask([asked])
+                if self._client.report.answers:
+                    self._client.store.set_ability(asked.model, _STRUCTURED, structured)
                     return structured
         raise BridoError(
-            f"the judge's server answered none of the first questions ({report}): a parameter of "
-            "evaluation.geval may be one that it does not take (null leaves it out); "
-            "runtime.judge.show_content: true shows the server's own words"
+            f"{SECTION}: the server answered none of the first questions ({self._client.report}): "
+            f"a parameter of {SECTION} may be one that it does not take (null leaves it out); "
+            "runtime.endpoint.show_content: true shows the server's own words"
         )
 
-    def _ask_local(self, report: Report, advance: Callable[[int], None]) -> None:
-        from brido.evaluation.geval.local import LocalJudge
 
-        judge = LocalJudge(self.plan.judges[0], self.owner.device)
-        size = self.runtime.batch_size
-        judge.ask_all(self.plan, size, self.store, self.budget, report, advance)
+@contextlib.contextmanager
+def _counter(
+    progress: Callable[..., Progress] | None, total: int
+) -> Iterator[Callable[[int], None]]:
+    """A function to be called with the number of answers that a call was to bring."""
+    if progress is None:
+        yield lambda count: None
+        return
+    with progress("asking the judge", total, "answers") as bar:
+        yield bar.advance
 
 
 def _without_schema(question: Question) -> Question:
-    judge = question.judge
     parameters = {
-        name: value for name, value in judge.parameters.items() if name != "response_format"
+        name: value
+        for name, value in question.model.parameters.items()
+        if name != "response_format"
     }
-    plain = replace(judge, parameters=parameters)
-    return replace(question, judge=plain, key=plain.key(question.messages))
-
-
-def _in_a_loop(coroutine: Coroutine[Any, Any, None]) -> None:
-    """Run a coroutine to its end, in a notebook too, where this thread has a running loop."""
-    try:
-        asyncio.get_running_loop()
-    except RuntimeError:
-        asyncio.run(coroutine)
-        return
-    with ThreadPoolExecutor(1) as thread:
-        thread.submit(asyncio.run, coroutine).result()
+    plain = replace(question.model, parameters=parameters)
+    return replace(question, model=plain, key=plain.key(question.messages))

@@ -1,4 +1,4 @@
-"""A local instruct model as judge, through transformers, in batches.
+"""A local instruct model that answers as a server would, through transformers, in batches.
 
 Every answer depends on its own question, sample number and seed alone, not on its batch: a token is
 drawn by adding Gumbel noise to the log-probabilities and taking the largest (an exact draw from the
@@ -7,7 +7,8 @@ softmax), and the noise comes from a generator of that answer's own.
 
 import hashlib
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from itertools import islice
 from typing import Any
 
@@ -20,57 +21,53 @@ from transformers import (
     LogitsProcessorList,
 )
 
+from brido.endpoint import Answer, Ledger, Question, Token
 from brido.errors import BridoError
-from brido.evaluation.geval.answers import Answer, Judge, Question
-from brido.evaluation.geval.asking import Report
-from brido.evaluation.geval.budget import Budget
-from brido.evaluation.geval.plan import Plan
-from brido.evaluation.geval.probabilities import Token
-from brido.evaluation.geval.store import Row, Store
+from brido.evaluation.geval.probabilities import may_be_a_mark
 
 Item = tuple[Question, int]  # a question and a sample number
 
 
-class LocalJudge:
-    """A causal language model with a chat template, loaded once."""
+class LocalModel:
+    """A causal language model with a chat template, loaded once: a `brido.endpoint.Respondent`."""
 
-    def __init__(self, judge: Judge, device: str) -> None:
-        """Load `judge.model` (hub id or folder) in the precision of its checkpoint.
+    def __init__(self, name: str, revision: str | None, device: str, batch_size: int) -> None:
+        """Load `name` (hub id or folder) in the precision of its checkpoint.
 
         Raises:
             BridoError: the model cannot be loaded or its tokenizer has no chat template.
         """
-        self.judge = judge
+        self._batch_size = batch_size
         if device == "auto":
             device = "cuda" if torch.cuda.is_available() else "cpu"
         self._device = torch.device(device)
         try:
             self._tokenizer = AutoTokenizer.from_pretrained(
-                judge.model, revision=judge.revision, padding_side="left"
+                name, revision=revision, padding_side="left"
             )
             self._model = AutoModelForCausalLM.from_pretrained(
-                judge.model, revision=judge.revision, dtype="auto"
+                name, revision=revision, dtype="auto"
             )
         except (OSError, ValueError) as error:
             reason = str(error).splitlines()[0]
             raise BridoError(
-                f"evaluation.geval.model: {judge.model} cannot be loaded ({reason})"
+                f"evaluation.geval.model: {name} cannot be loaded ({reason})"
             ) from None
         if self._tokenizer.chat_template is None:
             raise BridoError(
-                f"evaluation.geval.model: {judge.model} has no chat template, so it is no instruct "
+                f"evaluation.geval.model: {name} has no chat template, so it is no instruct "
                 "model: choose one that is"
             )
         self._tokenizer.pad_token = self._tokenizer.pad_token or self._tokenizer.eos_token
         self._model.to(self._device).eval()
         self._ends = self._neutral_generation()
         commit = getattr(self._model.config, "_commit_hash", None)
-        self.served_model = f"{judge.model}@{commit}" if commit else str(judge.model)
+        self.served_model = f"{name}@{commit}" if commit else name
 
     def _neutral_generation(self) -> set[int]:
         """Make generation greedy and nothing else; returns the tokens that end an answer.
 
-        A checkpoint's own habits (sampling, repetition penalty) are not the judge's, and `generate`
+        A checkpoint's own habits (sampling, repetition penalty) are not asked for, and `generate`
         takes over whatever of them a call does not set.
         """
         end = self._model.generation_config.eos_token_id
@@ -86,7 +83,7 @@ class LocalJudge:
 
         None stands where prompt and answer do not fit the model's positions.
         """
-        limit = self.judge.parameters["max_tokens"]
+        limit = _parameters(items)["max_tokens"]
         room = getattr(self._model.config, "max_position_embeddings", None) or sys.maxsize
         prompts = [self._prompt(question) for question, _ in items]
         fitting = [index for index, ids in enumerate(prompts) if len(ids) + limit <= room]
@@ -98,31 +95,20 @@ class LocalJudge:
                 answers[index] = answer
         return answers
 
-    def ask_all(
-        self,
-        plan: Plan,
-        batch_size: int,
-        store: Store,
-        budget: Budget,
-        report: Report,
-        advance: Callable[[int], None],
-    ) -> None:
-        """Answer what `plan` lacks in batches of `batch_size`, each batch committed at once."""
-        items = ((question, sample) for question in plan.questions() for sample in question.samples)
-        while batch := tuple(islice(items, batch_size)):
+    def ask(self, questions: Iterable[Question], ledger: Ledger) -> None:
+        """Answer every sample of all questions, which share their parameters, batch by batch."""
+        items = ((question, sample) for question in questions for sample in question.samples)
+        while batch := tuple(islice(items, self._batch_size)):
             rows = []
             for (question, sample), answer in zip(batch, self.answer(batch), strict=True):
-                report.calls += 1
+                ledger.report.calls += 1
                 if answer is None:
-                    report.given_up += 1
-                    report.trouble["prompt too long for the model"] += 1
+                    ledger.report.given_up += 1
+                    ledger.report.trouble["prompt too long for the model"] += 1
                 else:
-                    report.answers += 1
-                    length = question.characters
-                    budget.count(length, answer.prompt_tokens, answer.answer_tokens)
-                    rows.append(Row(question.judge, question.key, sample, length, answer))
-            store.append(rows)
-            advance(len(batch))
+                    rows += ledger.received(replace(question, samples=[sample]), [answer])
+            ledger.store.append(rows)
+            ledger.advance(len(batch))
 
     def _prompt(self, question: Question) -> list[int]:
         text = self._tokenizer.apply_chat_template(
@@ -137,7 +123,8 @@ class LocalJudge:
         self, items: Sequence[Item], prompts: list[list[int]], limit: int
     ) -> list[Answer]:
         inputs = self._tokenizer.pad({"input_ids": prompts}, return_tensors="pt")
-        draw = _Draw(self.judge.parameters, [(question.key, sample) for question, sample in items])
+        parameters = _parameters(items)
+        draw = _Draw(parameters, [(question.key, sample) for question, sample in items])
         with torch.inference_mode():
             output = self._model.generate(
                 **inputs.to(self._device),
@@ -146,17 +133,21 @@ class LocalJudge:
             )
         written = output[:, inputs["input_ids"].shape[1] :].tolist()
         return [
-            self._answer(ids, len(prompt), [step[row] for step in draw.steps])
+            self._answer(ids, len(prompt), [step[row] for step in draw.steps], parameters)
             for row, (ids, prompt) in enumerate(zip(written, prompts, strict=True))
         ]
 
     def _answer(
-        self, ids: list[int], prompt_tokens: int, steps: list[list[tuple[int, float]]]
+        self,
+        ids: list[int],
+        prompt_tokens: int,
+        steps: list[list[tuple[int, float]]],
+        parameters: Mapping[str, Any],
     ) -> Answer:
         stop = next((index for index, token in enumerate(ids) if token in self._ends), None)
         kept = ids if stop is None else ids[:stop]
         text = self._tokenizer.decode(kept, skip_special_tokens=True)
-        tokens = self._tokens(kept, steps) if self.judge.parameters.get("logprobs") else None
+        tokens = self._tokens(kept, steps) if parameters.get("logprobs") else None
         reason = "length" if stop is None else "stop"
         paid = len(kept) + (stop is not None)
         return Answer(text, reason, False, self.served_model, prompt_tokens, paid, tokens)
@@ -167,10 +158,15 @@ class LocalJudge:
         for token, step in zip(kept, steps, strict=False):
             text = decode([token])
             alternatives = None
-            if any(character.isdigit() for character in text):
+            if may_be_a_mark(text):
                 alternatives = [(decode([other]), value) for other, value in step]
             tokens.append((text, alternatives))
         return tokens
+
+
+def _parameters(items: Sequence[Item]) -> Mapping[str, Any]:
+    """What all questions of one run share."""
+    return items[0][0].model.parameters
 
 
 class _Draw(LogitsProcessor):

@@ -9,6 +9,7 @@ on the earlier ones that the judge wrote.
 import math
 from collections.abc import Sequence
 
+from brido.endpoint import Token
 from brido.evaluation.geval.criteria import SCALES
 from brido.evaluation.geval.parsing import (
     Mark,
@@ -18,12 +19,13 @@ from brido.evaluation.geval.parsing import (
     mark_pattern,
 )
 
-# One token of an answer and its alternatives (text, log-probability); alternatives are kept only
-# for tokens that hold a digit, since no other token can be a mark.
-Token = tuple[str, Sequence[tuple[str, float]] | None]
-
 # What may stand around a digit inside its token: ` 4`, `"4`, `4,`.
 _AROUND = " \t\n\"'“”‘’:,}*_`▁Ġ"
+
+
+def may_be_a_mark(token: str) -> bool:
+    """Whether a token holds a digit: only then are its alternatives kept."""
+    return any(character.isdigit() for character in token)
 
 
 def weighted_marks(tokens: Sequence[Token], criteria: Sequence[str]) -> dict[str, Mark]:

@@ -37,12 +37,21 @@ class Prompt:
         return hashlib.sha256(self.source.encode()).hexdigest()[:16]
 
     def render(self, document: str, summary: str, group: tuple[str, ...]) -> str:
-        """The text that asks for the marks of `group` (one of `groups`) for one summary."""
+        """The text that asks for the marks of `group` (one of `groups`) for one summary.
+
+        Raises:
+            BridoError: the template does what it must not, or cannot with these texts.
+        """
         variables: dict[str, object] = {"document": document, "summary": summary}
         if len(self.groups) > 1:
             lowest, highest = SCALES[group[0]]
             variables |= {"criterion": group[0], "lowest": lowest, "highest": highest}
-        return _compiled(self.source).render(variables)
+        try:
+            return _compiled(self.source).render(variables)
+        except Exception as error:  # whatever an expression of a user's template may raise
+            raise BridoError(
+                f"evaluation.geval.prompt: {self.name} cannot be filled in ({error})"
+            ) from None
 
 
 def load_prompt(name: str) -> Prompt:
@@ -68,7 +77,10 @@ def load_prompt(name: str) -> Prompt:
         raise BridoError.from_problems(heading, problems)
     per_criterion = bool(used & {"criterion", "lowest", "highest"})
     groups = tuple((criterion,) for criterion in CRITERIA) if per_criterion else (CRITERIA,)
-    return Prompt(name if name in BUILT_IN else Path(name).name, source, groups)
+    prompt = Prompt(name if name in BUILT_IN else Path(name).name, source, groups)
+    for group in groups:
+        prompt.render("A document.", "A summary.", group)
+    return prompt
 
 
 @functools.lru_cache(maxsize=8)

@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from statistics import fmean
 from typing import Any
 
+from brido.endpoint import Answer
 from brido.errors import BridoError
-from brido.evaluation.geval.answers import Answer
 from brido.evaluation.geval.criteria import CRITERIA, average, average_normalised
 from brido.evaluation.geval.parsing import Mark, Missing, read_marks
 from brido.evaluation.geval.probabilities import weighted_marks

@@ -10,7 +10,7 @@ from brido.section import Positive, Section, Share
 class GEvalSettings(Section):
     """`evaluation.geval`: the LLM judge, everything that can change a mark."""
 
-    backend: Literal["openai", "transformers"] = "openai"
+    backend: str = "openai"
     model: str | None = None
     revision: str | None = None
     prompt: str = "merged"

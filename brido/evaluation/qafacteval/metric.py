@@ -14,8 +14,8 @@ import brido
 from brido.errors import BridoError
 from brido.evaluation.qafacteval.answers import load_pipeline, pipeline_version, select_answers
 from brido.evaluation.qafacteval.records import Question, summarise
-from brido.evaluation.qafacteval.store import Store
 from brido.progress import MakeProgress, quiet
+from brido.store import ResultStore
 
 if TYPE_CHECKING:
     from spacy.language import Language
@@ -37,7 +37,7 @@ class QAFactEval:
     scorer: "Scorer"
     settings: dict[str, Any]
     fingerprints: dict[str, str]
-    store: Store
+    store: ResultStore
     batch_tokens: int = 16384
 
     @classmethod
@@ -81,7 +81,7 @@ class QAFactEval:
             SCORERS[scorer](folders[scorer], place),
             {"answers": answers, "scorer": scorer, "faithful": faithful},
             {part: content_hash(folder)[:16] for part, folder in folders.items()},
-            Store(store),
+            ResultStore(store),
             batch_tokens,
         )
 

@@ -4,6 +4,10 @@ import json
 
 import pytest
 
+from brido.evaluation.geval import GEval
+from brido.evaluation.geval.settings import GEvalSettings
+from brido.settings import EndpointRuntime
+
 # What the model was taught to answer, and how often: the marks of each and their share.
 TAUGHT = {
     '{"coherence": 4, "consistency": 5, "fluency": 3, "relevance": 2}': 3,
@@ -110,3 +114,17 @@ def short_prompt(tmp_path_factory):
 def taught_marks():
     """The marks that the model gives most often."""
     return json.loads(next(iter(TAUGHT)))
+
+
+@pytest.fixture
+def judge(tmp_path, monkeypatch):
+    """A function that makes a judge for a server; the store is the same throughout a test."""
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+
+    def make(server=None, runtime=None, **settings):
+        where = {"base_url": server.url} if server else {}
+        always = {"store": str(tmp_path / "answers.sqlite"), "timeout_seconds": 5.0, **where}
+        chosen = {"model": "judge", "score_mode": "greedy", **settings}
+        return GEval(GEvalSettings(**chosen), EndpointRuntime(**{**always, **(runtime or {})}))
+
+    return make

@@ -13,15 +13,15 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
-from bad_judge_server import BadJudgeServer, written_answer
+from bad_endpoint import BadEndpoint
+from written_marks import written_answer
 
+from brido.endpoint import Answer
+from brido.endpoint.store import AnswerStore, Row
 from brido.evaluation.geval import GEval
-from brido.evaluation.geval.answers import Answer
 from brido.evaluation.geval.criteria import CRITERIA
 from brido.evaluation.geval.settings import GEvalSettings
-from brido.evaluation.geval.setup import judges_of
-from brido.evaluation.geval.store import Row, Store
-from brido.settings import JudgeRuntime
+from brido.settings import EndpointRuntime
 
 SYSTEMS = ("base", "brio", "tuned")
 SETTINGS = {"model": "judge", "score_mode": "greedy", "seed": 0, "max_invalid_fraction": 0.2}
@@ -43,15 +43,15 @@ def make_records(documents):
 
 
 def key_of(text):
-    prompt = GEval(GEvalSettings(**SETTINGS), JudgeRuntime(replay=True)).prompt
-    (judge,) = judges_of(GEvalSettings(**SETTINGS), prompt, structured=True)
+    geval = GEval(GEvalSettings(**SETTINGS), EndpointRuntime(replay=True))
+    (judge,) = geval.judges(structured=True)
     return judge, judge.key([{"role": "user", "content": text}])
 
 
 def undisturbed_table(records, folder):
     """What the rule of the server gives, put into a store by hand: nothing was asked."""
     store_path = folder / "undisturbed.sqlite"
-    judge = GEval(GEvalSettings(**SETTINGS), JudgeRuntime(replay=True, store=str(store_path)))
+    judge = GEval(GEvalSettings(**SETTINGS), EndpointRuntime(replay=True, store=str(store_path)))
     rows = []
     for record in records:
         text = judge.prompt.render(record["document"], record["summary"], CRITERIA)
@@ -59,8 +59,8 @@ def undisturbed_table(records, folder):
         written = written_answer(f"{text} 0")
         answer = Answer(written, "stop", False, "judge-as-served", len(text) // 5, 30)
         rows.append(Row(who, key, 0, len(text), answer))
-    with Store(store_path) as store:
-        store.set_ability(rows[0].judge, "json_schema", True)
+    with AnswerStore(store_path) as store:
+        store.set_ability(rows[0].model, "json_schema", True)
         store.append(rows)
     columns = [[record[name] for record in records] for name in ("document", "summary", "id")]
     return judge.score(*columns)
@@ -104,7 +104,7 @@ def run_chaos(folder, documents, kills, dead_seconds, seed):
     questions = len({(record["document"], record["summary"]) for record in records})
     moments = sorted(draw.sample(range(questions // 10, questions), kills))
     how = {"trouble": 0.15, "seed": seed, "stall_seconds": 3.0, "latency": 0.005}
-    with BadJudgeServer(answer=written_answer, **how) as server:
+    with BadEndpoint(answer=written_answer, **how) as server:
         client = Client(folder, server.url)
         dying = threading.Thread(target=die_once, args=(server, questions // 3, dead_seconds))
         dying.start()

@@ -8,7 +8,8 @@ from pathlib import Path
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
-from bad_judge_server import BadJudgeServer, clean_answer
+from bad_endpoint import BadEndpoint
+from written_marks import clean_answer
 
 from brido.errors import BridoError
 from brido.evaluation.geval import __main__ as command
@@ -47,7 +48,7 @@ def settings(tmp_path, server=None):
 
 def test_a_table_means_differences_and_the_signature(tmp_path, given, capsys):
     out = tmp_path / "marks.parquet"
-    with BadJudgeServer(answer=clean_answer) as server:
+    with BadEndpoint(answer=clean_answer) as server:
         command.main([str(given), "--out", str(out), *settings(tmp_path, server)])
     table = pq.read_table(out)
     assert table.column_names == ["id", "system", *COLUMNS, "detail"]
@@ -69,7 +70,7 @@ def test_a_table_means_differences_and_the_signature(tmp_path, given, capsys):
 
 
 def test_dry_run_and_replay_from_the_command_line(tmp_path, given, capsys):
-    with BadJudgeServer(answer=clean_answer) as server:
+    with BadEndpoint(answer=clean_answer) as server:
         command.main([str(given), "--dry-run", *settings(tmp_path, server)])
         assert "calls to make:  10 for 10 answers" in capsys.readouterr().out
         assert not server.requests
@@ -146,7 +147,7 @@ def test_agreement_by_hand(tmp_path, capsys):
 
 
 def test_agreement_of_a_folder_of_tables_and_of_tables_with_gaps(tmp_path, given):
-    with BadJudgeServer(answer=clean_answer) as server:
+    with BadEndpoint(answer=clean_answer) as server:
         for system in ("base", "tuned"):
             rows = write_lines(tmp_path / "one.jsonl", [r for r in ROWS if r["system"] == system])
             out = str(tmp_path / "geval" / f"{system}.parquet")
@@ -189,12 +190,12 @@ def test_the_evaluate_stage_writes_the_judges_table(tmp_path, monkeypatch):
     decoded = [{"id": row["id"], "summary": row["summary"], "score": 0.0} for row in rows]
     write_table(paths.corpus("test"), [corpus], CORPUS)
     write_table(paths.decoded("base", "test"), [decoded], DECODED)
-    with BadJudgeServer(answer=clean_answer) as server:
+    with BadEndpoint(answer=clean_answer) as server:
         params = check_params(
             {
                 "checkpoints": {"base": {"source": "embedded"}},
                 "evaluation": {"metrics": ["geval"], "geval": {"model": "m", "samples": 2}},
-                "runtime": {"judge": {"base_url": server.url}},
+                "runtime": {"endpoint": {"base_url": server.url}},
             }
         )
         path = evaluate.evaluate(params, "geval", "base")

@@ -3,40 +3,28 @@
 import asyncio
 import json
 import socket
+from concurrent.futures import ThreadPoolExecutor
 from math import log
 
 import pytest
-from bad_judge_server import BadJudgeServer, clean_answer
+from bad_endpoint import BadEndpoint
+from written_marks import clean_answer
 
 from brido.errors import BridoError
 from brido.evaluation import Inputs
-from brido.evaluation.geval import METRIC, DryRun, GEval
+from brido.evaluation.geval import METRIC, DryRun
 from brido.evaluation.geval.criteria import CRITERIA
 from brido.evaluation.geval.prompts import load_prompt
 from brido.evaluation.geval.scoring import COLUMNS
 from brido.evaluation.geval.settings import GEvalSettings
-from brido.settings import JudgeRuntime, RuntimeSettings
+from brido.settings import RuntimeSettings
 
 DOCUMENTS = [f"Confidential document {number}: a bridge was built." for number in range(8)]
 SUMMARIES = [f"Bridge number {number} stands." for number in range(8)]
 
 
 def serve(**how):
-    return BadJudgeServer(**{"answer": clean_answer, **how})
-
-
-@pytest.fixture
-def judge(tmp_path, monkeypatch):
-    """A function that makes a judge for a server; the store is the same throughout a test."""
-    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
-
-    def make(server=None, runtime=None, **settings):
-        where = {"base_url": server.url} if server else {}
-        always = {"store": str(tmp_path / "answers.sqlite"), "timeout_seconds": 5.0, **where}
-        chosen = {"model": "judge", "score_mode": "greedy", **settings}
-        return GEval(GEvalSettings(**chosen), JudgeRuntime(**always, **(runtime or {})))
-
-    return make
+    return BadEndpoint(**{"answer": clean_answer, **how})
 
 
 def test_one_row_per_document_from_the_answers_to_its_own_prompt(judge):
@@ -113,6 +101,14 @@ def test_nothing_is_asked_twice(judge):
         # Another parameter makes another question.
         judge(server, max_answer_tokens=99).score(DOCUMENTS[:1], SUMMARIES[:1])
         assert len(server.requests) == 12
+
+
+def test_two_judges_at_once_pay_once(judge):
+    with serve(latency=0.05) as server, ThreadPoolExecutor(2) as threads:
+        runs = [threads.submit(judge(server).score, DOCUMENTS, SUMMARIES) for _ in range(2)]
+        first, second = (run.result() for run in runs)
+    assert first == second
+    assert len(server.requests) == 8
 
 
 def test_replay_opens_no_socket_and_gives_the_same_rows(judge, monkeypatch):
@@ -234,7 +230,7 @@ def test_a_budget_stops_before_it_is_passed_and_what_was_paid_is_kept(judge, lim
     with serve() as server:
         # A call: about 400 prompt tokens, and an answer of at most 256.
         runtime = {limit: 2000, **prices}
-        with pytest.raises(BridoError, match=f"runtime.judge.{limit} .* is reached"):
+        with pytest.raises(BridoError, match=f"runtime.endpoint.{limit} .* is reached"):
             judge(server, runtime).score(DOCUMENTS, SUMMARIES)
         asked = len(server.requests)
         assert 2 <= asked <= 4
@@ -259,7 +255,7 @@ def test_a_budget_needs_a_server_that_counts(judge):
 def test_as_a_metric_of_the_pipeline(judge):
     with serve() as server:
         direct = judge(server).score(DOCUMENTS, SUMMARIES)
-        runtime = RuntimeSettings(judge=judge(server).runtime)
+        runtime = RuntimeSettings(endpoint=judge(server).runtime)
         inputs = Inputs([f"d{n}" for n in range(8)], DOCUMENTS, SUMMARIES, [["r"]] * 8)
         settings = GEvalSettings(model="judge", score_mode="greedy")
         evaluation = METRIC.measure(inputs, settings, runtime=runtime)

@@ -10,7 +10,7 @@ from brido.errors import BridoError
 from brido.evaluation.geval import GEval
 from brido.evaluation.geval.criteria import CRITERIA
 from brido.evaluation.geval.settings import GEvalSettings
-from brido.settings import JudgeRuntime
+from brido.settings import EndpointRuntime
 
 DOCUMENTS = ["the old bridge", "river", "mayor opened the new bridge in 1994", "closed", "new"]
 SUMMARIES = ["old bridge", "the river", "bridge opened", "it closed in 1994", "new"]
@@ -37,7 +37,7 @@ def judge(tmp_path, instruct_model, short_prompt):
             **settings,
         }
         where = {"store": str(tmp_path / f"{store}.sqlite"), "batch_size": batch_size}
-        return GEval(GEvalSettings(**chosen), JudgeRuntime(**where, **(runtime or {})), "cpu")
+        return GEval(GEvalSettings(**chosen), EndpointRuntime(**where, **(runtime or {})), "cpu")
 
     return make
 

@@ -82,8 +82,20 @@ def test_a_prompt_that_is_not_there():
         load_prompt("nowhere.jinja")
 
 
-def test_a_users_prompt_cannot_reach_into_python(tmp_path):
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("{{ summary.__class__.__mro__ }}", "unsafe"),
+        ("{% for i in range(10**9) %}{{ summary }}{% endfor %}", "too big"),
+        ("{{ summary / 2 }}", "unsupported operand"),
+        ("{{ summary }}{{ document.nothing.more }}", "no attribute 'nothing'"),
+    ],
+)
+def test_a_users_prompt_cannot_reach_into_python_nor_do_what_texts_cannot(
+    tmp_path, content, message
+):
     path = tmp_path / "prompt.jinja"
-    path.write_text("{{ summary.__class__.__mro__ }}")
-    with pytest.raises(Exception, match="unsafe"):
-        load_prompt(str(path)).render("", "", CRITERIA)
+    path.write_text(content)
+    with pytest.raises(BridoError, match=r"geval\.prompt: prompt\.jinja cannot be filled") as error:
+        load_prompt(str(path))
+    assert message in str(error.value)

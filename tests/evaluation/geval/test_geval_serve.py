@@ -14,7 +14,7 @@ from brido.errors import BridoError
 from brido.evaluation.geval import GEval
 from brido.evaluation.geval.criteria import CRITERIA
 from brido.evaluation.geval.settings import GEvalSettings
-from brido.settings import JudgeRuntime
+from brido.settings import EndpointRuntime
 
 pytestmark = pytest.mark.slow  # the server takes 10 to 30 s to start
 
@@ -71,7 +71,7 @@ def judge(served, tmp_path, instruct_model, short_prompt):
         chosen = {"model": str(instruct_model), "prompt": short_prompt, "max_answer_tokens": 20}
         where = {"store": str(tmp_path / "answers.sqlite"), "base_url": served}
         return GEval(
-            GEvalSettings(**{**chosen, **settings}), JudgeRuntime(**where, **(runtime or {}))
+            GEvalSettings(**{**chosen, **settings}), EndpointRuntime(**where, **(runtime or {}))
         )
 
     return make

@@ -17,10 +17,10 @@ from brido.evaluation.qafacteval.answers import load_pipeline
 from brido.evaluation.qafacteval.lerc import Comparison, Encoded
 from brido.evaluation.qafacteval.overlap import is_kept, token_f1
 from brido.evaluation.qafacteval.records import SCORES
-from brido.evaluation.qafacteval.store import Store
 from brido.evaluation.question_view import COLUMNS, as_text, question_rows
 from brido.progress import Progress
 from brido.settings import RuntimeSettings
+from brido.store import ResultStore
 
 DOCUMENTS = [
     "The court in Leeds jailed Ann Smith for three years on Monday. A judge left.",
@@ -85,7 +85,7 @@ def _metric(pipeline_folder, table=(), store=None) -> QAFactEval:
     prints = {"questions": "q", "answering": "a", "lerc": "l"}
     return QAFactEval(
         load_pipeline(str(pipeline_folder)), _Generator(), _Reader(table), _Scorer(), settings,
-        prints, store or Store(),
+        prints, store or ResultStore(),
     )  # fmt: skip
 
 
@@ -158,12 +158,12 @@ def test_lengths_must_agree(pipeline_folder):
 
 def test_nothing_is_asked_twice(pipeline_folder, tmp_path):
     path = tmp_path / "store.sqlite"
-    first = _metric(pipeline_folder, store=Store(path))
+    first = _metric(pipeline_folder, store=ResultStore(path))
     documents = ["Ann left.", "Ann left.", "Ann won."]
     rows = first.score(documents, ["Ann left."] * 3)
     assert len(first.generator.asked) == 1
     assert len(first.reader.asked) == len(set(first.reader.asked)) == 2
-    again = _metric(pipeline_folder, store=Store(path))
+    again = _metric(pipeline_folder, store=ResultStore(path))
     assert again.score(documents, ["Ann left."] * 3) == rows
     assert (again.generator.asked, again.reader.asked, again.scorer.asked) == ([], [], [])
     # A changed summary pays for its new sentence alone.
@@ -187,7 +187,7 @@ class _Killed(Exception):
 def test_a_killed_run_goes_on_where_it_was(pipeline_folder, tmp_path):
     documents = [f"Ann{i} left." for i in range(6)]
     expected = _metric(pipeline_folder).score(documents, documents)
-    first = _metric(pipeline_folder, store=Store(tmp_path / "s"))
+    first = _metric(pipeline_folder, store=ResultStore(tmp_path / "s"))
     run = first.reader.run
 
     def dying(requests, batch):
@@ -198,7 +198,7 @@ def test_a_killed_run_goes_on_where_it_was(pipeline_folder, tmp_path):
     first.reader.run = dying
     with pytest.raises(_Killed):
         first.score(documents, documents)
-    second = _metric(pipeline_folder, store=Store(tmp_path / "s"))
+    second = _metric(pipeline_folder, store=ResultStore(tmp_path / "s"))
     assert second.score(documents, documents) == expected
     assert second.generator.asked == []
     assert not set(second.reader.asked) & set(first.reader.asked)
@@ -219,7 +219,7 @@ def test_too_little_memory_names_the_setting(pipeline_folder):
 def test_a_file_that_is_no_store(tmp_path):
     (tmp_path / "s").write_bytes(b"no database" * 1000)
     with pytest.raises(BridoError, match="delete the file"):
-        Store(tmp_path / "s")
+        ResultStore(tmp_path / "s")
 
 
 def test_view_says_why_points_were_lost(pipeline_folder):

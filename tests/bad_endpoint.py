@@ -1,4 +1,4 @@
-"""A judge's server on loopback that answers by rule and misbehaves on purpose.
+"""An OpenAI-compatible server on loopback that answers by rule and misbehaves on purpose.
 
 What it answers to a question depends on the question alone (text and seed), so a disturbed and an
 undisturbed run must end in the same table. How it misbehaves is drawn anew at every attempt.
@@ -35,42 +35,14 @@ TROUBLES = (
 )
 
 
-def number_of(text: str, purpose: str, below: int) -> int:
-    """A number below `below` that depends on the text alone."""
-    digest = hashlib.sha256(f"{purpose} {text}".encode()).digest()
-    return int.from_bytes(digest[:8], "big") % below
-
-
-SCALES = {"coherence": 5, "consistency": 5, "fluency": 3, "relevance": 5}
-
-
-def clean_answer(question: str) -> str:
-    """Marks by rule, in JSON."""
-    return json.dumps({name: 1 + number_of(question, name, top) for name, top in SCALES.items()})
-
-
-def written_answer(question: str) -> str:
-    """Marks by rule, in one of the forms in which real judges write them, or none."""
-    marks = json.loads(clean_answer(question))
-    form = number_of(question, "form", 40)
-    plain = json.dumps(marks)
-    forms = {
-        0: f"```json\n{plain}\n```",
-        1: f"I have read both texts. Here are my marks:\n\n{plain}\n\nThe summary is short.",
-        2: plain.replace('"', "”"),
-        3: json.dumps({name: str(mark) for name, mark in marks.items()}),
-        4: json.dumps({name.title(): f"{mark}/{SCALES[name]}" for name, mark in marks.items()}),
-        5: "\n".join(f"- **{name.title()}**: {mark}" for name, mark in marks.items()),
-        6: json.dumps({**marks, "fluency": 5}),
-        7: "I would rather not mark this.",
-        8: json.dumps(dict.fromkeys(marks, 0)),
-    }
-    return forms.get(form, plain)
+def plain_answer(question: str) -> str:
+    """A text that depends on the question alone."""
+    return f"Answer {hashlib.sha256(question.encode()).hexdigest()[:8]}."
 
 
 @dataclass
-class BadJudgeServer:
-    """`with BadJudgeServer(trouble=0.3) as server:` serves on `server.url` from a thread."""
+class BadEndpoint:
+    """`with BadEndpoint(trouble=0.3) as server:` serves on `server.url` from a thread."""
 
     trouble: float = 0.0
     troubles: tuple[str, ...] = TROUBLES
@@ -82,9 +54,10 @@ class BadJudgeServer:
     refuse_fields: tuple[str, ...] = ()
     error_text: str = "no"
     retry_after: str = "0.05"
+    redirect: str | None = None  # where every question is sent on to
     stall_seconds: float = 2.0
     choices_per_call: int = 100
-    answer: Callable[[str], str] = written_answer
+    answer: Callable[[str], str] = plain_answer
     logprobs: Callable[[str], list[dict]] | None = None
     requests: list[dict[str, Any]] = field(default_factory=list)
     headers: list[str] = field(default_factory=list)
@@ -93,7 +66,7 @@ class BadJudgeServer:
     in_flight: int = 0
     most_in_flight: int = 0
 
-    def __enter__(self) -> "BadJudgeServer":
+    def __enter__(self) -> "BadEndpoint":
         self._random = random.Random(self.seed)
         self._loop = asyncio.new_event_loop()
         self._serving: set[asyncio.Task] = set()
@@ -162,6 +135,8 @@ class BadJudgeServer:
         for text, status in self.always.items():
             if text in question:
                 return await self._error(writer, status)
+        if self.redirect is not None:
+            return await self._error(writer, 307, f"Location: {self.redirect}\r\n")
         if any(name in body for name in self.refuse_fields):
             return await self._error(writer, 400)
         trouble = ""

@@ -9,13 +9,18 @@ import email.utils
 import json
 import re
 import time
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
 
+from brido.endpoint.answers import Answer, Question, Token
+from brido.endpoint.key import api_key
 from brido.errors import BridoError
-from brido.evaluation.geval.answers import Answer, Question
-from brido.evaluation.geval.probabilities import Token
-from brido.settings import JudgeRuntime
+
+if TYPE_CHECKING:
+    from brido.settings import EndpointRuntime
+
+# Which tokens of an answer have alternatives that are worth keeping.
+Wanted = Callable[[str], bool]
 
 
 class CallFailed(Exception):
@@ -39,23 +44,30 @@ class CallFailed(Exception):
         self.retry_after, self.status = retry_after, status
 
 
-class Endpoint:
+class NoLogProbabilities(BridoError):
+    """Log-probabilities were asked for, and the server sent none."""
+
+
+class Connection:
     """An OpenAI-compatible server, asked through the openai package."""
 
-    def __init__(self, runtime: JudgeRuntime, key: str | None) -> None:
-        """A client for `runtime.base_url`; `key` None sends a placeholder."""
-        from openai import AsyncOpenAI
+    def __init__(self, runtime: "EndpointRuntime", section: str, wanted: Wanted) -> None:
+        """A client for `runtime.base_url`; a server that needs no key is sent a placeholder."""
+        from openai import AsyncOpenAI, DefaultAsyncHttpxClient
 
-        self.runtime, self._key = runtime, key
+        self._runtime, self._section, self._wanted = runtime, section, wanted
+        self._key = api_key(runtime)
         # A connection serves one call. HTTP/1.1 numbers no answers, so on a kept connection an
         # answer that a proxy delivers twice is taken for the answer to the next question, and
-        # every later mark silently moves to the next summary. A handshake is cheap beside that.
+        # every later answer silently moves to the next question. A handshake is cheap beside that.
         self._client = AsyncOpenAI(
-            api_key=key or "none",
+            api_key=self._key or "none",
             base_url=runtime.base_url or "https://api.openai.com/v1",
             timeout=runtime.timeout_seconds,
             max_retries=0,
             default_headers={"Connection": "close"},
+            # Texts go to the address that was named and to no other.
+            http_client=DefaultAsyncHttpxClient(follow_redirects=False),
         )
 
     async def close(self) -> None:
@@ -69,13 +81,16 @@ class Endpoint:
             CallFailed: no answer came, for any reason that may be this call's or the server's.
             BridoError: no call can succeed (key, model, account, log-probabilities).
         """
-        body = dict(question.judge.parameters)
+        body = dict(question.model.parameters)
         if "seed" in body:
             body["seed"] += question.samples[0]
         if len(question.samples) > 1:
             body["n"] = len(question.samples)
         content = await self._post(question, body)
-        answers = read_response(content, "logprobs" in body)
+        try:
+            answers = read_response(content, self._wanted if "logprobs" in body else None)
+        except NoLogProbabilities as error:
+            raise NoLogProbabilities(f"{self._section}: {error}") from None
         return answers[: len(question.samples)]
 
     async def _post(self, question: Question, body: Mapping[str, Any]) -> bytes:
@@ -83,9 +98,9 @@ class Endpoint:
 
         try:
             # The client's own timeout is per read; a server that drips bytes needs a total one.
-            async with asyncio.timeout(self.runtime.timeout_seconds):
+            async with asyncio.timeout(self._runtime.timeout_seconds):
                 response = await self._client.chat.completions.with_raw_response.create(
-                    model=question.judge.model,
+                    model=question.model.name,
                     messages=list(question.messages),  # type: ignore[arg-type]
                     extra_body=dict(body),
                 )
@@ -104,18 +119,27 @@ class Endpoint:
 
     def _status_failure(self, error: Any) -> Exception:
         status, what = error.status_code, self._describe(error)
+        if 300 <= status < 400:
+            return BridoError(
+                f"{self._section}: the server sends questions on to another address "
+                f"({what}{_origin(error.response.headers)}), and nothing is sent there: if it is "
+                "the right one, name it in runtime.endpoint.base_url"
+            )
         if status in {401, 403}:
             return BridoError(
-                f"the judge's server refused the key ({what}): set the environment variable that "
-                "runtime.judge.api_key_env names (null: OPENAI_API_KEY, for OpenAI alone)"
+                f"{self._section}: the server refused the key ({what}): set the environment "
+                "variable that runtime.endpoint.api_key_env names (null: OPENAI_API_KEY, for "
+                "OpenAI alone)"
             )
         if status == 404:
             return BridoError(
-                f"the judge's server knows no such address or model ({what}): "
-                "check runtime.judge.base_url (it usually ends in /v1) and evaluation.geval.model"
+                f"{self._section}: the server knows no such address or model ({what}): check "
+                f"runtime.endpoint.base_url (it usually ends in /v1) and {self._section}.model"
             )
         if error.code == "insufficient_quota":
-            return BridoError(f"the account's quota is used up ({what}); answers so far are kept")
+            return BridoError(
+                f"{self._section}: the account's quota is used up ({what}); answers so far are kept"
+            )
         return CallFailed(
             what,
             final=status in {400, 405, 409, 410, 413, 415, 422},
@@ -130,9 +154,15 @@ class Endpoint:
         code = str(error.code or error.type or "")
         if re.fullmatch(r"[A-Za-z0-9_.-]{1,60}", code):
             what += f" {code}"
-        if self.runtime.show_content:
+        if self._runtime.show_content:
             what += f": {str(error.message)[:1000]}"
         return what.replace(self._key, "[key]") if self._key else what
+
+
+def _origin(headers: Mapping[str, str]) -> str:
+    """Where a redirect leads: scheme, host and port alone, the rest may quote anything."""
+    origin = re.match(r"https?://[A-Za-z0-9.:\[\]-]{1,100}", headers.get("location", ""))
+    return f", {origin[0]}" if origin else ""
 
 
 def retry_after(headers: Mapping[str, str]) -> float | None:
@@ -154,12 +184,14 @@ def retry_after(headers: Mapping[str, str]) -> float | None:
         return None
 
 
-def read_response(content: bytes, with_tokens: bool) -> list[Answer]:
+def read_response(content: bytes, wanted: Wanted | None) -> list[Answer]:
     """The answers of a chat completion, in the order of their indices, each index once.
+
+    With `wanted` their tokens are read too, and the alternatives of those that it says yes to.
 
     Raises:
         CallFailed: the body is no chat completion (cut off, another JSON, a proxy's page).
-        BridoError: log-probabilities were asked for and the server sent none.
+        NoLogProbabilities: the tokens are wanted and were not sent.
     """
     try:
         body = json.loads(content)
@@ -169,7 +201,7 @@ def read_response(content: bytes, with_tokens: bool) -> list[Answer]:
         choices = {int(choice.get("index", 0)): choice for choice in reversed(body["choices"])}
         answers = []
         for _, choice in sorted(choices.items()):
-            answers.append(_read_choice(choice, served, tokens_paid, with_tokens))
+            answers.append(_read_choice(choice, served, tokens_paid, wanted))
             tokens_paid = (0, 0)
     except (ValueError, KeyError, TypeError, AttributeError):
         raise CallFailed("malformed response") from None
@@ -179,7 +211,7 @@ def read_response(content: bytes, with_tokens: bool) -> list[Answer]:
 
 
 def _read_choice(
-    choice: Mapping[str, Any], served: str, tokens_paid: tuple[int, int], with_tokens: bool
+    choice: Mapping[str, Any], served: str, tokens_paid: tuple[int, int], wanted: Wanted | None
 ) -> Answer:
     message = choice["message"]
     content = message.get("content")
@@ -187,22 +219,21 @@ def _read_choice(
         raise TypeError
     finish_reason = str(choice.get("finish_reason") or "")
     refused = bool(message.get("refusal")) or finish_reason == "content_filter"
-    tokens = _read_tokens(choice) if with_tokens and not refused else None
+    tokens = None if wanted is None or refused else _read_tokens(choice, wanted)
     return Answer(content or "", finish_reason, refused, served, *tokens_paid, tokens)
 
 
-def _read_tokens(choice: Mapping[str, Any]) -> list[Token]:
+def _read_tokens(choice: Mapping[str, Any], wanted: Wanted) -> list[Token]:
     entries = (choice.get("logprobs") or {}).get("content")
     if not entries or not any(entry.get("top_logprobs") for entry in entries):
-        raise BridoError(
-            "evaluation.geval.score_mode: probability needs log-probabilities, and the judge's "
-            "server sent none: use a server and model that return `top_logprobs` (vLLM, "
-            "llama.cpp, some hosted models), or set score_mode to mean or greedy"
+        raise NoLogProbabilities(
+            "log-probabilities are needed, and the server sent none: use a server and model that "
+            "return `top_logprobs` (vLLM, llama.cpp, some hosted models)"
         )
     tokens: list[Token] = []
     for entry in entries:
         alternatives = None
-        if any(character.isdigit() for character in entry["token"]):
+        if wanted(entry["token"]):
             top = entry.get("top_logprobs") or []
             alternatives = [(str(item["token"]), float(item["logprob"])) for item in top]
         tokens.append((str(entry["token"]), alternatives))

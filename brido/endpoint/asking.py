@@ -4,64 +4,71 @@ import asyncio
 import contextlib
 import random
 import time
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field, replace
+from collections.abc import Coroutine, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
+from brido.endpoint.answers import Answer, Question
+from brido.endpoint.call import CallFailed, Connection, Wanted
+from brido.endpoint.ledger import Ledger
+from brido.endpoint.limiter import AdaptiveLimit
+from brido.endpoint.writer import Writer
 from brido.errors import BridoError
-from brido.evaluation.geval.answers import Answer, Question
-from brido.evaluation.geval.budget import Budget
-from brido.evaluation.geval.endpoint import CallFailed, Endpoint
-from brido.evaluation.geval.limiter import AdaptiveLimit
-from brido.evaluation.geval.store import Row, Store
-from brido.evaluation.geval.writer import Writer
-from brido.settings import JudgeRuntime
+
+if TYPE_CHECKING:
+    from brido.settings import EndpointRuntime
 
 _FIRST_WAIT, _LONGEST_WAIT = 0.5, 30.0
 # Calls that the server calls wrong before anything was answered: then it is not the calls.
 _WRONG_CALLS = 10
 
 
-@dataclass
-class Report:
-    """What happened: answers that came, calls sent, calls given up and trouble by kind."""
-
-    answers: int = 0
-    calls: int = 0
-    given_up: int = 0
-    trouble: Counter[str] = field(default_factory=Counter)
-
-    def __str__(self) -> str:
-        text = f"{self.answers:,} answers from {self.calls:,} calls"
-        if self.given_up:
-            text += f", {self.given_up:,} questions given up"
-        if self.trouble:
-            kinds = ", ".join(f"{count:,} {what}" for what, count in self.trouble.most_common())
-            text += f" (trouble: {kinds})"
-        return text
-
-
-class Asker:
-    """One run against one endpoint. Use `run` once."""
+class Server:
+    """The respondent that is an OpenAI-compatible server (see `ledger.Respondent`)."""
 
     def __init__(
-        self,
-        endpoint: Endpoint,
-        store: Store,
-        runtime: JudgeRuntime,
-        budget: Budget,
-        report: Report,
-        advance: Callable[[int], None] = lambda count: None,
+        self, runtime: "EndpointRuntime", section: str, wanted: Wanted = lambda token: True
     ) -> None:
-        """`report` is counted on; `advance(samples)` is called when a call is done with."""
-        self._endpoint, self._store, self._runtime = endpoint, store, runtime
-        self._budget = budget
+        """`section` is what errors name; `wanted(token)` says whose alternatives are kept."""
+        self._runtime, self._section, self._wanted = runtime, section, wanted
+
+    def ask(self, questions: Iterable[Question], ledger: Ledger) -> None:
+        """Ask all questions, many at a time; see `_Run.run`."""
+        _in_a_loop(self._ask(questions, ledger))
+
+    async def _ask(self, questions: Iterable[Question], ledger: Ledger) -> None:
+        connection = Connection(self._runtime, self._section, self._wanted)
+        try:
+            await _Run(connection, self._runtime, self._section, ledger).run(questions)
+        finally:
+            await connection.close()
+
+
+def _in_a_loop(coroutine: Coroutine[Any, Any, None]) -> None:
+    """Run a coroutine to its end, in a notebook too, where this thread has a running loop."""
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        asyncio.run(coroutine)
+        return
+    with ThreadPoolExecutor(1) as thread:
+        thread.submit(asyncio.run, coroutine).result()
+
+
+class _Run:
+    """One run against one server. Use `run` once."""
+
+    def __init__(
+        self, connection: Connection, runtime: "EndpointRuntime", section: str, ledger: Ledger
+    ) -> None:
+        self._connection, self._runtime, self._section = connection, runtime, section
+        self._ledger, self._report = ledger, ledger.report
         self._limit = AdaptiveLimit(runtime.max_concurrency)
         self._stop: BridoError | None = None
         self._stopping = asyncio.Event()
         self._wrong = 0
         self._last_answer = time.monotonic()
-        self.report, self._advance = report, advance
 
     async def run(self, questions: Iterable[Question]) -> None:
         """Ask all questions and commit every answer; nothing is returned, the store has them.
@@ -78,7 +85,7 @@ class Asker:
         # Half as many workers again as calls in flight: while an answer waits for the disk (a
         # synced commit can take 0.1 s), another worker asks.
         count = self._runtime.max_concurrency + (self._runtime.max_concurrency + 1) // 2
-        async with Writer(self._store) as self._writer:
+        async with Writer(self._ledger.store) as self._writer:
             workers = [self._work(parts) for _ in range(count)]
             await asyncio.gather(*workers)
         if self._stop is not None:
@@ -100,7 +107,7 @@ class Asker:
                 self._stop_all(error)
             if self._stop is not None:
                 return
-            self._advance(len(question.samples))
+            self._ledger.advance(len(question.samples))
 
     def _stop_all(self, error: BridoError) -> None:
         """Start no further call; calls in flight end in peace, waiting ones at once."""
@@ -115,12 +122,12 @@ class Asker:
             try:
                 answers = await self._attempt(question)
             except CallFailed as error:
-                self.report.trouble[error.what] += 1
+                self._report.trouble[error.what] += 1
                 self._check_health(error)
                 failures += not error.overloaded
                 waits += 1
                 if error.final or failures >= self._runtime.max_attempts:
-                    self.report.given_up += 1
+                    self._report.given_up += 1
                     return
                 await self._wait(error, waits)
             else:
@@ -132,13 +139,14 @@ class Asker:
         try:
             if self._stop is not None:
                 return []
-            reservation = self._budget.reserve(question.characters, len(question.samples))
+            reservation = self._ledger.budget.reserve(question.characters, len(question.samples))
             try:
-                self.report.calls += 1
-                answers = await self._endpoint.ask(question)
-                self._count(question, answers)
+                self._report.calls += 1
+                answers = await self._connection.ask(question)
+                rows = self._ledger.received(question, answers)
+                self._check_answer(answers[0])
             finally:
-                self._budget.release(reservation)
+                self._ledger.budget.release(reservation)
         except CallFailed as error:
             if error.overloaded or error.what == "timeout":
                 self._limit.slow_down(admitted_at, error.retry_after)
@@ -147,45 +155,38 @@ class Asker:
             self._limit.succeeded()
         finally:
             self._limit.release()
-        samples = question.samples[: len(answers)]
-        await self._writer.commit(
-            [
-                Row(question.judge, question.key, sample, 0 if i else question.characters, answer)
-                for i, (sample, answer) in enumerate(zip(samples, answers, strict=True))
-            ]
-        )
+        await self._writer.commit(rows)
         return answers
 
-    def _count(self, question: Question, answers: list[Answer]) -> None:
+    def _check_answer(self, first: Answer) -> None:
+        """Note that the server is well; start no further call where a budget cannot be kept."""
         self._last_answer = time.monotonic()
-        self.report.answers += len(answers)
-        paid = answers[0]
-        if self._budget.limited and not paid.prompt_tokens:
-            # The answer itself is kept by the caller; only further calls are not made.
+        if self._ledger.budget.limited and not first.prompt_tokens:
+            # The answer itself is kept by the caller.
             self._stop_all(
                 BridoError(
-                    "runtime.judge: a budget (max_cost, max_tokens) is set, but the judge's "
-                    "server reports no token usage: take the budget away or use another server"
+                    f"{self._section}: a budget (runtime.endpoint: max_cost, max_tokens) is set, "
+                    "but the server reports no token usage: take the budget away or use another "
+                    "server"
                 )
             )
-        self._budget.count(question.characters, paid.prompt_tokens, paid.answer_tokens)
 
     def _check_health(self, error: CallFailed) -> None:
         """Stop where further calls are pointless."""
         silent = time.monotonic() - self._last_answer
         patience = self._runtime.patience_seconds
         self._wrong += error.final and error.status is not None
-        if self._wrong >= _WRONG_CALLS and not self.report.answers:
+        if self._wrong >= _WRONG_CALLS and not self._report.answers:
             raise BridoError(
-                f"the judge's server refuses every call ({error.what}): a parameter of "
-                "evaluation.geval may be one it does not take (null leaves it out); "
-                "runtime.judge.show_content: true shows the server's own words"
+                f"{self._section}: the server refuses every call ({error.what}): a parameter of "
+                f"{self._section} may be one it does not take (null leaves it out); "
+                "runtime.endpoint.show_content: true shows the server's own words"
             )
         if silent > patience or (error.retry_after or 0.0) > patience:
             raise BridoError(
-                f"the judge's server gave no answer for {silent:.0f} s (last: {error.what}"
-                f"{self._asks_to_wait(error)}); everything answered so far is kept, run again "
-                "to go on, or raise runtime.judge.patience_seconds"
+                f"{self._section}: the server gave no answer for {silent:.0f} s (last: "
+                f"{error.what}{self._asks_to_wait(error)}); everything answered so far is kept, "
+                "run again to go on, or raise runtime.endpoint.patience_seconds"
             )
 
     @staticmethod

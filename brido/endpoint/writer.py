@@ -4,13 +4,13 @@ import asyncio
 from concurrent.futures import ThreadPoolExecutor
 from types import TracebackType
 
-from brido.evaluation.geval.store import Row, Store
+from brido.endpoint.store import AnswerStore, Row
 
 
 class Writer:
     """Appends to a store from a thread of its own, so that waiting for the disk delays no call."""
 
-    def __init__(self, store: Store) -> None:
+    def __init__(self, store: AnswerStore) -> None:
         self._store = store
         self._waiting: list[tuple[list[Row], asyncio.Future[None]]] = []
         self._task: asyncio.Task[None] | None = None

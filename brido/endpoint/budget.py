@@ -1,12 +1,14 @@
-"""What a judge costs: estimates before anything is spent, and a limit that is kept."""
+"""What asking costs: estimates before anything is spent, and a limit that is kept."""
+
+from typing import TYPE_CHECKING
 
 from brido.errors import BridoError
-from brido.settings import JudgeRuntime
 
-# Until the judge has answered once, English text is taken as four characters a token.
+if TYPE_CHECKING:
+    from brido.settings import EndpointRuntime
+
+# Until the model has answered once, English text is taken as four characters a token.
 CHARACTERS_PER_TOKEN = 4.0
-# Answers are a short form: what a call is expected to bring where nothing is known yet.
-EXPECTED_ANSWER_TOKENS = 40
 
 
 class Budget:
@@ -14,11 +16,12 @@ class Budget:
 
     A call is let through only if everything spent, everything in flight and the call itself, each
     answer at its longest, stay within the limits. Prompt tokens are estimated from characters at
-    the rate that the judge's earlier answers showed.
+    the rate that the model's earlier answers showed.
     """
 
-    def __init__(self, runtime: JudgeRuntime, answer_limit: int) -> None:
-        self._runtime, self._answer_limit = runtime, answer_limit
+    def __init__(self, runtime: "EndpointRuntime", section: str, answer_limit: int) -> None:
+        """`answer_limit`: tokens of the longest answer; `section`: whom errors name."""
+        self._runtime, self._section, self._answer_limit = runtime, section, answer_limit
         self.prompt_tokens = self.answer_tokens = 0
         self._characters = self._counted_tokens = 0
         self._reserved_prompt = self._reserved_answer = 0
@@ -52,12 +55,14 @@ class Budget:
         reservation = (self.prompt_estimate(characters), answers * self._answer_limit)
         prompt = self.prompt_tokens + self._reserved_prompt + reservation[0]
         answer = self.answer_tokens + self._reserved_answer + reservation[1]
-        maximum = self._runtime.max_tokens
+        maximum, limit = self._runtime.max_tokens, self._runtime.max_cost
+        reached = None
         if maximum is not None and prompt + answer > maximum:
-            raise BudgetReached(f"runtime.judge.max_tokens ({maximum:,}) is reached: {self}")
-        limit = self._runtime.max_cost
-        if limit is not None and self.cost(prompt, answer) > limit:
-            raise BudgetReached(f"runtime.judge.max_cost ({limit:g}) is reached: {self}")
+            reached = f"max_tokens ({maximum:,})"
+        elif limit is not None and self.cost(prompt, answer) > limit:
+            reached = f"max_cost ({limit:g})"
+        if reached:
+            raise BudgetReached(f"{self._section}: runtime.endpoint.{reached} is reached: {self}")
         self._reserved_prompt += reservation[0]
         self._reserved_answer += reservation[1]
         return reservation
@@ -78,11 +83,15 @@ class Budget:
         """Whether prices are known."""
         return self._runtime.input_price is not None and self._runtime.output_price is not None
 
-    def __str__(self) -> str:
-        text = f"{self.prompt_tokens:,} prompt and {self.answer_tokens:,} answer tokens"
+    def described(self, prompt_tokens: int, answer_tokens: int) -> str:
+        """So many tokens in words, with their price where it is known."""
+        text = f"{prompt_tokens:,} prompt and {answer_tokens:,} answer tokens"
         if self.priced:
-            text += f", cost {self.cost(self.prompt_tokens, self.answer_tokens):.4f}"
+            text += f", cost {self.cost(prompt_tokens, answer_tokens):.4f}"
         return text
+
+    def __str__(self) -> str:
+        return self.described(self.prompt_tokens, self.answer_tokens)
 
 
 class BudgetReached(BridoError):

@@ -3,7 +3,7 @@
 import asyncio
 import time
 
-from brido.evaluation.geval.limiter import AdaptiveLimit
+from brido.endpoint.limiter import AdaptiveLimit
 
 
 def test_it_grows_to_the_cap_and_never_above():

@@ -10,60 +10,60 @@ import time
 
 import pytest
 
+from brido.endpoint import Answer, AskedModel
+from brido.endpoint.store import AnswerStore, Row
 from brido.errors import BridoError
-from brido.evaluation.geval.answers import Answer, Judge
-from brido.evaluation.geval.store import Row, Store
 
-JUDGE = Judge("openai", "model", None, {"temperature": 1.0})
-MESSAGES = [{"role": "user", "content": "Mark this."}]
+MODEL = AskedModel("openai", "model", None, {"temperature": 1.0})
+MESSAGES = [{"role": "user", "content": "Sum it up."}]
 
 
-def row(text="4", sample=0, judge=JUDGE, messages=MESSAGES, **fields):
-    return Row(judge, judge.key(messages), sample, 10, Answer(text, **fields))
+def row(text="4", sample=0, model=MODEL, messages=MESSAGES, **fields):
+    return Row(model, model.key(messages), sample, 10, Answer(text, **fields))
 
 
 def test_what_is_stored_comes_back(tmp_path):
     tokens = [("4", [("4", -0.25), ("5", -1.5)]), ("\n", None)]
     answer = Answer("“4”\n", "stop", False, "model-0613", 120, 7, tokens)
-    with Store(tmp_path / "a.sqlite") as store:
-        store.append([Row(JUDGE, "k", 3, 500, answer), Row(JUDGE, "k", 0, 0, Answer("5"))])
-    with Store(tmp_path / "a.sqlite", must_exist=True) as store:
+    with AnswerStore(tmp_path / "a.sqlite") as store:
+        store.append([Row(MODEL, "k", 3, 500, answer), Row(MODEL, "k", 0, 0, Answer("5"))])
+    with AnswerStore(tmp_path / "a.sqlite", must_exist=True) as store:
         assert store.samples("k") == {0, 3}
         assert store.answers("k", 10) == {0: Answer("5"), 3: answer}
         assert store.answers("k", 3) == {0: Answer("5")}
         assert store.answers("other", 3) == {}
-        assert store.usage(JUDGE) == (500, 120, 7)
+        assert store.usage(MODEL) == (500, 120, 7)
 
 
 def test_an_answer_is_final(tmp_path):
-    with Store(tmp_path / "a.sqlite") as store:
+    with AnswerStore(tmp_path / "a.sqlite") as store:
         store.append([row("first")])
         store.append([row("second"), row("third", sample=1)])
-        texts = {number: a.text for number, a in store.answers(JUDGE.key(MESSAGES), 9).items()}
+        texts = {number: a.text for number, a in store.answers(MODEL.key(MESSAGES), 9).items()}
         assert texts == {0: "first", 1: "third"}
 
 
 def test_every_part_of_a_question_is_in_its_key():
     keys = {
-        judge.key(messages)
-        for judge in (
-            JUDGE,
-            Judge("transformers", "model", None, {"temperature": 1.0}),
-            Judge("openai", "other", None, {"temperature": 1.0}),
-            Judge("openai", "model", "2", {"temperature": 1.0}),
-            Judge("openai", "model", None, {"temperature": 0.5}),
-            Judge("openai", "model", None, {"temperature": 1.0, "top_p": 1.0}),
+        model.key(messages)
+        for model in (
+            MODEL,
+            AskedModel("transformers", "model", None, {"temperature": 1.0}),
+            AskedModel("openai", "other", None, {"temperature": 1.0}),
+            AskedModel("openai", "model", "2", {"temperature": 1.0}),
+            AskedModel("openai", "model", None, {"temperature": 0.5}),
+            AskedModel("openai", "model", None, {"temperature": 1.0, "top_p": 1.0}),
         )
         for messages in (
             MESSAGES,
-            [{"role": "system", "content": "Mark this."}],
-            [{"role": "user", "content": "Mark that."}],
+            [{"role": "system", "content": "Sum it up."}],
+            [{"role": "user", "content": "Sum that up."}],
             [*MESSAGES, *MESSAGES],
         )
     }
     assert len(keys) == 24
-    assert Judge("openai", "model", None, {"b": 1, "a": 2}).key(MESSAGES) == (
-        Judge("openai", "model", None, {"a": 2, "b": 1}).key(MESSAGES)
+    assert AskedModel("openai", "model", None, {"b": 1, "a": 2}).key(MESSAGES) == (
+        AskedModel("openai", "model", None, {"a": 2, "b": 1}).key(MESSAGES)
     )
 
 
@@ -71,7 +71,7 @@ def test_only_the_owner_can_read_it_or_its_journal(tmp_path):
     path = tmp_path / "deep" / "a.sqlite"
     old = os.umask(0)
     try:
-        with Store(path) as store:
+        with AnswerStore(path) as store:
             store.append([row()])
             files = sorted(path.parent.iterdir())
             assert len(files) == 3  # the file, its journal and the journal's index
@@ -79,29 +79,29 @@ def test_only_the_owner_can_read_it_or_its_journal(tmp_path):
     finally:
         os.umask(old)
     path.chmod(0o644)
-    with Store(path):
+    with AnswerStore(path):
         assert stat.S_IMODE(path.stat().st_mode) == 0o600
 
 
 def test_it_holds_no_prompt(tmp_path):
-    with Store(tmp_path / "a.sqlite") as store:
+    with AnswerStore(tmp_path / "a.sqlite") as store:
         store.append([row()])
-    assert b"Mark this" not in (tmp_path / "a.sqlite").read_bytes()
+    assert b"Sum it up" not in (tmp_path / "a.sqlite").read_bytes()
 
 
 def test_several_answers_are_committed_all_or_none(tmp_path):
-    with Store(tmp_path / "a.sqlite") as store:
+    with AnswerStore(tmp_path / "a.sqlite") as store:
         with pytest.raises(BridoError, match="cannot be used"):
             store.append([row("good"), row(None, sample=1)])
-        assert store.samples(JUDGE.key(MESSAGES)) == set()
+        assert store.samples(MODEL.key(MESSAGES)) == set()
 
 
 def test_abilities_are_remembered_by_model_and_revision(tmp_path):
-    with Store(tmp_path / "a.sqlite") as store:
-        assert store.ability(JUDGE, "json_schema") is None
-        store.set_ability(JUDGE, "json_schema", False)
-        assert store.ability(JUDGE, "json_schema") is False
-        other = Judge("openai", "model", "2", {})
+    with AnswerStore(tmp_path / "a.sqlite") as store:
+        assert store.ability(MODEL, "json_schema") is None
+        store.set_ability(MODEL, "json_schema", False)
+        assert store.ability(MODEL, "json_schema") is False
+        other = AskedModel("openai", "model", "2", {})
         assert store.ability(other, "json_schema") is None
 
 
@@ -109,12 +109,12 @@ def test_a_file_that_is_no_store(tmp_path):
     path = tmp_path / "a.sqlite"
     path.write_text("These are not the answers that you are looking for. " * 20)
     with pytest.raises(BridoError, match=r"a\.sqlite cannot be used"):
-        Store(path)
+        AnswerStore(path)
 
 
 def test_a_store_that_is_not_there(tmp_path):
     with pytest.raises(BridoError, match="no store of answers"):
-        Store(tmp_path / "a.sqlite", must_exist=True)
+        AnswerStore(tmp_path / "a.sqlite", must_exist=True)
     assert not (tmp_path / "a.sqlite").exists()
 
 
@@ -124,11 +124,11 @@ def test_a_store_of_a_newer_version(tmp_path):
         connection.execute("PRAGMA user_version=99")
     connection.close()
     with pytest.raises(BridoError, match="newer version"):
-        Store(path)
+        AnswerStore(path)
 
 
 def _append_for_ever(path, told):
-    with Store(path) as store:
+    with AnswerStore(path) as store:
         for number in range(10**9):
             store.append([row(str(number), messages=[{"role": "user", "content": str(number)}])])
             told.write(f"{number}\n")
@@ -148,15 +148,15 @@ def test_what_was_committed_outlives_a_killed_process(tmp_path):
         process.join()
     numbers = told.read_text().split()
     assert len(numbers) >= 50
-    with Store(path) as store:
+    with AnswerStore(path) as store:
         for number in numbers[:-1]:
-            key = JUDGE.key([{"role": "user", "content": number}])
+            key = MODEL.key([{"role": "user", "content": number}])
             assert store.answers(key, 1)[0].text == number
         store.append([row("goes on")])
 
 
 def test_parameters_are_readable_beside_the_answers(tmp_path):
-    with Store(tmp_path / "a.sqlite") as store:
+    with AnswerStore(tmp_path / "a.sqlite") as store:
         store.append([row()])
     connection = sqlite3.connect(tmp_path / "a.sqlite")
     ((model, parameters),) = connection.execute("SELECT model, parameters FROM judges")

@@ -1,0 +1,69 @@
+"""What has to be asked: found out before anything is spent."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from brido.endpoint.answers import AskedModel, Message, Question, characters
+from brido.endpoint.store import AnswerStore
+
+Prompt = tuple[AskedModel, Sequence[Message]]
+
+
+@dataclass(frozen=True)
+class _Missing:
+    prompt: int
+    samples: tuple[int, ...]
+    characters: int
+
+
+class Plan:
+    """The questions of a run: keys for all of them, and those that lack answers."""
+
+    def __init__(self, prompts: Sequence[Prompt], samples: int, store: AnswerStore) -> None:
+        """Each of `prompts` is to have `samples` answers; equal prompts are one question.
+
+        A prompt is taken again when its question is asked: a sequence that renders each anew keeps
+        no text in memory.
+        """
+        self._prompts, self.samples, self._store = prompts, samples, store
+        self.keys: list[str] = []
+        self.missing: list[_Missing] = []
+        self.stored = 0
+        seen: set[str] = set()
+        for number in range(len(prompts)):
+            model, messages = prompts[number]
+            key = model.key(messages)
+            self.keys.append(key)
+            if key not in seen:
+                seen.add(key)
+                self._look_up(number, key, characters(messages))
+
+    def _look_up(self, number: int, key: str, length: int) -> None:
+        missing = self._lacking(key)
+        self.stored += self.samples - len(missing)
+        if missing:
+            self.missing.append(_Missing(number, missing, length))
+
+    def _lacking(self, key: str) -> tuple[int, ...]:
+        answered = self._store.samples(key)
+        return tuple(sample for sample in range(self.samples) if sample not in answered)
+
+    def questions(self) -> Iterator[Question]:
+        """The questions that lack answers, in order.
+
+        The store is looked at again when the first is drawn: another run may have asked meanwhile.
+        """
+        lacking = [(item.prompt, self._lacking(self.keys[item.prompt])) for item in self.missing]
+        for prompt, samples in lacking:
+            if samples:
+                model, messages = self._prompts[prompt]
+                yield Question(model, self.keys[prompt], messages, samples)
+
+    def calls(self, samples_per_call: int) -> int:
+        """How many calls the missing answers take when no call fails."""
+        return sum(-(-len(item.samples) // samples_per_call) for item in self.missing)
+
+    @property
+    def answers(self) -> int:
+        """How many answers are missing."""
+        return sum(len(item.samples) for item in self.missing)
