@@ -2,7 +2,7 @@
 
 import errno
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 
 class BridoError(Exception):
@@ -17,6 +17,11 @@ class BridoError(Exception):
         """One error that lists every problem, so that a user fixes all of them in one go."""
         lines = [f"  - {problem}" for problem in problems]
         return cls("\n".join([heading, *lines]))
+
+
+def some(items: Sequence[str], limit: int = 5) -> str:
+    """`a, b, c`, with `, ...` where there are more than `limit`."""
+    return ", ".join(items[:limit]) + (", ..." if len(items) > limit else "")
 
 
 def causes(error: BaseException | None) -> Iterator[BaseException]:
