@@ -13,9 +13,16 @@ class BridoError(Exception):
     """
 
     @classmethod
-    def from_problems(cls, heading: str, problems: Iterable[str]) -> "BridoError":
-        """One error that lists every problem, so that a user fixes all of them in one go."""
+    def from_problems(
+        cls, heading: str, problems: Iterable[str], limit: int | None = None
+    ) -> "BridoError":
+        """One error that lists every problem, so that a user fixes all of them in one go.
+
+        Of more than `limit` problems the others are counted.
+        """
         lines = [f"  - {problem}" for problem in problems]
+        if limit is not None and len(lines) > limit:
+            lines[limit:] = [f"  - and {len(lines) - limit:,} more"]
         return cls("\n".join([heading, *lines]))
 
 

@@ -1,6 +1,6 @@
 """Stage train: contrastive fine-tuning of the base model on the candidates' order (Eq. 1 and 3).
 
-`BRIDO_LAUNCH="--num_processes 8"` runs it on several accelerators (see `brido.launch`).
+`BRIDO_LAUNCH="--num_processes 8"` runs it on several accelerators (see `brido.training.launch`).
 """
 
 import dataclasses
@@ -21,7 +21,6 @@ from brido.atomic import atomic_folder
 from brido.config import load_params
 from brido.errors import BridoError, run_command
 from brido.evaluation import Evaluation, Inputs, mentions, rouge
-from brido.launch import relaunch, this_process
 from brido.models.checkpoint import save
 from brido.progress import say
 from brido.settings import MentionsSettings, Params, RougeMetricSettings
@@ -29,6 +28,7 @@ from brido.tables import CANDIDATES, CORPUS, SCORES, read_batches, read_metadata
 from brido.training.batches import Encoder
 from brido.training.checkpointing import Checkpoints, remove_stale
 from brido.training.documents import RankedDocument, RankedDocuments
+from brido.training.launch import is_main, relaunch
 from brido.training.loop import Task, documents_at_once, train
 from brido.training.sample import SampleGenerator
 from brido.work.shards import content_hash, fingerprint, work_root
@@ -44,7 +44,7 @@ def main() -> None:
     relaunch("stages.train")
     task = make_task(params)
     state = train(task)
-    if this_process().is_main:
+    if is_main():
         with atomic_folder(paths.checkpoint("tuned")) as temporary:
             save(task.model, task.encoder.tokenizer, temporary)
         Checkpoints(task.folder).clear()
@@ -66,7 +66,7 @@ def make_task(params: Params) -> Task:
     limits = reading.max_source_tokens, settings.max_candidate_tokens
     encoder = Encoder(tokenizer, model, *limits, reading.decoder_prefix)
     sample = validation.sample(settings.validation.documents)
-    if this_process().is_main:
+    if is_main():
         remove_stale(folder)
     task = Task(model, encoder, documents, sample, settings, params.runtime, folder, HISTORY)
     texts = [document.document for document in sample]
@@ -97,7 +97,7 @@ def ranked(split: str) -> RankedDocuments:
         _table(paths.candidates(split), CANDIDATES, "generate", ["id", "candidates"]),
         _table(paths.scores(split), SCORES, "score", ["id", "scores", "order"]),
     )
-    if documents.skipped and this_process().is_main:
+    if documents.skipped and is_main():
         say(
             f"train: {len(documents.skipped):,} {split} documents have fewer than two distinct "
             f"candidates and are left out: {', '.join(documents.skipped[:5])}"

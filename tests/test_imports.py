@@ -14,11 +14,10 @@ ROOT = Path(__file__).parent.parent
 # What every stage uses to read, write and speak. Results do not depend on it, so a changed error
 # message does not retrain a model: dvc.yaml leaves it out.
 PLUMBING = {
-    "section", "settings", "config", "errors", "atomic", "tables", "work", "progress", "launch",
-    "device",
+    "section", "settings", "config", "errors", "atomic", "tables", "work", "progress", "device",
 }  # fmt: skip
 BASIC = {"errors", "section", "atomic"}
-MIDDLE = {"tables", "work", "text", "progress", "launch", "device"}
+MIDDLE = {"tables", "work", "text", "progress", "device"}
 PURE = {"brido/consensus.py", "brido/rouge", "brido/training/loss.py"}
 
 

@@ -14,12 +14,11 @@ from transformers.utils.logging import disable_progress_bar
 from brido.candidates.batching import MemoryBudget, encode_sources, pad_batch, plan_batches
 from brido.device import choose_device
 from brido.errors import BridoError
-from brido.launch import Process
 from brido.models.family import family_of, inference_dtype, source_positions
 from brido.models.layout import columns_first
 from brido.search import SamplingSettings, SearchSettings, diverse_beam_search
 from brido.search.sampling import document_uniforms, sample
-from brido.settings import RuntimeSettings
+from brido.settings import ReadingSettings, RuntimeSettings
 
 
 @dataclass(frozen=True)
@@ -47,16 +46,16 @@ class Generator:
         self,
         folder: Path,
         runtime: RuntimeSettings,
-        max_source_tokens: int,
-        process: Process,
+        reading: ReadingSettings,
+        device: str | None = None,
     ) -> None:
-        """Load `folder` for inference.
+        """Load `folder` for inference on `device` (None: what `runtime` says).
 
         Raises:
             BridoError: the device is not there, or the sources are longer than the model's
                 positions.
         """
-        self.device = _device(runtime, process)
+        self.device = _device(device or runtime.device, runtime.threads)
         auto = runtime.precision == "auto"
         dtype = inference_dtype(self.device) if auto else getattr(torch, runtime.precision)
         disable_progress_bar()  # of a fraction of a second
@@ -65,13 +64,13 @@ class Generator:
         self.model = model.to(self.device).eval()
         if self.device.type == "cpu":
             columns_first(self.model)
-        self.max_source_tokens = max_source_tokens
+        self.max_source_tokens = reading.max_source_tokens
         self.budget = MemoryBudget(runtime.batch_tokens)
         positions = source_positions(self.model.config)
-        if positions is not None and max_source_tokens > positions:
+        if positions is not None and self.max_source_tokens > positions:
             raise BridoError(
-                f"reading: max_source_tokens ({max_source_tokens}) is more than the {positions} "
-                f"positions of {folder}"
+                f"reading: max_source_tokens ({self.max_source_tokens}) is more than the "
+                f"{positions} positions of {folder}"
             )
 
     def generate(
@@ -139,11 +138,7 @@ class Generator:
         return [" ".join(text.split()) for text in texts]
 
 
-def _device(runtime: RuntimeSettings, process: Process) -> torch.device:
-    device = choose_device(runtime.device, runtime.threads)
-    if device.type == "mps":
-        # Scores of hypotheses are float64, which Apple's GPUs do not have.
-        return torch.device("cpu")
-    if device.type == "cuda" and process.count > 1 and device.index is None:
-        return torch.device("cuda", process.local_rank)
-    return device
+def _device(name: str, threads: int) -> torch.device:
+    device = choose_device(name, threads)
+    # Scores of hypotheses are float64, which Apple's GPUs do not have.
+    return torch.device("cpu") if device.type == "mps" else device
