@@ -11,10 +11,9 @@ from transformers import AutoModelForSeq2SeqLM, AutoTokenizer, GPT2Config, Pegas
 
 from brido.candidates.local import Generator
 from brido.errors import BridoError
-from brido.launch import Process
 from brido.models.checkpoint import store_checkpoint
 from brido.search import SearchSettings
-from brido.settings import RuntimeSettings, TrainingSettings
+from brido.settings import ReadingSettings, RuntimeSettings, TrainingSettings
 from brido.training.batches import Encoder
 from brido.training.documents import RankedDocument
 from brido.training.step import ContrastiveStep
@@ -151,7 +150,7 @@ def test_mbart_and_t5_go_from_a_folder_to_candidates_and_a_loss(make, tmp_path: 
     assert all(torch.equal(value, original[name]) for name, value in copy.state_dict().items())
 
     runtime = RuntimeSettings(batch_tokens=400)
-    generator = Generator(stored, runtime, 60, Process())
+    generator = Generator(stored, runtime, ReadingSettings(max_source_tokens=60))
     assert generator.model.get_output_embeddings().weight.stride(0) == 1  # by columns
     search = SearchSettings(num_beams=4, num_beam_groups=4, diversity_penalty=1.0, max_length=12)
     (document, reference), *_ = tiny_hub.texts()
