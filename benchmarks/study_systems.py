@@ -84,19 +84,14 @@ class Seed:
     def candidates(self, split: str) -> list[dict[str, Any]]:
         """The candidates table of a split."""
         from brido.candidates.local import Generator
-        from brido.launch import Process
-        from stages.generate import search_method
+        from brido.candidates.worker import search_method
 
         path = self.folder / f"candidates-{split}.parquet"
         if not path.is_file():
             settings = self.params.generation
             rows = self.rows[split][: getattr(settings, f"{split}_documents")]
-            generator = Generator(
-                self.base(),
-                self.params.runtime,
-                self.params.reading_of("base").max_source_tokens,
-                Process(),
-            )
+            reading = self.params.reading_of("base")
+            generator = Generator(self.base(), self.params.runtime, reading)
             ids = [row["id"] for row in rows]
             texts = [row["document"] for row in rows]
             found = generator.generate(ids, texts, search_method(settings))
@@ -186,17 +181,15 @@ class Seed:
     def decode(self, checkpoint: Path, split: str, length_penalty: float) -> list[str]:
         """A model's summaries of a split under one length penalty of the search."""
         from brido.candidates.local import Generator
-        from brido.launch import Process
-        from stages.decode import DEFAULTS, search_settings
+        from stages.decode import search_settings
 
         path = checkpoint.parent / "decoded" / f"{checkpoint.name}-{split}-{length_penalty:g}.json"
         if not path.is_file():
             from brido.search import SearchSettings
 
-            used = search_settings(checkpoint, self.params.decoding)
-            search = {name: used[name] for name in DEFAULTS} | {"length_penalty": length_penalty}
-            tokens = self.params.reading_of("base").max_source_tokens
-            generator = Generator(checkpoint, self.params.runtime, tokens, Process())
+            search = search_settings(checkpoint, self.params.decoding)
+            search["length_penalty"] = length_penalty
+            generator = Generator(checkpoint, self.params.runtime, self.params.reading_of("base"))
             rows = self.rows[split]
             found = generator.generate(
                 [row["id"] for row in rows],

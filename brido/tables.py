@@ -249,6 +249,5 @@ def read_records(path: Path) -> list[dict[str, Any]]:
         else:
             problems.append(f"line {number}: a JSON object is expected")
     if problems:
-        more = [f"and {len(problems) - 10} more"] if len(problems) > 10 else []
-        raise BridoError.from_problems(f"{path} cannot be used:", problems[:10] + more)
+        raise BridoError.from_problems(f"{path} cannot be used:", problems, limit=10)
     return records

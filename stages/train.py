@@ -1,17 +1,17 @@
 """Stage train: contrastive fine-tuning of the base model on the candidates' order (Eq. 1 and 3).
 
-`BRIDO_LAUNCH="--num_processes 8"` runs it on several accelerators (see `brido.launch`).
+`BRIDO_LAUNCH="--num_processes 8"` runs it on several accelerators (see `brido.training.launch`).
 """
 
 from brido.atomic import atomic_folder
 from brido.config import load_params
 from brido.errors import run_command
-from brido.launch import relaunch, this_process
 from brido.models import LanguageModel
 from brido.progress import say
 from brido.settings import Params
 from brido.training.checkpointing import Checkpoints, remove_stale
 from brido.training.documents import read_ranked
+from brido.training.launch import is_main, relaunch
 from brido.training.loop import Task, documents_at_once, train
 from brido.training.measures import sample_measures
 from brido.training.sample import SampleGenerator
@@ -28,7 +28,7 @@ def main() -> None:
     relaunch("stages.train")
     task = make_task(params)
     state = train(task)
-    if this_process().is_main:
+    if is_main():
         with atomic_folder(paths.checkpoint("tuned")) as temporary:
             task.language.save(temporary)
         Checkpoints(task.folder).clear()
@@ -47,7 +47,7 @@ def make_task(params: Params) -> Task:
     documents, validation = (read_ranked(*tables[split]) for split in SPLITS)
     inputs = [base, *(path for split in SPLITS for path in tables[split])]
     folder = work_root() / "train" / fingerprint([settings, reading], inputs)
-    if this_process().is_main:
+    if is_main():
         remove_stale(folder)
         for split, ranked in zip(SPLITS, (documents, validation), strict=True):
             if ranked.skipped:

@@ -14,11 +14,11 @@ ROOT = Path(__file__).parent.parent
 # What every stage uses to read, write and speak. Results do not depend on it, so a changed error
 # message does not retrain a model: dvc.yaml leaves it out.
 PLUMBING = {
-    "section", "settings", "config", "errors", "atomic", "tables", "work", "progress", "launch",
+    "section", "settings", "config", "errors", "atomic", "tables", "work", "progress",
     "device", "hub", "store",
 }  # fmt: skip
 BASIC = {"errors", "section", "atomic"}
-MIDDLE = {"tables", "work", "text", "progress", "launch", "device", "store", "bootstrap"}
+MIDDLE = {"tables", "work", "text", "progress", "device", "store", "bootstrap"}
 # The metrics are imported by name: by whoever measures, for their code, and by whoever shows
 # numbers, for their declarations alone.
 METRICS = [f"brido.evaluation.{name}" for name in BUILT_IN]

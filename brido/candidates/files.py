@@ -6,7 +6,7 @@ import math
 from pathlib import Path
 from typing import Any
 
-from brido.errors import BridoError
+from brido.errors import BridoError, some
 from brido.tables import read_records
 
 
@@ -31,23 +31,23 @@ def read_candidates(path: Path, ids: list[str], num_candidates: int) -> list[dic
             repeated.append(row["id"])
         found[row["id"]] = row
     if repeated:
-        problems.append(f"{len(repeated)} ids occur more than once: {_some(repeated)}")
+        problems.append(f"{len(repeated)} ids occur more than once: {some(repeated)}")
     missing = [name for name in ids if name not in found]
     if missing:
-        problems.append(f"{len(missing)} documents have no candidates: {_some(missing)}")
+        problems.append(f"{len(missing)} documents have no candidates: {some(missing)}")
     wanted = [found[name] for name in ids if name in found]
     wrong = [row["id"] for row in wanted if not _fits(row["candidates"], num_candidates)]
     if wrong:
         problems.append(
             f"{len(wrong)} rows have no list of {num_candidates} texts (generation.num_candidates) "
-            f"in `candidates`: {_some(wrong)}"
+            f"in `candidates`: {some(wrong)}"
         )
     scored = [row for row in wanted if row.get("search_scores")]
     wrong = [row["id"] for row in scored if len(row["search_scores"]) != num_candidates]
     if wrong:
         problems.append(
             f"{len(wrong)} rows have not as many numbers in `search_scores` as candidates: "
-            f"{_some(wrong)}"
+            f"{some(wrong)}"
         )
     if problems:
         raise BridoError.from_problems(f"{path} cannot be used as candidates:", problems)
@@ -77,7 +77,3 @@ def _fits(candidates: Any, count: int) -> bool:
         and len(candidates) == count
         and all(isinstance(text, str) for text in candidates)
     )
-
-
-def _some(names: list[str]) -> str:
-    return ", ".join(names[:5]) + (", ..." if len(names) > 5 else "")

@@ -46,6 +46,7 @@ class RuntimeSettings(Section):
     device: str = "auto"
     precision: Literal["auto", "float32", "bfloat16"] = "auto"
     threads: Count = 1
+    workers: Positive | None = None
     batch_tokens: Positive = 16384
     shard_documents: Positive = 200
     checkpoint_minutes: Annotated[float, Field(gt=0)] = 10.0

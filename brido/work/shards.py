@@ -11,6 +11,7 @@ import hashlib
 import json
 import os
 import shutil
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
@@ -19,7 +20,7 @@ import pyarrow as pa
 from pydantic import BaseModel
 
 from brido.errors import BridoError
-from brido.tables import read_batches, write_table
+from brido.tables import read_batches, read_metadata, write_table
 
 
 def work_root() -> Path:
@@ -93,10 +94,17 @@ class Shards:
         """Finish shard `index`, atomically; `metadata` says what was special about it."""
         write_table(self.path(index), [rows], self.schema, metadata)
 
-    def read(self, count: int) -> Iterator[pa.RecordBatch]:
-        """The rows of shards 0 to count - 1 in order; BridoError names one that is missing."""
-        for index in range(count):
+    def read(self, indices: Iterable[int]) -> Iterator[pa.RecordBatch]:
+        """The rows of these shards in order; BridoError names one that is missing."""
+        for index in indices:
             yield from read_batches(self.path(index), self.schema, "")
+
+    def totals(self, indices: Iterable[int]) -> Counter[str]:
+        """The sums of what these shards' metadata count; 0 for what none of them counts."""
+        totals: Counter[str] = Counter()
+        for index in indices:
+            totals.update(read_metadata(self.path(index), ""))
+        return totals
 
     def clear(self) -> None:
         """Remove the work folder: call it when the stage's output is in place."""

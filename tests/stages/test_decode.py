@@ -7,6 +7,7 @@ import sys
 import pytest
 import small_project
 
+from brido.candidates.worker import SummaryWorker
 from brido.errors import BridoError
 from brido.search import SearchSettings, beam_search
 from brido.settings import DecodingSettings
@@ -21,7 +22,6 @@ def project(tmp_path, monkeypatch):
     small_project.write_project(tmp_path)
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("BRIDO_WORK", raising=False)
-    monkeypatch.delenv("BRIDO_LAUNCH", raising=False)
     monkeypatch.setattr(sys, "argv", ["stages.decode", "base"])
     return tmp_path
 
@@ -65,8 +65,9 @@ def test_settings_in_use_are_written_beside_the_result(project):
         "max_length": 15,
         "no_repeat_ngram_size": 0,
         "early_stopping": True,
-        "max_source_tokens": 20,
     }
+    reading = read_metadata(paths.decoded("base", "test"), "")["reading"]
+    assert reading["max_source_tokens"] == 20
     changes = {"num_beams": 1, "min_length": 6, "length_penalty": 0.0, "early_stopping": False}
     small_project.write_params(project, decoding=changes)
     _, test = run()
@@ -75,9 +76,7 @@ def test_settings_in_use_are_written_beside_the_result(project):
     assert_decoded(test, SearchSettings(**changes, max_length=15))
 
 
-def test_a_checkpoints_new_tokens_go_before_its_length_and_no_length_at_all_is_said(
-    project, capsys
-):
+def test_no_length_at_all_is_said(project, capsys):
     folder = paths.checkpoint("base")
     path = folder / "generation_config.json"
     settings = json.loads(path.read_text())
@@ -85,6 +84,7 @@ def test_a_checkpoints_new_tokens_go_before_its_length_and_no_length_at_all_is_s
     assert search_settings(folder, DecodingSettings())["max_length"] == 10
     del settings["max_length"]
     path.write_text(json.dumps(settings))
+    assert search_settings(folder, DecodingSettings(max_length=30))["max_length"] == 30
     assert capsys.readouterr().err == ""
     assert search_settings(folder, DecodingSettings())["max_length"] == 20
     assert "says how long a summary may be: 20 tokens" in capsys.readouterr().err
@@ -102,7 +102,7 @@ def test_an_empty_document_has_an_empty_summary(project, capsys):
 def test_unfinished_work_is_picked_up(project, monkeypatch, capsys):
     expected = run()
     shutil.rmtree("data/decoded")
-    original = decode._summaries
+    original = SummaryWorker.__call__
     calls = []
 
     def fail_late(*arguments):
@@ -111,7 +111,7 @@ def test_unfinished_work_is_picked_up(project, monkeypatch, capsys):
             raise KeyboardInterrupt
         return original(*arguments)
 
-    monkeypatch.setattr(decode, "_summaries", fail_late)
+    monkeypatch.setattr(SummaryWorker, "__call__", fail_late)
     with pytest.raises(KeyboardInterrupt):
         decode.main()
     assert not paths.decoded("base", "test").exists()
@@ -120,6 +120,16 @@ def test_unfinished_work_is_picked_up(project, monkeypatch, capsys):
     assert "7 found done" in capsys.readouterr().err
     # Two shards done, the third broken off, then that one and the last.
     assert len(calls) == 5
+
+
+def test_two_processes_make_the_same_bytes(project):
+    tables = [paths.decoded("base", split) for split in decode.SPLITS]
+    decode.main()
+    expected = [path.read_bytes() for path in tables]
+    shutil.rmtree("data/decoded")
+    small_project.write_params(project, runtime={"workers": 2})
+    decode.main()
+    assert [path.read_bytes() for path in tables] == expected
 
 
 @pytest.mark.parametrize("arguments", [[], ["reference"], ["base", "tuned"]])

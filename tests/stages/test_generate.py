@@ -28,7 +28,6 @@ def project(tmp_path, monkeypatch):
     small_project.write_project(tmp_path)
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("BRIDO_WORK", raising=False)
-    monkeypatch.delenv("BRIDO_LAUNCH", raising=False)
     return tmp_path
 
 
@@ -239,34 +238,54 @@ def test_killed_at_any_moment_the_stage_ends_in_the_same_bytes(project):
     assert [path.read_bytes() for path in TABLES] == expected
 
 
+def test_two_processes_make_the_same_bytes(project, capsys):
+    generate.main()
+    expected = [path.read_bytes() for path in TABLES]
+    said = capsys.readouterr().err.splitlines()
+    shutil.rmtree("data/candidates")
+    small_project.write_params(project, runtime={"workers": 2})
+    generate.main()
+    assert [path.read_bytes() for path in TABLES] == expected
+    # One line of progress for both, which alone tells of their speed.
+    assert [line for line in capsys.readouterr().err.splitlines() if "/s" not in line] == [
+        line for line in said if "/s" not in line
+    ]
+
+
+def workers_of(driver):
+    """The processes that a driver has spawned."""
+    found = []
+    for folder in Path("/proc").glob("[0-9]*"):
+        try:
+            parent = (folder / "stat").read_text().rpartition(") ")[2].split()[1]
+            command = (folder / "cmdline").read_text()
+        except OSError:
+            continue
+        if int(parent) == driver.pid and "multiprocessing.spawn" in command:
+            found.append(int(folder.name))
+    return found
+
+
 @pytest.mark.slow
-def test_two_processes_share_the_work_and_one_may_die(project, monkeypatch):
-    """As on two machines: no launcher stops the second process when the first one dies."""
+@pytest.mark.skipif(not Path("/proc/self").exists(), reason="looks processes up in /proc")
+def test_a_worker_killed_in_the_middle_is_named_and_the_bytes_stay_the_same(project):
     small_project.write_params(project, runtime={"shard_documents": 1})
     generate.main()
     expected = [path.read_bytes() for path in TABLES]
     shutil.rmtree("data/candidates")
-    ranks = [
-        start(project, BRIDO_LAUNCHED="1", RANK=str(rank), WORLD_SIZE="2", LOCAL_RANK=str(rank))
-        for rank in (0, 1)
-    ]
+    small_project.write_params(project, runtime={"shard_documents": 1, "workers": 2})
+    driver = start(project)
     wait_for(lambda: len(shards_done(project)) >= 3)
-    os.killpg(ranks[1].pid, signal.SIGKILL)
-    said = ranks[0].communicate()[1]
-    ranks[1].wait()
-    assert ranks[0].returncode == 0, said
-    assert "process 1 of 2" in said
-    assert [path.read_bytes() for path in TABLES] == expected
-
-
-@pytest.mark.slow
-def test_accelerate_starts_the_processes(project):
-    generate.main()
-    expected = [path.read_bytes() for path in TABLES]
-    shutil.rmtree("data/candidates")
-    arguments = "--multi_gpu --num_processes 2 --num_machines 1 --mixed_precision no"
-    process = start(project, BRIDO_LAUNCH=f"{arguments} --dynamo_backend no")
-    said = process.communicate()[1]
-    assert process.returncode == 0, said
-    assert "process 2 of 2" in said
+    assert len(workers_of(driver)) == 2
+    os.kill(workers_of(driver)[1], signal.SIGKILL)
+    said = driver.communicate()[1]
+    assert driver.returncode == 2, said
+    assert "error: a worker process was ended by SIGKILL (memory ran out" in said
+    assert "Traceback" not in said
+    assert not any(path.exists() for path in TABLES)
+    assert len(shards_done(project)) >= 3
+    again = start(project)
+    said = again.communicate()[1]
+    assert again.returncode == 0, said
+    assert "found done" in said
     assert [path.read_bytes() for path in TABLES] == expected

@@ -11,6 +11,7 @@ from ruamel.yaml import YAML
 
 from brido.errors import BridoError
 from brido.rouge import similarity_matrix
+from brido.similarity import Comparer
 from brido.tables import CANDIDATES, CORPUS, read_metadata, write_table
 from brido.text import one_sentence_a_line
 from stages import pairwise
@@ -117,15 +118,15 @@ def test_a_killed_stage_keeps_its_shards_and_ends_in_the_same_bytes(monkeypatch,
     expected = output().read_bytes()
     shutil.rmtree("data/similarity")
 
-    compare, calls = pairwise._similarity, []
+    compare, calls = Comparer.__call__, []
 
-    def killed(work, *arguments):
-        calls.append(work.ids)
+    def killed(self, unit):
+        calls.append(self._candidates)
         if len(calls) == 3:
             raise KeyboardInterrupt
-        return compare(work, *arguments)
+        return compare(self, unit)
 
-    monkeypatch.setattr(pairwise, "_similarity", killed)
+    monkeypatch.setattr(Comparer, "__call__", killed)
     with pytest.raises(KeyboardInterrupt):
         pairwise.main()
     assert not output().exists()
@@ -135,7 +136,7 @@ def test_a_killed_stage_keeps_its_shards_and_ends_in_the_same_bytes(monkeypatch,
     calls[:] = [None] * 10
     capsys.readouterr()
     pairwise.main()
-    done_now = [ids for ids in calls[10:] if ids[0].startswith("train")]
+    done_now = [path for path in calls[10:] if path.stem == "train"]
     assert len(done_now) == 5 - finished
     assert "found done" in capsys.readouterr().err
     assert output().read_bytes() == expected

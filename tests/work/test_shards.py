@@ -45,7 +45,7 @@ def test_finished_shards_survive_and_assemble_in_order():
     again = Shards("generate/train", "k1", DECODED)
     assert again.done(1)
     again.write(0, [row("a")])
-    assert [batch.column("id").to_pylist() for batch in again.read(2)] == [["a"], ["b"]]
+    assert [batch.column("id").to_pylist() for batch in again.read(range(2))] == [["a"], ["b"]]
     again.clear()
     assert not again.folder.exists()
 
@@ -60,4 +60,4 @@ def test_other_settings_start_anew_and_remove_the_stale_folder():
 
 def test_a_missing_shard_is_named():
     with pytest.raises(BridoError, match="000000.parquet is missing"):
-        list(Shards("s", "k", DECODED).read(1))
+        list(Shards("s", "k", DECODED).read([0]))

@@ -1,0 +1,101 @@
+"""Candidates of all documents, from whatever source, and what is told about them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+from typing import Any
+
+from brido.candidates.diversity import distinct_candidates, mean_pairwise_similarity
+from brido.candidates.documents import Part
+from brido.candidates.sources import SOURCES, Request
+from brido.errors import BridoError, some
+from brido.tables import CANDIDATES
+from brido.work.run import Advance, MakeWorker, Result
+from brido.work.shards import fingerprint
+from brido.work.splits import Splits
+
+
+def generate(request: Request) -> Splits:
+    """Make the candidates of every split; what an earlier call has finished is not made again.
+
+    Raises:
+        BridoError: nobody knows the method, the source refuses, or a row has another number of
+            candidates than `num_candidates`.
+    """
+    settings, runtime = request.settings, request.runtime
+    if settings.method not in SOURCES:
+        known = ", ".join(SOURCES)
+        raise BridoError(f"generation.method: {settings.method} is none of {known}")
+    plan = SOURCES[settings.method](request)
+    # Shards of another size are other shards, though they make the same table.
+    key = fingerprint(
+        [settings, request.reading, runtime.shard_documents],
+        [*(documents.path for documents in request.documents.values()), *plan.inputs],
+    )
+    units = {
+        split: documents.parts(runtime.shard_documents)
+        for split, documents in request.documents.items()
+    }
+    work = Splits("generate", key, CANDIDATES, units)
+    make = partial(_Counting, plan.make_worker, settings.num_candidates)
+    work.run(make, plan.workers, "generate", runtime.log_seconds)
+    return work
+
+
+class _Counting:
+    """A source's worker, and counts of what it makes."""
+
+    def __init__(self, make_worker: MakeWorker, size: int, device: str, advance: Advance) -> None:
+        self._worker, self._size = make_worker(device, advance), size
+
+    def __call__(self, part: Part) -> Result:
+        rows, counts = self._worker(part)
+        candidates = [row["candidates"] for row in rows]
+        wrong = [row["id"] for row in rows if len(row["candidates"]) != self._size]
+        if wrong:
+            raise BridoError(
+                f"{len(wrong)} documents got another number of candidates than "
+                f"generation.num_candidates ({self._size}): {some(wrong)}"
+            )
+        return rows, counts | {
+            "documents": len(rows),
+            "distinct": sum(map(distinct_candidates, candidates)),
+            "similarity": sum(map(mean_pairwise_similarity, candidates)),
+            "empty_candidates": sum(texts.count("") for texts in candidates),
+        }
+
+
+def describe(request: Request, split: str, work: Splits) -> dict[str, Any]:
+    """What is true of the whole table of a split: the settings used, and what happened."""
+    totals = work.totals(split)
+    documents = max(totals["documents"], 1)
+    return {
+        "generation": request.settings.model_dump(mode="json"),
+        "reading": request.reading.model_dump(mode="json"),
+        "documents": totals["documents"],
+        "left_out_empty": request.documents[split].left_out,
+        "truncated_sources": totals["truncated_sources"],
+        "distinct_candidates": totals["distinct"] / documents,
+        "mean_pairwise_similarity": totals["similarity"] / documents,
+        "empty_candidates": totals["empty_candidates"],
+        "halved_batches": totals["halved_batches"],
+    }
+
+
+def notes(description: dict[str, Any]) -> Iterator[str]:
+    """What a user should know of a table that `describe` describes, a line each."""
+    yield (
+        f"{description['documents']:,} documents, {description['distinct_candidates']:.1f} of "
+        f"{description['generation']['num_candidates']} candidates distinct, mean pairwise "
+        f"similarity {description['mean_pairwise_similarity']:.3f}"
+    )
+    left_out, truncated = description["left_out_empty"], description["truncated_sources"]
+    if left_out:
+        yield f"{len(left_out)} empty documents left out ({some(left_out)})"
+    if truncated:
+        yield f"{truncated:,} sources cut to {description['reading']['max_source_tokens']} tokens"
+    if description["empty_candidates"]:
+        yield f"{description['empty_candidates']:,} candidates are empty"
+    if description["halved_batches"]:
+        yield f"{description['halved_batches']} batches halved for memory"

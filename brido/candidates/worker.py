@@ -1,0 +1,98 @@
+"""What a process with a model does: candidates or summaries of a part of the documents."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from brido.candidates.documents import Part
+from brido.candidates.local import Generator, Sampling
+from brido.search.settings import SearchSettings
+from brido.settings import ReadingSettings, RuntimeSettings
+from brido.work.run import Advance, Result
+
+if TYPE_CHECKING:
+    from brido.settings import DiverseBeamGeneration, SamplingGeneration
+
+
+class CandidateWorker:
+    """Candidates by diverse beam search, of which every keep_every-th result is kept, or samples.
+
+    Made of the checkpoint's folder, `reading`, `runtime` and `generation`; then see
+    `brido.work.run.MakeWorker`.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        reading: ReadingSettings,
+        runtime: RuntimeSettings,
+        settings: DiverseBeamGeneration | SamplingGeneration,
+        device: str,
+        advance: Advance,
+    ) -> None:
+        self._generator = Generator(folder, runtime, reading, device)
+        self._advance = advance
+        self._method, self._step = search_method(settings), 1
+        if settings.method == "diverse_beam":
+            self._step = settings.keep_every
+
+    def __call__(self, part: Part) -> Result:
+        """A row of the candidates table for each document."""
+        ids, documents = _columns(part.read())
+        result = self._generator.generate(ids, documents, self._method, self._advance)
+        rows = [
+            {"id": name, "candidates": texts[:: self._step], "search_scores": scores[:: self._step]}
+            for name, texts, scores in zip(ids, result.texts, result.scores, strict=True)
+        ]
+        return rows, {"truncated_sources": result.truncated, "halved_batches": result.halved}
+
+
+def search_method(
+    settings: DiverseBeamGeneration | SamplingGeneration,
+) -> SearchSettings | Sampling:
+    """What the generator is asked for: all beams of a search, or num_candidates samples."""
+    if settings.method == "sampling":
+        return Sampling(settings.search(), settings.seed)
+    return settings.search()
+
+
+class SummaryWorker:
+    """The best hypothesis of a beam search; an empty document has an empty summary.
+
+    Made of the checkpoint's folder, `reading`, `runtime` and the search's settings; then see
+    `brido.work.run.MakeWorker`.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        reading: ReadingSettings,
+        runtime: RuntimeSettings,
+        settings: SearchSettings,
+        device: str,
+        advance: Advance,
+    ) -> None:
+        self._generator = Generator(folder, runtime, reading, device)
+        self._settings, self._advance = settings, advance
+
+    def __call__(self, part: Part) -> Result:
+        """A row of the decoded table for each document."""
+        rows = part.read()
+        ids, documents = _columns([row for row in rows if row[1].strip()])
+        result = self._generator.generate(ids, documents, self._settings, self._advance)
+        found: dict[str, dict[str, Any]] = {
+            name: {"id": name, "summary": texts[0], "score": scores[0]}
+            for name, texts, scores in zip(ids, result.texts, result.scores, strict=True)
+        }
+        table = [found.get(name, {"id": name, "summary": "", "score": 0.0}) for name, _ in rows]
+        return table, {
+            "truncated_sources": result.truncated,
+            "empty_documents": len(rows) - len(ids),
+            "empty_summaries": sum(not row["summary"] for row in found.values()),
+            "halved_batches": result.halved,
+        }
+
+
+def _columns(rows: list[tuple[str, str]]) -> tuple[list[str], list[str]]:
+    return [name for name, _ in rows], [document for _, document in rows]

@@ -1,0 +1,45 @@
+"""How a checkpoint wants to be searched: the settings that it comes with."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from brido.search.settings import BeamSettings
+
+# What a search for one summary is told; transformers' own defaults stand there.
+_FIELDS = {
+    name: field.default
+    for name, field in BeamSettings.model_fields.items()
+    if name not in {"num_beam_groups", "diversity_penalty"}
+}
+# The names of the same without the start token, which are heard first.
+_LENGTHS = {"min_length": "min_new_tokens", "max_length": "max_new_tokens"}
+
+
+def own_search(
+    generation_config: Mapping[str, Any], overrides: Mapping[str, Any] | None = None
+) -> dict[str, Any]:
+    """The keys of `SearchSettings` for one summary a document.
+
+    Each is taken from `overrides` where it is not null there, else from the checkpoint's
+    generation_config (as generation_config.json has it; other keys are passed over), else from
+    transformers' defaults. As in transformers, a checkpoint's max_new_tokens goes before its
+    max_length, and min_new_tokens before min_length.
+    """
+    checkpoint = dict(generation_config)
+    for name, new_tokens in _LENGTHS.items():
+        if checkpoint.get(new_tokens) is not None:
+            checkpoint[name] = checkpoint[new_tokens] + 1
+    given = overrides or {}
+    choices = {name: (given.get(name), checkpoint.get(name)) for name in _FIELDS}
+    return {
+        name: next((value for value in choices[name] if value is not None), default)
+        for name, default in _FIELDS.items()
+    }
+
+
+def says_length(generation_config: Mapping[str, Any]) -> bool:
+    """Whether a checkpoint says how long a summary may be."""
+    names = ("max_length", _LENGTHS["max_length"])
+    return any(generation_config.get(name) is not None for name in names)

@@ -1,0 +1,87 @@
+"""A worker in a process of its own, which ends with the driver and whose death has a name."""
+
+from __future__ import annotations
+
+import contextlib
+import multiprocessing
+import os
+import signal
+import threading
+from collections.abc import Sized
+from multiprocessing.connection import Connection
+from typing import TYPE_CHECKING
+
+from brido.errors import BridoError
+
+if TYPE_CHECKING:
+    from brido.work.run import Advance, MakeWorker, Result
+
+
+class ProcessSeat:
+    """Starts a process for a worker and hands it units, one at a time.
+
+    The process is spawned, not forked: neither CUDA nor threads survive a fork.
+    """
+
+    def __init__(self, make_worker: MakeWorker, device: str, advance: Advance) -> None:
+        context = multiprocessing.get_context("spawn")
+        self._advance = advance
+        self._connection, theirs = context.Pipe()
+        arguments = (theirs, make_worker, device)
+        self._process = context.Process(target=_serve, args=arguments, daemon=True)
+        # Ctrl-C reaches all processes of a terminal: the driver answers it and ends this one.
+        former = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+        self._process.start()
+        signal.pthread_sigmask(signal.SIG_SETMASK, former)
+        theirs.close()  # so that its death ends the pipe
+
+    def __call__(self, unit: Sized) -> Result:
+        """The unit's rows and counts; BridoError is the worker's own, or says that it died."""
+        try:
+            self._connection.send(unit)
+            while isinstance(answer := self._connection.recv(), int):
+                self._advance(answer)
+        except (EOFError, OSError):
+            raise BridoError(self._death()) from None
+        if isinstance(answer, BridoError):
+            raise answer
+        return answer
+
+    def _death(self) -> str:
+        self._process.join()
+        code = self._process.exitcode or 0
+        kept = "finished shards are kept, run again to go on"
+        if code >= 0:
+            return f"a worker process failed (exit code {code}), see above; {kept}"
+        reason = " (memory ran out, or somebody killed it)" if -code == signal.SIGKILL else ""
+        return (
+            f"a worker process was ended by {signal.Signals(-code).name}{reason}; {kept}, with "
+            "fewer workers or smaller batches if memory is short"
+        )
+
+    def close(self) -> None:
+        """End the process at once."""
+        self._process.kill()
+        self._process.join()
+
+
+def _serve(connection: Connection, make_worker: MakeWorker, device: str) -> None:
+    """The life of a worker's process: units come in, counts and then an answer go out."""
+    from brido.work.run import Seat
+
+    threading.Thread(target=_end_with_driver, daemon=True).start()
+    seat = Seat(make_worker, device, connection.send)
+    with contextlib.suppress(EOFError, BrokenPipeError):
+        while True:
+            unit = connection.recv()
+            try:
+                answer = seat(unit)
+            except BridoError as error:
+                answer = error
+            connection.send(answer)
+
+
+def _end_with_driver() -> None:
+    """A driver that was killed ends nobody, and its workers would keep their accelerators."""
+    multiprocessing.parent_process().join()
+    os._exit(1)

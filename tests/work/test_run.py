@@ -1,0 +1,222 @@
+"""Workers here, in threads and in processes: same bytes, named ends, nobody left over."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+import toy_workers
+from toy_workers import UNITS, complain, die_once, fail, maker
+
+from brido.errors import BridoError
+from brido.progress import Progress
+from brido.tables import DECODED, read_metadata, read_rows
+from brido.work import run as run_module
+from brido.work.run import Workers, run
+from brido.work.shards import Shards
+from brido.work.splits import Splits
+
+ALL = range(len(UNITS))
+PROCESSES = Workers(("cpu", "mps"))
+THREADS = Workers(("cpu", "cpu"), threads=True)
+
+
+@pytest.fixture(autouse=True)
+def _work(tmp_path, monkeypatch):
+    monkeypatch.setenv("BRIDO_WORK", str(tmp_path / "work"))
+
+
+def contents(shards):
+    return [shards.path(index).read_bytes() for index in ALL]
+
+
+def made(folder):
+    """Who was made (process and thread), with its device."""
+    return {path.name: path.read_text() for path in folder.glob("made-*")}
+
+
+@pytest.fixture
+def expected(tmp_path):
+    shards = Shards("expected", "key", DECODED)
+    folder = tmp_path / "expected"
+    folder.mkdir()
+    run(shards, UNITS, maker(folder))
+    return contents(shards)
+
+
+def test_one_worker_works_in_this_process_and_needs_no_pickling(tmp_path):
+    shards, seen = Shards("toy", "key", DECODED), []
+
+    def make(device, advance):
+        def work(unit):
+            seen.append((os.getpid(), device, list(unit)))
+            return [{"id": str(row), "summary": "", "score": 0.0} for row in unit], {}
+
+        return work
+
+    run(shards, UNITS, make, Workers(("cuda:7",)))
+    assert seen == [(os.getpid(), "cuda:7", list(unit)) for unit in UNITS]
+    ids = [name for batch in shards.read(ALL) for name in batch.column("id").to_pylist()]
+    assert ids == [str(row) for row in range(30)]
+
+
+@pytest.mark.parametrize("workers", [PROCESSES, THREADS], ids=["processes", "threads"])
+def test_several_workers_make_the_same_bytes(tmp_path, expected, workers):
+    shards = Shards("toy", "key", DECODED)
+    run(shards, UNITS, maker(tmp_path), workers)
+    assert contents(shards) == expected
+    assert shards.totals(ALL) == {"rows": 30, "sum": sum(range(30))}
+    assert shards.totals([1]) == {"rows": 3, "sum": 3 + 4 + 5}
+    assert len(made(tmp_path)) == 2, "a worker is made once"
+    assert set(made(tmp_path).values()) == set(workers.devices)
+    here = {name.split("-")[1] == str(os.getpid()) for name in made(tmp_path)}
+    assert here == {workers.threads}
+
+
+def test_no_more_workers_are_made_than_there_are_units(tmp_path):
+    shards = Shards("toy", "key", DECODED)
+    run(shards, UNITS[:-1], maker(tmp_path), Workers(("a", "b", "c"), threads=True))
+    for path in tmp_path.glob("*-*"):
+        path.unlink()
+    run(shards, UNITS, maker(tmp_path), Workers(("a", "b", "c")))
+    assert set(made(tmp_path).values()) == {"a"}
+    assert [path.name for path in tmp_path.glob("did-*")] == ["did-27"]
+    run(shards, UNITS, None, PROCESSES)  # nobody at all
+
+
+def test_few_units_are_in_work_at_once(tmp_path, monkeypatch):
+    """Units wait for the driver, which writes slowly, so results do not pile up."""
+    shards, most = Shards("toy", "key", DECODED), 0
+
+    def write(index, rows, counts):
+        nonlocal most
+        time.sleep(0.05)
+        started = len(list(tmp_path.glob("did-*")))
+        most = max(most, started - len(written))
+        written.append(index)
+
+    written: list[int] = []
+    monkeypatch.setattr(shards, "write", write)
+    run(shards, UNITS, maker(tmp_path), THREADS)
+    assert sorted(written) == list(ALL)
+    assert most <= 2 * len(THREADS.devices)
+
+
+@pytest.mark.parametrize("workers", [Workers(), PROCESSES, THREADS], ids=["one", "two", "threads"])
+def test_progress_counts_every_document_once(tmp_path, monkeypatch, workers):
+    meters = []
+
+    class Meter(Progress):
+        def __init__(self, *arguments, **settings):
+            super().__init__(*arguments, **settings)
+            meters.append(self)
+
+    monkeypatch.setattr(run_module, "Progress", Meter)
+    shards = Shards("toy", "key", DECODED)
+    run(shards, UNITS[:4], maker(tmp_path), workers, "label")
+    run(shards, UNITS, maker(tmp_path), workers, "label")
+    assert [(m.label, m.total, m.skipped, m.done) for m in meters] == [
+        ("label", 12, 0, 12),
+        ("label", 30, 12, 18),
+    ]
+
+
+@pytest.mark.parametrize("workers", [Workers(), PROCESSES, THREADS], ids=["one", "two", "threads"])
+def test_a_workers_error_is_the_sentence_that_it_is(tmp_path, expected, workers):
+    shards = Shards("toy", "key", DECODED)
+    with pytest.raises(BridoError) as error:
+        run(shards, UNITS, maker(tmp_path, complain), workers)
+    assert str(error.value) == "row 12 is no good:\n  - at all"
+    kept = [index for index in ALL if shards.done(index)]
+    assert kept
+    run(shards, UNITS, maker(tmp_path), workers)
+    assert contents(shards) == expected
+
+
+def test_a_worker_process_that_is_killed_is_named_and_its_shards_are_kept(tmp_path, expected):
+    shards = Shards("toy", "key", DECODED)
+    with pytest.raises(BridoError, match=r"ended by SIGKILL \(memory ran out.*run again") as error:
+        run(shards, UNITS, maker(tmp_path, die_once), PROCESSES)
+    assert "\n" not in str(error.value)
+    done = [index for index in ALL if shards.done(index)]
+    assert 0 < len(done) < len(UNITS)
+    for path in tmp_path.glob("did-*"):
+        path.unlink()
+    run(shards, UNITS, maker(tmp_path, die_once), PROCESSES)
+    assert len(list(tmp_path.glob("did-*"))) == len(UNITS) - len(done)
+    assert contents(shards) == expected
+
+
+def test_a_programming_error_in_a_process_keeps_its_traceback(tmp_path, capfd):
+    with pytest.raises(BridoError, match=r"a worker process failed \(exit code 1\), see above"):
+        run(Shards("toy", "key", DECODED), UNITS, maker(tmp_path, fail), PROCESSES)
+    assert "ZeroDivisionError: a programming error" in capfd.readouterr().err
+
+
+def is_running(process):
+    try:
+        return Path(f"/proc/{process}/stat").read_text().split(") ")[1][0] != "Z"
+    except FileNotFoundError:
+        return False
+
+
+@pytest.mark.skipif(not Path("/proc/self").exists(), reason="looks processes up in /proc")
+@pytest.mark.parametrize(
+    ("number", "group"),
+    [
+        (signal.SIGINT, True),
+        (signal.SIGINT, False),
+        (signal.SIGTERM, False),
+        (signal.SIGKILL, False),
+    ],
+)
+def test_workers_end_with_their_driver_and_shards_are_kept(tmp_path, expected, number, group):
+    """As Ctrl-C in a terminal (the whole group), and as a driver that is stopped or killed."""
+    driver = subprocess.Popen(
+        [sys.executable, toy_workers.__file__, str(tmp_path)],
+        env=os.environ | {"PYTHONPATH": str(Path(run_module.__file__).parents[2])},
+        stderr=subprocess.PIPE,
+        start_new_session=True,
+        text=True,
+    )
+    shards = Shards("toy", "key", DECODED)
+    deadline = time.monotonic() + 60
+    # The one that is awake has nothing left to do but the sleeper's unit.
+    while sum(map(shards.done, ALL)) < len(UNITS) - 1:
+        assert time.monotonic() < deadline, "waited in vain"
+        assert driver.poll() is None, "the driver ended by itself"
+        time.sleep(0.02)
+    workers = [int(name.split("-")[1]) for name in made(tmp_path)]
+    assert len(workers) == 2
+    assert all(map(is_running, workers))
+    (os.killpg if group else os.kill)(driver.pid, number)
+    said = driver.communicate(timeout=60)[1]
+    deadline = time.monotonic() + 20
+    while any(map(is_running, workers)):
+        assert time.monotonic() < deadline, "a worker went on without its driver"
+        time.sleep(0.02)
+    if number == signal.SIGINT:
+        assert driver.returncode == 130
+        assert said.splitlines()[-1].startswith("interrupted; finished work is kept")
+    assert "Traceback" not in said
+    run(shards, UNITS, maker(tmp_path))
+    assert contents(shards) == expected
+
+
+def test_splits_are_done_in_one_run_and_written_apart(tmp_path):
+    units = {"train": UNITS[:6], "validation": [], "test": UNITS[6:]}
+    work = Splits("toy", "key", DECODED, units)
+    work.run(maker(tmp_path), Workers(), "toy", 10.0)
+    assert len(made(tmp_path)) == 1
+    assert work.totals("train")["rows"] == 18
+    assert work.totals("validation")["rows"] == 0
+    for split, rows in (("train", range(18)), ("validation", range(0)), ("test", range(18, 30))):
+        path = tmp_path / f"{split}.parquet"
+        work.write(split, path, {"split": split})
+        assert [row["id"] for row in read_rows(path, DECODED, "")] == [str(row) for row in rows]
+        assert read_metadata(path, "") == {"split": split}
+    work.clear()
+    assert not any(path.is_file() for path in (tmp_path / "work" / "toy").rglob("*"))
