@@ -13,14 +13,21 @@ class BridoError(Exception):
     """
 
     @classmethod
-    def from_problems(cls, heading: str, problems: Iterable[str]) -> "BridoError":
-        """One error that lists every problem, so that a user fixes all of them in one go."""
+    def from_problems(
+        cls, heading: str, problems: Iterable[str], limit: int | None = None
+    ) -> "BridoError":
+        """One error that lists every problem, so that a user fixes all of them in one go.
+
+        Of more than `limit` problems the others are counted.
+        """
         lines = [f"  - {problem}" for problem in problems]
+        if limit is not None and len(lines) > limit:
+            lines[limit:] = [f"  - and {len(lines) - limit:,} more"]
         return cls("\n".join([heading, *lines]))
 
 
 def some(items: Sequence[str], limit: int = 5) -> str:
-    """The first `limit` items in a row, "a, b, c, ...": for messages about any number of them."""
+    """`a, b, c`, with `, ...` where there are more than `limit`."""
     return ", ".join(items[:limit]) + (", ..." if len(items) > limit else "")
 
 

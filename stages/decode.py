@@ -13,8 +13,8 @@ from brido.candidates.documents import Documents
 from brido.config import load_params
 from brido.device import worker_devices
 from brido.errors import BridoError, run_command
-from brido.models.own_search import own_search, says_length
 from brido.progress import say
+from brido.search.own_search import own_search, says_length
 from brido.search.settings import SearchSettings
 from brido.settings import DecodingSettings, Params
 from brido.tables import DECODED

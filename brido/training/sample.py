@@ -5,19 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from transformers import PreTrainedModel
-
 from brido.models.language_model import LanguageModel
 from brido.search import SearchSettings, beam_search
-
-SEARCH_KEYS = (
-    "num_beams",
-    "length_penalty",
-    "min_length",
-    "max_length",
-    "no_repeat_ngram_size",
-    "early_stopping",
-)
+from brido.search.own_search import own_search
 
 
 @dataclass
@@ -38,7 +28,9 @@ class SampleGenerator:
 
     def summaries(self, language: LanguageModel) -> list[str]:
         """The best hypothesis of every document, white space tidied."""
-        settings, model = own_search_settings(language.model), language.model
+        model = language.model
+        own = own_search(model.generation_config.to_dict())
+        settings = SearchSettings(**own, num_return_sequences=1)
         texts: list[str] = []
         for start in range(0, len(self.documents), self.documents_at_once):
             part = self.documents[start : start + self.documents_at_once]
@@ -46,13 +38,3 @@ class SampleGenerator:
             found = beam_search(model, sources.ids, sources.mask, settings)
             texts += language.text(found.sequences[:, 0].cpu())
         return texts
-
-
-def own_search_settings(model: PreTrainedModel) -> SearchSettings:
-    """Beam search as the checkpoint's generation_config describes it; one hypothesis a document."""
-    given = {
-        name: value
-        for name in SEARCH_KEYS
-        if (value := getattr(model.generation_config, name, None)) is not None
-    }
-    return SearchSettings(**given, num_return_sequences=1)

@@ -4,8 +4,8 @@ import pytest
 import torch
 from tiny_models import build_model, build_sources
 
-from brido.models.own_search import own_search, says_length
 from brido.search import SearchSettings, beam_search
+from brido.search.own_search import own_search, says_length
 
 
 def test_given_settings_go_before_the_checkpoints_and_these_before_the_defaults():
