@@ -40,10 +40,10 @@ bench: .venv/.dev
 	python -m benchmarks
 
 preset: .venv/.runtime
-	@python -m brido.preset $(NAME)
+	@python -m experiments.preset $(NAME)
 
 paper: .venv/.runtime
-	@python -m brido.paper
+	@python -m experiments.paper
 
 # GRIDS=experiments/alpha.yaml runs one grid alone.
 sweep: .venv/.runtime
@@ -53,4 +53,4 @@ study: .venv/.runtime
 	python -m benchmarks.study
 
 examiner: .venv/.runtime
-	python -m brido.evaluation.qafacteval.examiner
+	python -m experiments.examiner

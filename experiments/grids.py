@@ -8,8 +8,8 @@ from typing import Any
 
 from brido.config import check_params, read_yaml
 from brido.errors import BridoError
-from brido.report.experiments import flatten
-from brido.report.layouts import dataset_of
+from experiments.layouts import dataset_of
+from experiments.runs import compared
 
 FOLDER = Path("experiments")
 _KEYS = {"datasets", "runs"}
@@ -47,7 +47,7 @@ def load_experiments(params_file: Path, files: Sequence[Path] = ()) -> list[Expe
     """
     raw = read_yaml(params_file)
     check_params(raw, str(params_file))
-    dataset = dataset_of(flatten(raw))
+    dataset = dataset_of(compared(raw))
     problems: list[str] = []
     found: dict[str, Experiment] = {}
     for path in files or sorted(FOLDER.glob("*.yaml")):
@@ -92,7 +92,7 @@ def _experiment(name: str, overrides: Mapping[str, Any], raw: Mapping[str, Any])
             changed[key] = count - 1
         _set(params, key, changed[key], name)
     check_params(params, name)
-    return Experiment(name, changed, flatten(params))
+    return Experiment(name, changed, compared(params))
 
 
 def _set(params: dict[str, Any], key: str, value: Any, name: str) -> None:

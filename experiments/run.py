@@ -14,12 +14,12 @@ from pathlib import Path
 
 from brido.errors import BridoError, run_command
 from brido.progress import say
-from brido.report.curves import draw_curves
-from brido.report.experiments import Run, read_runs, same_params
-from brido.report.render import terminal
-from brido.report.tables import filled_tables
 from brido.work.shards import work_root
+from experiments.curves import draw_curves
 from experiments.grids import Experiment, load_experiments
+from experiments.render import terminal
+from experiments.runs import Run, read_runs, same_params
+from experiments.tables import filled_tables
 
 CURVES = Path("metrics/sweep")
 

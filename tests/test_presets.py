@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 from ruamel.yaml import YAML
 
-from brido import paper, preset
 from brido.config import load_params
 from brido.errors import BridoError
+from experiments import paper, preset
 
 ROOT = Path(__file__).parent.parent
 NAMES = ("xsum", "cnndm")

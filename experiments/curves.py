@@ -4,12 +4,12 @@ import math
 from collections.abc import Sequence
 from pathlib import Path
 
-from brido.report.experiments import Run, find_base, find_run
 from brido.report.facts import display, metric_label
 from brido.report.metrics import Estimates
-from brido.report.paper_numbers import ALPHA, ETA
 from brido.report.style import COLOURS, panels
 from brido.report.summary import headline_columns
+from experiments.paper_numbers import ALPHA, ETA
+from experiments.runs import Run, find_base, find_run
 
 
 def varied(runs: Sequence[Run], key: str) -> list[tuple[float, Run]]:

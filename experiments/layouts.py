@@ -4,10 +4,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from brido.report.experiments import Run, find_base, find_run
 from brido.report.facts import display
 from brido.report.metrics import Column, Estimate, Estimates
-from brido.report.paper_numbers import ALPHA, ETA, INFINITY, Layout, Row, paper_layouts
+from experiments.paper_numbers import ALPHA, ETA, INFINITY, Layout, Row, paper_layouts
+from experiments.runs import Run, find_base, find_run
 
 # What each dataset of the paper is called in params.yaml.
 DATASETS = {"EdinburghNLP/xsum": "xsum", "abisee/cnn_dailymail": "cnndm"}
