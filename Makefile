@@ -50,7 +50,7 @@ sweep: .venv/.runtime
 	python -m experiments.run $(GRIDS)
 
 study: .venv/.runtime
-	python -m benchmarks.study
+	python -m experiments.study
 
 examiner: .venv/.runtime
 	python -m experiments.examiner

@@ -75,8 +75,8 @@ def run(experiment: Experiment, place: str, replace: bool) -> str | None:
         "BRIDO_WORK": str(work_root().resolve()),
         "BRIDO_HOME": str(Path.cwd()),
     }
-    if replace:
-        subprocess.run(["dvc", "exp", "remove", experiment.name], check=True, capture_output=True)
+    if replace:  # a killed run is listed as well, and there is nothing to remove
+        subprocess.run(["dvc", "exp", "remove", experiment.name], check=False, capture_output=True)
     command = ["dvc", "exp", "run", "--temp", "--name", experiment.name]
     for change in experiment.changes:
         command += ["--set-param", change]

@@ -88,7 +88,7 @@ def test_all_problems_are_named_before_anything_runs(tmp_path, raw):
     odd = write(tmp_path / "odd.yaml", {"datasets": ["mars"], "runs": {"a": 3}})
     with pytest.raises(BridoError) as caught:
         load_experiments(params, [broken, odd])
-    for part in ("exactly the keys datasets, runs", "mars", "must map each name"):
+    for part in ("must have the keys datasets, runs", "mars", "must map each name"):
         assert part in str(caught.value)
 
 
