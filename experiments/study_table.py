@@ -46,7 +46,7 @@ def study_table(
 def _at_length(found: Sequence[Measured | None]) -> str:
     there = [one for one in found if one is not None]
     missing = len(found) - len(there)
-    return f"out of reach for {missing} seeds" if missing else _share(there)
+    return f"out of reach for {missing} of {len(found)} seeds" if missing else _share(there)
 
 
 def _share(found: Sequence[Measured]) -> str:

@@ -65,7 +65,7 @@ def test_the_table_says_which_seeds_do_not_reach_bases_length():
         "|---|---|---|---|",
         "| reference | 100.0 % [100.0, 100.0] | 12.0 |  |",
         "| base | 50.0 % [50.0, 50.0] | 10.0 | 50.0 % [50.0, 50.0] |",
-        "| longer | 50.0 % [50.0, 50.0] | 14.5 | out of reach for 1 seeds |",
+        "| longer | 50.0 % [50.0, 50.0] | 14.5 | out of reach for 1 of 2 seeds |",
         "| shorter | 0.0 % [0.0, 0.0] | 8.0 | 25.0 % [25.0, 25.0] |",
     ]
 
