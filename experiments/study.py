@@ -60,13 +60,15 @@ class Study:
 
     def __init__(self) -> None:
         self.known = {one.name: one for one in read_runs()[1:]}
+        self.done: set[str] = set()
 
     def ensure(self, item: Experiment) -> None:
         """Run the experiment where it is missing or outdated; BridoError where it fails."""
-        if not finished(item, self.known.get(item.name)):
+        if item.name not in self.done and not finished(item, self.known.get(item.name)):
             failure = run(item, "study", replace=item.name in self.known)
             if failure:
                 raise BridoError(f"{failure}; `make study` goes on from there")
+        self.done.add(item.name)
 
     def at_base_length(self, item: Experiment) -> Measured | None:
         """The test summaries at base's length; None where no penalty tried gets that far.
