@@ -147,4 +147,4 @@ def test_a_killed_study_goes_on_and_prints_the_table(project):
     again = run(project, *command)
     assert "done in" not in again
     assert [line for line in again.splitlines() if line.startswith("| ")] == rows
-    assert "seed: 0 " in (project / "params.yaml").read_text()  # the workspace is as it was
+    assert run(project, "git", "status", "--short", "params.yaml") == ""
