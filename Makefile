@@ -1,11 +1,12 @@
 # make repro   everything on the embedded world, then a table      make test      the tests (minutes)
 # make setup   .venv with the pinned packages                      make test-all  and the slow ones
 # make lint    ruff                                                make bench     speed and memory
-# make preset NAME=xsum    make paper    make sweep    make study    make examiner
+# make preset NAME=xsum    make paper    make sweep    make study    make examiner    (experiments/)
 
 PYTHON ?= python3
 export PATH := $(CURDIR)/.venv/bin:$(PATH)
-PYTEST := python -m pytest -q
+# Two processes, a file of tests in one of them: what a file makes is made once.
+PYTEST := python -m pytest -q -n 2 --dist loadfile
 
 .PHONY: setup repro test test-all lint bench preset paper sweep study examiner
 .DEFAULT_GOAL := repro
@@ -40,17 +41,17 @@ bench: .venv/.dev
 	python -m benchmarks
 
 preset: .venv/.runtime
-	@python -m brido.preset $(NAME)
+	@python -m experiments.preset $(NAME)
 
 paper: .venv/.runtime
-	@python -m brido.paper
+	@python -m experiments.paper
 
 # GRIDS=experiments/alpha.yaml runs one grid alone.
 sweep: .venv/.runtime
 	python -m experiments.run $(GRIDS)
 
 study: .venv/.runtime
-	python -m benchmarks.study
+	python -m experiments.study
 
 examiner: .venv/.runtime
-	python -m brido.evaluation.qafacteval.examiner
+	python -m experiments.examiner

@@ -36,11 +36,11 @@ from brido.config import load_params
 from brido.device import choose_device, inference_dtype
 from brido.models.family import family_of
 from brido.models.layout import columns_first
-from brido.paper import DATASETS, THROUGHPUT
-from brido.preset import PRESETS
 from brido.search import SearchSettings, diverse_beam_search
 from brido.settings import Params
 from brido.training.step import ContrastiveStep
+from experiments.paper import DATASETS, THROUGHPUT
+from experiments.preset import PRESETS
 
 # The published model that each preset starts from, by its shape.
 BASES = {"xsum": "pegasus-large", "cnndm": "bart-large"}

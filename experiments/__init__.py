@@ -1,1 +1,1 @@
-"""The paper's grids as named DVC experiments, and the runner behind `make sweep`."""
+"""What this checkout does with the library: presets, the paper's grids and tables, the study."""

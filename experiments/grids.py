@@ -8,11 +8,13 @@ from typing import Any
 
 from brido.config import check_params, read_yaml
 from brido.errors import BridoError
-from brido.report.experiments import flatten
-from brido.report.layouts import dataset_of
+from experiments.layouts import dataset_of
+from experiments.runs import compared
 
 FOLDER = Path("experiments")
 _KEYS = {"datasets", "runs"}
+# What a grid's `seeds` sets: another world, another base model and another tuning.
+_SEEDS = ("data.world.seed", "checkpoints.base.embedded.seed", "training.seed")
 _NAMES = ("world", "own", "xsum", "cnndm")
 
 
@@ -29,25 +31,33 @@ class Experiment:
         """KEY=VALUE as `dvc exp run -S` takes them."""
         return [f"{key}={_text(value)}" for key, value in self.overrides.items()]
 
+    def varied(self, suffix: str, overrides: Mapping[str, Any]) -> "Experiment":
+        """The same run with further keys changed, `suffix` at the end of its name."""
+        name = f"{self.name}-{suffix}"
+        return Experiment(name, self.overrides | overrides, self.params | overrides)
+
 
 def _text(value: Any) -> str:
     if value is None:
         return "null"
+    if isinstance(value, list):
+        return f"[{','.join(map(_text, value))}]"
     return str(value).lower() if isinstance(value, bool) else f"{value}"
 
 
 def load_experiments(params_file: Path, files: Sequence[Path] = ()) -> list[Experiment]:
     """The experiments of `files`, in order; without files, of every grid that fits the data.
 
-    A grid names the `datasets` it is meant for (world, own, xsum, cnndm). The value N-1 stands for
-    one less than the number of candidates of the same run.
+    A grid names the `datasets` it is meant for (world, own, xsum, cnndm); with none it runs only
+    where it is named. With `seeds`, every run is there once a seed. The value N-1 stands for one
+    less than the number of candidates of the same run.
 
     Raises:
         BridoError: every problem of every grid: unknown keys, bad values, a name used twice.
     """
     raw = read_yaml(params_file)
     check_params(raw, str(params_file))
-    dataset = dataset_of(flatten(raw))
+    dataset = dataset_of(compared(raw))
     problems: list[str] = []
     found: dict[str, Experiment] = {}
     for path in files or sorted(FOLDER.glob("*.yaml")):
@@ -56,7 +66,7 @@ def load_experiments(params_file: Path, files: Sequence[Path] = ()) -> list[Expe
         problems += [f"{path}: {problem}" for problem in wrong]
         if wrong or (not files and dataset not in grid["datasets"]):
             continue
-        for name, overrides in grid["runs"].items():
+        for name, overrides in _named_runs(grid).items():
             if name in found:
                 problems.append(f"{path}: the name {name} is used twice")
                 continue
@@ -69,10 +79,28 @@ def load_experiments(params_file: Path, files: Sequence[Path] = ()) -> list[Expe
     return list(found.values())
 
 
+def seeded(name: str, seed: int) -> str:
+    """The name of a grid's run under one of its seeds."""
+    return f"{name}-seed-{seed}"
+
+
+def _named_runs(grid: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+    runs = grid["runs"]
+    if "seeds" not in grid:
+        return runs
+    return {
+        seeded(name, seed): overrides | dict.fromkeys(_SEEDS, seed)
+        for seed in grid["seeds"]
+        for name, overrides in runs.items()
+    }
+
+
 def _grid_problems(grid: Any) -> list[str]:
-    if not isinstance(grid, dict) or grid.keys() != _KEYS:
-        return [f"must have exactly the keys {', '.join(sorted(_KEYS))}"]
+    if not isinstance(grid, dict) or grid.keys() - {"seeds"} != _KEYS:
+        return [f"must have the keys {', '.join(sorted(_KEYS))}, may have seeds, and no others"]
     problems = []
+    if not isinstance(grid.get("seeds", []), list):
+        problems.append("seeds must be a list of numbers")
     unknown = set(grid["datasets"] or ()) - set(_NAMES)
     if unknown:
         problems.append(f"datasets: {', '.join(sorted(unknown))} are none of {', '.join(_NAMES)}")
@@ -92,7 +120,7 @@ def _experiment(name: str, overrides: Mapping[str, Any], raw: Mapping[str, Any])
             changed[key] = count - 1
         _set(params, key, changed[key], name)
     check_params(params, name)
-    return Experiment(name, changed, flatten(params))
+    return Experiment(name, changed, compared(params))
 
 
 def _set(params: dict[str, Any], key: str, value: Any, name: str) -> None:

@@ -14,12 +14,12 @@ from pathlib import Path
 
 from brido.errors import BridoError, run_command
 from brido.progress import say
-from brido.report.curves import draw_curves
-from brido.report.experiments import Run, read_runs, same_params
-from brido.report.render import terminal
-from brido.report.tables import filled_tables
 from brido.work.shards import work_root
+from experiments.curves import draw_curves
 from experiments.grids import Experiment, load_experiments
+from experiments.render import terminal
+from experiments.runs import Run, read_runs, same_params
+from experiments.tables import filled_tables
 
 CURVES = Path("metrics/sweep")
 
@@ -75,8 +75,8 @@ def run(experiment: Experiment, place: str, replace: bool) -> str | None:
         "BRIDO_WORK": str(work_root().resolve()),
         "BRIDO_HOME": str(Path.cwd()),
     }
-    if replace:
-        subprocess.run(["dvc", "exp", "remove", experiment.name], check=True, capture_output=True)
+    if replace:  # a killed run is listed as well, and there is nothing to remove
+        subprocess.run(["dvc", "exp", "remove", experiment.name], check=False, capture_output=True)
     command = ["dvc", "exp", "run", "--temp", "--name", experiment.name]
     for change in experiment.changes:
         command += ["--set-param", change]

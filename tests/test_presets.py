@@ -1,14 +1,12 @@
-"""The presets are whole params files, with the paper's numbers; `make preset` and `make paper`."""
+"""The presets are whole params files, with the paper's numbers."""
 
-import math
 from pathlib import Path
 
 import pytest
 from ruamel.yaml import YAML
 
-from brido import paper, preset
 from brido.config import load_params
-from brido.errors import BridoError
+from experiments import preset
 
 ROOT = Path(__file__).parent.parent
 NAMES = ("xsum", "cnndm")
@@ -81,60 +79,3 @@ def test_every_value_that_the_paper_could_have_set_says_where_it_comes_from(name
         sourced = {"reading", "generation", "pairwise", "scoring", "training", "decoding"}
         if section in sourced and value.startswith("  ") and not value.endswith(":"):
             assert "[" in line.partition("#")[2], line
-
-
-@pytest.fixture
-def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder with params.yaml, the presets and the paper's grids."""
-    for name in ("presets", "experiments", "benchmarks"):
-        (tmp_path / name).symlink_to(ROOT / name)
-    (tmp_path / "params.yaml").write_text((ROOT / "params.yaml").read_text())
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
-
-
-def test_make_preset_puts_one_in_place_and_says_what_changes(project: Path):
-    before = (project / "params.yaml").read_text()
-    lines = preset.put_in_place("xsum")
-    assert (project / "params.yaml").read_text() == (ROOT / "presets" / "xsum.yaml").read_text()
-    assert (project / ".brido" / "params.previous.yaml").read_text() == before
-    old, new = preset.flatten(raw(ROOT / "params.yaml")), preset.flatten(raw(Path("params.yaml")))
-    assert "data.source: world -> hub" in lines
-    assert "checkpoints.brio.source: Yale-LILY/brio-xsum-cased (new)" in lines
-    assert "checkpoints.base.embedded: (gone)" in lines
-    changed = {key for key in old.keys() & new.keys() if old[key] != new[key]}
-    assert {line.split(":")[0] for line in lines if "->" in line} == changed
-    # A second time nothing changes, and the file that was replaced is still there.
-    assert preset.put_in_place("xsum") == []
-    assert (project / ".brido" / "params.previous.yaml").read_text() == before
-
-
-def test_make_preset_names_the_presets_there_are(project: Path):
-    with pytest.raises(BridoError, match="NAME=cnndm | xsum"):
-        preset.put_in_place("xsun")
-    assert (project / "params.yaml").read_text() == (ROOT / "params.yaml").read_text()
-
-
-def test_the_paper_takes_the_documents_counted_by_hand(project: Path):
-    work = paper.work_of("xsum", load_params(project / "presets" / "xsum.yaml"))
-    # Three etas; six tuned models, two epochs each, base and brio beside them.
-    assert work.generate == 3 * (204_045 + 2_000)
-    assert work.train == 6 * 2 * 204_045
-    # 25,505 updates are 25 validations of 1,000 documents in each training.
-    assert work.decode == (6 + 2) * (11_332 + 11_334) + 6 * 25 * 1_000
-
-
-def test_the_cost_is_documents_by_rate_and_says_what_was_not_measured(project: Path):
-    throughput = {
-        "device": "Test GPU",
-        "source": "a test",
-        "xsum": {"generate": 100.0, "train": 50.0, "decode": 200.0},
-        "cnndm": {"generate": None, "train": None, "decode": None},
-    }
-    text = paper.report(throughput)
-    hours = 618_135 / 100 / 3600 + 2_448_540 / 50 / 3600 + 331_328 / 200 / 3600
-    assert math.isclose(hours, 15.78, abs_tol=0.01)
-    assert f"together {hours:.1f} hours" in text
-    assert text.count("not measured") == 3
-    assert "The device: Test GPU; rates from a test" in text
-    assert "dvc exp run -n cnndm-alpha-inf -S generation.diversity_penalty=3" in text

@@ -31,10 +31,14 @@ def test_the_readme_names_the_two_commands_first():
     assert [line.split("  ")[0] for line in readme_commands()[:2]] == ["make repro", "make test"]
 
 
+def readme_python() -> list[str]:
+    """The README's Python blocks."""
+    return re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
+
+
 def test_python_of_the_readme_can_be_imported():
-    blocks = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
-    assert blocks
-    for block in blocks:
+    assert readme_python()
+    for block in readme_python():
         exec(block, {})
 
 

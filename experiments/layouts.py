@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from brido.report.display import ColumnKey, display
-from brido.report.experiments import Run, find_base, find_run
 from brido.report.metrics import Estimate, Estimates
-from brido.report.paper_numbers import ALPHA, ETA, INFINITY, Layout, Row, paper_layouts
+from experiments.paper_numbers import ALPHA, ETA, INFINITY, Layout, Row, paper_layouts
+from experiments.runs import Run, find_base, find_run
 
 # What each dataset of the paper is called in params.yaml.
 DATASETS = {"EdinburghNLP/xsum": "xsum", "abisee/cnn_dailymail": "cnndm"}

@@ -10,9 +10,9 @@ import torch.nn.functional as F
 from transformers import BertConfig, BertForTokenClassification
 
 from brido.evaluation.qafacteval.batching import pad
-from brido.evaluation.qafacteval.examiner import examples
-from brido.evaluation.qafacteval.examiner.training import SIZE, load_tokenizer, save, train
 from brido.evaluation.qafacteval.lerc import Comparison, encode_comparison
+from experiments.examiner import examples
+from experiments.examiner.training import SIZE, load_tokenizer, save, train
 
 # Sources of the world have at most about this many word pieces.
 LAST_ANSWER = 160

@@ -8,21 +8,21 @@ import re
 import pytest
 
 from brido.errors import BridoError
-from brido.report.curves import draw_curves, varied
-from brido.report.experiments import (
+from brido.report.metrics import Estimate
+from experiments.curves import draw_curves, varied
+from experiments.layouts import dataset_of, fill, layouts_for
+from experiments.paper_numbers import ALPHA, ETA, paper_layouts
+from experiments.render import as_csv, latex, markdown, terminal
+from experiments.runs import (
     Run,
+    compared,
     find_base,
     find_run,
-    flatten,
     parse_runs,
     same_params,
     stale_keys,
 )
-from brido.report.layouts import dataset_of, fill, layouts_for
-from brido.report.metrics import Estimate
-from brido.report.paper_numbers import ALPHA, ETA, paper_layouts
-from brido.report.render import as_csv, latex, markdown, terminal
-from brido.report.tables import filled_tables
+from experiments.tables import filled_tables
 
 INFINITY = float("inf")
 XSUM = {
@@ -129,7 +129,7 @@ def test_base_may_come_from_any_run_on_the_same_data():
 
 def test_settings_are_compared_as_meant():
     raw = {"a": {"b": 1}, "runtime": {"x": 2}, "report": {"seed": 1}}
-    assert flatten(raw) == {"a.b": 1}
+    assert compared(raw) == {"a.b": 1}
     assert same_params({"x": 1, "y": INFINITY}, {"x": 1.0, "y": ".inf"})
     assert not same_params({"x": 1}, {"x": 2})
     assert not same_params({"x": 1}, {"x": 1, "y": 2})

@@ -19,9 +19,9 @@ from transformers import (
 
 from brido.evaluation.qafacteval.batching import length_sorted_batches, pad
 from brido.evaluation.qafacteval.contexts import ContextReader
-from brido.evaluation.qafacteval.examiner import examples
 from brido.evaluation.qafacteval.questions import MarkedSentence, add_markers
 from brido.progress import Progress
+from experiments.examiner import examples
 
 VOCABULARY = 2500
 BATCH_TOKENS = 1024

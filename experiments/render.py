@@ -5,8 +5,8 @@ import io
 from collections.abc import Callable, Sequence
 
 from brido.report.display import ColumnKey, display, metric_label
-from brido.report.layouts import FilledCell, FilledRow, FilledTable
 from brido.report.summary import interval
+from experiments.layouts import FilledCell, FilledRow, FilledTable
 
 _BOLD, _ITALIC, _DIM, _PLAIN = "\033[1m", "\033[3m", "\033[2m", "\033[0m"
 

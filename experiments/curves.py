@@ -5,11 +5,11 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from brido.report.display import display, metric_label
-from brido.report.experiments import Run, find_base, find_run
 from brido.report.metrics import Estimates
-from brido.report.paper_numbers import ALPHA, ETA
 from brido.report.style import COLOURS, panels
 from brido.report.summary import headline_columns
+from experiments.paper_numbers import ALPHA, ETA
+from experiments.runs import Run, find_base, find_run
 
 
 def varied(runs: Sequence[Run], key: str) -> list[tuple[float, Run]]:

@@ -11,6 +11,7 @@ from ruamel.yaml import YAML
 
 from brido.errors import BridoError
 from brido.report.metrics import Estimate, Estimates, read_estimates
+from experiments.preset import flatten
 
 INTERVALS = "metrics/intervals.json"
 LOCK = "dvc.lock"
@@ -37,16 +38,10 @@ class Run:
     broken: str = ""
 
 
-def flatten(section: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
-    """Nested settings as one level with dotted keys; what changes no number is left out."""
-    result: dict[str, Any] = {}
-    for key, value in section.items():
-        name = f"{prefix}{key}"
-        if isinstance(value, Mapping):
-            result |= flatten(value, f"{name}.")
-        elif not name.startswith(_IGNORED):
-            result[name] = value
-    return result
+def compared(params: Mapping[str, Any]) -> dict[str, Any]:
+    """Params as one level with dotted keys; what changes no number is left out."""
+    leaves = flatten(params)
+    return {key: value for key, value in leaves.items() if not key.startswith(_IGNORED)}
 
 
 def read_runs(root: Path = Path(), all_commits: bool = False) -> list[Run]:
@@ -88,7 +83,7 @@ def _short(revision: str) -> str:
 def _run(name: str, entry: Mapping[str, Any], read: ReadFile, broken: str = "") -> Run:
     data = entry.get("data") or {}
     files = data.get("params") or {}
-    params = flatten((files.get("params.yaml") or {}).get("data") or {})
+    params = compared((files.get("params.yaml") or {}).get("data") or {})
     found = {
         Path(path).stem: item["data"]
         for path, item in (data.get("metrics") or {}).items()
@@ -118,7 +113,7 @@ def stale_keys(params: Mapping[str, Any], lock: str | None) -> list[str]:
     # A key may stand at several stages, some of them of systems that are no longer there.
     used: dict[str, list[Any]] = {}
     for stage in (YAML(typ="safe").load(lock).get("stages") or {}).values():
-        for key, value in flatten((stage.get("params") or {}).get("params.yaml") or {}).items():
+        for key, value in compared((stage.get("params") or {}).get("params.yaml") or {}).items():
             used.setdefault(key, []).append(_plain(value))
     return sorted(
         key for key, value in params.items() if key in used and _plain(value) not in used[key]

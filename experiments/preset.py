@@ -1,6 +1,7 @@
-"""`python -m brido.preset NAME` puts a preset in the place of params.yaml and says what changes."""
+"""`python -m experiments.preset NAME` makes a preset the params.yaml and says what changes."""
 
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -13,13 +14,15 @@ PRESETS = Path("presets")
 PREVIOUS = Path(".brido/params.previous.yaml")
 
 
-def flatten(value: Any, prefix: str = "") -> dict[str, Any]:
+def flatten(section: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
     """The leaves of nested sections by dotted key, as DVC's `-S` spells them."""
-    if not isinstance(value, dict) or not value:
-        return {prefix: value}
     leaves: dict[str, Any] = {}
-    for key, item in value.items():
-        leaves |= flatten(item, f"{prefix}.{key}" if prefix else str(key))
+    for key, item in section.items():
+        name = f"{prefix}{key}"
+        if isinstance(item, Mapping) and item:
+            leaves |= flatten(item, f"{name}.")
+        else:
+            leaves[name] = item
     return leaves
 
 

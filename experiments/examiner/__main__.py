@@ -1,6 +1,6 @@
 """Trains the examiner and compares it with the world's exact check.
 
-`python -m brido.evaluation.qafacteval.examiner` reads params.yaml (`data.world`) and the summaries
+`python -m experiments.examiner` reads params.yaml (`data.world`) and the summaries
 under data/decoded, trains into .brido/examiner (kept; --again trains anew), runs QAFactEval with
 the trained models, and prints, for every system, both means, and over all documents Spearman's
 correlation.
@@ -31,7 +31,7 @@ MEASURES = ("lerc", "f1", "em", "is_answered")
 
 def train_examiner(folder: Path, rows: list[dict[str, Any]], seed: int = SEED) -> None:
     """Train every model of the examiner into `folder`, which QAFactEval.load then reads."""
-    from brido.evaluation.qafacteval.examiner import chunks, examples, scorer, training
+    from experiments.examiner import chunks, examples, scorer, training
 
     texts = [text for row in rows for text in (row["document"], row["summary"])]
     asked = [question for *_, question in examples.questions(rows[:1000])]
@@ -93,9 +93,7 @@ def _correlations(found: dict[str, dict[str, list[float]]]) -> dict[str, float]:
 
 def main(arguments: list[str] | None = None) -> None:
     """Train where needed, compare, and print the result as JSON."""
-    parser = argparse.ArgumentParser(
-        prog="python -m brido.evaluation.qafacteval.examiner", description=__doc__
-    )
+    parser = argparse.ArgumentParser(prog="python -m experiments.examiner", description=__doc__)
     parser.add_argument("--again", action="store_true", help="train anew")
     parser.add_argument("--documents", type=int, default=500, help="test documents compared")
     options = parser.parse_args(arguments)

@@ -8,11 +8,11 @@ from transformers import BertConfig, BertForTokenClassification
 
 from brido.corpus.world import documents
 from brido.evaluation.qafacteval import QAFactEval
-from brido.evaluation.qafacteval.examiner import examples, scorer, training
-from brido.evaluation.qafacteval.examiner.__main__ import compare, train_examiner
 from brido.evaluation.qafacteval.lerc import Comparison, encode_comparison
 from brido.evaluation.world_qa import questions
 from brido.settings import WorldSettings
+from experiments.examiner import examples, scorer, training
+from experiments.examiner.__main__ import compare, train_examiner
 
 
 @pytest.fixture(scope="module")

@@ -1,4 +1,4 @@
-"""`python -m brido.paper` prints the commands behind the paper's tables and what they cost.
+"""`python -m experiments.paper` prints the commands behind the paper's tables and what they cost.
 
 The tables are a grid of two parameters per data set: the diversity penalty (eta) at alpha 0, and
 alpha at the best eta. Runs that share eta share their candidates, which DVC computes once.
@@ -10,8 +10,8 @@ from typing import Any
 
 from brido.config import load_params, read_yaml
 from brido.errors import run_command
-from brido.preset import PRESETS
 from brido.settings import Params
+from experiments.preset import PRESETS
 
 THROUGHPUT = Path("benchmarks/throughput.yaml")
 DATASETS = ("xsum", "cnndm")

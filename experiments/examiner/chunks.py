@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from brido.evaluation.qafacteval.examiner import examples
 from brido.progress import Progress
+from experiments.examiner import examples
 
 
 def train_pipeline(rows: Sequence[dict], target: Path, seed: int, epochs: int) -> None:

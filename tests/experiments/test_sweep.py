@@ -9,11 +9,11 @@ import pytest
 from ruamel.yaml import YAML
 
 from brido.errors import BridoError
-from brido.report.experiments import Run
 from experiments.grids import load_experiments
 from experiments.run import finished
+from experiments.runs import Run
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 GRIDS = sorted((ROOT / "experiments").glob("*.yaml"))
 
 
@@ -54,7 +54,7 @@ def test_the_papers_own_tables_can_be_run_from_the_presets(monkeypatch, name):
         for item in found
         if item.name.startswith(name)
     }
-    from brido.report.paper_numbers import ALPHA, ETA, paper_layouts
+    from experiments.paper_numbers import ALPHA, ETA, paper_layouts
 
     wanted = {
         (row.overrides[ETA], float(row.overrides[ALPHA]))
@@ -88,7 +88,7 @@ def test_all_problems_are_named_before_anything_runs(tmp_path, raw):
     odd = write(tmp_path / "odd.yaml", {"datasets": ["mars"], "runs": {"a": 3}})
     with pytest.raises(BridoError) as caught:
         load_experiments(params, [broken, odd])
-    for part in ("exactly the keys datasets, runs", "mars", "must map each name"):
+    for part in ("must have the keys datasets, runs", "mars", "must map each name"):
         assert part in str(caught.value)
 
 
