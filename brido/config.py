@@ -5,7 +5,6 @@ stage reads its settings, so they are better checked before DVC starts.
 """
 
 import difflib
-import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -32,15 +31,6 @@ def load_params(path: Path = PARAMS_FILE) -> Params:
         BridoError: the file is missing or no YAML, or some keys or values are wrong (all named).
     """
     return check_params(read_yaml(path), str(path))
-
-
-def user_path(path: str | Path) -> Path:
-    """A path as params.yaml names it.
-
-    A relative one counts from the project's folder, also where DVC runs a stage in a copy of that
-    folder without what git does not track: a sweep names the real one in BRIDO_HOME.
-    """
-    return Path(os.environ.get("BRIDO_HOME", ""), Path(path).expanduser())
 
 
 def read_yaml(path: Path) -> Any:

@@ -1,6 +1,13 @@
-"""Imports run one way, and dvc.yaml's deps name exactly the rooms that a stage imports."""
+"""The rooms of brido and who may import whom; dvc.yaml's deps name the rooms that a stage imports.
+
+The table below is checked against the code and printed into docs/architecture.md:
+
+    PYTHONPATH=. python tests/test_imports.py
+"""
 
 import ast
+import sys
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
@@ -10,36 +17,124 @@ from ruamel.yaml import YAML
 from brido.evaluation.registry import BUILT_IN
 
 ROOT = Path(__file__).parent.parent
+ARCHITECTURE = ROOT / "docs" / "architecture.md"
 
-# What every stage uses to read, write and speak. Results do not depend on it, so a changed error
-# message does not retrain a model: dvc.yaml leaves it out.
-PLUMBING = {
-    "section", "settings", "config", "errors", "atomic", "tables", "work", "progress",
-    "device", "hub", "store",
+# Every room, its job, and the rooms that it imports. A row names rows above it alone, so imports
+# run one way.
+ROOMS = {
+    "errors": ("the one exception that a user meets", ""),
+    "section": ("what sections of params.yaml are made of", ""),
+    "home": ("from where the paths of params.yaml count", ""),
+    "progress": ("a bar on a terminal, a line in a log", ""),
+    "bootstrap": ("intervals over documents", ""),
+    "atomic": ("files and folders that appear whole or not at all", "errors"),
+    "text": ("clean-up and sentences", "errors"),
+    "device": ("devices, threads and number types", "errors"),
+    "hub": ("the hub's failures, a sentence each", "errors"),
+    "store": ("answers kept for good, SQLite", "errors"),
+    "tables": ("Parquet tables and their schemas", "atomic errors"),
+    "work": ("what is done, and who does it: shards, workers", "errors progress tables"),
+    "rouge": ("exact ROUGE of all pairs", "errors"),
+    "consensus": ("Eq. 2: similarities to scores to an order", "errors"),
+    "endpoint": ("an OpenAI-compatible server, paid once", "errors progress section store"),
+    "corpus": (
+        "documents and references: embedded world, hub, files",
+        "atomic errors home hub progress section tables text",
+    ),
+    "models": (
+        "what a language model is: families, checkpoints, the embedded one",
+        "atomic errors home hub section",
+    ),
+    "search": ("token by token over logits", "errors models section"),
+    "likelihood": ("f(S) of candidates", "models"),
+    "evaluation": (
+        "metrics, each declared once",
+        "atomic bootstrap corpus device endpoint errors home progress section store tables text "
+        "work",
+    ),
+    "settings": (
+        "params.yaml as types: the rooms' sections, put together",
+        "corpus endpoint evaluation models search section",
+    ),
+    "config": ("params.yaml, read strictly", "errors section settings"),
+    "candidates": (
+        "where the N texts of a document come from",
+        "device errors home models search section settings tables work",
+    ),
+    "similarity": (
+        "candidates and references joined and compared",
+        "errors rouge tables text work",
+    ),
+    "training": (
+        "Eq. 1 and 3, batches, loop",
+        "atomic device errors evaluation likelihood models progress search settings tables work",
+    ),
+    "report": (
+        "means, intervals, figures, the page",
+        "atomic bootstrap consensus errors evaluation progress settings tables",
+    ),
+}
+# Command lines over the library; they and every `__main__` may import any room.
+COMMANDS = {"score", "export"}
+# No files, tokenizers or hubs, and nothing that a pipeline is made of: arrays, texts and tensors.
+PURE = ("consensus.py", "rouge", "search", "likelihood", "training/loss.py")
+IMPURE_MODULES = {
+    "io", "os", "pathlib", "shutil", "tempfile", "pandas", "pyarrow", "safetensors", "datasets",
+    "huggingface_hub", "tokenizers", "transformers", "openai",
 }  # fmt: skip
-BASIC = {"errors", "section", "atomic"}
-MIDDLE = {"tables", "work", "text", "progress", "device", "store", "bootstrap"}
+IMPURE_ROOMS = {
+    "atomic",
+    "config",
+    "home",
+    "hub",
+    "progress",
+    "settings",
+    "store",
+    "tables",
+    "work",
+}
+# It reads its own code: numba's cache of machine code has to notice an edit of it.
+MAY_READ = {ROOT / "brido" / "rouge" / "vectors.py": {"pathlib"}}
+# What every stage uses to read, write and speak. Results do not depend on it, so a changed error
+# message does not retrain a model: dvc.yaml leaves it out. Sections too: their values are params.
+PLUMBING = {
+    "errors", "section", "home", "progress", "atomic", "device", "hub", "store", "tables", "work",
+    "settings", "config",
+}  # fmt: skip
 # The metrics are imported by name: by whoever measures, for their code, and by whoever shows
 # numbers, for their declarations alone.
 METRICS = [f"brido.evaluation.{name}" for name in BUILT_IN]
-PURE = {"brido/consensus.py", "brido/rouge", "brido/training/loss.py"}
 
 
-def modules(folder):
-    return sorted((ROOT / folder).rglob("*.py"))
+def modules(folder: Path) -> list[Path]:
+    return sorted(folder.rglob("*.py")) if folder.is_dir() else [folder]
+
+
+def imported(source: str) -> set[str]:
+    """The dotted names that a file imports, lazily or not; types alone do not count."""
+    tree = ast.parse(source)
+    typing_only = {
+        inner
+        for node in ast.walk(tree)
+        if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"
+        for inner in ast.walk(node)
+    }
+    found = set()
+    for node in ast.walk(tree):
+        if node in typing_only:
+            continue
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            found |= {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
+    return found
 
 
 @cache
 def imports(path: Path) -> frozenset[str]:
-    """The dotted brido and stages modules that a file imports, lazily or not."""
-    found = set()
-    for node in ast.walk(ast.parse(path.read_text())):
-        if isinstance(node, ast.Import):
-            found |= {alias.name for alias in node.names}
-        elif isinstance(node, ast.ImportFrom) and node.module:
-            found |= {f"{node.module}.{alias.name}" for alias in node.names}
-            found.add(node.module)
-    return frozenset(name for name in found if name.split(".")[0] in {"brido", "stages"})
+    """The modules of this project that a file imports."""
+    names = imported(path.read_text(encoding="utf-8"))
+    return frozenset(name for name in names if name.split(".")[0] in {"brido", "stages"})
 
 
 def file_of(name: str) -> Path | None:
@@ -55,29 +150,60 @@ def room(path: Path) -> str:
     return path.relative_to(ROOT / "brido").parts[0].removesuffix(".py")
 
 
+def used_rooms(path: Path) -> set[str]:
+    """The rooms that a file imports, its own left out."""
+    files = (file_of(name) for name in imports(path))
+    return {room(file) for file in files if file} - {"__init__", room(path)}
+
+
+def test_a_room_imports_what_its_row_says_and_nothing_else():
+    found: dict[str, set[str]] = {name: set() for name in ROOMS}
+    for path in modules(ROOT / "brido"):
+        name = room(path)
+        if name in COMMANDS or name == "__init__" or path.name == "__main__.py":
+            continue
+        assert name in ROOMS, f"{path} is in no room of the table"
+        assert used_rooms(path) <= set(ROOMS[name][1].split()), path
+        found[name] |= used_rooms(path)
+    assert found == {name: set(row[1].split()) for name, row in ROOMS.items()}
+
+
+def test_imports_run_one_way():
+    above: set[str] = set()
+    for name, (_, imported_rooms) in ROOMS.items():
+        assert set(imported_rooms.split()) <= above, name
+        above.add(name)
+
+
 def test_nothing_in_brido_imports_a_stage():
-    for path in modules("brido"):
+    for path in modules(ROOT / "brido"):
         assert not {name for name in imports(path) if name.startswith("stages")}, path
 
 
-@pytest.mark.parametrize(("rooms", "allowed"), [(BASIC, BASIC), (MIDDLE, BASIC | MIDDLE)])
-def test_basic_modules_import_only_more_basic_ones(rooms, allowed):
-    for path in modules("brido"):
-        if room(path) in rooms:
-            used = {room(file) for i in imports(path) if (file := file_of(i))} - {"__init__"}
-            assert used <= allowed, f"{path} imports {used - allowed}"
+def impure(source: str) -> set[str]:
+    """What a pure file imports and should not."""
+    parts = [name.split(".") for name in imported(source)]
+    found = {name[0] for name in parts} & IMPURE_MODULES
+    return found | {name[1] for name in parts if name[0] == "brido" and name[1:]} & IMPURE_ROOMS
 
 
-def test_pure_rooms_know_no_files_and_no_hugging_face():
-    for pure in PURE:
-        target = ROOT / pure
-        for path in [target] if target.suffix else sorted(target.rglob("*.py")):
-            text = path.read_text()
-            for word in ("import pathlib", "from pathlib", "transformers", "datasets", "pyarrow"):
-                assert f"import {word}" not in text, (path, word)
-                assert not text.startswith(word), (path, word)
-            used = {room(file) for i in imports(path) if (file := file_of(i))}
-            assert not used & {"tables", "work", "progress"}, path
+def pure_files() -> list[Path]:
+    return [path for pure in PURE for path in modules(ROOT / "brido" / pure)]
+
+
+@pytest.mark.parametrize("path", pure_files(), ids=lambda path: str(path.relative_to(ROOT)))
+def test_pure_rooms_know_no_files_and_no_hugging_face(path):
+    source, known = path.read_text(encoding="utf-8"), MAY_READ.get(path, set())
+    assert impure(source) == known
+    # The guard sees what is planted, at the top and inside a function.
+    for planted, name in (
+        ("import pathlib\n", "pathlib"),
+        ("from pathlib import Path\n", "pathlib"),
+        ("import transformers.models\n", "transformers"),
+        ("def late():\n    from brido.tables import CORPUS\n", "tables"),
+        ("from brido import work\n", "work"),
+    ):
+        assert impure(source + "\n" + planted) == {name} | known
 
 
 def reached_files(stage: str) -> set[Path]:
@@ -89,7 +215,8 @@ def reached_files(stage: str) -> set[Path]:
     while waiting:
         path = waiting.pop()
         inside = path.is_relative_to(ROOT / "brido")
-        if path not in seen and not (inside and room(path) in PLUMBING | {"__init__"}):
+        plumbing = inside and (room(path) in PLUMBING | {"__init__"} or path.name == "settings.py")
+        if path not in seen and not plumbing:
             seen.add(path)
             waiting += [file for name in imports(path) if (file := file_of(name))]
     if file_of("brido.evaluation.registry") in seen:
@@ -97,14 +224,13 @@ def reached_files(stage: str) -> set[Path]:
     return {path for path in seen if path.is_relative_to(ROOT / "brido")}
 
 
-def stage_deps():
-    stages = YAML(typ="safe").load((ROOT / "dvc.yaml").read_text())["stages"]
-    for name, stage in stages.items():
-        yield pytest.param(name, stage["deps"], id=name)
+def dvc_stages() -> dict[str, dict]:
+    return YAML(typ="safe").load((ROOT / "dvc.yaml").read_text(encoding="utf-8"))["stages"]
 
 
-@pytest.mark.parametrize(("name", "deps"), stage_deps())
-def test_deps_are_what_the_stage_imports(name, deps):
+@pytest.mark.parametrize(("name", "stage"), dvc_stages().items(), ids=list(dvc_stages()))
+def test_deps_are_what_the_stage_imports(name, stage):
+    deps = stage["deps"]
     assert f"stages/{name}.py" in deps
     listed = [ROOT / dep for dep in deps if dep.startswith("brido/")]
     reached = reached_files(name)
@@ -112,3 +238,64 @@ def test_deps_are_what_the_stage_imports(name, deps):
     assert not missing, f"{name} imports what its deps do not name"
     idle = [dep for dep in listed if not any(path.is_relative_to(dep) for path in reached)]
     assert not idle, f"{name} does not import what its deps name"
+
+
+def concrete() -> Iterator[tuple[str, list[str], list[str]]]:
+    """Name, deps and outs of every stage, decode and evaluate once for each model."""
+    for name, stage in dvc_stages().items():
+        outs = [out if isinstance(out, str) else next(iter(out)) for out in stage.get("outs", [])]
+        for system in ("base", "tuned") if name in {"decode", "evaluate"} else ("base",):
+            yield (
+                f"{name}@{system}" if "matrix" in stage else name,
+                [dep.replace("${item.system}", system) for dep in stage["deps"]],
+                [out.replace("${item.system}", system) for out in outs],
+            )
+
+
+def rerun_by(edited: str) -> set[str]:
+    """The stages that an edit of a file makes DVC run again, should all of their outputs change."""
+    changed, rerun = [Path(edited)], set()
+    for _ in dvc_stages():
+        for name, deps, outs in concrete():
+            pairs = [(Path(dep), path) for dep in deps for path in changed]
+            if any(a.is_relative_to(b) or b.is_relative_to(a) for a, b in pairs):
+                rerun.add(name)
+                changed += [Path(out) for out in outs]
+    return rerun
+
+
+def test_an_edit_retrains_only_what_depends_on_it():
+    after_training = {"train", "decode@tuned", "evaluate@tuned", "report"}
+    assert rerun_by("brido/likelihood/likelihood.py") == after_training
+    assert rerun_by("brido/training/loss.py") == after_training
+    assert rerun_by("brido/consensus.py") == after_training | {"score"}
+    everything_made = {"generate", "pairwise", "score", "decode@base", "evaluate@base"}
+    assert rerun_by("brido/search/beams.py") == everything_made | after_training
+    assert "checkpoint@base" in rerun_by("brido/models/embedded.py")
+    assert rerun_by("brido/errors.py") == set()
+
+
+def table_of_rooms() -> str:
+    """The table as it stands in docs/architecture.md."""
+    rows = [
+        f"| `brido/{name}` | {job} | {imported_rooms.replace(' ', ', ') or '-'} |"
+        for name, (job, imported_rooms) in ROOMS.items()
+    ]
+    return "\n".join(["| room | job | imports |", "|---|---|---|", *rows])
+
+
+def with_table(page: str) -> str:
+    """The page with the present table between its markers."""
+    start, rest = page.split("<!-- rooms -->\n", 1)
+    end = rest.split("<!-- /rooms -->", 1)[1]
+    return f"{start}<!-- rooms -->\n{table_of_rooms()}\n<!-- /rooms -->{end}"
+
+
+def test_the_docs_show_this_table():
+    page = ARCHITECTURE.read_text(encoding="utf-8")
+    assert page == with_table(page), "PYTHONPATH=. python tests/test_imports.py writes it"
+
+
+if __name__ == "__main__":
+    ARCHITECTURE.write_text(with_table(ARCHITECTURE.read_text(encoding="utf-8")), encoding="utf-8")
+    print(f"the table of rooms is written into {ARCHITECTURE.relative_to(ROOT)}", file=sys.stderr)

@@ -16,8 +16,8 @@ from typing import Any
 
 from brido.candidates.documents import Documents, Part
 from brido.candidates.files import read_candidates
-from brido.config import user_path
 from brido.errors import BridoError
+from brido.home import user_path
 from brido.section import Section
 from brido.settings import ReadingSettings, RuntimeSettings
 from brido.work.run import Advance, MakeWorker, Result, Workers

@@ -7,11 +7,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from brido.config import user_path
 from brido.corpus.checks import MissingId, RawRow, made_id
 from brido.corpus.readers import read_file
+from brido.corpus.settings import FilesSettings
 from brido.errors import BridoError
-from brido.settings import FilesSettings
+from brido.home import user_path
 from brido.tables import CORPUS
 
 _SPLITS = ("train", "validation", "test")

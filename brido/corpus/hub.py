@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import Any
 
 from brido.corpus.checks import MissingId, RawRow
+from brido.corpus.settings import HubSettings
 from brido.errors import BridoError
 from brido.hub import hub_errors
 from brido.progress import say
-from brido.settings import HubSettings
 from brido.tables import CORPUS
 
 _SPLITS = ("train", "validation", "test")

@@ -6,7 +6,7 @@ from typing import Any, Protocol
 import pyarrow as pa
 
 from brido.corpus.checks import RawRow
-from brido.settings import DataSettings, WorldSettings
+from brido.corpus.settings import DataSettings, WorldSettings
 from brido.tables import WORLD_CORPUS
 
 

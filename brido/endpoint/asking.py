@@ -17,7 +17,7 @@ from brido.endpoint.writer import Writer
 from brido.errors import BridoError
 
 if TYPE_CHECKING:
-    from brido.settings import EndpointRuntime
+    from brido.endpoint.settings import EndpointRuntime
 
 _FIRST_WAIT, _LONGEST_WAIT = 0.5, 30.0
 # Calls that the server calls wrong before anything was answered: then it is not the calls.

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from brido.errors import BridoError
 
 if TYPE_CHECKING:
-    from brido.settings import EndpointRuntime
+    from brido.endpoint.settings import EndpointRuntime
 
 # Until the model has answered once, English text is taken as four characters a token.
 CHARACTERS_PER_TOKEN = 4.0

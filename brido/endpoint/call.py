@@ -17,7 +17,7 @@ from brido.endpoint.key import api_key
 from brido.errors import BridoError
 
 if TYPE_CHECKING:
-    from brido.settings import EndpointRuntime
+    from brido.endpoint.settings import EndpointRuntime
 
 # Which tokens of an answer have alternatives that are worth keeping.
 Wanted = Callable[[str], bool]

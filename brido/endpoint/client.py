@@ -15,7 +15,7 @@ from brido.errors import BridoError
 from brido.progress import say
 
 if TYPE_CHECKING:
-    from brido.settings import EndpointRuntime
+    from brido.endpoint.settings import EndpointRuntime
 
 # Bytes of the disk set aside for every call in flight: a long answer with its log-probabilities.
 _ROOM_OF_A_CALL = 128 * 1024

@@ -5,7 +5,7 @@ import re
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from brido.settings import EndpointRuntime
+    from brido.endpoint.settings import EndpointRuntime
 
 
 def runtime_problems(runtime: "EndpointRuntime") -> list[str]:

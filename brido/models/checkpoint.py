@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from brido.atomic import atomic_folder
-from brido.config import user_path
 from brido.errors import BridoError
+from brido.home import user_path
 from brido.hub import hub_errors
 from brido.models.family import family_of
 

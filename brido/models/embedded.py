@@ -18,7 +18,7 @@ from brido.errors import BridoError
 from brido.models.checkpoint import save
 from brido.models.corpus_tokenizer import BOS, EOS, PAD, train_tokenizer
 from brido.models.family import padded
-from brido.settings import EmbeddedSettings
+from brido.models.settings import EmbeddedSettings
 
 if TYPE_CHECKING:
     from transformers import BartForConditionalGeneration, PreTrainedTokenizerFast

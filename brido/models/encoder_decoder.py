@@ -22,7 +22,7 @@ from brido.models.special_tokens import SpecialTokens
 
 if TYPE_CHECKING:
     from brido.models.language_model import LanguageModel
-    from brido.settings import ReadingSettings
+    from brido.models.settings import ReadingSettings
 
 
 @dataclass(frozen=True)

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from transformers import PreTrainedModel
 
     from brido.models.language_model import LanguageModel
+    from brido.models.settings import ReadingSettings
     from brido.models.special_tokens import SpecialTokens
-    from brido.settings import ReadingSettings
 
 
 class Sources(NamedTuple):

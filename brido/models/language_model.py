@@ -14,8 +14,8 @@ from brido.errors import BridoError
 from brido.models.checkpoint import load_checkpoint, save
 from brido.models.family import Sources, Targets, family_of, padded
 from brido.models.layout import columns_first
+from brido.models.settings import ReadingSettings
 from brido.models.special_tokens import pad_token
-from brido.settings import ReadingSettings
 
 if TYPE_CHECKING:
     from transformers import PreTrainedModel, PreTrainedTokenizerBase

@@ -1,28 +1,29 @@
 """The sections of params.yaml as typed models: one class a section, an unknown key is an error.
 
 Every model is frozen and strict (no text where a number belongs). What params.yaml says in comments
-is not repeated here; what only code needs to know (ranges, relations between keys) stands here.
+is not repeated; what only code needs to know (ranges, relations between keys) stands with the
+class. Rooms that this one is made of keep their sections next to their use.
 """
 
-from brido.section import (
-    Section,
-)
-from brido.settings.data import (
-    CheckpointSettings,
+from brido.corpus.settings import (
     DataSettings,
-    EmbeddedCheckpoint,
-    EmbeddedSettings,
     FilesData,
     FilesSettings,
     HubData,
     HubSettings,
-    ReadingSettings,
     RowCounts,
-    StoredCheckpoint,
-    TextSettings,
     WorldData,
     WorldSettings,
 )
+from brido.endpoint.settings import EndpointRuntime
+from brido.models.settings import (
+    CheckpointSettings,
+    EmbeddedCheckpoint,
+    EmbeddedSettings,
+    ReadingSettings,
+    StoredCheckpoint,
+)
+from brido.section import Section
 from brido.settings.evaluation import (
     EvaluationSettings,
     ReportSettings,
@@ -36,16 +37,14 @@ from brido.settings.method import (
     PairwiseSettings,
     SamplingGeneration,
     ScoringSettings,
+    TextSettings,
     TrainingSettings,
     ValidationSettings,
 )
 from brido.settings.params import (
     Params,
 )
-from brido.settings.runtime import (
-    EndpointRuntime,
-    RuntimeSettings,
-)
+from brido.settings.runtime import RuntimeSettings
 
 __all__ = [
     "CandidateFiles",

@@ -1,4 +1,4 @@
-"""Sections generation, pairwise, scoring, training and decoding: the method itself."""
+"""Sections generation, text, pairwise, scoring, training and decoding: the method itself."""
 
 import sys
 from collections.abc import Iterator
@@ -108,6 +108,12 @@ GenerationSettings = Annotated[
 def _shared(settings: Section, section: type[Section]) -> dict[str, object]:
     """The values of the keys that `section` declares."""
     return {name: getattr(settings, name) for name in section.model_fields}
+
+
+class TextSettings(Section):
+    """`text`: how sentences are split wherever ROUGE-Lsum needs them."""
+
+    sentence_splitter: Literal["abbreviations", "punkt"] = "abbreviations"
 
 
 class PairwiseSettings(Section):

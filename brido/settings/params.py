@@ -4,14 +4,9 @@ import math
 import re
 from collections.abc import Iterator
 
+from brido.corpus.settings import DataSettings, WorldData
+from brido.models.settings import CheckpointSettings, ReadingSettings
 from brido.section import Section
-from brido.settings.data import (
-    CheckpointSettings,
-    DataSettings,
-    ReadingSettings,
-    TextSettings,
-    WorldData,
-)
 from brido.settings.evaluation import EvaluationSettings, ReportSettings
 from brido.settings.method import (
     DecodingSettings,
@@ -19,6 +14,7 @@ from brido.settings.method import (
     GenerationSettings,
     PairwiseSettings,
     ScoringSettings,
+    TextSettings,
     TrainingSettings,
 )
 from brido.settings.runtime import RuntimeSettings

@@ -19,13 +19,13 @@ from pydantic import ValidationError
 from ruamel.yaml import YAML, YAMLError
 
 from brido.config import load_params
+from brido.endpoint.settings import EndpointRuntime
 from brido.errors import BridoError, run_command
 from brido.evaluation.geval.corpus import difference_lines, summary_lines
 from brido.evaluation.geval.judge import DryRun, GEval
 from brido.evaluation.geval.scoring import COLUMNS
 from brido.evaluation.geval.settings import GEvalSettings
 from brido.progress import Progress
-from brido.settings import EndpointRuntime
 from brido.tables import evaluation_schema, read_records, write_table
 
 

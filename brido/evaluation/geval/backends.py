@@ -15,8 +15,8 @@ from brido.errors import BridoError
 from brido.evaluation.geval.probabilities import may_be_a_mark
 
 if TYPE_CHECKING:
+    from brido.endpoint.settings import EndpointRuntime
     from brido.evaluation.geval.settings import GEvalSettings
-    from brido.settings import EndpointRuntime
 
 SECTION = "evaluation.geval"
 

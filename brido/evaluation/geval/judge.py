@@ -7,9 +7,9 @@ from itertools import islice
 from typing import Any
 
 from brido import __version__
-from brido.config import user_path
 from brido.endpoint import AskedModel, Client, DryRun, Question
 from brido.endpoint.plan import Prompt
+from brido.endpoint.settings import EndpointRuntime
 from brido.errors import BridoError
 from brido.evaluation import Evaluation
 from brido.evaluation.geval.backends import SECTION
@@ -17,8 +17,8 @@ from brido.evaluation.geval.prompts import Prompt as GEvalPrompt
 from brido.evaluation.geval.scoring import Account, score_document
 from brido.evaluation.geval.settings import GEvalSettings
 from brido.evaluation.geval.setup import answer_limit, check, judges_of, samples_of
+from brido.home import user_path
 from brido.progress import Progress
-from brido.settings import EndpointRuntime
 
 _STRUCTURED = "json_schema"
 # How many questions may show whether the server takes a schema, should it refuse the first ones.

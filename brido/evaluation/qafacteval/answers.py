@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from brido.config import user_path
 from brido.errors import BridoError
+from brido.home import user_path
 
 if TYPE_CHECKING:
     from spacy.language import Language
