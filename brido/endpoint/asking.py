@@ -7,17 +7,15 @@ import time
 from collections.abc import Coroutine, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from brido.endpoint.answers import Answer, Question
 from brido.endpoint.call import CallFailed, Connection, Wanted
 from brido.endpoint.ledger import Ledger
 from brido.endpoint.limiter import AdaptiveLimit
+from brido.endpoint.settings import EndpointRuntime
 from brido.endpoint.writer import Writer
 from brido.errors import BridoError
-
-if TYPE_CHECKING:
-    from brido.endpoint.settings import EndpointRuntime
 
 _FIRST_WAIT, _LONGEST_WAIT = 0.5, 30.0
 # Calls that the server calls wrong before anything was answered: then it is not the calls.
@@ -28,7 +26,7 @@ class Server:
     """The respondent that is an OpenAI-compatible server (see `ledger.Respondent`)."""
 
     def __init__(
-        self, runtime: "EndpointRuntime", section: str, wanted: Wanted = lambda token: True
+        self, runtime: EndpointRuntime, section: str, wanted: Wanted = lambda token: True
     ) -> None:
         """`section` is what errors name; `wanted(token)` says whose alternatives are kept."""
         self._runtime, self._section, self._wanted = runtime, section, wanted
@@ -60,7 +58,7 @@ class _Run:
     """One run against one server. Use `run` once."""
 
     def __init__(
-        self, connection: Connection, runtime: "EndpointRuntime", section: str, ledger: Ledger
+        self, connection: Connection, runtime: EndpointRuntime, section: str, ledger: Ledger
     ) -> None:
         self._connection, self._runtime, self._section = connection, runtime, section
         self._ledger, self._report = ledger, ledger.report

@@ -1,11 +1,7 @@
 """What asking costs: estimates before anything is spent, and a limit that is kept."""
 
-from typing import TYPE_CHECKING
-
+from brido.endpoint.settings import EndpointRuntime
 from brido.errors import BridoError
-
-if TYPE_CHECKING:
-    from brido.endpoint.settings import EndpointRuntime
 
 # Until the model has answered once, English text is taken as four characters a token.
 CHARACTERS_PER_TOKEN = 4.0
@@ -19,7 +15,7 @@ class Budget:
     the rate that the model's earlier answers showed.
     """
 
-    def __init__(self, runtime: "EndpointRuntime", section: str, answer_limit: int) -> None:
+    def __init__(self, runtime: EndpointRuntime, section: str, answer_limit: int) -> None:
         """`answer_limit`: tokens of the longest answer; `section`: whom errors name."""
         self._runtime, self._section, self._answer_limit = runtime, section, answer_limit
         self.prompt_tokens = self.answer_tokens = 0

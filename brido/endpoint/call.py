@@ -10,14 +10,12 @@ import json
 import re
 import time
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from brido.endpoint.answers import Answer, Question, Token
 from brido.endpoint.key import api_key
+from brido.endpoint.settings import EndpointRuntime
 from brido.errors import BridoError
-
-if TYPE_CHECKING:
-    from brido.endpoint.settings import EndpointRuntime
 
 # Which tokens of an answer have alternatives that are worth keeping.
 Wanted = Callable[[str], bool]
@@ -51,7 +49,7 @@ class NoLogProbabilities(BridoError):
 class Connection:
     """An OpenAI-compatible server, asked through the openai package."""
 
-    def __init__(self, runtime: "EndpointRuntime", section: str, wanted: Wanted) -> None:
+    def __init__(self, runtime: EndpointRuntime, section: str, wanted: Wanted) -> None:
         """A client for `runtime.base_url`; a server that needs no key is sent a placeholder."""
         from openai import AsyncOpenAI, DefaultAsyncHttpxClient
 

@@ -3,19 +3,17 @@
 import contextlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Self
+from typing import Self
 
 from brido.endpoint.answers import Answer, AskedModel, Question
 from brido.endpoint.asking import Server
 from brido.endpoint.budget import Budget
 from brido.endpoint.ledger import Ledger, Report, Respondent
 from brido.endpoint.plan import Plan, Prompt
+from brido.endpoint.settings import EndpointRuntime
 from brido.endpoint.store import AnswerStore
 from brido.errors import BridoError
 from brido.progress import say
-
-if TYPE_CHECKING:
-    from brido.endpoint.settings import EndpointRuntime
 
 # Bytes of the disk set aside for every call in flight: a long answer with its log-probabilities.
 _ROOM_OF_A_CALL = 128 * 1024
@@ -42,7 +40,7 @@ class Client:
         section: str,
         model: AskedModel,
         store: Path,
-        runtime: "EndpointRuntime",
+        runtime: EndpointRuntime,
         answer_limit: int,
         respondent: Respondent | None = None,
     ) -> None:

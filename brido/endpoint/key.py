@@ -2,13 +2,11 @@
 
 import os
 import re
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from brido.endpoint.settings import EndpointRuntime
+from brido.endpoint.settings import EndpointRuntime
 
 
-def runtime_problems(runtime: "EndpointRuntime") -> list[str]:
+def runtime_problems(runtime: EndpointRuntime) -> list[str]:
     """What contradicts itself in `runtime.endpoint`, whoever is asked."""
     problems = []
     priced = runtime.input_price is not None and runtime.output_price is not None
@@ -25,7 +23,7 @@ def runtime_problems(runtime: "EndpointRuntime") -> list[str]:
     return problems
 
 
-def key_problems(runtime: "EndpointRuntime") -> list[str]:
+def key_problems(runtime: EndpointRuntime) -> list[str]:
     """What keeps a server from being asked with a key; no value of a secret is shown."""
     name = _key_variable(runtime)
     if runtime.dry_run or runtime.replay or name is None or not _is_name(name):
@@ -41,13 +39,13 @@ def key_problems(runtime: "EndpointRuntime") -> list[str]:
     return []
 
 
-def api_key(runtime: "EndpointRuntime") -> str | None:
+def api_key(runtime: EndpointRuntime) -> str | None:
     """The key from the environment, None for a server that needs none."""
     name = _key_variable(runtime)
     return None if name is None else os.environ.get(name)
 
 
-def _key_variable(runtime: "EndpointRuntime") -> str | None:
+def _key_variable(runtime: EndpointRuntime) -> str | None:
     """OPENAI_API_KEY goes to OpenAI alone: another server gets a key only if one is named."""
     if runtime.api_key_env is not None:
         return runtime.api_key_env

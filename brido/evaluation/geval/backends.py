@@ -11,11 +11,11 @@ from brido.endpoint import Ledger, Question
 from brido.endpoint.asking import Server
 from brido.endpoint.call import NoLogProbabilities
 from brido.endpoint.key import key_problems
+from brido.endpoint.settings import EndpointRuntime
 from brido.errors import BridoError
 from brido.evaluation.geval.probabilities import may_be_a_mark
 
 if TYPE_CHECKING:
-    from brido.endpoint.settings import EndpointRuntime
     from brido.evaluation.geval.settings import GEvalSettings
 
 SECTION = "evaluation.geval"
@@ -26,7 +26,7 @@ class Backend(ABC):
 
     takes_schema = False  # whether answers can be bound to a JSON schema
 
-    def __init__(self, settings: "GEvalSettings", runtime: "EndpointRuntime", device: str) -> None:
+    def __init__(self, settings: "GEvalSettings", runtime: EndpointRuntime, device: str) -> None:
         self.settings, self.runtime, self.device = settings, runtime, device
 
     def problems(self) -> list[str]:
