@@ -22,7 +22,7 @@ def varied(runs: Sequence[Run], key: str) -> list[tuple[float, Run]]:
 
 
 def draw_curves(folder: Path, runs: Sequence[Run]) -> list[Path]:
-    """Write alpha.svg/png and eta.svg/png for whatever varies in `runs`; the SVGs written."""
+    """Write alpha.png/svg and eta.png/svg for whatever varies in `runs`; the PNGs written."""
     written = []
     first = find_base(runs)
     base = first.systems.get("base", {}) if first else {}
@@ -33,7 +33,7 @@ def draw_curves(folder: Path, runs: Sequence[Run]) -> list[Path]:
         points = varied(runs, key)
         if len(points) > 1:
             _curve(folder, name, points, base, label)
-            written.append(folder / f"{name}.svg")
+            written.append(folder / f"{name}.png")
     return written
 
 
