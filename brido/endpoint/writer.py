@@ -2,7 +2,6 @@
 
 import asyncio
 from concurrent.futures import ThreadPoolExecutor
-from types import TracebackType
 
 from brido.endpoint.store import AnswerStore, Row
 
@@ -19,12 +18,7 @@ class Writer:
     async def __aenter__(self) -> "Writer":
         return self
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    async def __aexit__(self, *_: object) -> None:
         if self._task is not None:
             await asyncio.wait([self._task])
         self._thread.shutdown()

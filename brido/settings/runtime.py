@@ -1,8 +1,8 @@
 """Section runtime: speed and limits, in no stage's params and in no fingerprint."""
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
-from pydantic import Field, model_validator
+from pydantic import Field
 
 from brido.endpoint.settings import EndpointRuntime
 from brido.section import Count, Positive, Section
@@ -22,10 +22,3 @@ class RuntimeSettings(Section):
     gradient_checkpointing: bool = False
     log_seconds: Annotated[float, Field(gt=0)] = 10.0
     endpoint: EndpointRuntime = EndpointRuntime()
-
-    @model_validator(mode="before")
-    @classmethod
-    def _renamed(cls, values: Any) -> Any:
-        if isinstance(values, dict) and "judge" in values:
-            raise ValueError("judge is now called endpoint: rename the key, its own keys stay")
-        return values

@@ -9,7 +9,7 @@ BASE = {"checkpoints": {"base": {"source": "embedded"}}}
 
 
 def test_the_key_of_version_0_1_is_told_its_new_name():
-    with pytest.raises(BridoError, match=r"runtime: judge is now called endpoint: rename the key"):
+    with pytest.raises(BridoError, match=r"runtime\.judge: is called runtime\.endpoint now"):
         check_params({**BASE, "runtime": {"judge": {"max_cost": 1.0}}})
     params = check_params({**BASE, "runtime": {"endpoint": {"samples_per_call": 2}}})
     assert params.runtime.endpoint.samples_per_call == 2

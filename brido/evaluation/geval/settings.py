@@ -2,7 +2,7 @@
 
 from typing import Annotated, Any, Literal
 
-from pydantic import Field
+from pydantic import Field, field_validator
 
 from brido.section import Positive, Section, Share
 
@@ -24,3 +24,12 @@ class GEvalSettings(Section):
     seed: int | None = None
     extra_parameters: dict[str, Any] = Field(default_factory=dict)
     max_invalid_fraction: Share = 0.05
+
+    @field_validator("backend")
+    @classmethod
+    def _is_known(cls, name: str) -> str:
+        from brido.evaluation.geval.backends import BACKENDS
+
+        if name not in BACKENDS:
+            raise ValueError(f"must be one of {', '.join(BACKENDS)}, not {name!r}")
+        return name

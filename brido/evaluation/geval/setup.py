@@ -25,19 +25,14 @@ def check(settings: GEvalSettings, runtime: EndpointRuntime, device: str) -> tup
         BridoError: lists every problem: keys that contradict each other, a prompt that cannot be
             used, an environment variable that is not set. No value of a secret is shown.
     """
-    problems = _problems(settings) + runtime_problems(runtime)
-    backend = prompt = None
-    if settings.backend in BACKENDS:
-        backend = BACKENDS[settings.backend](settings, runtime, device)
-        problems += backend.problems()
-    else:
-        known = ", ".join(BACKENDS)
-        problems.append(f"evaluation.geval.backend: {settings.backend!r} is none of {known}")
+    backend = BACKENDS[settings.backend](settings, runtime, device)
+    problems = _problems(settings) + runtime_problems(runtime) + backend.problems()
+    prompt = None
     try:
         prompt = load_prompt(settings.prompt)
     except BridoError as error:
         problems.append(str(error))
-    if prompt is None or backend is None or problems:
+    if prompt is None or problems:
         raise BridoError.from_problems("geval cannot start:", problems)
     return prompt, backend
 

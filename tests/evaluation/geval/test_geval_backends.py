@@ -5,6 +5,7 @@ import json
 import pytest
 from written_marks import clean_answer
 
+from brido.config import check_params
 from brido.endpoint import Answer
 from brido.errors import BridoError
 from brido.evaluation import Inputs
@@ -67,5 +68,12 @@ def test_it_serves_the_pipeline_as_any_other(toy):
 def test_it_says_itself_what_it_cannot_do(toy):
     with pytest.raises(BridoError, match="model: only `rule`"):
         GEval(GEvalSettings(backend="toy", model="other"), toy)
-    with pytest.raises(BridoError, match=r"backend: 'toi' is none of openai, transformers, toy"):
-        GEval(GEvalSettings(backend="toi", model="rule"), toy)
+
+
+def test_a_backend_that_nobody_knows_is_an_error_of_the_settings(toy):
+    params = {"checkpoints": {"base": {"source": "embedded"}}}
+    expected = r"geval\.backend: must be one of openai, transformers, toy, not 'toi'"
+    with pytest.raises(BridoError, match=expected):
+        check_params({**params, "evaluation": {"geval": {"backend": "toi"}}})
+    known = check_params({**params, "evaluation": {"geval": {"backend": "toy"}}})
+    assert known.evaluation.geval.backend == "toy"
