@@ -22,7 +22,7 @@ def varied(runs: Sequence[Run], key: str) -> list[tuple[float, Run]]:
 
 
 def draw_curves(folder: Path, runs: Sequence[Run]) -> list[Path]:
-    """Write alpha.svg/png and eta.svg/png for whatever varies in `runs`; the SVGs written."""
+    """Write alpha.png/svg and eta.png/svg for whatever varies in `runs`; the PNGs written."""
     written = []
     first = find_base(runs)
     base = first.systems.get("base", {}) if first else {}
@@ -33,7 +33,7 @@ def draw_curves(folder: Path, runs: Sequence[Run]) -> list[Path]:
         points = varied(runs, key)
         if len(points) > 1:
             _curve(folder, name, points, base, label)
-            written.append(folder / f"{name}.svg")
+            written.append(folder / f"{name}.png")
     return written
 
 
@@ -45,13 +45,13 @@ def _curve(
     ticks = ["∞" if math.isinf(value) else f"{value:g}" for value, _ in points]
     with panels(folder, name, len(columns), height=2.5) as (figure, axes):
         for (metric, submetric), axis in zip(columns, axes, strict=True):
-            facts = display(metric, submetric)
+            column = display(metric, submetric)
             items = [run.systems["tuned"].get(metric, {}).get(submetric) for _, run in points]
             there = [(index, item) for index, item in enumerate(items) if item is not None]
-            means = [facts.factor * item.mean for _, item in there]
+            means = [column.factor * item.mean for _, item in there]
             spread = [
-                [facts.factor * (item.mean - item.low) for _, item in there],
-                [facts.factor * (item.high - item.mean) for _, item in there],
+                [column.factor * (item.mean - item.low) for _, item in there],
+                [column.factor * (item.high - item.mean) for _, item in there],
             ]
             axis.errorbar(
                 [index for index, _ in there], means, yerr=spread, color=COLOURS[0], marker="o",
@@ -60,10 +60,10 @@ def _curve(
             level = base.get(metric, {}).get(submetric)
             if level is not None:
                 axis.axhline(
-                    facts.factor * level.mean, color=COLOURS[1], linestyle="--", label="base"
+                    column.factor * level.mean, color=COLOURS[1], linestyle="--", label="base"
                 )
             axis.set_xticks(range(len(ticks)), ticks)
-            axis.set_title(f"{metric_label(metric)}: {facts.label} {facts.unit}".rstrip())
+            axis.set_title(f"{metric_label(metric)}: {column.heading}")
             axis.set_xlabel(label)
         handles = axes[0].get_legend_handles_labels()
         figure.legend(*handles, loc="outside upper right", ncols=2)

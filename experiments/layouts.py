@@ -155,14 +155,14 @@ def _emphasise(
     best: dict[ColumnKey, str] = {}
     worst: dict[ColumnKey, str] = {}
     for column in columns:
-        facts = display(*column)
+        shown = display(*column)
         values = [row[column].mean for row in rows if column in row]
-        if facts.better == "neither" or len(values) < 2:
+        if shown.better == "neither" or len(values) < 2:
             continue
-        low, high = facts.text(min(values)), facts.text(max(values))
+        low, high = shown.text(min(values)), shown.text(max(values))
         if low == high:
             continue
-        best[column], worst[column] = (high, low) if facts.better == "higher" else (low, high)
+        best[column], worst[column] = (high, low) if shown.better == "higher" else (low, high)
     cells = []
     for row in rows:
         line = []

@@ -5,28 +5,22 @@ later stage can tell them apart.
 """
 
 import json
-import sys
 
 from brido import tables
 from brido.atomic import atomic_folder, write_text
 from brido.config import load_params
-from brido.errors import BridoError, run_command
+from brido.errors import run_command
 from brido.models.checkpoint import store_checkpoint
 from brido.progress import Progress
 from brido.settings import EmbeddedSettings, RuntimeSettings
 from stages import paths
+from stages.arguments import system_named
 
 
 def main() -> None:
     """Write data/checkpoints/SYSTEM for the system that the command line names."""
     params = load_params()
-    systems = sys.argv[1:]
-    if len(systems) != 1 or systems[0] not in params.checkpoints:
-        raise BridoError(
-            "usage: python -m stages.checkpoint SYSTEM, with a key of `checkpoints` in params.yaml "
-            f"({', '.join(params.checkpoints)}), not {' '.join(systems) or 'nothing'}"
-        )
-    system = systems[0]
+    system = system_named("checkpoint", params.checkpoints, "a key of `checkpoints`")
     settings = params.checkpoints[system]
     if settings.source == "embedded":
         _train(system, settings.embedded, params.runtime)

@@ -4,7 +4,6 @@ Several GPUs work side by side (see `runtime.workers`).
 """
 
 import json
-import sys
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -22,6 +21,7 @@ from brido.work.run import Workers
 from brido.work.shards import fingerprint
 from brido.work.splits import Splits
 from stages import paths
+from stages.arguments import system_named
 
 SPLITS = ("validation", "test")
 COUNTS = ("truncated_sources", "empty_documents", "empty_summaries", "halved_batches")
@@ -30,13 +30,8 @@ COUNTS = ("truncated_sources", "empty_documents", "empty_summaries", "halved_bat
 def main() -> None:
     """Write data/decoded/SYSTEM/{validation,test}.parquet for the system on the command line."""
     params = load_params()
-    systems = sys.argv[1:]
-    if len(systems) != 1 or systems[0] not in params.decoded_systems:
-        raise BridoError(
-            "usage: python -m stages.decode SYSTEM, with one of `decoded_systems` in params.yaml "
-            f"({', '.join(params.decoded_systems)}), not {' '.join(systems) or 'nothing'}"
-        )
-    decode(params, systems[0])
+    known = params.decoded_systems
+    decode(params, system_named("decode", known, "one of `decoded_systems`"))
 
 
 def decode(params: Params, system: str) -> None:

@@ -5,6 +5,8 @@ recorded with one version can be compared with another. Imports nothing of brido
 in an environment of its own.
 """
 
+from collections.abc import Sequence
+
 import numpy as np
 import torch
 import transformers
@@ -139,10 +141,10 @@ def tiny_bart(seed: int = 0, **changes: object) -> transformers.PreTrainedModel:
 
 
 def word_tokenizer(
-    kind: type = transformers.PreTrainedTokenizerFast,
+    kind: type = transformers.PreTrainedTokenizerFast, words: Sequence[str] = WORDS
 ) -> transformers.PreTrainedTokenizerFast:
-    """BART's conventions over 40 words: `<s> x </s>`."""
-    vocabulary = {word: number for number, word in enumerate([*SPECIAL, *WORDS])}
+    """BART's conventions over some words: `<s> x </s>`."""
+    vocabulary = {word: number for number, word in enumerate([*SPECIAL, *words])}
     backend = Tokenizer(WordLevel(vocabulary, unk_token="<unk>"))
     backend.pre_tokenizer = WhitespaceSplit()
     backend.post_processor = TemplateProcessing(

@@ -15,11 +15,9 @@ if TYPE_CHECKING:
     from brido.settings import DiverseBeamGeneration, SamplingGeneration
 
 
-class CandidateWorker:
-    """Candidates by diverse beam search, of which every keep_every-th result is kept, or samples.
-
-    Made of the checkpoint's folder, `reading`, `runtime` and `generation`; then see
-    `brido.work.run.MakeWorker`.
+class _WithModel:
+    """Made of the checkpoint's folder, `reading`, `runtime` and what it is to do, which a subclass
+    names; then see `brido.work.run.MakeWorker`.
     """
 
     def __init__(
@@ -27,22 +25,28 @@ class CandidateWorker:
         folder: Path,
         reading: ReadingSettings,
         runtime: RuntimeSettings,
-        settings: DiverseBeamGeneration | SamplingGeneration,
+        settings: Any,
         device: str,
         advance: Advance,
     ) -> None:
         self._generator = Generator(folder, runtime, reading, device)
-        self._advance = advance
-        self._method, self._step = search_method(settings), 1
-        if settings.method == "diverse_beam":
-            self._step = settings.keep_every
+        self._settings, self._advance = settings, advance
+
+
+class CandidateWorker(_WithModel):
+    """Candidates by diverse beam search, of which every keep_every-th result is kept, or samples.
+
+    settings: section `generation`, by either method.
+    """
 
     def __call__(self, part: Part) -> Result:
         """A row of the candidates table for each document."""
         ids, documents = _columns(part.read())
-        result = self._generator.generate(ids, documents, self._method, self._advance)
+        method, settings = search_method(self._settings), self._settings
+        result = self._generator.generate(ids, documents, method, self._advance)
+        step = settings.keep_every if settings.method == "diverse_beam" else 1
         rows = [
-            {"id": name, "candidates": texts[:: self._step], "search_scores": scores[:: self._step]}
+            {"id": name, "candidates": texts[::step], "search_scores": scores[::step]}
             for name, texts, scores in zip(ids, result.texts, result.scores, strict=True)
         ]
         return rows, {"truncated_sources": result.truncated, "halved_batches": result.halved}
@@ -57,24 +61,11 @@ def search_method(
     return settings.search()
 
 
-class SummaryWorker:
+class SummaryWorker(_WithModel):
     """The best hypothesis of a beam search; an empty document has an empty summary.
 
-    Made of the checkpoint's folder, `reading`, `runtime` and the search's settings; then see
-    `brido.work.run.MakeWorker`.
+    settings: the `SearchSettings`.
     """
-
-    def __init__(
-        self,
-        folder: Path,
-        reading: ReadingSettings,
-        runtime: RuntimeSettings,
-        settings: SearchSettings,
-        device: str,
-        advance: Advance,
-    ) -> None:
-        self._generator = Generator(folder, runtime, reading, device)
-        self._settings, self._advance = settings, advance
 
     def __call__(self, part: Part) -> Result:
         """A row of the decoded table for each document."""

@@ -16,6 +16,8 @@ from brido.errors import BridoError
 from brido.models.cross_attention import source_mask
 from brido.models.family import Steps
 
+# The tokens that stand before what is written (see Steps).
+Given = tuple[int, ...]
 # Elements of a cache that are reordered at once on a processor: half a MiB or one.
 PIECE = 1 << 17
 
@@ -82,7 +84,7 @@ class SharedSteps(DecoderSteps):
         model: PreTrainedModel,
         states: torch.Tensor,
         attention_mask: torch.Tensor,
-        given: tuple[int, ...],
+        given: Given,
         max_length: int,
         norm_first: bool,
     ) -> None:
@@ -210,13 +212,9 @@ class PlainSteps(DecoderSteps):
     """A decoder step as the model itself makes it, with the encoder's states repeated N times."""
 
     def __init__(
-        self,
-        model: PreTrainedModel,
-        states: torch.Tensor,
-        attention_mask: torch.Tensor,
-        given: tuple[int, ...],
+        self, model: PreTrainedModel, states: torch.Tensor, mask: torch.Tensor, given: Given
     ) -> None:
-        self.model, self.states, self.mask, self.given = model, states, attention_mask, given
+        self.model, self.states, self.mask, self.given = model, states, mask, given
         self.cache = EncoderDecoderCache(DynamicCache(), DynamicCache())
 
     def step(self, tokens: torch.Tensor) -> torch.Tensor:

@@ -113,7 +113,7 @@ class Seat:
         self._worker = self._worker or self._make()
         self._left = len(unit)
         result = self._worker(unit)
-        self._count(self._left)
+        self._count(self._left)  # what the worker has not told of
         return result
 
     def _count(self, count: int) -> None:

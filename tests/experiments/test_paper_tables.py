@@ -237,7 +237,7 @@ def test_formats_agree():
 
 
 def test_curves_are_drawn_for_what_varies(tmp_path):
-    assert [path.name for path in draw_curves(tmp_path, xsum_runs())] == ["alpha.svg", "eta.svg"]
+    assert [path.name for path in draw_curves(tmp_path, xsum_runs())] == ["alpha.png", "eta.png"]
     assert (tmp_path / "alpha.png").stat().st_size > 1000
     assert draw_curves(tmp_path / "none", [run("workspace", WORLD, 60.0)]) == []
 

@@ -178,7 +178,7 @@ def test_a_sweep_goes_on_after_a_failure_resumes_and_leaves_the_workspace_alone(
     second = shell(project, *sweep)
     assert "3 experiments, 2 done already" in second.stderr
     assert "[1/1] seven" in second.stderr
-    assert (project / "metrics/sweep/alpha.svg").is_file()
+    assert (project / "metrics/sweep/alpha.png").is_file()
     third = shell(project, *sweep)
     assert "3 experiments, 3 done already" in third.stderr
     # Other settings in the workspace make the same names outdated: they run anew.

@@ -5,20 +5,14 @@ import sys
 from pathlib import Path
 from typing import Any
 
-import torch
 from ruamel.yaml import YAML
-from tokenizers import Tokenizer
-from tokenizers.models import WordLevel
-from tokenizers.pre_tokenizers import WhitespaceSplit
-from tokenizers.processors import TemplateProcessing
-from transformers import BartConfig, BartForConditionalGeneration, PreTrainedTokenizerFast
+from tiny_models import SPECIAL, tiny_bart, word_tokenizer
 
 from brido.settings import DiverseBeamGeneration, FilesGeneration, SamplingGeneration
 from brido.tables import CORPUS, write_table
 
 ROOT = Path(__file__).parents[2]
 WORDS = [f"w{number}" for number in range(50)]
-SPECIAL = ["<s>", "<pad>", "</s>", "<unk>"]
 SPLITS = {"train": 20, "validation": 7, "test": 6}
 METHODS = {
     form.choice(): form for form in (DiverseBeamGeneration, SamplingGeneration, FilesGeneration)
@@ -79,28 +73,14 @@ def write_params(folder: Path, **sections: dict[str, Any]) -> None:
 
 def write_checkpoint(folder: Path) -> None:
     """A BART with random weights whose summaries end after a few words, and its tokenizer."""
-    vocabulary = {word: number for number, word in enumerate([*SPECIAL, *WORDS])}
-    backend = Tokenizer(WordLevel(vocabulary, unk_token="<unk>"))
-    backend.pre_tokenizer = WhitespaceSplit()
-    backend.post_processor = TemplateProcessing(
-        single="<s> $A </s>", special_tokens=[("<s>", 0), ("</s>", 2)]
-    )
-    tokens = {"bos_token": "<s>", "pad_token": "<pad>", "eos_token": "</s>", "unk_token": "<unk>"}
-    PreTrainedTokenizerFast(tokenizer_object=backend, **tokens).save_pretrained(folder)
-    torch.manual_seed(0)
-    config = BartConfig(
-        vocab_size=len(vocabulary),
-        d_model=16,
-        encoder_layers=1,
-        decoder_layers=1,
-        encoder_attention_heads=2,
-        decoder_attention_heads=2,
+    word_tokenizer(words=WORDS).save_pretrained(folder)
+    model = tiny_bart(
+        vocab_size=len(SPECIAL) + len(WORDS),
         encoder_ffn_dim=16,
         decoder_ffn_dim=16,
         max_position_embeddings=40,
         init_std=0.5,
     )
-    model = BartForConditionalGeneration(config)
     model.final_logits_bias[0, 2] = 2.0
     settings = model.generation_config
     settings.num_beams, settings.length_penalty, settings.max_length = 3, 2.0, 15

@@ -12,11 +12,7 @@ from pathlib import Path
 import pytest
 import torch
 from safetensors.torch import load_file
-from tokenizers import Tokenizer
-from tokenizers.models import WordLevel
-from tokenizers.pre_tokenizers import WhitespaceSplit
-from tokenizers.processors import TemplateProcessing
-from transformers import BartConfig, BartForConditionalGeneration, PreTrainedTokenizerFast
+from tiny_models import SPECIAL, tiny_bart, word_tokenizer
 
 from brido.errors import BridoError
 from brido.models.checkpoint import save
@@ -43,27 +39,13 @@ TUNED = Path("data/checkpoints/tuned")
 
 
 def write_base(folder: Path) -> None:
-    vocabulary = {word: n for n, word in enumerate(["<s>", "<pad>", "</s>", "<unk>", *WORDS])}
-    backend = Tokenizer(WordLevel(vocabulary, unk_token="<unk>"))
-    backend.pre_tokenizer = WhitespaceSplit()
-    backend.post_processor = TemplateProcessing(
-        single="<s> $A </s>", special_tokens=[("<s>", 0), ("</s>", 2)]
-    )
-    tokenizer = PreTrainedTokenizerFast(
-        tokenizer_object=backend, bos_token="<s>", pad_token="<pad>", eos_token="</s>",
-        unk_token="<unk>",
-    )  # fmt: skip
-    torch.manual_seed(0)
-    model = BartForConditionalGeneration(
-        BartConfig(
-            vocab_size=len(vocabulary), d_model=16, encoder_layers=1, decoder_layers=1,
-            encoder_attention_heads=2, decoder_attention_heads=2, encoder_ffn_dim=16,
-            decoder_ffn_dim=16, max_position_embeddings=32, dropout=0.1,
-        )
+    model = tiny_bart(
+        vocab_size=len(SPECIAL) + len(WORDS), encoder_ffn_dim=16, decoder_ffn_dim=16,
+        max_position_embeddings=32, dropout=0.1, init_std=0.02,
     )  # fmt: skip
     model.generation_config.max_length = 12
     model.generation_config.num_beams = 2
-    save(model, tokenizer, folder)
+    save(model, word_tokenizer(words=WORDS), folder)
 
 
 def write_split(split: str, documents: int, same: int = 0) -> None:

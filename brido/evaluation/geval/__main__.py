@@ -21,9 +21,9 @@ from ruamel.yaml import YAML, YAMLError
 from brido.config import load_params
 from brido.endpoint.settings import EndpointRuntime
 from brido.errors import BridoError, run_command
+from brido.evaluation.geval import METRIC
 from brido.evaluation.geval.corpus import difference_lines, summary_lines
 from brido.evaluation.geval.judge import DryRun, GEval
-from brido.evaluation.geval.scoring import COLUMNS
 from brido.evaluation.geval.settings import GEvalSettings
 from brido.progress import Progress
 from brido.tables import evaluation_schema, read_records, write_table
@@ -55,7 +55,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
             [record["document"] for record in records],
             [record["summary"] for record in records],
             [record["id"] for record in records],
-            lambda label, total, unit: Progress(label, total, unit),
+            Progress,
         )
     except DryRun as forecast:
         print(forecast)
@@ -65,7 +65,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         for record, row, detail in zip(records, evaluation.rows, evaluation.details, strict=True)
     ]
     if options.out is not None:
-        schema = evaluation_schema(COLUMNS)
+        schema = evaluation_schema(METRIC.names)
         schema = schema.insert(1, pa.field("system", pa.string(), nullable=False))
         chosen = [{name: row[name] for name in schema.names} for row in rows]
         write_table(options.out, [chosen], schema, {"signature": evaluation.signature})
@@ -131,8 +131,7 @@ def read_summaries(path: Path) -> list[dict[str, Any]]:
     if not records:
         problems.append("it holds no rows")
     if problems:
-        more = [f"and {len(problems) - 10} more"] if len(problems) > 10 else []
-        raise BridoError.from_problems(f"{path} cannot be marked:", problems[:10] + more)
+        raise BridoError.from_problems(f"{path} cannot be marked:", problems, limit=10)
     return records
 
 

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from brido.bootstrap import bootstrap_interval, means
-from brido.evaluation.geval.scoring import COLUMNS
+from brido.evaluation.geval import METRIC
 
 Rows = Sequence[Mapping[str, float | None]]
 
@@ -43,8 +43,8 @@ def difference_lines(systems: Mapping[str, tuple[Sequence[str], Rows]]) -> list[
 
 
 def _array(rows: Rows) -> NDArray[np.float64]:
-    values = [[row[column] for column in COLUMNS] for row in rows]
-    return np.array(values, dtype=np.float64).reshape(len(rows), len(COLUMNS))
+    values = [[row[column] for column in METRIC.names] for row in rows]
+    return np.array(values, dtype=np.float64).reshape(len(rows), len(METRIC.names))
 
 
 def _lines(system: str, values: NDArray[np.float64]) -> list[str]:
@@ -53,6 +53,6 @@ def _lines(system: str, values: NDArray[np.float64]) -> list[str]:
     return [
         f"{system:<16} {column:<20} {mean[index]:>7.3f} "
         f"{f'[{low[index]:.3f}, {high[index]:.3f}]':>18} {count[index]:>7,}"
-        for index, column in enumerate(COLUMNS)
+        for index, column in enumerate(METRIC.names)
         if count[index]
     ]

@@ -1,7 +1,6 @@
 """The judge as a plain object: documents and summaries in, a row of marks per document out."""
 
-import contextlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from itertools import islice
 from typing import Any
@@ -18,7 +17,7 @@ from brido.evaluation.geval.scoring import Account, score_document
 from brido.evaluation.geval.settings import GEvalSettings
 from brido.evaluation.geval.setup import answer_limit, check, judges_of, samples_of
 from brido.home import user_path
-from brido.progress import Progress
+from brido.progress import MakeProgress, quiet
 
 _STRUCTURED = "json_schema"
 # How many questions may show whether the server takes a schema, should it refuse the first ones.
@@ -54,9 +53,9 @@ class GEval:
         documents: Sequence[str],
         summaries: Sequence[str],
         names: Sequence[str] | None = None,
-        progress: Callable[..., Progress] | None = None,
+        progress: MakeProgress = quiet,
     ) -> Evaluation:
-        """A row of marks per document (`scoring.COLUMNS`, None where missing), with details.
+        """A row of marks per document (`METRIC.columns`, None where missing), with details.
 
         coherence, consistency, relevance run from 1 to 5, fluency from 1 to 3; `average` is their
         raw mean (at most 4.5), `average_normalised` the mean after each scale is mapped to 0-1.
@@ -183,13 +182,14 @@ class _Run:
         keys, size = self.plan.keys, len(self.judges)
         return [keys[first : first + size] for first in range(0, len(keys), size)]
 
-    def ask(self, progress: Callable[..., Progress] | None) -> None:
+    def ask(self, progress: MakeProgress) -> None:
         """Ask everything that is missing; the plan's keys are then those that the answers have."""
-        with self._client.alone(), _counter(progress, self.plan.answers) as advance:
+        shown = progress("asking the judge", self.plan.answers, "answers")
+        with self._client.alone(), shown as bar:
             if self._structured is None:
                 self._find_out()
-                advance(1)
-            self._client.ask(self.plan.questions(), advance)
+                bar.advance(1)
+            self._client.ask(self.plan.questions(), bar.advance)
 
     def _find_out(self) -> None:
         """Plan for what the server takes, which another run may have found out meanwhile."""
@@ -213,18 +213,6 @@ class _Run:
             f"a parameter of {SECTION} may be one that it does not take (null leaves it out); "
             "runtime.endpoint.show_content: true shows the server's own words"
         )
-
-
-@contextlib.contextmanager
-def _counter(
-    progress: Callable[..., Progress] | None, total: int
-) -> Iterator[Callable[[int], None]]:
-    """A function to be called with the number of answers that a call was to bring."""
-    if progress is None:
-        yield lambda count: None
-        return
-    with progress("asking the judge", total, "answers") as bar:
-        yield bar.advance
 
 
 def _without_schema(question: Question) -> Question:

@@ -7,12 +7,10 @@ from statistics import fmean
 from typing import Any
 
 from brido.endpoint import Answer
-from brido.errors import BridoError
+from brido.errors import BridoError, some
 from brido.evaluation.geval.criteria import CRITERIA, average, average_normalised
 from brido.evaluation.geval.parsing import Mark, Missing, read_marks
 from brido.evaluation.geval.probabilities import weighted_marks
-
-COLUMNS = (*CRITERIA, "average", "average_normalised", "valid_answers")
 
 
 @dataclass
@@ -33,7 +31,7 @@ class Account:
         if self.marks == 0 or missing <= max_invalid_fraction * self.marks:
             return
         reasons = ", ".join(f"{count:,} {reason}" for reason, count in self.missing.most_common())
-        first = ", ".join(self.missing_documents[:5])
+        first = some(self.missing_documents)
         raise BridoError(
             f"geval: {missing:,} of {self.marks:,} marks are missing ({missing / self.marks:.1%}, "
             f"evaluation.geval.max_invalid_fraction allows {max_invalid_fraction:.1%}): {reasons}; "
@@ -50,7 +48,7 @@ def score_document(
     weighted: bool,
     account: Account,
 ) -> tuple[dict[str, float | None], dict[str, Any]]:
-    """One document's row (COLUMNS) and detail from its answers.
+    """One document's row of marks and detail from its answers.
 
     `groups` pairs the criteria of each question with its answers by sample number. A criterion's
     mark is the mean over the samples that hold a valid one and None where there is none;

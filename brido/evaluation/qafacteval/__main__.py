@@ -62,10 +62,8 @@ def read_documents(name: str) -> list[dict[str, Any]]:
         except ValueError as error:
             problems.append(f"line {number}: {error}")
     if problems:
-        shown = problems[:MAX_PROBLEMS]
-        if len(problems) > len(shown):
-            shown.append(f"... {len(problems) - len(shown)} more")
-        raise BridoError.from_problems(f"{name} has lines that cannot be used:", shown)
+        heading = f"{name} has lines that cannot be used:"
+        raise BridoError.from_problems(heading, problems, MAX_PROBLEMS)
     if not rows:
         raise BridoError(f"{name} is empty: give JSON lines with `document` and `summary`")
     return rows

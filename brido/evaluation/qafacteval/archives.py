@@ -125,9 +125,8 @@ def _fill(model: "PreTrainedModel", state: "State", source: Path) -> None:
         if key in state and state[key].shape != expected[key].shape
     ]
     if problems:
-        shown = problems[:8] + [f"... {len(problems) - 8} more"] * (len(problems) > 8)
         heading = f"{source}: these weights are not those of a {type(model).__name__}:"
-        raise BridoError.from_problems(heading, shown)
+        raise BridoError.from_problems(heading, problems, limit=8)
     model.load_state_dict(state)
 
 

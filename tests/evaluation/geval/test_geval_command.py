@@ -12,10 +12,9 @@ from bad_endpoint import BadEndpoint
 from written_marks import clean_answer
 
 from brido.errors import BridoError
+from brido.evaluation.geval import METRIC, agreement
 from brido.evaluation.geval import __main__ as command
-from brido.evaluation.geval import agreement
 from brido.evaluation.geval.criteria import CRITERIA
-from brido.evaluation.geval.scoring import COLUMNS
 
 ROWS = [
     {
@@ -51,7 +50,7 @@ def test_a_table_means_differences_and_the_signature(tmp_path, given, capsys):
     with BadEndpoint(answer=clean_answer) as server:
         command.main([str(given), "--out", str(out), *settings(tmp_path, server)])
     table = pq.read_table(out)
-    assert table.column_names == ["id", "system", *COLUMNS, "detail"]
+    assert table.column_names == ["id", "system", *METRIC.names, "detail"]
     rows = table.to_pylist()
     assert [(row["id"], row["system"]) for row in rows] == [(r["id"], r["system"]) for r in ROWS]
     detail = json.loads(rows[0]["detail"])
@@ -153,7 +152,7 @@ def test_agreement_of_a_folder_of_tables_and_of_tables_with_gaps(tmp_path, given
             out = str(tmp_path / "geval" / f"{system}.parquet")
             command.main([str(rows), "--out", out, *settings(tmp_path, server)])
     frame = agreement.read_frame(tmp_path / "geval")
-    assert list(frame.columns) == ["id", "system", *COLUMNS]
+    assert list(frame.columns) == ["id", "system", *METRIC.names]
     labels = frame.rename(columns={"average": "human"})
     labels.loc[labels["id"] == "d0", "human"] = np.nan
     results = agreement.agreement(frame, labels, ["average"], ["human"])
@@ -203,6 +202,6 @@ def test_the_evaluate_stage_writes_the_judges_table(tmp_path, monkeypatch):
         asked = len(server.requests)
         assert evaluate.evaluate(params, "geval", "base").read_bytes() == first
         assert len(server.requests) == asked == 10
-    assert pq.read_table(path).column_names == ["id", *COLUMNS, "detail"]
+    assert pq.read_table(path).column_names == ["id", *METRIC.names, "detail"]
     assert read_metadata(path, "evaluate")["signature"]["served_models"] == {"m-as-served": 10}
     assert (tmp_path / ".brido" / "judge" / "answers.sqlite").is_file()

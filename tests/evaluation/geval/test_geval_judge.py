@@ -15,7 +15,6 @@ from brido.evaluation import Inputs
 from brido.evaluation.geval import METRIC, DryRun
 from brido.evaluation.geval.criteria import CRITERIA
 from brido.evaluation.geval.prompts import load_prompt
-from brido.evaluation.geval.scoring import COLUMNS
 from brido.evaluation.geval.settings import GEvalSettings
 from brido.settings import RuntimeSettings
 
@@ -31,7 +30,7 @@ def test_one_row_per_document_from_the_answers_to_its_own_prompt(judge):
     with serve() as server:
         evaluation = judge(server).score(DOCUMENTS, SUMMARIES)
     prompt = load_prompt("merged")
-    assert [tuple(row) for row in evaluation.rows] == [COLUMNS] * 8
+    assert [tuple(row) for row in evaluation.rows] == [METRIC.names] * 8
     for document, summary, row in zip(DOCUMENTS, SUMMARIES, evaluation.rows, strict=True):
         marks = json.loads(clean_answer(f"{prompt.render(document, summary, CRITERIA)} 0"))
         assert {name: row[name] for name in CRITERIA} == marks
@@ -180,7 +179,7 @@ def test_too_many_missing_marks_are_an_error_that_says_which(judge):
             judge(server).score(DOCUMENTS, SUMMARIES, [f"d{number}" for number in range(8)])
         allowed = judge(server, max_invalid_fraction=0.125).score(DOCUMENTS, SUMMARIES)
         assert len(server.requests) == 8
-    assert allowed.rows[3] == {**dict.fromkeys(COLUMNS), "valid_answers": 0.0}
+    assert allowed.rows[3] == {**dict.fromkeys(METRIC.names), "valid_answers": 0.0}
     assert allowed.details[3]["answers"][0]["text"] == refusal
     assert allowed.signature["missing_marks"] == {"missing": 4}
 
