@@ -41,6 +41,7 @@ ROOMS = {
         "documents and references: embedded world, hub, files",
         "atomic errors home hub progress section tables text",
     ),
+    "support": ("does the source support a text?", "corpus text"),
     "models": (
         "what a language model is: families, checkpoints, the embedded one",
         "atomic errors home hub section",
@@ -49,8 +50,8 @@ ROOMS = {
     "likelihood": ("f(S) of candidates", "models"),
     "evaluation": (
         "metrics, each declared once",
-        "atomic bootstrap corpus device endpoint errors home progress section store tables text "
-        "work",
+        "atomic bootstrap corpus device endpoint errors home progress section store support tables "
+        "text work",
     ),
     "settings": (
         "params.yaml as types: the rooms' sections, put together",

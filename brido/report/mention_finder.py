@@ -25,7 +25,7 @@ class CaseMentions:
 def find_mentions(cases: Sequence[Case], params: Params) -> list[CaseMentions]:
     """The mentions of every candidate and summary of `cases`, aligned with them.
 
-    They come from brido.evaluation.mentions, so the page marks what the metric counts: exact on
+    They come from the metric `mentions`, so the page marks what the metric counts: exact on
     the embedded world, numbers and capitalised spans elsewhere.
     """
     texts = [[*case.candidates, *case.summaries.values()] for case in cases]

@@ -6,13 +6,9 @@ from hypothesis import strategies as st
 
 from brido.corpus.world import document
 from brido.evaluation import Inputs
-from brido.evaluation.mentions import (
-    METRIC,
-    MentionsSettings,
-    capitalised_spans,
-    text_mentions,
-)
+from brido.evaluation.mentions import METRIC, MentionsSettings
 from brido.settings import WorldSettings
+from brido.support.mentions import capitalised_spans, text_mentions
 
 
 def measure(documents, summaries, facts=None, case_sensitive=True):

@@ -1,0 +1,1 @@
+"""Does the source support a text?"""
