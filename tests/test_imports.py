@@ -50,8 +50,8 @@ ROOMS = {
     "likelihood": ("f(S) of candidates", "models"),
     "evaluation": (
         "metrics, each declared once",
-        "atomic bootstrap corpus device endpoint errors home progress section store support tables "
-        "text work",
+        "atomic bootstrap corpus device endpoint errors home models progress section store support "
+        "tables text work",
     ),
     "settings": (
         "params.yaml as types: the rooms' sections, put together",

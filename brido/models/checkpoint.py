@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import contextlib
 import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from brido.atomic import atomic_folder
-from brido.errors import BridoError
+from brido.errors import BridoError, some
 from brido.home import user_path
 from brido.hub import hub_errors
 from brido.models.family import family_of
+from brido.models.loading import first_line, pretrained
 
 if TYPE_CHECKING:
     import torch
@@ -21,6 +23,9 @@ if TYPE_CHECKING:
 
 # Everything of a repository that PyTorch models need; other frameworks' weights stay away.
 _SMALL_FILES = ["*.json", "*.txt", "*.model", "*.spm", "*.bpe"]
+# Embeddings are rounded up to a size that hardware likes, but a tokenizer that knows less than this
+# share of them is not the model's: of a folder without its files transformers makes an empty one.
+SMALLEST_SHARE = 0.5
 _WEIGHTS = (["*.safetensors"], ["pytorch_model*.bin"])
 
 
@@ -113,7 +118,7 @@ def load_checkpoint(folder: Path, dtype: torch.dtype) -> Loaded:
         raise
     except Exception as error:
         raise BridoError(
-            f"{folder} cannot be loaded ({_first_line(error)}): make it again with "
+            f"{folder} cannot be loaded ({first_line(error)}): make it again with "
             f"`dvc repro -f {made_by}`"
         ) from error
 
@@ -121,7 +126,7 @@ def load_checkpoint(folder: Path, dtype: torch.dtype) -> Loaded:
 def _config(folder: Path) -> Any:
     from transformers import AutoConfig
 
-    return AutoConfig.from_pretrained(folder)
+    return pretrained(AutoConfig, folder)
 
 
 def _tokenizer(folder: Path) -> PreTrainedTokenizerBase:
@@ -129,7 +134,7 @@ def _tokenizer(folder: Path) -> PreTrainedTokenizerBase:
 
     # local_files_only: it is written into the tokenizer's settings, which must not depend on
     # whether there is a network.
-    return AutoTokenizer.from_pretrained(folder, local_files_only=True)
+    return pretrained(AutoTokenizer, folder, local_files_only=True)
 
 
 def _load_foreign(folder: Path, key: str) -> Loaded:
@@ -154,9 +159,9 @@ def _load_foreign(folder: Path, key: str) -> Loaded:
     except Exception as error:
         raise BridoError(
             f"{key}.source: {folder} cannot be loaded as a model with its tokenizer: "
-            f"{_first_line(error)}"
+            f"{first_line(error)}"
         ) from error
-    problems = _incomplete(model, tokenizer, found)
+    problems = [*_incomplete(model, tokenizer, found), *_damaged(folder, model)]
     if problems:
         raise BridoError.from_problems(f"{key}.source: {folder} is no usable checkpoint:", problems)
     return model, tokenizer
@@ -171,16 +176,25 @@ def _incomplete(model: Any, tokenizer: Any, found: dict[str, Any]) -> list[str]:
             reason = "missing from" if kind == "missing_keys" else "of another shape in"
             problems.append(f"{len(names)} weights are {reason} the file, such as {names[0]}")
     rows = model.get_input_embeddings().weight.shape[0]
-    if len(tokenizer) > rows:
+    if not SMALLEST_SHARE * rows <= len(tokenizer) <= rows:
         problems.append(
-            f"the tokenizer knows {len(tokenizer):,} tokens, the model only {rows:,}: they do not "
-            "belong together"
+            f"the tokenizer knows {len(tokenizer):,} tokens, the model {rows:,}: they do not "
+            "belong together, or files of the tokenizer are missing"
         )
     if model.generation_config.decoder_start_token_id is None:
         problems.append("its generation_config names no decoder_start_token_id")
     return problems
 
 
-def _first_line(error: BaseException) -> str:
-    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    return lines[0] if lines else type(error).__name__
+def _damaged(folder: Path, model: Any) -> Iterator[str]:
+    """What transformers does not look at: weights that are no numbers, settings no JSON."""
+    broken = [name for name, weight in model.named_parameters() if not weight.isfinite().all()]
+    if broken:
+        yield f"{len(broken)} weights hold values that are no numbers: {some(broken, 1)}"
+    settings = folder / "generation_config.json"
+    if settings.is_file():
+        try:
+            json.loads(settings.read_text(encoding="utf-8"))
+        except ValueError as error:
+            # transformers would go on with defaults.
+            yield f"generation_config.json is no JSON ({first_line(error)})"

@@ -18,6 +18,7 @@ from brido.models.cross_attention import shared_cross_attention
 from brido.models.decoder_states import encoder_decoder_states
 from brido.models.decoder_steps import PlainSteps, SharedSteps
 from brido.models.family import Family, Sources, States, Steps, padded
+from brido.models.loading import pretrained
 from brido.models.special_tokens import SpecialTokens
 
 if TYPE_CHECKING:
@@ -45,7 +46,7 @@ class EncoderDecoder(Family):
 
     def load(self, folder: Path, dtype: torch.dtype, **how: Any) -> Any:
         """See Family."""
-        return AutoModelForSeq2SeqLM.from_pretrained(folder, dtype=dtype, **how)
+        return pretrained(AutoModelForSeq2SeqLM, folder, dtype=dtype, **how)
 
     def special(self, model: PreTrainedModel) -> SpecialTokens:
         """See Family."""

@@ -20,6 +20,7 @@ from transformers import (
 from brido.evaluation.qafacteval.batching import length_sorted_batches, pad
 from brido.evaluation.qafacteval.contexts import ContextReader
 from brido.evaluation.qafacteval.questions import MarkedSentence, add_markers
+from brido.models.loading import pretrained
 from brido.progress import Progress
 from experiments.examiner import examples
 
@@ -88,7 +89,7 @@ def word_pieces(folder: Path, texts: Sequence[str]) -> None:
 def load_tokenizer(folder: Path, config: Any, **options: Any) -> Any:
     """The tokenizer of `folder`, of the kind that goes with the configuration."""
     config.save_pretrained(folder)
-    return AutoTokenizer.from_pretrained(folder, **options)
+    return pretrained(AutoTokenizer, folder, **options)
 
 
 def train_questions(rows: Sequence[dict], scratch: Path, target: Path, seed: int) -> None:

@@ -188,6 +188,28 @@ def test_a_model_that_only_decodes_is_refused_by_its_kind(tmp_path: Path):
     assert "holds a gpt2 model, which is no encoder-decoder" in refused(tmp_path / "model")
 
 
+def test_a_folder_without_its_tokenizer_is_refused(folder: Path):
+    for name in ("tokenizer.json", "tokenizer_config.json", "vocab.json", "merges.txt"):
+        (folder / name).unlink(missing_ok=True)
+    message = refused(folder)
+    assert "files of the tokenizer are missing" in message or "cannot be loaded" in message
+
+
+def test_weights_that_are_no_numbers_are_refused(folder: Path):
+    from safetensors.torch import load_file, save_file
+
+    weights = load_file(folder / "model.safetensors")
+    weights["model.encoder.layers.0.fc2.weight"][1, 2] = torch.nan
+    save_file(weights, folder / "model.safetensors", {"format": "pt"})
+    expected = "1 weights hold values that are no numbers: model.encoder.layers.0.fc2.weight"
+    assert expected in refused(folder)
+
+
+def test_generation_settings_that_are_no_json_are_refused(folder: Path):
+    (folder / "generation_config.json").write_text('{"max_length": 142')
+    assert "generation_config.json is no JSON" in refused(folder)
+
+
 def test_missing_weights_are_refused_rather_than_drawn_at_random(folder: Path):
     from safetensors.torch import load_file, save_file
 

@@ -24,6 +24,7 @@ from transformers import (
 from brido.endpoint import Answer, Ledger, Question, Token
 from brido.errors import BridoError
 from brido.evaluation.geval.probabilities import may_be_a_mark
+from brido.models.loading import pretrained
 
 Item = tuple[Question, int]  # a question and a sample number
 
@@ -42,12 +43,10 @@ class LocalModel:
             device = "cuda" if torch.cuda.is_available() else "cpu"
         self._device = torch.device(device)
         try:
-            self._tokenizer = AutoTokenizer.from_pretrained(
-                name, revision=revision, padding_side="left"
+            self._tokenizer = pretrained(
+                AutoTokenizer, name, revision=revision, padding_side="left"
             )
-            self._model = AutoModelForCausalLM.from_pretrained(
-                name, revision=revision, dtype="auto"
-            )
+            self._model = pretrained(AutoModelForCausalLM, name, revision=revision, dtype="auto")
         except (OSError, ValueError) as error:
             reason = str(error).splitlines()[0]
             raise BridoError(

@@ -23,6 +23,7 @@ from brido.evaluation.qafacteval.contexts import (
     windows,
 )
 from brido.evaluation.qafacteval.surface import align_span, join_pieces, original_text
+from brido.models.loading import pretrained
 
 N_BEST = 20
 MAX_ANSWER_PIECES = 30
@@ -163,8 +164,8 @@ class Reader:
     """
 
     def __init__(self, folder: Path, device: torch.device, faithful: bool = True) -> None:
-        self.tokenizer = AutoTokenizer.from_pretrained(folder)
-        model = AutoModelForQuestionAnswering.from_pretrained(folder, dtype=torch.float32)
+        self.tokenizer = pretrained(AutoTokenizer, folder)
+        model = pretrained(AutoModelForQuestionAnswering, folder, dtype=torch.float32)
         self.model = model.to(device).eval()
         self.device = device
         self.faithful = faithful

@@ -15,6 +15,7 @@ from typing import IO, TYPE_CHECKING
 
 from brido.atomic import atomic_folder
 from brido.errors import BridoError
+from brido.models.loading import pretrained
 
 if TYPE_CHECKING:
     import torch
@@ -145,7 +146,7 @@ def _questions(folder: Path, base: Path | None, source: Path) -> "Built":
     from brido.evaluation.qafacteval.questions import add_markers
 
     state = _renamed(_state(folder, source, "weights.th"), source, "bart.")
-    tokenizer = AutoTokenizer.from_pretrained(base)
+    tokenizer = pretrained(AutoTokenizer, base)
     add_markers(tokenizer)
     shared = state.get("model.shared.weight")
     if shared is None:
@@ -159,7 +160,7 @@ def _questions(folder: Path, base: Path | None, source: Path) -> "Built":
         copy = state.setdefault(f"{tied}.weight", shared)
         if not torch.equal(copy, shared):
             raise BridoError(f"{source}: {tied}.weight is not the shared embedding")
-    config = BartConfig.from_pretrained(base, vocab_size=len(shared))
+    config = pretrained(BartConfig, base, vocab_size=len(shared))
     model = BartForConditionalGeneration(config)
     _fill(model, state, source)
     return model, tokenizer
@@ -170,9 +171,9 @@ def _answering(folder: Path, base: Path | None, source: Path) -> "Built":
 
     state = _state(folder, source, "pytorch_model.bin", "model.safetensors")
     state.pop("electra.embeddings.position_ids", None)
-    model = ElectraForQuestionAnswering(ElectraConfig.from_pretrained(folder))
+    model = ElectraForQuestionAnswering(pretrained(ElectraConfig, folder))
     _fill(model, state, source)
-    return model, AutoTokenizer.from_pretrained(folder, do_lower_case=True)
+    return model, pretrained(AutoTokenizer, folder, do_lower_case=True)
 
 
 def _lerc_quip(folder: Path, base: Path | None, source: Path) -> "Built":
@@ -182,9 +183,9 @@ def _lerc_quip(folder: Path, base: Path | None, source: Path) -> "Built":
     state.pop("roberta.embeddings.position_ids", None)
     # Unused by a classifier; some versions of transformers saved it all the same.
     state = {key: value for key, value in state.items() if ".pooler." not in key}
-    model = RobertaForSequenceClassification(RobertaConfig.from_pretrained(folder, num_labels=1))
+    model = RobertaForSequenceClassification(pretrained(RobertaConfig, folder, num_labels=1))
     _fill(model, state, source)
-    return model, AutoTokenizer.from_pretrained(folder)
+    return model, pretrained(AutoTokenizer, folder)
 
 
 def _lerc(folder: Path, base: Path | None, source: Path) -> "Built":
@@ -204,9 +205,9 @@ def _lerc(folder: Path, base: Path | None, source: Path) -> "Built":
         for key, value in state.items()
         if not key.startswith("pooler.") and key != "embeddings.position_ids"
     }
-    model = BertForTokenClassification(BertConfig.from_pretrained(base, num_labels=1))
+    model = BertForTokenClassification(pretrained(BertConfig, base, num_labels=1))
     _fill(model, named, source)
-    return model, AutoTokenizer.from_pretrained(base, do_lower_case=True)
+    return model, pretrained(AutoTokenizer, base, do_lower_case=True)
 
 
 _BUILDERS: dict[str, Callable[[Path, Path | None, Path], "Built"]] = {

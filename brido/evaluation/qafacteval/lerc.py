@@ -18,6 +18,7 @@ from transformers import (
 from transformers.tokenization_utils_base import PreTrainedTokenizerBase
 
 from brido.evaluation.qafacteval.batching import pad
+from brido.models.loading import pretrained
 
 MAX_TOKENS = 512
 
@@ -60,8 +61,8 @@ class Lerc:
     """
 
     def __init__(self, folder: Path, device: torch.device) -> None:
-        self.tokenizer = AutoTokenizer.from_pretrained(folder)
-        model = BertForTokenClassification.from_pretrained(folder, dtype=torch.float32)
+        self.tokenizer = pretrained(AutoTokenizer, folder)
+        model = pretrained(BertForTokenClassification, folder, dtype=torch.float32)
         self.model = model.to(device).eval()
         self.device = device
 
@@ -106,8 +107,8 @@ class LercQuip:
     """
 
     def __init__(self, folder: Path, device: torch.device) -> None:
-        self.tokenizer = AutoTokenizer.from_pretrained(folder)
-        model = RobertaForSequenceClassification.from_pretrained(folder, dtype=torch.float32)
+        self.tokenizer = pretrained(AutoTokenizer, folder)
+        model = pretrained(RobertaForSequenceClassification, folder, dtype=torch.float32)
         self.model = model.to(device).eval()
         self.device = device
 

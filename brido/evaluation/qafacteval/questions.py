@@ -19,6 +19,7 @@ from transformers.tokenization_utils_base import PreTrainedTokenizerBase
 
 from brido.evaluation.qafacteval.batching import length_sorted_batches, pad
 from brido.evaluation.qafacteval.beam import beam_search
+from brido.models.loading import pretrained
 
 OPENING, CLOSING = "<m>", "</m>"
 NUM_BEAMS = 4
@@ -59,8 +60,8 @@ class QuestionGenerator:
     """
 
     def __init__(self, folder: Path, device: torch.device, faithful: bool = True) -> None:
-        self.tokenizer = AutoTokenizer.from_pretrained(folder)
-        model = BartForConditionalGeneration.from_pretrained(folder, dtype=torch.float32)
+        self.tokenizer = pretrained(AutoTokenizer, folder)
+        model = pretrained(BartForConditionalGeneration, folder, dtype=torch.float32)
         self.model = model.to(device).eval()
         self.device = device
         if faithful:

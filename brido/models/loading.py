@@ -1,0 +1,56 @@
+"""The one place that loads what somebody else made: weights and words, never code.
+
+A checkpoint may bring Python files and ask for them to be run; transformers then asks on the
+terminal, where anybody, or `yes |`, may answer. Here the answer is always no.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from brido.errors import BridoError
+
+
+def pretrained(kind: Any, source: Path | str, **how: Any) -> Any:
+    """`kind.from_pretrained(source, **how)` without running any code of the checkpoint.
+
+    kind: a class of transformers, such as AutoTokenizer or AutoModelForSeq2SeqLM.
+
+    Raises:
+        BridoError: the checkpoint cannot be loaded without code of its own.
+        Exception: what transformers raises for a checkpoint that is damaged.
+    """
+    if kind.__name__.startswith("Auto"):
+        how["trust_remote_code"] = False
+    try:
+        with _silent():
+            return kind.from_pretrained(source, **how)
+    except ValueError as error:
+        if "trust_remote_code" not in str(error):
+            raise
+        raise BridoError(
+            f"{source} needs Python code that it brings along, and such code is never run: choose "
+            "a model that transformers knows by itself"
+        ) from None
+
+
+@contextmanager
+def _silent() -> Iterator[None]:
+    """transformers tells of a damaged checkpoint in dozens of lines; we do in one sentence."""
+    logger = logging.getLogger("transformers")
+    former = logger.level
+    logger.setLevel(logging.CRITICAL)
+    try:
+        yield
+    finally:
+        logger.setLevel(former)
+
+
+def first_line(error: BaseException) -> str:
+    """The first line of an error's message that says something."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    return lines[0] if lines else type(error).__name__
