@@ -24,6 +24,7 @@ setup: .venv/.dev
 	touch $@
 
 repro: .venv/.runtime
+	@python -m brido.config
 	dvc repro
 	@python -m stages.report --show
 

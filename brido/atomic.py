@@ -2,7 +2,9 @@
 
 import contextlib
 import errno
+import glob
 import os
+import platform
 import shutil
 import tempfile
 from collections.abc import Iterator
@@ -23,7 +25,8 @@ def atomic_file(path: Path) -> Iterator[Path]:
     path = Path(path)
     with _disk_errors(path):
         path.parent.mkdir(parents=True, exist_ok=True)
-        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".tmp")
+        _remove_stale(path)
+        handle, name = tempfile.mkstemp(dir=path.parent, prefix=_prefix(path), suffix=".tmp")
         os.close(handle)
         temporary = Path(name)
         try:
@@ -43,7 +46,8 @@ def atomic_folder(path: Path) -> Iterator[Path]:
     path = Path(path)
     with _disk_errors(path):
         path.parent.mkdir(parents=True, exist_ok=True)
-        temporary = Path(tempfile.mkdtemp(dir=path.parent, prefix=f".{path.name}.", suffix=".tmp"))
+        _remove_stale(path)
+        temporary = Path(tempfile.mkdtemp(dir=path.parent, prefix=_prefix(path), suffix=".tmp"))
         try:
             yield temporary
             for path_inside in sorted(temporary.rglob("*")):
@@ -58,6 +62,33 @@ def atomic_folder(path: Path) -> Iterator[Path]:
             _sync(path.parent)
         finally:
             shutil.rmtree(temporary, ignore_errors=True)
+
+
+def _prefix(path: Path) -> str:
+    """How the temporary name of a path begins: with whose it is."""
+    return f".{path.name}.{platform.node()}-{os.getpid()}-"
+
+
+def _remove_stale(path: Path) -> None:
+    """Remove what writers of `path` on this machine that are no more have left behind."""
+    begin = f".{path.name}.{platform.node()}-"
+    for left in path.parent.glob(f"{glob.escape(begin)}*.tmp"):
+        writer = left.name.removeprefix(begin).split("-")[0]
+        if writer.isdigit() and not _runs(int(writer)):
+            if left.is_dir():
+                shutil.rmtree(left, ignore_errors=True)
+            else:
+                left.unlink(missing_ok=True)
+
+
+def _runs(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except OSError:
+        return True  # somebody else's
+    return True
 
 
 def write_text(path: Path, text: str) -> None:

@@ -47,11 +47,11 @@ def write_run(folder: Path, documents: int = 12, count: int = 8, seed: int = 0) 
     for shift, system in enumerate(SYSTEMS):
         _write_evaluations(data, system, documents, shift, random)
     (folder / "metrics").mkdir(parents=True, exist_ok=True)
-    lines = ["update,epoch,loss,cross_entropy,contrastive,tau,tokens_per_second"]
+    lines = ["update,epoch,loss,cross_entropy,contrastive,tau"]
     for update in range(1, 21):
         tau = f"{0.5 - 0.5 / update:.3f}" if update % 5 == 0 else ""
         losses = f"{3 / update:.3f},{2 / update:.3f},{1 / update:.3f}"
-        lines.append(f"{update},{update / 20},{losses},{tau},1000")
+        lines.append(f"{update},{update / 20},{losses},{tau}")
     (folder / "metrics/training.csv").write_text("\n".join(lines) + "\n")
 
 

@@ -115,6 +115,13 @@ def test_ranking_is_best_first_and_keeps_the_order_of_equal_scores():
     assert ranking(np.array([0.5, 0.75, 0.5, 0.75, 1.0])).tolist() == [4, 1, 3, 0, 2]
 
 
+def test_ranking_keeps_the_order_of_many_equal_scores():
+    """NumPy's default sort is stable for short rows only."""
+    assert ranking(np.full((2, 32), 0.5)).tolist() == [list(range(32))] * 2
+    halves = np.repeat([0.25, 0.75], 32)
+    assert ranking(halves).tolist() == [*range(32, 64), *range(32)]
+
+
 def test_one_candidate_needs_a_reference():
     matrix = np.array([[0.0, 0.5]], np.float32)
     assert consensus_scores(matrix, 1).tolist() == [0.5]

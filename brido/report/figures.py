@@ -18,7 +18,7 @@ from brido.report.summary import headline_columns
 from brido.report.votes import VoteBin
 
 # Columns of training.csv that are no curves, or that no two runs share.
-_NO_CURVES = {"epoch", "tokens_per_second", "peak_memory_mib"}
+_NO_CURVES = {"epoch"}
 
 
 def draw_report(

@@ -20,8 +20,6 @@ COLUMNS = (
     "gradient_norm",
     "tau",
     "top1",
-    "tokens_per_second",
-    "peak_memory_mib",
 )
 
 

@@ -24,10 +24,15 @@ from brido.training.checkpointing import Checkpoints, RunState
 from brido.training.devices import checkpoint_layers, make_accelerator
 from brido.training.documents import RankedDocument, RankedDocuments
 from brido.training.monitor import Monitor
+from brido.training.schedule import highest_rates
 from brido.training.signals import StopRequest
 from brido.training.step import ContrastiveStep
 from brido.training.update import DivergedError, Updater
 from brido.training.validation import Generator
+
+# A state is written so often, but no more of the time than this share goes into writing.
+STATE_SECONDS = 15.0
+STATE_SHARE = 0.02
 
 # Keys of a model's config that make its training passes random.
 RANDOM_LAYERS = (
@@ -91,6 +96,8 @@ def train(task: Task) -> RunState:
         state = checkpoints.load(task.model, optimizer) or RunState()
         updater.micro_batch = state.micro_batch or task.runtime.candidate_micro_batch
         _check_same_start(state, accelerator)
+        if accelerator.is_main_process and not state.update:
+            _announce(updater)
         monitor = Monitor(task, checkpoints, accelerator, state, documents_at_once(task))
         try:
             _updates(updater, monitor)
@@ -105,10 +112,25 @@ def train(task: Task) -> RunState:
     return state
 
 
+def _announce(updater: Updater) -> None:
+    """Say how far the run goes, before it costs anything."""
+    settings, updates = updater.settings, updater.plan.updates
+    reached, meant = highest_rates(
+        updates, settings.learning_rate, settings.warmup_steps, settings.schedule
+    )
+    say(f"train: {updates:,} updates, learning rate at most {reached:.2g}")
+    if reached < meant / 10:
+        say(
+            f"warning: that is less than a tenth of the {meant:.2g} meant: the warm-up of "
+            f"{settings.warmup_steps:,} updates is longer than the run. Lower "
+            "training.warmup_steps, or train on more documents or epochs"
+        )
+
+
 def _updates(updater: Updater, monitor: Monitor) -> None:
     """Run what is left of the plan, with validations and checkpoints where they are due."""
     state, task, last = monitor.state, monitor.task, updater.plan.updates
-    saved = time.monotonic()
+    saved, pause = time.monotonic(), _pause(0.0, task.runtime.checkpoint_minutes * 60)
     with StopRequest(updater.accelerator) as stop, contextlib.ExitStack() as stack:
         progress = None
         if updater.accelerator.is_main_process:
@@ -129,15 +151,22 @@ def _updates(updater: Updater, monitor: Monitor) -> None:
             if progress is not None:
                 progress.advance(note=monitor.summary(report))
             number = stop.agreed()
-            due = time.monotonic() - saved >= task.runtime.checkpoint_minutes * 60
+            due = time.monotonic() - saved >= pause
             if number or due or state.finished:
+                began = time.monotonic()
                 monitor.save(updater)
                 saved = time.monotonic()
+                pause = _pause(saved - began, task.runtime.checkpoint_minutes * 60)
             if number or state.finished:
                 # A process that ends too early makes the launcher end the one that is writing.
                 updater.accelerator.wait_for_everyone()
             if number and not state.finished:
                 _stop(number, state)
+
+
+def _pause(writing: float, longest: float) -> float:
+    """Seconds to the next state on disk, when writing the last one took `writing` seconds."""
+    return min(longest, max(STATE_SECONDS, writing / STATE_SHARE))
 
 
 def _stop(number: int, state: RunState) -> None:

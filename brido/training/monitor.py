@@ -11,7 +11,6 @@ from accelerate import Accelerator
 from accelerate.utils import broadcast_object_list
 
 from brido.training.checkpointing import Checkpoints, RunState
-from brido.training.devices import peak_memory_mib
 from brido.training.history import write_history
 from brido.training.update import DivergedError, Updater, UpdateReport
 from brido.training.validation import GENERATOR_MEASURE, RANKER_MEASURE, validate_ranker
@@ -57,11 +56,13 @@ class Monitor:
             self.write_history()
 
     def summary(self, report: UpdateReport) -> str:
-        """The present loss and tau, for a line of progress."""
+        """The present loss, tau and speed, for a line of progress."""
+        speed = self._tokens / max(time.monotonic() - self._started, 1e-9)
         tau = self.state.history[-1].get(RANKER_MEASURE, math.nan)
         return (
             f"loss {report.loss:.4g} (cross-entropy {report.cross_entropy:.4g}, contrastive "
-            f"{report.contrastive:.4g}), tau {tau:.3f}, rate {report.learning_rate:.2g}"
+            f"{report.contrastive:.4g}), tau {tau:.3f}, rate {report.learning_rate:.2g}, "
+            f"{speed:,.0f} tokens/s"
         )
 
     def validate(self, updater: Updater) -> None:
@@ -89,14 +90,11 @@ class Monitor:
 
     def _interval_row(self, updater: Updater) -> dict[str, Any]:
         state, interval = self.state, self.state.interval
-        seconds = time.monotonic() - self._started
         count = interval.get("updates", 0)
         row: dict[str, Any] = {
             "update": state.update,
             "epoch": state.update / updater.plan.updates_per_epoch,
             "learning_rate": interval.get("learning_rate", math.nan),
-            "tokens_per_second": self._tokens / seconds if self._tokens else math.nan,
-            "peak_memory_mib": peak_memory_mib(self.accelerator.device),
         }
         for name in SUMMED:
             row[name] = interval[name] / count if count else math.nan

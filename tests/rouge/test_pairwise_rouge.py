@@ -115,6 +115,17 @@ def test_the_direction_matters_for_rouge_lsum():
     assert (forth, back) == ([[1.0]], [[0.5]])
 
 
+def test_the_direction_matters_among_candidates_too():
+    """Row = prediction, column = target, with references and among candidates alike."""
+    texts = ["c c", "c\nc"]
+    matrix = similarity_matrix(texts, "c", "mean_r1_r2_rlsum")
+    r1, r2, lsum = (rouge_matrix(texts, texts, [m])[m] for m in ("rouge1", "rouge2", "rougeLsum"))
+    expected = np.mean([r1, r2, lsum], axis=0).astype(np.float32)
+    assert expected[0, 1] > expected[1, 0]
+    assert matrix[0, 1] == expected[0, 1]
+    assert matrix[1, 0] == expected[1, 0]
+
+
 def test_tiles_of_a_large_matrix_fit_together(monkeypatch):
     words = ["a", "b", "cats", "cat", "dog"]
     generator = np.random.default_rng(1)

@@ -77,7 +77,6 @@ def test_history_leaves_out_what_is_no_number(tmp_path) -> None:  # type: ignore
     write_history(path, [row])
     header, line = path.read_text().splitlines()
     assert header == (
-        "update,epoch,loss,cross_entropy,contrastive,learning_rate,gradient_norm,tau,top1,"
-        "tokens_per_second,peak_memory_mib,rouge"
+        "update,epoch,loss,cross_entropy,contrastive,learning_rate,gradient_norm,tau,top1,rouge"
     )
-    assert line == "5,0.5,0.333333,,,,,,,,,0.25"
+    assert line == "5,0.5,0.333333,,,,,,,0.25"

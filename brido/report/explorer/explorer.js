@@ -91,8 +91,7 @@ class Reader {
     this.map = new HeatMap(this.similarity, this.count, (text) => {
       this.readout.textContent = text;
     });
-    const scale = element("p", "legend", this.map.low.toFixed(2), element("span", "scale"),
-      `${this.map.high.toFixed(2)} similarity`);
+    const scale = element("p", "legend", "0", element("span", "scale"), "1 similarity");
     this.list = element("ol", "candidates");
     this.rows = this.item.candidates.map((candidate, index) => this.row(candidate, index));
     const polls = element("div", "polls", this.list, element("div", "map",

@@ -1,5 +1,5 @@
 // The similarity of every pair as a square of cells, rows and columns in elected order, with the
-// reference as a column of its own. Drawn once per document, moved when the order changes.
+// reference as a column of its own. Dark is 1 and light is 0 in every document. Drawn once per document, moved when the order changes.
 
 const SVG = "http://www.w3.org/2000/svg";
 const REFERENCE_GAP = 0.5;
@@ -20,7 +20,6 @@ class HeatMap {
       role: "application",
       "aria-label": "Similarity of every pair of candidates; move with the arrow keys",
     });
-    [this.low, this.high] = this.range();
     this.cells = [];
     for (let row = 0; row < count; row += 1) {
       for (let column = 0; column <= count; column += 1) this.cells.push(this.cell(row, column));
@@ -33,24 +32,12 @@ class HeatMap {
     this.listen();
   }
 
-  range() {
-    let low = Infinity;
-    let high = -Infinity;
-    this.similarity.forEach((value, index) => {
-      if (index % (this.count + 1) === Math.floor(index / (this.count + 1))) return;
-      low = Math.min(low, value);
-      high = Math.max(high, value);
-    });
-    return [low, high];
-  }
-
   cell(row, column) {
     const value = this.similarity[row * (this.count + 1) + column];
     const self = row === column;
-    const strength = this.high > this.low ? (value - this.low) / (this.high - this.low) : 1;
     const node = shape("rect", {
       class: self ? "self" : "cell", width: 0.94, height: 0.94, rx: 0.1,
-      "fill-opacity": self ? 1 : (0.04 + 0.96 * strength).toFixed(3),
+      "fill-opacity": self ? 1 : (0.04 + 0.96 * value).toFixed(3),
     }, this.svg);
     node.dataset.row = row;
     node.dataset.column = column;
