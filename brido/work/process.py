@@ -8,6 +8,7 @@ import os
 import signal
 import threading
 from collections.abc import Sized
+from multiprocessing import resource_tracker
 from multiprocessing.connection import Connection
 from typing import TYPE_CHECKING
 
@@ -30,6 +31,8 @@ class ProcessSeat:
         arguments = (theirs, make_worker, device)
         self._process = context.Process(target=_serve, args=arguments, daemon=True)
         # Ctrl-C reaches all processes of a terminal: the driver answers it and ends this one.
+        # The tracker, started beside the first process, would take the block away.
+        resource_tracker.ensure_running()
         former = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
         self._process.start()
         signal.pthread_sigmask(signal.SIG_SETMASK, former)

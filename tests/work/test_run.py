@@ -1,6 +1,7 @@
 """Workers here, in threads and in processes: same bytes, named ends, nobody left over."""
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -34,7 +35,7 @@ def contents(shards):
 
 
 def made(folder):
-    """Who was made (process and thread), with its device."""
+    """Who was made (process and object), with its device."""
     return {path.name: path.read_text() for path in folder.glob("made-*")}
 
 
@@ -163,6 +164,12 @@ def is_running(process):
         return False
 
 
+def hears_interrupts(process):
+    """Whether Ctrl-C reaches a process: the signal's bit among its blocked signals."""
+    (blocked,) = re.findall(r"SigBlk:\s*(\w+)", Path(f"/proc/{process}/status").read_text())
+    return not int(blocked, 16) & 1 << (signal.SIGINT - 1)
+
+
 @pytest.mark.skipif(not Path("/proc/self").exists(), reason="looks processes up in /proc")
 @pytest.mark.parametrize(
     ("number", "group"),
@@ -192,6 +199,8 @@ def test_workers_end_with_their_driver_and_shards_are_kept(tmp_path, expected, n
     workers = [int(name.split("-")[1]) for name in made(tmp_path)]
     assert len(workers) == 2
     assert all(map(is_running, workers))
+    assert hears_interrupts(driver.pid)
+    assert not any(map(hears_interrupts, workers)), "the driver answers Ctrl-C alone"
     (os.killpg if group else os.kill)(driver.pid, number)
     said = driver.communicate(timeout=60)[1]
     deadline = time.monotonic() + 20

@@ -3,7 +3,6 @@
 import os
 import signal
 import sys
-import threading
 import time
 from functools import partial
 from pathlib import Path
@@ -21,7 +20,7 @@ class Toy:
 
     def __init__(self, folder, mischief, device, advance):
         self.folder, self.mischief, self.device, self.advance = folder, mischief, device, advance
-        self.name = f"{os.getpid()}-{threading.get_ident()}"
+        self.name = f"{os.getpid()}-{id(self)}"
         (folder / f"made-{self.name}").write_text(device)
 
     def __call__(self, unit):
