@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 import toy_workers
-from toy_workers import UNITS, complain, die_once, fail, maker
+from toy_workers import UNITS, complain, die_once, fail, maker, meet
 
 from brido.errors import BridoError
 from brido.progress import Progress
@@ -67,7 +67,7 @@ def test_one_worker_works_in_this_process_and_needs_no_pickling(tmp_path):
 @pytest.mark.parametrize("workers", [PROCESSES, THREADS], ids=["processes", "threads"])
 def test_several_workers_make_the_same_bytes(tmp_path, expected, workers):
     shards = Shards("toy", "key", DECODED)
-    run(shards, UNITS, maker(tmp_path), workers)
+    run(shards, UNITS, maker(tmp_path, meet), workers)
     assert contents(shards) == expected
     assert shards.totals(ALL) == {"rows": 30, "sum": sum(range(30))}
     assert shards.totals([1]) == {"rows": 3, "sum": 3 + 4 + 5}
@@ -180,7 +180,9 @@ def hears_interrupts(process):
         (signal.SIGKILL, False),
     ],
 )
-def test_workers_end_with_their_driver_and_shards_are_kept(tmp_path, expected, number, group):
+def test_workers_end_with_their_driver_and_shards_are_kept(
+    request, tmp_path, expected, number, group
+):
     """As Ctrl-C in a terminal (the whole group), and as a driver that is stopped or killed."""
     driver = subprocess.Popen(
         [sys.executable, toy_workers.__file__, str(tmp_path)],
@@ -189,6 +191,7 @@ def test_workers_end_with_their_driver_and_shards_are_kept(tmp_path, expected, n
         start_new_session=True,
         text=True,
     )
+    request.addfinalizer(driver.kill)
     shards = Shards("toy", "key", DECODED)
     deadline = time.monotonic() + 60
     # The one that is awake has nothing left to do but the sleeper's unit.

@@ -53,6 +53,14 @@ def die_once(folder):
     os.kill(os.getpid(), signal.SIGKILL)
 
 
+def meet(folder):
+    """Waits for the other worker, which units this short would leave nothing to do."""
+    deadline = time.monotonic() + 60
+    while len(list(folder.glob("made-*"))) < 2:
+        assert time.monotonic() < deadline, "waited in vain"
+        time.sleep(0.01)
+
+
 def sleep(folder):
     (folder / "asleep").touch()
     time.sleep(600)
