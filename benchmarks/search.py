@@ -73,9 +73,10 @@ def serve(engine: str) -> None:
     torch.set_num_threads(1)
     model = build_model()
     if engine == "brido":
+        from brido.models.family import family_of
         from brido.models.layout import columns_first
 
-        columns_first(model)
+        columns_first(family_of(model.config).written_with(model))
     elif engine == REORDERED_ONCE:
         from transformers.cache_utils import EncoderDecoderCache
 
