@@ -4,20 +4,26 @@
 says which section of params.yaml it speaks for, and errors name that section.
 """
 
-from brido.endpoint.answers import Answer, AskedModel, Message, Question, Token
-from brido.endpoint.client import Client, DryRun
-from brido.endpoint.ledger import Ledger, Respondent
-from brido.endpoint.plan import Plan
+from importlib import import_module
+from typing import Any
 
-__all__ = [
-    "Answer",
-    "AskedModel",
-    "Client",
-    "DryRun",
-    "Ledger",
-    "Message",
-    "Plan",
-    "Question",
-    "Respondent",
-    "Token",
-]
+# Loaded when asked for: the room's section is read with every params.yaml.
+_PUBLIC = {
+    "Answer": "answers",
+    "AskedModel": "answers",
+    "Message": "answers",
+    "Question": "answers",
+    "Token": "answers",
+    "Client": "client",
+    "DryRun": "client",
+    "Ledger": "ledger",
+    "Respondent": "ledger",
+    "Plan": "plan",
+}
+__all__ = list(_PUBLIC)
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _PUBLIC:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"{__name__}.{_PUBLIC[name]}"), name)
