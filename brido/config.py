@@ -34,14 +34,15 @@ def load_params(path: Path = PARAMS_FILE) -> Params:
 
 
 def read_yaml(path: Path) -> Any:
-    """The content of a YAML 1.2 file; BridoError when it is missing or cannot be parsed."""
+    """The content of a YAML 1.2 file; BridoError whatever keeps it from being read."""
     try:
         return YAML(typ="safe").load(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         raise BridoError(
             f"{path} is missing: run in the project's folder, where params.yaml is"
         ) from None
-    except (YAMLError, UnicodeDecodeError) as error:
+    except (YAMLError, ValueError, RecursionError, OSError) as error:
+        # ValueError: no UTF-8, dates such as 2024-99-99, numbers of thousands of digits.
         raise BridoError(f"{path} cannot be read as YAML: {error}") from None
 
 

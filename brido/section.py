@@ -18,7 +18,8 @@ def _infinity(value: Any) -> Any:
 
 Alpha = Annotated[float, Field(ge=0, allow_inf_nan=True), BeforeValidator(_infinity)]
 Positive = Annotated[int, Field(ge=1)]
-Count = Annotated[int, Field(ge=0)]
+# Seeds too, hence the bound: generators take 64 bits.
+Count = Annotated[int, Field(ge=0, lt=2**63)]
 NonNegative = Annotated[float, Field(ge=0)]
 Share = Annotated[float, Field(ge=0, le=1)]
 

@@ -241,7 +241,7 @@ def read_records(path: Path) -> list[dict[str, Any]]:
             continue
         try:
             value = json.loads(line)
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             problems.append(f"line {number}: no JSON ({error})")
             continue
         if isinstance(value, dict):

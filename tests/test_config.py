@@ -9,6 +9,7 @@ import pytest
 
 from brido.config import check_params, load_params
 from brido.errors import BridoError
+from brido.home import user_path
 from brido.settings import Params
 
 BASE = {"checkpoints": {"base": {"source": "embedded"}}}
@@ -147,6 +148,14 @@ def test_listing_normalization_knows_four_alphas():
     assert "15 (N-1)" in problems(scoring={"alpha": 2.5, "normalization": "listing"})
 
 
+def test_what_would_fail_later_is_refused_at_once():
+    message = problems(systems=["reference"], decoded_systems=[])
+    assert "systems: none of them writes summaries" in message
+    assert "metrics: nothing would be measured" in problems(evaluation={"metrics": []})
+    assert "report.bootstrap_samples" in problems(report={"bootstrap_samples": 1})
+    assert "training.seed" in problems(training={"seed": 2**64})
+
+
 def test_unknown_metric():
     assert "unknown ['rogue']" in problems(evaluation={"metrics": ["rogue"]})
 
@@ -167,3 +176,23 @@ def test_settings_cannot_be_changed():
     with pytest.raises(ValueError, match="frozen"):
         params.scoring.alpha = 3
     assert isinstance(params, Params)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "data: {source: 2024-99-99}",
+        "data: {source: " + "9" * 5000 + "}",
+        "data: " + "[" * 3000 + "]" * 3000,
+    ],
+    ids=["date", "digits", "nesting"],
+)
+def test_whatever_the_parser_says_becomes_a_sentence(tmp_path, text):
+    (tmp_path / "params.yaml").write_text(text)
+    with pytest.raises(BridoError, match=r"params\.yaml"):
+        load_params(tmp_path / "params.yaml")
+
+
+def test_a_home_that_nobody_has_is_a_sentence():
+    with pytest.raises(BridoError, match="there is no such user"):
+        user_path("~nosuchuser/articles.jsonl")

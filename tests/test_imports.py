@@ -24,7 +24,7 @@ ARCHITECTURE = ROOT / "docs" / "architecture.md"
 ROOMS = {
     "errors": ("the one exception that a user meets", ""),
     "section": ("what sections of params.yaml are made of", ""),
-    "home": ("from where the paths of params.yaml count", ""),
+    "home": ("from where the paths of params.yaml count", "errors"),
     "progress": ("a bar on a terminal, a line in a log", ""),
     "bootstrap": ("intervals over documents", ""),
     "atomic": ("files and folders that appear whole or not at all", "errors"),

@@ -97,7 +97,7 @@ def _json_lines(path: Path, stream: TextIO) -> Rows:
         place = f"{path.name} line {number}"
         try:
             row = json.loads(line)
-        except (json.JSONDecodeError, RecursionError) as error:
+        except (ValueError, RecursionError) as error:
             cut = "" if line.endswith("\n") else " (the file's last line: is it cut off?)"
             raise BridoError(f"{path}: line {number} is no JSON{cut}: {error}") from None
         if not isinstance(row, dict):
@@ -146,7 +146,7 @@ def _parquet(path: Path) -> Rows:
                 for row in batch.to_pylist():
                     number += 1
                     yield f"{path.name} row {number}", row
-    except (OSError, pa.ArrowException) as error:
+    except (OSError, ValueError, pa.ArrowException) as error:
         raise BridoError(
             f"{path} is no readable Parquet file after row {number}: {error}"
         ) from None

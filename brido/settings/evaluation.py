@@ -17,6 +17,8 @@ class _Metrics(Section):
         unknown = [name for name in self.metrics if name not in known]
         if unknown:
             raise ValueError(f"metrics: unknown {unknown}; known are {known}")
+        if not self.metrics:
+            raise ValueError(f"metrics: nothing would be measured; known are {known}")
         if len(set(self.metrics)) < len(self.metrics):
             raise ValueError(f"metrics: a name stands twice in {self.metrics}")
         return self
@@ -34,7 +36,8 @@ EvaluationSettings = create_model(
 class ReportSettings(Section):
     """`report`: intervals, figures and the page."""
 
-    bootstrap_samples: Positive = 1000
+    # Fewer have no tails that an interval could end in.
+    bootstrap_samples: Annotated[int, Field(ge=20)] = 1000
     confidence: Annotated[float, Field(gt=0, lt=1)] = 0.95
     seed: Count = 0
     length_warning: Share = 0.03

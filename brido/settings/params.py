@@ -72,6 +72,8 @@ class Params(Section):
                 f"decoded_systems: must be systems without reference, {models}, "
                 f"not {self.decoded_systems}"
             )
+        if not models:
+            yield "systems: none of them writes summaries: name base, tuned or a checkpoint"
         unknown = [name for name in models if name not in {*self.checkpoints, "tuned"}]
         if unknown:
             yield f"systems: {unknown} are no keys of checkpoints (nor `tuned`)"

@@ -301,6 +301,8 @@ GOOD = b'{"document": "T.", "summary": "S."}\n'
         ("r.csv", b'document,summary\na,b\n"open,c\n', "is a quote open, or the file cut off?"),
         ("r.csv", b"summary,summary\na,b\n", "the header names summary more than once"),
         ("r.csv", b"document,summary\nna\xefve,b\n", "line 2 is no UTF-8 (byte 0xef)"),
+        pytest.param("r.jsonl", b'{"a": ' + b"9" * 5000 + b"}\n", "line 1 is no JSON", id="digits"),
+        pytest.param("r.jsonl", b"[" * 100_000 + b"\n", "line 1 is no JSON", id="nesting"),
         ("r.jsonl.gz", gzip.compress(GOOD * 99, mtime=0)[:-12], "is unreadable after row"),
         ("r.jsonl.zst", b"no zstd at all", "is unreadable after row 0"),
         ("r.parquet", b"PAR1 cut off", "is no readable Parquet file"),
