@@ -73,6 +73,8 @@ def maker(folder, mischief=behave):
 
 def main():
     """Two workers in the folder of the command line; one of them falls asleep."""
+    # A shell that starts tests in the background lets them ignore it.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     folder = Path(sys.argv[1])
     shards = Shards("toy", "key", DECODED)
     run(shards, UNITS, maker(folder, sleep), Workers(("cpu", "cpu")), "toy")
