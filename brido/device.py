@@ -52,6 +52,15 @@ def choose_device(name: str, threads: int = 0) -> torch.device:
     return device
 
 
+def computing_device(name: str, threads: int = 0) -> torch.device:
+    """`choose_device`, but the processor in place of Apple's GPUs: they have no float64, in which
+    scores are summed."""
+    import torch
+
+    device = choose_device(name, threads)
+    return torch.device("cpu") if device.type == "mps" else device
+
+
 def inference_dtype(device: torch.device) -> torch.dtype:
     """bfloat16 on an accelerator that computes in it, float32 everywhere else.
 

@@ -18,7 +18,7 @@ from brido.rouge import similarity_batch
 from brido.tables import CANDIDATES, CORPUS, count_rows, read_batches, similarity_schema
 from brido.text import Splitter, one_sentence_a_line
 from brido.work.ranges import cut, read_range
-from brido.work.run import Advance, Result
+from brido.work.running import Advance, Result
 
 if TYPE_CHECKING:
     from brido.settings import PairwiseSettings
@@ -86,7 +86,7 @@ class Comparer:
     """The similarities of a unit's documents.
 
     Made of the paths of candidates and corpus, N, sections `pairwise`, and the splitter of section
-    `text`; then see `brido.work.run.MakeWorker`.
+    `text`; then see `brido.work.running.MakeWorker`.
     """
 
     def __init__(

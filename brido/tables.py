@@ -75,7 +75,7 @@ def open_table(path: Path, schema: pa.Schema | None, made_by: str) -> pq.Parquet
         BridoError: the file is missing, is no Parquet file, or lacks columns or has other types.
     """
     path = Path(path)
-    remedy = f"make it again with `dvc repro {made_by}`" if made_by else "check the file"
+    remedy = _remedy(made_by)
     if not path.is_file():
         raise BridoError(f"{path} is missing: {remedy}")
     try:
@@ -88,6 +88,12 @@ def open_table(path: Path, schema: pa.Schema | None, made_by: str) -> pq.Parquet
         if problems:
             raise BridoError.from_problems(f"{path} is not the table expected; {remedy}:", problems)
     return file
+
+
+def _remedy(made_by: str, force: str = "") -> str:
+    if made_by:
+        return f"make it again with `dvc repro{force} {made_by}`"
+    return "put a whole file in its place (one below .brido may be removed)"
 
 
 def _differences(found: pa.Schema, wanted: pa.Schema) -> list[str]:
@@ -129,9 +135,7 @@ def read_batches(
         with file:
             yield from file.iter_batches(batch_size=rows, columns=columns)
     except (pa.ArrowInvalid, OSError) as error:
-        raise BridoError(
-            f"{path} is damaged ({error}): make it again with `dvc repro -f {made_by}`"
-        ) from None
+        raise BridoError(f"{path} is damaged ({error}): {_remedy(made_by, ' -f')}") from None
 
 
 def read_rows(path: Path, schema: pa.Schema | None, made_by: str) -> list[dict[str, Any]]:

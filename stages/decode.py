@@ -17,7 +17,7 @@ from brido.search.own_search import own_search, says_length
 from brido.search.settings import SearchSettings
 from brido.settings import DecodingSettings, Params
 from brido.tables import DECODED
-from brido.work.run import Workers
+from brido.work.running import Workers
 from brido.work.shards import fingerprint
 from brido.work.splits import Splits
 from stages import paths

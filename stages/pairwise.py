@@ -8,7 +8,7 @@ from brido.errors import run_command
 from brido.settings import Params
 from brido.similarity import Comparer, candidates_a_document, needs_sentences, pair_up
 from brido.tables import similarity_schema, write_table
-from brido.work.run import Workers, run
+from brido.work.running import Workers, run
 from brido.work.shards import Shards, content_hash, fingerprint
 from stages import paths
 

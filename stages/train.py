@@ -9,13 +9,13 @@ from brido.errors import run_command
 from brido.models import LanguageModel
 from brido.progress import say
 from brido.settings import Params
-from brido.training.checkpointing import Checkpoints, remove_stale
+from brido.training.checkpointing import Checkpoints
 from brido.training.documents import read_ranked
 from brido.training.launch import is_main, relaunch
 from brido.training.loop import Task, documents_at_once, train
 from brido.training.measures import sample_measures
 from brido.training.sample import SampleGenerator
-from brido.work.shards import fingerprint, work_root
+from brido.work.shards import fingerprint, remove_stale, work_root
 from stages import paths
 
 HISTORY = paths.METRICS / "training.csv"

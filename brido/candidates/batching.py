@@ -10,24 +10,6 @@ import torch
 from brido.errors import BridoError
 
 
-def plan_batches(lengths: list[int], rows_a_document: int, budget: int) -> list[list[int]]:
-    """Numbers of the documents of each batch, longest first, every document once.
-
-    A batch holds at most `budget` padded source tokens times rows a document (beams), but at least
-    one document. Sorted by length there is little padding, and the batch that needs most memory
-    comes first.
-    """
-    order = sorted(range(len(lengths)), key=lambda number: (-lengths[number], number))
-    batches: list[list[int]] = []
-    for number in order:
-        longest = lengths[batches[-1][0]] if batches else 0
-        if batches and (len(batches[-1]) + 1) * longest * rows_a_document <= budget:
-            batches[-1].append(number)
-        else:
-            batches.append([number])
-    return batches
-
-
 class MemoryBudget:
     """The token budget of batches: it halves for good each time memory runs out."""
 

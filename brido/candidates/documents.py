@@ -49,10 +49,12 @@ class Documents:
         self.ids: list[str] = []
         empty_ids = []
         for batch in read_batches(path, CORPUS, "download", _COLUMNS):
+            if limit is not None:
+                batch = batch.slice(0, limit - len(self.ids))
+                if not batch.num_rows:
+                    break
             rows = zip(*(column.to_pylist() for column in batch.columns), strict=True)
             for name, document in rows:
-                if limit is not None and len(self.ids) == limit:
-                    break
                 self.ids.append(name)
                 if not document.strip():
                     empty_ids.append(name)

@@ -11,7 +11,7 @@ from brido.candidates.documents import Part
 from brido.candidates.sources import SOURCES, Request
 from brido.errors import BridoError, some
 from brido.tables import CANDIDATES
-from brido.work.run import Advance, MakeWorker, Result
+from brido.work.running import Advance, MakeWorker, Result
 from brido.work.shards import fingerprint
 from brido.work.splits import Splits
 

@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING
 
 import torch
 
-from brido.candidates.batching import MemoryBudget, plan_batches
-from brido.device import choose_device, inference_dtype
+from brido.candidates.batching import MemoryBudget
+from brido.device import computing_device, inference_dtype
 from brido.models import LanguageModel
 from brido.models.family import Sources
 from brido.search import SamplingSettings, SearchSettings, diverse_beam_search
 from brido.search.sampling import document_uniforms, sample
+from brido.work.batches import plan_batches
 
 if TYPE_CHECKING:
     from brido.settings import ReadingSettings, RuntimeSettings
@@ -53,7 +54,7 @@ class Generator:
         Raises:
             BridoError: the device is not there, or the folder holds no model that can read so.
         """
-        place = _device(device or runtime.device, runtime.threads)
+        place = computing_device(device or runtime.device, runtime.threads)
         auto = runtime.precision == "auto"
         dtype = inference_dtype(place) if auto else getattr(torch, runtime.precision)
         self.language = LanguageModel.load(folder, reading, place, dtype).ready_to_write()
@@ -90,7 +91,7 @@ class Generator:
         while waiting:
             # Planned anew after each batch: the budget may have shrunk.
             lengths = [tokens[number] for number in waiting]
-            first = plan_batches(lengths, rows, self.budget.tokens)[0]
+            first = plan_batches(lengths, self.budget.tokens, rows)[0]
             self.budget.run([waiting[place] for place in first], work)
             waiting = [number for number in waiting if number not in found]
         results = [found[number] for number in range(len(documents))]
@@ -114,9 +115,3 @@ class Generator:
             return sequences.cpu(), scores.cpu()
         result = diverse_beam_search(model, batch.ids, batch.mask, method)
         return result.sequences.cpu(), result.scores.cpu()
-
-
-def _device(name: str, threads: int) -> torch.device:
-    device = choose_device(name, threads)
-    # Scores of hypotheses are float64, which Apple's GPUs do not have.
-    return torch.device("cpu") if device.type == "mps" else device

@@ -20,7 +20,7 @@ from brido.errors import BridoError
 from brido.home import user_path
 from brido.section import Section
 from brido.settings import ReadingSettings, RuntimeSettings
-from brido.work.run import Advance, MakeWorker, Result, Workers
+from brido.work.running import Advance, MakeWorker, Result, Workers
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ class Request:
 class Plan:
     """Who makes the candidates.
 
-    make_worker: makes workers (see `brido.work.run`) that answer a `Part` with rows of the
+    make_worker: makes workers (see `brido.work.running`) that answer a `Part` with rows of the
         candidates table, num_candidates candidates in each.
     workers: how many of them, and where.
     inputs: files and folders that the candidates depend on, besides the documents.

@@ -9,7 +9,7 @@ from brido.candidates.documents import Part
 from brido.candidates.local import Generator, Sampling
 from brido.search.settings import SearchSettings
 from brido.settings import ReadingSettings, RuntimeSettings
-from brido.work.run import Advance, Result
+from brido.work.running import Advance, Result
 
 if TYPE_CHECKING:
     from brido.settings import DiverseBeamGeneration, SamplingGeneration
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 class _WithModel:
     """Made of the checkpoint's folder, `reading`, `runtime` and what it is to do, which a subclass
-    names; then see `brido.work.run.MakeWorker`.
+    names; then see `brido.work.running.MakeWorker`.
     """
 
     def __init__(

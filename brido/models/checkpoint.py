@@ -41,7 +41,8 @@ def store_checkpoint(source: str, revision: str | None, folder: Path, key: str) 
         key: the key of params.yaml that errors name, such as `checkpoints.base`.
 
     Raises:
-        BridoError: the source cannot be read, or is no complete encoder-decoder with a tokenizer.
+        BridoError: the source cannot be read, or is no complete model of a known family with its
+            tokenizer.
     """
     description: dict[str, Any] = {"source": source, "revision": revision}
     origin = user_path(source)
@@ -181,8 +182,10 @@ def _incomplete(model: Any, tokenizer: Any, found: dict[str, Any]) -> list[str]:
             f"the tokenizer knows {len(tokenizer):,} tokens, the model {rows:,}: they do not "
             "belong together, or files of the tokenizer are missing"
         )
-    if model.generation_config.decoder_start_token_id is None:
-        problems.append("its generation_config names no decoder_start_token_id")
+    try:
+        family_of(model.config).special(model)
+    except BridoError as error:
+        problems.append(str(error))
     return problems
 
 

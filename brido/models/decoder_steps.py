@@ -22,6 +22,15 @@ Given = tuple[int, ...]
 PIECE = 1 << 17
 
 
+def check_length(max_length: int, positions: int) -> None:
+    """Nothing; BridoError where so many tokens cannot be written. The last one is never read."""
+    if max_length > positions + 1:
+        raise BridoError(
+            f"max_length ({max_length}) is more than the model's {positions} positions allow: "
+            "lower it"
+        )
+
+
 class DecoderSteps(Steps):
     """First tokens one by one, then every document gets its rows."""
 
@@ -93,11 +102,7 @@ class SharedSteps(DecoderSteps):
         # mBART's and BART's tables of positions start at 2.
         self.first_position = getattr(places, "offset", 0)
         positions = places.num_embeddings - self.first_position
-        if max_length > positions + 1:  # the last token is never read
-            raise BridoError(
-                f"max_length ({max_length}) is more than the model's {positions} positions allow: "
-                "lower it"
-            )
+        check_length(max_length, positions)
         self.norm_first = norm_first
         # Nearly always zero, and a pass over all logits to add.
         self.bias = model.final_logits_bias if bool(model.final_logits_bias.any()) else None

@@ -16,7 +16,7 @@ from transformers import AutoModelForSeq2SeqLM, PreTrainedModel
 from brido.errors import BridoError
 from brido.models.cross_attention import shared_cross_attention
 from brido.models.decoder_states import encoder_decoder_states
-from brido.models.decoder_steps import PlainSteps, SharedSteps
+from brido.models.decoder_steps import PlainSteps, SharedSteps, check_length
 from brido.models.family import Family, Sources, States, Steps, padded
 from brido.models.loading import pretrained
 from brido.models.special_tokens import SpecialTokens
@@ -87,7 +87,7 @@ class EncoderDecoder(Family):
         rows = tokenizer(text_target=flat, truncation=True, max_length=limit)["input_ids"]
         begin = tokenizer.bos_token_id
         if language.reading.decoder_prefix == "brio" and begin is not None:
-            return [ids if ids[0] == begin else [start, *ids] for ids in rows]
+            return [ids if ids[:1] == [begin] else [start, *ids] for ids in rows]
         return [[start, *ids] for ids in rows]
 
     def text(self, tokenizer: Any, sequences: Tensor) -> list[str]:
@@ -103,6 +103,9 @@ class EncoderDecoder(Family):
         given = (start_token(model),)
         if self.shares_source:
             return SharedSteps(model, states, sources.mask, given, limit, self.norm_first)
+        positions = self.positions(model.config)
+        if positions is not None:
+            check_length(limit, positions)
         return PlainSteps(model, states, sources.mask, given)
 
     def states(

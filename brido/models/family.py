@@ -114,7 +114,7 @@ class Family(ABC):
     """One kind of language model, named as `config.model_type` names it.
 
     float16: activations stay inside float16's range. has_positions: the model has a table of
-    positions, so longer sources cannot be read.
+    positions, so longer texts can be neither read nor written.
     """
 
     model_type: str
@@ -174,7 +174,7 @@ class Family(ABC):
         return iter(())
 
     def positions(self, config: Any) -> int | None:
-        """How many source tokens a model can read; None where it sets no limit."""
+        """How many tokens a model can read or write; None where it sets no limit."""
         return getattr(config, "max_position_embeddings", None) if self.has_positions else None
 
 
@@ -234,7 +234,7 @@ def check_scores(model: PreTrainedModel, scores: Tensor) -> None:
         )
 
 
-def padded(rows: Sequence[Sequence[int]], value: Any) -> Tensor:
-    """Rows of any lengths as one int64 tensor [R, longest], filled up with `value`."""
-    width = max(map(len, rows))
+def padded(rows: Sequence[Sequence[int]], value: Any, length: int | None = None) -> Tensor:
+    """Rows as one int64 tensor [R, length], filled up with `value`; None is the longest row's."""
+    width = max(map(len, rows)) if length is None else length
     return torch.tensor([[*row, *[value] * (width - len(row))] for row in rows])

@@ -18,10 +18,9 @@ EarlyStopping = bool | Literal["never"]
 class Hypotheses:
     """The best S finished hypotheses of G groups for B documents.
 
-    given: how many tokens of a length were not written (an encoder-decoder's start token).
-
     scores [B, G, S] (length-normalised, -inf where none), tokens [B, G, S, T] padded, done [B, G].
-    `grouped` picks the rule; plain beam search has one group.
+    `grouped` picks the rule; plain beam search has one group. `given`: how many tokens of a length
+    were not written (an encoder-decoder's start token).
     """
 
     def __init__(

@@ -35,7 +35,8 @@ def greedy_search(
 ) -> tuple[torch.Tensor, torch.Tensor]:
     """Sequences [B, 1, T] of the most likely token at each step, and scores [B, 1] float32.
 
-    Tokens as `model.generate` with one beam; scores as in a beam search.
+    Tokens as `model.generate` with one beam; scores as in a beam search, but for a repetition
+    penalty, which steers the choice and is left out of the score.
     """
     return _generate(
         model, input_ids, attention_mask, settings, 1, lambda logits, rows, step: logits.argmax(-1)
@@ -54,6 +55,10 @@ def sample(
     uniforms: [B, N, max_length] numbers in [0, 1), one a token (`document_uniforms`): what is drawn
     depends on them alone, not on how documents are batched. A score is the model's log-likelihood
     (before temperature and top_p) over the number of new tokens to the power length_penalty.
+
+    Raises:
+        BridoError: the model has fewer positions than max_length, cannot be searched (see
+            `brido.models.special_tokens`), or computes NaN.
     """
     draws = uniforms.to(input_ids.device).flatten(0, 1)
 

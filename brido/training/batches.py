@@ -57,8 +57,8 @@ class Batches:
     def __post_init__(self) -> None:
         language = self.language
         positions = language.family.positions(language.model.config)
-        # The given token comes on top.
-        longest = self.max_candidate_tokens + 1
+        # The given token comes on top, but the last one is never read.
+        longest = self.max_candidate_tokens
         if positions is not None and longest > positions:
             raise BridoError(
                 f"training.max_candidate_tokens: the model has {positions} positions, not "

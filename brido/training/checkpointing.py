@@ -103,19 +103,12 @@ class Checkpoints:
             if weights[name].shape != own[name].shape
         ]
         if problems:
-            shown = problems[:5] + ([f"... and {len(problems) - 5} more"] if problems[5:] else [])
             raise BridoError.from_problems(
                 f"{path} holds the weights of another model (remove {self.folder} to start over):",
-                shown,
+                problems,
+                limit=5,
             )
         model.load_state_dict(weights)
-
-
-def remove_stale(folder: Path) -> None:
-    """Remove the runs beside `folder`: they had other settings or inputs."""
-    for sibling in folder.parent.glob("*"):
-        if sibling.is_dir() and sibling != folder:
-            shutil.rmtree(sibling, ignore_errors=True)
 
 
 def _save(content: Any, path: Path) -> None:

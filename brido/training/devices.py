@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import resource
-import sys
-
 import torch
 from accelerate import Accelerator
 from transformers import PreTrainedModel
 
-from brido.device import choose_device, inference_dtype
+from brido.device import computing_device, inference_dtype
 from brido.errors import BridoError
 from brido.settings import RuntimeSettings
 
@@ -21,9 +18,7 @@ def make_accelerator(runtime: RuntimeSettings) -> Accelerator:
     computes in it; weights and sums stay in float32. Never float16: PEGASUS and T5 overflow in it.
     Apple's GPUs have no float64, which scores are, so a processor trains there.
     """
-    device = choose_device(runtime.device, runtime.threads)
-    if device.type == "mps":
-        device = torch.device("cpu")
+    device = computing_device(runtime.device, runtime.threads)
     if device.type == "cuda" and device.index is not None:
         torch.cuda.set_device(device)
     bfloat16 = runtime.precision == "bfloat16" or (
@@ -42,12 +37,3 @@ def checkpoint_layers(model: PreTrainedModel) -> None:
     # transformers renamed the method; the old name warns in newer versions.
     enable = getattr(model, "activation_checkpointing_enable", None)
     (enable or model.gradient_checkpointing_enable)({"use_reentrant": False})
-
-
-def peak_memory_mib(device: torch.device) -> float:
-    """The most memory used so far in MiB: the accelerator's where there is one, else ours."""
-    if device.type == "cuda":
-        return torch.cuda.max_memory_allocated(device) / 2**20
-    # Linux counts in KiB, macOS in bytes.
-    unit = 2**20 if sys.platform == "darwin" else 2**10
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / unit

@@ -9,12 +9,9 @@ from typing import NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from brido.errors import BridoError
+from brido.errors import BridoError, some
 from brido.tables import CANDIDATES, CORPUS, SCORES, read_columns, read_metadata
 from brido.work.shards import content_hash
-
-# Enough to recognise what went wrong without filling the screen.
-NAMED_IDS = 5
 
 
 class RankedDocument(NamedTuple):
@@ -59,7 +56,7 @@ class RankedDocuments(Sequence[RankedDocument]):
         """What was left out, in words."""
         return (
             f"{len(self.skipped):,} {split} documents have fewer than two distinct candidates and "
-            f"are left out: {_some(self.skipped)}"
+            f"are left out: {some(self.skipped)}"
         )
 
     @property
@@ -125,7 +122,7 @@ def _check_same_documents(candidates: pa.Table, scores: pa.Table) -> None:
         ("scores without candidates", sorted(set(right) - set(left))),
     ):
         if only:
-            problems.append(f"{len(only)} documents have {name}: {_some(only)}")
+            problems.append(f"{len(only)} documents have {name}: {some(only)}")
     if not problems:
         row = next(i for i, pair in enumerate(zip(left, right, strict=False)) if pair[0] != pair[1])
         problems.append(f"the rows have another order, first in row {row}")
@@ -140,7 +137,7 @@ def _check_in_corpus(ids: list[str], where: dict[str, int]) -> None:
     if missing:
         raise BridoError(
             f"{len(missing)} documents have candidates but are not in the corpus: "
-            f"{_some(missing)}; make the candidates again (`dvc repro generate`)"
+            f"{some(missing)}; make the candidates again (`dvc repro generate`)"
         )
 
 
@@ -170,8 +167,3 @@ def _checked_scores(candidates: pa.Table, scores: pa.Table) -> tuple[np.ndarray,
             f"{ids[row]!r}, is not that of their scores; make it again (`dvc repro -f score`)"
         )
     return values, order
-
-
-def _some(ids: list[str]) -> str:
-    named = ", ".join(ids[:NAMED_IDS])
-    return named + (", ..." if len(ids) > NAMED_IDS else "")

@@ -28,7 +28,7 @@ from brido.training.schedule import highest_rates
 from brido.training.signals import StopRequest
 from brido.training.step import ContrastiveStep
 from brido.training.update import DivergedError, Updater
-from brido.training.validation import Generator
+from brido.training.validation import MeasureSample
 
 # A state is written so often, but no more of the time than this share goes into writing.
 STATE_SECONDS = 15.0
@@ -60,7 +60,7 @@ class Task:
     runtime: RuntimeSettings
     folder: Path
     history_file: Path
-    generator: Generator | None = None
+    generator: MeasureSample | None = None
 
     @property
     def model(self) -> PreTrainedModel:

@@ -144,7 +144,9 @@ class Monitor:
         if state.update >= updates:
             state.finished = "all updates done"
         elif patience is not None and state.waited >= patience:
-            state.finished = f"no better validation since update {state.best[decisive][1]}"
+            best = state.best.get(decisive)
+            since = f"since update {best[1]}" if best else "at all: none gave a value"
+            state.finished = f"no better validation {since}"
 
     def write_history(self) -> None:
         """Write metrics/training.csv as it stands."""

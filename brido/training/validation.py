@@ -16,7 +16,7 @@ from brido.training.batches import Batches
 from brido.training.documents import RankedDocument
 
 # A generator decodes a sample with the model as it stands and returns named measures of it.
-Generator = Callable[[LanguageModel], dict[str, float]]
+MeasureSample = Callable[[LanguageModel], dict[str, float]]
 
 # The measure of a ranker, and the one of a generator's that decides which weights are its best.
 RANKER_MEASURE = "tau"

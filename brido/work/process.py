@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from brido.errors import BridoError
 
 if TYPE_CHECKING:
-    from brido.work.run import Advance, MakeWorker, Result
+    from brido.work.running import Advance, MakeWorker, Result
 
 
 class ProcessSeat:
@@ -34,8 +34,10 @@ class ProcessSeat:
         # The tracker, started beside the first process, would take the block away.
         resource_tracker.ensure_running()
         former = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-        self._process.start()
-        signal.pthread_sigmask(signal.SIG_SETMASK, former)
+        try:
+            self._process.start()
+        finally:
+            signal.pthread_sigmask(signal.SIG_SETMASK, former)
         theirs.close()  # so that its death ends the pipe
 
     def __call__(self, unit: Sized) -> Result:
@@ -70,7 +72,7 @@ class ProcessSeat:
 
 def _serve(connection: Connection, make_worker: MakeWorker, device: str) -> None:
     """The life of a worker's process: units come in, counts and then an answer go out."""
-    from brido.work.run import Seat
+    from brido.work.running import Seat
 
     threading.Thread(target=_end_with_driver, daemon=True).start()
     seat = Seat(make_worker, device, connection.send)

@@ -59,6 +59,13 @@ def content_hash(path: Path) -> str:
         return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
+def remove_stale(folder: Path) -> None:
+    """Remove the work beside `folder`: it had other settings or inputs."""
+    for sibling in folder.parent.glob("*"):
+        if sibling.is_dir() and sibling != folder:
+            shutil.rmtree(sibling, ignore_errors=True)
+
+
 class Shards:
     """The finished shards of one stage under one fingerprint."""
 
@@ -69,13 +76,8 @@ class Shards:
         """
         self.schema = schema
         self.folder = work_root() / stage / key
-        self._prune()
+        remove_stale(self.folder)
         self.folder.mkdir(parents=True, exist_ok=True)
-
-    def _prune(self) -> None:
-        for sibling in self.folder.parent.glob("*"):
-            if sibling.is_dir() and sibling != self.folder:
-                shutil.rmtree(sibling, ignore_errors=True)
 
     def path(self, index: int) -> Path:
         """The file of shard `index`, there or not."""

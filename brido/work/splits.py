@@ -10,7 +10,7 @@ from typing import Any
 import pyarrow as pa
 
 from brido.tables import write_table
-from brido.work.run import MakeWorker, Workers, run
+from brido.work.running import MakeWorker, Workers, run
 from brido.work.shards import Shards
 
 
@@ -36,7 +36,7 @@ class Splits:
             first += len(own)
 
     def run(self, make_worker: MakeWorker, workers: Workers, label: str, interval: float) -> None:
-        """Finish every shard of every split (see `brido.work.run.run`)."""
+        """Finish every shard of every split (see `brido.work.run`)."""
         run(self._shards, self._units, make_worker, workers, label, interval)
 
     def totals(self, split: str) -> Counter[str]:

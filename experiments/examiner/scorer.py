@@ -9,8 +9,8 @@ import torch
 import torch.nn.functional as F
 from transformers import BertConfig, BertForTokenClassification
 
-from brido.evaluation.qafacteval.batching import pad
 from brido.evaluation.qafacteval.lerc import Comparison, encode_comparison
+from brido.models.family import padded
 from experiments.examiner import examples
 from experiments.examiner.training import SIZE, load_tokenizer, save, train
 
@@ -56,11 +56,11 @@ def _train_marks(
     def loss_of(batch: list[int]) -> torch.Tensor:
         chosen = [inputs[index] for index in batch]
         types = [[0] * item.second + [1] * (len(item.ids) - item.second) for item in chosen]
-        ids = pad([item.ids for item in chosen], 0)
+        ids = padded([item.ids for item in chosen], 0)
         logits = model(
             input_ids=ids,
             attention_mask=(ids != 0).long(),
-            token_type_ids=pad(types, 0),
+            token_type_ids=padded(types, 0),
             position_ids=torch.arange(ids.shape[1])[None] + rng.randrange(shifts),
         ).logits
         return F.mse_loss(logits[:, 0, 0], torch.tensor([compared[index][1] for index in batch]))

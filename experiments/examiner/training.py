@@ -17,11 +17,12 @@ from transformers import (
     PreTrainedModel,
 )
 
-from brido.evaluation.qafacteval.batching import length_sorted_batches, pad
 from brido.evaluation.qafacteval.contexts import ContextReader
 from brido.evaluation.qafacteval.questions import MarkedSentence, add_markers
+from brido.models.family import padded
 from brido.models.loading import pretrained
 from brido.progress import Progress
+from brido.work.batches import plan_batches
 from experiments.examiner import examples
 
 VOCABULARY = 2500
@@ -48,7 +49,7 @@ def train(
 
     `loss_of` gets the indices of a batch.
     """
-    batches = length_sorted_batches(lengths, BATCH_TOKENS)
+    batches = plan_batches(lengths, BATCH_TOKENS)
     rng = random.Random(seed)
     optimizer = torch.optim.AdamW(model.parameters(), lr=learning_rate, weight_decay=0.01)
     total = epochs * len(batches)
@@ -111,9 +112,9 @@ def train_questions(rows: Sequence[dict], scratch: Path, target: Path, seed: int
         targets.append(tokenizer(question)["input_ids"])
 
     def loss_of(batch: list[int]) -> torch.Tensor:
-        source = pad([sources[index] for index in batch], 1)
+        source = padded([sources[index] for index in batch], 1)
         # From <s>, as the released generator starts; its end token is learned like any other.
-        target = pad([targets[index] for index in batch], 1)
+        target = padded([targets[index] for index in batch], 1)
         logits = model(
             input_ids=source, attention_mask=(source != 1).long(), decoder_input_ids=target[:, :-1]
         ).logits
@@ -142,9 +143,9 @@ def train_reader(rows: Sequence[dict], scratch: Path, target: Path, seed: int, e
         rows_ = [inputs[index][0] + inputs[index][1] for index in batch]
         kinds = [[0] * len(inputs[i][0]) + [1] * len(inputs[i][1]) for i in batch]
         output = model(
-            input_ids=pad(rows_, 0),
-            attention_mask=pad([[1] * len(row) for row in rows_], 0),
-            token_type_ids=pad(kinds, 0),
+            input_ids=padded(rows_, 0),
+            attention_mask=padded([[1] * len(row) for row in rows_], 0),
+            token_type_ids=padded(kinds, 0),
         )
         wanted = torch.tensor([answers[index] for index in batch])
         starts = F.cross_entropy(output.start_logits, wanted[:, 0])

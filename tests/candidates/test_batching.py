@@ -7,9 +7,10 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from brido.candidates.batching import MemoryBudget, plan_batches
+from brido.candidates.batching import MemoryBudget
 from brido.errors import BridoError
 from brido.models.family import padded
+from brido.work.batches import plan_batches
 
 
 @given(
@@ -18,7 +19,7 @@ from brido.models.family import padded
     st.integers(1, 2000),
 )
 def test_batches_hold_every_document_once_within_the_budget(lengths, rows, budget):
-    batches = plan_batches(lengths, rows, budget)
+    batches = plan_batches(lengths, budget, rows)
     assert sorted(itertools.chain(*batches)) == list(range(len(lengths)))
     for batch in batches:
         longest = max(lengths[number] for number in batch)

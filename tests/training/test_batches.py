@@ -62,7 +62,8 @@ def test_more_candidate_tokens_than_positions_are_refused(
     tokenizer: PreTrainedTokenizerFast,
 ) -> None:
     with pytest.raises(BridoError, match="max_candidate_tokens: the model has 64 positions, not"):
-        Batches(language(tokenizer), 64)
+        Batches(language(tokenizer), 65)
+    assert Batches(language(tokenizer), 64).batch(DOCUMENTS).tokens == 8 + 22
 
 
 @given(st.integers(1, 40), st.integers(1, 12), st.integers(1, 4), st.integers(0, 9))

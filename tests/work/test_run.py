@@ -15,8 +15,8 @@ from toy_workers import UNITS, complain, die_once, fail, maker, meet
 from brido.errors import BridoError
 from brido.progress import Progress
 from brido.tables import DECODED, read_metadata, read_rows
-from brido.work import run as run_module
-from brido.work.run import Workers, run
+from brido.work import Workers, run
+from brido.work import running as run_module
 from brido.work.shards import Shards
 from brido.work.splits import Splits
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from brido.errors import BridoError, run_command
 from brido.tables import DECODED
-from brido.work.run import Workers, run
+from brido.work.running import Workers, run
 from brido.work.shards import Shards
 
 UNITS = [range(first, first + 3) for first in range(0, 30, 3)]

@@ -13,7 +13,6 @@ import numpy as np
 import torch
 from transformers import AutoModelForQuestionAnswering, AutoTokenizer
 
-from brido.evaluation.qafacteval.batching import length_sorted_batches, pad
 from brido.evaluation.qafacteval.contexts import (
     WINDOW_TOKENS,
     Context,
@@ -23,7 +22,9 @@ from brido.evaluation.qafacteval.contexts import (
     windows,
 )
 from brido.evaluation.qafacteval.surface import align_span, join_pieces, original_text
+from brido.models.family import padded
 from brido.models.loading import pretrained
+from brido.work.batches import plan_batches
 
 N_BEST = 20
 MAX_ANSWER_PIECES = 30
@@ -187,7 +188,7 @@ class Reader:
         """Length-sorted batches of (request, window) for `run`."""
         jobs = [(r, w) for r, request in enumerate(requests) for w in range(len(request.windows))]
         lengths = [self._width(requests[r], requests[r].windows[w]) for r, w in jobs]
-        groups = length_sorted_batches(lengths, batch_tokens)
+        groups = plan_batches(lengths, batch_tokens)
         return [[jobs[index] for index in group] for group in groups]
 
     def _width(self, request: _Request, window: Window) -> int:
@@ -207,11 +208,11 @@ class Reader:
             rows.append([*front, *pieces, tokenizer.sep_token_id])
             kinds.append([0] * len(front) + [1] * (len(pieces) + 1))
         width = WINDOW_TOKENS if self.faithful else None
-        mask = pad([[1] * len(row) for row in rows], 0, width)
+        mask = padded([[1] * len(row) for row in rows], 0, width)
         output = self.model(
-            input_ids=pad(rows, tokenizer.pad_token_id, width).to(self.device),
+            input_ids=padded(rows, tokenizer.pad_token_id, width).to(self.device),
             attention_mask=mask.to(self.device),
-            token_type_ids=pad(kinds, 0, width).to(self.device),
+            token_type_ids=padded(kinds, 0, width).to(self.device),
         )
         starts, ends = output.start_logits.cpu().numpy(), output.end_logits.cpu().numpy()
         done = []

@@ -17,7 +17,7 @@ from transformers import (
 )
 from transformers.tokenization_utils_base import PreTrainedTokenizerBase
 
-from brido.evaluation.qafacteval.batching import pad
+from brido.models.family import padded
 from brido.models.loading import pretrained
 
 MAX_TOKENS = 512
@@ -75,7 +75,7 @@ class Lerc:
         """The scores of a batch; the marks it was trained on run from 1 to 5."""
         types = [[0] * item.second + [1] * (len(item.ids) - item.second) for item in batch]
         logits = self.model(
-            token_type_ids=pad(types, 0).to(self.device),
+            token_type_ids=padded(types, 0).to(self.device),
             **_inputs(batch, self.tokenizer.pad_token_id, self.device),
         ).logits
         return logits[:, 0, 0].cpu().tolist()
@@ -129,8 +129,8 @@ def _inputs(
     batch: Sequence[Encoded], padding: int, device: torch.device
 ) -> dict[str, torch.Tensor]:
     rows = [item.ids for item in batch]
-    mask = pad([[1] * len(row) for row in rows], 0)
-    return {"input_ids": pad(rows, padding).to(device), "attention_mask": mask.to(device)}
+    mask = padded([[1] * len(row) for row in rows], 0)
+    return {"input_ids": padded(rows, padding).to(device), "attention_mask": mask.to(device)}
 
 
 SCORERS: dict[str, type[Lerc] | type[LercQuip]] = {"lerc_quip": LercQuip, "lerc": Lerc}

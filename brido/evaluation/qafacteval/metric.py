@@ -185,13 +185,13 @@ class QAFactEval:
         self, answered: list[Question], sources: list[str], progress: MakeProgress
     ) -> None:
         """Fill in LERC of the questions that the source answers."""
-        from brido.evaluation.qafacteval.batching import length_sorted_batches
         from brido.evaluation.qafacteval.lerc import Comparison
+        from brido.work.batches import plan_batches
 
         def compare(new: list[tuple]) -> Batches:
             encoded = [self.scorer.encode(Comparison(*item)) for item in new]
             lengths = [len(item.ids) for item in encoded]
-            for group in length_sorted_batches(lengths, self.batch_tokens):
+            for group in plan_batches(lengths, self.batch_tokens):
                 scores = self.scorer.score([encoded[index] for index in group])
                 yield list(zip(group, scores, strict=True))
 

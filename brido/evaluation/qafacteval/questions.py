@@ -17,9 +17,10 @@ from transformers.cache_utils import DynamicCache, EncoderDecoderCache
 from transformers.modeling_outputs import BaseModelOutput
 from transformers.tokenization_utils_base import PreTrainedTokenizerBase
 
-from brido.evaluation.qafacteval.batching import length_sorted_batches, pad
 from brido.evaluation.qafacteval.beam import beam_search
+from brido.models.family import padded
 from brido.models.loading import pretrained
+from brido.work.batches import plan_batches
 
 OPENING, CLOSING = "<m>", "</m>"
 NUM_BEAMS = 4
@@ -78,13 +79,13 @@ class QuestionGenerator:
         """The items' indices and token ids in length-sorted batches for `generate`."""
         encoded = [self.encode(item) for item in items]
         lengths = [len(ids) * NUM_BEAMS for ids in encoded]
-        groups = length_sorted_batches(lengths, batch_tokens)
+        groups = plan_batches(lengths, batch_tokens)
         return [(group, [encoded[index] for index in group]) for group in groups]
 
     def generate(self, encoded: Sequence[list[int]]) -> list[str]:
         """The question for each encoded sentence, all in one batch."""
         config = self.model.config
-        step = _DecoderStep(self.model, pad(encoded, config.pad_token_id).to(self.device))
+        step = _DecoderStep(self.model, padded(encoded, config.pad_token_id).to(self.device))
         start = torch.full((len(encoded),), config.bos_token_id, device=self.device)
         sequences, _ = beam_search(step, start, config.eos_token_id, NUM_BEAMS, MAX_STEPS)
         return [self.detokenise(ids) for ids in sequences]
