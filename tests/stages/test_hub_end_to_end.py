@@ -19,6 +19,7 @@ PARTS = (
     "brido",
     "stages",
     "presets",
+    "experiments",
     "dvc.yaml",
     "params.yaml",
     ".dvc",
