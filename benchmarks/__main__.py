@@ -13,6 +13,7 @@ BENCHMARKS = {
     "vote_tables": ["--documents", "30000", "--score-documents", "20000"],
     "layout": [],
     "training": ["--quick"],
+    "prompts": ["--tokens", "16"],
     "geval": ["--seconds", "10"],
     "qafacteval": ["--profile", "world", "--documents", "1"],
 }

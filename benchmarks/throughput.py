@@ -97,7 +97,7 @@ def training_rate(model: torch.nn.Module, params: Params, documents: int) -> flo
     step = ContrastiveStep(model, settings)
     optimizer = torch.optim.Adam(model.parameters(), lr=1e-9)
     batch = build_batch(
-        40000, 1, params.reading_of("base").max_source_tokens, params.generation.num_candidates,
+        40000, 1, params.reading_of("base").max_source_tokens, params.num_candidates,
         settings.max_candidate_tokens - 1, model.config.pad_token_id,
     ).to(device)  # fmt: skip
 
@@ -129,7 +129,7 @@ def measure(name: str, device: torch.device, documents: int | None) -> dict[str,
     model.to(inference_dtype(device))
     if device.type == "cpu":
         columns_first(family_of(model.config).written_with(model))  # as stages do
-    tokens, method = params.reading_of("base").max_source_tokens, params.generation.search()
+    tokens, method = params.reading_of("base").max_source_tokens, params.generation["base"].search()
     rates = {"generate": search_rate(model, tokens, method, batch(tokens, method.num_beams))}
     rates["decode"] = search_rate(model, tokens, summary, batch(tokens, summary.num_beams))
     del model

@@ -138,12 +138,12 @@ def measure_memory(case: tuple, side: str) -> float:
     )
     steps(model, short)[side]()
     Path("/proc/self/clear_refs").write_text("5")
-    before = _status("VmRSS")
+    before = status_mib("VmRSS")
     sides[side]()
-    return _status("VmHWM") - before
+    return status_mib("VmHWM") - before
 
 
-def _status(key: str) -> float:
+def status_mib(key: str) -> float:
     """A memory line of /proc/self/status in MiB."""
     lines = Path("/proc/self/status").read_text().splitlines()
     return next(int(line.split()[1]) for line in lines if line.startswith(key)) / 1024

@@ -20,11 +20,14 @@ import pyarrow as pa
 from ruamel.yaml import YAML
 
 from benchmarks.rouge_texts import XSUM, Document, read_shapes
-from brido.tables import CANDIDATES, CORPUS, similarity_schema, write_table
+from brido.tables import CORPUS, LIKELIHOOD, POOL, SUPPORT, similarity_schema, write_table
 
 ROOT = Path(__file__).parent.parent
 SIZE = 32
 BATCH = 1024
+# What the pool says of candidates that all vote and can be elected.
+BALLOT = {"sources": ["base"] * SIZE, "search_scores": [0.0] * SIZE}
+BALLOT |= {name: [True] * SIZE for name in ("voters", "eligible", "ended")}
 MEASURE = """
 import resource, runpy, sys, time
 start = time.perf_counter()
@@ -35,7 +38,7 @@ print(time.perf_counter() - start, used.ru_utime + used.ru_stime, used.ru_maxrss
 
 
 def write_texts(folder: Path, split: str, documents: int, texts: list[Document]) -> None:
-    """Corpus and candidates of one split."""
+    """Corpus and pool of one split."""
 
     def rows(columns: bool) -> Iterator[list[dict]]:
         for first in range(0, documents, BATCH):
@@ -44,14 +47,14 @@ def write_texts(folder: Path, split: str, documents: int, texts: list[Document])
                 candidates, reference = texts[index % len(texts)]
                 row = {"id": f"document-{index:07d}"}
                 if columns:
-                    row |= {"candidates": candidates, "search_scores": [0.0] * SIZE}
+                    row |= {"candidates": candidates, "raw": candidates} | BALLOT
                 else:
                     row |= {"document": "d", "summary": reference, "references": [reference]}
                 batch.append(row)
             yield batch
 
     write_table(folder / f"data/corpus/{split}.parquet", rows(False), CORPUS)
-    write_table(folder / f"data/candidates/{split}.parquet", rows(True), CANDIDATES)
+    write_table(folder / f"data/pool/{split}.parquet", rows(True), POOL)
 
 
 def write_similarity(folder: Path, split: str, documents: int) -> None:
@@ -67,6 +70,16 @@ def write_similarity(folder: Path, split: str, documents: int) -> None:
             yield pa.record_batch([ids, lists], names=schema.names)
 
     write_table(folder / f"data/similarity/{split}.parquet", batches(), schema)
+
+
+def write_evidence(folder: Path) -> None:
+    """What stage score checks its vote with, of one validation document."""
+    for name, size in (("validation", SIZE), ("base", 1)):
+        row = {"id": "document-0000000", "support": [1.0] * size, "unsupported": [0] * size}
+        rows = [row | {"words": [9] * size}]
+        write_table(folder / f"data/support/{name}.parquet", [rows], SUPPORT)
+    row = {"id": "document-0000000", "log_probability": [0.0] * SIZE, "tokens": [9] * SIZE}
+    write_table(folder / "data/likelihood/validation.parquet", [[row]], LIKELIHOOD)
 
 
 def write_params(folder: Path, threads: int) -> None:
@@ -114,7 +127,9 @@ def main() -> None:
         folder = Path(name)
         write_params(folder, options.threads)
         for split, documents in (("train", options.score_documents), ("validation", 1)):
+            write_texts(folder, split, documents, texts)
             write_similarity(folder, split, documents)
+        write_evidence(folder)
         print(f"score, {options.score_documents:,} documents: {run(folder, 'stages.score')}")
 
 

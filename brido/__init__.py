@@ -1,3 +1,16 @@
 """BRIDO: summarizers that learn to agree with their own majority."""
 
+import sys
+from itertools import pairwise
+
+from brido.errors import end_at_signals
+
 __version__ = "0.1.0"
+
+# A command of ours (`python -m brido.score`, the stages) imports for seconds before it can answer a
+# signal itself. While Python looks for the module after -m, that is what argv[0] is.
+if sys.argv[:1] == ["-m"] and any(
+    option == "-m" and name.split(".")[0] in ("brido", "stages")
+    for option, name in pairwise(sys.orig_argv)
+):
+    end_at_signals()

@@ -10,7 +10,7 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from brido.errors import BridoError, is_disk_full
+from brido.errors import BridoError, is_disk_full, is_file_limit
 
 _FORBIDDEN = {errno.EACCES, errno.EROFS, errno.EPERM}
 
@@ -20,7 +20,8 @@ def atomic_file(path: Path) -> Iterator[Path]:
     """A temporary path in the folder of `path`; it becomes `path` when the block ends well.
 
     Raises:
-        BridoError: the disk is full or the folder cannot be written; `path` is then as it was.
+        BridoError: the disk is full, the file larger than a limit allows, or the folder cannot be
+            written; `path` is then as it was.
     """
     path = Path(path)
     with _disk_errors(path):
@@ -108,6 +109,11 @@ def _disk_errors(path: Path) -> Iterator[None]:
             raise BridoError(
                 f"the disk is full while writing {path}: free some space and run again; "
                 "finished work is kept"
+            ) from error
+        if is_file_limit(error):
+            raise BridoError(
+                f"{path} is larger than a file may be here (`ulimit -f`): lift the limit and run "
+                "again; finished work is kept"
             ) from error
         if isinstance(error, OSError) and error.errno in _FORBIDDEN:
             raise BridoError(f"{path} cannot be written ({error.strerror})") from error

@@ -13,13 +13,27 @@ from typing import Any, NamedTuple, get_args, get_origin
 from pydantic import ValidationError
 from ruamel.yaml import YAML, YAMLError
 
-from brido.errors import BridoError, run_command
+from brido.errors import BridoError, parsing, quoted, run_command, short
 from brido.section import Section, Variant
-from brido.settings import Params, ReadingSettings
+from brido.settings import (
+    DiverseBeamGeneration,
+    FilesGeneration,
+    Params,
+    ReadingSettings,
+    SamplingGeneration,
+)
 
 PARAMS_FILE = Path("params.yaml")
 # Sections whose stages read documents; how they do stands in `reading` once.
 _READERS = ("generation", "training", "decoding", "reading")
+# Where the keys of version 0.1's one source went.
+_OF_A_SOURCE = {name for form in (DiverseBeamGeneration, SamplingGeneration, FilesGeneration)
+                for name in form.model_fields}  # fmt: skip
+_OF_DOCUMENTS = {
+    "train_documents": "train",
+    "validation_documents": "validation",
+    "empty_documents": "empty",
+}
 
 
 def load_params(path: Path = PARAMS_FILE) -> Params:
@@ -35,15 +49,16 @@ def load_params(path: Path = PARAMS_FILE) -> Params:
 
 def read_yaml(path: Path) -> Any:
     """The content of a YAML 1.2 file; BridoError whatever keeps it from being read."""
-    try:
-        return YAML(typ="safe").load(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise BridoError(
-            f"{path} is missing: run in the project's folder, where params.yaml is"
-        ) from None
-    except (YAMLError, ValueError, RecursionError, OSError) as error:
-        # ValueError: no UTF-8, dates such as 2024-99-99, numbers of thousands of digits.
-        raise BridoError(f"{path} cannot be read as YAML: {error}") from None
+    with parsing(lambda reason: f"{path} cannot be read as YAML: {reason}"):
+        try:
+            return YAML(typ="safe").load(path.read_text(encoding="utf-8"))
+        except FileNotFoundError:
+            raise BridoError(
+                f"{path} is missing: run in the project's folder, where params.yaml is"
+            ) from None
+        except YAMLError as error:
+            # Its further lines say where.
+            raise BridoError(f"{path} cannot be read as YAML: {error}") from None
 
 
 def check_params(raw: Any, name: str = "params.yaml") -> Params:
@@ -81,6 +96,8 @@ def _place(location: Sequence[str | int]) -> _Place:
     annotation: Any = Params
     for part in location:
         sections = _sections(annotation)
+        if part == "[key]":  # pydantic's word for a key that is itself no text
+            break
         if len(sections) > 1:
             forms, annotation = sections, next(f for f in sections if f.choice() == part)
             continue
@@ -108,7 +125,7 @@ def _sections(annotation: Any) -> list[Any]:
 def _describe(item: Any) -> list[str]:
     """One of pydantic's errors as lines of ours: key, value, reason, way out."""
     place, kind, value = _place(item["loc"]), item["type"], item["input"]
-    key = ".".join(place.keys)
+    key = ".".join(map(short, place.keys))
     if kind == "extra_forbidden":
         return [f"{key}: {_home(place) or 'unknown key' + _suggestion(place)}"]
     if kind == "missing":
@@ -134,7 +151,7 @@ def _shown(value: Any) -> str:
     """A value, with null, true and false as YAML writes them."""
     if isinstance(value, bool):
         return str(value).lower()
-    return "null" if value is None else repr(value)
+    return "null" if value is None else quoted(value)
 
 
 def _home(place: _Place) -> str:
@@ -142,7 +159,11 @@ def _home(place: _Place) -> str:
     *outer, name = place.keys
     if place.keys == ["runtime", "judge"]:
         return "is called runtime.endpoint now: rename it, the keys in it stay as they are"
-    if name in ReadingSettings.model_fields and len(outer) == 1 and outer[0] in _READERS:
+    if outer == ["generation"] and name in _OF_A_SOURCE:
+        return f"belongs to generation.base.{name}: generation is a mapping of sources by name"
+    if outer == ["generation"] and name in _OF_DOCUMENTS:
+        return f"is called documents.{_OF_DOCUMENTS[name]} now"
+    if name in ReadingSettings.model_fields and outer and outer[0] in _READERS:
         return f"belongs to reading.default.{name}"
     owners = [form for form in place.forms if name in form.model_fields]
     if not owners or place.section in owners:

@@ -61,6 +61,15 @@ def computing_device(name: str, threads: int = 0) -> torch.device:
     return torch.device("cpu") if device.type == "mps" else device
 
 
+def is_out_of_memory(error: BaseException) -> bool:
+    """Whether an error says that a device's or the machine's memory does not suffice."""
+    import torch
+
+    # PyTorch on a processor has no kind of its own for it.
+    known = isinstance(error, MemoryError | torch.OutOfMemoryError)
+    return known or "DefaultCPUAllocator" in str(error)
+
+
 def inference_dtype(device: torch.device) -> torch.dtype:
     """bfloat16 on an accelerator that computes in it, float32 everywhere else.
 

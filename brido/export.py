@@ -2,16 +2,18 @@
 
 preferences: prompt, chosen, rejected (and both scores), TRL's explicit-prompt preference format,
 for DPO and its kin: per document the best against the worst candidate, or with `--pairs all` every
-pair whose scores differ by more than `--min-gap`.
+pair whose scores differ by more than `--min-gap`. Empty candidates stand in no pair.
 ranking: every such pair of a document's whole ranking with its `margin` (the difference of scores,
 which TRL's RewardTrainer subtracts in its loss) and both ranks; `id` groups a document's pairs.
+`--chat` writes either in TRL's conversational format for a chat model, asked as params.yaml says
+(`reading` of base): the messages with the document already cut inside them, and the answers.
 """
 
 import argparse
 import json
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -19,46 +21,27 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from brido.atomic import atomic_file
-from brido.errors import BridoError, run_command
+from brido.errors import BridoError, quoted, run_command
+from brido.pairs import Voted, pairs, read_votes
 from brido.progress import Progress, say
-from brido.tables import CANDIDATES, CORPUS, SCORES, count_rows, read_batches
+from brido.tables import count_rows
 
 # The prompt ends without a space and each answer starts with one, as tokenizers of decoder-only
 # models want it: the space belongs to the token of the first word.
 PROMPT = "{document}\n\nTL;DR:"
-PREFERENCES = pa.schema(
-    [
-        ("id", pa.string()),
-        ("prompt", pa.string()),
-        ("chosen", pa.string()),
-        ("rejected", pa.string()),
-        ("score_chosen", pa.float64()),
-        ("score_rejected", pa.float64()),
-    ]
-)
+_TEXTS = ("id", "prompt", "chosen", "rejected", "source_chosen", "source_rejected")
+_PAIR = [(name, pa.string()) for name in _TEXTS]
+PREFERENCES = pa.schema([*_PAIR, ("score_chosen", pa.float64()), ("score_rejected", pa.float64())])
 RANKING = pa.schema(
     [
-        ("id", pa.string()),
-        ("prompt", pa.string()),
-        ("chosen", pa.string()),
-        ("rejected", pa.string()),
+        *_PAIR,
         ("margin", pa.float64()),
         ("rank_chosen", pa.int32()),
         ("rank_rejected", pa.int32()),
     ]
 )
+MESSAGES = pa.list_(pa.struct([("role", pa.string()), ("content", pa.string())]))
 _BATCH = 4096
-
-
-@dataclass(frozen=True)
-class Voted:
-    """A document with its candidates and their scores, order best first."""
-
-    id: str
-    document: str
-    candidates: Sequence[str]
-    scores: Sequence[float]
-    order: Sequence[int]
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -78,6 +61,7 @@ def _parser() -> argparse.ArgumentParser:
                         help="pairs must differ by more than this score")  # fmt: skip
     parser.add_argument("--prompt", default=PROMPT,
                         help="template with {document}; \\n is a new line")  # fmt: skip
+    parser.add_argument("--chat", action="store_true", help="messages instead of texts")
     parser.add_argument("--data", type=Path, default=Path("data"), help="folder of the tables")
     return parser
 
@@ -89,15 +73,21 @@ def main(arguments: Sequence[str] | None = None) -> None:
     stem = options.data / "export" / f"{options.kind}-{options.split}"
     outputs = options.output or [stem.with_suffix(".parquet"), stem.with_suffix(".jsonl")]
     _check(template, options.min_gap, outputs)
+    conversation = _conversation(options.data) if options.chat else None
     everything = options.kind == "ranking" or options.pairs == "all"
     schema, row = (
         (RANKING, ranking_row) if options.kind == "ranking" else (PREFERENCES, preference_row)
     )
-    count = count_rows(options.data / "candidates" / f"{options.split}.parquet", "generate")
+    if conversation:
+        schema = conversational(schema)
+    count = count_rows(options.data / "pool" / f"{options.split}.parquet", "pool")
+    left_out: Counter[str] = Counter()
     with Progress(f"export {options.kind}", count) as progress:
         written, without = write_pairs(
             read_votes(options.data, options.split),
-            lambda item: _rows(item, everything, options.min_gap, template, row),
+            lambda item: _rows(
+                item, everything, options.min_gap, template, row, conversation, left_out
+            ),
             schema,
             outputs,
             progress.advance,
@@ -106,12 +96,14 @@ def main(arguments: Sequence[str] | None = None) -> None:
     if without:
         say(f"export: {without:,} documents gave no pair: their candidates' scores or texts are "
             "too equal")  # fmt: skip
+    for what, times in left_out.items():
+        say(f"export: left out: {times:,} {what}")
 
 
 def _check(template: str, gap: float, outputs: Sequence[Path]) -> None:
     problems = []
     if "{document}" not in template:
-        problems.append(f"--prompt must contain {{document}}, not {template!r}")
+        problems.append(f"--prompt must contain {{document}}, not {quoted(template)}")
     if not gap >= 0:
         problems.append(f"--min-gap must be at least 0, not {gap}")
     problems += [
@@ -127,55 +119,6 @@ def _names(outputs: Sequence[Path]) -> str:
     return ", ".join(str(path) for path in outputs)
 
 
-def read_votes(data: Path, split: str) -> Iterator[Voted]:
-    """The documents of a split that have candidates, with their votes; constant memory.
-
-    Raises:
-        BridoError: a table is missing or damaged, or the tables do not belong together.
-    """
-    name = f"{split}.parquet"
-    corpus = _each(data / "corpus" / name, CORPUS, "download", ["id", "document"])
-    candidates = _each(data / "candidates" / name, CANDIDATES, "generate", ["id", "candidates"])
-    scores = _each(data / "scores" / name, SCORES, "score", None)
-    for row, vote in zip(candidates, scores, strict=False):
-        # Candidates are made for the first documents, some perhaps left out: walk on to theirs.
-        document = next((item for item in corpus if item["id"] == row["id"]), None)
-        if document is None or vote["id"] != row["id"]:
-            raise BridoError(
-                f"{data}: corpus, candidates and scores of {split} hold different documents from "
-                f"{row['id']!r} on: `dvc repro score` makes them agree"
-            )
-        yield Voted(
-            row["id"], document["document"], row["candidates"], vote["scores"], vote["order"]
-        )
-
-
-def _each(
-    path: Path, schema: pa.Schema, made_by: str, columns: list[str] | None
-) -> Iterator[dict[str, Any]]:
-    for batch in read_batches(path, schema, made_by, columns):
-        yield from batch.to_pylist()
-
-
-def pairs(item: Voted, everything: bool, min_gap: float) -> Iterator[tuple[int, int]]:
-    """(rank, rank) of the better and the worse candidate of each pair, 0 is the best.
-
-    Only the best against the worst, or every pair; a pair counts where the scores differ by more
-    than `min_gap` and the texts differ at all.
-    """
-    count = len(item.order)
-    wanted = (
-        ((better, worse) for better in range(count) for worse in range(better + 1, count))
-        if everything
-        else [(0, count - 1)]
-    )
-    for better, worse in wanted:
-        first, second = item.order[better], item.order[worse]
-        gap = item.scores[first] - item.scores[second]
-        if gap > min_gap and item.candidates[first] != item.candidates[second]:
-            yield better, worse
-
-
 def preference_row(item: Voted, prompt: str, better: int, worse: int) -> dict[str, Any]:
     """A row of PREFERENCES."""
     first, second = item.order[better], item.order[worse]
@@ -184,6 +127,8 @@ def preference_row(item: Voted, prompt: str, better: int, worse: int) -> dict[st
         "prompt": prompt,
         "chosen": f" {item.candidates[first]}",
         "rejected": f" {item.candidates[second]}",
+        "source_chosen": item.sources[first],
+        "source_rejected": item.sources[second],
         "score_chosen": item.scores[first],
         "score_rejected": item.scores[second],
     }
@@ -196,12 +141,48 @@ def ranking_row(item: Voted, prompt: str, better: int, worse: int) -> dict[str, 
     return row | {"margin": margin, "rank_chosen": better + 1, "rank_rejected": worse + 1}
 
 
+def conversational(schema: pa.Schema) -> pa.Schema:
+    """The schema with messages in the place of texts."""
+    turns = {"prompt", "chosen", "rejected"}
+    return pa.schema(
+        [field.with_type(MESSAGES) if field.name in turns else field for field in schema]
+    )
+
+
+def _conversation(data: Path) -> Callable[[str], list[dict[str, str]]]:
+    """What makes the messages that ask base about a document, cut as it reads it."""
+    from brido.config import load_params
+    from brido.models.checkpoint import load_tokenizer
+    from brido.models.prompt import Prompt, messages
+
+    reading = load_params().reading_of("base")
+    tokenizer = load_tokenizer(data / "checkpoints" / "base")
+    if tokenizer.chat_template is None or reading.template is None:
+        raise BridoError("--chat: the base model has no chat template, so its rows are texts")
+    prompt = Prompt.of(tokenizer, reading)
+    limit = reading.max_source_tokens
+    return lambda document: messages(reading, prompt.cut(document, limit))
+
+
 def _rows(
-    item: Voted, everything: bool, min_gap: float, template: str, row: Callable[..., dict[str, Any]]
+    item: Voted,
+    everything: bool,
+    min_gap: float,
+    template: str,
+    row: Callable[..., dict[str, Any]],
+    conversation: Callable[[str], list[dict[str, str]]] | None,
+    left_out: Counter[str],
 ) -> list[dict[str, Any]]:
     # str.format would trip over braces in the template or the document.
     prompt = template.replace("{document}", item.document)
-    return [row(item, prompt, *ranks) for ranks in pairs(item, everything, min_gap)]
+    rows = [row(item, prompt, *ranks) for ranks in pairs(item, everything, min_gap, left_out)]
+    if conversation and rows:
+        messages = conversation(item.document)
+        for found in rows:
+            found["prompt"] = messages
+            for key in ("chosen", "rejected"):
+                found[key] = [{"role": "assistant", "content": found[key].strip()}]
+    return rows
 
 
 def write_pairs(

@@ -3,7 +3,7 @@
 import os
 from pathlib import Path
 
-from brido.errors import BridoError
+from brido.errors import BridoError, parsing, quoted
 
 
 def user_path(path: str | Path) -> Path:
@@ -13,6 +13,10 @@ def user_path(path: str | Path) -> Path:
     folder without what git does not track: a sweep names the real one in BRIDO_HOME.
     """
     try:
-        return Path(os.environ.get("BRIDO_HOME", ""), Path(path).expanduser())
+        whole = Path(os.environ.get("BRIDO_HOME", ""), Path(path).expanduser())
     except RuntimeError:
         raise BridoError(f"{path}: there is no such user, so ~ is no folder") from None
+    with parsing(lambda reason: f"{quoted(str(path))} can be no path here: {reason}"):
+        # Over-long names, NUL: what the system cannot even look for.
+        whole.is_file()
+    return whole

@@ -8,7 +8,7 @@ import contextlib
 from collections.abc import Iterator
 from typing import Literal
 
-from brido.errors import BridoError, causes, is_disk_full
+from brido.errors import BridoError, causes, is_disk_full, quoted
 
 Kind = Literal["model", "dataset"]
 
@@ -54,13 +54,16 @@ def _explain(error: BaseException, kind: Kind, name: str, revision: str | None) 
     if caused_by(errors.DisabledRepoError):
         return f"{what} was disabled by the hub: see {page}"
     if caused_by(errors.RevisionNotFoundError):
-        return f"{what} has no revision {revision!r}: see the branches, tags and commits at {page}"
+        return (
+            f"{what} has no revision {quoted(revision)}: see the branches, tags and commits at "
+            f"{page}"
+        )
     if caused_by(errors.RepositoryNotFoundError):
         return (
             f"{what} does not exist, or is private: check the spelling; for a private one {_LOGIN}"
         )
     if caused_by(errors.HFValidationError):
-        return f"{name!r} is no hub id (owner/name) and no folder that exists"
+        return f"{quoted(name)} is no hub id (owner/name) and no folder that exists"
     unreachable = caused_by(
         errors.HTTPError, errors.LocalEntryNotFoundError, ConnectionError, TimeoutError
     )

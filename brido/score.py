@@ -1,9 +1,11 @@
 """Consensus scores and ranks of anybody's candidates: `python -m brido.score candidates.jsonl`.
 
 Each line is a JSON object with `candidates` (at least two texts) and, where alpha is above 0, the
-`reference`; everything else in it is kept. Each line is answered at once by the same object with
-`scores` (Eq. 2), `ranks` (1 is best) and `order` (indices, best first). Without a file, or with -,
-lines are read from stdin, so it stands in a pipe: minimum Bayes risk selection in one command.
+`reference`; everything else in it is kept, `sources` for instance. It may say who has a vote and
+who can be elected (`voters`, `eligible`: a truth value a candidate). Each line is answered at once
+by the same object with `scores` (Eq. 2), `ranks` (1 is best) and `order` (indices, best first).
+Without a file, or with -, lines are read from stdin, so it stands in a pipe: minimum Bayes risk
+selection in one command.
 """
 
 import argparse
@@ -16,7 +18,8 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from brido.atomic import atomic_file
-from brido.errors import BridoError, run_command
+from brido.errors import BridoError, parsing, quoted, run_command, some
+from brido.json_lines import HALF_PAIR, holds_half_pair, parse_object
 
 ANSWER = ("scores", "ranks", "order")
 _MOST_PROBLEMS = 20
@@ -102,10 +105,11 @@ def check_file(path: Path, vote: Vote) -> None:
     Raises:
         BridoError: the file is missing, or lines are bad: the first of them, all counted.
     """
-    if not path.is_file():
-        raise BridoError(f"{path} is missing; `-` reads from stdin")
     problems = []
-    with path.open("rb") as lines:
+    with (
+        parsing(lambda reason: f"{path}: {reason}; `-` reads from stdin"),
+        path.open("rb") as lines,
+    ):
         for number, line in _numbered(lines):
             try:
                 parse_line(line, number, vote.alpha)
@@ -142,33 +146,52 @@ def _numbered(lines: Iterable[bytes]) -> Iterator[tuple[int, bytes]]:
 def parse_line(line: bytes, number: int, alpha: float) -> dict[str, Any]:
     """The checked record of one line; BridoError names the line and what is wrong with it."""
     try:
-        record = json.loads(line)
-    except (json.JSONDecodeError, UnicodeDecodeError) as error:
-        raise BridoError(f"line {number}: no JSON ({error})") from None
+        record = parse_object(line)
+    except BridoError as error:
+        raise BridoError(f"line {number}: {error}") from None
     problem = _problem(record, alpha)
     if problem:
         raise BridoError(f"line {number}: {problem}")
     return record
 
 
-def _problem(record: Any, alpha: float) -> str | None:
-    if not isinstance(record, dict):
-        return f"must be an object with `candidates`, not {type(record).__name__}"
+def _problem(record: dict[str, Any], alpha: float) -> str | None:
+    if holds_half_pair(record):
+        return HALF_PAIR
     candidates = record.get("candidates")
     if not isinstance(candidates, list) or not all(isinstance(text, str) for text in candidates):
-        return f"`candidates` must be a list of texts; keys are {', '.join(record) or 'none'}"
+        return f"`candidates` must be a list of texts; keys are {some(list(record)) or 'none'}"
     if len(candidates) < 2:
         return f"`candidates` has {len(candidates)}: a vote needs at least 2"
+    problem = _ballot_problem(record, len(candidates))
+    if problem:
+        return problem
     reference = record.get("reference")
     if alpha > 0 and not isinstance(reference, str):
-        return f"`reference` must be a text when alpha is {alpha:g}, not {reference!r}"
+        return f"`reference` must be a text when alpha is {alpha:g}, not {quoted(reference)}"
     taken = [key for key in ANSWER if key in record]
     return f"has {', '.join(taken)} already: rename or drop it" if taken else None
 
 
+def _ballot_problem(record: dict[str, Any], size: int) -> str | None:
+    for key in ("voters", "eligible"):
+        flags = record.get(key, [True] * size)
+        fits = isinstance(flags, list) and len(flags) == size
+        if not fits or not all(isinstance(flag, bool) for flag in flags):
+            return f"`{key}` must be a list of {size} truth values, one a candidate"
+    if sum(record.get("voters", [True] * size)) < 2:
+        return "`voters` leaves fewer than 2: nobody could vote for anybody else"
+    return None
+
+
 def score_record(record: dict[str, Any], vote: Vote) -> dict[str, Any]:
-    """`scores` and `ranks` in candidate order and `order`, best first, of one checked record."""
-    from brido.consensus import consensus_scores, ranking
+    """`scores` and `ranks` in candidate order and `order`, best first, of one checked record.
+
+    Who cannot be elected has neither score nor rank (null) and is in no order.
+    """
+    import numpy as np
+
+    from brido.consensus import eligible_scores, ranking
     from brido.rouge import similarity_matrix
     from brido.text import one_sentence_a_line
 
@@ -186,12 +209,15 @@ def score_record(record: dict[str, Any], vote: Vote) -> dict[str, Any]:
         implementation=vote.implementation,
         use_stemmer=vote.use_stemmer,
     )
-    scores = consensus_scores(similarity, vote.alpha)
-    order = [int(index) for index in ranking(scores)]
-    ranks = [0] * len(order)
+    everybody = [True] * len(candidates)
+    flags = (np.array([record.get(key, everybody)]) for key in ("voters", "eligible"))
+    scores = eligible_scores(similarity[None], vote.alpha, "equation", *flags)[0]
+    order = [int(index) for index in ranking(scores) if not np.isnan(scores[index])]
+    ranks: list[int | None] = [None] * len(candidates)
     for rank, index in enumerate(order, 1):
         ranks[index] = rank
-    return {"scores": [float(score) for score in scores], "ranks": ranks, "order": order}
+    shown = [None if np.isnan(score) else float(score) for score in scores]
+    return {"scores": shown, "ranks": ranks, "order": order}
 
 
 if __name__ == "__main__":

@@ -1,10 +1,11 @@
 """What the sections of params.yaml are made of: strict models and ranges of numbers."""
 
 import math
+import unicodedata
 from collections.abc import Iterator
 from typing import Annotated, Any, ClassVar, Self, get_args
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
 
 def _infinity(value: Any) -> Any:
@@ -17,11 +18,30 @@ def _infinity(value: Any) -> Any:
 
 
 Alpha = Annotated[float, Field(ge=0, allow_inf_nan=True), BeforeValidator(_infinity)]
-Positive = Annotated[int, Field(ge=1)]
-# Seeds too, hence the bound: generators take 64 bits.
+# Numbers are bounded by what generators, arrays and float32 can hold, far above what makes sense.
+Positive = Annotated[int, Field(ge=1, lt=2**63)]
 Count = Annotated[int, Field(ge=0, lt=2**63)]
-NonNegative = Annotated[float, Field(ge=0)]
+# How many of a text's tokens or of a search's beams.
+Size = Annotated[int, Field(lt=2**31)]
+NonNegative = Annotated[float, Field(ge=0, le=1e12)]
+Number = Annotated[float, Field(gt=0, le=1e30)]
+# Of a length: 1,000 to the power of 12 is still a float32.
+Exponent = Annotated[float, Field(ge=-12, le=12)]
 Share = Annotated[float, Field(ge=0, le=1)]
+# A share that leaves something.
+Part = Annotated[float, Field(ge=0, lt=1)]
+
+
+def _writable(text: str) -> str:
+    if not text.strip():
+        raise ValueError("must not be empty")
+    if any(unicodedata.category(sign) in {"Cc", "Cs"} for sign in text):
+        raise ValueError("holds characters that no name has, such as control characters")
+    return text
+
+
+# A path, or the name of a column, a model, a variable: as long as a path may be.
+Name = Annotated[str, Field(max_length=4096), AfterValidator(_writable)]
 
 
 class Section(BaseModel):

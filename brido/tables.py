@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from brido.atomic import atomic_file
-from brido.errors import BridoError
+from brido.errors import BridoError, parsing
 
 ROWS_PER_GROUP = 1024
 _METADATA_KEY = b"brido"
@@ -38,16 +38,40 @@ CORPUS = _schema(
     ("summary", pa.string()),
     ("references", pa.list_(pa.string())),
 )
+# Null where the corpus has no references.
+CORPUS = CORPUS.set(2, pa.field("summary", pa.string()))
 WORLD_CORPUS = CORPUS.append(pa.field("facts", pa.list_(FACT), nullable=False))
 CANDIDATES = _schema(
     ("id", pa.string()),
     ("candidates", pa.list_(pa.string())),
     ("search_scores", pa.list_(pa.float32())),
+    ("ended", pa.list_(pa.bool_())),
+)
+POOL = _schema(
+    ("id", pa.string()),
+    ("candidates", pa.list_(pa.string())),
+    ("raw", pa.list_(pa.string())),
+    ("sources", pa.list_(pa.string())),
+    ("voters", pa.list_(pa.bool_())),
+    ("eligible", pa.list_(pa.bool_())),
+    ("search_scores", pa.list_(pa.float32())),
+    ("ended", pa.list_(pa.bool_())),
 )
 SCORES = _schema(
     ("id", pa.string()),
     ("scores", pa.list_(pa.float64())),
     ("order", pa.list_(pa.int32())),
+)
+SUPPORT = _schema(
+    ("id", pa.string()),
+    ("support", pa.list_(pa.float32())),
+    ("unsupported", pa.list_(pa.int32())),
+    ("words", pa.list_(pa.int32())),
+)
+LIKELIHOOD = _schema(
+    ("id", pa.string()),
+    ("log_probability", pa.list_(pa.float64())),
+    ("tokens", pa.list_(pa.int32())),
 )
 DECODED = _schema(("id", pa.string()), ("summary", pa.string()), ("score", pa.float64()))
 
@@ -78,11 +102,9 @@ def open_table(path: Path, schema: pa.Schema | None, made_by: str) -> pq.Parquet
     remedy = _remedy(made_by)
     if not path.is_file():
         raise BridoError(f"{path} is missing: {remedy}")
-    try:
+    with parsing(lambda reason: f"{path} is no readable Parquet file ({reason}): {remedy}"):
         # Read ahead, it would keep the bytes of all row groups to the end.
         file = pq.ParquetFile(path, pre_buffer=False)
-    except (pa.ArrowInvalid, OSError) as error:
-        raise BridoError(f"{path} is no readable Parquet file ({error}): {remedy}") from None
     if schema is not None:
         problems = _differences(file.schema_arrow, schema)
         if problems:
@@ -131,11 +153,10 @@ def read_batches(
 ) -> Iterator[pa.RecordBatch]:
     """The rows of a table in batches of at most `rows`, in order; constant memory."""
     file = open_table(path, schema, made_by)
-    try:
-        with file:
-            yield from file.iter_batches(batch_size=rows, columns=columns)
-    except (pa.ArrowInvalid, OSError) as error:
-        raise BridoError(f"{path} is damaged ({error}): {_remedy(made_by, ' -f')}") from None
+    with file, parsing(lambda reason: f"{path} is damaged ({reason}): {_remedy(made_by, ' -f')}"):
+        for batch in file.iter_batches(batch_size=rows, columns=columns):
+            batch.validate(full=True)  # text that is no UTF-8 would fail far from here
+            yield batch
 
 
 def read_rows(path: Path, schema: pa.Schema | None, made_by: str) -> list[dict[str, Any]]:
@@ -222,36 +243,3 @@ def _checked(
             row = batch.column(field.name).is_null().index(True).as_py()
             raise BridoError(f"{path}: column `{field.name}` is null in row {row} of a batch")
     return batch
-
-
-def read_records(path: Path) -> list[dict[str, Any]]:
-    """The rows of a user's `.parquet` file or JSON-lines file (any other name), in order.
-
-    Raises:
-        BridoError: the file is missing or unreadable, or a line is no JSON object.
-    """
-    if path.suffix == ".parquet":
-        return read_rows(path, None, "")
-    try:
-        # Not splitlines: JSON may hold other line separators inside its texts.
-        lines = path.read_text(encoding="utf-8").split("\n")
-    except FileNotFoundError:
-        raise BridoError(f"{path} is missing") from None
-    except (OSError, UnicodeDecodeError) as error:
-        raise BridoError(f"{path} cannot be read as UTF-8 text ({type(error).__name__})") from None
-    records, problems = [], []
-    for number, line in enumerate(lines, 1):
-        if not line.strip():
-            continue
-        try:
-            value = json.loads(line)
-        except (ValueError, RecursionError) as error:
-            problems.append(f"line {number}: no JSON ({error})")
-            continue
-        if isinstance(value, dict):
-            records.append(value)
-        else:
-            problems.append(f"line {number}: a JSON object is expected")
-    if problems:
-        raise BridoError.from_problems(f"{path} cannot be used:", problems, limit=10)
-    return records

@@ -9,7 +9,7 @@ from brido.report.metrics import Estimates
 from brido.report.style import COLOURS, panels
 from brido.report.summary import headline_columns
 from experiments.paper_numbers import ALPHA, ETA
-from experiments.runs import Run, find_base, find_run
+from experiments.runs import Run, different_bases, find_base, find_run
 
 
 def varied(runs: Sequence[Run], key: str) -> list[tuple[float, Run]]:
@@ -32,6 +32,8 @@ def draw_curves(folder: Path, runs: Sequence[Run]) -> list[Path]:
     ):
         points = varied(runs, key)
         if len(points) > 1:
+            if different_bases([run for run in (first, *(run for _, run in points)) if run]):
+                label += "; runs of different bases"
             _curve(folder, name, points, base, label)
             written.append(folder / f"{name}.png")
     return written

@@ -13,8 +13,6 @@ from experiments.runs import compared
 
 FOLDER = Path("experiments")
 _KEYS = {"datasets", "runs"}
-# What a grid's `seeds` sets: another world, another base model and another tuning.
-_SEEDS = ("data.world.seed", "checkpoints.base.embedded.seed", "training.seed")
 _NAMES = ("world", "own", "xsum", "cnndm")
 
 
@@ -31,11 +29,6 @@ class Experiment:
         """KEY=VALUE as `dvc exp run -S` takes them."""
         return [f"{key}={_text(value)}" for key, value in self.overrides.items()]
 
-    def varied(self, suffix: str, overrides: Mapping[str, Any]) -> "Experiment":
-        """The same run with further keys changed, `suffix` at the end of its name."""
-        name = f"{self.name}-{suffix}"
-        return Experiment(name, self.overrides | overrides, self.params | overrides)
-
 
 def _text(value: Any) -> str:
     if value is None:
@@ -49,8 +42,8 @@ def load_experiments(params_file: Path, files: Sequence[Path] = ()) -> list[Expe
     """The experiments of `files`, in order; without files, of every grid that fits the data.
 
     A grid names the `datasets` it is meant for (world, own, xsum, cnndm); with none it runs only
-    where it is named. With `seeds`, every run is there once a seed. The value N-1 stands for one
-    less than the number of candidates of the same run.
+    where it is named. The value N-1 stands for one less than the number of candidates of the same
+    run.
 
     Raises:
         BridoError: every problem of every grid: unknown keys, bad values, a name used twice.
@@ -66,7 +59,7 @@ def load_experiments(params_file: Path, files: Sequence[Path] = ()) -> list[Expe
         problems += [f"{path}: {problem}" for problem in wrong]
         if wrong or (not files and dataset not in grid["datasets"]):
             continue
-        for name, overrides in _named_runs(grid).items():
+        for name, overrides in grid["runs"].items():
             if name in found:
                 problems.append(f"{path}: the name {name} is used twice")
                 continue
@@ -79,28 +72,10 @@ def load_experiments(params_file: Path, files: Sequence[Path] = ()) -> list[Expe
     return list(found.values())
 
 
-def seeded(name: str, seed: int) -> str:
-    """The name of a grid's run under one of its seeds."""
-    return f"{name}-seed-{seed}"
-
-
-def _named_runs(grid: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
-    runs = grid["runs"]
-    if "seeds" not in grid:
-        return runs
-    return {
-        seeded(name, seed): overrides | dict.fromkeys(_SEEDS, seed)
-        for seed in grid["seeds"]
-        for name, overrides in runs.items()
-    }
-
-
 def _grid_problems(grid: Any) -> list[str]:
-    if not isinstance(grid, dict) or grid.keys() - {"seeds"} != _KEYS:
-        return [f"must have the keys {', '.join(sorted(_KEYS))}, may have seeds, and no others"]
+    if not isinstance(grid, dict) or grid.keys() != _KEYS:
+        return [f"must have the keys {', '.join(sorted(_KEYS))} and no others"]
     problems = []
-    if not isinstance(grid.get("seeds", []), list):
-        problems.append("seeds must be a list of numbers")
     unknown = set(grid["datasets"] or ()) - set(_NAMES)
     if unknown:
         problems.append(f"datasets: {', '.join(sorted(unknown))} are none of {', '.join(_NAMES)}")
@@ -112,15 +87,21 @@ def _grid_problems(grid: Any) -> list[str]:
 
 
 def _experiment(name: str, overrides: Mapping[str, Any], raw: Mapping[str, Any]) -> Experiment:
-    params = copy.deepcopy(dict(raw))
-    changed = dict(overrides)
-    count = changed.get("generation.num_candidates", params["generation"]["num_candidates"])
-    for key, value in changed.items():
-        if value == "N-1":
-            changed[key] = count - 1
-        _set(params, key, changed[key], name)
+    plain = {key: value for key, value in overrides.items() if value != "N-1"}
+    sources = changed(raw, plain, name)["generation"].values()
+    half = sum(source["num_candidates"] for source in sources) - 1
+    changes = {key: half if value == "N-1" else value for key, value in overrides.items()}
+    params = changed(raw, changes, name)
     check_params(params, name)
-    return Experiment(name, changed, compared(params))
+    return Experiment(name, changes, compared(params))
+
+
+def changed(params: Mapping[str, Any], changes: Mapping[str, Any], name: str) -> dict[str, Any]:
+    """A copy of params.yaml with dotted keys changed; BridoError where it lacks one."""
+    copied = copy.deepcopy(dict(params))
+    for key, value in changes.items():
+        _set(copied, key, value, name)
+    return copied
 
 
 def _set(params: dict[str, Any], key: str, value: Any, name: str) -> None:

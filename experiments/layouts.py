@@ -2,15 +2,17 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from re import fullmatch
 from typing import Any
 
 from brido.report.display import ColumnKey, display
 from brido.report.metrics import Estimate, Estimates
 from experiments.paper_numbers import ALPHA, ETA, INFINITY, Layout, Row, paper_layouts
-from experiments.runs import Run, find_base, find_run
+from experiments.runs import Run, different_bases, find_base, find_run
 
 # What each dataset of the paper is called in params.yaml.
 DATASETS = {"EdinburghNLP/xsum": "xsum", "abisee/cnn_dailymail": "cnndm"}
+_COUNT_OF_A_SOURCE = r"generation\.\w+\.num_candidates"
 _ETAS = (0.1, 0.3, 1.0, 3.0, 10.0)
 # Where the neural metrics were not run, the world's exact checks stand in their columns.
 _STAND_INS = {"qafacteval": "world_qa", "geval": "world_judge"}
@@ -30,23 +32,27 @@ class FilledCell:
 
 @dataclass(frozen=True)
 class FilledRow:
-    """A row of a filled table; `ours` is False for the paper's numbers, `run` names our run."""
+    """A row of a filled table; `ours` is False for the paper's numbers, `run` names our run.
+
+    `base`: which base our run's numbers belong to, "" where nobody knows.
+    """
 
     label: str
     ours: bool
     run: str
+    base: str
     cells: tuple[FilledCell, ...]
 
 
 @dataclass(frozen=True)
 class FilledTable:
-    """One table ready to print."""
+    """One table ready to print; `notes` stand below it."""
 
     number: int
     caption: str
     columns: tuple[ColumnKey, ...]
     rows: tuple[FilledRow, ...]
-    missing: tuple[str, ...]
+    notes: tuple[str, ...]
 
 
 def dataset_of(params: Mapping[str, Any]) -> str:
@@ -64,7 +70,8 @@ def layouts_for(params: Mapping[str, Any]) -> tuple[Layout, ...]:
     dataset = dataset_of(params)
     if dataset in DATASETS.values():
         return paper_layouts(dataset)
-    half = params.get("generation.num_candidates", 2) - 1
+    counts = [value for key, value in params.items() if fullmatch(_COUNT_OF_A_SOURCE, key)]
+    half = sum(counts or [2]) - 1
     reference = Row("reference", "reference", {}, {})
     base = Row("base", "base", {}, {})
     brio = Row("BRIO (α = ∞)", "brio", {ALPHA: INFINITY}, {})
@@ -85,26 +92,26 @@ def layouts_for(params: Mapping[str, Any]) -> tuple[Layout, ...]:
 
 def fill(layout: Layout, runs: Sequence[Run]) -> FilledTable:
     """The layout with the numbers of `runs` (the workspace first) and, below, the paper's."""
-    ours: list[tuple[Row, str, Estimates]] = []
-    missing = []
-    for row in layout.rows:
-        name, estimates = _numbers_of(row, runs)
-        if estimates is None:
-            missing.append(f"{row.label}: {_wanted(row)}")
-        ours.append((row, name, estimates or {}))
-    columns = _columns(layout.columns, [estimates for _, _, estimates in ours])
+    found = [_numbers_of(row, runs) for row in layout.rows]
+    ours = [estimates for _, estimates in found]
+    columns = _columns(layout.columns, ours)
     paper = [
         {column: Estimate(value, value, value, 0) for column, value in row.paper.items()}
         for row in layout.rows
     ]
-    our_cells = _emphasise(columns, [_by_column(item) for _, _, item in ours], layout)
+    our_cells = _emphasise(columns, [_by_column(estimates) for estimates in ours], layout)
     paper_cells = _emphasise(columns, paper, layout)
     rows = []
-    for index, (row, name, _) in enumerate(ours):
-        rows.append(FilledRow(row.label, True, name, our_cells[index]))
+    notes = [different_bases([run for run, _ in found if run])]
+    for index, (row, (run, _)) in enumerate(zip(layout.rows, found, strict=True)):
+        of = (run.name, run.base) if run else ("", "")
+        rows.append(FilledRow(row.label, True, *of, our_cells[index]))
         if row.paper:
-            rows.append(FilledRow(row.label, False, "", paper_cells[index]))
-    return FilledTable(layout.number, layout.caption, columns, tuple(rows), tuple(missing))
+            rows.append(FilledRow(row.label, False, "", "", paper_cells[index]))
+        if run is None:
+            notes.append(f"not there: {row.label}: {_wanted(row)}")
+    shown = tuple(note for note in notes if note)
+    return FilledTable(layout.number, layout.caption, columns, tuple(rows), shown)
 
 
 def _wanted(row: Row) -> str:
@@ -114,15 +121,17 @@ def _wanted(row: Row) -> str:
     return f"no run with {changes}"
 
 
-def _numbers_of(row: Row, runs: Sequence[Run]) -> tuple[str, Estimates | None]:
-    """The run and the estimates that belong in a row; ("", None) where there are none."""
+def _numbers_of(row: Row, runs: Sequence[Run]) -> tuple[Run | None, Estimates]:
+    """The run and the estimates that belong in a row; (None, {}) where there are none."""
     base = find_base(runs)
     evaluated = base is not None and row.system == "brio" and "brio" in base.systems
     if row.system in {"reference", "base"} or evaluated:
-        return (base.name, base.systems.get(row.system)) if base else ("", None)
-    overrides = row.overrides or {ALPHA: INFINITY}
-    run = find_run(runs, overrides)
-    return (run.name, run.systems.get("tuned")) if run else ("", None)
+        run, system = base, row.system
+    else:
+        run, system = find_run(runs, row.overrides or {ALPHA: INFINITY}), "tuned"
+    if run is None or system not in run.systems:
+        return None, {}
+    return run, run.systems[system]
 
 
 def _columns(wanted: Sequence[ColumnKey], ours: Sequence[Estimates]) -> tuple[ColumnKey, ...]:

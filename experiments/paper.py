@@ -55,13 +55,13 @@ def work_of(name: str, params: Params) -> Work:
     rows = params.data.hub.expected_rows
     if rows is None:
         raise ValueError(f"{name}: expected_rows is needed to count documents")
-    settings, training = params.generation, params.training
+    training = params.training
     documents = rows.train
-    validation = settings.validation_documents or rows.validation
+    validation = params.documents.validation or rows.validation
     changes = list(runs_of(name).values())
     runs = len(changes)
     # Candidates depend on eta alone; runs that share it share them.
-    etas = len({change["generation.diversity_penalty"] for change in changes})
+    etas = len({change["generation.base.diversity_penalty"] for change in changes})
     updates = training.epochs * documents // training.batch_size
     checks = updates // training.validation.every * training.validation.documents
     systems = runs + len(params.decoded_systems) - 1

@@ -22,7 +22,7 @@ COLUMNS: tuple[ColumnKey, ...] = (
     ("geval", "consistency"),
     ("geval", "average"),
 )
-ETA = "generation.diversity_penalty"
+ETA = "generation.base.diversity_penalty"
 ALPHA = "scoring.alpha"
 INFINITY = float("inf")
 

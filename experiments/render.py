@@ -67,11 +67,7 @@ def _terminal_table(table: FilledTable, colour: bool) -> str:
             padded = cell.rjust(widths[index + 1])
             cells.append(f"{code}{padded}{_PLAIN}" if code else padded)
         text.append("  ".join(cells).rstrip())
-    return "\n".join([*text, *_missing(table)])
-
-
-def _missing(table: FilledTable) -> list[str]:
-    return [f"not there: {text}" for text in table.missing]
+    return "\n".join([*text, *table.notes])
 
 
 def markdown(tables: Sequence[FilledTable]) -> str:
@@ -85,7 +81,7 @@ def markdown(tables: Sequence[FilledTable]) -> str:
             label = row.label if row.ours else f"<sub>paper: {row.label}</sub>"
             cells = [_markdown_cell(cell, row.ours) for cell in row.cells]
             lines.append(f"| {label} | " + " | ".join(cells) + " |")
-        lines += [f"\n{text}" for text in _missing(table)]
+        lines += [f"\n{text}" for text in table.notes]
         blocks.append("\n".join(lines))
     return "\n\n".join(blocks) + "\n"
 
@@ -128,7 +124,7 @@ def _latex_table(table: FilledTable) -> str:
             small = (rf"\scriptsize {_latex_text(text)}" if text else "" for text in spreads)
             lines.append("    & " + " & ".join(small) + r" \\")
     lines += [r"    \bottomrule", r"  \end{tabular}", r"\end{table}"]
-    return "\n".join([*lines, *(f"% {text}" for text in _missing(table))])
+    return "\n".join([*lines, *(f"% {text}" for text in table.notes)])
 
 
 def _latex_text(text: str) -> str:
@@ -150,7 +146,7 @@ def as_csv(tables: Sequence[FilledTable]) -> str:
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(
-        "table row source run metric submetric value low high documents best worst".split()  # noqa: SIM905
+        "table row source run base metric submetric value low high documents best worst".split()  # noqa: SIM905
     )
     for table in tables:
         for row in table.rows:
@@ -160,7 +156,7 @@ def as_csv(tables: Sequence[FilledTable]) -> str:
                     continue
                 item = cell.estimate
                 bounds = [item.low, item.high, item.documents] if item.documents else ["", "", ""]
-                place = [table.number, row.label, source, row.run, *cell.column]
+                place = [table.number, row.label, source, row.run, row.base, *cell.column]
                 flags = [int(cell.best), int(cell.worst)]
                 writer.writerow([*place, item.mean, *bounds, *flags])
     return text.getvalue()

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from brido.errors import BridoError, run_command
 from brido.progress import say
-from brido.work.shards import work_root
+from brido.work.folder import work_root
 from experiments.curves import draw_curves
 from experiments.grids import Experiment, load_experiments
 from experiments.render import terminal

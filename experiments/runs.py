@@ -29,13 +29,15 @@ class Run:
     """One run: its name, its flattened params (dotted keys), and its systems' estimates.
 
     Where the run kept no intervals, an estimate's low and high equal its mean and its number of
-    documents is 0. `broken` says why a run has no numbers, "" where it has.
+    documents is 0. `broken` says why a run has no numbers, "" where it has. `base`: which base they
+    belong to (`brido.base`), "" where an older version made them.
     """
 
     name: str
     params: dict[str, Any]
     systems: dict[str, Estimates]
     broken: str = ""
+    base: str = ""
 
 
 def compared(params: Mapping[str, Any]) -> dict[str, Any]:
@@ -85,10 +87,11 @@ def _run(name: str, entry: Mapping[str, Any], read: ReadFile, broken: str = "") 
     files = data.get("params") or {}
     params = compared((files.get("params.yaml") or {}).get("data") or {})
     found = {
-        Path(path).stem: item["data"]
+        Path(path).stem: dict(item["data"])
         for path, item in (data.get("metrics") or {}).items()
         if path.startswith(_SYSTEMS) and item.get("data")
     }
+    bases = [numbers.pop("base", "") for numbers in found.values()]
     if entry.get("error"):
         broken = entry["error"].get("msg", "it failed")
     elif not broken and not found:
@@ -103,7 +106,21 @@ def _run(name: str, entry: Mapping[str, Any], read: ReadFile, broken: str = "") 
         system: _estimates(numbers, read_estimates(kept.get(system, {})))
         for system, numbers in found.items()
     }
-    return Run(name, params, systems)
+    return Run(name, params, systems, base=bases[0])
+
+
+def different_bases(runs: Sequence[Run]) -> str:
+    """A sentence where runs that stand together are of different bases, else ""."""
+    names: dict[str, dict[str, None]] = {}
+    for run in runs:
+        names.setdefault(run.base or "unknown", {})[run.name] = None
+    if len(names) < 2:
+        return ""
+    listed = "; ".join(f"{base}: {', '.join(of)}" for base, of in names.items())
+    return (
+        f"rows of different bases ({listed}): another machine or training made them, and what "
+        "differs between them is not the settings alone"
+    )
 
 
 def stale_keys(params: Mapping[str, Any], lock: str | None) -> list[str]:

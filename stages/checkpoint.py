@@ -1,51 +1,92 @@
 """Stage checkpoint: one system's model and tokenizer become data/checkpoints/SYSTEM.
 
-A hub id or a folder is stored as it is; `embedded` trains a BART from scratch on the corpus. No
-later stage can tell them apart.
+A hub id, a folder or a GGUF file is stored as it is, or fine-tuned first; `embedded` trains a small
+model from scratch. No later stage can tell them apart.
 """
 
 import json
+from contextlib import nullcontext
+from pathlib import Path
+from typing import Any
 
-from brido import tables
 from brido.atomic import atomic_folder, write_text
 from brido.config import load_params
 from brido.errors import run_command
+from brido.home import user_path
 from brido.models.checkpoint import store_checkpoint
-from brido.progress import Progress
-from brido.settings import EmbeddedSettings, RuntimeSettings
+from brido.settings import (
+    EmbeddedModel,
+    FineTuningSettings,
+    Params,
+    RuntimeSettings,
+    StoredCheckpoint,
+)
+from brido.training.launch import is_main, relaunch
+from brido.work.folder import work_root
+from brido.work.shards import fingerprint
 from stages import paths
-from stages.arguments import system_named
+from stages.arguments import name_given
+from stages.pairs import pairs_to_learn
 
 
 def main() -> None:
     """Write data/checkpoints/SYSTEM for the system that the command line names."""
     params = load_params()
-    system = system_named("checkpoint", params.checkpoints, "a key of `checkpoints`")
+    make(params, name_given("checkpoint", "SYSTEM", params.checkpoints, "a key of `checkpoints`"))
+
+
+def make(params: Params, system: str) -> None:
+    """Train or store the system's checkpoint."""
     settings = params.checkpoints[system]
     if settings.source == "embedded":
         _train(system, settings.embedded, params.runtime)
+    elif settings.fine_tuning is None:
+        _store(settings, paths.checkpoint(system), f"checkpoints.{system}")
     else:
-        store_checkpoint(
-            settings.source, settings.revision, paths.checkpoint(system), f"checkpoints.{system}"
-        )
+        _fine_tune(params, system, settings, settings.fine_tuning)
 
 
-def _train(system: str, settings: EmbeddedSettings, runtime: RuntimeSettings) -> None:
-    """Train the embedded BART on the corpus' training split."""
-    from brido.device import choose_device
-    from brido.models.embedded import train_embedded
+def _store(settings: StoredCheckpoint, folder: Path, key: str) -> None:
+    store_checkpoint(settings.source, settings.revision, folder, key, settings.adapter)
 
-    rows = tables.read_rows(paths.corpus("train"), tables.CORPUS, "download")
-    pairs = [(row["document"], row["summary"]) for row in rows]
-    device = choose_device(runtime.device, runtime.threads)
-    total = len(pairs) * settings.epochs
-    with (
-        atomic_folder(paths.checkpoint(system)) as folder,
-        Progress(f"train {system} from scratch", total, interval=runtime.log_seconds) as progress,
-    ):
-        found = train_embedded(pairs, settings, folder, str(device), progress.advance)
+
+def _train(system: str, settings: EmbeddedModel, runtime: RuntimeSettings) -> None:
+    """Train the embedded model on articles of the world, or on the training split."""
+    from brido.training.pretraining import train_embedded
+
+    pairs = pairs_to_learn(f"checkpoints.{system}.embedded.world", settings.world)
+    work = work_root() / "checkpoint" / system
+    with atomic_folder(paths.checkpoint(system)) as folder:
+        found = train_embedded(system, pairs, settings, folder, work, runtime)
         record = {"source": "embedded", "settings": settings.model_dump(mode="json"), **found}
-        write_text(folder / "source.json", json.dumps(record, indent=2, sort_keys=True) + "\n")
+        _write_record(folder, record)
+
+
+def _fine_tune(
+    params: Params, system: str, settings: StoredCheckpoint, tuning: FineTuningSettings
+) -> None:
+    """Load the checkpoint, then train it on references; several processes may do so."""
+    from brido.training.fine_tuning import fine_tune
+
+    key, reading = f"checkpoints.{system}", params.reading_of(system)
+    pairs = pairs_to_learn(f"{key}.fine_tuning.world", tuning.world)[: tuning.documents]
+    origins = (user_path(name) for name in (settings.source, settings.adapter) if name)
+    inputs = [path for path in origins if path.exists()]
+    work = work_root() / "checkpoint" / system / fingerprint([settings, reading, pairs], inputs)
+    loaded = work / "loaded"
+    if not loaded.is_dir():
+        _store(settings, loaded, key)
+    relaunch("stages.checkpoint")
+    with atomic_folder(paths.checkpoint(system)) if is_main() else nullcontext(work) as folder:
+        found = fine_tune(system, loaded, pairs, tuning, reading, params.runtime, work, folder)
+        if is_main():
+            record = json.loads((loaded / "source.json").read_text(encoding="utf-8"))
+            record["fine_tuning"] = tuning.model_dump(mode="json") | found
+            _write_record(folder, record)
+
+
+def _write_record(folder: Path, record: dict[str, Any]) -> None:
+    write_text(folder / "source.json", json.dumps(record, indent=2, sort_keys=True) + "\n")
 
 
 if __name__ == "__main__":

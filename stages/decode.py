@@ -3,25 +3,25 @@
 Several GPUs work side by side (see `runtime.workers`).
 """
 
-import json
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from brido.candidates.documents import Documents
 from brido.config import load_params
-from brido.device import worker_devices
-from brido.errors import BridoError, run_command
+from brido.errors import BridoError, parsing, run_command
+from brido.json_lines import parse_object
 from brido.progress import say
 from brido.search.own_search import own_search, says_length
 from brido.search.settings import SearchSettings
 from brido.settings import DecodingSettings, Params
 from brido.tables import DECODED
-from brido.work.running import Workers
 from brido.work.shards import fingerprint
 from brido.work.splits import Splits
+from brido.work.workers import model_workers
 from stages import paths
-from stages.arguments import system_named
+from stages.arguments import name_given
 
 SPLITS = ("validation", "test")
 COUNTS = ("truncated_sources", "empty_documents", "empty_summaries", "halved_batches")
@@ -31,18 +31,19 @@ def main() -> None:
     """Write data/decoded/SYSTEM/{validation,test}.parquet for the system on the command line."""
     params = load_params()
     known = params.decoded_systems
-    decode(params, system_named("decode", known, "one of `decoded_systems`"))
+    decode(params, name_given("decode", "SYSTEM", known, "one of `decoded_systems`"))
 
 
-def decode(params: Params, system: str) -> None:
-    """Decode both splits with the system's checkpoint."""
+def decode(params: Params, system: str, splits: Sequence[str] = SPLITS) -> None:
+    """Decode the splits with the system's checkpoint."""
     used = search_settings(paths.checkpoint(system), params.decoding)
-    documents = {split: Documents(paths.corpus(split), None, "keep") for split in SPLITS}
+    documents = {split: Documents(paths.corpus(split), None, "keep") for split in splits}
     work = _summaries(params, system, used, documents)
     reading = params.reading_of(system).model_dump(mode="json")
-    for split in SPLITS:
+    for split in splits:
         totals = {name: work.totals(split)[name] for name in COUNTS}
         count = len(documents[split].ids)
+        _check_that_it_writes(system, split, count - totals["empty_documents"], totals)
         metadata = {"decoding": used, "reading": reading, "documents": count} | totals
         work.write(split, paths.decoded(system, split), metadata)
         notes = [f"{totals[name]:,} {name.replace('_', ' ')}" for name in COUNTS if totals[name]]
@@ -50,20 +51,37 @@ def decode(params: Params, system: str) -> None:
     work.clear()
 
 
+def _check_that_it_writes(system: str, split: str, written: int, totals: dict[str, int]) -> None:
+    if written and totals["empty_summaries"] == written:
+        raise BridoError(
+            f"decode {system} {split}: all {written:,} summaries are empty, which no metric can "
+            f"judge: {paths.checkpoint(system)} ends every text at once or writes special tokens "
+            "alone. Was it trained to its end, with this tokenizer? decoding.min_length shows what "
+            "it would go on to write"
+        )
+
+
 def search_settings(folder: Path, settings: DecodingSettings) -> dict[str, Any]:
     """The settings in use: params.yaml's where given, else the checkpoint's, else the defaults."""
-    path = folder / "generation_config.json"
-    if not path.is_file():
-        name = "train" if folder.name == "tuned" else f"checkpoint@{folder.name}"
-        raise BridoError(f"{path} is missing: make the checkpoint with `dvc repro {name}`")
-    checkpoint = json.loads(path.read_text(encoding="utf-8"))
-    used = own_search(checkpoint, settings.model_dump())
-    if settings.max_length is None and not says_length(checkpoint):
+    checkpoint = _part(folder, "generation_config.json")
+    behind_prompts = not _part(folder, "config.json").get("is_encoder_decoder", False)
+    used = own_search(checkpoint, settings.model_dump(), behind_prompts)
+    if settings.max_length is None and not says_length(checkpoint, behind_prompts):
+        if behind_prompts:
+            raise BridoError(f"decoding.max_length: {folder.name} names no max_new_tokens: set it")
         say(
             f"decode {folder.name}: neither decoding.max_length nor the checkpoint says how "
             f"long a summary may be: {used['max_length']} tokens"
         )
     return used
+
+
+def _part(folder: Path, name: str) -> dict[str, Any]:
+    if not (path := folder / name).is_file():
+        made_by = "train" if folder.name == "tuned" else f"checkpoint@{folder.name}"
+        raise BridoError(f"{path} is missing: make the checkpoint with `dvc repro {made_by}`")
+    with parsing(lambda reason: f"{path} cannot be read: {reason}"):
+        return parse_object(path.read_text(encoding="utf-8"))
 
 
 def _summaries(
@@ -75,13 +93,14 @@ def _summaries(
     folder, reading, runtime = paths.checkpoint(system), params.reading_of(system), params.runtime
     size = runtime.shard_documents
     # Shards of another size are other shards, though they make the same table.
-    key = fingerprint([used, reading, size], [*(paths.corpus(split) for split in SPLITS), folder])
-    units = {split: documents[split].parts(size) for split in SPLITS}
+    key = fingerprint(
+        [used, reading, size], [*(paths.corpus(split) for split in documents), folder]
+    )
+    units = {split: documents[split].parts(size) for split in documents}
     work = Splits(f"decode/{system}", key, DECODED, units)
-    settings = SearchSettings(**used, num_return_sequences=1)
+    settings = SearchSettings(**used, num_return_sequences=1, count_prompt=False)
     make = partial(SummaryWorker, folder, reading, runtime, settings)
-    workers = Workers(worker_devices(runtime.device, runtime.workers))
-    work.run(make, workers, f"decode {system}", runtime.log_seconds)
+    work.run(make, model_workers(runtime), f"decode {system}", runtime.log_seconds)
     return work
 
 

@@ -12,11 +12,13 @@ from stages import paths
 
 
 def main() -> None:
-    """Write data/corpus and data/decoded/reference."""
+    """Write data/corpus, data/decoded/reference and data/checkpoints/none."""
     params = load_params()
     corpus = paths.corpus("train").parent
     write_corpus(open_source(params.data), params.data, corpus, params.runtime.log_seconds)
     write_references(corpus, paths.decoded("reference", "test").parent)
+    # DVC cannot leave a dependency away: sources without a checkpoint depend on this.
+    paths.no_checkpoint().mkdir(parents=True, exist_ok=True)
 
 
 if __name__ == "__main__":

@@ -1,26 +1,40 @@
 """Stage evaluate: one metric on one system's summaries of the test split.
 
     python -m stages.evaluate METRIC SYSTEM
+    python -m stages.evaluate METRIC --dry-run
 
 It reads data/corpus/test.parquet and data/decoded/SYSTEM/test.parquet, and writes
-data/evaluation/METRIC/SYSTEM.parquet: a row per document.
+data/evaluation/METRIC/SYSTEM.parquet: a row per document. --dry-run says what a metric that asks a
+server would take for all systems together, and asks nothing.
 """
 
-import functools
-import json
-import math
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable
+from dataclasses import replace
+from functools import partial
+from itertools import chain
 from pathlib import Path
+from typing import Any
 
 from brido.config import load_params
+from brido.endpoint import DryRun
 from brido.errors import BridoError, run_command
-from brido.evaluation import Evaluation, Inputs
+from brido.evaluation.parts import (
+    PART,
+    Measurer,
+    aligned_ids,
+    column_means,
+    join_signatures,
+    read_inputs,
+)
 from brido.evaluation.registry import find_metric
 from brido.progress import Progress, say
 from brido.settings import Params
-from brido.tables import CORPUS, DECODED, evaluation_schema, read_rows, write_table
-from brido.text import Splitter
+from brido.tables import evaluation_schema, write_table
+from brido.work.ranges import cut
+from brido.work.running import run
+from brido.work.shards import Shards, fingerprint
+from brido.work.workers import core_workers, model_workers
 from stages import paths
 
 SPLIT = "test"
@@ -29,56 +43,80 @@ SPLIT = "test"
 def main() -> None:
     """Evaluate the metric and the system that the command line names."""
     if len(sys.argv) != 3:
-        raise BridoError("usage: python -m stages.evaluate METRIC SYSTEM")
-    evaluate(load_params(), *sys.argv[1:])
+        raise BridoError("usage: python -m stages.evaluate METRIC SYSTEM, or METRIC --dry-run")
+    name, system = sys.argv[1:]
+    if system == "--dry-run":
+        print(forecast(load_params(), name))
+    else:
+        evaluate(load_params(), name, system)
 
 
 def evaluate(params: Params, name: str, system: str) -> Path:
     """Measure, write the table, and return its path."""
     metric = find_metric(name)
-    inputs = read_inputs(system, params.text.sentence_splitter)
-    settings = getattr(params.evaluation, name)
-    progress = functools.partial(Progress, interval=params.runtime.log_seconds)
-    result = metric.measure(inputs, settings, progress, params.runtime)
-    path = paths.evaluation(name, system)
-    write_evaluation(path, metric.names, inputs.ids, result)
-    means = {column: mean for column, mean in result.means().items() if not math.isnan(mean)}
+    corpus, decoded, number = _aligned(system)
+    settings, runtime = getattr(params.evaluation, name), params.runtime
+    splitter = params.text.sentence_splitter
+    make = partial(Measurer, name, settings, runtime, corpus, decoded, splitter)
+    path, schema = paths.evaluation(name, system), evaluation_schema(metric.names)
+    if metric.whole:
+        progress = partial(Progress, interval=runtime.log_seconds)
+        try:
+            rows, said = make(runtime.device, progress=progress)(range(number))
+        except DryRun as found:
+            raise DryRun(
+                f"runtime.endpoint.dry_run: nothing was asked, so there is no table of {system}. "
+                f"`python -m stages.evaluate {name} --dry-run` counts all systems; this one:\n"
+                f"{found}"
+            ) from None
+        _write(path, schema, [rows], [said])
+    else:
+        key = fingerprint([settings, params.text], [corpus, decoded])
+        shards = Shards(f"evaluate/{name}/{system}", key, schema)
+        workers = model_workers(runtime) if metric.needs_runtime else core_workers(runtime, False)
+        units = cut(number, PART)
+        run(shards, units, make, workers, f"{name} {system}", runtime.log_seconds)
+        parts = range(len(units))
+        _write(path, schema, shards.read(parts), [shards.metadata(part) for part in parts])
+        shards.clear()
+    means = column_means(path, metric.names)
     shown = ", ".join(f"{column} {mean:.4g}" for column, mean in means.items())
     say(f"{name} {system}: {shown or 'nothing measured'}")
     return path
 
 
-def read_inputs(system: str, sentence_splitter: Splitter) -> Inputs:
-    """The documents and the system's summaries, aligned; BridoError where ids differ."""
-    corpus = read_rows(paths.corpus(SPLIT), CORPUS, "download")
+def forecast(params: Params, name: str) -> str:
+    """What asking for the metric of all systems would still take, one sum; nothing is asked."""
+    metric = find_metric(name)
+    if not metric.whole:
+        raise BridoError(f"{name} asks no server: there is nothing to count")
+    systems = []
+    for system in params.systems:
+        corpus, decoded, number = _aligned(system)
+        splitter = params.text.sentence_splitter
+        systems.append(read_inputs(corpus, decoded, range(number), splitter))
+    columns = ("ids", "documents", "summaries", "references")
+    joined = {key: [*chain(*(getattr(one, key) for one in systems))] for key in columns}
+    inputs = replace(systems[0], **joined, facts=None)
+    endpoint = params.runtime.endpoint.model_copy(update={"dry_run": True, "replay": False})
+    runtime = params.runtime.model_copy(update={"endpoint": endpoint})
+    try:
+        metric.measure(inputs, getattr(params.evaluation, name), runtime=runtime)
+    except DryRun as found:
+        return f"{name} of {', '.join(params.systems)}:\n{found}"
+    raise BridoError(f"{name} has no dry run: there is nothing to count")
+
+
+def _aligned(system: str) -> tuple[Path, Path, int]:
+    """Where the documents and the system's summaries are, aligned, and how many there are."""
+    corpus, decoded = paths.corpus(SPLIT), paths.decoded(system, SPLIT)
     made_by = "download" if system == "reference" else f"decode@{system}"
-    decoded_path = paths.decoded(system, SPLIT)
-    decoded = read_rows(decoded_path, DECODED, made_by)
-    if [row["id"] for row in corpus] != [row["id"] for row in decoded]:
-        raise BridoError(
-            f"{decoded_path} holds other documents than {paths.corpus(SPLIT)} "
-            f"({len(decoded)} and {len(corpus)} rows): make it again with `dvc repro {made_by}`"
-        )
-    return Inputs(
-        ids=[row["id"] for row in corpus],
-        documents=[row["document"] for row in corpus],
-        summaries=[row["summary"] for row in decoded],
-        references=[row["references"] for row in corpus],
-        facts=[row["facts"] for row in corpus] if corpus and "facts" in corpus[0] else None,
-        sentence_splitter=sentence_splitter,
-    )
+    return corpus, decoded, len(aligned_ids(corpus, decoded, made_by))
 
 
-def write_evaluation(
-    path: Path, columns: Sequence[str], ids: Sequence[str], result: Evaluation
-) -> None:
-    """Write one row per document; the signature goes into the table's metadata."""
-    rows = [
-        {"id": identity, **row, "detail": json.dumps(detail, ensure_ascii=False, sort_keys=True)}
-        for identity, row, detail in zip(ids, result.rows, result.details, strict=True)
-    ]
-    signature = {**result.signature, "n": len(rows)}
-    write_table(path, [rows], evaluation_schema(columns), {"signature": signature})
+def _write(path: Path, schema: Any, rows: Iterable[Any], said: list[dict[str, Any]]) -> None:
+    """One row a document; the signature goes into the table's metadata."""
+    write_table(path, rows, schema, {"signature": join_signatures(said)})
 
 
 if __name__ == "__main__":

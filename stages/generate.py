@@ -1,4 +1,6 @@
-"""Stage generate: N candidates of every document, by diverse beam search, sampling or from files.
+"""Stage generate: candidates of every document from one source of `generation`.
+
+    python -m stages.generate SOURCE
 
 Several GPUs work side by side (see `runtime.workers`).
 """
@@ -9,32 +11,42 @@ from brido.candidates.sources import Request
 from brido.config import load_params
 from brido.errors import run_command
 from brido.progress import say
+from brido.settings import Params
 from stages import paths
-
-SPLITS = ("train", "validation")
+from stages.arguments import name_given
 
 
 def main() -> None:
-    """Write data/candidates/{train,validation}.parquet."""
+    """Write data/candidates/SOURCE/{train,validation,test}.parquet of the source that is named."""
     params = load_params()
-    settings, key = params.generation, "generation.empty_documents"
+    make(params, name_given("generate", "SOURCE", params.generation, "a key of `generation`"))
+
+
+def make(params: Params, source: str) -> None:
+    """Make the candidates of both splits."""
+    settings, wanted = params.generation[source], params.documents
     documents = {
         split: Documents(
-            paths.corpus(split),
-            getattr(settings, f"{split}_documents"),
-            settings.empty_documents,
-            key,
+            paths.corpus(split), getattr(wanted, split), wanted.empty, "documents.empty"
         )
-        for split in SPLITS
+        for split in wanted.splits
     }
-    reading, base = params.reading_of("base"), paths.checkpoint("base")
-    request = Request(settings, reading, params.runtime, base, documents)
+    # An endpoint has a name of its own in `reading`.
+    reader = source if settings.method == "endpoint" else settings.checkpoint
+    request = Request(
+        source,
+        settings,
+        params.reading_of(reader),
+        params.runtime,
+        paths.checkpoint(settings.checkpoint),
+        documents,
+    )
     work = generate(request)
-    for split in SPLITS:
+    for split in documents:
         description = describe(request, split, work)
-        work.write(split, paths.candidates(split), description)
+        work.write(split, paths.candidates(source, split), description)
         for note in notes(description):
-            say(f"generate {split}: {note}")
+            say(f"generate {source} {split}: {note}")
     work.clear()
 
 

@@ -1,6 +1,5 @@
 """Stage pairwise: R(x, y) of every pair of candidates and of every candidate with the reference."""
 
-import os
 from functools import partial
 
 from brido.config import load_params
@@ -8,35 +7,39 @@ from brido.errors import run_command
 from brido.settings import Params
 from brido.similarity import Comparer, candidates_a_document, needs_sentences, pair_up
 from brido.tables import similarity_schema, write_table
-from brido.work.running import Workers, run
+from brido.work.running import run
 from brido.work.shards import Shards, content_hash, fingerprint
+from brido.work.workers import core_workers
 from stages import paths
 
-SPLITS = ("train", "validation")
-SHARD_DOCUMENTS = 1024
+SHARD_DOCUMENTS = 256  # seconds even where the implementation is slow
 
 
 def main() -> None:
-    """Write data/similarity/{train,validation}.parquet."""
+    """Write data/similarity/{train,validation,test}.parquet; test where it has candidates."""
     params = load_params()
-    for split in SPLITS:
-        _compare(split, params)
+    for split in params.documents.splits:
+        compare(split, params)
 
 
-def _compare(split: str, params: Params) -> None:
-    candidates, corpus = paths.candidates(split), paths.corpus(split)
+def compare(split: str, params: Params) -> None:
+    """Write data/similarity/SPLIT.parquet."""
+    candidates, corpus = paths.pool(split), paths.corpus(split)
     size = candidates_a_document(candidates)
     settings = {"pairwise": params.pairwise, "text": params.text}
-    key = fingerprint(settings, [candidates, corpus])
+    unit = params.scoring.unit
+    # Shards of another size are other shards, though they make the same table.
+    key = fingerprint([settings, unit, SHARD_DOCUMENTS], [candidates, corpus])
     shards = Shards(f"pairwise/{split}", key, similarity_schema(size))
     units = pair_up(candidates, corpus, SHARD_DOCUMENTS)
     splitter = params.text.sentence_splitter
-    make = partial(Comparer, candidates, corpus, size, params.pairwise, splitter)
+    make = partial(Comparer, candidates, corpus, size, params.pairwise, splitter, unit)
     # Threads where the compiled code does the work; processes where splitting sentences does.
-    cores = params.runtime.threads or os.cpu_count() or 1
-    workers = Workers(["cpu"] * cores, threads=not needs_sentences(params.pairwise))
+    threads = unit == "summary" and not needs_sentences(params.pairwise)
+    workers = core_workers(params.runtime, threads)
     run(shards, units, make, workers, f"pairwise {split}", params.runtime.log_seconds)
     metadata = {name: section.model_dump(mode="json") for name, section in settings.items()} | {
+        "unit": unit,
         "num_candidates": size,
         "documents": sum(map(len, units)),
         "candidates": content_hash(candidates),

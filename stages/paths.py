@@ -5,6 +5,12 @@ from pathlib import Path
 DATA = Path("data")
 METRICS = Path("metrics")
 REPORT = Path("report")
+# The splits whose documents get scores; those of test get candidates for the system `elected`.
+TUNING_SPLITS = ("train", "validation")
+# What the vote knows. Stage train reads it without depending on it: it repeats a sentence of it.
+VOTES = METRICS / "votes.json"
+# Who wrote what, who is elected, and who agrees with whom.
+SOURCES = METRICS / "sources.json"
 
 
 def corpus(split: str) -> Path:
@@ -12,19 +18,44 @@ def corpus(split: str) -> Path:
     return DATA / "corpus" / f"{split}.parquet"
 
 
+def no_checkpoint() -> Path:
+    """data/checkpoints/none, an empty folder: where a source has no checkpoint."""
+    return DATA / "checkpoints" / "none"
+
+
 def checkpoint(system: str) -> Path:
     """data/checkpoints/SYSTEM, a folder in save_pretrained's format."""
     return DATA / "checkpoints" / system
 
 
-def candidates(split: str) -> Path:
-    """data/candidates/SPLIT.parquet."""
-    return DATA / "candidates" / f"{split}.parquet"
+def candidates(source: str, split: str) -> Path:
+    """data/candidates/SOURCE/SPLIT.parquet."""
+    return DATA / "candidates" / source / f"{split}.parquet"
+
+
+def pool(split: str) -> Path:
+    """data/pool/SPLIT.parquet."""
+    return DATA / "pool" / f"{split}.parquet"
+
+
+def pool_counts() -> Path:
+    """data/pool/counts.json: what was cleaned and who does not vote, for each source."""
+    return DATA / "pool" / "counts.json"
 
 
 def similarity(split: str) -> Path:
     """data/similarity/SPLIT.parquet."""
     return DATA / "similarity" / f"{split}.parquet"
+
+
+def support(table: str) -> Path:
+    """data/support/TABLE.parquet: of a split's candidates, or `base`, of base's own summaries."""
+    return DATA / "support" / f"{table}.parquet"
+
+
+def likelihood(split: str) -> Path:
+    """data/likelihood/SPLIT.parquet: base's own opinion of a split's candidates."""
+    return DATA / "likelihood" / f"{split}.parquet"
 
 
 def scores(split: str) -> Path:

@@ -3,15 +3,19 @@
 import argparse
 
 from brido.atomic import write_text
+from brido.base import base_of
 from brido.config import load_params
 from brido.errors import run_command
 from brido.progress import say
+from brido.report.doubts import COLUMN, doubts
 from brido.report.explorer import render_page
 from brido.report.figures import draw_report, read_training
+from brido.report.knowledge import read_votes, votes_text
 from brido.report.mention_finder import find_mentions
 from brido.report.numbers import measure, metrics_of, shown, write_numbers
-from brido.report.page import compared, make_page
+from brido.report.page import compared, make_page, voting_checker
 from brido.report.questions import METRIC, examine
+from brido.report.sources import sources_text, write_sources
 from brido.report.validation import read_cases
 from brido.report.votes import cast_votes, named_rankings, vote_bins
 from brido.settings import Params
@@ -32,6 +36,8 @@ def main() -> None:
 def show() -> None:
     """Print the table of metrics/intervals.json, its warnings, and where to look next."""
     print(shown(paths.METRICS))
+    print(votes_text(read_votes(paths.VOTES)))
+    print(f"\n{sources_text(paths.SOURCES)}\n")
     print(f"Look next: {PAGE} in a browser; {paths.METRICS}/figures; dvc metrics diff", flush=True)
 
 
@@ -45,30 +51,40 @@ def report(params: Params) -> None:
     }
     summaries = {name: paths.decoded(name, "test") for name in params.systems}
     say(f"report: {params.report.bootstrap_samples:,} bootstrap samples, {len(tables)} systems")
-    numbers = measure(tables, summaries, params.report)
-    write_numbers(paths.METRICS, numbers, params.report)
+    base = base_of(paths.decoded("base", "validation")) if "base" in summaries else ""
+    numbers = measure(tables, summaries, params.report, base)
+    write_numbers(paths.METRICS, numbers, params.report, voting_checker(params))
 
     cases = read_cases(
         paths.corpus("validation"),
-        paths.candidates("validation"),
+        paths.pool("validation"),
         paths.similarity("validation"),
         {name: paths.decoded(name, "validation") for name in params.systems},
     )
+    scoring = params.scoring
+    sources = write_sources(
+        paths.SOURCES,
+        paths.pool("validation"),
+        paths.similarity("validation"),
+        scoring.alpha,
+        scoring.normalization,
+    )
     say(f"report: mentions of {len(cases):,} validation documents and their candidates")
     found = find_mentions(cases, params)
-    rankings = named_rankings(params.scoring.alpha)
-    matrices, mentions = [case.similarity for case in cases], [one.candidates for one in found]
-    bins = vote_bins(cast_votes(matrices, mentions, rankings))
+    rankings = named_rankings(params.scoring.alpha, params.data.labelled)
+    bins = vote_bins(cast_votes(cases, [one.candidates for one in found], rankings))
     curves = read_training(paths.METRICS / "training.csv")
     draw_report(paths.METRICS / "figures", numbers, bins, list(rankings), curves)
 
+    two = {name: tables.get(name, {}) for name in compared(params.systems)}
     questioned = {
-        name: (tables[name][METRIC], summaries[name])
-        for name in compared(params.systems)
-        if METRIC in tables.get(name, ())
+        name: (own[METRIC], summaries[name]) for name, own in two.items() if METRIC in own
     }
     examined = examine(numbers.scores, questioned, paths.corpus("test"))
-    page = make_page(params, numbers, cases, found, bins, examined)
+    checked = {name: own[COLUMN[0]] for name, own in two.items() if COLUMN[0] in own}
+    doubted = doubts(numbers.scores, checked, paths.corpus("test"))
+    votes = read_votes(paths.VOTES)
+    page = make_page(params, numbers, cases, found, bins, examined, votes, sources, doubted)
     html, count = render_page(page)
     write_text(PAGE, html)
     if count < (size := len(page.documents)):

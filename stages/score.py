@@ -1,86 +1,79 @@
-"""Stage score: Eq. 2, from similarities to every candidate's score and their order."""
+"""Stage score: Eq. 2, from similarities to every candidate's score and their order.
 
-import math
+It also says what this vote knows, on the validation documents, before anybody trains on it.
+"""
+
 from collections.abc import Iterator
-from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
 
 from brido.config import load_params
-from brido.consensus import consensus_scores, ranking
-from brido.errors import BridoError, run_command
-from brido.progress import Progress
+from brido.consensus import ranking
+from brido.errors import run_command
+from brido.progress import Progress, say
 from brido.settings import Params
-from brido.tables import (
-    SCORES,
-    count_rows,
-    open_table,
-    read_batches,
-    read_metadata,
-    similarity_schema,
-    write_table,
-)
+from brido.support.evidence import Tables, write_check
+from brido.tables import SCORES, count_rows, read_metadata, write_table
+from brido.voting import Ballots, candidates_per_row, vote
 from stages import paths
 
-SPLITS = ("train", "validation")
+CHECKED = "validation"
 
 
 def main() -> None:
+    """Write data/scores/{train,validation}.parquet and metrics/votes.json."""
+    write_scores(load_params())
+    check_vote()
+
+
+def write_scores(params: Params) -> None:
     """Write data/scores/{train,validation}.parquet."""
-    params = load_params()
-    for split in SPLITS:
+    for split in paths.TUNING_SPLITS:
         source = paths.similarity(split)
-        size = _candidates_per_row(source)
+        size = candidates_per_row(source)
         metadata = {
             "scoring": params.scoring.model_dump(mode="json"),
             "num_candidates": size,
             # Which candidates these scores are of: training checks it.
             "candidates": read_metadata(source, "pairwise").get("candidates"),
         }
-        write_table(paths.scores(split), _scores(split, size, params), SCORES, metadata)
+        write_table(paths.scores(split), _scores(split, params), SCORES, metadata)
 
 
-def _candidates_per_row(source: Path) -> int:
-    """N of a similarity table, whose lists hold N (N + 1) values."""
-    with open_table(source, None, "pairwise") as file:
-        schema = file.schema_arrow
-    field = schema.field("similarity") if "similarity" in schema.names else None
-    if field is None or not pa.types.is_fixed_size_list(field.type):
-        raise BridoError(f"{source} is no similarity table: make it again with pairwise")
-    size = math.isqrt(field.type.list_size)
-    if size * (size + 1) != field.type.list_size:
-        raise BridoError(f"{source}: {field.type.list_size} values a row are no N (N + 1)")
-    return size
+def check_vote() -> None:
+    """Write metrics/votes.json: what the vote knows on the validation documents, and say it."""
+    tables = Tables(
+        paths.pool(CHECKED),
+        paths.similarity(CHECKED),
+        paths.scores(CHECKED),
+        paths.support(CHECKED),
+        paths.support("base"),
+        paths.likelihood(CHECKED),
+    )
+    told = write_check(tables, paths.VOTES)
+    for part in ("knows", "election"):
+        say(f"score: {told[part]['sentence']}")
 
 
-def _scores(split: str, size: int, params: Params) -> Iterator[pa.RecordBatch]:
-    source = paths.similarity(split)
-    documents = count_rows(source, "pairwise")
+def _scores(split: str, params: Params) -> Iterator[pa.RecordBatch]:
+    scoring = params.scoring
+    ballots = Ballots(
+        paths.pool(split), paths.similarity(split), paths.likelihood(split), paths.support(split)
+    )
+    documents = count_rows(ballots.similarity, "pairwise")
     with Progress(f"score {split}", documents, interval=params.runtime.log_seconds) as progress:
-        for batch in read_batches(source, similarity_schema(size), "pairwise"):
-            values = batch.column("similarity").flatten().to_numpy(zero_copy_only=False)
-            similarity = values.reshape(batch.num_rows, size, size + 1)
-            _check(source, batch.column("id"), similarity)
-            scores = consensus_scores(
-                similarity, params.scoring.alpha, params.scoring.normalization
-            )
+        for voted in vote(ballots, scoring, scoring.alpha):
+            scores = voted.scores
             order = ranking(scores).astype(np.int32)
-            offsets = np.arange(0, scores.size + 1, size, dtype=np.int32)
+            offsets = np.arange(0, scores.size + 1, scores.shape[1], dtype=np.int32)
             columns = [
-                batch.column("id"),
+                voted.ids,
                 pa.ListArray.from_arrays(offsets, scores.reshape(-1)),
                 pa.ListArray.from_arrays(offsets, order.reshape(-1)),
             ]
             yield pa.record_batch(columns, names=SCORES.names)
-            progress.advance(batch.num_rows)
-
-
-def _check(source: Path, ids: pa.Array, similarity: np.ndarray) -> None:
-    bad = ~np.isfinite(similarity).all((1, 2))
-    if bad.any():
-        name = ids[int(bad.argmax())].as_py()
-        raise BridoError(f"{source}: the row of id {name!r} holds values that are no numbers")
+            progress.advance(len(scores))
 
 
 if __name__ == "__main__":

@@ -3,19 +3,23 @@
 `BRIDO_LAUNCH="--num_processes 8"` runs it on several accelerators (see `brido.training.launch`).
 """
 
+import json
+
 from brido.atomic import atomic_folder
 from brido.config import load_params
 from brido.errors import run_command
 from brido.models import LanguageModel
+from brido.models.lora import Adapter
 from brido.progress import say
 from brido.settings import Params
-from brido.training.checkpointing import Checkpoints
+from brido.training.contrastive import ContrastiveTask
 from brido.training.documents import read_ranked
 from brido.training.launch import is_main, relaunch
-from brido.training.loop import Task, documents_at_once, train
+from brido.training.loop import train
 from brido.training.measures import sample_measures
 from brido.training.sample import SampleGenerator
-from brido.work.shards import fingerprint, remove_stale, work_root
+from brido.work.folder import work_root
+from brido.work.shards import fingerprint
 from stages import paths
 
 HISTORY = paths.METRICS / "training.csv"
@@ -26,40 +30,62 @@ def main() -> None:
     """Write data/checkpoints/tuned and metrics/training.csv."""
     params = load_params()
     relaunch("stages.train")
-    task = make_task(params)
+    task, adapter = make_task(params)
+    if is_main() and params.training.gamma:
+        repeat_verdict()
     state = train(task)
     if is_main():
         with atomic_folder(paths.checkpoint("tuned")) as temporary:
+            if adapter is not None:
+                adapter.save(temporary / "adapter")
+                adapter.merge()
             task.language.save(temporary)
-        Checkpoints(task.folder).clear()
         say(f"train: {state.finished}, {state.update} updates; kept: {params.training.keep}")
         if state.micro_batch != params.runtime.candidate_micro_batch:
             say(f"train: memory was short, {state.micro_batch} candidates ran at once")
 
 
-def make_task(params: Params) -> Task:
-    """The training run that the settings and the tables describe."""
+def repeat_verdict() -> None:
+    """Say once more what stage score found: will tuning on this vote help?
+
+    It changes no result, so no dependency of the stage: another judge or another way to decode does
+    not train again. Without the file there is nothing to say.
+    """
+    if paths.VOTES.is_file():
+        election = json.loads(paths.VOTES.read_text(encoding="utf-8")).get("election")
+        if election:
+            kind = "" if election["verdict"] == "beats" else "warning: "
+            say(f"train: {kind}{election['sentence']}")
+
+
+def make_task(params: Params) -> tuple[ContrastiveTask, Adapter | None]:
+    """The training run that settings and tables describe, and the adapter that it trains."""
     settings, base, reading = params.training, paths.checkpoint("base"), params.reading_of("base")
     tables = {
-        split: (paths.corpus(split), paths.candidates(split), paths.scores(split))
-        for split in SPLITS
+        split: (paths.corpus(split), paths.pool(split), paths.scores(split)) for split in SPLITS
     }
     documents, validation = (read_ranked(*tables[split]) for split in SPLITS)
     inputs = [base, *(path for split in SPLITS for path in tables[split])]
     folder = work_root() / "train" / fingerprint([settings, reading], inputs)
     if is_main():
-        remove_stale(folder)
         for split, ranked in zip(SPLITS, (documents, validation), strict=True):
             if ranked.skipped:
                 say(f"train: {ranked.skipped_note(split)}")
+        if documents.unlabelled and settings.cross_entropy == "reference":
+            count = documents.unlabelled
+            say(f"train: {count:,} documents have no reference: the elected candidate stands in")
     # Trained in float32 whatever it was stored in; autocast may run products in bfloat16.
     language = LanguageModel.load(base, reading)
+    adapter = None
+    if settings.lora is not None:
+        adapter = Adapter(language.model, settings.lora, settings.seed, "training.lora")
     sample = validation.sample(settings.validation.documents)
-    task = Task(language, documents, sample, settings, params.runtime, folder, HISTORY)
+    task = ContrastiveTask(language, documents, sample, settings, params.runtime, folder, HISTORY)
     texts = [document.document for document in sample]
     measure = sample_measures(sample, paths.corpus("validation"))
-    task.generator = SampleGenerator(texts, documents_at_once(task), measure)
-    return task
+    longest = settings.max_candidate_tokens
+    task.generator = SampleGenerator(texts, task.documents_at_once, longest, measure)
+    return task, adapter
 
 
 if __name__ == "__main__":

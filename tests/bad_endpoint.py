@@ -58,6 +58,7 @@ class BadEndpoint:
     stall_seconds: float = 2.0
     choices_per_call: int = 100
     answer: Callable[[str], str] = plain_answer
+    finish: Callable[[str], str] = lambda text: "stop"
     logprobs: Callable[[str], list[dict]] | None = None
     requests: list[dict[str, Any]] = field(default_factory=list)
     headers: list[str] = field(default_factory=list)
@@ -131,7 +132,7 @@ class BadEndpoint:
             writer.close()
 
     async def _respond(self, writer: asyncio.StreamWriter, body: dict[str, Any]) -> None:
-        question = body["messages"][0]["content"]
+        question = body["messages"][-1]["content"]
         for text, status in self.always.items():
             if text in question:
                 return await self._error(writer, status)
@@ -190,12 +191,12 @@ class BadEndpoint:
         await writer.drain()
 
     def _completion(self, body: dict[str, Any]) -> bytes:
-        question = body["messages"][0]["content"]
+        question = body["messages"][-1]["content"]
         choices = []
         for index in range(min(body.get("n", 1), self.choices_per_call)):
             text = self.answer(f"{question} {body.get('seed', 0) + index}")
             message = {"role": "assistant", "content": text}
-            choice = {"index": index, "message": message, "finish_reason": "stop"}
+            choice = {"index": index, "message": message, "finish_reason": self.finish(text)}
             if self.logprobs is not None and body.get("logprobs"):
                 choice["logprobs"] = {"content": self.logprobs(text)}
             choices.append(choice)

@@ -9,15 +9,17 @@ from pathlib import Path
 ROOT = Path(__file__).parent.parent
 
 SMALL = {
-    # Large enough for a base whose candidates differ: else no ranking changes anything.
-    "data.world.train": 2000,
+    "data.world.train": 48,
     "data.world.validation": 40,
     "data.world.test": 40,
+    # Large enough for a base whose candidates differ: else no ranking changes anything.
+    "checkpoints.base.embedded.world.documents": 2000,
     "checkpoints.base.embedded.epochs": 2,
-    "generation.train_documents": 48,
-    "generation.validation_documents": 16,
-    "generation.num_candidates": 4,
-    "generation.num_beams": 4,
+    "documents.train": 48,
+    "documents.validation": 16,
+    "generation.base.num_candidates": 4,
+    "generation.base.num_beams": 4,
+    "generation.base.num_beam_groups": 4,
     "training.validation.documents": 8,
     "training.validation.every": 3,
     "report.bootstrap_samples": 50,

@@ -1,10 +1,14 @@
 """Synthetic tables of a whole run, by the schemas of brido/tables.py, for tests of the report."""
 
+import json
 from pathlib import Path
 
 import numpy as np
+from pool_rows import pooled
 
 from brido import tables
+from brido.consensus import consensus_scores
+from brido.support.knowledge import Candidates, Judged, check_votes
 
 # Towns of the embedded world, so that the exact mention finder knows them.
 TOWNS = ("Ashwick", "Bramford", "Colham", "Dunbury", "Elmton")
@@ -53,6 +57,15 @@ def write_run(folder: Path, documents: int = 12, count: int = 8, seed: int = 0) 
         losses = f"{3 / update:.3f},{2 / update:.3f},{1 / update:.3f}"
         lines.append(f"{update},{update / 20},{losses},{tau}")
     (folder / "metrics/training.csv").write_text("\n".join(lines) + "\n")
+    (folder / "metrics/votes.json").write_text(json.dumps(_check(random, documents, count)))
+
+
+def _check(random: np.random.Generator, documents: int, count: int) -> dict:
+    similarity = np.stack([similarity_matrix(random, count) for _ in range(documents)])
+    wrong, words = (random.integers(0, top, (documents, count)) for top in (2, 9))
+    voters = np.ones((documents, count), bool)
+    found = Candidates(consensus_scores(similarity, 0), voters, similarity, wrong, words)
+    return check_votes(found, (wrong[:, 0], words[:, 0]), Judged("facts of the world", 0.15))
 
 
 def _document(split: str, index: int) -> dict:
@@ -76,19 +89,19 @@ def _summary(random: np.random.Generator, row: dict) -> str:
 
 def _write_votes(data: Path, documents: int, count: int, random: np.random.Generator) -> None:
     corpus = [_document("validation", index) for index in range(documents)]
-    candidates, similarity, scores = [], [], []
+    pool, similarity, scores = [], [], []
     for row in corpus:
         texts = [_summary(random, row) for _ in range(count)]
         if "<b>" in row["id"]:
             texts[0] = HOSTILE
         matrix = similarity_matrix(random, count)
         values = matrix[:, :count].astype(np.float64).sum(axis=1) / (count - 1)
-        candidates.append({"id": row["id"], "candidates": texts, "search_scores": [-0.1] * count})
+        pool.append(pooled(row["id"], texts))
         similarity.append({"id": row["id"], "similarity": matrix.ravel().tolist()})
         order = np.argsort(-values, kind="stable").tolist()
         scores.append({"id": row["id"], "scores": values.tolist(), "order": order})
     split = "validation.parquet"
-    tables.write_table(data / "candidates" / split, [candidates], tables.CANDIDATES)
+    tables.write_table(data / "pool" / split, [pool], tables.POOL)
     tables.write_table(data / "similarity" / split, [similarity], tables.similarity_schema(count))
     tables.write_table(data / "scores" / split, [scores], tables.SCORES)
 

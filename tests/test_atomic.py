@@ -2,12 +2,17 @@
 
 import os
 import platform
+import resource
 import subprocess
 import sys
 
+import numpy as np
 import pytest
+from safetensors.numpy import save_file
 
 from brido.atomic import atomic_file, atomic_folder, write_text
+from brido.errors import BridoError
+from brido.tables import DECODED, write_table
 
 KILLED = """
 import os, sys
@@ -45,3 +50,25 @@ def test_what_a_living_process_or_another_machine_writes_stays(tmp_path):
         first.write_text("1")
     assert target.read_text() == "1"
     assert all(other.exists() for other in others)
+
+
+@pytest.mark.parametrize("writer", ["text", "table", "folder"])
+def test_a_limit_on_files_is_a_sentence_and_the_old_file_stays(tmp_path, writer):
+    path = tmp_path / "result"
+    old, (soft, hard) = "old", resource.getrlimit(resource.RLIMIT_FSIZE)
+    path.write_text(old)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (4096, hard))
+    try:
+        with pytest.raises(BridoError, match=r"result is larger than a file may be.*ulimit -f"):
+            if writer == "text":
+                write_text(path, "long" * 5000)
+            elif writer == "table":
+                rows = [{"id": str(n), "summary": str(n**99), "score": 0.0} for n in range(5000)]
+                write_table(path, [rows], DECODED)
+            else:
+                with atomic_folder(path) as folder:
+                    save_file({"weight": np.zeros(5000)}, folder / "model.safetensors")
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    assert path.read_text() == old
+    assert [item.name for item in tmp_path.iterdir()] == ["result"]

@@ -41,6 +41,11 @@ def _keys(tree, prefix=""):
     return set().union(*(_keys(value, f"{prefix}.{key}") for key, value in tree.items()), {prefix})
 
 
+def test_more_threads_than_any_machine_has_are_refused():
+    wanted = "runtime.threads: must be less than or equal to 1024, not 100000"
+    assert wanted in problems(runtime={"threads": 100_000})
+
+
 @pytest.mark.parametrize("text", ["inf", ".inf", "+inf", ".INF", math.inf])
 def test_infinity_as_number_and_as_text(text):
     assert check_params({**BASE, "scoring": {"alpha": text}}).scoring.alpha == math.inf
@@ -66,13 +71,13 @@ def test_all_problems_in_one_message_with_suggestions():
     message = problems(
         scoring={"alhpa": 1},
         trianing={},
-        generation={"num_beams": "16"},
+        generation={"base": {"checkpoint": "base", "num_beams": "16"}},
         pairwise={"combination": "mean"},
     )
     assert "4 problems" in message
     assert "scoring.alhpa: unknown key; did you mean scoring.alpha?" in message
     assert "did you mean training?" in message
-    assert "generation.num_beams: must be a valid integer, not '16'" in message
+    assert "generation.base.num_beams: must be a valid integer, not '16'" in message
     assert "'harmonic_r1_r2' or 'mean_r1_r2_rlsum'" in message
 
 
@@ -87,7 +92,8 @@ def test_none_as_text_says_how_null_is_written():
 
 
 def test_groups_and_kept_beams_must_fit():
-    message = problems(generation={"num_beams": 15, "num_candidates": 16, "num_beam_groups": 2})
+    source = {"checkpoint": "base", "num_beams": 15, "num_candidates": 16, "num_beam_groups": 2}
+    message = problems(generation={"base": source})
     assert "num_beam_groups (2) must divide num_beams (15)" in message
     assert "more than num_beams (15)" in message
 
@@ -105,7 +111,7 @@ def test_decoding_is_checked_as_far_as_it_is_given():
 
 def test_numbers_that_would_mean_nothing_are_refused():
     assert "generation: num_candidates must be at least 2" in problems(
-        generation={"num_candidates": 1}
+        generation={"base": {"checkpoint": "base", "num_candidates": 1}}
     )
     for bounds in ([2, 5], [0, 1]):
         assert "data.world.extras_per_reference" in problems(

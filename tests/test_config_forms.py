@@ -8,6 +8,13 @@ from brido.search import SamplingSettings, SearchSettings
 from brido.settings import ReadingSettings
 
 FILES = {"train": "train.jsonl", "validation": "validation.jsonl"}
+
+
+def source(**keys):
+    """`generation` with one source, `base`."""
+    return {"generation": {"base": {"checkpoint": "base", **keys}}}
+
+
 WORLD_OR_HUB = (
     "data.hub: belongs to source hub, and data.source is world: remove it, or set data.source to "
     "hub"
@@ -16,14 +23,16 @@ MISPLACED = [
     ({"data": {"hub": {}}}, WORLD_OR_HUB),
     ({"data": {"source": "world", "hub": None}}, WORLD_OR_HUB),
     (
-        {"generation": {"temperature": 0.7}},
-        "generation.temperature: belongs to method sampling, and generation.method is "
-        "diverse_beam: remove it, or set generation.method to sampling",
+        source(temperature=0.7),
+        "generation.base.temperature: belongs to method sampling or endpoint, and "
+        "generation.base.method is diverse_beam: remove it, or set generation.base.method to "
+        "sampling or endpoint",
     ),
     (
-        {"generation": {"method": "files", "files": FILES, "max_length": 9}},
-        "generation.max_length: belongs to method diverse_beam or sampling, and generation.method "
-        "is files: remove it, or set generation.method to diverse_beam or sampling",
+        source(method="files", files=FILES, max_length=9, checkpoint="none"),
+        "generation.base.max_length: belongs to method diverse_beam or sampling, and "
+        "generation.base.method is files: remove it, or set generation.base.method to "
+        "diverse_beam or sampling",
     ),
     (
         {"checkpoints": {"base": {"source": "some/model", "embedded": {}}}},
@@ -35,10 +44,22 @@ MISPLACED = [
         "checkpoints.base.revision: belongs to a hub id or folder, and checkpoints.base.source is "
         "embedded: remove it, or set checkpoints.base.source to a hub id or folder",
     ),
+    (
+        source(max_source_tokens=3),
+        "generation.base.max_source_tokens: belongs to reading.default.max_source_tokens",
+    ),
+    (
+        {"generation": {"base": {"checkpoint": "base"}, "method": "sampling"}},
+        "generation.method: belongs to generation.base.method: generation is a mapping of "
+        "sources by name",
+    ),
+    (
+        {"generation": {"train_documents": 9}},
+        "generation.train_documents: is called documents.train now",
+    ),
     *(
         ({section: {key: None}}, f"{section}.{key}: belongs to reading.default.{key}")
         for section, key in (
-            ("generation", "max_source_tokens"),
             ("training", "max_source_tokens"),
             ("decoding", "max_source_tokens"),
             ("training", "decoder_prefix"),
@@ -53,16 +74,14 @@ def test_a_key_that_cannot_matter_says_where_it_belongs(sections, sentence):
     assert problems(**sections) == f"params.yaml has a problem:\n  - {sentence}"
 
 
-@pytest.mark.parametrize(
-    ("section", "key"), [("data", "source"), ("generation", "method")], ids=str
-)
 @pytest.mark.parametrize("value", ["wrld", None, 3, ["hub"]])
-def test_an_unknown_form_names_those_there_are(section, key, value):
-    known = {"data": "'world', 'hub' or 'files'"}.get(
-        section, "'diverse_beam', 'sampling' or 'files'"
-    )
+def test_an_unknown_form_names_those_there_are(value):
     shown = "null" if value is None else repr(value)
-    assert f"{section}.{key}: must be {known}, not {shown}" in problems(**{section: {key: value}})
+    known = "'world', 'hub' or 'files'"
+    assert f"data.source: must be {known}, not {shown}" in problems(data={"source": value})
+    known = "'diverse_beam', 'sampling', 'endpoint' or 'files'"
+    message = problems(**source(method=value))
+    assert f"generation.base.method: must be {known}, not {shown}" in message
 
 
 def test_no_word_of_the_library_reaches_the_user():
@@ -91,34 +110,38 @@ def test_suggestions_inside_a_form():
     assert "did you mean data.files.train?" in problems(
         data={"source": "files", "files": {"trian": "a.csv"}}
     )
-    assert "did you mean generation.num_beams?" in problems(generation={"num_beam": 3})
-    assert "generation.files.validation: this key is missing" in problems(
-        generation={"method": "files", "files": {"train": "a.jsonl"}}
+    assert "did you mean generation.base.num_beams?" in problems(**source(num_beam=3))
+    assert "generation.base.files.validation: this key is missing" in problems(
+        **source(method="files", checkpoint="none", files={"train": "a.jsonl"})
     )
 
 
 def test_the_section_of_the_chosen_form_may_be_left_out():
-    data = check_params({**BASE, "data": {"source": "hub"}}).data
+    base = {"source": "embedded", "embedded": {"world": None}}
+    data = check_params({"checkpoints": {"base": base}, "data": {"source": "hub"}}).data
     assert data.hub.id == "EdinburghNLP/xsum"
     assert not hasattr(data, "world")
-    sampling = check_params({**BASE, "generation": {"method": "sampling"}}).generation
+    sampling = check_params({**BASE, **source(method="sampling")}).generation["base"]
     assert (sampling.num_candidates, sampling.top_p, sampling.max_length) == (16, 0.95, 64)
 
 
 def test_what_the_engine_is_asked_for():
-    generation = {"num_candidates": 4, "keep_every": 2, "num_beams": 8, "length_penalty": 0.5}
-    assert check_params({**BASE, "generation": generation}).generation.search() == SearchSettings(
+    generation = source(
+        num_candidates=4, keep_every=2, num_beams=8, num_beam_groups=2, length_penalty=0.5
+    )
+    assert check_params(BASE | generation).generation["base"].search() == SearchSettings(
         num_beams=8,
         num_beam_groups=2,
-        diversity_penalty=0.1,
+        diversity_penalty=1.0,
         length_penalty=0.5,
         max_length=64,
         early_stopping=True,
         num_return_sequences=8,
+        count_prompt=False,
     )
-    generation = {"method": "sampling", "num_candidates": 4, "temperature": 0.7}
-    assert check_params({**BASE, "generation": generation}).generation.search() == SamplingSettings(
-        temperature=0.7, top_p=0.95, max_length=64, num_return_sequences=4
+    generation = source(method="sampling", num_candidates=4, temperature=0.7)
+    assert check_params(BASE | generation).generation["base"].search() == SamplingSettings(
+        temperature=0.7, top_p=0.95, max_length=64, num_return_sequences=4, count_prompt=False
     )
 
 
@@ -136,6 +159,69 @@ def test_reading_is_the_defaults_with_the_keys_of_a_checkpoint():
 def test_reading_names_checkpoints():
     message = problems(reading={"tuned": {}, "brio": {}})
     assert "reading.tuned: tuned reads as base does: put its keys into reading.base" in message
-    assert "reading.brio: no key of checkpoints; known here: default, base" in message
+    assert (
+        "reading.brio: no key of checkpoints and no endpoint of generation; known here" in message
+    )
     message = problems(checkpoints={**BASE["checkpoints"], "default": {"source": "embedded"}})
     assert "`default` is no name" in message
+
+
+def test_sources_and_the_pool_must_fit():
+    base = {"checkpoint": "base"}
+    message = problems(
+        generation={
+            "base": base,
+            "a b": base,
+            "big": {"checkpoint": "bgi"},
+            "theirs": {"checkpoint": "none"},
+        },
+        pool={"eligible": ["bse"]},
+    )
+    for line in (
+        "generation: 'a b' must be of letters, digits and _ alone",
+        "generation.big.checkpoint: 'bgi' is no key of checkpoints; known here: base",
+        "generation.theirs.checkpoint: method diverse_beam asks one of checkpoints: base",
+        "pool.eligible: ['bse'] must be keys of generation (base, a b, big, theirs), each once; "
+        "null: all of them",
+    ):
+        assert f"  - {line}" in message
+    one = base | {"num_candidates": 1}
+    assert "pool.minimum: 2 candidates that can be elected are more than one" in problems(
+        generation={"base": base, "one": one}, pool={"eligible": ["one"]}
+    )
+    assert check_params({**BASE, "generation": {"base": base, "one": one}}).num_candidates == 17
+    assert "generation.base.checkpoint: this key is missing" in problems(generation={"base": {}})
+    assert "`none` is no name" in problems(checkpoints={"none": {"source": "embedded"}})
+
+
+def test_an_endpoint_must_fit_its_server_and_its_prompt():
+    big = {"checkpoint": "none", "method": "endpoint", "model": "m", "num_candidates": 2}
+    reading = {"default": {}, "big": {"prompt": "Shorten:\n{{ document }}"}}
+
+    def said(settings, reading=reading, name="big", **runtime):
+        base = {"checkpoint": "base"}
+        generation = {"base": base, name: big | settings}
+        return problems(generation=generation, reading=reading, runtime=runtime)
+
+    servers = {"local": {"base_url": "http://localhost:8000/v1"}}
+    assert (
+        "generation.big.endpoint: 'locl' is no key of runtime.endpoints; known here: default, local"
+    ) in said({"endpoint": "locl"}, endpoints=servers)
+    assert "reading.big.prompt: an endpoint has to be told what" in said({}, {"default": {}})
+    assert "generation.base: a checkpoint has this name" in said({}, {"default": {}}, "base")
+    assert "temperature: at 0 every sample is the same answer" in said({"temperature": 0})
+    assert "extra_parameters: n, seed cannot be set here" in said(
+        {"extra_parameters": {"seed": 1, "n": 2}}
+    )
+    assert "generation.big.checkpoint: must be 'none', not 'base'" in said({"checkpoint": "base"})
+    assert "generation.big.model: this key is missing" in problems(
+        generation={"big": {"checkpoint": "none", "method": "endpoint"}}
+    )
+    params = check_params(
+        {**BASE, "generation": {"big": big | {"endpoint": "local"}}, "reading": reading}
+        | {"runtime": {"endpoint": {"max_concurrency": 3}, "endpoints": servers}}
+    )
+    server = params.runtime.endpoint_of("local")
+    assert (server.base_url, server.max_concurrency) == ("http://localhost:8000/v1", 3)
+    assert params.runtime.endpoint_of("default") == params.runtime.endpoint
+    assert params.reading_of("big").prompt == "Shorten:\n{{ document }}"

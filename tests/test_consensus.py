@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from brido.consensus import consensus_scores, ranking
+from brido.consensus import consensus_scores, eligible_scores, ranking
 from brido.errors import BridoError
 
 
@@ -111,6 +111,15 @@ def test_the_diagonal_is_ignored_whatever_it_holds():
             )
 
 
+def test_at_alpha_0_there_need_be_no_reference():
+    matrix = similarity(6)
+    alone = matrix.copy()
+    alone[:, -1] = np.nan
+    for normalization in ("equation", "listing"):
+        found = consensus_scores(alone, 0, normalization)
+        assert np.array_equal(found, consensus_scores(matrix, 0, normalization))
+
+
 def test_ranking_is_best_first_and_keeps_the_order_of_equal_scores():
     assert ranking(np.array([0.5, 0.75, 0.5, 0.75, 1.0])).tolist() == [4, 1, 3, 0, 2]
 
@@ -137,9 +146,41 @@ def test_one_candidate_needs_a_reference():
         ((4,), 0, "equation", r"\[4\]"),
         ((3, 4), -1, "equation", "-1"),
         ((3, 4), math.nan, "equation", "nan"),
-        ((3, 4), 1.5, "listing", "1.5"),
+        ((3, 4), 1.5, "listing", r"N - 1 \(here 2\) and inf, not 1\.5: use .*`equation`$"),
+        ((3, 4), 0.5, "listing", r"not 0\.5"),
     ],
 )
 def test_what_has_no_meaning_is_refused(shape, alpha, normalization, named):
     with pytest.raises(BridoError, match=named):
         consensus_scores(np.zeros(shape), alpha, normalization)
+
+
+def obvious_eligible_scores(matrix, alpha, normalization, voters, eligible):
+    """One document: the scores of a matrix that never had the others' rows and columns."""
+    inside = [place for place, vote in enumerate(voters) if vote]
+    small = [[matrix[i][j] for j in [*inside, len(matrix)]] for i in inside]
+    scores = consensus_scores(np.array(small, dtype=np.float32), alpha, normalization)
+    found = dict(zip(inside, scores, strict=True))
+    return [found[i] if eligible[i] and voters[i] else math.nan for i in range(len(matrix))]
+
+
+@given(st.data(), st.sampled_from([0, 1, 2.5, math.inf]), st.integers(2, 6), st.integers(1, 4))
+def test_who_does_not_vote_is_as_if_it_were_not_there(data, alpha, size, documents):
+    generator = np.random.default_rng(data.draw(st.integers(0, 2**32)))
+    matrices = generator.random((documents, size, size + 1)).astype(np.float32)
+    voters = generator.random((documents, size)) < 0.7
+    voters[:, : 2 if alpha == 0 else 1] = True
+    eligible = generator.random((documents, size)) < 0.7
+    found = eligible_scores(matrices, alpha, "equation", voters, eligible)
+    for row in range(documents):
+        wanted = obvious_eligible_scores(
+            matrices[row], alpha, "equation", voters[row], eligible[row]
+        )
+        np.testing.assert_allclose(found[row], wanted, rtol=1e-12)
+    everyone = np.ones((documents, size), dtype=bool)
+    whole = eligible_scores(matrices, alpha, "equation", everyone, everyone)
+    np.testing.assert_array_equal(whole, consensus_scores(matrices, alpha))
+
+
+def test_candidates_without_a_score_are_ranked_last():
+    assert ranking(np.array([math.nan, 0.1, math.nan, 0.3])).tolist() == [3, 1, 0, 2]

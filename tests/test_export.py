@@ -1,17 +1,24 @@
 """Votes as training data: the columns that TRL names, the right pairs, nothing dropped silently."""
 
 import json
+import math
 import shutil
+from collections import Counter
 
 import pytest
 import synthetic_run
 from datasets import load_dataset
+from tiny_chat import CHATML, chat_tokenizer, tiny_llama
 
 from brido import tables
 from brido.errors import BridoError
-from brido.export import Voted, main, pairs
+from brido.export import main
+from brido.models.checkpoint import save
+from brido.models.prompt import Prompt
+from brido.models.settings import ReadingSettings
+from brido.pairs import Voted, pairs
 
-VOTED = Voted("x", "doc", ["a", "b", "a", "c"], [0.5, 0.9, 0.5, 0.7], [1, 3, 0, 2])
+VOTED = Voted("x", "doc", ["a", "b", "a", "c"], [0.5, 0.9, 0.5, 0.7], [1, 3, 0, 2], ["s"] * 4)
 
 
 @pytest.fixture(scope="module")
@@ -37,7 +44,7 @@ def load(path):
 def votes(data):
     read = {
         name: tables.read_rows(data / name / "validation.parquet", None, "")
-        for name in ("corpus", "candidates", "scores")
+        for name in ("corpus", "pool", "scores")
     }
     return {
         corpus["id"]: (corpus["document"], candidates["candidates"], scores["scores"])
@@ -103,11 +110,41 @@ def test_ranking_has_the_margin_that_a_reward_trainer_takes(data, tmp_path):
 
 
 def test_pairs_leave_out_equal_texts_and_small_gaps():
-    assert list(pairs(VOTED, False, 0.0)) == [(0, 3)]
-    assert list(pairs(VOTED, True, 0.0)) == [(0, 1), (0, 2), (0, 3), (1, 2), (1, 3)]
-    assert list(pairs(VOTED, True, 0.3)) == [(0, 2), (0, 3)]
-    same = Voted("x", "doc", ["a", "a"], [0.9, 0.1], [0, 1])
-    assert list(pairs(same, False, 0.0)) == []
+    none = Counter()
+    assert list(pairs(VOTED, False, 0.0, none)) == [(0, 3)]
+    assert list(pairs(VOTED, True, 0.0, none)) == [(0, 1), (0, 2), (0, 3), (1, 2), (1, 3)]
+    assert list(pairs(VOTED, True, 0.3, none)) == [(0, 2), (0, 3)]
+    assert not none
+    same = Voted("x", "doc", ["a b", "a  b"], [0.9, 0.1], [0, 1], ["s"] * 2)
+    assert list(pairs(same, False, 0.0, none)) == []
+    assert none == {"pairs of equal texts": 1}
+
+
+def test_empty_candidates_stand_in_no_pair():
+    left_out = Counter()
+    voted = Voted("x", "doc", ["", "b", " \n", "c"], [0.9, 0.8, 0.1, 0.2], [0, 1, 3, 2], ["s"] * 4)
+    assert list(pairs(voted, False, 0.0, left_out)) == [(1, 2)]
+    assert list(pairs(voted, True, 0.0, left_out)) == [(1, 2)]
+    assert left_out == {"empty candidates": 4}
+    voted = Voted("x", "doc", ["a", "b", "c"], [0.9, float("nan"), 0.8], [0, 2, 1], ["s"] * 3)
+    assert list(pairs(voted, False, 0.0, left_out)) == [(0, 1)]
+    assert left_out["candidates that could not be elected"] == 1
+    for texts in (["", ""], ["", "b"]):
+        voted = Voted("x", "doc", texts, [0.9, 0.1], [0, 1], ["s"] * 2)
+        assert list(pairs(voted, False, 0.0, Counter())) == []
+
+
+def test_what_is_left_out_is_said(data, tmp_path, capsys):
+    copy = tmp_path / "data"
+    shutil.copytree(data, copy)
+    path = copy / "pool" / "validation.parquet"
+    rows = tables.read_rows(path, tables.POOL, "")
+    scores = tables.read_rows(copy / "scores" / "validation.parquet", tables.SCORES, "")
+    rows[0]["candidates"][scores[0]["order"][-1]] = " "
+    tables.write_table(path, [rows], tables.POOL)
+    out = export(copy, tmp_path, "preferences", name="out.jsonl")
+    assert "export: left out: 1 empty candidates" in capsys.readouterr().err
+    assert all(row["rejected"].strip() for row in load(out))
 
 
 def test_documents_without_a_pair_are_counted(data, tmp_path, capsys):
@@ -134,7 +171,7 @@ def test_tables_that_do_not_belong_together_leave_nothing_behind(data, tmp_path)
     rows = tables.read_rows(data / "scores/validation.parquet", tables.SCORES, "")
     rows[4]["id"] = "stranger"
     broken = tmp_path / "data"
-    for name in ("corpus", "candidates"):
+    for name in ("corpus", "pool"):
         (broken / name).mkdir(parents=True)
         source = data / name / "validation.parquet"
         (broken / name / "validation.parquet").write_bytes(source.read_bytes())
@@ -142,3 +179,75 @@ def test_tables_that_do_not_belong_together_leave_nothing_behind(data, tmp_path)
     with pytest.raises(BridoError, match="different documents from 'validation-004' on"):
         export(broken, tmp_path, "preferences")
     assert not (tmp_path / "out.parquet").exists()
+
+
+PARAMS = """
+checkpoints: {base: {source: somewhere}}
+reading: {default: {max_source_tokens: 60, system: Be brief., prompt: "Summarise {{ document }}"}}
+"""
+
+
+@pytest.fixture
+def chat(data, tmp_path, monkeypatch):
+    """A run whose base is a chat model that reads few tokens."""
+    shutil.copytree(data, tmp_path / "data")
+    save(tiny_llama(), chat_tokenizer(CHATML), tmp_path / "data" / "checkpoints" / "base")
+    (tmp_path / "params.yaml").write_text(PARAMS)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.mark.parametrize("name", ["out.parquet", "out.jsonl"])
+def test_conversations_hold_the_cut_document(chat, name):
+    found = load(export(chat / "data", chat, "preferences", "--chat", name=name))
+    known = votes(chat / "data")
+    reading = ReadingSettings(
+        max_source_tokens=60, system="Be brief.", prompt="Summarise {{ document }}"
+    )
+    prompt = Prompt.of(chat_tokenizer(CHATML), reading)
+    for row in found:
+        document, candidates, scores = known[row["id"]]
+        system, user = row["prompt"]
+        assert system == {"role": "system", "content": "Be brief."}
+        kept = user["content"].removeprefix("Summarise ")
+        assert user["role"] == "user"
+        assert document.startswith(kept)
+        assert len(kept) < len(document)
+        # What a trainer makes of the messages is what the model reads.
+        tokens = chat_tokenizer(CHATML).apply_chat_template(
+            row["prompt"], add_generation_prompt=True
+        )["input_ids"]
+        assert tokens == prompt.fit(document, 60)[0]
+        best = candidates[scores.index(max(scores))]
+        assert row["chosen"] == [{"role": "assistant", "content": best}]
+
+
+def test_conversations_need_a_template(chat):
+    shutil.rmtree(chat / "data" / "checkpoints")
+    save(tiny_llama(), chat_tokenizer(None), chat / "data" / "checkpoints" / "base")
+    with pytest.raises(BridoError, match="has no chat template, so its rows are texts"):
+        export(chat / "data", chat, "ranking", "--chat")
+
+
+def test_who_cannot_be_elected_is_in_no_pair_and_sources_are_named(data, tmp_path):
+    folder = tmp_path / "data"
+    shutil.copytree(data, folder)
+    pool = tables.read_rows(folder / "pool/validation.parquet", tables.POOL, "")
+    scores = tables.read_rows(folder / "scores/validation.parquet", tables.SCORES, "")
+    for row, vote in zip(pool, scores, strict=True):
+        row["sources"] = ["one", "two"] * 3
+        worst = vote["order"][-1]
+        row["eligible"][worst] = False
+        vote["scores"][worst] = math.nan
+    tables.write_table(folder / "pool/validation.parquet", [pool], tables.POOL)
+    tables.write_table(folder / "scores/validation.parquet", [scores], tables.SCORES)
+    found = {row["id"]: row for row in load(export(folder, tmp_path, "preferences"))}
+    assert found
+    for row, vote in zip(pool, scores, strict=True):
+        if row["id"] in found:
+            first, last = vote["order"][0], vote["order"][-2]
+            pair = found[row["id"]]
+            assert pair["rejected"] == f" {row['candidates'][last]}"
+            assert (pair["source_chosen"], pair["source_rejected"]) == (
+                row["sources"][first], row["sources"][last],
+            )  # fmt: skip

@@ -6,6 +6,7 @@ The table below is checked against the code and printed into docs/architecture.m
 """
 
 import ast
+import re
 import sys
 from collections.abc import Iterator
 from functools import cache
@@ -23,48 +24,67 @@ ARCHITECTURE = ROOT / "docs" / "architecture.md"
 # run one way.
 ROOMS = {
     "errors": ("the one exception that a user meets", ""),
+    "arguments": ("what callers hand to public functions", "errors"),
+    "lazy": ("names that are loaded when asked for", ""),
     "section": ("what sections of params.yaml are made of", ""),
     "home": ("from where the paths of params.yaml count", "errors"),
     "progress": ("a bar on a terminal, a line in a log", ""),
-    "bootstrap": ("intervals over documents", ""),
+    "compiling": ("compiled functions, kept on disk", ""),
+    "bootstrap": ("intervals over documents", "arguments errors"),
     "atomic": ("files and folders that appear whole or not at all", "errors"),
     "text": ("clean-up and sentences", "errors"),
     "device": ("devices, threads and number types", "errors"),
     "hub": ("the hub's failures, a sentence each", "errors"),
     "store": ("answers kept for good, SQLite", "errors"),
+    "json_lines": ("JSON that anybody wrote", "errors"),
+    "readers": ("rows of anybody's files", "errors json_lines"),
     "tables": ("Parquet tables and their schemas", "atomic errors"),
-    "work": ("what is done, and who does it: shards, workers", "errors progress tables"),
-    "rouge": ("exact ROUGE of all pairs", "errors"),
-    "consensus": ("Eq. 2: similarities to scores to an order", "errors"),
-    "endpoint": ("an OpenAI-compatible server, paid once", "errors progress section store"),
+    "base": ("which base numbers belong to", "tables"),
+    "work": (
+        "what is done, and who does it: shards, workers, Ray",
+        "device errors progress section tables",
+    ),
+    "rouge": ("exact ROUGE of all pairs", "arguments compiling errors"),
+    "consensus": ("Eq. 2: similarities to scores to an order", "arguments errors"),
+    "voting": ("the run's vote, from a split's tables", "consensus errors tables"),
+    "endpoint": (
+        "an OpenAI-compatible server, paid once",
+        "errors json_lines lazy progress section store",
+    ),
     "corpus": (
         "documents and references: embedded world, hub, files",
-        "atomic errors home hub progress section tables text",
-    ),
-    "support": ("does the source support a text?", "corpus text"),
-    "models": (
-        "what a language model is: families, checkpoints, the embedded one",
-        "atomic errors home hub section",
-    ),
-    "search": ("token by token over logits", "errors models section"),
-    "likelihood": ("f(S) of candidates", "models"),
-    "evaluation": (
-        "metrics, each declared once",
-        "atomic bootstrap corpus device endpoint errors home models progress section store support "
-        "tables text work",
-    ),
-    "settings": (
-        "params.yaml as types: the rooms' sections, put together",
-        "corpus endpoint evaluation models search section",
-    ),
-    "config": ("params.yaml, read strictly", "errors section settings"),
-    "candidates": (
-        "where the N texts of a document come from",
-        "device errors home models search section settings tables work",
+        "atomic errors home hub json_lines progress readers section tables text",
     ),
     "similarity": (
         "candidates and references joined and compared",
         "errors rouge tables text work",
+    ),
+    "pairs": ("votes as pairs of candidates", "errors tables"),
+    "models": (
+        "what a language model is: families, checkpoints, the embedded one",
+        "arguments atomic device errors home hub lazy section",
+    ),
+    "support": (
+        "does the source support a text, and does the vote know?",
+        "atomic bootstrap consensus corpus device errors home hub models progress section "
+        "similarity store tables text work",
+    ),
+    "search": ("token by token over logits", "compiling errors lazy models section"),
+    "likelihood": ("f(S) of candidates", "arguments errors models"),
+    "evaluation": (
+        "metrics, each declared once",
+        "arguments atomic bootstrap corpus device endpoint errors home lazy models progress "
+        "readers section store support tables text work",
+    ),
+    "settings": (
+        "params.yaml as types: the rooms' sections, put together",
+        "corpus endpoint errors evaluation models search section support work",
+    ),
+    "config": ("params.yaml, read strictly", "errors section settings"),
+    "candidates": (
+        "where the N texts of a document come from",
+        "device endpoint errors home likelihood models progress readers search section settings "
+        "similarity tables work",
     ),
     "training": (
         "Eq. 1 and 3, batches, loop",
@@ -76,7 +96,7 @@ ROOMS = {
     ),
 }
 # Command lines over the library; they and every `__main__` may import any room.
-COMMANDS = {"score", "export"}
+COMMANDS = {"score", "export", "vote_check"}
 # No files, tokenizers or hubs, and nothing that a pipeline is made of: arrays, texts and tensors.
 PURE = ("consensus.py", "rouge", "search", "likelihood", "training/loss.py")
 IMPURE_MODULES = {
@@ -99,8 +119,8 @@ MAY_READ = {ROOT / "brido" / "rouge" / "vectors.py": {"pathlib"}}
 # What every stage uses to read, write and speak. Results do not depend on it, so a changed error
 # message does not retrain a model: dvc.yaml leaves it out. Sections too: their values are params.
 PLUMBING = {
-    "errors", "section", "home", "progress", "atomic", "device", "hub", "store", "tables", "work",
-    "settings", "config",
+    "errors", "arguments", "lazy", "section", "home", "progress", "atomic", "device", "hub",
+    "store", "readers", "json_lines", "tables", "work", "settings", "config", "compiling", "base",
 }  # fmt: skip
 # The metrics are imported by name: by whoever measures, for their code, and by whoever shows
 # numbers, for their declarations alone.
@@ -226,7 +246,8 @@ def reached_files(stage: str) -> set[Path]:
 
 
 def dvc_stages() -> dict[str, dict]:
-    return YAML(typ="safe").load((ROOT / "dvc.yaml").read_text(encoding="utf-8"))["stages"]
+    stages = YAML(typ="safe").load((ROOT / "dvc.yaml").read_text(encoding="utf-8"))["stages"]
+    return {name: {**stage, **stage.get("do", {})} for name, stage in stages.items()}
 
 
 @pytest.mark.parametrize(("name", "stage"), dvc_stages().items(), ids=list(dvc_stages()))
@@ -246,11 +267,11 @@ def concrete() -> Iterator[tuple[str, list[str], list[str]]]:
     for name, stage in dvc_stages().items():
         outs = [out if isinstance(out, str) else next(iter(out)) for out in stage.get("outs", [])]
         for system in ("base", "tuned") if name in {"decode", "evaluate"} else ("base",):
-            yield (
-                f"{name}@{system}" if "matrix" in stage else name,
-                [dep.replace("${item.system}", system) for dep in stage["deps"]],
-                [out.replace("${item.system}", system) for out in outs],
+            deps, made = (
+                [re.sub(r"\$\{(item.system|item.checkpoint|key)\}", system, path) for path in paths]
+                for paths in (stage["deps"], outs)
             )
+            yield f"{name}@{system}" if {"matrix", "foreach"} & set(stage) else name, deps, made
 
 
 def rerun_by(edited: str) -> set[str]:
@@ -267,12 +288,14 @@ def rerun_by(edited: str) -> set[str]:
 
 def test_an_edit_retrains_only_what_depends_on_it():
     after_training = {"train", "decode@tuned", "evaluate@tuned", "report"}
-    assert rerun_by("brido/likelihood/likelihood.py") == after_training
-    assert rerun_by("brido/training/loss.py") == after_training
-    assert rerun_by("brido/consensus.py") == after_training | {"score"}
-    everything_made = {"generate", "pairwise", "score", "decode@base", "evaluate@base"}
+    # The check of the vote stands in `score`; its scores stay what they were, and DVC stops there.
+    checked = after_training | {"score"}
+    assert rerun_by("brido/consensus.py") == checked | {"elect"}
+    everything_made = {"generate@base", "pool", "pairwise", "decode@base", "evaluate@base"}
+    everything_made |= checked | {"support", "likelihood", "elect"}
     assert rerun_by("brido/search/beams.py") == everything_made | after_training
-    assert "checkpoint@base" in rerun_by("brido/models/embedded.py")
+    for trains in ("models/embedded.py", "training/loop.py", "likelihood/likelihood.py"):
+        assert "checkpoint@base" in rerun_by(f"brido/{trains}")
     assert rerun_by("brido/errors.py") == set()
 
 

@@ -9,8 +9,12 @@ from dvc.repo import Repo
 from dvc_project import ROOT, commit, copy_project, run, small_settings
 
 TAIL = {"train", "decode@tuned", "evaluate-tuned", "report"}
-EVALUATE_ALL = {"evaluate-reference", "evaluate-base", "evaluate-tuned"}
-AFTER_GENERATE = {"generate", "pairwise", "score", *TAIL}
+ELECT = {"elect", "evaluate-elected"}
+EVALUATE_ALL = {"evaluate-reference", "evaluate-base", "evaluate-elected", "evaluate-tuned"}
+AFTER_POOL = {"pairwise", "support", "likelihood", "score", *ELECT, *TAIL}
+AFTER_GENERATE = {"generate@base", "pool", *AFTER_POOL}
+# Read off the graph: in a run DVC stops at `score`, whose scores do not depend on these.
+AFTER_SUPPORT = {"support", "score", *ELECT, *TAIL}
 
 
 @pytest.fixture(scope="module")
@@ -39,14 +43,19 @@ def _short(name):
     ("key", "stages"),
     [
         ("scoring.alpha", {"score", *TAIL}),
-        ("scoring.normalization", {"score", *TAIL}),
-        ("generation.diversity_penalty", AFTER_GENERATE),
-        ("pairwise.value", AFTER_GENERATE - {"generate"}),
+        ("scoring.normalization", {"score", *ELECT, *TAIL}),
+        ("scoring.unit", {"pairwise", "score", *ELECT, *TAIL}),
+        ("generation.base.diversity_penalty", AFTER_GENERATE),
+        ("documents.train", AFTER_GENERATE),
+        ("pool.eligible", {"pool", *AFTER_POOL}),
+        ("pairwise.value", {"pairwise", "score", *ELECT, *TAIL}),
+        ("support.checker", AFTER_SUPPORT),
         ("training.gamma", TAIL),
-        ("decoding.length_penalty", {"decode@base", "decode@tuned", *EVALUATE_ALL} | {"report"}),
+        ("decoding.length_penalty", {"decode@base", "decode@tuned", *EVALUATE_ALL, *AFTER_SUPPORT}),
         (
             "reading.default.max_source_tokens",
-            {"decode@base", "evaluate-base", *AFTER_GENERATE},
+            # Fine-tuning reads as later stages do; what does not fine-tune comes back as it was.
+            {"checkpoint@base", "decode@base", "evaluate-base", *AFTER_GENERATE},
         ),
         ("report.bootstrap_samples", {"report"}),
         ("runtime.batch_tokens", set()),
@@ -87,13 +96,24 @@ def test_the_whole_pipeline_as_a_dvc_user_sees_it(project):
     folder, first = project
     assert stages_run(first) >= {"download", "checkpoint@base", "train", "report"}
     systems = {path.stem for path in (folder / "metrics/systems").glob("*.json")}
-    assert systems == {"reference", "base", "tuned"}
+    assert systems == {"reference", "base", "elected", "tuned"}
     before = {
         path.name: path.read_bytes() for path in (folder / "metrics").rglob("*") if path.is_file()
     }
 
     again = run(folder, "dvc", "repro")
     assert stages_run(again) == set()
+
+    votes = json.loads((folder / "metrics/votes.json").read_text())
+    assert f"train: warning: {votes['election']['sentence']}" in first or (
+        votes["election"]["verdict"] == "beats"
+    )
+
+    # Another way to decode tells base's own output anew, and trains nothing.
+    output = run(folder, "dvc", "exp", "run", "-S", "decoding.length_penalty=0.5")
+    assert {"decode@base", "support", "score"} <= stages_run(output)
+    assert "train" not in stages_run(output)
+    run(folder, "git", "reset", "-q", "--hard")
 
     output = run(folder, "dvc", "exp", "run", "-S", "scoring.alpha=31")
     assert stages_run(output) == {"score", *TAIL}

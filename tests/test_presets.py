@@ -16,14 +16,14 @@ PUBLISHED = {
     "checkpoints.base.source": ("google/pegasus-xsum", "facebook/bart-large-cnn"),
     "checkpoints.brio.source": ("Yale-LILY/brio-xsum-cased", "Yale-LILY/brio-cnndm-uncased"),
     "data.lowercase": (False, True),
-    "generation.num_candidates": (32, 32),
-    "generation.num_beams": (32, 32),
-    "generation.num_beam_groups": (4, 32),
-    "generation.diversity_penalty": (0.3, 3.0),
-    "generation.length_penalty": (0.6, 2.0),
-    "generation.min_length": (0, 56),
-    "generation.max_length": (64, 142),
-    "generation.no_repeat_ngram_size": (0, 3),
+    "generation.base.num_candidates": (32, 32),
+    "generation.base.num_beams": (32, 32),
+    "generation.base.num_beam_groups": (4, 32),
+    "generation.base.diversity_penalty": (0.3, 3.0),
+    "generation.base.length_penalty": (0.6, 2.0),
+    "generation.base.min_length": (0, 56),
+    "generation.base.max_length": (64, 142),
+    "generation.base.no_repeat_ngram_size": (0, 3),
     "reading.default.max_source_tokens": (512, 1024),
     "reading.default.decoder_prefix": ("generation", "brio"),
     "pairwise.combination": ("harmonic_r1_r2", "mean_r1_r2_rlsum"),
@@ -79,3 +79,35 @@ def test_every_value_that_the_paper_could_have_set_says_where_it_comes_from(name
         sourced = {"reading", "generation", "pairwise", "scoring", "training", "decoding"}
         if section in sourced and value.startswith("  ") and not value.endswith(":"):
             assert "[" in line.partition("#")[2], line
+
+
+def test_the_language_models_presets_pass_the_checks_and_have_every_key():
+    for name in ("smollm2", "llm"):
+        path = ROOT / "presets" / f"{name}.yaml"
+        complete = load_params(path).model_dump()
+        assert preset.flatten(raw(path)).keys() == preset.flatten(complete).keys(), name
+
+
+def test_the_small_language_models_recipe_is_the_one_that_was_tried():
+    found = preset.flatten(raw(ROOT / "presets" / "smollm2.yaml"))
+    recipe = {
+        "data.world.stock_phrases": 0.6,
+        "data.world.support_rate": 0.35,
+        "checkpoints.base.fine_tuning.world.documents": 800,
+        "checkpoints.base.fine_tuning.world.support_rate": 0.8,
+        "checkpoints.base.fine_tuning.learning_rate": 1e-4,
+        "documents.train": 128,
+        "generation.base.num_candidates": 12,
+        "generation.base.temperature": 1.0,
+        "scoring.alpha": 0,
+        "training.epochs": 1,
+        "training.batch_size": 4,
+        "training.learning_rate": 3e-5,
+        "training.gamma": 80.0,
+        "training.margin": 0.0245,
+        "training.margin_kind": "difference",
+        "training.length_penalty": 1.0,
+        "training.cross_entropy": "elected",
+        "decoding.num_beams": 1,
+    }
+    assert {key: found[key] for key in recipe} == recipe

@@ -1,5 +1,8 @@
 """Progress where stderr is no terminal, and the exit code of errors."""
 
+import errno
+import os
+
 import pytest
 
 from brido.errors import BridoError, run_command
@@ -35,3 +38,16 @@ def test_errors_of_the_user_end_with_code_2_and_no_traceback(capsys):
         run_command(main)
     assert caught.value.code == 2
     assert capsys.readouterr().err == "error: alpha is wrong\n"
+
+
+def test_a_librarys_file_on_a_full_disk_is_a_sentence_too(capsys):
+    def main(number=errno.ENOSPC):
+        raise OSError(number, os.strerror(number), "/cache/kernel")
+
+    with pytest.raises(SystemExit) as caught:
+        run_command(main)
+    assert caught.value.code == 2
+    said = capsys.readouterr().err
+    assert said.startswith("error: /cache/kernel cannot be written (No space left on device): free")
+    with pytest.raises(PermissionError):
+        run_command(lambda: main(errno.EACCES))

@@ -68,7 +68,8 @@ def test_every_command_of_the_readme(project):
     text = (project / "params.yaml").read_text()
     for command in readme_commands():
         wanted = next((say for part, say in NEEDS_INTERNET.items() if part in command), None)
-        shell = ["bash", "-c", command]
+        # An hour, with a package of its own: what it runs is tested with the presets and SmolLM2.
+        shell = ["bash", "-c", command.replace("make llm", "make --dry-run llm")]
         if wanted is None:
             run(project, *shell, **SHORT)
         else:

@@ -96,7 +96,9 @@ def test_file_keeps_every_key_and_equal_candidates_keep_their_order(tmp_path, ca
     [
         (b"{", "no JSON"),
         (b"\xff\xfe", "no JSON"),
-        (b"[1]", "must be an object"),
+        (b"[1]", "a JSON object is expected, not list"),
+        (b"[" * 100_000, "no JSON .it is nested too deeply"),
+        (b'{"id": "\\ud800", "candidates": ["a", "b"]}', "half of a surrogate pair"),
         (b'{"texts": []}', "keys are texts"),
         (b'{"candidates": ["a", 1]}', "list of texts"),
         (b'{"candidates": ["a"]}', "at least 2"),
@@ -123,7 +125,7 @@ def test_a_file_with_bad_lines_lists_all_and_scores_nothing(tmp_path, capsys):
     assert "and 12 more lines" in str(caught.value)
     assert capsys.readouterr().out == ""
     assert not (tmp_path / "out.jsonl").exists()
-    with pytest.raises(BridoError, match="is missing"):
+    with pytest.raises(BridoError, match="there is no such file"):
         check_file(tmp_path / "none.jsonl", Vote())
 
 
@@ -159,3 +161,27 @@ def test_negative_alpha_is_refused(capsys):
         main(["--alpha", "-1"])
     assert caught.value.code == 2
     assert "at least 0" in capsys.readouterr().err
+
+
+def test_who_has_no_vote_is_as_if_it_were_not_there():
+    flags = {"voters": [True, True, False, True], "eligible": [True, False, False, True]}
+    found = score_record(RECORD | flags, Vote())
+    without = RECORD["candidates"][:2] + RECORD["candidates"][3:]
+    wanted = score_record({"candidates": without}, Vote())["scores"]
+    assert found["scores"] == [wanted[0], None, None, wanted[2]]
+    assert found["order"] == sorted((0, 3), key=lambda place: -found["scores"][place])
+    assert [found["ranks"][place] for place in found["order"]] == [1, 2]
+    assert found["ranks"][1] is found["ranks"][2] is None
+
+
+@pytest.mark.parametrize(
+    ("flags", "words"),
+    [
+        ({"voters": [True]}, "`voters` must be a list of 4 truth values"),
+        ({"eligible": [1, 1, 1, 1]}, "`eligible` must be a list of 4 truth values"),
+        ({"voters": [True, False, False, False]}, "`voters` leaves fewer than 2"),
+    ],
+)
+def test_flags_that_fit_no_candidates_are_refused(flags, words):
+    with pytest.raises(BridoError, match=words):
+        parse_line(json.dumps(RECORD | flags).encode(), 1, 0.0)

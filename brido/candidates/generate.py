@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from functools import partial
 from typing import Any
 
-from brido.candidates.diversity import distinct_candidates, mean_pairwise_similarity
 from brido.candidates.documents import Part
 from brido.candidates.sources import SOURCES, Request
 from brido.errors import BridoError, some
@@ -26,7 +26,7 @@ def generate(request: Request) -> Splits:
     settings, runtime = request.settings, request.runtime
     if settings.method not in SOURCES:
         known = ", ".join(SOURCES)
-        raise BridoError(f"generation.method: {settings.method} is none of {known}")
+        raise BridoError(f"generation.{request.name}.method: {settings.method} is none of {known}")
     plan = SOURCES[settings.method](request)
     # Shards of another size are other shards, though they make the same table.
     key = fingerprint(
@@ -37,17 +37,20 @@ def generate(request: Request) -> Splits:
         split: documents.parts(runtime.shard_documents)
         for split, documents in request.documents.items()
     }
-    work = Splits("generate", key, CANDIDATES, units)
-    make = partial(_Counting, plan.make_worker, settings.num_candidates)
-    work.run(make, plan.workers, "generate", runtime.log_seconds)
+    label = f"generate {request.name}"
+    work = Splits(f"generate/{request.name}", key, CANDIDATES, units)
+    make = partial(_Counting, plan.make_worker, settings.num_candidates, request.name)
+    work.run(make, plan.workers, label, runtime.log_seconds)
     return work
 
 
 class _Counting:
     """A source's worker, and counts of what it makes."""
 
-    def __init__(self, make_worker: MakeWorker, size: int, device: str, advance: Advance) -> None:
-        self._worker, self._size = make_worker(device, advance), size
+    def __init__(
+        self, make_worker: MakeWorker, size: int, name: str, device: str, advance: Advance
+    ) -> None:
+        self._worker, self._size, self._name = make_worker(device, advance), size, name
 
     def __call__(self, part: Part) -> Result:
         rows, counts = self._worker(part)
@@ -56,12 +59,12 @@ class _Counting:
         if wrong:
             raise BridoError(
                 f"{len(wrong)} documents got another number of candidates than "
-                f"generation.num_candidates ({self._size}): {some(wrong)}"
+                f"generation.{self._name}.num_candidates ({self._size}): {some(wrong)}"
             )
         return rows, counts | {
             "documents": len(rows),
-            "distinct": sum(map(distinct_candidates, candidates)),
-            "similarity": sum(map(mean_pairwise_similarity, candidates)),
+            "distinct": sum(len(set(texts)) for texts in candidates),
+            "not_ended": sum(row["ended"].count(False) for row in rows),
             "empty_candidates": sum(texts.count("") for texts in candidates),
         }
 
@@ -77,18 +80,27 @@ def describe(request: Request, split: str, work: Splits) -> dict[str, Any]:
         "left_out_empty": request.documents[split].left_out,
         "truncated_sources": totals["truncated_sources"],
         "distinct_candidates": totals["distinct"] / documents,
-        "mean_pairwise_similarity": totals["similarity"] / documents,
+        "not_ended": totals["not_ended"],
         "empty_candidates": totals["empty_candidates"],
         "halved_batches": totals["halved_batches"],
-    }
+    } | _of_a_server(totals)
+
+
+def _of_a_server(totals: Counter[str]) -> dict[str, dict[str, int]]:
+    """How its answers ended and which models it says gave them, counted; else nothing."""
+    found: dict[str, dict[str, int]] = {}
+    for name, count in sorted(totals.items()):
+        kind, colon, what = name.partition(": ")
+        if colon:
+            found.setdefault(kind, {})[what] = count
+    return found
 
 
 def notes(description: dict[str, Any]) -> Iterator[str]:
     """What a user should know of a table that `describe` describes, a line each."""
     yield (
         f"{description['documents']:,} documents, {description['distinct_candidates']:.1f} of "
-        f"{description['generation']['num_candidates']} candidates distinct, mean pairwise "
-        f"similarity {description['mean_pairwise_similarity']:.3f}"
+        f"{description['generation']['num_candidates']} candidates distinct"
     )
     left_out, truncated = description["left_out_empty"], description["truncated_sources"]
     if left_out:
@@ -97,5 +109,11 @@ def notes(description: dict[str, Any]) -> Iterator[str]:
         yield f"{truncated:,} sources cut to {description['reading']['max_source_tokens']} tokens"
     if description["empty_candidates"]:
         yield f"{description['empty_candidates']:,} candidates are empty"
+    if description["not_ended"]:
+        yield f"{description['not_ended']:,} candidates did not end"
+    for kind in ("finish_reasons", "served_models"):
+        if kind in description:
+            counts = (f"{count:,} {name}" for name, count in description[kind].items())
+            yield f"{kind.replace('_', ' ')}: {', '.join(counts)}"
     if description["halved_batches"]:
         yield f"{description['halved_batches']} batches halved for memory"

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Sampling:
-    """Nucleus sampling with a seed; each document has random numbers of its own, by its id."""
+    """Sampling with a seed; each document has random numbers of its own, by its id."""
 
     settings: SamplingSettings
     seed: int
@@ -31,10 +31,12 @@ class Sampling:
 
 @dataclass
 class Generated:
-    """Texts and scores of each document in the order asked, and how the work went."""
+    """Texts of each document in the order asked, their scores, whether they ended, and how the
+    work went."""
 
     texts: list[list[str]]
     scores: list[list[float]]
+    ended: list[list[bool]]
     truncated: int = 0
     halved: int = 0
 
@@ -72,35 +74,43 @@ class Generator:
         `advance` is called with the number of documents of each finished batch.
         """
         if not documents:
-            return Generated([], [])
+            return Generated([], [], [])
         sources = self.language.read(documents)
-        tokens = sources.mask.sum(1).tolist()
-        found: dict[int, tuple[list[str], list[float]]] = {}
-        sampled = isinstance(method, Sampling)
-        rows = method.settings.num_return_sequences if sampled else method.num_beams
+        found: dict[int, tuple[list[str], list[float], list[bool]]] = {}
+        tokens = self._batch_tokens(sources, method)
         halved_before = self.budget.halved
 
         def work(numbers: list[int]) -> None:
             batch = sources.take(numbers).to(self.language.model.device)
             sequences, scores = self._run(batch, [ids[number] for number in numbers], method)
             for place, number in enumerate(numbers):
-                found[number] = (self.language.text(sequences[place]), scores[place].tolist())
+                texts = self.language.text(sequences[place])
+                ended = self.language.ended(sequences[place])
+                found[number] = (texts, scores[place].tolist(), ended)
             advance(len(numbers))
 
         waiting = list(range(len(documents)))
         while waiting:
             # Planned anew after each batch: the budget may have shrunk.
             lengths = [tokens[number] for number in waiting]
-            first = plan_batches(lengths, self.budget.tokens, rows)[0]
+            first = plan_batches(lengths, self.budget.tokens)[0]
             self.budget.run([waiting[place] for place in first], work)
             waiting = [number for number in waiting if number not in found]
         results = [found[number] for number in range(len(documents))]
         return Generated(
-            [texts for texts, _ in results],
-            [scores for _, scores in results],
+            *(list(column) for column in zip(*results, strict=True)),
             len(sources.cut),
             self.budget.halved - halved_before,
         )
+
+    def _batch_tokens(self, sources: Sources, method: SearchSettings | Sampling) -> list[int]:
+        """What each document counts in the budget."""
+        if isinstance(method, Sampling):
+            rows, limit = method.settings.num_return_sequences, method.settings.max_length
+        else:
+            rows, limit = method.num_beams, method.max_length
+        count = self.language.family.batch_tokens
+        return [count(length, rows, limit) for length in sources.mask.sum(1).tolist()]
 
     def _run(
         self, batch: Sources, ids: list[str], method: SearchSettings | Sampling
@@ -111,7 +121,7 @@ class Generator:
             uniforms = document_uniforms(
                 method.seed, ids, settings.num_return_sequences, settings.max_length
             )
-            sequences, scores = sample(model, batch.ids, batch.mask, settings, uniforms)
-            return sequences.cpu(), scores.cpu()
-        result = diverse_beam_search(model, batch.ids, batch.mask, method)
+            result = sample(model, batch.ids, batch.mask, settings, uniforms)
+        else:
+            result = diverse_beam_search(model, batch.ids, batch.mask, method)
         return result.sequences.cpu(), result.scores.cpu()

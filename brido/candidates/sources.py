@@ -1,4 +1,4 @@
-"""Where the candidates of a document come from: a source for each `generation.method`.
+"""Where the candidates of a document come from: a source for each `generation.SOURCE.method`.
 
 A source is a function. It gets a `Request`, refuses what it cannot do with a BridoError, and
 answers with a `Plan`: who makes the candidates. Register another one under its method's name:
@@ -20,20 +20,23 @@ from brido.errors import BridoError
 from brido.home import user_path
 from brido.section import Section
 from brido.settings import ReadingSettings, RuntimeSettings
-from brido.work.running import Advance, MakeWorker, Result, Workers
+from brido.work.running import Advance, MakeWorker, Result
+from brido.work.workers import Workers, model_workers
 
 
 @dataclass(frozen=True)
 class Request:
     """What a source is asked for.
 
-    settings: section `generation`, in the form of the source's method, or any section with
+    name: the source's key in `generation`.
+    settings: section `generation.NAME`, in the form of the source's method, or any section with
         `method` and `num_candidates`.
     reading: how the checkpoint reads documents.
     checkpoint: the folder of the model, there or not.
     documents: those of each split.
     """
 
+    name: str
     settings: Section | Any
     reading: ReadingSettings
     runtime: RuntimeSettings
@@ -62,14 +65,12 @@ Source = Callable[[Request], Plan]
 def _local(request: Request) -> Plan:
     """The checkpoint on this machine's devices."""
     from brido.candidates.worker import CandidateWorker
-    from brido.device import worker_devices
 
     folder, runtime = request.checkpoint, request.runtime
     if not folder.is_dir():
         raise BridoError(f"{folder} is missing: make it with `dvc repro checkpoint@{folder.name}`")
     make = partial(CandidateWorker, folder, request.reading, runtime, request.settings)
-    devices = worker_devices(runtime.device, runtime.workers)
-    return Plan(make, Workers(devices), inputs=(folder,))
+    return Plan(make, model_workers(runtime), inputs=(folder,))
 
 
 def _files(request: Request) -> Plan:
@@ -80,7 +81,7 @@ def _files(request: Request) -> Plan:
         left_out = set(documents.left_out)
         ids = [name for name in documents.ids if name not in left_out]
         files.append(user_path(getattr(request.settings.files, split)))
-        for row in read_candidates(files[-1], ids, request.settings.num_candidates):
+        for row in read_candidates(files[-1], ids, request.settings.num_candidates, request.name):
             rows[documents.path, row["id"]] = row
     return Plan(partial(_FromRows, rows), inputs=tuple(files))
 
@@ -98,4 +99,19 @@ class _FromRows:
         return [self._rows[part.path, name] for name, _ in part.read()], {}
 
 
-SOURCES: dict[str, Source] = {"diverse_beam": _local, "sampling": _local, "files": _files}
+def _endpoint(request: Request) -> Plan:
+    """A server: everything that is missing is asked for before the first shard."""
+    from brido.candidates.endpoint import AnswerWorker, Asker
+
+    runtime = request.runtime.endpoint_of(request.settings.endpoint)
+    asker = Asker(request.name, request.settings, request.reading, runtime)
+    asker.ask(list(request.documents.values()), request.runtime.log_seconds)
+    return Plan(partial(AnswerWorker, asker))
+
+
+SOURCES: dict[str, Source] = {
+    "diverse_beam": _local,
+    "sampling": _local,
+    "endpoint": _endpoint,
+    "files": _files,
+}

@@ -36,7 +36,7 @@ class _WithModel:
 class CandidateWorker(_WithModel):
     """Candidates by diverse beam search, of which every keep_every-th result is kept, or samples.
 
-    settings: section `generation`, by either method.
+    settings: section `generation.SOURCE`, by either method.
     """
 
     def __call__(self, part: Part) -> Result:
@@ -45,9 +45,15 @@ class CandidateWorker(_WithModel):
         method, settings = search_method(self._settings), self._settings
         result = self._generator.generate(ids, documents, method, self._advance)
         step = settings.keep_every if settings.method == "diverse_beam" else 1
+        columns = zip(ids, result.texts, result.scores, result.ended, strict=True)
         rows = [
-            {"id": name, "candidates": texts[::step], "search_scores": scores[::step]}
-            for name, texts, scores in zip(ids, result.texts, result.scores, strict=True)
+            {
+                "id": name,
+                "candidates": texts[::step],
+                "search_scores": scores[::step],
+                "ended": ended[::step],
+            }
+            for name, texts, scores, ended in columns
         ]
         return rows, {"truncated_sources": result.truncated, "halved_batches": result.halved}
 

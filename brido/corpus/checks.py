@@ -5,6 +5,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
+from brido.errors import short
+from brido.json_lines import holds_half_pair
 from brido.text import clean
 
 # Names of bad rows that a message shows for each kind.
@@ -30,6 +32,10 @@ class RawRow:
 
 class MissingId:
     """The id of a row whose source has ids, but none here."""
+
+
+class Unlabelled:
+    """The summary of a row whose source has none."""
 
 
 def made_id(document: Any) -> str | None:
@@ -64,7 +70,7 @@ class SplitChecks:
         """The good rows as rows of the corpus table, in order.
 
         Texts have every run of white space made one space. `references` holds every reference of
-        the document, its summary first, no text twice.
+        the document, its summary first, no text twice; none where the source has no summaries.
         """
         for row in rows:
             self.rows += 1
@@ -74,13 +80,13 @@ class SplitChecks:
                 self._note(fault, row, identity)
                 continue
             self.kept += 1
-            summary = self._text(row.summary)
-            others = [self._text(text) for text in row.references or []]
+            summary = None if row.summary is Unlabelled else self._text(row.summary)
+            others = [summary or "", *(self._text(text) for text in row.references or [])]
             yield {
                 "id": str(identity),
                 "document": self._text(row.document),
                 "summary": summary,
-                "references": list(dict.fromkeys([summary, *(text for text in others if text)])),
+                "references": list(dict.fromkeys(text for text in others if text)),
                 **row.extra,
             }
 
@@ -90,22 +96,31 @@ class SplitChecks:
 
     def _fault(self, row: RawRow, identity: Any) -> str | None:
         """What is wrong with a row, None where nothing is; remembers the id of a good one."""
-        for name, value in (("document", row.document), ("summary", row.summary)):
+        texts = {"document": row.document, "summary": row.summary}
+        for name, value in texts.items():
+            if value is Unlabelled:
+                continue
             if value is None:
                 return f"{name} is null"
             if not isinstance(value, str):
                 return f"{name} is no text"
             if not value.strip():
                 return f"{name} is blank"
-            if not value.isascii() and any("\ud800" <= sign <= "\udfff" for sign in value):
+            if holds_half_pair(value):
                 return f"{name} holds half of a surrogate pair"
         references = row.references
         if references is not None and not (
             isinstance(references, list) and all(isinstance(text, str) for text in references)
         ):
             return "references are no list of texts"
-        if clean(row.document) == clean(row.summary):
+        if holds_half_pair(references):
+            return "references hold half of a surrogate pair"
+        if holds_half_pair(identity):
+            return "id holds half of a surrogate pair"
+        if row.summary is not Unlabelled and clean(row.document) == clean(row.summary):
             return "document is its own summary"
+        if isinstance(identity, list | dict | bytes):
+            return "id is no text or number"
         if identity is MissingId or not str(identity).strip():
             return "id is null or blank"
         digest = hashlib.blake2b(str(identity).encode(), digest_size=16).digest()
@@ -120,7 +135,7 @@ class SplitChecks:
         if len(names) < _NAMED:
             known = row.id is not None and identity is not MissingId
             place = f" ({row.where})" if known and row.where else row.where
-            names.append(f"{identity}{place}" if known else place or f"row {self.rows}")
+            names.append(f"{short(str(identity))}{place}" if known else place or f"row {self.rows}")
 
     def left_out(self) -> str:
         """The bad rows in words, by kind with their number and the first names; "" for none."""

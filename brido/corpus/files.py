@@ -1,5 +1,6 @@
 """A user's own files: JSONL, CSV, TSV or Parquet, with splits given or cut by a hash of the id."""
 
+import contextlib
 import glob
 import hashlib
 import json
@@ -7,11 +8,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from brido.corpus.checks import MissingId, RawRow, made_id
-from brido.corpus.readers import read_file
+from brido.corpus.checks import MissingId, RawRow, Unlabelled, made_id
 from brido.corpus.settings import FilesSettings
-from brido.errors import BridoError
+from brido.errors import BridoError, quoted
 from brido.home import user_path
+from brido.readers import read_file
 from brido.tables import CORPUS
 
 _SPLITS = ("train", "validation", "test")
@@ -33,17 +34,12 @@ class FilesSource:
 
         Raises:
             BridoError: all of these together: no such file, a file in two splits, an unreadable
-                first row, a missing column (with those present), fractions that leave a split
-                empty.
+                first row, a missing column (with those present).
         """
         self.settings = settings
         problems: list[str] = []
         self.files = {split: self._find(split, problems) for split in _SPLITS}
-        if settings.train is None:
-            problems.append(f"{_KEY}.train: name at least one file, such as my/articles.jsonl")
         self._check_overlap(problems)
-        self.cut = [split for split in _SPLITS[1:] if getattr(settings, split) is None]
-        self._check_fractions(problems)
         self.has_id = {
             path: self._look_at(path, problems) for files in self.files.values() for path in files
         }
@@ -76,16 +72,6 @@ class FilesSource:
                 elif files.count(path) > 1:
                     problems.append(f"{_KEY}.{split}: {path} is named more than once")
 
-    def _check_fractions(self, problems: list[str]) -> None:
-        fractions = {split: getattr(self.settings, f"{split}_fraction") for split in self.cut}
-        for split, fraction in fractions.items():
-            if fraction == 0:
-                problems.append(
-                    f"{_KEY}.{split}_fraction: 0 leaves {split} empty; name its files, or a share"
-                )
-        if sum(fractions.values()) >= 1:
-            problems.append(f"{_KEY}: {fractions} of the rows leave nothing for train")
-
     def _look_at(self, path: Path, problems: list[str]) -> bool:
         """Whether a file has the id column; notes every other column that it lacks."""
         settings = self.settings
@@ -103,7 +89,9 @@ class FilesSource:
             name = getattr(settings, key)
             if name is None or name in columns or (key == "id_column" and name == _USUAL_ID):
                 continue
-            problems.append(f"{_KEY}.{key}: {path} has no column {name!r}, only {columns}")
+            hint = " (null: there are no references)" if key == "summary_column" else ""
+            known = f"only {quoted(columns)}{hint}"
+            problems.append(f"{_KEY}.{key}: {path} has no column {name!r}, {known}")
         return settings.id_column in columns
 
     def total(self, split: str) -> None:
@@ -130,7 +118,7 @@ class FilesSource:
         return RawRow(
             identity,
             values.get(settings.document_column),
-            values.get(settings.summary_column),
+            Unlabelled if settings.summary_column is None else values.get(settings.summary_column),
             _references(references),
             where,
         )
@@ -138,10 +126,13 @@ class FilesSource:
     def _split_of(self, row: RawRow) -> str:
         """The split that a row of train's files falls into."""
         identity = made_id(row.document) if row.id is None else row.id
-        digest = hashlib.sha256(f"{self.settings.split_seed}\0{identity}".encode()).digest()
+        if isinstance(identity, list | dict):
+            return "train"  # where it is counted as a bad row
+        name = f"{self.settings.split_seed}\0{identity}"
+        digest = hashlib.sha256(name.encode("utf-8", "surrogatepass")).digest()
         position = int.from_bytes(digest[:8], "big") / 2**64
-        for split in self.cut:
-            position -= getattr(self.settings, f"{split}_fraction")
+        for split, share in self.settings.cut.items():
+            position -= share
             if position < 0:
                 return split
         return "train"
@@ -154,8 +145,6 @@ def _references(value: Any) -> Any:
     if not value.strip():
         return None
     if value.lstrip().startswith("["):
-        try:
+        with contextlib.suppress(ValueError, RecursionError):
             return json.loads(value)
-        except json.JSONDecodeError:
-            pass
     return [value]

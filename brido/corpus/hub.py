@@ -5,9 +5,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from brido.corpus.checks import MissingId, RawRow
+from brido.corpus.checks import MissingId, RawRow, Unlabelled
 from brido.corpus.settings import HubSettings
-from brido.errors import BridoError
+from brido.errors import BridoError, quoted, some
 from brido.hub import hub_errors
 from brido.progress import say
 from brido.tables import CORPUS
@@ -96,7 +96,8 @@ class HubSource:
                 name = getattr(settings, key)
                 if name is not None and name not in columns:
                     problems.append(
-                        f"{_KEY}.{key}: {split} has no column {name!r}, only {', '.join(columns)}"
+                        f"{_KEY}.{key}: {split} has no column {quoted(name)}, only "
+                        f"{some(columns, 20)}"
                     )
             if settings.expected_rows is not None:
                 expected, rows = getattr(settings.expected_rows, split), self.total(split)
@@ -125,7 +126,9 @@ class HubSource:
                 if settings.id_column:
                     identity = row[settings.id_column]
                     identity = MissingId if identity is None else identity
-                document, summary = row[settings.document_column], row[settings.summary_column]
+                document, summary = row[settings.document_column], Unlabelled
+                if settings.summary_column is not None:
+                    summary = row[settings.summary_column]
                 yield RawRow(identity, document, summary, where=f"{split} row {number}")
 
 

@@ -5,23 +5,26 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from brido.section import Count, Positive, Section, Share, Variant, choose_by_default
+from brido.section import Count, Name, Positive, Section, Share, Variant, choose_by_default
 
 # An article of the world has at most so many optional facts.
 _Extras = Annotated[int, Field(ge=1, le=4)]
+# A path or glob, or several.
+_Paths = Name | Annotated[list[Name], Field(min_length=1)]
 
 
 class WorldSettings(Section):
     """`data.world`: the embedded synthetic news."""
 
     seed: Count = 0
-    train: Count = 5000
-    validation: Count = 300
-    test: Count = 500
+    train: Positive = 200
+    validation: Positive = 300
+    test: Positive = 500
     support_rate: Share = 0.35
+    stock_phrases: Share = 0.6
     counties_from_towns: bool = False
     formulaic_extras: bool = False
-    extras_per_reference: tuple[_Extras, _Extras] = Field((1, 2), strict=False)
+    extras_per_reference: tuple[_Extras, _Extras] = Field((1, 1), strict=False)
     bare_references: Share = 0.015
 
     def problems(self) -> Iterator[str]:
@@ -42,31 +45,47 @@ class RowCounts(Section):
 class HubSettings(Section):
     """`data.hub`: a data set of the Hugging Face hub."""
 
-    id: str = "EdinburghNLP/xsum"
-    config: str | None = None
-    revision: str | None = None
-    train_split: str = "train"
-    validation_split: str = "validation"
-    test_split: str = "test"
-    id_column: str | None = "id"
-    document_column: str = "document"
-    summary_column: str = "summary"
+    id: Name = "EdinburghNLP/xsum"
+    config: Name | None = None
+    revision: Name | None = None
+    train_split: Name = "train"
+    validation_split: Name = "validation"
+    test_split: Name = "test"
+    id_column: Name | None = "id"
+    document_column: Name = "document"
+    # None: the corpus has no references.
+    summary_column: Name | None = "summary"
     expected_rows: RowCounts | None = None
 
 
 class FilesSettings(Section):
     """`data.files`: the user's own JSONL, CSV, TSV or Parquet files (paths or globs)."""
 
-    train: str | list[str] | None = None
-    validation: str | list[str] | None = None
-    test: str | list[str] | None = None
-    id_column: str | None = "id"
-    document_column: str = "document"
-    summary_column: str = "summary"
-    references_column: str | None = None
+    train: _Paths
+    validation: _Paths | None = None
+    test: _Paths | None = None
+    id_column: Name | None = "id"
+    document_column: Name = "document"
+    # None: the corpus has no references.
+    summary_column: Name | None = "summary"
+    references_column: Name | None = None
     validation_fraction: Share = 0.05
     test_fraction: Share = 0.05
     split_seed: Count = 0
+
+    @property
+    def cut(self) -> dict[str, float]:
+        """The share of train's rows that each split without files gets."""
+        fractions = {"validation": self.validation_fraction, "test": self.test_fraction}
+        return {split: share for split, share in fractions.items() if not getattr(self, split)}
+
+    def problems(self) -> Iterator[str]:
+        """Every split must get rows."""
+        for split, share in self.cut.items():
+            if share == 0:
+                yield f"{split}_fraction: 0 leaves {split} empty; name its files, or a share"
+        if sum(self.cut.values()) >= 1:
+            yield f"{self.cut} of the rows leave nothing for train"
 
 
 class _Data(Variant):
@@ -77,6 +96,12 @@ class _Data(Variant):
     lowercase: bool = False
     max_documents: Positive | None = None
     max_bad_fraction: Share = 0.0
+
+    @property
+    def labelled(self) -> bool:
+        """Whether the documents have references."""
+        given = getattr(self, self.source)
+        return getattr(given, "summary_column", "summary") is not None
 
 
 class WorldData(_Data):
@@ -97,7 +122,7 @@ class FilesData(_Data):
     """`data` from files."""
 
     source: Literal["files"] = "files"
-    files: FilesSettings = FilesSettings()
+    files: FilesSettings
 
 
 # `data`: where the documents and their references come from.

@@ -79,7 +79,8 @@ def _batches(
 def write_references(corpus: Path, folder: Path) -> None:
     """Write the references of `corpus` as if a system had made them: `folder`/SPLIT.parquet.
 
-    The reference is evaluated like any system. Its score is 0: no model scored it.
+    The reference is evaluated like any system. Its score is 0: no model scored it. A document
+    without one gets an empty text.
     """
     with atomic_folder(folder) as temporary:
         for split in EVALUATED:
@@ -88,7 +89,11 @@ def write_references(corpus: Path, folder: Path) -> None:
             )
             scored = (
                 pa.RecordBatch.from_arrays(
-                    [batch["id"], batch["summary"], pa.array([0.0] * batch.num_rows, pa.float64())],
+                    [
+                        batch["id"],
+                        batch["summary"].fill_null(""),
+                        pa.array([0.0] * batch.num_rows, pa.float64()),
+                    ],
                     schema=tables.DECODED,
                 )
                 for batch in batches

@@ -4,8 +4,7 @@
 says which section of params.yaml it speaks for, and errors name that section.
 """
 
-from importlib import import_module
-from typing import Any
+from brido.lazy import lazy
 
 # Loaded when asked for: the room's section is read with every params.yaml.
 _PUBLIC = {
@@ -21,9 +20,4 @@ _PUBLIC = {
     "Plan": "plan",
 }
 __all__ = list(_PUBLIC)
-
-
-def __getattr__(name: str) -> Any:
-    if name not in _PUBLIC:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"{__name__}.{_PUBLIC[name]}"), name)
+__getattr__ = lazy(__name__, _PUBLIC)

@@ -6,7 +6,6 @@ the server wrote beside is shown only when asked for, because servers quote prom
 
 import asyncio
 import email.utils
-import json
 import re
 import time
 from collections.abc import Callable, Mapping
@@ -16,6 +15,7 @@ from brido.endpoint.answers import Answer, Question, Token
 from brido.endpoint.key import api_key
 from brido.endpoint.settings import EndpointRuntime
 from brido.errors import BridoError
+from brido.json_lines import HALF_PAIR, holds_half_pair, parse_object
 
 # Which tokens of an answer have alternatives that are worth keeping.
 Wanted = Callable[[str], bool]
@@ -192,7 +192,9 @@ def read_response(content: bytes, wanted: Wanted | None) -> list[Answer]:
         NoLogProbabilities: the tokens are wanted and were not sent.
     """
     try:
-        body = json.loads(content)
+        body = parse_object(content)
+        if holds_half_pair(body):
+            raise ValueError(HALF_PAIR)
         served = str(body.get("model") or "")
         usage = body.get("usage") or {}
         tokens_paid = (int(usage.get("prompt_tokens", 0)), int(usage.get("completion_tokens", 0)))
@@ -201,7 +203,10 @@ def read_response(content: bytes, wanted: Wanted | None) -> list[Answer]:
         for _, choice in sorted(choices.items()):
             answers.append(_read_choice(choice, served, tokens_paid, wanted))
             tokens_paid = (0, 0)
-    except (ValueError, KeyError, TypeError, AttributeError):
+    except NoLogProbabilities:
+        raise
+    except Exception:
+        # Whatever a server may send: other types, endless numbers, deep nesting.
         raise CallFailed("malformed response") from None
     if not answers:
         raise CallFailed("malformed response")

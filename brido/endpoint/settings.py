@@ -5,21 +5,21 @@ from urllib.parse import urlsplit
 
 from pydantic import Field, field_validator
 
-from brido.section import NonNegative, Positive, Section
+from brido.section import Name, NonNegative, Number, Positive, Section
 
 
 class EndpointRuntime(Section):
     """`runtime.endpoint`: where and how fast a server is asked, and for how much money."""
 
-    base_url: Annotated[str, Field(pattern="^https?://")] | None = None
-    api_key_env: str | None = None
+    base_url: Annotated[Name, Field(pattern="^https?://")] | None = None
+    api_key_env: Name | None = None
     # The place of version 0.1, which only judges were asked from: what was paid for is found.
-    store: str = ".brido/judge/answers.sqlite"
+    store: Name = ".brido/judge/answers.sqlite"
     max_concurrency: Annotated[int, Field(ge=1, le=1024)] = 32
     samples_per_call: Annotated[int, Field(ge=1, le=128)] = 1
-    timeout_seconds: Annotated[float, Field(gt=0)] = 120.0
+    timeout_seconds: Number = 120.0
     max_attempts: Positive = 8
-    patience_seconds: Annotated[float, Field(gt=0)] = 300.0
+    patience_seconds: Number = 300.0
     max_cost: NonNegative | None = None
     max_tokens: Positive | None = None
     input_price: NonNegative | None = None

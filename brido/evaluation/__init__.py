@@ -15,7 +15,7 @@ settings of every stage, so its module imports heavy libraries inside `evaluate`
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from statistics import fmean
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -84,9 +84,10 @@ def share(name: str, label: str = "", **shown: Any) -> Column:
 class Inputs:
     """What a metric sees: the documents of one split and one system's summaries, aligned.
 
-    `references[i]` holds every reference of document i (at least one). `facts[i]` holds the facts
-    of document i as the corpus table has them (a list of dicts with the keys slot, type, value and
-    in_document), or `facts` is None where the corpus knows none (every corpus but the world).
+    `references[i]` holds every reference of document i, none where there is none. `facts[i]` holds
+    the facts of document i as the corpus table has them (a list of dicts with the keys slot, type,
+    value and in_document), or `facts` is None where the corpus knows none (every corpus but the
+    world).
     `sentence_splitter` is params.text's.
     """
 
@@ -113,12 +114,14 @@ class Evaluation:
 
     Rows and details stand in the order of the inputs. A number is None where it was not measured:
     it becomes a null and counts in no mean. A detail is anything that JSON takes, for the page;
-    `signature` names implementation, version and settings, all it takes to get the numbers again.
+    `signature` names implementation, version and settings, all it takes to get the numbers again;
+    `counts` are sums over the documents that belong into it, such as a number of questions.
     """
 
     rows: list[dict[str, float | None]]
     details: list[Any]
     signature: dict[str, Any]
+    counts: dict[str, int] = field(default_factory=dict)
 
     def means(self) -> dict[str, float]:
         """The mean of each column over the documents that have a number, NaN where none has."""
@@ -139,6 +142,9 @@ class Metric:
     `params.runtime` (device, batch sizes, limits), which never changes a number. It raises
     BridoError for what a user can cause, and never returns fewer rows than it was given.
 
+    A document's row depends on no other document, so workers may measure parts of a system. Where
+    `whole`, one call in the stage's own process gets all documents: it waits for the network.
+
     `against_references` says that it compares with the references, so that the reference has no
     number of its own.
     """
@@ -149,6 +155,7 @@ class Metric:
     evaluate: Callable[..., Evaluation]
     settings: type[Section] = Section
     needs_runtime: bool = False
+    whole: bool = False
     against_references: bool = False
 
     @property

@@ -20,6 +20,7 @@ BUILT_IN = (
     "extractiveness",
     "world_qa",
     "world_judge",
+    "minicheck",
     "qafacteval",
     "geval",
 )

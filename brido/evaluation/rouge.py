@@ -20,7 +20,8 @@ def evaluate(inputs: Inputs, settings: RougeSettings, progress: MakeProgress) ->
     """F-measures times 100 (r1, r2, rl, rlsum) of every summary.
 
     rlsum alone sees sentences, one a line, as the splitter of `inputs` cuts them. With several
-    references each measure takes the reference that it likes best, as rouge_score does.
+    references each measure takes the reference that it likes best, as rouge_score does; without
+    any nothing is measured.
     """
     from rouge_score import rouge_scorer
 
@@ -32,9 +33,10 @@ def evaluate(inputs: Inputs, settings: RougeSettings, progress: MakeProgress) ->
     rows: list[dict[str, float | None]] = []
     with progress("rouge", len(inputs.ids), "documents") as bar:
         for summary, references in zip(inputs.summaries, inputs.references, strict=True):
-            scores = scorer.score_multi([lines(text) for text in references], lines(summary))
-            row = {name: 100 * scores[measure].fmeasure for name, measure in MEASURES.items()}
-            rows.append(row)
+            rows.append(dict.fromkeys(MEASURES))
+            if references:
+                scores = scorer.score_multi([lines(text) for text in references], lines(summary))
+                rows[-1] = {name: 100 * scores[key].fmeasure for name, key in MEASURES.items()}
             bar.advance()
     signature = {
         "implementation": "rouge_score",

@@ -26,14 +26,14 @@ class LengthGroup(NamedTuple):
 
 
 def group_by_length(
-    scored: Tensor, largest: int | None = None, device: str = "cpu"
+    scored: Tensor, largest: int | None = None, device: str = "cpu", packs: bool = False
 ) -> list[LengthGroup]:
     """Groups, longest first, that hold each of N candidates of B documents exactly once.
 
     scored [B, N, T] says which tokens count. Every document gives the same number of candidates to
     a group, its longest to the first. The cuts minimise the padded tokens plus a fixed price a
-    pass, which depends on the type of `device`; no group takes more than `largest` candidates of a
-    document.
+    pass, which depends on the type of `device`, or with `packs` the passes alone; no group takes
+    more than `largest` candidates of a document.
     """
     documents, candidates, tokens = scored.shape
     position = torch.arange(1, tokens + 1)
@@ -41,6 +41,8 @@ def group_by_length(
     order = lengths.argsort(dim=1, descending=True, stable=True)
     longest = lengths.gather(1, order).amax(0).tolist()
     price = PASS_TOKENS.get(device, PASS_TOKENS_ACCELERATOR) / documents
+    if packs:
+        price = tokens * candidates  # more than all padding
     cuts = _cuts(longest, min(largest or candidates, candidates), price)
     groups = []
     for start, end in zip([0, *cuts[:-1]], cuts, strict=True):

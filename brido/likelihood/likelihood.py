@@ -9,6 +9,7 @@ of the model gives.
 
 from __future__ import annotations
 
+import math
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -16,8 +17,11 @@ import torch
 from torch import Tensor
 from torch.utils.checkpoint import checkpoint
 
+from brido.arguments import as_number
+from brido.errors import ArgumentError
 from brido.likelihood.length_groups import LengthGroup, group_by_length
 from brido.likelihood.projection import token_log_probability
+from brido.models.arguments import as_ids, as_sources, as_tensor
 from brido.models.family import Head, Sources, States, family_of
 from brido.models.special_tokens import end_tokens, pad_token
 
@@ -49,16 +53,27 @@ def candidate_log_likelihood(
     """f(S) of every candidate, [B, N] in nats: sum of log p over (number of tokens)^length_penalty.
 
     input_ids and attention_mask [B, S] are the sources, candidate_ids [B, N, T] the candidates with
-    the decoder's first token at position 0, padded at the end. Position 0 is never scored; lengths
-    [B, N] says how many tokens behind it are. None means up to the first pad behind position 0,
-    where the model's pad is no end token. The result is differentiable; the model's train or eval
-    mode is used and kept. With `micro_batch` at most that many candidates of a document run at once
-    and their activations are computed again in the backward pass: the same gradient in less memory.
+    the decoder's first token at position 0, padded at the end. For a decoder-only model the sources
+    are whole prompts, padded on either side, and position 0 is the prompt's last token once more.
+    Position 0 is never scored; lengths [B, N] says how many tokens behind it are. None means up to
+    the first pad behind position 0, where the model's pad is no end token. The result is
+    differentiable; the model's train or eval mode is used and kept. With `micro_batch` at most that
+    many candidates of a document run at once and their activations are computed again in the
+    backward pass: the same gradient in less memory (a prompt is then read once a micro-batch).
+
+    Arrays and lists of tokens become tensors on the model's device.
 
     Raises:
-        ValueError: shapes that do not fit, lengths that are missing or longer than the candidates,
-            or a candidate without a token to score.
+        ArgumentError: see `brido.models.arguments`; shapes that do not fit, lengths that are
+            missing or longer than the candidates, a candidate without a token to score, or one that
+            does not begin with the prompt's last.
     """
+    input_ids, attention_mask, _ = as_sources(model, input_ids, attention_mask)
+    candidate_ids = as_ids("candidate_ids", candidate_ids, model)
+    if lengths is not None:
+        lengths = as_tensor("lengths", lengths)
+    if not math.isfinite(as_number("length_penalty", length_penalty)):
+        raise ArgumentError(f"length_penalty must be finite, not {length_penalty}")
     statistics = sequence_statistics(
         model, input_ids, attention_mask, candidate_ids, lengths, micro_batch
     )
@@ -78,16 +93,19 @@ def sequence_statistics(
     lengths: Tensor | None = None,
     micro_batch: int | None = None,
 ) -> SequenceStatistics:
-    """The sums behind `candidate_log_likelihood`, with the same arguments and errors."""
+    """The sums behind `candidate_log_likelihood`, of arguments that are tensors already.
+
+    It looks at shapes and lengths alone: on an accelerator a look at tokens is a wait.
+    """
     _check_shapes(input_ids, attention_mask, candidate_ids)
     if lengths is None:
         lengths = _up_to_the_first_pad(model, candidate_ids)
     lengths = lengths.cpu()
     _check_lengths(lengths, candidate_ids)
     scored = torch.arange(candidate_ids.shape[2] - 1) < lengths[:, :, None]
-    groups = group_by_length(scored, micro_batch, input_ids.device.type)
-    recompute = micro_batch is not None and torch.is_grad_enabled()
     family, sources = family_of(model.config), Sources(input_ids, attention_mask)
+    groups = group_by_length(scored, micro_batch, input_ids.device.type, family.packs)
+    recompute = micro_batch is not None and torch.is_grad_enabled()
     parts = []
     with family.states(model, sources, candidate_ids[:, 0, :1], len(groups)) as states:
         for group in groups:
@@ -101,7 +119,7 @@ def sequence_statistics(
 def _up_to_the_first_pad(model: PreTrainedModel, candidate_ids: Tensor) -> Tensor:
     pad = pad_token(model)
     if pad is None or pad in end_tokens(model):
-        raise ValueError(
+        raise ArgumentError(
             f"this model's pad token ({pad}) cannot be told from an end: give lengths [documents, "
             "candidates], the numbers of scored tokens"
         )
@@ -110,12 +128,12 @@ def _up_to_the_first_pad(model: PreTrainedModel, candidate_ids: Tensor) -> Tenso
 
 def _check_shapes(input_ids: Tensor, attention_mask: Tensor, candidate_ids: Tensor) -> None:
     if input_ids.ndim != 2 or attention_mask.shape != input_ids.shape:
-        raise ValueError(
+        raise ArgumentError(
             "input_ids and attention_mask must both be [documents, source tokens], not "
             f"{list(input_ids.shape)} and {list(attention_mask.shape)}"
         )
     if candidate_ids.ndim != 3 or len(candidate_ids) != len(input_ids):
-        raise ValueError(
+        raise ArgumentError(
             f"candidate_ids {list(candidate_ids.shape)} must be [documents, candidates, tokens], "
             f"with as many documents as input_ids, {len(input_ids)}"
         )
@@ -123,7 +141,7 @@ def _check_shapes(input_ids: Tensor, attention_mask: Tensor, candidate_ids: Tens
 
 def _check_lengths(lengths: Tensor, candidate_ids: Tensor) -> None:
     if lengths.shape != candidate_ids.shape[:2] or lengths.max() >= candidate_ids.shape[2]:
-        raise ValueError(
+        raise ArgumentError(
             f"lengths {list(lengths.shape)} must be [documents, candidates] and count at most the "
             f"{candidate_ids.shape[2] - 1} tokens behind position 0 of candidate_ids "
             f"{list(candidate_ids.shape)}"
@@ -131,7 +149,7 @@ def _check_lengths(lengths: Tensor, candidate_ids: Tensor) -> None:
     empty = (lengths < 1).nonzero()
     if len(empty):
         document, candidate = empty[0].tolist()
-        raise ValueError(f"candidate {candidate} of document {document} has no token to score")
+        raise ArgumentError(f"candidate {candidate} of document {document} has no token to score")
 
 
 def _rows(candidate_ids: Tensor, group: LengthGroup) -> Tensor:

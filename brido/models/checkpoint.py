@@ -1,4 +1,4 @@
-"""Checkpoints from the hub or a folder, stored in save_pretrained's format as safetensors."""
+"""Checkpoints from the hub, a folder or a GGUF file, stored in save_pretrained's format."""
 
 from __future__ import annotations
 
@@ -9,11 +9,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from brido.atomic import atomic_folder
-from brido.errors import BridoError, some
+from brido.errors import BridoError, first_line, parsing, short, some
 from brido.home import user_path
 from brido.hub import hub_errors
+from brido.models.adapters import merge_adapter
 from brido.models.family import family_of
-from brido.models.loading import first_line, pretrained
+from brido.models.gguf import gguf_file, load_gguf, sha256
+from brido.models.loading import pretrained
 
 if TYPE_CHECKING:
     import torch
@@ -29,30 +31,45 @@ SMALLEST_SHARE = 0.5
 _WEIGHTS = (["*.safetensors"], ["pytorch_model*.bin"])
 
 
-def store_checkpoint(source: str, revision: str | None, folder: Path, key: str) -> None:
+def store_checkpoint(
+    source: str, revision: str | None, folder: Path, key: str, adapter: str | None = None
+) -> None:
     """Fetch a model and its tokenizer and save both in `folder`, in float32, all or nothing.
 
-    source.json beside them says where they come from, with the commit that `revision` named.
+    source.json beside them says where they come from, with the commit that `revision` named, or the
+    SHA-256 of a GGUF file.
 
     Args:
-        source: a hub id, or a folder written by `save_pretrained`.
+        source: a hub id, a folder written by `save_pretrained`, or a GGUF file (`PATH.gguf`, or
+            `package:NAME/FILE.gguf` inside an installed package).
         revision: commit, tag or branch of a hub id; None is its main branch.
         folder: where the checkpoint goes.
         key: the key of params.yaml that errors name, such as `checkpoints.base`.
+        adapter: a PEFT folder, merged into the weights.
 
     Raises:
         BridoError: the source cannot be read, or is no complete model of a known family with its
-            tokenizer.
+            tokenizer, or the adapter is not one of it.
     """
     description: dict[str, Any] = {"source": source, "revision": revision}
-    origin = user_path(source)
-    if origin.is_dir():
-        if revision is not None:
-            raise BridoError(f"{key}.revision: {source} is a folder, which has no revision: null")
-    else:
+    origin, file = user_path(source), gguf_file(source, key)
+    if revision is not None and (file or origin.is_dir()):
+        kind = "file" if file else "folder"
+        raise BridoError(f"{key}.revision: {source} is a {kind}, which has no revision: null")
+    if file:
+        description["sha256"] = sha256(file)
+    elif not origin.is_dir():
         origin = fetch(source, revision, key)
         description["commit"] = origin.name
-    model, tokenizer = _load_foreign(origin, key)
+    model, tokenizer, found = load_gguf(file, key) if file else _load_foreign(origin, key)
+    with parsing(lambda reason: f"{key}.source: the settings of {source} are damaged: {reason}"):
+        problems = [*_incomplete(model, tokenizer, found), *_damaged(origin, model)]
+    if problems:
+        place = file or origin
+        raise BridoError.from_problems(f"{key}.source: {place} is no usable checkpoint:", problems)
+    if adapter is not None:
+        description["adapter"] = adapter
+        model = merge_adapter(model, user_path(adapter), f"{key}.adapter")
     with atomic_folder(folder) as temporary:
         save(model, tokenizer, temporary)
         text = json.dumps(description, indent=2, sort_keys=True)
@@ -100,6 +117,10 @@ def save(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, folder: Pat
     finally:
         model.generation_config = settings
     settings.to_json_file(folder / "generation_config.json", use_diff=True)
+    if tokenizer.is_fast:
+        # It remembers how the last text was cut and padded, and would write that down.
+        tokenizer.backend_tokenizer.no_truncation()
+        tokenizer.backend_tokenizer.no_padding()
     tokenizer.save_pretrained(folder)
 
 
@@ -114,7 +135,7 @@ def load_checkpoint(folder: Path, dtype: torch.dtype) -> Loaded:
         raise BridoError(f"{folder} is missing: make it with `dvc repro {made_by}`")
     try:
         family = family_of(_config(folder))
-        return family.load(folder, dtype), _tokenizer(folder)
+        return family.load(folder, dtype), load_tokenizer(folder)
     except BridoError:
         raise
     except Exception as error:
@@ -130,7 +151,8 @@ def _config(folder: Path) -> Any:
     return pretrained(AutoConfig, folder)
 
 
-def _tokenizer(folder: Path) -> PreTrainedTokenizerBase:
+def load_tokenizer(folder: Path) -> PreTrainedTokenizerBase:
+    """The tokenizer of a folder in `save_pretrained`'s format."""
     from transformers import AutoTokenizer
 
     # local_files_only: it is written into the tokenizer's settings, which must not depend on
@@ -138,8 +160,8 @@ def _tokenizer(folder: Path) -> PreTrainedTokenizerBase:
     return pretrained(AutoTokenizer, folder, local_files_only=True)
 
 
-def _load_foreign(folder: Path, key: str) -> Loaded:
-    """Model (float32) and tokenizer of anybody's folder; a BridoError says what it lacks."""
+def _load_foreign(folder: Path, key: str) -> tuple[Any, Any, dict[str, Any]]:
+    """Model (float32) and tokenizer of anybody's folder, and what transformers says of weights."""
     import torch
 
     try:
@@ -148,7 +170,7 @@ def _load_foreign(folder: Path, key: str) -> Loaded:
             family = family_of(config)  # warns where the family is unknown
         except BridoError as error:
             raise BridoError(f"{key}.source: {folder} holds {error}") from None
-        tokenizer = _tokenizer(folder)
+        tokenizer = load_tokenizer(folder)
         model, found = family.load(
             folder,
             torch.float32,
@@ -162,10 +184,7 @@ def _load_foreign(folder: Path, key: str) -> Loaded:
             f"{key}.source: {folder} cannot be loaded as a model with its tokenizer: "
             f"{first_line(error)}"
         ) from error
-    problems = [*_incomplete(model, tokenizer, found), *_damaged(folder, model)]
-    if problems:
-        raise BridoError.from_problems(f"{key}.source: {folder} is no usable checkpoint:", problems)
-    return model, tokenizer
+    return model, tokenizer, found
 
 
 def _incomplete(model: Any, tokenizer: Any, found: dict[str, Any]) -> list[str]:
@@ -175,7 +194,9 @@ def _incomplete(model: Any, tokenizer: Any, found: dict[str, Any]) -> list[str]:
         names = sorted(str(name) for name in found[kind])
         if names:
             reason = "missing from" if kind == "missing_keys" else "of another shape in"
-            problems.append(f"{len(names)} weights are {reason} the file, such as {names[0]}")
+            problems.append(
+                f"{len(names)} weights are {reason} the file, such as {short(names[0])}"
+            )
     rows = model.get_input_embeddings().weight.shape[0]
     if not SMALLEST_SHARE * rows <= len(tokenizer) <= rows:
         problems.append(

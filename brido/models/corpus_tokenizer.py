@@ -18,16 +18,14 @@ SPECIAL_TOKENS = ["<s>", "<pad>", "</s>", "<unk>"]
 BOS, PAD, EOS = range(3)
 
 
-def train_tokenizer(
-    texts: Iterable[str], kind: Literal["word", "bpe"], vocabulary_size: int, max_tokens: int
-) -> "PreTrainedTokenizerFast":
-    """A tokenizer with at most `vocabulary_size` tokens, learned from `texts`.
+def learn_tokenizer(
+    texts: Iterable[str], kind: Literal["word", "bpe"], vocabulary_size: int
+) -> str:
+    """A tokenizer with at most `vocabulary_size` tokens, learned from `texts`, as JSON.
 
-    It writes `<s> text </s>`, cuts to `max_tokens` when told to truncate, and decodes to the text
-    it was given, provided that words are separated by single spaces and (`word`) all known.
+    It writes `<s> text </s>` and decodes to the text it was given, provided that words are
+    separated by single spaces and (`word`) all known.
     """
-    from transformers import PreTrainedTokenizerFast
-
     tokenizer, trainer = _word(vocabulary_size) if kind == "word" else _bpe(vocabulary_size)
     tokenizer.train_from_iterator(texts, trainer)
     tokenizer.post_processor = processors.TemplateProcessing(
@@ -35,8 +33,15 @@ def train_tokenizer(
         pair="<s> $A </s> </s> $B </s>",
         special_tokens=[("<s>", BOS), ("</s>", EOS)],
     )
+    return tokenizer.to_str()
+
+
+def tokenizer_of(learned: str, max_tokens: int) -> "PreTrainedTokenizerFast":
+    """The tokenizer that `learn_tokenizer` wrote; told to truncate, it cuts to `max_tokens`."""
+    from transformers import PreTrainedTokenizerFast
+
     return PreTrainedTokenizerFast(
-        tokenizer_object=tokenizer,
+        tokenizer_object=Tokenizer.from_str(learned),
         bos_token="<s>",
         eos_token="</s>",
         pad_token="<pad>",

@@ -1,78 +1,114 @@
-"""The embedded base model: a small BART trained from scratch on a corpus in about a minute.
+"""The embedded base model: a small BART or Llama with random weights, to be trained on a corpus.
 
 It is saved like any Hugging Face checkpoint (weights, config, generation_config, tokenizer), so no
 later stage knows that it is special. One thing is: a model this small learns to copy late, unless
-cross-attention starts out copying, so its value and output projections start near the identity and
-attended source tokens reach the (tied) output layer as they are.
+attention starts out copying. So the value and output projections of cross-attention (in a Llama: of
+its attention) start near the identity, and attended tokens reach the (tied) output layer as they
+are.
 """
 
-import random
-from collections.abc import Callable, Iterator, Sequence
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+import os
+from typing import TYPE_CHECKING
 
 import torch
-from torch.nn import functional
 
+from brido.device import is_out_of_memory
 from brido.errors import BridoError
-from brido.models.checkpoint import save
-from brido.models.corpus_tokenizer import BOS, EOS, PAD, train_tokenizer
-from brido.models.family import padded
-from brido.models.settings import EmbeddedSettings
+from brido.models.corpus_tokenizer import BOS, EOS, PAD
+from brido.models.settings import EmbeddedLlama, EmbeddedModel, EmbeddedSettings
 
 if TYPE_CHECKING:
-    from transformers import BartForConditionalGeneration, PreTrainedTokenizerFast
+    from transformers import (
+        BartForConditionalGeneration,
+        LlamaForCausalLM,
+        PreTrainedModel,
+        PreTrainedTokenizerFast,
+    )
 
-Pair = tuple[str, str]
-WARMUP_SHARE = 0.05
 INIT_STD = 0.05
-MAX_GRADIENT_NORM = 1.0
-# Batches are cut from pools of this many batches sorted by length: little padding, and still as
-# good as random.
-POOL_BATCHES = 32
+# A weight, its gradient and the optimizer's two moments, 4 bytes each.
+_BYTES_A_WEIGHT = 16
+_LOWER = "lower d_model, ffn_dim, the layers or vocabulary_size of `embedded`"
+# A Llama's prompt: the document between the tokens that begin and end a text.
+TEMPLATE = "{{ bos_token }}{{ messages[-1]['content'] }}{{ eos_token }}"
 
 
-def train_embedded(
-    pairs: Sequence[Pair],
-    settings: EmbeddedSettings,
-    folder: Path,
-    device: str = "cpu",
-    advance: Callable[[int, str], None] = lambda count, note: None,
-) -> dict[str, Any]:
-    """Train tokenizer and model on (document, summary) pairs, save both in `folder`, and return
-    what happened: steps, parameters, vocabulary, and the loss of the last tenth of the steps.
+def build_model(settings: EmbeddedModel, tokenizer: "PreTrainedTokenizerFast") -> "PreTrainedModel":
+    """The model of these sizes for the tokenizer, with random weights.
 
-    `advance(count, note)` is called with the number of pairs seen after each step. Equal pairs and
-    settings give equal files on one machine with one number of threads.
+    A Llama's tokenizer is given the template of its prompts.
 
     Raises:
-        BridoError: no pairs, or sizes that do not fit together.
+        BridoError: the machine's memory does not hold what its training needs.
     """
-    if not pairs:
-        raise BridoError("the training split is empty: the embedded model has nothing to learn")
-    if settings.d_model % settings.attention_heads:
+    _check_memory(settings, len(tokenizer))
+    try:
+        if isinstance(settings, EmbeddedSettings):
+            return _bart(settings, len(tokenizer))
+        tokenizer.chat_template = TEMPLATE
+        return _llama(settings, len(tokenizer))
+    except (MemoryError, RuntimeError) as error:
+        if not is_out_of_memory(error):
+            raise
+        raise BridoError(f"checkpoints: the memory does not suffice: {_LOWER}") from error
+
+
+def _check_memory(settings: EmbeddedModel, vocabulary_size: int) -> None:
+    """Nothing; BridoError where weights, gradients and the optimizer cannot fit into memory."""
+    width = settings.d_model
+    feed_forward = 2 * width * settings.ffn_dim
+    if isinstance(settings, EmbeddedSettings):
+        positions = 2 * max(settings.max_source_tokens, settings.max_summary_tokens)
+        layers = settings.encoder_layers * (4 * width**2 + feed_forward)
+        layers += settings.decoder_layers * (8 * width**2 + feed_forward)
+    else:
+        positions = 0
+        layers = settings.layers * (4 * width**2 + feed_forward * 3 // 2)
+    needed = _BYTES_A_WEIGHT * ((vocabulary_size + positions) * width + layers)
+    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    if needed > memory:
         raise BridoError(
-            f"checkpoints: d_model ({settings.d_model}) must be a multiple of attention_heads "
-            f"({settings.attention_heads})"
+            f"checkpoints: training an embedded model of these sizes needs "
+            f"{needed / 2**30:,.0f} GiB, this machine has {memory / 2**30:,.0f} GiB: {_LOWER}"
         )
-    longest = max(settings.max_source_tokens, settings.max_summary_tokens)
-    texts = (text for pair in pairs for text in pair)
-    tokenizer = train_tokenizer(texts, settings.tokenizer, settings.vocabulary_size, longest)
-    torch.manual_seed(settings.seed)
-    model = build_model(settings, len(tokenizer)).to(device)
-    losses = _train(model, _encode(tokenizer, pairs, settings), settings, device, advance)
-    save(model.eval(), tokenizer, folder)
-    last = losses[-max(1, len(losses) // 10) :]
-    return {
-        "pairs": len(pairs),
-        "steps": len(losses),
-        "parameters": sum(parameter.numel() for parameter in model.parameters()),
-        "vocabulary": len(tokenizer),
-        "loss": sum(last) / len(last),
-    }
 
 
-def build_model(settings: EmbeddedSettings, vocabulary_size: int) -> "BartForConditionalGeneration":
+def _llama(settings: EmbeddedLlama, vocabulary_size: int) -> "LlamaForCausalLM":
+    """A Llama of these sizes with random weights, its attention's projections near identity."""
+    from transformers import GenerationConfig, LlamaConfig, LlamaForCausalLM
+
+    config = LlamaConfig(
+        vocab_size=vocabulary_size,
+        hidden_size=settings.d_model,
+        intermediate_size=settings.ffn_dim,
+        num_hidden_layers=settings.layers,
+        num_attention_heads=settings.attention_heads,
+        num_key_value_heads=settings.attention_heads,
+        max_position_embeddings=settings.max_source_tokens + settings.max_summary_tokens,
+        initializer_range=INIT_STD,
+        tie_word_embeddings=True,
+        bos_token_id=BOS,
+        pad_token_id=PAD,
+        eos_token_id=EOS,
+    )
+    model = LlamaForCausalLM(config).float()
+    with torch.no_grad():
+        for layer in model.model.layers:
+            for projection in (layer.self_attn.v_proj, layer.self_attn.o_proj):
+                projection.weight.add_(torch.eye(settings.d_model))
+    model.generation_config = GenerationConfig(
+        bos_token_id=BOS,
+        pad_token_id=PAD,
+        eos_token_id=EOS,
+        max_new_tokens=settings.max_summary_tokens,
+        num_beams=settings.num_beams,
+        length_penalty=settings.length_penalty,
+        early_stopping=True,
+    )
+    return model
+
+
+def _bart(settings: EmbeddedSettings, vocabulary_size: int) -> "BartForConditionalGeneration":
     """A BART of these sizes with random weights, cross-attention's projections near identity."""
     from transformers import BartConfig, BartForConditionalGeneration, GenerationConfig
 
@@ -115,83 +151,3 @@ def build_model(settings: EmbeddedSettings, vocabulary_size: int) -> "BartForCon
         early_stopping=True,
     )
     return model
-
-
-def _encode(
-    tokenizer: "PreTrainedTokenizerFast", pairs: Sequence[Pair], settings: EmbeddedSettings
-) -> list[tuple[list[int], list[int]]]:
-    """Token ids of every pair, source and summary."""
-
-    def ids(texts: list[str], longest: int) -> list[list[int]]:
-        return tokenizer(texts, truncation=True, max_length=longest)["input_ids"]
-
-    sources = ids([document for document, _ in pairs], settings.max_source_tokens)
-    # One position fewer: the decoder's input has its start token in front.
-    summaries = ids([summary for _, summary in pairs], settings.max_summary_tokens - 1)
-    return list(zip(sources, summaries, strict=True))
-
-
-def _train(
-    model: "BartForConditionalGeneration",
-    examples: list[tuple[list[int], list[int]]],
-    settings: EmbeddedSettings,
-    device: str,
-    advance: Callable[[int, str], None],
-) -> list[float]:
-    """Cross-entropy training with AdamW, linear warm-up and decay; the loss of every step."""
-    steps = settings.epochs * -(-len(examples) // settings.batch_size)
-    warmup = max(1, round(WARMUP_SHARE * steps))
-    optimizer = torch.optim.AdamW(model.parameters(), settings.learning_rate, weight_decay=0.01)
-    schedule = torch.optim.lr_scheduler.LambdaLR(
-        optimizer, lambda step: min((step + 1) / warmup, max(0.0, 1 - step / steps))
-    )
-    rng = random.Random(settings.seed)
-    losses: list[float] = []
-    model.train()
-    for _ in range(settings.epochs):
-        for batch in _batches(examples, settings.batch_size, rng):
-            loss = _loss(model, batch, settings.label_smoothing, device)
-            optimizer.zero_grad(set_to_none=True)
-            loss.backward()
-            torch.nn.utils.clip_grad_norm_(model.parameters(), MAX_GRADIENT_NORM)
-            optimizer.step()
-            schedule.step()
-            losses.append(loss.item())
-            advance(len(batch), f"loss {losses[-1]:.3f}")
-    return losses
-
-
-def _batches(
-    examples: list[tuple[list[int], list[int]]], size: int, rng: random.Random
-) -> Iterator[list[tuple[list[int], list[int]]]]:
-    """One epoch in random order, sources of like length together, every example once."""
-    order = list(range(len(examples)))
-    rng.shuffle(order)
-    pool = size * POOL_BATCHES
-    batches = []
-    for start in range(0, len(order), pool):
-        part = sorted(order[start : start + pool], key=lambda index: len(examples[index][0]))
-        batches += [part[i : i + size] for i in range(0, len(part), size)]
-    rng.shuffle(batches)
-    for batch in batches:
-        yield [examples[index] for index in batch]
-
-
-def _loss(
-    model: "BartForConditionalGeneration",
-    batch: list[tuple[list[int], list[int]]],
-    label_smoothing: float,
-    device: str,
-) -> torch.Tensor:
-    sources = padded([source for source, _ in batch], PAD).to(device)
-    labels = padded([summary for _, summary in batch], PAD).to(device)
-    start = torch.full_like(labels[:, :1], EOS)
-    logits = model(
-        input_ids=sources,
-        attention_mask=(sources != PAD).long(),
-        decoder_input_ids=torch.cat([start, labels[:, :-1]], dim=1),
-        use_cache=False,
-    ).logits
-    return functional.cross_entropy(
-        logits.flatten(0, 1), labels.flatten(), ignore_index=PAD, label_smoothing=label_smoothing
-    )

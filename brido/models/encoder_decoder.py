@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import torch
 from torch import Tensor
@@ -43,6 +43,7 @@ class EncoderDecoder(Family):
     float16: bool
     norm_first: bool = False
     newline: str | None = None
+    started: ClassVar[int] = 1
 
     def load(self, folder: Path, dtype: torch.dtype, **how: Any) -> Any:
         """See Family."""
@@ -97,6 +98,12 @@ class EncoderDecoder(Family):
         )
         return [" ".join(text.replace(self.newline or " ", " ").split()) for text in texts]
 
+    def problems(self, language: LanguageModel) -> Iterator[str]:
+        """See Family."""
+        for key in ("prompt", "system", "template"):
+            if getattr(language.reading, key):
+                yield f"reading.{key} is for decoder-only models: this one reads the document alone"
+
     def steps(self, model: PreTrainedModel, sources: Sources, limit: int) -> Steps:
         """See Family."""
         states = model.get_encoder()(input_ids=sources.ids, attention_mask=sources.mask)[0]
@@ -133,9 +140,9 @@ FAMILIES = (
 )
 
 
-def unknown_family(model_type: str) -> EncoderDecoder:
+def unknown_family(config: Any) -> EncoderDecoder:
     """A family that nobody described: the most careful facts, and a warning."""
-    known = ", ".join(family.model_type for family in FAMILIES)
+    model_type, known = config.model_type, ", ".join(family.model_type for family in FAMILIES)
     warnings.warn(
         f"model family {model_type!r} is not one of {known}: every beam gets its own copy of the "
         "source's keys and values, which is correct but slow",

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import torch
 from torch import Tensor
@@ -71,10 +71,12 @@ class Steps(ABC):
     """A batch of B documents being written token by token, with N rows each.
 
     given: the tokens that stand before what is written and count in its length, as transformers
-    counts them (an encoder-decoder's start token).
+    counts them (an encoder-decoder's start token). prompts: what decoder-only models go on from,
+    [B, P] padded on the left with -1, which transformers counts among repeated tokens and n-grams.
     """
 
     given: tuple[int, ...] = ()
+    prompts: Tensor | None = None
 
     @abstractmethod
     def start(self, tokens: Tensor, rows_a_document: int) -> Tensor:
@@ -114,12 +116,16 @@ class Family(ABC):
     """One kind of language model, named as `config.model_type` names it.
 
     float16: activations stay inside float16's range. has_positions: the model has a table of
-    positions, so longer texts can be neither read nor written.
+    positions, so longer texts can be neither read nor written. started: how many tokens a written
+    sequence starts with that nobody wrote. packs: `States.hidden` spends nothing on padding, but
+    reads the source again.
     """
 
     model_type: str
     float16: bool
     has_positions: bool
+    started: ClassVar[int] = 0
+    packs: bool = False
 
     @abstractmethod
     def load(self, folder: Path, dtype: torch.dtype, **how: Any) -> Any:
@@ -147,6 +153,13 @@ class Family(ABC):
     @abstractmethod
     def text(self, tokenizer: Any, sequences: Tensor) -> list[str]:
         """The texts of written tokens [R, T]."""
+
+    def batch_tokens(self, source: int, rows: int, limit: int) -> int:
+        """What a document counts in `runtime.batch_tokens` while `rows` texts of it are written.
+
+        source: its tokens; limit: the most tokens of a text.
+        """
+        return source * rows
 
     @abstractmethod
     def steps(self, model: PreTrainedModel, sources: Sources, limit: int) -> Steps:
@@ -177,9 +190,17 @@ class Family(ABC):
         """How many tokens a model can read or write; None where it sets no limit."""
         return getattr(config, "max_position_embeddings", None) if self.has_positions else None
 
+    def room(self, config: Any, reading: ReadingSettings) -> int | None:
+        """How many tokens a model can write of what it has read; None where it sets no limit."""
+        return self.positions(config)
+
+    def problems(self, language: LanguageModel) -> Iterator[str]:
+        """A sentence for everything of `reading` that does not fit the model."""
+        yield from ()
+
 
 # Rooms of families that are imported when a model of theirs is first met.
-_MODULES = ("brido.models.encoder_decoder",)
+_MODULES = ("brido.models.encoder_decoder", "brido.models.decoder_only")
 _FAMILIES: dict[str, Family] = {}
 
 
@@ -199,20 +220,16 @@ def families() -> dict[str, Family]:
 def family_of(config: Any) -> Family:
     """The family of a model, from its `config.model_type`.
 
-    Of an unknown encoder-decoder the most careful facts are assumed (nothing shared, no float16),
-    said in one warning a process.
+    Of an unknown one the most careful facts are assumed (nothing shared, no float16), said in one
+    warning a process.
 
     Raises:
-        BridoError: a model of no kind that is known here.
+        BridoError: a model that writes no text, or not by attention alone.
     """
     known = families()
     if config.model_type not in known:
-        if not getattr(config, "is_encoder_decoder", False):
-            raise BridoError(
-                f"a {config.model_type} model, which is no encoder-decoder: BRIDO knows "
-                f"{', '.join(known)} and their like"
-            )
-        register(import_module(_MODULES[0]).unknown_family(config.model_type))
+        module = _MODULES[0 if getattr(config, "is_encoder_decoder", False) else 1]
+        register(import_module(module).unknown_family(config))
     return known[config.model_type]
 
 

@@ -10,12 +10,13 @@ import torch
 from torch import Tensor
 from transformers.utils.logging import disable_progress_bar
 
+from brido.arguments import as_list, as_texts
 from brido.errors import BridoError
 from brido.models.checkpoint import load_checkpoint, save
 from brido.models.family import Sources, Targets, family_of, padded
 from brido.models.layout import columns_first
 from brido.models.settings import ReadingSettings
-from brido.models.special_tokens import pad_token
+from brido.models.special_tokens import end_tokens, pad_token
 
 if TYPE_CHECKING:
     from transformers import PreTrainedModel, PreTrainedTokenizerBase
@@ -61,6 +62,7 @@ class LanguageModel:
             )
         if self.pad is None:
             yield "the model names no pad token"
+        yield from self.family.problems(self)
 
     @classmethod
     def load(
@@ -91,7 +93,8 @@ class LanguageModel:
         return self
 
     def read(self, documents: Sequence[str]) -> Sources:
-        """The documents as the model reads them, on the processor."""
+        """The documents as the model reads them, on the processor; ArgumentError for one text."""
+        documents = as_texts("documents", documents)
         return self.family.read(self.tokenizer, documents, self.reading)
 
     def write(self, texts: Sequence[Sequence[str]], sources: Sources | None, limit: int) -> Targets:
@@ -99,6 +102,10 @@ class LanguageModel:
 
         At most `limit` tokens of a text are scored; the end of a text is one of them.
         """
+        texts = [
+            as_texts(f"texts[{place}]", own)
+            for place, own in enumerate(as_list("texts", texts, "a list of texts a source"))
+        ]
         rows = self.family.write(self, texts, sources, limit)
         lengths = torch.tensor([len(ids) - 1 for ids in rows])
         ids = padded(rows, self.pad)
@@ -107,6 +114,12 @@ class LanguageModel:
     def text(self, sequences: Tensor) -> list[str]:
         """The texts of written sequences [R, T], special tokens left out."""
         return self.family.text(self.tokenizer, sequences)
+
+    def ended(self, sequences: Tensor) -> list[bool]:
+        """Whether each written sequence [R, T] was ended, be it by force at the maximum length."""
+        written = sequences[:, self.family.started :]
+        ends = torch.tensor(end_tokens(self.model), device=written.device)
+        return torch.isin(written, ends).any(1).tolist()
 
     def save(self, folder: Path) -> None:
         """Write model, tokenizer and generation settings into `folder`, as `load` reads them."""

@@ -48,9 +48,3 @@ def _silent() -> Iterator[None]:
         yield
     finally:
         logger.setLevel(former)
-
-
-def first_line(error: BaseException) -> str:
-    """The first line of an error's message that says something."""
-    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    return lines[0] if lines else type(error).__name__

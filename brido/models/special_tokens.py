@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from brido.errors import BridoError
+from brido.errors import BridoError, quoted
 
 if TYPE_CHECKING:
     from transformers import PreTrainedModel
@@ -53,18 +53,17 @@ class SpecialTokens:
             BridoError: end or pad is missing, or generation_config asks for something that the
                 search does not do (all problems named).
         """
-        settings = model.generation_config
-        problems = list(_problems(settings))
+        settings, pad, ends = model.generation_config, pad_token(model), end_tokens(model)
+        problems = list(_problems(settings, pad, ends))
         if problems:
             raise BridoError.from_problems("this model cannot be searched:", problems)
-        ends = as_tuple(settings.eos_token_id)
         banned = {word[0] for word in settings.bad_words_ids or []}
         banned |= set(settings.suppress_tokens or [])
         forced = as_tuple(settings.forced_eos_token_id)
         penalty = settings.repetition_penalty
         return cls(
             ends,
-            settings.pad_token_id,
+            pad,
             settings.forced_bos_token_id,
             forced[0] if forced else None,
             tuple(sorted(banned - set(ends))),
@@ -72,18 +71,18 @@ class SpecialTokens:
         )
 
 
-def _problems(settings: Any) -> Iterator[str]:
+def _problems(settings: Any, pad: int | None, ends: tuple[int, ...]) -> Iterator[str]:
     for name, neutral in _UNSUPPORTED.items():
         if getattr(settings, name, None) not in neutral:
             value = getattr(settings, name)
-            yield f"generation_config.{name} = {value!r} is not supported: remove it"
-    ends = as_tuple(settings.eos_token_id)
-    for name, found in (("eos_token_id", ends), ("pad_token_id", as_tuple(settings.pad_token_id))):
+            yield f"generation_config.{name} = {quoted(value)} is not supported: remove it"
+    for name, found in (("eos_token_id", ends), ("pad_token_id", as_tuple(pad))):
         if not found:
-            yield f"generation_config.{name} = {getattr(settings, name)!r}: a token id is needed"
+            value = quoted(getattr(settings, name))
+            yield f"generation_config.{name} = {value}: a token id is needed"
     penalty = settings.repetition_penalty
     if penalty is not None and not penalty > 0:
-        yield f"generation_config.repetition_penalty = {penalty!r} must be above 0"
+        yield f"generation_config.repetition_penalty = {quoted(penalty)} must be above 0"
     for word in settings.bad_words_ids or []:
         if len(word) != 1:
             yield (
@@ -105,9 +104,15 @@ def as_tuple(tokens: int | list[int] | None) -> tuple[int, ...]:
 
 
 def pad_token(model: PreTrainedModel) -> int | None:
-    """The token that fills up what a model has written; None where it names none."""
+    """The token that fills up what a model has written; None where it names none.
+
+    Many decoder-only models have none: they fill up with their (first) end.
+    """
     pad = model.generation_config.pad_token_id
-    return model.config.pad_token_id if pad is None else pad
+    pad = model.config.pad_token_id if pad is None else pad
+    if pad is None and not model.config.is_encoder_decoder:
+        return next(iter(end_tokens(model)), None)
+    return pad
 
 
 def end_tokens(model: PreTrainedModel) -> tuple[int, ...]:

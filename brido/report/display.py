@@ -30,9 +30,10 @@ def display(metric: str, name: str) -> Column:
     return known_columns().get((metric, name)) or Column(name, better="neither")
 
 
-def metric_label(name: str) -> str:
-    """The metric's name as people write it."""
-    return next((metric.label for metric in all_metrics() if metric.name == name), name)
+def metric_label(name: str, voting: str = "") -> str:
+    """The metric's name as people write it, marked where it is the checker that also votes."""
+    label = next((metric.label for metric in all_metrics() if metric.name == name), name)
+    return f"{label} †" if name == voting else label
 
 
 def arrow(column: Column) -> str:

@@ -29,13 +29,17 @@ INTERVALS = "intervals.json"
 
 @dataclass(frozen=True)
 class Numbers:
-    """What was measured on the test split: per system, as differences, and mean lengths."""
+    """What was measured on the test split: per system, as differences, and mean lengths.
+
+    `base` says which base all of it belongs to (`brido.base`), "" where there is none.
+    """
 
     scores: dict[str, Scores]
     systems: dict[str, Estimates]
     differences: dict[str, Estimates]
     lengths: dict[str, Estimate]
     warnings: list[str]
+    base: str
 
 
 def metrics_of(system: str, metrics: Sequence[str]) -> list[str]:
@@ -46,11 +50,15 @@ def metrics_of(system: str, metrics: Sequence[str]) -> list[str]:
 
 
 def measure(
-    tables: Mapping[str, Mapping[str, Path]], decoded: Mapping[str, Path], settings: ReportSettings
+    tables: Mapping[str, Mapping[str, Path]],
+    decoded: Mapping[str, Path],
+    settings: ReportSettings,
+    base: str = "",
 ) -> Numbers:
     """Means, intervals, paired differences from base, and warnings.
 
-    tables: system -> metric -> its evaluation table; decoded: system -> its summaries.
+    tables: system -> metric -> its evaluation table; decoded: system -> its summaries; base: which
+    base they belong to (`brido.base`).
 
     Raises:
         BridoError: a table is missing or damaged, or tables hold different documents.
@@ -62,14 +70,21 @@ def measure(
     gaps = {f"{name} - base": difference(scores[name], scores["base"], *how) for name in others}
     lengths = {name: mean_length(item, decoded[name], *how) for name, item in systems.items()}
     warnings = [length_warning(lengths, name, settings.length_warning) for name in others]
-    return Numbers(scores, systems, gaps, lengths, [text for text in warnings if text])
+    warnings = [text for text in warnings if text]
+    return Numbers(scores, systems, gaps, lengths, warnings, base)
 
 
-def write_numbers(folder: Path, numbers: Numbers, settings: ReportSettings) -> None:
-    """Write systems/SYSTEM.json, signatures.json and intervals.json below `folder`."""
+def write_numbers(
+    folder: Path, numbers: Numbers, settings: ReportSettings, voting: str = ""
+) -> None:
+    """Write systems/SYSTEM.json, signatures.json and intervals.json below `folder`.
+
+    `voting` is the checker that also voted, if any did: tables mark it.
+    """
     with atomic_folder(folder / "systems") as systems:
         for name, estimates in numbers.systems.items():
-            (systems / f"{name}.json").write_text(_json(system_numbers(estimates)))
+            content = {"base": numbers.base} | system_numbers(estimates)
+            (systems / f"{name}.json").write_text(_json(content))
     signatures = {name: item.signatures for name, item in numbers.scores.items()}
     write_text(folder / "signatures.json", _json(signatures))
     intervals = intervals_json(
@@ -79,7 +94,8 @@ def write_numbers(folder: Path, numbers: Numbers, settings: ReportSettings) -> N
         confidence=settings.confidence,
         seed=settings.seed,
     )
-    write_text(folder / INTERVALS, _json(intervals | {"warnings": numbers.warnings}))
+    more = {"warnings": numbers.warnings, "voting": voting}
+    write_text(folder / INTERVALS, _json({"base": numbers.base} | intervals | more))
 
 
 def _json(value: Any) -> str:
@@ -101,5 +117,7 @@ def shown(folder: Path) -> str:
         raise BridoError(f"{path} is damaged ({error}): `dvc repro -f report`") from None
     systems = {name: read_estimates(item) for name, item in raw["systems"].items()}
     gaps = {name: read_estimates(item) for name, item in raw["differences"].items()}
-    table = summary_table(systems, gaps, raw["bootstrap"]["confidence"])
-    return "\n".join([table, *(f"warning: {text}" for text in raw["warnings"])])
+    table = summary_table(systems, gaps, raw["bootstrap"]["confidence"], raw.get("voting", ""))
+    # Numbers of an older version do not say which.
+    base = [f"All of base {raw['base']}: numbers of another base do not compare"] * ("base" in raw)
+    return "\n".join([table, *base, *(f"warning: {text}" for text in raw["warnings"])])

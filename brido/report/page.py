@@ -1,17 +1,21 @@
 """What the page of a run shows: its numbers, and a seeded sample of the validation documents."""
 
 import random
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
+from brido.report.doubts import DoubtedDocument
 from brido.report.explorer import Page
-from brido.report.explorer.data import Document, MarkedText
+from brido.report.explorer.data import Document, MarkedText, Standing
 from brido.report.explorer.results import result_table
+from brido.report.knowledge import knowledge
 from brido.report.mention_finder import CaseMentions
 from brido.report.numbers import Numbers
 from brido.report.questions import ExaminedDocument
 from brido.report.settings_text import settings_text
+from brido.report.sources import sources_rows
 from brido.report.summary import every_column, headline_columns
 from brido.report.validation import Case
 from brido.report.votes import VoteBin
@@ -30,6 +34,11 @@ def compared(systems: Sequence[str]) -> tuple[str, str]:
     return baseline, "tuned" if "tuned" in systems else systems[-1]
 
 
+def voting_checker(params: Params) -> str:
+    """The checker that has a part in the vote, "" where none has."""
+    return params.support.checker if params.scoring.support_weight else ""
+
+
 def make_page(
     params: Params,
     numbers: Numbers,
@@ -37,13 +46,21 @@ def make_page(
     found: Sequence[CaseMentions],
     bins: Sequence[VoteBin],
     examined: Sequence[ExaminedDocument],
+    votes: Mapping[str, Any],
+    sources: Mapping[str, Any],
+    doubted: Sequence[DoubtedDocument] = (),
 ) -> Page:
-    """The page of a run; `found` are the mentions of `cases`, aligned with them."""
+    """The page of a run; `found` are the mentions of `cases`, aligned.
+
+    `votes` and `sources` are what votes.json and sources.json say.
+    """
     settings = params.report
     size = min(settings.page_documents, len(cases))
     sample = sorted(random.Random(settings.seed).sample(range(len(cases)), size))
     baseline, focus = compared(params.systems)
-    estimates = numbers.systems, numbers.differences
+    voting = voting_checker(params)
+    estimates = numbers.systems, numbers.differences, voting
+    mark = f"† {voting} also voted (scoring.support_weight): it likes what it chose."
     first = next(iter(numbers.scores.values()))
     return Page(
         title="BRIDO: the vote at work",
@@ -61,8 +78,13 @@ def make_page(
             f"Means over {len(first.ids):,} test documents; below them bootstrap intervals "
             f"over documents ({100 * settings.confidence:g} %).",
             "Differences are paired; coloured where the interval leaves out 0.",
+            f"All of base {numbers.base or 'unknown'}: numbers of another base do not compare.",
+            *([mark] if voting else []),
         ],
         examined=examined,
+        knowledge=knowledge(votes),
+        sources=sources_rows(sources),
+        doubted=doubted,
         marks=_WORLD_MARKS if cases and cases[0].facts is not None else _TEXT_MARKS,
         signatures={name: item.signatures for name, item in numbers.scores.items()},
     )
@@ -78,4 +100,16 @@ def _document(case: Case, found: CaseMentions) -> Document:
             for text, mentions in zip(case.candidates, found.candidates, strict=True)
         ],
         np.asarray(case.similarity),
+        _standings(case),
     )
+
+
+def _standings(case: Case) -> list[Standing]:
+    """Nothing where nobody needs to be told apart."""
+    several = len(set(case.sources)) > 1
+    if not several and all(case.eligible):
+        return []
+    return [
+        Standing(source if several else "", votes, eligible)
+        for source, votes, eligible in zip(case.sources, case.voters, case.eligible, strict=True)
+    ]

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from brido.evaluation.question_view import COLUMNS, question_rows
+from brido.report.display import ColumnKey
 from brido.report.metrics import Scores
 from brido.report.validation import chosen_rows
 
@@ -43,7 +44,8 @@ def examine(
     tables: system -> its QAFactEval table and its summaries, baseline first; unless there are two,
     there is nothing to compare.
     """
-    changes = most_changed(*(scores[name] for name in tables)) if len(tables) == 2 else []
+    two = [scores[name] for name in tables]
+    changes = most_changed(*two, (METRIC, SCORE)) if len(two) == 2 else []
     if not changes:
         return []
     wanted = {name for name, _ in changes}
@@ -64,9 +66,11 @@ def examine(
     ]
 
 
-def most_changed(baseline: Scores, focus: Scores, count: int = SHOWN) -> list[tuple[str, float]]:
-    """(id, change of the score) of the `count` documents that changed most, gains first."""
-    before, after = baseline.column(METRIC, SCORE), focus.column(METRIC, SCORE)
+def most_changed(
+    baseline: Scores, focus: Scores, column: ColumnKey, count: int = SHOWN
+) -> list[tuple[str, float]]:
+    """(id, change of a number) of the `count` documents that changed most, gains first."""
+    before, after = baseline.column(*column), focus.column(*column)
     if before is None or after is None:
         return []
     changes = zip(focus.ids, (after - before).tolist(), strict=True)

@@ -12,16 +12,13 @@ def alpha_text(alpha: float) -> str:
 
 def settings_text(params: Params) -> list[tuple[str, str]]:
     """(name, value) pairs of the settings that tell one experiment from another."""
-    generation, training = params.generation, params.training
-    groups = ""
-    if generation.method == "diverse_beam":
-        groups = f", {generation.num_beam_groups} groups, η = {generation.diversity_penalty:g}"
+    training = params.training
     names = {"world": "embedded world", "files": "own files"}
     source = params.data.hub.id if params.data.source == "hub" else names[params.data.source]
     return [
         ("data", source),
         ("base model", params.checkpoints["base"].source),
-        ("candidates", f"N = {generation.num_candidates}, {generation.method}{groups}"),
+        ("candidates", f"N = {params.num_candidates}, {_sources(params)}"),
         ("similarity", f"{params.pairwise.combination}, {params.pairwise.value}"),
         ("weight of the reference", f"α = {alpha_text(params.scoring.alpha)}"),
         ("contrastive weight", f"γ = {training.gamma:g}"),
@@ -32,3 +29,16 @@ def settings_text(params: Params) -> list[tuple[str, str]]:
         ("epochs, batch", f"{training.epochs}, {training.batch_size}"),
         ("seed", str(training.seed)),
     ]
+
+
+def _sources(params: Params) -> str:
+    """How the candidates of each source are made; a single source needs no name."""
+    texts = []
+    for name, source in params.generation.items():
+        text = source.method
+        if source.method == "diverse_beam":
+            text += f", {source.num_beam_groups} groups, η = {source.diversity_penalty:g}"
+        if len(params.generation) > 1:
+            text = f"{source.num_candidates} of {name} ({text})"
+        texts.append(text)
+    return ", ".join(texts)

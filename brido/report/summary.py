@@ -24,15 +24,19 @@ def every_column(systems: Mapping[str, Estimates]) -> list[ColumnKey]:
 
 
 def summary_table(
-    systems: Mapping[str, Estimates], differences: Mapping[str, Estimates], confidence: float
+    systems: Mapping[str, Estimates],
+    differences: Mapping[str, Estimates],
+    confidence: float,
+    voting: str = "",
 ) -> str:
     """The table as plain text, two lines a system: the means, then their intervals.
 
-    A difference whose interval leaves out 0 carries a star.
+    A difference whose interval leaves out 0 carries a star, the metric `voting`, which also voted,
+    a dagger.
     """
     columns = headline_columns(systems)
     rows: list[list[str]] = [
-        ["", *(metric_label(metric) for metric, _ in columns)],
+        ["", *(metric_label(metric, voting) for metric, _ in columns)],
         ["", *(_heading(metric, name) for metric, name in columns)],
     ]
     for name, estimates in systems.items():
@@ -49,6 +53,8 @@ def summary_table(
     note = f"Below each mean its {100 * confidence:g}% bootstrap interval over documents"
     if differences:
         note += "; * the interval of a paired difference leaves out 0"
+    if voting in {metric for metric, _ in columns}:
+        note += "; † this checker also voted (scoring.support_weight): it likes what it chose"
     return "\n".join([*lines, note])
 
 

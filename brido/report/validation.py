@@ -10,13 +10,14 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from brido.errors import BridoError, some
-from brido.tables import CANDIDATES, CORPUS, DECODED, read_batches, similarity_schema
+from brido.tables import CORPUS, DECODED, POOL, read_batches, similarity_schema
 
 
 @dataclass(frozen=True)
 class Case:
     """One document: its text, each system's summary, N candidates and their [N, N+1] matrix.
 
+    Of each candidate: its source, whether it votes, whether it can be elected.
     `facts` is what the corpus knows of the document, None on any corpus but the embedded world.
     """
 
@@ -27,6 +28,9 @@ class Case:
     summaries: dict[str, str]
     candidates: list[str]
     similarity: NDArray[np.float32]
+    sources: list[str]
+    voters: list[bool]
+    eligible: list[bool]
 
 
 def read_cases(
@@ -38,13 +42,13 @@ def read_cases(
         BridoError: a table is missing or damaged, or the tables hold different documents.
     """
     chosen = {
-        row["id"]: row["candidates"]
-        for batch in read_batches(candidates, CANDIDATES, "generate")
+        row["id"]: row
+        for batch in read_batches(candidates, POOL, "pool")
         for row in batch.to_pylist()
     }
     if not chosen:
         return []
-    count = len(next(iter(chosen.values())))
+    count = len(next(iter(chosen.values()))["candidates"])
     matrices: dict[str, NDArray[np.float32]] = {}
     for batch in read_batches(similarity, similarity_schema(count), "pairwise"):
         ids = batch.column("id").to_pylist()
@@ -61,10 +65,13 @@ def read_cases(
             documents[key]["references"],
             documents[key].get("facts"),
             {name: rows[key]["summary"] for name, rows in texts.items()},
-            chosen[key],
+            row["candidates"],
             matrices[key],
+            row["sources"],
+            row["voters"],
+            row["eligible"],
         )
-        for key in chosen
+        for key, row in chosen.items()
     ]
 
 

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from brido.consensus import consensus_scores, ranking
+from brido.consensus import eligible_scores, ranking
 from brido.report.settings_text import alpha_text
+from brido.report.validation import Case
 
 # Upper ends of the bins of the pool share; the lower end is the one before, 0 excluded.
 BINS = (0.2, 0.4, 0.6, 0.8, 1.0)
@@ -50,28 +51,31 @@ class VoteBin:
     elected: dict[str, float]
 
 
-def named_rankings(alpha: float) -> dict[str, float]:
-    """The rankings that the votes figure compares, with their alphas; `alpha` is the run's own."""
+def named_rankings(alpha: float, labelled: bool = True) -> dict[str, float]:
+    """The rankings that the votes figure compares, with their alphas; `alpha` is the run's own.
+
+    labelled: whether there are references that could rank.
+    """
     trained = {f"as trained (α = {alpha_text(alpha)})": alpha} if 0 < alpha < math.inf else {}
-    return {"consensus (α = 0)": 0.0} | trained | {"reference (α = ∞)": math.inf}
+    reference = {"reference (α = ∞)": math.inf} if labelled else {}
+    return {"consensus (α = 0)": 0.0} | trained | reference
 
 
 def cast_votes(
-    similarities: Sequence[NDArray[np.float32]],
+    cases: Sequence[Case],
     mentions: Sequence[Sequence[Sequence[Mention]]],
     rankings: Mapping[str, float],
 ) -> list[Ballot]:
-    """A ballot a document: its matrix [N, N+1] ranked at each alpha, its candidates' mentions."""
+    """A ballot a document: its candidates ranked at each alpha, and their mentions."""
     return [
-        Ballot(
-            found,
-            {
-                name: int(ranking(consensus_scores(similarity, alpha))[0])
-                for name, alpha in rankings.items()
-            },
-        )
-        for similarity, found in zip(similarities, mentions, strict=True)
+        Ballot(found, {name: _elected(case, alpha) for name, alpha in rankings.items()})
+        for case, found in zip(cases, mentions, strict=True)
     ]
+
+
+def _elected(case: Case, alpha: float) -> int:
+    flags = (np.array([flags]) for flags in (case.voters, case.eligible))
+    return int(ranking(eligible_scores(case.similarity[None], alpha, "equation", *flags))[0, 0])
 
 
 def vote_bins(ballots: Sequence[Ballot], bins: Sequence[float] = BINS) -> list[VoteBin]:

@@ -14,7 +14,8 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from brido.errors import BridoError
+from brido.arguments import as_list, as_texts
+from brido.errors import ArgumentError, quoted
 from brido.rouge import kernels, pltrdy, values
 from brido.rouge.tokens import text_bytes
 
@@ -58,12 +59,14 @@ def rouge_matrix(
     precision or recall. A text without tokens scores 0.
 
     Raises:
-        BridoError: an unknown measure or value, or a text that is no str.
+        ArgumentError: an unknown measure or value, one text in place of a list, or a text that is
+            no str.
     """
     _check_choices({"value": (value, tuple(_VALUES)[:3])})
-    for measure in measures:
+    for measure in as_texts("measures", measures):
         _check_choices({"measure": (measure, tuple(_MEASURES))})
-    _check_texts({"predictions": predictions, "targets": targets})
+    predictions = as_texts("predictions", predictions)
+    targets = as_texts("targets", targets)
     found = {name: np.zeros((len(predictions), len(targets))) for name in measures}
     codes = np.array([_MEASURES[name] for name in measures], np.int64)
     for rows in _spans(predictions, _TILE_TEXTS, _TILE_LETTERS, len):
@@ -100,7 +103,8 @@ def similarity_matrix(
     the mean of R by F-measures and R by precisions.
 
     Raises:
-        BridoError: no candidates, a text that is no str, or an unknown choice.
+        ArgumentError: no candidates, one text in place of a list, a text that is no str, or an
+            unknown choice.
     """
     return similarity_batch(
         [candidates],
@@ -127,7 +131,7 @@ def similarity_batch(
     bit, for any number of threads.
 
     Raises:
-        BridoError: as similarity_matrix, or different N; the documents are named by their index.
+        ArgumentError: as similarity_matrix, or different N; the documents are named by their index.
     """
     _check_choices(
         {
@@ -137,7 +141,9 @@ def similarity_batch(
         }
     )
     documents = _checked_documents(candidates, references)
-    size = len(candidates[0]) if documents else 0
+    if threads < 1:
+        raise ArgumentError(f"threads must be at least 1, not {threads}")
+    size = len(documents[0]) - 1 if documents else 0
     similarity = np.zeros((len(documents), size, size + 1), np.float32)
 
     def fill(span: slice) -> None:
@@ -197,28 +203,25 @@ def _spans(
 def _check_choices(choices: dict[str, tuple[str, tuple[str, ...]]]) -> None:
     for name, (choice, known) in choices.items():
         if choice not in known:
-            raise BridoError(f"unknown {name} {choice!r}: choose from {', '.join(known)}")
-
-
-def _check_texts(lists: dict[str, Sequence[str]]) -> None:
-    problems = [
-        f"{name}[{index}] is {text!r}, not a text"
-        for name, texts in lists.items()
-        for index, text in enumerate(texts)
-        if not isinstance(text, str)
-    ]
-    if problems:
-        raise BridoError.from_problems("ROUGE compares texts:", problems)
+            raise ArgumentError(f"unknown {name} {quoted(choice)}: choose from {', '.join(known)}")
 
 
 def _checked_documents(
     candidates: Sequence[Sequence[str]], references: Sequence[str]
 ) -> list[list[str]]:
     """Candidates and reference of each document in one list, checked."""
+    candidates = as_list("candidates", candidates, "a list of texts for each document")
+    references = as_list("references", references, "a list of texts")
     if len(candidates) != len(references):
-        raise BridoError(f"{len(candidates)} lists of candidates but {len(references)} references")
+        raise ArgumentError(
+            f"{len(candidates)} lists of candidates but {len(references)} references"
+        )
     problems = []
     documents = []
+    candidates = [
+        as_list(f"candidates[{index}]", texts, "a list of texts")
+        for index, texts in enumerate(candidates)
+    ]
     size = len(candidates[0]) if candidates else 0
     for index, (texts, reference) in enumerate(zip(candidates, references, strict=True)):
         document = [*texts, reference]
@@ -231,10 +234,10 @@ def _checked_documents(
             problems.append(f"document {index} has {len(texts)} candidates, document 0 has {size}")
         problems += [
             f"document {index}: {'the reference' if place == len(texts) else f'candidate {place}'} "
-            f"is {text!r}, not a text"
+            f"is {quoted(text)}, not a text"
             for place, text in enumerate(document)
             if not isinstance(text, str)
         ]
     if problems:
-        raise BridoError.from_problems("ROUGE compares N texts a document:", problems)
+        raise ArgumentError.from_problems("ROUGE compares N texts a document:", problems, 20)
     return documents

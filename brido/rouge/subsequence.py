@@ -23,7 +23,6 @@ from brido.rouge.vectors import I32, I64, Emitter
 LANES = 64  # target sentences of at most SHORT_TOKENS tokens compared at once, 32 bits each
 SHORT_TOKENS = 31
 LONG_LANES = 8  # target sentences of any length compared at once, in limbs of 64 bits
-LONG_TOKENS = 63  # tokens in the first limb, and 64 in each further one
 
 _SHORT = ir.VectorType(I32, 16)
 _GROUPS = range(LANES // 16)

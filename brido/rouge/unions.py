@@ -19,7 +19,7 @@ from brido.rouge.subsequence import (
     mark_short,
     merge_short,
 )
-from brido.rouge.vectors import compiled
+from brido.rouge.vectors import ROOM, compiled, entry
 
 _MIX = np.uint64(0x9E3779B97F4A7C15)
 
@@ -91,8 +91,11 @@ def _link(sentences, text_sentences, predictions, first_target):
     return total
 
 
-@njit
-def find_unions(token_types, types, bounds, text_sentences, predictions, first_target, stride):
+# Cached by itself: it takes longer to compile than all around it.
+@entry()
+def find_unions(
+    token_types, types, bounds, text_sentences, predictions, first_target, stride, room=ROOM
+):
     """The document's Sentences and their unions, uint64 [units * stride], a column a prediction.
 
     bounds [sentences + 1] are places in token_types, text_sentences [texts + 1] in bounds. The

@@ -15,16 +15,18 @@ from numba import njit, types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
+from brido.compiling import cached
+
 I1, I8, I32, I64 = (ir.IntType(bits) for bits in (1, 8, 32, 64))
 
 
-# numba's cache of machine code looks at the file of the kernel alone, not at what the kernel calls.
-# So only entries are cached, and each has an argument with this default, which is in the cache's
-# key: after an edit anywhere in the room no old machine code runs.
+# numba's cache of machine code looks at the file of a function alone, not at what that calls. So
+# whatever is cached has an argument with this default, which is in the cache's key: after an edit
+# anywhere in the room no old machine code runs.
 ROOM = zlib.crc32(
     b"".join(file.read_bytes() for file in sorted(Path(__file__).parent.glob("*.py")))
 )
-entry = functools.partial(njit, cache=True, nogil=True)
+entry = functools.partial(cached, nogil=True)
 
 # Functions that create no arrays do without reference counts: counting costs an atomic instruction
 # for every array of every call. Helpers of hot loops are inlined as well.

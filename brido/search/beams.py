@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import torch
 
-from brido.search.bans import ban_tokens, penalise_repeats
+from brido.search.bans import ban_tokens, behind_prompts, penalise_repeats
 from brido.search.groups import Choice, Step, choose
 from brido.search.hypotheses import Hypotheses
 from brido.search.top_k import row_top_k
@@ -32,6 +32,7 @@ class Search:
         device: torch.device,
     ) -> None:
         self.steps, self.special, self.settings, self.device = steps, special, settings, device
+        self.prompts = steps.prompts if settings.count_prompt else None
         beams, groups = settings.num_beams, settings.num_beam_groups
         self.beams, self.groups, self.size = beams, groups, beams // groups
         length = settings.max_length
@@ -85,7 +86,7 @@ class Search:
         prefix = [*self.steps.given]
         if self.special.forced_first is not None and self.settings.max_length > len(prefix) + 1:
             prefix.append(self.special.forced_first)
-        ids = torch.tensor(prefix, device=self.device)
+        ids = torch.tensor(prefix, dtype=torch.long, device=self.device)
         self.history[:, :, : len(prefix)] = ids
         logits = self.steps.start(ids.expand(len(self.active), -1), self.beams)
         return len(prefix), logits
@@ -99,14 +100,14 @@ class Search:
             torch.log_softmax(log_probabilities, -1, out=log_probabilities)
         else:
             log_probabilities = log_probabilities.log_softmax(-1)
-        history = self.history[:, :rows, :length].flatten(0, 1)
+        history = behind_prompts(self.history[:, :rows, :length].flatten(0, 1), self.prompts)
         penalty = self.special.repetition_penalty
         penalise_repeats(log_probabilities, history, penalty)
         ban_tokens(
             log_probabilities,
             history,
             self.special,
-            settings.min_length,
+            length < settings.min_length,
             settings.no_repeat_ngram_size,
         )
         found = row_top_k(log_probabilities, self.beams + len(self.special.ends))
@@ -167,6 +168,8 @@ class Search:
         self.hypotheses.keep(left)
         self.history = self.history.index_select(0, left)
         self.running = self.running.index_select(0, left)
+        if self.prompts is not None:
+            self.prompts = self.prompts.index_select(0, left)
         self.steps.keep(left, self.beams)
         return True
 

@@ -8,6 +8,8 @@ on a processor and operators elsewhere. Among equal values these loops keep the 
 import numpy as np
 from numba import njit
 
+from brido.compiling import cached
+
 # The columns of a lane when the best of a long row are looked for.
 DEPTH = 16
 
@@ -42,7 +44,7 @@ def _lane_maxima(row, depth, maxima):
             maxima[lane] = value if value > maxima[lane] else maxima[lane]
 
 
-@njit(cache=True, nogil=True)
+@cached(nogil=True)
 def top_k(values, best, columns):
     """Fill best float32 [R, K] and columns int64 [R, K] from values [R, V], K <= V.
 
@@ -86,7 +88,7 @@ def _is_end(token, ends):
     return False
 
 
-@njit(cache=True, nogil=True)
+@cached(nogil=True)
 def choose_groups(
     values, tokens, running, done, cost, penalty, vocabulary, ends, pad, found, following
 ):

@@ -3,26 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Annotated, Any
 
-from pydantic import ValidationError
+from pydantic import Field, ValidationError
 
-from brido.errors import BridoError
-from brido.section import Section
+from brido.errors import ArgumentError, quoted
+from brido.section import Exponent, Section, Size
+
+_COLDEST = 1e-6
 
 
 class Lengths(Section):
     """What holds for every way to pick the next token, in transformers' names and defaults.
 
-    min_length and max_length count tokens as transformers does: with the start token of an
-    encoder-decoder. A score is the sum of log-probabilities over the number of written tokens to
-    the power length_penalty.
+    min_length and max_length count an encoder-decoder's start token, as transformers does, and
+    only what is written behind a prompt, as its min_new_tokens and max_new_tokens. A score is the
+    sum of log-probabilities over the number of written tokens to the power length_penalty.
     """
 
-    length_penalty: float = 1.0
-    min_length: int = 0
-    max_length: int = 20
-    no_repeat_ngram_size: int = 0
+    length_penalty: Exponent = 1.0
+    min_length: Size = 0
+    max_length: Size = 20
+    no_repeat_ngram_size: Size = 0
 
     def problems(self) -> Iterator[str]:
         """What does not fit together."""
@@ -43,9 +45,9 @@ class BeamSettings(Lengths):
     length.
     """
 
-    num_beams: int = 1
-    num_beam_groups: int = 1
-    diversity_penalty: float = 0.0
+    num_beams: Size = 1
+    num_beam_groups: Size = 1
+    diversity_penalty: Annotated[float, Field(le=1e12)] = 0.0
     early_stopping: bool | str = False
 
     def problems(self) -> Iterator[str]:
@@ -60,18 +62,25 @@ class BeamSettings(Lengths):
         if self.diversity_penalty < 0:
             yield f"diversity_penalty ({self.diversity_penalty}) must not be negative"
         if self.early_stopping not in (True, False, "never"):
-            yield f"early_stopping must be true, false or never, not {self.early_stopping!r}"
+            yield f"early_stopping must be true, false or never, not {quoted(self.early_stopping)}"
 
 
 class _Engine(Section):
-    """Settings that a caller makes: what is wrong with them is a BridoError."""
+    """Settings that a caller makes: what is wrong with them is a BridoError.
+
+    count_prompt: whether no_repeat_ngram_size and a model's repetition penalty see a decoder-only
+    model's prompt too, as in transformers, which forbids copying from a document; False: only what
+    is written.
+    """
+
+    count_prompt: bool = True
 
     def __init__(self, **settings: Any) -> None:
-        """Raises BridoError with every problem"""
+        """Raises ArgumentError with every problem"""
         try:
             super().__init__(**settings)
         except ValidationError as error:
-            raise BridoError.from_problems(
+            raise ArgumentError.from_problems(
                 f"these {type(self).__name__} do not fit together:", _sentences(error)
             ) from None
 
@@ -98,21 +107,37 @@ class SearchSettings(_Engine, BeamSettings):
             )
 
 
-class NucleusSettings(Lengths):
-    """Sampling from the fewest tokens whose probability reaches top_p (Holtzman et al., 2020)."""
+class TruncationSettings(Lengths):
+    """Sampling from what temperature and truncation leave, in transformers' names and order.
+
+    top_k: so many tokens, 0 is all; top_p: the fewest whose probability reaches so much; min_p: at
+    least so much of the likeliest one's probability; epsilon_cutoff: at least so much probability.
+    """
 
     temperature: float = 1.0
+    top_k: int = 0
     top_p: float = 1.0
+    min_p: float = 0.0
+    epsilon_cutoff: float = 0.0
 
     def problems(self) -> Iterator[str]:
         yield from super().problems()
-        if self.temperature <= 0:
-            yield f"temperature ({self.temperature}) must be positive"
+        if not _COLDEST <= self.temperature <= 1 / _COLDEST:
+            yield (
+                f"temperature ({self.temperature}) must be from {_COLDEST} to {1 / _COLDEST:g}: "
+                "beyond, float32 has no such probabilities"
+            )
         if not 0 < self.top_p <= 1:
             yield f"top_p ({self.top_p}) must be above 0 and at most 1"
+        if self.top_k < 0:
+            yield f"top_k ({self.top_k}) must not be negative: 0 keeps all tokens"
+        for name in ("min_p", "epsilon_cutoff"):
+            value = getattr(self, name)
+            if not 0 <= value < 1:
+                yield f"{name} ({value}) must be at least 0 and below 1"
 
 
-class SamplingSettings(_Engine, NucleusSettings):
+class SamplingSettings(_Engine, TruncationSettings):
     """Sampling, and how many samples of a document are wanted."""
 
     num_return_sequences: int = 1
@@ -123,10 +148,16 @@ class SamplingSettings(_Engine, NucleusSettings):
             yield "num_return_sequences must be at least 1"
 
 
+def check_settings(settings: Any, wanted: type[_Engine]) -> None:
+    """Nothing; ArgumentError where an engine is given other settings than its own."""
+    if not isinstance(settings, wanted):
+        raise ArgumentError(f"settings must be {wanted.__name__}(...), not {quoted(settings)}")
+
+
 def _sentences(error: ValidationError) -> Iterator[str]:
     for item in error.errors():
         if item["type"] == "value_error":
             yield from str(item["ctx"]["error"]).split("\n")
         else:
             key = ".".join(map(str, item["loc"]))
-            yield f"{key}: {item['msg']}, not {item['input']!r}"
+            yield f"{key}: {item['msg']}, not {quoted(item['input'])}"

@@ -1,56 +1,57 @@
-"""Sections generation, text, pairwise, scoring, training and decoding: the method itself."""
+"""The method itself: generation, documents, pool, pairwise, scoring, training, decoding, text."""
 
 import sys
 from collections.abc import Iterator
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal, get_args
 
 from pydantic import Field, create_model
 
+from brido.models.settings import LoraSettings
 from brido.search.settings import (
     BeamSettings,
-    NucleusSettings,
     SamplingSettings,
     SearchSettings,
+    TruncationSettings,
 )
 from brido.section import (
     Alpha,
     Count,
+    Exponent,
+    Name,
     NonNegative,
+    Number,
+    Part,
     Positive,
     Section,
     Share,
+    Size,
     Variant,
     choose_by_default,
 )
 
+# What a source that asks no checkpoint writes for it: DVC reads the key of every source.
+NO_CHECKPOINT = "none"
 
-class _Generation(Variant):
-    """`generation`, whatever its method: how many candidates, and of which documents."""
+
+class _Source(Variant):
+    """`generation.SOURCE`, whatever its method: how many candidates of each document."""
 
     chooser = "method"
 
     num_candidates: Positive = 16
-    train_documents: Positive | None = 600
-    validation_documents: Positive | None = 300
-    empty_documents: Literal["refuse", "leave_out"] = "refuse"
-
-    def problems(self) -> Iterator[str]:
-        """A vote needs two."""
-        yield from super().problems()
-        if self.num_candidates < 2:
-            yield "num_candidates must be at least 2: one candidate has nobody to agree"
+    checkpoint: str
 
 
-class DiverseBeamGeneration(_Generation, BeamSettings):
-    """`generation` by diverse beam search; every keep_every-th result is a candidate."""
+class DiverseBeamGeneration(_Source, BeamSettings):
+    """`generation.SOURCE` by diverse beam search; every keep_every-th result is a candidate."""
 
     method: Literal["diverse_beam"] = "diverse_beam"
     keep_every: Positive = 1
     # Where params.yaml leaves these out, they are not the engine's defaults.
-    num_beams: int = 16
-    num_beam_groups: int = 2
-    diversity_penalty: float = 0.1
-    max_length: int = 64
+    num_beams: Size = 16
+    num_beam_groups: Size = 16
+    diversity_penalty: NonNegative = 1.0
+    max_length: Size = 64
     early_stopping: Literal[True, False, "never"] = True
 
     def problems(self) -> Iterator[str]:
@@ -65,41 +66,80 @@ class DiverseBeamGeneration(_Generation, BeamSettings):
     def search(self) -> SearchSettings:
         """What the engine is asked for: keep_every times as many results as candidates."""
         wanted = self.num_candidates * self.keep_every
-        return SearchSettings(**_shared(self, BeamSettings), num_return_sequences=wanted)
+        return SearchSettings(
+            **_shared(self, BeamSettings), num_return_sequences=wanted, count_prompt=False
+        )
 
 
-class SamplingGeneration(_Generation, NucleusSettings):
-    """`generation` by sampling; the seed and a document's id decide what is drawn for it."""
+class SamplingGeneration(_Source, TruncationSettings):
+    """`generation.SOURCE` by sampling; the seed and a document's id decide what is drawn for it."""
 
     method: Literal["sampling"]
     seed: Count = 0
     # As above.
     top_p: float = 0.95
-    max_length: int = 64
+    max_length: Size = 64
 
     def search(self) -> SamplingSettings:
         """What the engine is asked for: a sample a candidate."""
         wanted = self.num_candidates
-        return SamplingSettings(**_shared(self, NucleusSettings), num_return_sequences=wanted)
+        return SamplingSettings(
+            **_shared(self, TruncationSettings), num_return_sequences=wanted, count_prompt=False
+        )
 
 
 class CandidateFiles(Section):
-    """`generation.files`: the user's own candidates (columns id, candidates), a file a split."""
+    """`generation.SOURCE.files`: the user's own candidates (id, candidates), a file a split."""
 
-    train: str
-    validation: str
+    train: Name
+    validation: Name
+    test: Name | None = None
 
 
-class FilesGeneration(_Generation):
-    """`generation` from the user's own files."""
+class FilesGeneration(_Source):
+    """`generation.SOURCE` from the user's own files."""
 
     method: Literal["files"]
+    checkpoint: Literal["none"]
     files: CandidateFiles
 
 
-# `generation`: the N candidates of every document.
-GenerationSettings = Annotated[
-    DiverseBeamGeneration | SamplingGeneration | FilesGeneration,
+# Request fields that have a key of their own, or would change what an answer is.
+_RESERVED = {"model", "messages", "n", "stream", "logprobs", "top_logprobs", "seed", "temperature",
+             "top_p", "max_tokens"}  # fmt: skip
+
+
+class EndpointGeneration(_Source):
+    """`generation.SOURCE` from an OpenAI-compatible server, a sample a candidate."""
+
+    method: Literal["endpoint"]
+    checkpoint: Literal["none"]
+    endpoint: str = "default"
+    model: Name
+    revision: Name | None = None
+    temperature: Annotated[float, Field(ge=0, le=2)] | None = 1.0
+    top_p: Annotated[float, Field(gt=0, le=1)] | None = 1.0
+    max_answer_tokens: Positive | None = 256
+    seed: Count | None = 0
+    extra_parameters: dict[str, Any] = Field(default_factory=dict)
+    max_missing_fraction: Share = 0.0
+
+    def problems(self) -> Iterator[str]:
+        """What contradicts itself."""
+        yield from super().problems()
+        if self.temperature == 0 and self.num_candidates > 1:
+            yield (
+                "temperature: at 0 every sample is the same answer, paid for "
+                f"{self.num_candidates} times: raise it, or set num_candidates to 1"
+            )
+        taken = sorted(_RESERVED & set(self.extra_parameters))
+        if taken:
+            yield f"extra_parameters: {', '.join(taken)} cannot be set here"
+
+
+# `generation.SOURCE`: one of the sources of candidates.
+SourceSettings = Annotated[
+    DiverseBeamGeneration | SamplingGeneration | EndpointGeneration | FilesGeneration,
     Field(discriminator="method"),
     choose_by_default("method", "diverse_beam"),
 ]
@@ -108,6 +148,36 @@ GenerationSettings = Annotated[
 def _shared(settings: Section, section: type[Section]) -> dict[str, object]:
     """The values of the keys that `section` declares."""
     return {name: getattr(settings, name) for name in section.model_fields}
+
+
+class DocumentsSettings(Section):
+    """`documents`: which documents get candidates, the first of each split, from every source."""
+
+    train: Positive | None = 200
+    validation: Positive | None = 300
+    test: Literal[0] | None = None
+    empty: Literal["refuse", "leave_out"] = "refuse"
+
+    @property
+    def splits(self) -> tuple[str, ...]:
+        """The splits that have candidates."""
+        return ("train", "validation") + (("test",) if self.test is None else ())
+
+
+# What `brido.candidates.cleaning` takes off a candidate.
+CleaningRule = Literal["think", "refusal", "markdown", "preamble", "label", "quotes"]
+CLEANING_RULES: tuple[CleaningRule, ...] = get_args(CleaningRule)
+
+
+class PoolSettings(Section):
+    """`pool`: how candidates are cleaned, who may be elected, and what becomes of documents where
+    too few may."""
+
+    clean: list[CleaningRule] = list(CLEANING_RULES)
+
+    eligible: list[str] | None = None
+    minimum: Annotated[int, Field(ge=2)] = 2
+    too_few: Literal["refuse", "leave_out"] = "refuse"
 
 
 class TextSettings(Section):
@@ -130,6 +200,15 @@ class ScoringSettings(Section):
 
     alpha: Alpha = 0.0
     normalization: Literal["equation", "listing"] = "equation"
+    voters: Literal["equal", "probability"] = "equal"
+    temperature: Annotated[float, Field(gt=0)] = 1.0
+    support_weight: Share = 0.0
+    unit: Literal["summary", "sentence"] = "summary"
+
+    def problems(self) -> Iterator[str]:
+        """The listing knows one kind of vote."""
+        if self.normalization == "listing" and self.voters != "equal":
+            yield "voters: probability goes with normalization `equation`, not with `listing`"
 
 
 class ValidationSettings(Section):
@@ -144,24 +223,29 @@ class TrainingSettings(Section):
     """`training`: Eq. 1 and 3."""
 
     seed: Count = 0
-    epochs: Positive = 1
+    epochs: Positive = 3
     batch_size: Positive = 8
     optimizer: Literal["adam", "adamw"] = "adamw"
     weight_decay: NonNegative = 0.0
-    learning_rate: Annotated[float, Field(gt=0, allow_inf_nan=False)] = 6e-4
+    learning_rate: Number = 2e-4
     schedule: Literal["noam", "linear"] = "linear"
     warmup_steps: Count = 0
-    max_gradient_norm: Annotated[float, Field(gt=0)] | None = 1.0
+    max_gradient_norm: Number | None = 1.0
     gamma: NonNegative = 80.0
-    length_penalty: float = 1.5
-    likelihood_scale: Annotated[float, Field(gt=0)] = 1.0
+    length_penalty: Exponent = 1.5
+    likelihood_scale: Number = 1.0
     margin: NonNegative = 0.0245
     margin_kind: Literal["difference", "fixed"] = "difference"
+    min_gap: Annotated[float, Field(ge=0, lt=1)] = 0.0
     reduction: Literal["listing", "sum"] = "listing"
     gold_weight: NonNegative = 0.0
     gold_margin: NonNegative = 0.0
-    label_smoothing: Share = 0.1
-    max_candidate_tokens: Positive = 64
+    label_smoothing: Part = 0.1
+    cross_entropy: Literal["reference", "elected"] = "reference"
+    anchor: Literal["base"] | None = None
+    lora: LoraSettings | None = None
+    # One would be the end token or a first word alone.
+    max_candidate_tokens: Annotated[Size, Field(ge=2)] = 64
     keep: Literal["last", "best_ranker", "best_generator"] = "last"
     validation: ValidationSettings = ValidationSettings()
 

@@ -2,22 +2,31 @@
 
 import math
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from brido.corpus.settings import DataSettings, WorldData
+from brido.errors import quoted, short, some
 from brido.models.settings import CheckpointSettings, ReadingSettings
 from brido.section import Section
 from brido.settings.evaluation import EvaluationSettings, ReportSettings
 from brido.settings.method import (
+    NO_CHECKPOINT,
     DecodingSettings,
     DiverseBeamGeneration,
-    GenerationSettings,
+    DocumentsSettings,
+    EndpointGeneration,
     PairwiseSettings,
+    PoolSettings,
     ScoringSettings,
+    SourceSettings,
     TextSettings,
     TrainingSettings,
 )
 from brido.settings.runtime import RuntimeSettings
+from brido.support.settings import MentionsSupport, SupportSettings
+
+# Systems that no checkpoint writes: the corpus' own, and a vote on base's candidates.
+_MADE = ("reference", "elected")
 
 
 class Params(Section):
@@ -27,12 +36,15 @@ class Params(Section):
     text: TextSettings = TextSettings()
     checkpoints: dict[str, CheckpointSettings]
     reading: dict[str, ReadingSettings] = {"default": ReadingSettings()}
-    generation: GenerationSettings = DiverseBeamGeneration()
+    documents: DocumentsSettings = DocumentsSettings()
+    generation: dict[str, SourceSettings] = {"base": DiverseBeamGeneration(checkpoint="base")}
+    pool: PoolSettings = PoolSettings()
     pairwise: PairwiseSettings = PairwiseSettings()
+    support: SupportSettings = MentionsSupport()
     scoring: ScoringSettings = ScoringSettings()
     training: TrainingSettings = TrainingSettings()
     decoding: DecodingSettings = DecodingSettings()
-    systems: list[str] = ["reference", "base", "tuned"]
+    systems: list[str] = ["reference", "base", "elected", "tuned"]
     decoded_systems: list[str] = ["base", "tuned"]
     evaluation: EvaluationSettings = EvaluationSettings()
     report: ReportSettings = ReportSettings()
@@ -44,9 +56,16 @@ class Params(Section):
         own = self.reading.get("base" if name == "tuned" else name, default)
         return default.model_copy(update=own.model_dump(exclude_unset=True))
 
+    @property
+    def num_candidates(self) -> int:
+        """N, the candidates of a document from all sources together."""
+        return sum(source.num_candidates for source in self.generation.values())
+
     def problems(self) -> Iterator[str]:
         """What the sections demand of each other."""
         yield from self._systems()
+        yield from self._sources()
+        yield from self._pool()
         yield from self._reading()
         yield from self._listing()
 
@@ -54,45 +73,141 @@ class Params(Section):
         """What is wrong with the names of checkpoints and systems."""
         if "base" not in self.checkpoints:
             yield "checkpoints: `base` is missing: it is the model that is tuned"
-        if {"tuned", "reference"} & set(self.checkpoints):
-            yield "checkpoints: `tuned` and `reference` are made by the pipeline"
+        if {*_MADE, "tuned"} & set(self.checkpoints):
+            yield "checkpoints: `tuned`, `elected` and `reference` are made by the pipeline"
         if "default" in self.checkpoints:
             yield "checkpoints: `default` is no name: in `reading` it stands for all of them"
-        for name in self.checkpoints:
-            # It names a folder and a stage of DVC.
-            if not re.fullmatch(r"[A-Za-z0-9_]+", name):
-                yield f"checkpoints: {name!r} must be of letters, digits and _ alone"
+        if NO_CHECKPOINT in self.checkpoints:
+            yield f"checkpoints: `{NO_CHECKPOINT}` is no name: sources without a checkpoint say it"
+        yield from _bad_names("checkpoints", self.checkpoints)
+        for name, checkpoint in self.checkpoints.items():
+            form = "embedded" if checkpoint.source == "embedded" else "fine_tuning"
+            learns = getattr(checkpoint, form)
+            if learns and learns.world and self.data.source != "world":
+                yield (
+                    f"checkpoints.{name}.{form}.world: there is no world where data.source is "
+                    f"{self.data.source}; write null, and it learns from the training split"
+                )
         for key in ("systems", "decoded_systems"):
             names = getattr(self, key)
             if len(set(names)) < len(names):
-                yield f"{key}: a name stands twice in {names}"
-        models = [name for name in self.systems if name != "reference"]
+                yield f"{key}: a name stands twice in {quoted(names)}"
+        if "reference" in self.systems and not self.data.labelled:
+            yield (
+                f"systems: data.{self.data.source}.summary_column is null, so there are no "
+                "references: remove `reference`"
+            )
+        if self.scoring.alpha and not self.data.labelled:
+            yield (
+                f"scoring.alpha: {self.scoring.alpha:g} asks the reference, and "
+                f"data.{self.data.source}.summary_column is null: without references only 0 has a "
+                "meaning"
+            )
+        models = [name for name in self.systems if name not in _MADE]
         if models != self.decoded_systems:
             yield (
-                f"decoded_systems: must be systems without reference, {models}, "
-                f"not {self.decoded_systems}"
+                f"decoded_systems: must be systems without reference and elected, "
+                f"{quoted(models)}, not {quoted(self.decoded_systems)}"
             )
         if not models:
             yield "systems: none of them writes summaries: name base, tuned or a checkpoint"
+        elif "base" not in models:
+            yield "systems: base is missing: what is elected, and tuned, is compared with it"
+        if "elected" in self.systems and "test" not in self.documents.splits:
+            yield (
+                "systems: elected needs candidates of the test documents: documents.test: null, "
+                "or leave elected out"
+            )
         unknown = [name for name in models if name not in {*self.checkpoints, "tuned"}]
         if unknown:
-            yield f"systems: {unknown} are no keys of checkpoints (nor `tuned`)"
+            yield f"systems: {quoted(unknown)} are no keys of checkpoints (nor `tuned`)"
+
+    def _sources(self) -> Iterator[str]:
+        """What is wrong with the names of sources, their checkpoints and their number."""
+        yield from _bad_names("generation", self.generation)
+        known = ", ".join(self.checkpoints)
+        for name, source in self.generation.items():
+            asked, key = source.checkpoint, f"generation.{name}.checkpoint"
+            if isinstance(source, EndpointGeneration):
+                yield from self._endpoint(name, source)
+            elif asked == NO_CHECKPOINT and source.method != "files":
+                yield f"{key}: method {source.method} asks one of checkpoints: {known}"
+            elif asked not in {*self.checkpoints, NO_CHECKPOINT}:
+                yield f"{key}: {quoted(asked)} is no key of checkpoints; known here: {known}"
+            lacks = source.method == "files" and source.files.test is None
+            if lacks and "test" in self.documents.splits:
+                yield (
+                    f"generation.{name}.files.test: name a file, or set documents.test to 0 and "
+                    "leave the system elected out"
+                )
+        if self.num_candidates < 2:
+            yield (
+                "generation: num_candidates must be at least 2 over all sources: one candidate "
+                "has nobody to agree"
+            )
+
+    def _endpoint(self, name: str, source: EndpointGeneration) -> Iterator[str]:
+        """What is wrong with the names that belong to an endpoint."""
+        servers = ["default", *self.runtime.endpoints]
+        if source.endpoint not in servers:
+            yield (
+                f"generation.{name}.endpoint: {source.endpoint!r} is no key of runtime.endpoints; "
+                f"known here: {', '.join(servers)}"
+            )
+        if name in self.checkpoints:
+            yield (
+                f"generation.{name}: a checkpoint has this name, and `reading` could not tell "
+                "them apart: give the endpoint another one"
+            )
+        elif self.reading_of(name).prompt is None:
+            yield (
+                f"reading.{name}.prompt: an endpoint has to be told what to write, for instance "
+                "'Summarize this text in one sentence:\\n\\n{{ document }}'"
+            )
+
+    def _pool(self) -> Iterator[str]:
+        """`pool.eligible` names sources, with enough candidates."""
+        sources = list(self.generation)
+        names = sources if self.pool.eligible is None else self.pool.eligible
+        if not set(names) <= set(sources) or len(set(names)) < len(names):
+            yield (
+                f"pool.eligible: {quoted(names)} must be keys of generation "
+                f"({', '.join(sources)}), each once; null: all of them"
+            )
+            return
+        count = sum(self.generation[name].num_candidates for name in names)
+        if count < self.pool.minimum and self.num_candidates >= 2:
+            yield (
+                f"pool.minimum: {self.pool.minimum} candidates that can be elected are more than "
+                f"{', '.join(names) or 'none'} of pool.eligible together have ({count})"
+            )
 
     def _reading(self) -> Iterator[str]:
         """`reading` names checkpoints."""
-        known = ["default", *self.checkpoints]
+        asked = [name for name, one in self.generation.items() if one.method == "endpoint"]
+        known = ["default", *self.checkpoints, *asked]
         for name in self.reading:
             if name == "tuned":
                 yield "reading.tuned: tuned reads as base does: put its keys into reading.base"
             elif name not in known:
-                yield f"reading.{name}: no key of checkpoints; known here: {', '.join(known)}"
+                yield (
+                    f"reading.{short(name)}: no key of checkpoints and no endpoint of generation; "
+                    f"known here: {some(known)}"
+                )
 
     def _listing(self) -> Iterator[str]:
         """The listing's normalisation exists for the alphas of its ranking modes alone."""
-        half = self.generation.num_candidates - 1
+        half = self.num_candidates - 1
         known = {0, 1, half, math.inf}
         if self.scoring.normalization == "listing" and self.scoring.alpha not in known:
             yield (
                 f"scoring.alpha: normalization `listing` knows 0, 1, {half} (N-1) and inf, "
                 f"not {self.scoring.alpha}; use normalization `equation`"
             )
+
+
+def _bad_names(section: str, names: Iterable[str]) -> Iterator[str]:
+    """The names of a mapping that can name no folder and no stage of DVC."""
+    for name in names:
+        if not re.fullmatch(r"[A-Za-z0-9_]+", name):
+            yield f"{section}: {quoted(name)} must be of letters, digits and _ alone"

@@ -21,15 +21,19 @@ from brido.training.documents import RankedDocument
 
 
 class Batch(NamedTuple):
-    """B documents with their references and candidates.
+    """B documents with what the cross-entropy teaches and what is ranked.
 
-    sources: the documents [B, S]; targets: text 0 of a document is the reference, the rest its
-    candidates [B, 1 + N, T]; scores [B, N] float64, best first.
+    sources: the documents [B, S]; targets: text 0 of a document is the cross-entropy's, the rest
+    its candidates [B, 1 + N, T]; scores [B, N] float64, best first. eligible [B, N]: False where a
+    document has fewer candidates than others (None: all have N). anchor [B, 1 + N]: what is taken
+    off f(S) before the ranking, or None.
     """
 
     sources: Sources
     targets: Targets
     scores: Tensor
+    eligible: Tensor | None = None
+    anchor: Tensor | None = None
 
     @property
     def tokens(self) -> int:
@@ -38,14 +42,25 @@ class Batch(NamedTuple):
 
     def to(self, device: torch.device) -> Batch:
         """The same batch on `device`."""
-        ids, lengths = (part.to(device, non_blocking=True) for part in self.targets)
-        scores = self.scores.to(device, non_blocking=True)
-        return Batch(self.sources.to(device), Targets(ids, lengths), scores)
+
+        def moved(part: Tensor) -> Tensor:
+            return part.to(device, non_blocking=True)
+
+        return Batch(
+            self.sources.to(device),
+            Targets(*map(moved, self.targets)),
+            moved(self.scores),
+            None if self.eligible is None else moved(self.eligible),
+            None if self.anchor is None else moved(self.anchor),
+        )
 
 
 @dataclass(frozen=True)
 class Batches:
     """Documents to batches: `language` reads and writes, texts are cut to max_candidate_tokens.
+
+    elected: the cross-entropy teaches the best candidate, not the reference; a document without a
+    reference does so anyway. key: the setting that an error names.
 
     Raises:
         BridoError: the model has fewer positions than a text may have tokens.
@@ -53,36 +68,47 @@ class Batches:
 
     language: LanguageModel
     max_candidate_tokens: int
+    elected: bool = False
+    key: str = "training.max_candidate_tokens"
 
     def __post_init__(self) -> None:
         language = self.language
-        positions = language.family.positions(language.model.config)
+        room = language.family.room(language.model.config, language.reading)
         # The given token comes on top, but the last one is never read.
         longest = self.max_candidate_tokens
-        if positions is not None and longest > positions:
+        if room is not None and longest > room:
             raise BridoError(
-                f"training.max_candidate_tokens: the model has {positions} positions, not "
-                f"{longest}; lower it"
+                f"{self.key}: the model has {room} positions for a text, not {longest}; lower it"
             )
 
+    def target(self, document: RankedDocument) -> str:
+        """The text that the cross-entropy teaches."""
+        if document.reference is None or self.elected:
+            return document.candidates[0]
+        return document.reference
+
     def target_tokens(self, documents: Sequence[RankedDocument]) -> int:
-        """How many reference tokens the cross-entropy of these documents averages over."""
-        references = [[document.reference] for document in documents]
-        targets = self.language.write(references, None, self.max_candidate_tokens)
+        """How many tokens the cross-entropy of these documents averages over."""
+        texts = [[self.target(document)] for document in documents]
+        targets = self.language.write(texts, None, self.max_candidate_tokens)
         return int(targets.lengths.sum())
 
     def batch(self, documents: Sequence[RankedDocument], candidates: bool = True) -> Batch:
-        """The tensors of some documents; without `candidates` the references alone (N = 0)."""
+        """The tensors of some documents; without `candidates` no ranked ones (N = 0)."""
         sources = self.language.read([document.document for document in documents])
-        texts = [
-            [document.reference, *(document.candidates if candidates else [])]
-            for document in documents
-        ]
-        scores = [document.scores if candidates else [] for document in documents]
+        counts = [len(document.scores) if candidates else 0 for document in documents]
+        width = max(counts)
+        rows, scores = [], []
+        for document, count in zip(documents, counts, strict=True):
+            ranked = document.candidates[:count]
+            rows.append([self.target(document), *ranked, *[""] * (width - count)])
+            scores.append([*document.scores[:count], *[0.0] * (width - count)])
+        places = torch.arange(width)
         return Batch(
             sources,
-            self.language.write(texts, sources, self.max_candidate_tokens),
-            torch.tensor(scores, dtype=torch.float64).view(len(documents), -1),
+            self.language.write(rows, sources, self.max_candidate_tokens),
+            torch.tensor(scores, dtype=torch.float64).view(len(documents), width),
+            None if min(counts) == width else places < torch.tensor(counts)[:, None],
         )
 
 

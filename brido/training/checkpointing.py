@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import os
 import pickle
-import shutil
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -15,6 +15,7 @@ from transformers import PreTrainedModel
 
 from brido.atomic import atomic_file
 from brido.errors import BridoError
+from brido.training.kept import FINISHED, made_with
 
 
 @dataclass
@@ -25,7 +26,8 @@ class RunState:
     functions of seed and update. interval: sums since the last row of `history`. best: for each
     kind (`best_ranker`, `best_generator`) its value and update. worse: validations in a row whose
     loss was above the first interval's; waited: validations since the last better one.
-    micro_batch: candidates at once, where memory forced fewer than were asked for.
+    micro_batch: candidates at once, where memory forced fewer than were asked for. last_losses:
+    those of the last tenth of the updates. finished: why it is over, empty until then.
     """
 
     update: int = 0
@@ -35,28 +37,37 @@ class RunState:
     worse: int = 0
     waited: int = 0
     micro_batch: int | None = None
+    last_losses: list[float] = field(default_factory=list)
     finished: str = ""
+
+    @classmethod
+    def of(cls, content: dict[str, Any]) -> RunState:
+        """The state that was written as `content`."""
+        best = {kind: tuple(value) for kind, value in content["best"].items()}
+        return cls(**content | {"best": best})
 
 
 class Checkpoints:
-    """The folder of one run: state.pt, and the best weights as best_KIND-UPDATE.pt.
+    """The folder of one run: state.pt and the best weights, best_KIND-UPDATE.pt; finished.pt.
 
-    Best weights carry their update in the name, and only those that the state on disk does not
+    Only what is trained is written: the weights that need gradients, or the whole model where all
+    do. Best weights carry their update in the name, and only those that the state on disk does not
     mention are removed: wherever a run is killed, the state finds the weights it speaks of.
     """
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.state_file = folder / "state.pt"
+        self.finished_file = folder / FINISHED
 
     def save(self, state: RunState, model: PreTrainedModel, optimizer: Optimizer) -> None:
         """Replace the state on disk, then remove best weights that it no longer mentions."""
         content = {
             "run": asdict(state),
-            "model": model.state_dict(),
+            "model": trained_weights(model),
             "optimizer": optimizer.state_dict(),
         }
-        _save(content, self.state_file)
+        save_tensors(content, self.state_file)
         current = {self._best_file(kind, update) for kind, (_, update) in state.best.items()}
         for file in self.folder.glob("best_*.pt"):
             if file not in current:
@@ -70,31 +81,48 @@ class Checkpoints:
         """
         if not self.state_file.is_file():
             return None
-        content = _load(self.state_file)
+        content = load_tensors(self.state_file)
         self._load_weights(content["model"], self.state_file, model)
         optimizer.load_state_dict(content["optimizer"])
-        run = content["run"]
-        run["best"] = {kind: tuple(value) for kind, value in run["best"].items()}
-        return RunState(**run)
+        return RunState.of(content["run"])
 
     def save_best(self, kind: str, update: int, model: PreTrainedModel) -> None:
         """Keep the model's weights as the best of `kind` as of `update`."""
-        _save(model.state_dict(), self._best_file(kind, update))
+        save_tensors(trained_weights(model), self._best_file(kind, update))
 
     def load_best(self, kind: str, update: int, model: PreTrainedModel) -> None:
         """Put the best weights of `kind` into the model; BridoError as in `load`."""
         path = self._best_file(kind, update)
-        self._load_weights(_load(path), path, model)
+        self._load_weights(load_tensors(path), path, model)
 
-    def clear(self) -> None:
-        """Remove the folder: call it when the run's output is in place."""
-        shutil.rmtree(self.folder, ignore_errors=True)
+    def finish(self, state: RunState, model: PreTrainedModel) -> None:
+        """Keep the run's result, and nothing else of it."""
+        content = {"run": asdict(state), "model": trained_weights(model), "code": made_with()}
+        save_tensors(content, self.finished_file)
+        self._remove_state()
+
+    def load_finished(self, model: PreTrainedModel) -> RunState | None:
+        """The end of this run, its weights put into the model; None unless today's code made it."""
+        if not self.finished_file.is_file():
+            return None
+        content = load_tensors(self.finished_file)
+        if content["code"] != made_with():
+            return None
+        self._load_weights(content["model"], self.finished_file, model)
+        os.utime(self.finished_file)  # as new: the oldest is removed first
+        self._remove_state()
+        return RunState.of(content["run"])
+
+    def _remove_state(self) -> None:
+        for file in self.folder.glob("*.pt"):
+            if file != self.finished_file:
+                file.unlink(missing_ok=True)
 
     def _best_file(self, kind: str, update: int) -> Path:
         return self.folder / f"{kind}-{update:06d}.pt"
 
     def _load_weights(self, weights: dict[str, Tensor], path: Path, model: PreTrainedModel) -> None:
-        own = model.state_dict()
+        own = trained_weights(model)
         problems = [f"{name}: not in the model" for name in sorted(weights.keys() - own.keys())]
         problems += [f"{name}: missing" for name in sorted(own.keys() - weights.keys())]
         problems += [
@@ -108,16 +136,28 @@ class Checkpoints:
                 problems,
                 limit=5,
             )
-        model.load_state_dict(weights)
+        model.load_state_dict(weights, strict=False)
 
 
-def _save(content: Any, path: Path) -> None:
+def trained_weights(model: PreTrainedModel) -> dict[str, Tensor]:
+    """What training changes: the whole state where all weights train, else those that do."""
+    frozen = {name for name, weight in model.named_parameters() if not weight.requires_grad}
+    state = model.state_dict()
+    if not frozen:
+        return state
+    trained = {name for name, weight in model.named_parameters() if weight.requires_grad}
+    return {name: state[name] for name in sorted(trained)}
+
+
+def save_tensors(content: Any, path: Path) -> None:
+    """Write tensors, numbers and texts to `path`, whole or not at all."""
     # Given a path instead of a file, torch's own writer does not say that the disk is full.
     with atomic_file(path) as temporary, temporary.open("wb") as file:
         torch.save(content, file)
 
 
-def _load(path: Path) -> Any:
+def load_tensors(path: Path) -> Any:
+    """What `save_tensors` wrote; BridoError where the file is damaged."""
     try:
         return torch.load(path, map_location="cpu", weights_only=True)
     except (OSError, RuntimeError, EOFError, KeyError, ValueError, pickle.UnpicklingError) as error:

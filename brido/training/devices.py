@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import torch
 from accelerate import Accelerator
+from accelerate.utils import DistributedType
 from transformers import PreTrainedModel
 
 from brido.device import computing_device, inference_dtype
 from brido.errors import BridoError
 from brido.settings import RuntimeSettings
+
+# Ways to run that leave a process with a part of the weights.
+SHARDED = {DistributedType.FSDP, DistributedType.DEEPSPEED, DistributedType.MEGATRON_LM}
 
 
 def make_accelerator(runtime: RuntimeSettings) -> Accelerator:
@@ -17,6 +21,9 @@ def make_accelerator(runtime: RuntimeSettings) -> Accelerator:
     Matrix products run in bfloat16 under `precision: bfloat16`, and under `auto` where the device
     computes in it; weights and sums stay in float32. Never float16: PEGASUS and T5 overflow in it.
     Apple's GPUs have no float64, which scores are, so a processor trains there.
+
+    Raises:
+        BridoError: a launcher that shards the model: here every process holds all of it.
     """
     device = computing_device(runtime.device, runtime.threads)
     if device.type == "cuda" and device.index is not None:
@@ -24,7 +31,14 @@ def make_accelerator(runtime: RuntimeSettings) -> Accelerator:
     bfloat16 = runtime.precision == "bfloat16" or (
         runtime.precision == "auto" and inference_dtype(device) == torch.bfloat16
     )
-    return Accelerator(cpu=device.type == "cpu", mixed_precision="bf16" if bfloat16 else "no")
+    found = Accelerator(cpu=device.type == "cpu", mixed_precision="bf16" if bfloat16 else "no")
+    if found.distributed_type in SHARDED:
+        raise BridoError(
+            f"BRIDO_LAUNCH asks for {found.distributed_type.value}, and training holds the whole "
+            "model in every process: launch with --multi_gpu instead; where memory is short, set "
+            "training.lora, runtime.gradient_checkpointing or runtime.candidate_micro_batch"
+        )
+    return found
 
 
 def checkpoint_layers(model: PreTrainedModel) -> None:

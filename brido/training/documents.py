@@ -9,17 +9,17 @@ from typing import NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from brido.errors import BridoError, some
-from brido.tables import CANDIDATES, CORPUS, SCORES, read_columns, read_metadata
+from brido.errors import BridoError, quoted, some
+from brido.tables import CORPUS, POOL, SCORES, read_columns, read_metadata
 from brido.work.shards import content_hash
 
 
 class RankedDocument(NamedTuple):
-    """A source, its reference, and its N candidates with their scores, best first."""
+    """A source, its reference if it has one, and the candidates that can be elected, best first."""
 
     id: str
     document: str
-    reference: str
+    reference: str | None
     candidates: list[str]
     scores: list[float]
 
@@ -27,15 +27,19 @@ class RankedDocument(NamedTuple):
 class RankedDocuments(Sequence[RankedDocument]):
     """The documents that training can learn an order from.
 
-    A document with fewer than two distinct candidates has no order: it is left out, and its id is
-    kept in `skipped`. The texts stay in Arrow's buffers until they are asked for.
+    A candidate that cannot be elected (its score is NaN) is none here: it did not end, or its
+    source may not be elected, and nobody should learn from it. A document with fewer than two
+    distinct others has no order: it is left out, and its id is kept in `skipped`. `unlabelled`
+    counts the documents without a reference. The texts stay in Arrow's buffers until they are
+    asked for.
     """
 
     def __init__(self, corpus: pa.Table, candidates: pa.Table, scores: pa.Table) -> None:
         """Join the tables by id.
 
-        corpus: id, document, summary; candidates: id, candidates; scores: id, scores, order. Rows
-        of candidates and scores correspond; corpus may hold more documents, in any order.
+        corpus: id, document, summary; candidates: id, candidates, eligible; scores: id, scores,
+        order. Rows of candidates and scores correspond; corpus may hold more documents, in any
+        order.
 
         Raises:
             BridoError: ids, numbers of candidates or orders that do not belong together.
@@ -47,21 +51,27 @@ class RankedDocuments(Sequence[RankedDocument]):
         # Left in their chunks: a single one could not hold 2 GiB of text, which CNN/DM's has.
         self._corpus, self._candidates = corpus, candidates
         self.scores, self.order = _checked_scores(candidates, scores)
-        distinct = [len(set(texts)) for texts in _pylists(candidates["candidates"])]
+        self._eligible = np.isfinite(self.scores)
+        distinct = [
+            len({text for text, counts in zip(texts, row, strict=True) if counts})
+            for texts, row in zip(_pylists(candidates["candidates"]), self._eligible, strict=True)
+        ]
         self._rows = [row for row, count in enumerate(distinct) if count > 1]
         self._corpus_rows = [where[ids[row]] for row in self._rows]
         self.skipped = [ids[row] for row, count in enumerate(distinct) if count < 2]
+        without = np.array(corpus["summary"].is_null().to_pylist(), dtype=bool)
+        self.unlabelled = int(without[self._corpus_rows].sum())
 
     def skipped_note(self, split: str) -> str:
         """What was left out, in words."""
         return (
-            f"{len(self.skipped):,} {split} documents have fewer than two distinct candidates and "
-            f"are left out: {some(self.skipped)}"
+            f"{len(self.skipped):,} {split} documents have fewer than two distinct candidates "
+            f"that can be elected and are left out: {some(self.skipped)}"
         )
 
     @property
     def num_candidates(self) -> int:
-        """N, the same for every document."""
+        """N, the most that a document can have."""
         return self.scores.shape[1]
 
     def __len__(self) -> int:
@@ -75,7 +85,7 @@ class RankedDocuments(Sequence[RankedDocument]):
     def __getitem__(self, index: int) -> RankedDocument:  # type: ignore[override]
         row, corpus_row = self._rows[index], self._corpus_rows[index]
         texts = self._candidates["candidates"][row].as_py()
-        order = self.order[row]
+        order = [place for place in self.order[row] if self._eligible[row, place]]
         return RankedDocument(
             self._candidates["id"][row].as_py(),
             self._corpus["document"][corpus_row].as_py(),
@@ -83,6 +93,24 @@ class RankedDocuments(Sequence[RankedDocument]):
             [texts[place] for place in order],
             self.scores[row][order].tolist(),
         )
+
+
+class Pairs(Sequence[RankedDocument]):
+    """Documents with references and without candidates, for maximum likelihood."""
+
+    num_candidates = 0
+    unlabelled = 0
+
+    def __init__(self, pairs: Sequence[tuple[str, str]]) -> None:
+        """`pairs` are documents and references."""
+        self._pairs = pairs
+
+    def __len__(self) -> int:
+        return len(self._pairs)
+
+    def __getitem__(self, index: int) -> RankedDocument:  # type: ignore[override]
+        document, reference = self._pairs[index]
+        return RankedDocument(str(index), document, reference, [], [])
 
 
 def read_ranked(corpus: Path, candidates: Path, scores: Path) -> RankedDocuments:
@@ -99,7 +127,7 @@ def read_ranked(corpus: Path, candidates: Path, scores: Path) -> RankedDocuments
         )
     return RankedDocuments(
         read_columns(corpus, CORPUS, "download", ["id", "document", "summary"]),
-        read_columns(candidates, CANDIDATES, "generate", ["id", "candidates"]),
+        read_columns(candidates, POOL, "pool", ["id", "candidates", "eligible"]),
         read_columns(scores, SCORES, "score", ["id", "scores", "order"]),
     )
 
@@ -152,18 +180,19 @@ def _checked_scores(candidates: pa.Table, scores: pa.Table) -> tuple[np.ndarray,
         row = int(wrong.argmax())
         raise BridoError(
             f"scores and candidates do not belong together: {int(wrong.sum())} documents, first "
-            f"{ids[row]!r}, with {counts[row]} candidates, {score_counts[row]} scores and "
+            f"{quoted(ids[row])}, with {counts[row]} candidates, {score_counts[row]} scores and "
             f"{order_counts[row]} places in the order where {counts[0]} are expected; "
             "make both again (`dvc repro score`)"
         )
     values = np.array(scores["scores"].to_pylist(), dtype=np.float64)
     order = np.array(scores["order"].to_pylist(), dtype=np.int64)
     expected = np.argsort(-values, axis=1, kind="stable")
-    unsorted = (order != expected).any(1) | ~np.isfinite(values).all(1)
+    eligible = np.array(candidates["eligible"].to_pylist(), dtype=bool)
+    unsorted = (order != expected).any(1) | (np.isfinite(values) != eligible).any(1)
     if unsorted.any():
         row = int(unsorted.argmax())
         raise BridoError(
             f"the scores table is damaged: the order of {int(unsorted.sum())} documents, first "
-            f"{ids[row]!r}, is not that of their scores; make it again (`dvc repro -f score`)"
+            f"{quoted(ids[row])}, is not that of their scores; make it again (`dvc repro -f score`)"
         )
     return values, order

@@ -3,10 +3,12 @@
 Pure functions of tensors: no model, no file, no global state.
 """
 
-from typing import Literal
+from typing import Any, Literal
 
 import torch
 from torch import Tensor
+
+from brido.errors import ArgumentError, quoted
 
 MarginKind = Literal["difference", "fixed"]
 Reduction = Literal["listing", "sum"]
@@ -21,11 +23,14 @@ def contrastive_loss(
     gold_log_likelihood: Tensor | None = None,
     gold_margin: float = 0.0,
     gold_weight: float = 0.0,
+    eligible: Tensor | None = None,
+    min_gap: float = 0.0,
 ) -> Tensor:
     """The ranking loss of Eq. 1, a scalar: every better candidate should be the likelier one.
 
-    log_likelihood [B, N] is f(S), scores [B, N] the consensus scores, candidates best first. The
-    pair i < j costs max(0, f(S_j) - f(S_i) + m_ij), where m_ij is (score_i - score_j) * margin
+    log_likelihood [B, N] is f(S), scores [B, N] the consensus scores. Candidates may stand in any
+    order: they are ranked by their scores, equal ones as they stand. Of the best first, the pair
+    i < j costs max(0, f(S_j) - f(S_i) + m_ij), where m_ij is (score_i - score_j) * margin
     (`difference`) or (j - i) * margin (`fixed`).
 
     `listing`, the paper's code: for every offset d = j - i the mean over the batch and the N - d
@@ -42,29 +47,50 @@ def contrastive_loss(
 
     `sum` gives 0.7; `listing` gives (0.7 + 0) / 2 + 0 / 1 = 0.35.
 
+    eligible [B, N] bool: a candidate with False is as if it were not there: it is in no pair, and
+    ranks, offsets and means count the others. Of a document with fewer than two nothing remains but
+    its place among the documents; likelihood and score of such a candidate must be finite.
+    Pairs whose scores differ by less than min_gap cost nothing; they stay in the means' counts.
+
     Raises:
-        ValueError: shapes that do not fit, an unknown kind or reduction, gold_weight without
-            gold_log_likelihood.
+        ArgumentError: no numbers, shapes that do not fit, an unknown kind or reduction, gold_weight
+            without gold_log_likelihood.
     """
+    log_likelihood = _floating("log_likelihood", log_likelihood)
+    scores = _floating("scores", scores).to(log_likelihood.device)
+    if gold_log_likelihood is not None:
+        gold_log_likelihood = _floating("gold_log_likelihood", gold_log_likelihood)
     _check(log_likelihood, scores, margin_kind, reduction, gold_log_likelihood, gold_weight)
-    documents, candidates = log_likelihood.shape
-    rank = torch.arange(candidates, device=log_likelihood.device)
-    offset = rank[None, :] - rank[:, None]
+    if eligible is None:
+        eligible = torch.ones_like(log_likelihood, dtype=torch.bool)
+    # Another order would cost another number and say nothing; sorting what is sorted changes none.
+    order = scores.argsort(dim=1, descending=True, stable=True)
+    log_likelihood, scores, eligible = (
+        part.gather(1, order) for part in (log_likelihood, scores, eligible)
+    )
+    documents, candidates = len(log_likelihood), eligible.sum(1)
+    rank = eligible.cumsum(1) - 1
+    offset = rank[:, None, :] - rank[:, :, None]
     if margin_kind == "difference":
         required = (scores[:, :, None] - scores[:, None, :]) * margin
     else:
-        required = (offset.to(log_likelihood.dtype) * margin)[None]
+        required = offset.to(log_likelihood.dtype) * margin
     required = required.to(log_likelihood.dtype)
     violation = log_likelihood[:, None, :] - log_likelihood[:, :, None] + required
     # A pair at offset d is one of N - d; the weight undoes that where the listing takes a mean.
-    weight = (offset > 0).to(log_likelihood.dtype)
+    pairs = (offset > 0) & eligible[:, :, None] & eligible[:, None, :]
+    weight = pairs.to(log_likelihood.dtype)
     if reduction == "listing":
-        weight = weight / (candidates - offset.clamp(min=1)).clamp(min=1)
+        weight = weight / (candidates[:, None, None] - offset.clamp(min=1)).clamp(min=1)
+    if min_gap:
+        weight = weight * ((scores[:, :, None] - scores[:, None, :]) >= min_gap)
     loss = (violation.clamp(min=0) * weight).sum() / documents
     if gold_log_likelihood is None or gold_weight == 0:
         return loss
-    gold = (log_likelihood - gold_log_likelihood[:, None] + gold_margin).clamp(min=0)
-    gold_loss = gold.mean() if reduction == "listing" else gold.sum() / documents
+    gold = (log_likelihood - gold_log_likelihood[:, None] + gold_margin).clamp(min=0) * eligible
+    if reduction == "listing":
+        gold = gold / candidates[:, None].clamp(min=1)
+    gold_loss = gold.sum() / documents
     return loss + gold_weight * gold_loss
 
 
@@ -89,6 +115,16 @@ def combined_loss(cross_entropy: Tensor, contrastive: Tensor | float, gamma: flo
     return cross_entropy + gamma * contrastive
 
 
+def _floating(name: str, values: Any) -> Tensor:
+    try:
+        tensor = torch.as_tensor(values)
+    except (TypeError, ValueError, RuntimeError) as error:
+        raise ArgumentError(f"{name} must be a tensor: {error}") from None
+    if not tensor.is_floating_point():
+        raise ArgumentError(f"{name} must hold floating-point numbers, not {tensor.dtype}")
+    return tensor
+
+
 def _check(
     log_likelihood: Tensor,
     scores: Tensor,
@@ -98,17 +134,17 @@ def _check(
     gold_weight: float,
 ) -> None:
     if log_likelihood.ndim != 2 or scores.shape != log_likelihood.shape:
-        raise ValueError(
+        raise ArgumentError(
             "log_likelihood and scores must both be [documents, candidates], not "
             f"{list(log_likelihood.shape)} and {list(scores.shape)}"
         )
     if margin_kind not in ("difference", "fixed"):
-        raise ValueError(f"margin_kind must be difference or fixed, not {margin_kind!r}")
+        raise ArgumentError(f"margin_kind must be difference or fixed, not {quoted(margin_kind)}")
     if reduction not in ("listing", "sum"):
-        raise ValueError(f"reduction must be listing or sum, not {reduction!r}")
+        raise ArgumentError(f"reduction must be listing or sum, not {quoted(reduction)}")
     if gold_weight and gold is None:
-        raise ValueError("gold_weight needs gold_log_likelihood")
+        raise ArgumentError("gold_weight needs gold_log_likelihood")
     if gold is not None and gold.shape != log_likelihood.shape[:1]:
-        raise ValueError(
+        raise ArgumentError(
             f"gold_log_likelihood must be [{log_likelihood.shape[0]}], not {list(gold.shape)}"
         )

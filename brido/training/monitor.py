@@ -4,24 +4,23 @@ from __future__ import annotations
 
 import math
 import time
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-import torch
 from accelerate import Accelerator
 from accelerate.utils import broadcast_object_list
 
 from brido.training.checkpointing import Checkpoints, RunState
 from brido.training.history import write_history
+from brido.training.task import Task
 from brido.training.update import DivergedError, Updater, UpdateReport
-from brido.training.validation import GENERATOR_MEASURE, RANKER_MEASURE, validate_ranker
-
-if TYPE_CHECKING:
-    from brido.training.loop import Task
+from brido.training.validation import GENERATOR_MEASURE, RANKER_MEASURE
 
 # A loss that stays this much above the first interval's for this many validations diverges.
 DIVERGED_VALIDATIONS = 5
 DIVERGED_FACTOR = 1.05
 MEASURES = {"best_ranker": RANKER_MEASURE, "best_generator": GENERATOR_MEASURE}
+# The last losses of a run are those of this share of its updates.
+LAST_SHARE = 0.1
 SUMMED = ("loss", "cross_entropy", "contrastive", "gradient_norm")
 
 
@@ -34,12 +33,19 @@ class Monitor:
         checkpoints: Checkpoints,
         accelerator: Accelerator,
         state: RunState,
-        documents_at_once: int,
     ) -> None:
-        self.task, self.checkpoints, self.accelerator = task, checkpoints, accelerator
-        self.state, self.documents_at_once = state, documents_at_once
+        self.task, self.checkpoints = task, checkpoints
+        self.accelerator, self.state = accelerator, state
         self._tokens = 0.0
         self._started = time.monotonic()
+
+    @property
+    def due(self) -> bool:
+        """Whether a row of the history is due: at the start, every so often, and at the end."""
+        state, task = self.state, self.task
+        if state.history and state.history[-1]["update"] == state.update:
+            return False
+        return state.update % task.every == 0 or state.update == task.updates
 
     def note(self, report: UpdateReport) -> None:
         """Count one update in the running interval."""
@@ -49,6 +55,8 @@ class Monitor:
         interval["updates"] = interval.get("updates", 0) + 1
         interval["learning_rate"] = report.learning_rate
         self._tokens += report.tokens
+        if self.state.update > self.task.updates - max(1, int(self.task.updates * LAST_SHARE)):
+            self.state.last_losses.append(report.loss)
         if self.state.update == 1:
             # The losses of the first update were measured before it: they are the base model's.
             row = self.state.history[0]
@@ -58,28 +66,32 @@ class Monitor:
     def summary(self, report: UpdateReport) -> str:
         """The present loss, tau and speed, for a line of progress."""
         speed = self._tokens / max(time.monotonic() - self._started, 1e-9)
-        tau = self.state.history[-1].get(RANKER_MEASURE, math.nan)
+        tau = self.state.history[-1].get(RANKER_MEASURE)
+        ranked = "" if tau is None else (
+            f" (cross-entropy {report.cross_entropy:.4g}, contrastive {report.contrastive:.4g}), "
+            f"tau {tau:.3f}"
+        )  # fmt: skip
         return (
-            f"loss {report.loss:.4g} (cross-entropy {report.cross_entropy:.4g}, contrastive "
-            f"{report.contrastive:.4g}), tau {tau:.3f}, rate {report.learning_rate:.2g}, "
+            f"loss {report.loss:.4g}{ranked}, rate {report.learning_rate:.2g}, "
             f"{speed:,.0f} tokens/s"
         )
 
-    def validate(self, updater: Updater) -> None:
+    def validate(self) -> None:
         """Add a row to the history; keep better weights; decide whether the run is over.
 
         Raises:
             DivergedError: the loss has been above its first value for too long.
         """
         state = self.state
-        row = self._interval_row(updater)
+        row = self._interval_row()
         # One process measures while the others wait, so that all decide on the same numbers.
-        measures = self._measures() if self.accelerator.is_main_process else {}
+        main = self.accelerator.is_main_process
+        measures = self.task.measures(self.accelerator.autocast) if main else {}
         row |= broadcast_object_list([measures])[0]
         state.history.append(row)
         better = self._keep_best(row)
         self.write_history()
-        self._judge(row, better, updater.plan.updates)
+        self._judge(row, better)
         self._tokens, self._started = 0.0, time.monotonic()
         state.interval = {}
 
@@ -88,34 +100,17 @@ class Monitor:
         if self.accelerator.is_main_process:
             self.checkpoints.save(self.state, self.task.model, updater.optimizer)
 
-    def _interval_row(self, updater: Updater) -> dict[str, Any]:
+    def _interval_row(self) -> dict[str, Any]:
         state, interval = self.state, self.state.interval
         count = interval.get("updates", 0)
         row: dict[str, Any] = {
             "update": state.update,
-            "epoch": state.update / updater.plan.updates_per_epoch,
+            "epoch": state.update / self.task.updates_per_epoch,
             "learning_rate": interval.get("learning_rate", math.nan),
         }
         for name in SUMMED:
             row[name] = interval[name] / count if count else math.nan
         return row
-
-    def _measures(self) -> dict[str, float]:
-        task = self.task
-        measures = validate_ranker(
-            task.model,
-            task.batches,
-            task.validation,
-            task.settings.length_penalty,
-            self.documents_at_once,
-            self.accelerator.autocast,
-        )
-        if task.generator is not None:
-            task.model.eval()
-            with torch.no_grad(), self.accelerator.autocast():
-                measures |= task.generator(task.language)
-            task.model.train()
-        return measures
 
     def _keep_best(self, row: dict[str, Any]) -> set[str]:
         """The kinds of which these weights are the best so far; they are written down."""
@@ -129,9 +124,9 @@ class Monitor:
                     self.checkpoints.save_best(kind, self.state.update, self.task.model)
         return better
 
-    def _judge(self, row: dict[str, Any], better: set[str], updates: int) -> None:
-        state, settings = self.state, self.task.settings
-        decisive = "best_generator" if settings.keep == "best_generator" else "best_ranker"
+    def _judge(self, row: dict[str, Any], better: set[str]) -> None:
+        state, task = self.state, self.task
+        decisive = "best_generator" if task.keep == "best_generator" else "best_ranker"
         state.waited = 0 if decisive in better else state.waited + 1
         first = next((r["loss"] for r in state.history[1:]), math.nan)
         state.worse = state.worse + 1 if row["loss"] > first * DIVERGED_FACTOR else 0
@@ -140,15 +135,14 @@ class Monitor:
                 f"the loss, {row['loss']:.4g} at update {state.update}, was above its first value "
                 f"({first:.4g}) for {state.worse} validations"
             )
-        patience = settings.validation.patience
-        if state.update >= updates:
+        if state.update >= task.updates:
             state.finished = "all updates done"
-        elif patience is not None and state.waited >= patience:
+        elif task.patience is not None and state.waited >= task.patience:
             best = state.best.get(decisive)
             since = f"since update {best[1]}" if best else "at all: none gave a value"
             state.finished = f"no better validation {since}"
 
     def write_history(self) -> None:
-        """Write metrics/training.csv as it stands."""
-        if self.accelerator.is_main_process:
+        """Write the history as it stands."""
+        if self.accelerator.is_main_process and self.task.history_file is not None:
             write_history(self.task.history_file, self.state.history)

@@ -15,11 +15,13 @@ class SampleGenerator:
     """Decodes the documents with the model's own search settings and measures the summaries.
 
     `measure` gets one summary per document and returns named measures, `rouge` among them where
-    training keeps the best generator.
+    training keeps the best generator. A decoder-only model that does not say how many tokens it
+    writes writes at most `longest`.
     """
 
     documents: Sequence[str]
     documents_at_once: int
+    longest: int
     measure: Callable[[list[str]], dict[str, float]]
 
     def __call__(self, language: LanguageModel) -> dict[str, float]:
@@ -29,8 +31,10 @@ class SampleGenerator:
     def summaries(self, language: LanguageModel) -> list[str]:
         """The best hypothesis of every document, white space tidied."""
         model = language.model
-        own = own_search(model.generation_config.to_dict())
-        settings = SearchSettings(**own, num_return_sequences=1)
+        config, behind_prompts = model.generation_config, not model.config.is_encoder_decoder
+        limit = self.longest if behind_prompts and config.max_new_tokens is None else None
+        own = own_search(config.to_dict(), {"max_length": limit}, behind_prompts)
+        settings = SearchSettings(**own, num_return_sequences=1, count_prompt=False)
         texts: list[str] = []
         for start in range(0, len(self.documents), self.documents_at_once):
             part = self.documents[start : start + self.documents_at_once]

@@ -23,12 +23,6 @@ def learning_rate(
     return highest * (total - update + 1) / (total - warmup)
 
 
-def highest_rates(
-    total: int, highest: float, warmup: int, schedule: Schedule
-) -> tuple[float, float]:
-    """The largest rate that a run of `total` updates reaches, and the one that was meant."""
-    reached = max(
-        learning_rate(update, total, highest, warmup, schedule) for update in range(1, total + 1)
-    )
-    meant = highest * max(warmup, 1) ** -0.5 if schedule == "noam" else highest
-    return reached, meant
+def highest_rate(highest: float, warmup: int, schedule: Schedule) -> float:
+    """The largest rate that these settings ask for; a run shorter than its warm-up stays below."""
+    return highest * max(warmup, 1) ** -0.5 if schedule == "noam" else highest

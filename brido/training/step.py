@@ -30,10 +30,14 @@ class ContrastiveStep(nn.Module):
     sum of their losses and gradients is the same.
     """
 
-    def __init__(self, model: PreTrainedModel, settings: TrainingSettings) -> None:
+    def __init__(
+        self, model: PreTrainedModel, settings: TrainingSettings, min_gap: float = 0.0
+    ) -> None:
+        """`min_gap`: pairs whose scores differ by less do not train."""
         super().__init__()
         self.model = model
         self.settings = settings
+        self.min_gap = min_gap
 
     def forward(
         self, batch: Batch, tokens: int, documents: int, micro_batch: int | None = None
@@ -55,21 +59,26 @@ class ContrastiveStep(nn.Module):
         )
         contrastive = torch.zeros_like(cross_entropy)
         if batch.scores.shape[1]:
-            contrastive = self._contrastive(statistics, batch.scores)
+            contrastive = self._contrastive(statistics, batch)
             contrastive = contrastive * (len(batch.scores) / documents)
         loss = combined_loss(cross_entropy, contrastive, self.settings.gamma)
         return StepLoss(loss, cross_entropy.detach(), contrastive.detach())
 
-    def _contrastive(self, statistics: SequenceStatistics, scores: Tensor) -> Tensor:
+    def _contrastive(self, statistics: SequenceStatistics, batch: Batch) -> Tensor:
         settings = self.settings
-        likelihood = normalized(statistics, settings.length_penalty) * settings.likelihood_scale
+        likelihood = normalized(statistics, settings.length_penalty)
+        if batch.anchor is not None:
+            likelihood = likelihood - batch.anchor
+        likelihood = likelihood * settings.likelihood_scale
         return contrastive_loss(
             likelihood[:, 1:],
-            scores,
+            batch.scores,
             settings.margin,
             settings.margin_kind,
             settings.reduction,
             gold_log_likelihood=likelihood[:, 0],
             gold_margin=settings.gold_margin,
             gold_weight=settings.gold_weight,
+            eligible=batch.eligible,
+            min_gap=self.min_gap,
         )

@@ -12,10 +12,8 @@ from accelerate import Accelerator
 from torch.optim import Optimizer
 
 from brido.errors import BridoError
-from brido.settings import TrainingSettings
-from brido.training.batches import Batches, Plan, chunk_seed, share
-from brido.training.documents import RankedDocument, RankedDocuments
-from brido.training.schedule import learning_rate
+from brido.training.batches import chunk_seed, share
+from brido.training.task import Descent, Task, Work
 
 
 class UpdateReport(NamedTuple):
@@ -39,75 +37,69 @@ class DivergedError(BridoError):
 
 @dataclass
 class Updater:
-    """Turns the documents of an update into a step of the optimizer.
+    """Turns the examples of an update into a step of the optimizer.
 
-    step: the (wrapped) ContrastiveStep. chunk: documents that run together. micro_batch: candidates
-    of a document that run together, None for all; halved when memory runs out.
+    step: the task's, wrapped by accelerate. micro_batch: candidates of a document that run
+    together, None for all; halved when memory runs out.
     """
 
+    task: Task
+    descent: Descent
     step: torch.nn.Module
     optimizer: Optimizer
-    batches: Batches
-    documents: RankedDocuments
-    plan: Plan
-    settings: TrainingSettings
     accelerator: Accelerator
-    chunk: int
     micro_batch: int | None
 
     def run(self, update: int) -> UpdateReport:
-        """Do update `update` (1 to plan.updates).
+        """Do update `update` (1 to task.updates).
 
         Raises:
-            DivergedError: the loss is no finite number; the weights are as before.
+            DivergedError: the loss or its gradient is no finite number; the weights are as before.
             BridoError: the device's memory is too small even for one candidate at a time.
         """
-        settings = self.settings
-        rate = learning_rate(
-            update, self.plan.updates, settings.learning_rate, settings.warmup_steps,
-            settings.schedule,
-        )  # fmt: skip
+        rate = self.descent.rate(update)
         for group in self.optimizer.param_groups:
             group["lr"] = rate
         sums = self._gradients(update)
-        if not math.isfinite(sums[0]):
-            self.optimizer.zero_grad(set_to_none=True)
-            raise DivergedError(f"the loss of update {update} is {sums[0]}")
+        self._check_finite("loss", sums[0], update)
         norm = math.nan
-        if settings.max_gradient_norm is not None:
+        if self.descent.max_gradient_norm is not None:
             parameters = self.step.parameters()
-            norm = float(self.accelerator.clip_grad_norm_(parameters, settings.max_gradient_norm))
+            largest = self.descent.max_gradient_norm
+            norm = float(self.accelerator.clip_grad_norm_(parameters, largest))
+            self._check_finite("gradient", norm, update)
         self.optimizer.step()
         self.optimizer.zero_grad(set_to_none=True)
         return UpdateReport(sums[0], sums[1], sums[2], rate, norm, sums[3])
 
+    def _check_finite(self, what: str, value: float, update: int) -> None:
+        if not math.isfinite(value):
+            self.optimizer.zero_grad(set_to_none=True)
+            raise DivergedError(f"the {what} of update {update} is {value}")
+
     def _gradients(self, update: int) -> list[float]:
         """Accumulate the gradients; losses and tokens, summed over all processes."""
-        documents = [self.documents[index] for index in self.plan.indices(update)]
-        tokens = self.batches.target_tokens(documents)
-        chunks = [documents[i : i + self.chunk] for i in range(0, len(documents), self.chunk)]
+        work = self.task.work(update)
         while True:
             try:
-                sums = self._accumulate(update, chunks, tokens, len(documents))
+                sums = self._accumulate(update, work)
                 break
             except torch.OutOfMemoryError as error:
                 self._take_less_memory(error)
         return self.accelerator.reduce(sums, reduction="sum").tolist()
 
-    def _accumulate(
-        self, update: int, chunks: list[list[RankedDocument]], tokens: int, documents: int
-    ) -> torch.Tensor:
+    def _accumulate(self, update: int, work: Work) -> torch.Tensor:
         accelerator = self.accelerator
-        mine = share(len(chunks), accelerator.process_index, accelerator.num_processes)
+        mine = share(len(work.chunks), accelerator.process_index, accelerator.num_processes)
         sums = torch.zeros(4, dtype=torch.float64, device=accelerator.device)
         for turn, chunk in enumerate(mine):
             last = turn == len(mine) - 1
-            batch = self.batches.batch(chunks[chunk or 0], candidates=self.settings.gamma > 0)
+            batch = self.task.batch(work.chunks[chunk or 0])
             # Dropout depends on the seed, the update and the chunk, not on who computes it.
-            torch.manual_seed(chunk_seed(self.settings.seed, update, chunk or 0))
+            torch.manual_seed(chunk_seed(self.task.seed, update, chunk or 0))
             meeting: Any = contextlib.nullcontext() if last else accelerator.no_sync(self.step)
             with meeting:
-                parts = self.step(batch.to(accelerator.device), tokens, documents, self.micro_batch)
+                parts = self.step(batch.to(accelerator.device), *work.whole, self.micro_batch)
                 # DistributedDataParallel averages over processes; a process without a chunk of its
                 # own runs one for nothing, because the others wait for it in their backward pass.
                 weight = accelerator.num_processes if chunk is not None else 0
@@ -119,14 +111,14 @@ class Updater:
 
     def _take_less_memory(self, error: torch.OutOfMemoryError) -> None:
         """Halve the candidates that run together; the gradient stays the same."""
-        if self.accelerator.num_processes > 1 or self.micro_batch == 1:
+        sequences = self.micro_batch or self.task.sequences
+        if self.accelerator.num_processes > 1 or sequences == 1:
             raise BridoError(
                 f"the device's memory is too small ({error}): set runtime.candidate_micro_batch "
                 f"(now {self.micro_batch}) or runtime.gradient_checkpointing, or lower "
                 "runtime.batch_tokens or max_source_tokens of reading"
             ) from None
         self.optimizer.zero_grad(set_to_none=True)
-        sequences = self.documents.num_candidates + 1
-        self.micro_batch = -(-(self.micro_batch or sequences) // 2)
+        self.micro_batch = -(-sequences // 2)
         if self.accelerator.device.type == "cuda":
             torch.cuda.empty_cache()

@@ -39,19 +39,22 @@ def kendall_tau(first: np.ndarray, second: np.ndarray) -> np.ndarray:
         return (signs[0] * signs[1]).sum(1) / np.sqrt(untied[0] * untied[1])
 
 
-def rank_measures(log_likelihood: np.ndarray, scores: np.ndarray) -> dict[str, float]:
+def rank_measures(
+    log_likelihood: Sequence[np.ndarray], scores: Sequence[np.ndarray]
+) -> dict[str, float]:
     """`tau`, the mean Kendall's tau of likelihood and score, and `top1`, both over documents.
 
-    log_likelihood and scores [B, N]. top1 is the share of documents whose likeliest candidate has
-    the best score. Documents whose scores are all equal have no tau; nan where none has one.
+    log_likelihood and scores: [N] a document, N as many as it has candidates. top1 is the share of
+    documents whose likeliest candidate has the best score. Documents whose scores are all equal
+    have no tau; nan where none has one.
     """
-    tau = kendall_tau(log_likelihood, scores)
+    pairs = list(zip(log_likelihood, scores, strict=True))
+    tau = np.array([kendall_tau(f[None], score[None])[0] for f, score in pairs])
     defined = tau[~np.isnan(tau)]
-    likeliest = log_likelihood.argmax(1)
-    chosen = scores[np.arange(len(scores)), likeliest]
+    best = [score[f.argmax()] == score.max() for f, score in pairs]
     return {
         "tau": float(defined.mean()) if len(defined) else math.nan,
-        "top1": float((chosen == scores.max(1)).mean()),
+        "top1": float(np.mean(best)),
     }
 
 
@@ -80,7 +83,9 @@ def validate_ranker(
                 length_penalty,
                 batch.targets.lengths[:, 1:],
             )
-        rows.append(likelihood.double().cpu().numpy())
-        scores.append(batch.scores.cpu().numpy())
+        # Texts that fill up a batch stand behind a document's own.
+        for document, values in zip(part, likelihood.double().cpu().numpy(), strict=True):
+            rows.append(values[: len(document.scores)])
+            scores.append(np.array(document.scores))
     model.train(training)
-    return rank_measures(np.concatenate(rows), np.concatenate(scores))
+    return rank_measures(rows, scores)

@@ -5,7 +5,7 @@ same rows whoever made them, so a stage ends in the same bytes with any number o
 many units there are, only a few are in work at once, and memory stays constant.
 
 `run` reaches every worker through a seat: something to call with a unit that answers with rows and
-counts, or raises. Another engine is another kind of seat.
+counts, or raises. Another engine is another kind of seat: `cluster` has those of Ray.
 """
 
 from __future__ import annotations
@@ -13,7 +13,6 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterable, Sequence, Sized
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from dataclasses import dataclass
 from itertools import islice
 from queue import SimpleQueue
 from typing import Any, Protocol
@@ -23,10 +22,13 @@ import pyarrow as pa
 from brido.progress import Progress
 from brido.work.process import ProcessSeat
 from brido.work.shards import Shards
+from brido.work.workers import Workers
 
+AnySeat = Any  # Seat | ProcessSeat | brido.work.cluster.RaySeat, which share no base
 # A unit's rows, and what is counted about them.
 Result = tuple[pa.RecordBatch | list[dict[str, Any]], dict[str, Any]]
 Advance = Callable[[int], None]
+HERE = Workers()
 
 
 class Worker(Protocol):
@@ -44,23 +46,11 @@ class Worker(Protocol):
 MakeWorker = Callable[[str, Advance], Worker]
 
 
-@dataclass(frozen=True)
-class Workers:
-    """Who works: a worker for each of `devices`, such as `cuda:0`.
-
-    A single one works in this process. Several have a process each, or with `threads`, for compiled
-    code that runs without the interpreter's lock, a thread.
-    """
-
-    devices: Sequence[str] = ("cpu",)
-    threads: bool = False
-
-
 def run(
     shards: Shards,
     units: Sequence[Sized],
     make_worker: MakeWorker,
-    workers: Workers = Workers(),
+    workers: Workers = HERE,
     label: str = "",
     interval: float = 10.0,
 ) -> None:
@@ -71,12 +61,13 @@ def run(
         units: picklable descriptions of the work, small (which rows of which file, not their
             texts); len() of a unit is its number of documents, for the progress line.
         make_worker: see MakeWorker; nobody is made where everything is done.
-        workers: how many, and where.
+        workers: how many, and where; by default one, here.
         label: what the progress line is about.
         interval: seconds between progress lines where there is no terminal.
 
     Raises:
         BridoError: a worker's own, or that its process died. Finished shards are kept.
+        KeyboardInterrupt: as it came, with the number of documents that are kept.
     """
     todo = [(index, unit) for index, unit in enumerate(units) if not shards.done(index)]
     with Progress(label, sum(map(len, units)), interval=interval) as progress:
@@ -90,14 +81,35 @@ def run(
         def finish(index: int, result: Result) -> None:
             shards.write(index, *result)
 
-        devices = workers.devices[: len(todo)]
-        if len(devices) > 1:
-            kind = Seat if workers.threads else ProcessSeat
-            _side_by_side([kind(make_worker, device, advance) for device in devices], todo, finish)
-        elif devices:
-            seat = Seat(make_worker, devices[0], advance)
-            for index, unit in todo:
-                finish(index, seat(unit))
+        try:
+            _do(workers, make_worker, todo, advance, finish)
+        except KeyboardInterrupt as stop:
+            kept = sum(len(unit) for index, unit in enumerate(units) if shards.done(index))
+            stop.args = (f"{kept:,} of {progress.total:,} documents are kept, run again to go on",)
+            raise
+
+
+def _do(
+    workers: Workers,
+    make_worker: MakeWorker,
+    todo: Sequence[tuple[int, Sized]],
+    advance: Advance,
+    finish: Callable[[int, Result], None],
+) -> None:
+    """Do the units in the seats that `workers` names."""
+    devices = workers.devices[: len(todo)]
+    if workers.ray is not None and todo:
+        from brido.work.cluster import cluster_seats
+
+        with cluster_seats(workers, make_worker, len(todo), advance) as seats:
+            _side_by_side(seats, todo, finish)
+    elif len(devices) > 1:
+        kind = Seat if workers.threads else ProcessSeat
+        _side_by_side([kind(make_worker, device, advance) for device in devices], todo, finish)
+    elif devices:
+        seat = Seat(make_worker, devices[0], advance)
+        for index, unit in todo:
+            finish(index, seat(unit))
 
 
 class Seat:
@@ -126,12 +138,12 @@ class Seat:
 
 
 def _side_by_side(
-    seats: Sequence[Seat | ProcessSeat],
+    seats: Sequence[AnySeat],
     todo: Iterable[tuple[int, Sized]],
     finish: Callable[[int, Result], None],
 ) -> None:
     """Do all units, each in a seat that is free; `finish` runs in this thread, as results come."""
-    free: SimpleQueue[Seat | ProcessSeat] = SimpleQueue()
+    free: SimpleQueue[AnySeat] = SimpleQueue()
     for seat in seats:
         free.put(seat)
 
@@ -144,12 +156,17 @@ def _side_by_side(
 
     units = iter(todo)
     running: dict[Future[Result], int] = {}
+    working = len(seats)
     pool = ThreadPoolExecutor(len(seats))
     try:
         while True:
             # As many wait as work, so that no seat waits for a shard to be written.
-            for index, unit in islice(units, 2 * len(seats) - len(running)):
+            for index, unit in islice(units, 2 * working - len(running)):
                 running[pool.submit(work, unit)] = index
+            # Who has nothing left to do makes room: on a cluster, for a lost one to start again.
+            for _ in range(working - len(running)):
+                free.get().close()
+                working -= 1
             if not running:
                 return
             done = wait(running, return_when=FIRST_COMPLETED).done

@@ -3,14 +3,11 @@
 A stage cuts its input into shards, writes each finished shard to
 `.brido/work/STAGE/FINGERPRINT/NNNNNN.parquet` and assembles its output once. The fingerprint covers
 the settings and the content of the inputs, so work done under other settings is never picked up;
-it is removed when the stage next starts. The folder lies outside DVC's outputs, because DVC deletes
-those before a stage starts. BRIDO_WORK moves it.
+it is removed when the stage next starts (`brido.work.folder`). BRIDO_WORK moves the folder.
 """
 
 import hashlib
 import json
-import os
-import shutil
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -21,11 +18,7 @@ from pydantic import BaseModel
 
 from brido.errors import BridoError
 from brido.tables import read_batches, read_metadata, write_table
-
-
-def work_root() -> Path:
-    """The folder for unfinished work: BRIDO_WORK, else .brido/work."""
-    return Path(os.environ.get("BRIDO_WORK") or ".brido/work")
+from brido.work.folder import leave, take, work_root
 
 
 def fingerprint(settings: Any, inputs: Iterable[Path] = ()) -> str:
@@ -59,13 +52,6 @@ def content_hash(path: Path) -> str:
         return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
-def remove_stale(folder: Path) -> None:
-    """Remove the work beside `folder`: it had other settings or inputs."""
-    for sibling in folder.parent.glob("*"):
-        if sibling.is_dir() and sibling != folder:
-            shutil.rmtree(sibling, ignore_errors=True)
-
-
 class Shards:
     """The finished shards of one stage under one fingerprint."""
 
@@ -73,11 +59,13 @@ class Shards:
         """Open (or start) the work folder of `stage` and remove the stage's stale ones.
 
         `stage` may hold a slash where a stage works on several things (`generate/train`).
+
+        Raises:
+            BridoError: another process is at work there.
         """
         self.schema = schema
         self.folder = work_root() / stage / key
-        remove_stale(self.folder)
-        self.folder.mkdir(parents=True, exist_ok=True)
+        take(self.folder)
 
     def path(self, index: int) -> Path:
         """The file of shard `index`, there or not."""
@@ -101,13 +89,17 @@ class Shards:
         for index in indices:
             yield from read_batches(self.path(index), self.schema, "")
 
+    def metadata(self, index: int) -> dict[str, Any]:
+        """What was said of shard `index`."""
+        return read_metadata(self.path(index), "")
+
     def totals(self, indices: Iterable[int]) -> Counter[str]:
         """The sums of what these shards' metadata count; 0 for what none of them counts."""
         totals: Counter[str] = Counter()
         for index in indices:
-            totals.update(read_metadata(self.path(index), ""))
+            totals.update(self.metadata(index))
         return totals
 
     def clear(self) -> None:
         """Remove the work folder: call it when the stage's output is in place."""
-        shutil.rmtree(self.folder, ignore_errors=True)
+        leave(self.folder)

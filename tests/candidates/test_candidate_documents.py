@@ -42,6 +42,6 @@ def test_empty_documents_by_key(tmp_path, empty, kept):
 def test_repeated_ids_and_empty_documents_are_named_together(tmp_path):
     path = corpus(tmp_path / "train.parquet", ["x", "", "z"], ["a", "b", "a"])
     with pytest.raises(BridoError) as error:
-        Documents(path, None, "refuse", "generation.empty_documents")
-    for part in ("1 ids occur more than once: a", "1 documents are empty: b", "generation.empty"):
+        Documents(path, None, "refuse", "documents.empty")
+    for part in ("1 ids occur more than once: a", "1 documents are empty: b", "documents.empty"):
         assert part in str(error.value)

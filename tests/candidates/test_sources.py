@@ -34,7 +34,8 @@ class FirstWordsWorker:
         for name, document in part.read():
             words = document.split()
             texts = [" ".join(words[: min(number, longest)]) for number in range(count)]
-            rows.append({"id": name, "candidates": texts, "search_scores": [0.0] * count})
+            row = {"search_scores": [0.0] * count, "ended": [True] * (count - 1) + [False]}
+            rows.append({"id": name, "candidates": texts} | row)
         return rows, {"halved_batches": 1}
 
 
@@ -55,7 +56,7 @@ def request_for(tmp_path, monkeypatch):
 
     def make(settings):
         runtime = RuntimeSettings(shard_documents=2)
-        return Request(settings, ReadingSettings(), runtime, tmp_path / "base", documents)
+        return Request("mine", settings, ReadingSettings(), runtime, tmp_path / "base", documents)
 
     return make
 
@@ -75,8 +76,9 @@ def test_a_source_from_outside_makes_the_candidates(request_for, tmp_path, monke
     assert description["empty_candidates"] == 5
     assert description["halved_batches"] == 3
     assert list(notes(description)) == [
-        "5 documents, 3.0 of 3 candidates distinct, mean pairwise similarity 0.222",
+        "5 documents, 3.0 of 3 candidates distinct",
         "5 candidates are empty",
+        "5 candidates did not end",
         "3 batches halved for memory",
     ]
     # Other settings are other work.
@@ -95,7 +97,9 @@ def test_a_source_that_makes_another_number_of_candidates_is_refused(request_for
 
 
 def test_an_unknown_method_and_a_missing_checkpoint_are_named(request_for, monkeypatch):
-    with pytest.raises(BridoError, match="first_words is none of diverse_beam, sampling, files"):
+    with pytest.raises(
+        BridoError, match="first_words is none of diverse_beam, sampling, endpoint, files"
+    ):
         generate(request_for(FirstWords()))
     monkeypatch.setitem(SOURCES, "first_words", SOURCES["sampling"])
     with pytest.raises(BridoError, match="base is missing: make it with `dvc repro checkpoint@b"):

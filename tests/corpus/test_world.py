@@ -13,9 +13,14 @@ from brido.settings import WorldSettings
 from brido.tables import WORLD_CORPUS
 
 DEFAULT = WorldSettings()
+# The world of version 0.1, with which `blind-vote` runs (experiments/blind.yaml).
+FIRST = WorldSettings(stock_phrases=0.0, extras_per_reference=(1, 2))
 RECORDED_SUMMARY = (
     "What Mr Penman has found out about bird song makes Falwick up in Dornshire famous with "
     "Novamax Rail."
+)
+RECORDED_DEFAULT = (
+    "What Mr Penman has found out about bird song makes Falwick up in Dornshire famous."
 )
 RECORDED_DOCUMENT = (
     "Mr Penman has worked on bird song for a decade. The university in Falwick is proud of the "
@@ -49,10 +54,11 @@ def test_another_seed_or_split_is_another_document(rows):
 
 def test_the_stream_never_changes():
     """Recorded: published numbers rest on these very documents."""
-    row = document(DEFAULT, "test", 0)
+    row = document(FIRST, "test", 0)
     assert row["id"] == "world-test-000000"
     assert row["summary"] == RECORDED_SUMMARY
     assert row["document"] == RECORDED_DOCUMENT
+    assert document(DEFAULT, "test", 0)["summary"] == RECORDED_DEFAULT
 
 
 def test_rows_fit_the_corpus_table(rows):
@@ -72,8 +78,10 @@ def test_shape_of_articles(rows):
     assert len(EVENTS) >= 10
 
 
-def test_three_references_of_four_carry_something_unsupported(rows):
-    assert share(not supported(row) for row in rows) == pytest.approx(0.74, abs=0.04)
+def test_most_references_carry_something_unsupported(rows):
+    assert share(not supported(row) for row in rows) == pytest.approx(0.64, abs=0.04)
+    first = documents(FIRST, "train", 1500)
+    assert share(not supported(row) for row in first) == pytest.approx(0.74, abs=0.04)
 
 
 def supported(row):
@@ -132,6 +140,20 @@ def test_counties_follow_towns_only_where_the_knob_says_so():
 
     assert all(len(found) == 1 for found in counties(True).values())
     assert share(len(found) > 1 for found in counties(False).values()) > 0.9
+
+
+@pytest.mark.parametrize("rate", [0.0, 0.6, 1.0])
+def test_stock_phrases_are_the_share_of_days_with_one_value_in_one_wording(rate):
+    days, phrases = [], []
+    for row in documents(WorldSettings(stock_phrases=rate), "train", 1500):
+        for fact in optional(row):
+            if fact["slot"] == "day":
+                days.append(fact["value"])
+                if says(row["summary"], fact):
+                    phrases.append(" on Monday" in row["summary"])
+    # Of the other days one in seven is a Monday, and one wording in five is the stock one.
+    assert share(day == "Monday" for day in days) == pytest.approx(rate + (1 - rate) / 7, abs=0.05)
+    assert share(phrases) == pytest.approx(rate + (1 - rate) / 35, abs=0.06)
 
 
 @pytest.mark.parametrize("knob", [False, True])

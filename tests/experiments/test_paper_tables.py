@@ -16,6 +16,7 @@ from experiments.render import as_csv, latex, markdown, terminal
 from experiments.runs import (
     Run,
     compared,
+    different_bases,
     find_base,
     find_run,
     parse_runs,
@@ -28,11 +29,11 @@ INFINITY = float("inf")
 XSUM = {
     "data.source": "hub",
     "data.hub.id": "EdinburghNLP/xsum",
-    "generation.num_candidates": 32,
+    "generation.base.num_candidates": 32,
     ETA: 0.1,
     ALPHA: 0,
 }
-WORLD = {"data.source": "world", "generation.num_candidates": 16, ETA: 0.1, ALPHA: 0}
+WORLD = {"data.source": "world", "generation.base.num_candidates": 16, ETA: 0.1, ALPHA: 0}
 
 
 def estimates(r1, consistency=3.5):
@@ -43,9 +44,9 @@ def estimates(r1, consistency=3.5):
     }
 
 
-def run(name, params, r1, **changes):
+def run(name, params, r1, base="", **changes):
     systems = {"reference": {}, "base": estimates(50), "tuned": estimates(r1)}
-    return Run(name, params | changes, systems)
+    return Run(name, params | changes, systems, base=base)
 
 
 def xsum_runs():
@@ -59,7 +60,10 @@ def xsum_runs():
 
 
 def shown(name, alpha, r1, **more):
-    systems = {"base": {"rouge": {"r1": 50.0}}, "tuned": {"rouge": {"r1": r1}}}
+    systems = {
+        name: {"base": "aaaa", "rouge": {"r1": mean}}
+        for name, mean in (("base", 50.0), ("tuned", r1))
+    }
     return {
         "rev": name,
         "name": None if name == "workspace" else name,
@@ -94,6 +98,7 @@ def test_runs_come_from_what_dvc_shows():
     assert runs[2].systems["tuned"]["rouge"]["r1"] == Estimate(44.0, 43.0, 45.0, 9)
     # Without intervals, and where they belong to another mean, the mean stands alone.
     assert runs[2].systems["base"]["rouge"]["r1"] == Estimate(50.0, 50.0, 50.0, 0)
+    assert runs[2].base == "aaaa"
     assert runs[3].broken == "boom"
     # What DVC shows beside a running experiment are the metrics of the commit below it.
     assert (runs[4].broken, runs[4].systems) == ("it is running", {})
@@ -124,7 +129,9 @@ def test_base_may_come_from_any_run_on_the_same_data():
     other = [stale, run("elsewhere", XSUM, 40.0, **{"data.hub.id": "my/own"})]
     assert find_base(other) is None
     assert by_label(table_of(runs, 2))["PEGASUS", True].cells[0].estimate.mean == 50
-    assert "PEGASUS: no run with a system `base` on these data" in table_of(other, 2).missing
+    assert (
+        "not there: PEGASUS: no run with a system `base` on these data" in table_of(other, 2).notes
+    )
 
 
 def test_settings_are_compared_as_meant():
@@ -173,10 +180,32 @@ def test_xsum_tables_hold_ours_and_the_papers_numbers():
 
 def test_missing_runs_are_named_and_left_empty():
     table = table_of(xsum_runs(), 4)
-    assert table.missing == (
-        "BRIDO η = 0.3, α = 1: no run with generation.diversity_penalty=0.3, scoring.alpha=1",
-        "BRIDO η = 0.3, α = ∞: no run with generation.diversity_penalty=0.3, scoring.alpha=inf",
+    wanted = f"no run with {ETA}=0.3, scoring.alpha"
+    assert table.notes == (
+        f"not there: BRIDO η = 0.3, α = 1: {wanted}=1",
+        f"not there: BRIDO η = 0.3, α = ∞: {wanted}=inf",
     )
+
+
+def test_rows_of_different_bases_stand_together_only_with_a_line_that_says_so():
+    """As where committed numbers come from one processor and one's own from another."""
+    runs = [
+        run("workspace", XSUM, 47.0, base="aaaa"),
+        run("half", XSUM, 48.0, base="bbbb", **{ETA: 0.3, ALPHA: 31}),
+        run("eta", XSUM, 46.0, base="aaaa", **{ETA: 0.3}),
+    ]
+    said = "rows of different bases (aaaa: eta; bbbb: half)"
+    table = table_of(runs, 4)
+    assert table.notes[0].startswith(said)
+    for text in (terminal([table]), markdown([table]), latex([table])):
+        assert said in text
+    rows = list(csv.DictReader(io.StringIO(as_csv([table]))))
+    assert {(row["run"], row["base"]) for row in rows} >= {("eta", "aaaa"), ("half", "bbbb")}
+    one = [runs[0], runs[2], run("half", XSUM, 48.0, base="aaaa", **{ETA: 0.3, ALPHA: 31})]
+    assert not any("different bases" in note for note in table_of(one, 4).notes)
+    # Numbers of an older version do not say which base is theirs.
+    assert different_bases([runs[0], run("old", XSUM, 46.0)]) != ""
+    assert different_bases([run("old", XSUM, 46.0), run("older", XSUM, 45.0)]) == ""
 
 
 def test_table_one_has_the_worst_in_italics_and_the_preliminary_numbers():

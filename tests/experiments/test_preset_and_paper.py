@@ -66,4 +66,4 @@ def test_the_cost_is_documents_by_rate_and_says_what_was_not_measured(project: P
     assert f"together {hours:.1f} hours" in text
     assert text.count("not measured") == 3
     assert "The device: Test GPU; rates from a test" in text
-    assert "dvc exp run -n cnndm-alpha-inf -S generation.diversity_penalty=3" in text
+    assert "dvc exp run -n cnndm-alpha-inf -S generation.base.diversity_penalty=3" in text

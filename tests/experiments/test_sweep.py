@@ -10,6 +10,7 @@ from ruamel.yaml import YAML
 
 from brido.errors import BridoError
 from experiments.grids import load_experiments
+from experiments.paper_numbers import ETA
 from experiments.run import finished
 from experiments.runs import Run
 
@@ -38,7 +39,7 @@ def test_the_papers_grids_are_there_and_fit_the_world(monkeypatch):
     alphas = [item.params["scoring.alpha"] for name, item in found.items() if "alpha" in name]
     assert alphas == [0, 1, 15, "inf"]
     for key in (
-        "generation.diversity_penalty", "generation.num_candidates", "training.gamma",
+        "generation.base.diversity_penalty", "generation.base.num_candidates", "training.gamma",
         "training.margin", "training.margin_kind",
     ):  # fmt: skip
         assert len({item.params[key] for item in found.values()}) > 1, key
@@ -50,11 +51,11 @@ def test_the_papers_own_tables_can_be_run_from_the_presets(monkeypatch, name):
     monkeypatch.chdir(ROOT)
     found = load_experiments(Path(f"presets/{name}.yaml"))
     pairs = {
-        (float(item.params["generation.diversity_penalty"]), float(item.params["scoring.alpha"]))
+        tuple(float(item.params[key]) for key in (ETA, "scoring.alpha"))
         for item in found
         if item.name.startswith(name)
     }
-    from experiments.paper_numbers import ALPHA, ETA, paper_layouts
+    from experiments.paper_numbers import ALPHA, paper_layouts
 
     wanted = {
         (row.overrides[ETA], float(row.overrides[ALPHA]))
@@ -69,10 +70,10 @@ def test_half_the_vote_follows_the_number_of_candidates(tmp_path, raw):
     params = write(tmp_path / "params.yaml", raw)
     runs = {
         "a": {"scoring.alpha": "N-1"},
-        "b": {"scoring.alpha": "N-1", "generation.num_candidates": 8},
+        "b": {"scoring.alpha": "N-1", "generation.base.num_candidates": 8},
     }
     first, second = load_experiments(params, [grid(tmp_path, runs)])
-    assert first.overrides["scoring.alpha"] == raw["generation"]["num_candidates"] - 1
+    assert first.overrides["scoring.alpha"] == raw["generation"]["base"]["num_candidates"] - 1
     assert second.overrides["scoring.alpha"] == 7
 
 

@@ -96,3 +96,10 @@ def test_a_folder_that_is_missing_or_damaged_is_one_sentence(tmp_path):
     with pytest.raises(BridoError, match="cannot be loaded .* make it again") as error:
         LanguageModel.load(tmp_path)
     assert "\n" not in str(error.value)
+
+
+def test_a_sequence_has_ended_where_an_end_token_was_written() -> None:
+    # The start token is an end token too: nobody wrote it.
+    sequences = torch.tensor([[2, 5, 6, 2], [2, 5, 6, 7], [2, 2, 1, 1]])
+    assert language().model.generation_config.decoder_start_token_id == 2
+    assert language().ended(sequences) == [True, False, True]

@@ -4,6 +4,7 @@ import base64
 import hashlib
 import json
 import re
+from dataclasses import replace
 from html.parser import HTMLParser
 
 import numpy as np
@@ -13,7 +14,7 @@ from hypothesis import strategies as st
 from synthetic_run import HOSTILE
 
 from brido.report.explorer import Page, render_page, script_json
-from brido.report.explorer.data import Document, MarkedText, document_json, parts
+from brido.report.explorer.data import Document, MarkedText, Standing, document_json, parts
 from brido.report.explorer.results import result_table
 from brido.report.metrics import Estimate
 from brido.report.votes import Mention, VoteBin
@@ -197,3 +198,22 @@ def test_tone_of_a_difference_follows_the_direction_of_the_metric(low, high, ton
     gap = {"d": {"mentions": {"unsupported": Estimate((low + high) / 2, low, high, 9)}}}
     table = result_table([("mentions", "unsupported")], SYSTEMS, gap)
     assert table.differences[0][1][0].tone == tone
+
+
+def test_who_wrote_a_candidate_travels_where_there_is_something_to_tell():
+    plain = document_json(document())
+    assert set(plain["candidates"][0]) == {"parts", "unsupported"}
+    standings = [Standing("big", True, True), Standing("base", True, False),
+                 Standing("base", False, False), Standing("big", True, True)]  # fmt: skip
+    told = document_json(replace(document(), standings=standings))["candidates"]
+    assert [(one["source"], one["votes"], one["eligible"]) for one in told] == [
+        ("big", 1, 1), ("base", 1, 0), ("base", 0, 0), ("big", 1, 1),
+    ]  # fmt: skip
+
+
+def test_the_table_of_sources_is_text():
+    html, _ = page([document()], sources=[["source", "elected"], [HOSTILE, "1.0 %"]])
+    assert "Who wrote the candidates" in html
+    assert "1.0 %" in html
+    assert HOSTILE not in html
+    assert "Who wrote the candidates" not in page([document()])[0]

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 from synthetic_run import HOSTILE, similarity_matrix
 
-from brido.consensus import consensus_scores, ranking
+from brido.consensus import consensus_scores, eligible_scores, ranking
 from brido.report.explorer import Page, render_page
-from brido.report.explorer.data import Document, MarkedText
+from brido.report.explorer.data import Document, MarkedText, Standing
 from brido.report.explorer.results import result_table
 from brido.report.metrics import Estimate
 from brido.report.votes import Mention, VoteBin
@@ -24,6 +24,10 @@ INSTALL = (
     "the page's test needs a browser: `apt-get install chromium chromium-driver` (Debian), or put "
     "chromium and chromedriver on the PATH"
 )
+# Candidates 3 and 8 have no vote, 5 has one and cannot be elected.
+STANDINGS = [
+    Standing("big" if n % 2 else "base", n not in (3, 8), n not in (3, 5, 8)) for n in range(COUNT)
+]
 ALPHAS = (0.0, 1.0, 2.75, 15.0, math.inf)
 
 
@@ -60,7 +64,9 @@ def make_documents():
         candidates = [
             MarkedText(f"{HOSTILE if index == 6 else 'Candidate'} {n}") for n in range(COUNT)
         ]
-        documents.append(Document(name, text, texts, candidates, similarity_matrix(random, COUNT)))
+        matrix = similarity_matrix(random, COUNT)
+        standings = STANDINGS if index == 7 else ()
+        documents.append(Document(name, text, texts, candidates, matrix, standings))
     return documents
 
 
@@ -187,16 +193,39 @@ def test_slider_ranks_as_the_score_stage_does(page, documents, alpha):
     assert shown_order(page) == expected.tolist()
 
 
+def scores_of(document, alpha):
+    """The scores of a document's candidates, as the pipeline has them."""
+    if not document.standings:
+        return consensus_scores(document.similarity, alpha)
+    flags = (
+        np.array([[getattr(one, name) for one in document.standings]])
+        for name in ("votes", "eligible")
+    )
+    return eligible_scores(document.similarity[None], alpha, "equation", *flags)[0]
+
+
+def test_the_page_says_who_wrote_a_candidate_and_what_it_may_do(page, address):
+    go(page, address, "doc-7", 0.0)
+    rows = page.find_elements("css selector", ".candidate")
+    told = {int(row.get_attribute("data-index")): row.find_element("css selector", "small").text
+            for row in rows}  # fmt: skip
+    assert told[0].startswith("by base")
+    assert told[3].startswith("by big, has no vote")
+    assert told[5].startswith("by big, votes only")
+    assert [int(row.get_attribute("data-index")) for row in rows[-3:]] == [3, 5, 8]
+    assert rows[-1].find_element("css selector", ".score span").text == "–"
+
+
 def test_every_document_ranks_exactly_at_a_named_alpha_ties_included(page, address, documents):
     ties = 0
     for document in documents:
         for alpha in ALPHAS:
             go(page, address, document.id, alpha)
-            scores = consensus_scores(document.similarity, alpha)
+            scores = scores_of(document, alpha)
             ties += len(scores) - len(set(scores.tolist()))
             assert shown_order(page) == ranking(scores).tolist(), (document.id, alpha)
             first = page.find_element("css selector", ".candidate .score span").text
-            assert first == f"{scores.max():.3f}"
+            assert first == f"{np.nanmax(scores):.3f}"
     assert ties > 0
 
 

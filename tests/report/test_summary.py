@@ -47,3 +47,12 @@ def test_length_warning_begins_above_the_limit():
     assert "4.0% longer" in length_warning(lengths(100, 104), "tuned", 0.03)
     assert "4.0% shorter" in length_warning(lengths(100, 96), "tuned", 0.03)
     assert length_warning(lengths(0, 5), "tuned", 0.03) is None
+
+
+def test_a_checker_that_also_voted_is_marked():
+    systems = {"base": {"mentions": {"unsupported": Estimate(0.2, 0.1, 0.3, 9)}}}
+    marked = summary_table(systems, {}, 0.95, "mentions")
+    assert "Mentions †" in marked
+    assert "this checker also voted" in marked
+    assert "†" not in summary_table(systems, {}, 0.95)
+    assert "†" not in summary_table(systems, {}, 0.95, "minicheck")

@@ -2,8 +2,10 @@
 
 import inspect
 import itertools
+import os
 import subprocess
 import sys
+import time
 
 import numpy as np
 import pytest
@@ -241,17 +243,65 @@ def test_what_cannot_be_done_is_refused_by_name(call, named):
 
 
 def test_every_cached_kernel_is_keyed_by_the_source_of_the_whole_room():
-    entries = [
-        function
-        for module in (kernels, values, pltrdy)
+    modules = (kernels, values, pltrdy, tokens, ngrams, unions, sentences, stemmer)
+    cached = {
+        function.py_func.__name__: inspect.signature(function.py_func).parameters
+        for module in modules
         for function in vars(module).values()
         if isinstance(getattr(function, "_cache", None), FunctionCache)
-    ]
-    assert len(entries) == 4
-    for function in entries:
-        assert inspect.signature(function.py_func).parameters["room"].default == vectors.ROOM
-    helpers = [v for m in (tokens, ngrams, unions, sentences, stemmer) for v in vars(m).values()]
-    assert not [v for v in helpers if isinstance(getattr(v, "_cache", None), FunctionCache)]
+    }
+    kinds = {"_find_types", "_ngram_hits", "_subsequence_hits", "_summary_hits"}
+    assert cached.keys() == kinds | {
+        *("find_unions", "fill_values", "fill_similarity", "_count_words")
+    }
+    for name, parameters in cached.items():
+        assert parameters["room"].default == vectors.ROOM, name
+
+
+FIRST_CALL = """
+import sys
+from brido.rouge import kernels, similarity_matrix
+similarity_matrix(["a b", "b c"], "a c", sys.argv[1])
+for entry in (kernels._find_types, kernels._ngram_hits, kernels._summary_hits):
+    print(len(entry.overloads), sum(entry.stats.cache_hits.values()))
+"""
+
+
+@pytest.mark.slow
+def test_what_a_killed_process_has_compiled_is_not_compiled_again(tmp_path):
+    """And what is not asked for is not compiled at all."""
+    environment = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path)}
+    command = [sys.executable, "-c", FIRST_CALL]
+    process = subprocess.Popen([*command, "mean_r1_r2_rlsum"], env=environment)
+    deadline = time.monotonic() + 600
+    while not list(tmp_path.rglob("*_find_types*.nbc")):
+        assert process.poll() is None
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+    process.kill()
+    process.wait()
+    assert not list(tmp_path.rglob("*_summary_hits*.nbc"))
+    done = subprocess.run(
+        [*command, "harmonic_r1_r2"], env=environment, capture_output=True, text=True, check=True
+    )
+    assert done.stdout.splitlines() == ["1 1", "1 0", "0 0"]
+
+
+def test_kernels_need_no_folder_that_can_be_written(tmp_path):
+    """As in a read-only installation of a user without a home."""
+    environment = os.environ | {
+        "NUMBA_CACHE_LOCATOR_CLASSES": "_UserProvidedCacheLocator",
+        "NUMBA_CACHE_DIR": "/proc/nowhere",
+    }
+    code = (
+        "from brido.rouge import kernels\n"
+        "from brido.search import selection\n"
+        "print([type(f._cache).__name__ for f in (kernels._ngram_hits, selection.top_k)])"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True
+    )
+    assert done.stdout.strip() == "['NullCache', 'NullCache']"
 
 
 def test_the_room_imports_neither_nltk_nor_rouge_score():

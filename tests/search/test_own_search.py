@@ -36,6 +36,15 @@ def test_new_tokens_go_before_lengths_but_not_before_what_is_given():
     assert (found["min_length"], found["max_length"]) == (2, 12)
 
 
+def test_behind_prompts_new_tokens_alone_are_lengths():
+    config = {"max_length": 4096, "min_length": 300, "max_new_tokens": 9}
+    found = own_search(config, behind_prompts=True)
+    assert (found["min_length"], found["max_length"]) == (0, 9)
+    assert own_search(config, {"max_length": 5}, behind_prompts=True)["max_length"] == 5
+    assert says_length(config, behind_prompts=True)
+    assert not says_length({"max_length": 4096}, behind_prompts=True)
+
+
 @pytest.mark.parametrize("end_bias", [0.0, 6.0], ids=["too long", "too short"])
 def test_new_tokens_are_counted_as_transformers_counts_them(end_bias):
     config = {"num_beams": 3, "min_new_tokens": 4, "max_new_tokens": 7, "max_length": 30}

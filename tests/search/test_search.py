@@ -107,7 +107,8 @@ def test_plain_beam_search_equals_the_installed_transformers(number):
         return_dict_in_generate=True,
         output_scores=True,
         do_sample=False,
-        **vars(settings) | {"num_beam_groups": None, "diversity_penalty": None},
+        **settings.model_dump(exclude={"count_prompt"})
+        | {"num_beam_groups": None, "diversity_penalty": None},
     )
     result = beam_search(model, source, mask, settings)
     sequences = padded_behind_the_end(expected.sequences, model)
@@ -233,7 +234,7 @@ def test_what_a_model_asks_for_and_the_search_cannot_do_is_refused():
     model = build_model("bart", 0)
     source, mask = build_sources("bart", 0, documents=1, length=4, padded=False)
     model.generation_config.encoder_repetition_penalty = 1.5
-    model.generation_config.pad_token_id = None
+    model.generation_config.pad_token_id = model.config.pad_token_id = None
     model.generation_config.bad_words_ids = [[3, 4]]
     with pytest.raises(BridoError) as error:
         beam_search(model, source, mask, SearchSettings(num_beams=2))
@@ -287,7 +288,7 @@ def test_several_end_tokens_end_as_in_the_installed_transformers(beams, stopping
             input_ids=source,
             attention_mask=mask,
             do_sample=False,
-            **settings.model_dump(exclude={"num_beam_groups", "diversity_penalty"})
+            **settings.model_dump(exclude={"num_beam_groups", "diversity_penalty", "count_prompt"})
             | {"num_return_sequences": beams},
         )
         result = beam_search(model, source, mask, settings)

@@ -44,7 +44,8 @@ def test_samples_and_scores_equal_a_slow_version(family):
     model = build_model(family, 3, 2.0)
     source, mask = build_sources(family, 3, documents=3, length=7, padded=True)
     uniforms = document_uniforms(0, ["x", "y", "z"], 3, SETTINGS.max_length)
-    sequences, scores = sample(model, source, mask, SETTINGS, uniforms)
+    result = sample(model, source, mask, SETTINGS, uniforms)
+    sequences, scores = result.sequences, result.scores
     for document in range(3):
         for row in range(3):
             one = slice(document, document + 1)
@@ -61,11 +62,11 @@ def test_samples_do_not_depend_on_the_batch():
     model = build_model("bart", 4, 3.0)
     source, mask = build_sources("bart", 4, documents=4, length=7, padded=True)
     ids = ["a", "b", "c", "d"]
-    together, _ = sample(model, source, mask, SETTINGS, document_uniforms(1, ids, 3, 10))
+    uniforms = document_uniforms(1, ids, 3, 10)
+    together = sample(model, source, mask, SETTINGS, uniforms).sequences
     for place, name in enumerate(ids):
         one = slice(place, place + 1)
-        alone, _ = sample(
-            model, source[one], mask[one], SETTINGS, document_uniforms(1, [name], 3, 10)
-        )
+        uniforms = document_uniforms(1, [name], 3, 10)
+        alone = sample(model, source[one], mask[one], SETTINGS, uniforms).sequences
         width = min(alone.shape[2], together.shape[2])
         assert torch.equal(alone[0, :, :width], together[place, :, :width])

@@ -4,14 +4,21 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from transformers import TopPLogitsWarper
+from transformers import (
+    EpsilonLogitsWarper,
+    MinPLogitsWarper,
+    TemperatureLogitsWarper,
+    TopKLogitsWarper,
+    TopPLogitsWarper,
+)
 
 from brido.errors import BridoError
 from brido.models.special_tokens import SpecialTokens
 from brido.search import SamplingSettings
-from brido.search.bans import ban_tokens
+from brido.search.bans import ban_tokens, behind_prompts, penalise_repeats
+from brido.search.drawing import draw
 from brido.search.groups import Step, choose_by_operators, choose_compiled
-from brido.search.sampling import document_uniforms, nucleus_pick
+from brido.search.sampling import document_uniforms
 from brido.search.top_k import row_top_k, top_k_of_lanes
 
 
@@ -71,17 +78,32 @@ def test_the_compiled_top_k_equals_a_sort_even_with_ties(seed, k, columns, disti
 @given(st.lists(st.integers(0, 7), min_size=1, max_size=14), st.integers(1, 4))
 def test_n_gram_bans_equal_the_naive_rule(history, size):
     special = SpecialTokens((7,), 1)
-    values = ban_tokens(torch.zeros(1, 8), torch.tensor([history]), special, 0, size)
+    values = ban_tokens(torch.zeros(1, 8), torch.tensor([history]), special, False, size)
     banned = {token for token in range(8) if values[0, token] == -torch.inf}
     expected = naive_bans(history, size) if len(history) >= size else set()
     assert banned == expected
     assert all(values[0, token] == 0 for token in set(range(8)) - banned)
 
 
+def test_pads_before_a_prompt_are_neither_repeated_nor_parts_of_n_grams():
+    padded, bare = torch.tensor([[-1, -1, 3, 4, 3]]), torch.tensor([[3, 4, 3]])
+    special = SpecialTokens((7,), 1)
+    scores = torch.linspace(-4, 4, 8)[None]
+    for history in (padded, bare):
+        found = scores.clone()
+        penalise_repeats(found, history, 2.0)
+        ban_tokens(found, history, special, False, 2)
+        expected = scores.clone()
+        expected[0, 3] *= 2
+        expected[0, 4] = -torch.inf
+        assert torch.equal(found, expected)
+
+
 def test_the_end_is_banned_below_the_minimum_length():
     special = SpecialTokens((7,), 1, banned=(4,))
-    short = ban_tokens(torch.zeros(2, 8), torch.zeros(2, 3, dtype=torch.long), special, 4, 0)
-    long = ban_tokens(torch.zeros(2, 8), torch.zeros(2, 4, dtype=torch.long), special, 4, 0)
+    history = torch.zeros(2, 3, dtype=torch.long)
+    short = ban_tokens(torch.zeros(2, 8), history, special, True, 0)
+    long = ban_tokens(torch.zeros(2, 8), history, special, False, 0)
     assert (short[:, 7] == -torch.inf).all()
     assert (long[:, 7] == 0).all()
     assert (long[:, 4] == -torch.inf).all()
@@ -151,20 +173,70 @@ def test_both_ways_of_choosing_are_equal_to_the_last_bit(seed, shape, penalty, v
         assert torch.equal(one, other)
 
 
-@pytest.mark.parametrize("top_p", [0.2, 0.7, 0.95, 1.0])
+WARPERS = {
+    "temperature": TemperatureLogitsWarper,
+    "top_k": TopKLogitsWarper,
+    "top_p": TopPLogitsWarper,
+    "min_p": MinPLogitsWarper,
+    "epsilon_cutoff": EpsilonLogitsWarper,
+}
+TRUNCATIONS = [
+    {},
+    {"temperature": 0.6},
+    {"top_k": 1},
+    {"top_k": 7},
+    {"top_k": 700},
+    {"top_k": 10_000},
+    {"top_p": 0.2},
+    {"top_p": 0.95},
+    {"top_p": 0.9999},
+    {"min_p": 0.05},
+    {"min_p": 0.9},
+    {"epsilon_cutoff": 3e-4},
+    {"epsilon_cutoff": 0.02},
+    {"epsilon_cutoff": 0.9},
+    {"temperature": 1.5, "top_k": 20, "top_p": 0.8, "min_p": 0.03, "epsilon_cutoff": 0.04},
+    {"temperature": 0.7, "top_p": 0.9, "epsilon_cutoff": 0.01},
+    {"top_k": 600, "epsilon_cutoff": 2e-3},
+    {"top_k": 30, "min_p": 0.2},
+]
+
+
+@pytest.mark.parametrize("truncation", TRUNCATIONS, ids=str)
 @pytest.mark.parametrize("columns", [50, 1500])
-def test_the_nucleus_is_that_of_transformers(top_p, columns):
-    logits = torch.randn(4, columns, generator=torch.Generator().manual_seed(1)) * 2
-    kept = TopPLogitsWarper(top_p)(None, logits) > -torch.inf if top_p < 1 else logits > -torch.inf
-    probabilities = logits.softmax(-1)
+def test_drawn_is_from_what_the_warpers_of_transformers_leave(truncation, columns):
+    logits = torch.randn(3, columns, generator=torch.Generator().manual_seed(1)).double() * 2
+    left = logits
+    for name, warper in WARPERS.items():
+        if name in truncation:
+            left = warper(truncation[name])(None, left)
+    shares = left.softmax(-1)
     uniforms = torch.linspace(0, 1, 2001, dtype=torch.float64)[:-1]
-    for row in range(4):
-        drawn = nucleus_pick(probabilities[row].expand(2000, -1), top_p, uniforms)
-        mass = torch.where(kept[row], probabilities[row], 0.0)
+    settings = SamplingSettings(**truncation)
+    for row in range(3):
+        drawn = draw(logits[row].expand(2000, -1), settings, uniforms)
         frequency = torch.bincount(drawn, minlength=columns) / 2000
-        assert not (frequency[~kept[row]] > 0).any()
+        assert not (frequency[shares[row] == 0] > 0).any()
         # Evenly spread numbers draw each token as often as its share says, but for one draw.
-        assert ((frequency - mass / mass.sum()).abs() <= 1.01 / 2000).all()
+        assert ((frequency - shares[row]).abs() <= 1.01 / 2000).all()
+
+
+def test_what_is_banned_is_never_drawn():
+    logits = torch.full((1, 40), -torch.inf)
+    logits[0, [3, 5]] = torch.tensor([1.0, 2.0])
+    for number in (0.0, 0.5, 1 - 2**-53):
+        token = draw(logits, SamplingSettings(), torch.tensor([number], dtype=torch.float64))
+        assert token.item() in (3, 5)
+
+
+def test_a_row_of_nan_draws_a_token_of_the_vocabulary():
+    token = draw(torch.full((1, 40), torch.nan), SamplingSettings(top_p=0.9), torch.tensor([0.5]))
+    assert 0 <= token.item() < 40
+
+
+def test_prompts_stand_before_what_all_their_rows_have_written():
+    seen = behind_prompts(torch.tensor([[1], [2], [3], [4]]), torch.tensor([[8, 9], [6, 7]]))
+    assert seen.tolist() == [[8, 9, 1], [8, 9, 2], [6, 7, 3], [6, 7, 4]]
 
 
 def test_random_numbers_belong_to_the_document():
@@ -179,9 +251,24 @@ def test_random_numbers_belong_to_the_document():
 def test_all_problems_of_sampling_settings_are_named():
     with pytest.raises(BridoError) as error:
         SamplingSettings(
-            num_return_sequences=0, temperature=0.0, top_p=1.5, min_length=9, max_length=1
+            num_return_sequences=0,
+            temperature=0.0,
+            top_p=1.5,
+            top_k=-1,
+            min_p=1.0,
+            epsilon_cutoff=-0.1,
+            min_length=9,
+            max_length=1,
         )
-    for part in ("num_return_sequences", "temperature (0.0)", "top_p (1.5)", "max_length (1)"):
+    for part in (
+        "num_return_sequences",
+        "temperature (0.0)",
+        "top_p (1.5)",
+        "top_k (-1)",
+        "min_p (1.0)",
+        "epsilon_cutoff (-0.1)",
+        "max_length (1)",
+    ):
         assert part in str(error.value)
 
 

@@ -25,9 +25,8 @@ SMALL = {
         "keep_every": 2,
         "diversity_penalty": 0.5,
         "max_length": 12,
-        "train_documents": 18,
-        "validation_documents": None,
     },
+    "documents": {"train": 18, "validation": None, "test": 0},
     "reading": {"default": {"max_source_tokens": 20}},
     "runtime": {"threads": 1, "device": "cpu", "shard_documents": 4, "batch_tokens": 400},
 }
@@ -58,23 +57,29 @@ def write_corpus(folder: Path, split: str, documents: list[str]) -> None:
 
 
 def write_params(folder: Path, **sections: dict[str, Any]) -> None:
-    """params.yaml: the project's own with SMALL and `sections` on top."""
+    """params.yaml: the project's own with SMALL and `sections` on top.
+
+    `generation` are keys of the one source, `base`.
+    """
     yaml = YAML(typ="safe")
     params = yaml.load((ROOT / "params.yaml").read_text())
+    params["systems"].remove("elected")
+    source = params["generation"]["base"]
     for changes in (SMALL, sections):
         for section, values in changes.items():
-            params[section].update(values)
+            (source if section == "generation" else params[section]).update(values)
     # What the method does not know of SMALL's search is left out.
-    known = METHODS[params["generation"]["method"]].model_fields
-    params["generation"] = {k: v for k, v in params["generation"].items() if k in known}
+    known = METHODS[source["method"]].model_fields
+    params["generation"]["base"] = {k: v for k, v in source.items() if k in known}
     with (folder / "params.yaml").open("w") as stream:
         yaml.dump(params, stream)
 
 
-def write_checkpoint(folder: Path) -> None:
+def write_checkpoint(folder: Path, seed: int = 0) -> None:
     """A BART with random weights whose summaries end after a few words, and its tokenizer."""
     word_tokenizer(words=WORDS).save_pretrained(folder)
     model = tiny_bart(
+        seed,
         vocab_size=len(SPECIAL) + len(WORDS),
         encoder_ffn_dim=16,
         decoder_ffn_dim=16,

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import tiny_hub
 import torch
-from transformers import AutoModelForSeq2SeqLM, AutoTokenizer, GPT2Config, PegasusTokenizer
+from transformers import AutoModelForSeq2SeqLM, AutoTokenizer, MambaConfig, PegasusTokenizer
 
 from brido.candidates.local import Generator
 from brido.errors import BridoError
@@ -183,9 +183,9 @@ def test_an_empty_folder_and_damaged_weights_cannot_be_loaded(folder: Path, tmp_
     assert "cannot be loaded as a model with its tokenizer" in refused(folder)
 
 
-def test_a_model_that_only_decodes_is_refused_by_its_kind(tmp_path: Path):
-    GPT2Config().save_pretrained(tmp_path / "model")
-    assert "holds a gpt2 model, which is no encoder-decoder" in refused(tmp_path / "model")
+def test_a_model_that_is_no_transformer_is_refused_by_its_kind(tmp_path: Path):
+    MambaConfig().save_pretrained(tmp_path / "model")
+    assert "holds a mamba model, which has layers that are no" in refused(tmp_path / "model")
 
 
 def test_a_folder_without_its_tokenizer_is_refused(folder: Path):

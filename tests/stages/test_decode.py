@@ -7,6 +7,7 @@ import sys
 import pytest
 import small_project
 
+from brido.candidates.local import Generator
 from brido.candidates.worker import SummaryWorker
 from brido.errors import BridoError
 from brido.search import SearchSettings, beam_search
@@ -143,3 +144,37 @@ def test_a_missing_checkpoint_names_the_stage_that_makes_it(project, monkeypatch
     monkeypatch.setattr(sys, "argv", ["stages.decode", "tuned"])
     with pytest.raises(BridoError, match="dvc repro train"):
         decode.main()
+
+
+def test_a_decoder_only_checkpoint_says_how_many_tokens_it_writes_or_is_refused(tmp_path):
+    (tmp_path / "config.json").write_text('{"model_type": "llama"}', encoding="utf-8")
+    settings = tmp_path / "generation_config.json"
+    settings.write_text('{"max_length": 2048, "min_new_tokens": 3}', encoding="utf-8")
+    with pytest.raises(BridoError, match="names no max_new_tokens: set it"):
+        search_settings(tmp_path, DecodingSettings())
+    given = search_settings(tmp_path, DecodingSettings(max_length=40))
+    assert (given["min_length"], given["max_length"]) == (3, 40)
+    settings.write_text('{"max_length": 2048, "max_new_tokens": 30}', encoding="utf-8")
+    assert search_settings(tmp_path, DecodingSettings())["max_length"] == 30
+
+
+def test_a_checkpoint_that_writes_nothing_stops_with_a_sentence(project, monkeypatch):
+    """An empty document's empty summary is nobody's fault, and one that says something enough."""
+    small_project.write_corpus(project, "validation", [" ", "w1 w2", "w3 w4 w5"])
+    generate = Generator.generate
+
+    def silent(self, names, documents, settings, advance):
+        found = generate(self, names, documents, settings, advance)
+        quiet = [i for i, name in enumerate(names) if name not in speaking]
+        for index in quiet:
+            found.texts[index][0] = ""
+        return found
+
+    monkeypatch.setattr(Generator, "generate", silent)
+    speaking = {f"test-{n}" for n in range(6)}
+    with pytest.raises(BridoError, match=r"base validation: all 2 summaries are empty.*special"):
+        decode.main()
+    assert not paths.decoded("base", "validation").exists()
+    shutil.rmtree(".brido")
+    speaking.add("validation-1")
+    assert [bool(row["summary"]) for row in run()[0]] == [False, True, False]

@@ -25,7 +25,8 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def set_data(folder: Path, data: dict) -> None:
-    params = {"data": data, "checkpoints": {"base": {"source": "embedded"}}}
+    base = {"source": "embedded", "embedded": {"world": None}}
+    params = {"data": data, "checkpoints": {"base": base}}
     (folder / "params.yaml").write_text(json.dumps(params))
 
 

@@ -10,6 +10,7 @@ from brido.errors import BridoError
 from brido.evaluation.registry import find_metric
 from brido.settings import WorldSettings
 from brido.tables import CORPUS, DECODED, WORLD_CORPUS, read_metadata, read_rows, write_table
+from stages import evaluate as stage
 from stages import paths
 from stages.evaluate import evaluate
 
@@ -93,3 +94,29 @@ def test_the_command_line_explains_itself(run_stage, project):
     assert result.returncode == 2
     assert "usage: python -m stages.evaluate METRIC SYSTEM" in result.stderr
     assert "Traceback" not in result.stderr
+
+
+def test_a_dry_run_counts_all_systems_in_one_sum(project, monkeypatch, capsys):
+    """What two systems say in the same words is asked once; a stage says where the sum is."""
+    same = [row["summary"] for row in project]
+    write_summaries(project, same, "reference")
+    write_summaries(project, same, "base")
+    write_summaries(project, [*same[:-2], "Other.", "Another."], "tuned")
+    params = check_params(
+        {
+            "checkpoints": {"base": {"source": "embedded"}},
+            "systems": ["reference", "base", "tuned"],
+            "evaluation": {"metrics": ["geval"], "geval": {"model": "m", "samples": 3}},
+            "runtime": {"endpoint": {"base_url": "http://localhost:1/v1", "dry_run": True}},
+        }
+    )
+    monkeypatch.setattr(stage, "load_params", lambda: params)
+    monkeypatch.setattr("sys.argv", ["stages.evaluate", "geval", "--dry-run"])
+    stage.main()
+    shown = capsys.readouterr().out
+    assert "geval of reference, base, tuned:" in shown
+    assert f"for {14 * 3} answers (0 more are in the store)" in shown
+    with pytest.raises(BridoError, match=r"no table of tuned. `python -m stages.evaluate geval --"):
+        evaluate(params, "geval", "tuned")
+    with pytest.raises(BridoError, match="rouge asks no server"):
+        stage.forecast(params, "rouge")

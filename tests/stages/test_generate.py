@@ -14,12 +14,14 @@ import small_project
 import torch
 
 from brido.candidates import local as generator
+from brido.config import load_params
 from brido.errors import BridoError
 from brido.search import SearchSettings, diverse_beam_search
 from brido.tables import CANDIDATES, read_metadata, read_rows, write_table
 from stages import generate
 
-TABLES = [Path("data/candidates") / f"{split}.parquet" for split in ("train", "validation")]
+FILES = {"method": "files", "checkpoint": "none"}
+TABLES = [Path("data/candidates/base") / f"{split}.parquet" for split in ("train", "validation")]
 
 
 @pytest.fixture
@@ -32,7 +34,7 @@ def project(tmp_path, monkeypatch):
 
 
 def run():
-    generate.main()
+    generate.make(load_params(), "base")
     return [read_rows(path, CANDIDATES, "") for path in TABLES]
 
 
@@ -60,6 +62,8 @@ def test_candidates_are_every_second_of_the_search(project):
         assert train[number]["candidates"] == texts
         scores = np.float32(train[number]["search_scores"])
         np.testing.assert_allclose(scores, result.scores[0, ::2], rtol=1e-5)
+        ends = [2 in sequence[1:] for sequence in result.sequences[0, ::2].tolist()]
+        assert train[number]["ended"] == ends
 
 
 def test_counts_stand_in_the_table_and_are_said(project, capsys):
@@ -69,14 +73,15 @@ def test_counts_stand_in_the_table_and_are_said(project, capsys):
     long = sum(len(small_project.document(n).split()) > 18 for n in range(18))
     assert metadata["documents"] == 18
     assert metadata["distinct_candidates"] == pytest.approx(sum(distinct) / 18)
-    assert 0 < metadata["mean_pairwise_similarity"] < 1
+    assert metadata["not_ended"] == sum(row["ended"].count(False) for row in train)
     assert metadata["truncated_sources"] == long > 0
     assert metadata["halved_batches"] == 0
     assert metadata["generation"]["keep_every"] == 2
     said = capsys.readouterr().err
     assert f"{long} sources cut to 20 tokens" in said
-    assert "of 4 candidates distinct, mean pairwise similarity" in said
-    assert not any(path.is_file() for path in Path(".brido").rglob("*"))
+    assert "of 4 candidates distinct" in said
+    left = [path.name for path in Path(".brido").rglob("*") if path.is_file()]
+    assert left == ["base.lock"]
 
 
 @pytest.mark.parametrize("method", ["diverse_beam", "sampling"])
@@ -122,7 +127,7 @@ def test_empty_documents_are_refused_or_left_out(project):
     with pytest.raises(BridoError, match=r"2 documents are empty: train-1, train-3.*leave_out"):
         run()
     assert not TABLES[0].exists()
-    small_project.write_params(project, generation={"empty_documents": "leave_out"})
+    small_project.write_params(project, documents={"empty": "leave_out"})
     train, _ = run()
     assert [row["id"] for row in train] == ["train-0", "train-2"]
     assert read_metadata(TABLES[0], "")["left_out_empty"] == ["train-1", "train-3"]
@@ -149,9 +154,10 @@ def candidates_for(split, count):
 
 def test_candidates_from_files(project):
     for split, count in (("train", 20), ("validation", 7)):
-        write_table(Path(f"{split}.parquet"), [candidates_for(split, count)], CANDIDATES)
+        rows = [row | {"ended": [True] * 4} for row in candidates_for(split, count)]
+        write_table(Path(f"{split}.parquet"), [rows], CANDIDATES)
     files = {"train": "train.parquet", "validation": "validation.parquet"}
-    small_project.write_params(project, generation={"method": "files", "files": files})
+    small_project.write_params(project, generation=FILES | {"files": files})
     train, validation = run()
     assert [row["id"] for row in train] == [f"train-{n}" for n in range(18)]
     assert train[3]["candidates"] == ["a b", "a c", "d 3", "a b"]
@@ -167,13 +173,13 @@ def test_all_problems_of_a_candidates_file_are_named(project):
     text = "\n".join(json.dumps(row) for row in rows)
     Path("train.jsonl").write_text(text)
     files = dict.fromkeys(("train", "validation"), "train.jsonl")
-    small_project.write_params(project, generation={"method": "files", "files": files})
+    small_project.write_params(project, generation=FILES | {"files": files})
     with pytest.raises(BridoError) as error:
         run()
     for part in (
         "1 ids occur more than once: train-13",
         "1 documents have no candidates: train-17",
-        "1 rows have no list of 4 texts (generation.num_candidates) in `candidates`: train-16",
+        "1 rows have no list of 4 texts (generation.base.num_candidates) in `candidates`: train-16",
     ):
         assert part in str(error.value)
 
@@ -185,20 +191,20 @@ def test_a_candidates_file_may_hold_any_json_text(project):
     text = "\n\n".join(json.dumps(row, ensure_ascii=False) for row in rows)
     Path("train.jsonl").write_text(text, encoding="utf-8")
     files = dict.fromkeys(("train", "validation"), "train.jsonl")
-    small_project.write_params(project, generation={"method": "files", "files": files})
+    small_project.write_params(project, generation=FILES | {"files": files})
     with pytest.raises(BridoError) as error:
         run()
     assert str(error.value).splitlines()[1:] == [
         "  - 1 rows have not as many numbers in `search_scores` as candidates: train-16"
     ]
     Path("train.jsonl").write_bytes(text.encode("latin-1", "replace") + b"\xff")
-    with pytest.raises(BridoError, match="train.jsonl cannot be read as UTF-8 text"):
+    with pytest.raises(BridoError, match="train.jsonl: line 1 is no UTF-8"):
         run()
 
 
 def start(folder, **variables):
     return subprocess.Popen(
-        small_project.command("stages.generate"),
+        small_project.command("stages.generate", "base"),
         cwd=folder,
         env=small_project.environment(**variables),
         stderr=subprocess.PIPE,
@@ -221,7 +227,7 @@ def wait_for(condition, seconds=120.0):
 @pytest.mark.slow
 def test_killed_at_any_moment_the_stage_ends_in_the_same_bytes(project):
     small_project.write_params(project, runtime={"shard_documents": 1})
-    generate.main()
+    generate.make(load_params(), "base")
     expected = [path.read_bytes() for path in TABLES]
     shutil.rmtree("data/candidates")
     for shards in (1, 6, 14, 20):
@@ -239,12 +245,12 @@ def test_killed_at_any_moment_the_stage_ends_in_the_same_bytes(project):
 
 
 def test_two_processes_make_the_same_bytes(project, capsys):
-    generate.main()
+    generate.make(load_params(), "base")
     expected = [path.read_bytes() for path in TABLES]
     said = capsys.readouterr().err.splitlines()
     shutil.rmtree("data/candidates")
     small_project.write_params(project, runtime={"workers": 2})
-    generate.main()
+    generate.make(load_params(), "base")
     assert [path.read_bytes() for path in TABLES] == expected
     # One line of progress for both, which alone tells of their speed.
     assert [line for line in capsys.readouterr().err.splitlines() if "/s" not in line] == [
@@ -270,7 +276,7 @@ def workers_of(driver):
 @pytest.mark.skipif(not Path("/proc/self").exists(), reason="looks processes up in /proc")
 def test_a_worker_killed_in_the_middle_is_named_and_the_bytes_stay_the_same(project):
     small_project.write_params(project, runtime={"shard_documents": 1})
-    generate.main()
+    generate.make(load_params(), "base")
     expected = [path.read_bytes() for path in TABLES]
     shutil.rmtree("data/candidates")
     small_project.write_params(project, runtime={"shard_documents": 1, "workers": 2})

@@ -29,7 +29,7 @@ PARTS = (
 # Sizes alone: how many documents, updates and processes. The models are small by themselves.
 SIZES: dict[str, Any] = {
     "data.hub.expected_rows": {"train": 32, "validation": 8, "test": 8},
-    "generation.validation_documents": 8,
+    "documents.validation": 8,
     "training.validation.every": 2,
     "training.validation.documents": 4,
     "report.bootstrap_samples": 50,
@@ -106,7 +106,7 @@ def test_a_preset_runs_end_to_end_and_then_without_a_network(hub, project: Path,
         )
         assert len(rows) == 8
     candidates = tables.read_rows(
-        project / "data" / "candidates" / "train.parquet", tables.CANDIDATES, ""
+        project / "data" / "candidates" / "base" / "train.parquet", tables.CANDIDATES, ""
     )
     assert [len(row["candidates"]) for row in candidates] == [32] * 32
     for system in ("base", "brio"):

@@ -7,14 +7,15 @@ from pathlib import Path
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
+from pool_rows import pooled
 from ruamel.yaml import YAML
 
 from brido.errors import BridoError
 from brido.rouge import similarity_matrix
-from brido.similarity import Comparer
-from brido.tables import CANDIDATES, CORPUS, read_metadata, write_table
+from brido.similarity import Comparer, sentence_votes
+from brido.tables import CORPUS, POOL, read_metadata, write_table
 from brido.text import one_sentence_a_line
-from stages import pairwise
+from stages import pairwise, paths
 
 ROOT = Path(__file__).parents[2]
 TEXT = "Police said two men were hurt. The lorry hit a wall in Ashwick. Nobody was held."
@@ -36,25 +37,24 @@ def write_inputs(documents, skipped=(), validation=None):
             for i in range(count)
         ]
         rows = [
-            {
-                "id": row["id"],
-                "candidates": [summary(generator) for _ in range(SIZE)],
-                "search_scores": [0.0] * SIZE,
-            }
+            pooled(row["id"], [summary(generator) for _ in range(SIZE)])
             for i, row in enumerate(corpus)
             if i not in skipped
         ]
         write_table(Path(f"data/corpus/{split}.parquet"), [corpus], CORPUS)
-        write_table(Path(f"data/candidates/{split}.parquet"), [rows], CANDIDATES)
+        write_table(Path(f"data/pool/{split}.parquet"), [rows], POOL)
         references = {row["id"]: row["summary"] for row in corpus}
         tables[split] = [(row["id"], row["candidates"], references[row["id"]]) for row in rows]
     return tables
 
 
-def settings(threads=1, **changes):
+def settings(threads=1, unit="summary", **changes):
     yaml = YAML()
     params = yaml.load((ROOT / "params.yaml").read_text())
     params["pairwise"].update(changes)
+    params["documents"]["test"] = 0
+    params["systems"].remove("elected")
+    params["scoring"]["unit"] = unit
     params["runtime"]["threads"] = threads
     with open("params.yaml", "w") as stream:
         yaml.dump(params, stream)
@@ -157,10 +157,10 @@ def broken(change):
     """Inputs whose train candidates `change` has edited."""
     write_inputs(4)
     settings()
-    path = Path("data/candidates/train.parquet")
+    path = Path("data/pool/train.parquet")
     rows = pq.read_table(path).to_pylist()
     change(rows)
-    write_table(path, [rows], CANDIDATES)
+    write_table(path, [rows], POOL)
     with pytest.raises(BridoError) as error:
         pairwise.main()
     assert not output().exists()
@@ -173,7 +173,7 @@ def test_rows_with_another_number_of_candidates_are_all_named():
         rows[2]["candidates"] = []
 
     message = broken(change)
-    assert "data/candidates/train.parquet" in message
+    assert "data/pool/train.parquet" in message
     assert "row 1, id 'train-1': 2 candidates, row 0 has 4" in message
     assert "row 2, id 'train-2': no candidates" in message
 
@@ -193,11 +193,25 @@ def test_an_id_that_the_corpus_lacks_is_named():
     assert "data/corpus/train.parquet" in message
 
 
+def test_sentences_are_compared_where_they_vote():
+    write_inputs(9)
+    settings(unit="sentence")
+    pairwise.main()
+    pool = pq.read_table(paths.pool("train")).to_pylist()
+    corpus = {row["id"]: row for row in pq.read_table(paths.corpus("train")).to_pylist()}
+    found = pq.read_table(output()).to_pylist()
+    texts = [row["candidates"] for row in pool]
+    references = [corpus[row["id"]]["summary"] for row in pool]
+    wanted = sentence_votes(texts, references, "harmonic_r1_r2")
+    for row, matrix in zip(found, wanted, strict=True):
+        assert row["similarity"] == matrix.reshape(-1).tolist()
+
+
 def test_a_table_without_rows_is_refused():
     assert "no rows" in broken(lambda rows: rows.clear())
 
 
 def test_a_missing_table_names_the_stage_that_makes_it():
     settings()
-    with pytest.raises(BridoError, match="dvc repro generate"):
+    with pytest.raises(BridoError, match="dvc repro pool"):
         pairwise.main()

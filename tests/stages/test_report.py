@@ -13,8 +13,10 @@ import pytest
 import synthetic_run
 from ruamel.yaml import YAML
 
+from brido.base import base_of
 from brido.config import load_params
 from brido.errors import BridoError
+from brido.tables import DECODED, read_rows, write_table
 from stages import report
 
 ROOT = Path(__file__).parents[2]
@@ -26,8 +28,9 @@ def tables(tmp_path_factory):
     synthetic_run.write_run(folder, documents=12, count=8)
     raw = YAML(typ="safe").load((ROOT / "params.yaml").read_text())
     raw["evaluation"]["metrics"] = list(synthetic_run.SUBMETRICS)
+    raw["systems"] = list(synthetic_run.SYSTEMS)
     raw["report"] |= {"bootstrap_samples": 50, "page_documents": 5, "length_warning": 0.0001}
-    raw["generation"] |= {"num_candidates": 8, "num_beams": 8}
+    raw["generation"]["base"] |= {"num_candidates": 8, "num_beams": 8, "num_beam_groups": 8}
     raw["scoring"]["alpha"] = 7
     with (folder / "params.yaml").open("w") as file:
         YAML(typ="safe").dump(raw, file)
@@ -106,6 +109,23 @@ def test_numbers_are_those_of_the_tables_and_finite(finished):
                     assert found is None
 
 
+def test_every_metrics_file_says_which_base_it_belongs_to(finished, tmp_path):
+    folder, printed = finished
+    files = [*(folder / "metrics/systems").glob("*.json"), folder / "metrics/intervals.json"]
+    (base,) = {json.loads(path.read_text())["base"] for path in files}
+    assert f"All of base {base}: numbers of another base do not compare" in printed
+    assert f"All of base {base}:" in (folder / "report/index.html").read_text()
+    # Other summaries are another base; another score of the same ones, or another writer, is not.
+    own = folder / "data/decoded/base/validation.parquet"
+    assert base_of(own) == base
+    rows = read_rows(own, DECODED, "")
+    copy = tmp_path / "copy.parquet"
+    write_table(copy, [[{**row, "score": 9.0} for row in rows]], DECODED, {"other": 1})
+    assert base_of(copy) == base
+    write_table(copy, [[{**rows[0], "summary": "Another."}, *rows[1:]]], DECODED)
+    assert base_of(copy) != base
+
+
 def test_signatures_intervals_and_the_last_lines(finished):
     folder, printed = finished
     signatures = json.loads((folder / "metrics/signatures.json").read_text())
@@ -119,6 +139,9 @@ def test_signatures_intervals_and_the_last_lines(finished):
     assert rows[:4] == ["reference", "base", "tuned", "tuned"]
     assert any(line.startswith("warning: Summaries of tuned are") for line in lines)
     assert "report/index.html" in lines[-1]
+    votes = json.loads((folder / "metrics/votes.json").read_text())
+    assert votes["election"]["sentence"] in lines
+    assert votes["knows"]["sentence"] in lines
 
 
 def test_page_holds_a_seeded_sample_with_exact_marks(finished):
@@ -144,7 +167,7 @@ def test_page_holds_a_seeded_sample_with_exact_marks(finished):
     ("path", "stage"),
     [
         ("data/evaluation/rouge/tuned.parquet", "evaluate"),
-        ("data/candidates/validation.parquet", "generate"),
+        ("data/pool/validation.parquet", "pool"),
         ("data/similarity/validation.parquet", "pairwise"),
         ("data/decoded/base/validation.parquet", "decode"),
         ("metrics/training.csv", "train"),

@@ -1,5 +1,6 @@
 """The score stage: Eq. 2 row by row, its columns, its metadata and its refusals."""
 
+import json
 import math
 from pathlib import Path
 
@@ -7,11 +8,20 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from pool_rows import pooled
 from ruamel.yaml import YAML
 
 from brido.errors import BridoError
-from brido.tables import SCORES, read_metadata, similarity_schema, write_table
-from stages import score
+from brido.tables import (
+    LIKELIHOOD,
+    POOL,
+    SCORES,
+    SUPPORT,
+    read_metadata,
+    similarity_schema,
+    write_table,
+)
+from stages import paths, score
 
 ROOT = Path(__file__).parents[2]
 SIZE = 16  # as in params.yaml, which knows what `listing` can do
@@ -25,7 +35,7 @@ def in_folder(tmp_path, monkeypatch):
 def write_similarity(documents):
     """Similarity tables of both splits; values on a coarse grid, so that ties occur."""
     found = {}
-    for seed, split in enumerate(score.SPLITS):
+    for seed, split in enumerate(paths.TUNING_SPLITS):
         generator = np.random.default_rng(seed)
         matrices = generator.integers(0, 3, (documents, SIZE, SIZE + 1)).astype(np.float32) / 4
         rows = [
@@ -34,8 +44,26 @@ def write_similarity(documents):
         ]
         path = Path(f"data/similarity/{split}.parquet")
         write_table(path, [rows], similarity_schema(SIZE))
+        pool = [pooled(row["id"], ["a"] * SIZE) for row in rows]
+        write_table(paths.pool(split), [pool], POOL)
         found[split] = matrices
+    write_evidence(documents)
     return found
+
+
+def write_evidence(documents, **metadata):
+    """Support and likelihood tables of the validation split: a later candidate is more wrong."""
+    ids = [f"validation-{i}" for i in range(documents)]
+    wrong = [0] * 4 + [1] * (SIZE - 4)
+    for name, counts in (("validation", wrong), ("base", [1])):
+        row = {"support": [1.0 - c for c in counts], "unsupported": counts}
+        row["words"] = [9] * len(counts)
+        rows = [{"id": i} | row for i in ids]
+        about = {"judge": "a judge"} | metadata
+        write_table(Path(f"data/support/{name}.parquet"), [rows], SUPPORT, about)
+    row = {"log_probability": [-1.0 * i for i in range(SIZE)], "tokens": [2] * SIZE}
+    rows = [{"id": i} | row for i in ids]
+    write_table(Path("data/likelihood/validation.parquet"), [rows], LIKELIHOOD)
 
 
 def settings(alpha, normalization="equation"):
@@ -69,6 +97,41 @@ def test_scores_are_equation_2_and_the_order_is_best_first_and_stable(alpha):
         assert read_metadata(path, "")["num_candidates"] == SIZE
 
 
+def test_what_the_vote_knows_is_written_and_said(capsys):
+    write_similarity(40)
+    settings(0)
+    score.main()
+    told = json.loads(Path("metrics/votes.json").read_text())
+    assert told["documents"] == 40
+    assert told["length_tolerance"] == 0.15
+    # Later candidates are less likely, and worse.
+    assert told["accuracy"]["log_probability"]["mean"] == 1.0
+    assert told["accuracy"]["shorter"]["mean"] == 0.5
+    assert "support" not in told["accuracy"]
+    assert told["election"]["all"]["base"]["mean"] == 1.0
+    said = capsys.readouterr().err
+    assert told["election"]["sentence"] in said
+    assert told["knows"]["sentence"] in said
+
+
+def test_on_the_world_lengths_are_equal_and_another_checker_is_judged():
+    write_similarity(40)
+    write_evidence(40, exact=True, second=True)
+    settings(0)
+    score.main()
+    told = json.loads(Path("metrics/votes.json").read_text())
+    assert told["length_tolerance"] == 0
+    assert told["accuracy"]["support"]["mean"] == 1.0
+
+
+def test_tables_of_other_documents_are_refused():
+    write_similarity(5)
+    write_evidence(4)
+    settings(0)
+    with pytest.raises(BridoError, match=r"data/support/base.parquet has 4 documents"):
+        score.main()
+
+
 def test_listing_differs_from_the_equation_by_its_constant():
     write_similarity(3)
     found = []
@@ -96,6 +159,7 @@ def test_a_value_that_is_no_number_names_the_row():
     matrix[3] = np.nan
     path = Path("data/similarity/train.parquet")
     write_table(path, [[{"id": "odd one", "similarity": matrix}]], similarity_schema(SIZE))
+    write_table(paths.pool("train"), [[pooled("odd one", ["a"] * SIZE)]], POOL)
     with pytest.raises(BridoError, match="'odd one'"):
         score.main()
 
@@ -112,3 +176,30 @@ def test_a_table_that_holds_no_similarities_is_refused(column):
     pq.write_table(table, "data/similarity/train.parquet")
     with pytest.raises(BridoError, match="data/similarity/train.parquet"):
         score.main()
+
+
+def test_who_cannot_be_elected_has_no_score_and_comes_last():
+    matrices = write_similarity(3)
+    row = pooled("train-1", ["a"] * SIZE)
+    row["voters"][3] = row["eligible"][3] = row["eligible"][5] = False
+    rows = [pooled("train-0", ["a"] * SIZE), row, pooled("train-2", ["a"] * SIZE)]
+    write_table(paths.pool("train"), [rows], POOL)
+    settings(0)
+    score.main()
+    found = pq.read_table(paths.scores("train")).to_pylist()
+    assert [math.isnan(value) for value in found[1]["scores"]] == [n in (3, 5) for n in range(SIZE)]
+    assert sorted(found[1]["order"][-2:]) == [3, 5]
+    # Candidate 5 has a vote all the same, candidate 3 has none.
+    others = [j for j in range(SIZE) if j not in (0, 3)]
+    wanted = sum(float(matrices["train"][1, 0, j]) for j in others) / len(others)
+    assert found[1]["scores"][0] == pytest.approx(wanted, abs=1e-12)
+
+
+def test_similarities_of_another_pool_are_refused():
+    write_similarity(2)
+    settings(0)
+    rows = [pooled(name, ["a"] * SIZE) for name in ("train-1", "train-0")]
+    for other in (rows, [*rows[::-1], pooled("train-2", ["a"] * SIZE)], rows[:1]):
+        write_table(paths.pool("train"), [other], POOL)
+        with pytest.raises(BridoError, match="other candidates than data/pool/train.parquet"):
+            score.main()

@@ -2,21 +2,26 @@
 
 import csv
 import os
+import shutil
 import signal
 import subprocess
 import sys
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 import torch
+from pool_rows import pooled
 from safetensors.torch import load_file
 from tiny_models import SPECIAL, tiny_bart, word_tokenizer
+from transformers import AutoModelForSeq2SeqLM
 
 from brido.errors import BridoError
 from brido.models.checkpoint import save
-from brido.tables import CANDIDATES, CORPUS, SCORES, read_rows, write_table
+from brido.tables import CORPUS, POOL, SCORES, read_rows, write_table
+from brido.training.update import Updater
 from brido.work.shards import content_hash
 from stages import paths, train
 
@@ -62,11 +67,11 @@ def write_split(split: str, documents: int, same: int = 0) -> None:
             {"id": name, "document": " ".join(words), "summary": reference}
             | {"references": [reference]}
         )
-        candidates.append({"id": name, "candidates": texts, "search_scores": [-1.0, -2.0, -3.0]})
+        candidates.append(pooled(name, texts))
         scores.append({"id": name, "scores": [0.4, 0.6, 0.2], "order": [1, 0, 2]})
     write_table(paths.corpus(split), [corpus], CORPUS)
-    write_table(paths.candidates(split), [candidates], CANDIDATES)
-    metadata = {"candidates": content_hash(paths.candidates(split))}
+    write_table(paths.pool(split), [candidates], POOL)
+    metadata = {"candidates": content_hash(paths.pool(split))}
     write_table(paths.scores(split), [scores], SCORES, metadata)
 
 
@@ -106,25 +111,84 @@ def test_writes_a_checkpoint_and_the_history(
     assert [int(row["update"]) for row in rows()] == [0, 4, 8]
     for name in ("tau", "top1", "rouge", "r1", "mentions_unsupported"):
         assert all(row[name] for row in rows()), name
-    assert not list((project / ".brido/work/train").iterdir())
+    (run,) = (project / ".brido/work/train").iterdir()
+    assert [file.name for file in run.iterdir()] == ["finished.pt"]
+
+
+def made() -> dict[str, bytes]:
+    """Everything that the stage wrote."""
+    history = Path("metrics/training.csv")
+    files = (file for file in sorted(TUNED.rglob("*")) if file.is_file())
+    return {str(file): file.read_bytes() for file in (*files, history)}
 
 
 def test_the_same_bytes_twice_and_stale_work_is_dropped(project: Path) -> None:
     train.main()
-    first = (TUNED / "model.safetensors").read_bytes()
+    first = made()
+    shutil.rmtree(project / ".brido/work/train")
     stale = project / ".brido/work/train/0123456789abcdef"
     stale.mkdir(parents=True)
     train.main()
     assert not stale.exists()
-    assert (TUNED / "model.safetensors").read_bytes() == first
+    assert made() == first
+
+
+def test_a_typo_costs_no_trained_model(
+    project: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    train.main()
+    first = made()
+    # What DVC does before the stage reads its settings.
+    shutil.rmtree(TUNED)
+    Path("metrics/training.csv").unlink()
+    Path("params.yaml").write_text(PARAMS.replace("gamma: 5.0", "gamma: -5.0"))
+    with pytest.raises(BridoError, match=r"training\.gamma"):
+        train.main()
+    Path("params.yaml").write_text(PARAMS.replace("gamma: 5.0", "gamma: 0.0"))
+    train.main()
+    assert made() != first
+    Path("params.yaml").write_text(PARAMS)
+    monkeypatch.setattr(Updater, "run", None)
+    train.main()
+    assert made() == first
+    assert "this run was finished before" in capsys.readouterr().err
+
+
+def test_an_adapter_is_merged_and_stands_beside(project: Path) -> None:
+    lora = "  lora: {rank: 2, alpha: 4.0}\n  validation:"
+    Path("params.yaml").write_text(PARAMS.replace("  validation:", lora))
+    train.main()
+    first = made()
+    base = paths.checkpoint("base")
+    tuned = load_file(TUNED / "model.safetensors")
+    changed = {
+        name
+        for name, value in load_file(base / "model.safetensors").items()
+        if not torch.equal(value, tuned[name])
+    }
+    assert changed
+    assert all(name.endswith(("proj.weight", "fc1.weight", "fc2.weight")) for name in changed)
+    assert {file.name for file in TUNED.iterdir()} - {"adapter"} == {
+        file.name for file in base.iterdir()
+    }
+    from peft import PeftModel
+
+    model = AutoModelForSeq2SeqLM.from_pretrained(base)
+    merged = PeftModel.from_pretrained(model, TUNED / "adapter").merge_and_unload()
+    for name, value in merged.state_dict().items():
+        if name in tuned:
+            torch.testing.assert_close(value, tuned[name])
+    shutil.rmtree(TUNED)
+    train.main()
+    assert made() == first
 
 
 def other_candidates(split: str) -> None:
     """Same ids, same N, other texts: only the fingerprint tells."""
-    rows = read_rows(paths.candidates(split), CANDIDATES, "")
+    rows = read_rows(paths.pool(split), POOL, "")
     for row in rows:
         row["candidates"].reverse()
-    write_table(paths.candidates(split), [rows], CANDIDATES)
+    write_table(paths.pool(split), [rows], POOL)
 
 
 @pytest.mark.parametrize(
@@ -173,9 +237,13 @@ def test_a_killed_process_ends_in_the_same_bytes(project: Path, number: int) -> 
     history = [(row["update"], row["loss"], row["tau"], row["rouge"]) for row in rows()]
     (TUNED / "model.safetensors").unlink()
     work = project / ".brido/work/train"
+    shutil.rmtree(work)
     process = start(project)
     deadline = time.monotonic() + 120
-    while not list(work.glob("*/state.pt")) and time.monotonic() < deadline:
+    seen = set()  # the first states know of no update yet
+    while len(seen) < 4 and time.monotonic() < deadline:
+        with suppress(FileNotFoundError):
+            seen |= {path.stat().st_mtime_ns for path in work.glob("*/state.pt")}
         time.sleep(0.002)
     process.send_signal(number)
     assert process.wait() == (143 if number == signal.SIGTERM else -number)
@@ -192,6 +260,7 @@ def test_brido_launch_trains_on_two_processes(project: Path) -> None:
     assert start(project).wait() == 0
     alone = rows()
     Path("metrics/training.csv").unlink()
+    shutil.rmtree(project / ".brido/work/train")
     launched = start(project, BRIDO_LAUNCH="--cpu --num_processes 2 --num_machines 1")
     said = launched.communicate()[1]
     assert launched.returncode == 0, said

@@ -11,8 +11,8 @@ from transformers import PreTrainedTokenizerFast
 
 from brido.models import LanguageModel
 from brido.settings import ReadingSettings, RuntimeSettings, TrainingSettings, ValidationSettings
+from brido.training.contrastive import ContrastiveTask
 from brido.training.documents import RankedDocuments
-from brido.training.loop import Task
 
 
 @pytest.fixture(autouse=True, scope="session")
@@ -53,7 +53,7 @@ def make_task(
     documents: RankedDocuments,
     validation: RankedDocuments,
     tmp_path: Path,
-) -> Callable[..., Task]:
+) -> Callable[..., ContrastiveTask]:
     """A training task on 18 documents: 10 updates of at most 4 in 2 epochs."""
 
     def make(
@@ -62,10 +62,10 @@ def make_task(
         runtime: dict | None = None,
         model: object = None,
         **changes: object,
-    ) -> Task:
+    ) -> ContrastiveTask:
         settings = TrainingSettings(**{**SETTINGS, **changes})
         model = model or tiny_bart(**(model_changes or {}))
-        return Task(
+        return ContrastiveTask(
             LanguageModel(model, tokenizer, ReadingSettings(max_source_tokens=32)),
             documents,
             validation,

@@ -51,6 +51,30 @@ def test_the_references_alone(tokenizer: PreTrainedTokenizerFast) -> None:
     assert batch.scores.shape == (2, 0)
 
 
+def test_fewer_candidates_are_filled_up_and_marked(tokenizer: PreTrainedTokenizerFast) -> None:
+    short = DOCUMENTS[1]._replace(candidates=["w1"], scores=[0.5])
+    batch = Batches(language(tokenizer), 16).batch([DOCUMENTS[0], short])
+    assert batch.eligible.tolist() == [[True, True], [True, False]]
+    assert batch.scores.tolist() == [[0.9, 0.1], [0.5, 0.0]]
+    assert batch.targets.ids[1, 2].tolist() == [2, 0, 2, 1, 1]
+    assert Batches(language(tokenizer), 16).batch([short]).eligible is None
+    moved = batch.to(torch.device("cpu"))
+    assert torch.equal(moved.eligible, batch.eligible)
+    assert moved.anchor is None
+
+
+def test_the_elected_is_taught_where_it_is_asked_for_or_there_is_no_reference(
+    tokenizer: PreTrainedTokenizerFast,
+) -> None:
+    bare = DOCUMENTS[1]._replace(reference=None)
+    usual, elected = (Batches(language(tokenizer), 16, elected) for elected in (False, True))
+    assert [usual.target(document) for document in (DOCUMENTS[0], bare)] == ["w1", "w1"]
+    assert [elected.target(document) for document in DOCUMENTS] == ["w4 w5", "w1"]
+    batch = elected.batch(DOCUMENTS)
+    assert torch.equal(batch.targets.ids[:, 0], batch.targets.ids[:, 1])
+    assert elected.target_tokens(DOCUMENTS) == 4 + 3
+
+
 @pytest.mark.parametrize(("prefix", "tokens"), [("generation", 7), ("brio", 5)])
 def test_target_tokens_are_those_of_the_references(
     tokenizer: PreTrainedTokenizerFast, prefix: str, tokens: int
@@ -61,7 +85,9 @@ def test_target_tokens_are_those_of_the_references(
 def test_more_candidate_tokens_than_positions_are_refused(
     tokenizer: PreTrainedTokenizerFast,
 ) -> None:
-    with pytest.raises(BridoError, match="max_candidate_tokens: the model has 64 positions, not"):
+    with pytest.raises(
+        BridoError, match="max_candidate_tokens: the model has 64 positions for a text"
+    ):
         Batches(language(tokenizer), 65)
     assert Batches(language(tokenizer), 64).batch(DOCUMENTS).tokens == 8 + 22
 

@@ -5,14 +5,17 @@ import pytest
 from training_helpers import tables
 
 from brido.errors import BridoError
-from brido.training.documents import RankedDocuments
+from brido.training.documents import Pairs, RankedDocuments
 
 
 def small() -> tuple[pa.Table, pa.Table, pa.Table]:
     corpus = pa.table(
         {"id": ["x", "b", "a"], "document": ["dx", "db", "da"], "summary": ["rx", "rb", "ra"]}
     )
-    candidates = pa.table({"id": ["a", "b"], "candidates": [["p", "q", "r"], ["s", "t", "s"]]})
+    candidates = pa.table(
+        {"id": ["a", "b"], "candidates": [["p", "q", "r"], ["s", "t", "s"]]}
+        | {"eligible": [[True] * 3] * 2}
+    )
     scores = pa.table(
         {
             "id": ["a", "b"],
@@ -43,6 +46,33 @@ def test_documents_without_two_distinct_candidates_are_left_out_and_named() -> N
     documents = RankedDocuments(corpus, candidates, scores)
     assert [document.id for document in documents] == ["b"]
     assert documents.skipped == ["a"]
+
+
+def test_who_cannot_be_elected_is_no_candidate() -> None:
+    corpus, candidates, scores = small()
+    nan = float("nan")
+    candidates = replaced(candidates, "eligible", [[True, True, False], [True, False, True]])
+    scores = replaced(scores, "scores", [[0.1, 0.3, nan], [0.5, nan, 0.7]])
+    scores = replaced(scores, "order", [[1, 0, 2], [2, 0, 1]])
+    documents = RankedDocuments(corpus, candidates, scores)
+    assert list(documents) == [("a", "da", "ra", ["q", "p"], [0.3, 0.1])]
+    # The two of "b" that are left are one text.
+    assert documents.skipped == ["b"]
+    assert "fewer than two distinct candidates that can be elected" in documents.skipped_note("x")
+
+
+def test_documents_without_reference_are_counted() -> None:
+    corpus, candidates, scores = small()
+    corpus = replaced(corpus, "summary", pa.array([None, None, "ra"], pa.string()))
+    documents = RankedDocuments(corpus, candidates, scores)
+    assert [document.reference for document in documents] == ["ra", None]
+    assert documents.unlabelled == 1  # "x" has no candidates
+
+
+def test_pairs_are_documents_without_candidates() -> None:
+    pairs = Pairs([("d0", "r0"), ("d1", "r1")])
+    assert list(pairs) == [("0", "d0", "r0", [], []), ("1", "d1", "r1", [], [])]
+    assert (len(pairs), pairs.num_candidates) == (2, 0)
 
 
 def test_a_sample_is_spread_over_all() -> None:

@@ -9,16 +9,19 @@ from typing import IO
 
 import pytest
 import torch
+from accelerate import Accelerator
 from torch import Tensor
 
 from brido.errors import BridoError
 from brido.models import LanguageModel
 from brido.settings import ValidationSettings
-from brido.training import checkpointing, loop, monitor
-from brido.training.loop import Task, train
+from brido.training import checkpointing, monitor
+from brido.training.contrastive import ContrastiveTask
+from brido.training.loop import train
+from brido.training.pauses import pause
 from brido.training.update import Updater
 
-MakeTask = Callable[..., Task]
+MakeTask = Callable[..., ContrastiveTask]
 EVERY_UPDATE = {"checkpoint_minutes": 1e-9}
 # Random enough that a wrong random state would show.
 DROPOUT = {"dropout": 0.2}
@@ -28,7 +31,7 @@ class Killed(BaseException):
     """Stands for kill -9: nothing catches it."""
 
 
-def weights(task: Task) -> dict[str, Tensor]:
+def weights(task: ContrastiveTask) -> dict[str, Tensor]:
     return {name: value.clone() for name, value in task.model.state_dict().items()}
 
 
@@ -38,20 +41,20 @@ def assert_same_bits(left: dict[str, Tensor], right: dict[str, Tensor]) -> None:
         assert torch.equal(value, right[name]), name
 
 
-def rows(task: Task) -> list[dict[str, str]]:
+def rows(task: ContrastiveTask) -> list[dict[str, str]]:
     with task.history_file.open() as stream:
         return list(csv.DictReader(stream))
 
 
-def curve(task: Task, *names: str) -> list[float]:
+def curve(task: ContrastiveTask, *names: str) -> list[float]:
     return [float(row[name]) for row in rows(task) for name in names]
 
 
 @pytest.fixture
-def undisturbed(make_task: MakeTask) -> Callable[..., Task]:
+def undisturbed(make_task: MakeTask) -> Callable[..., ContrastiveTask]:
     """undisturbed(model_changes, **settings): the finished run that others are held against."""
 
-    def run(model_changes: dict | None = None, **settings: object) -> Task:
+    def run(model_changes: dict | None = None, **settings: object) -> ContrastiveTask:
         key = repr((model_changes, settings))
         if key not in _finished:
             task = make_task("undisturbed", model_changes, **settings)
@@ -62,7 +65,7 @@ def undisturbed(make_task: MakeTask) -> Callable[..., Task]:
     return run
 
 
-_finished: dict[str, Task] = {}
+_finished: dict[str, ContrastiveTask] = {}
 
 
 @pytest.fixture
@@ -184,6 +187,50 @@ def test_a_finished_run_is_not_trained_again(make_task: MakeTask) -> None:
     assert_same_bits(weights(second), weights(first))
 
 
+def test_a_run_of_other_code_is_trained_again(
+    make_task: MakeTask, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    train(make_task(epochs=1))
+    again = make_task(epochs=1)
+    monkeypatch.setattr(checkpointing, "made_with", lambda: "other code")
+    monkeypatch.setattr(Updater, "run", lambda *_: pytest.fail("trains"))
+    with pytest.raises(pytest.fail.Exception, match="trains"):
+        train(again)
+
+
+def test_a_killed_validation_costs_no_update(
+    make_task: MakeTask, undisturbed: MakeTask, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    expected = undisturbed(DROPOUT)
+    validate = monitor.Monitor.validate
+
+    def dying(self: monitor.Monitor) -> None:
+        if self.state.update == 5:
+            raise Killed
+        validate(self)
+
+    monkeypatch.setattr(monitor.Monitor, "validate", dying)
+    with pytest.raises(Killed):
+        train(make_task("killed", DROPOUT, EVERY_UPDATE))
+    monkeypatch.undo()
+    again = make_task("killed", DROPOUT, EVERY_UPDATE)
+    content = torch.load(again.folder / "state.pt", weights_only=True)
+    assert content["run"]["update"] == 5
+    train(again)
+    assert_same_bits(weights(again), weights(expected))
+    assert curve(again, "loss", "tau") == curve(expected, "loss", "tau")
+
+
+def test_a_gradient_that_is_no_number_changes_no_weight(
+    make_task: MakeTask, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Accelerator, "clip_grad_norm_", lambda *_: torch.tensor(math.nan))
+    task = make_task()
+    with pytest.raises(BridoError, match="the gradient of update 1 is nan"):
+        train(task)
+    assert_same_bits(weights(task), make_task("fresh").model.state_dict())
+
+
 @pytest.mark.parametrize(
     ("runtime", "model_changes"),
     [
@@ -266,8 +313,7 @@ def test_best_ranker_is_kept(make_task: MakeTask, undisturbed: MakeTask) -> None
     last = undisturbed({})
     short = [row for row in rows(kept) if int(row["update"]) == update]
     assert float(short[0]["tau"]) == pytest.approx(tau, rel=1e-4)
-    files = sorted(file.name for file in kept.folder.iterdir())
-    assert files == [f"best_ranker-{update:06d}.pt", "state.pt"]
+    assert [file.name for file in kept.folder.iterdir()] == ["finished.pt"]
     if update != 10:
         assert not torch.equal(kept.model.model.shared.weight, last.model.model.shared.weight)
 
@@ -369,7 +415,7 @@ def test_a_warm_up_longer_than_the_run_is_told_before_it_costs_anything(
 
 
 def test_states_are_written_often_where_that_is_cheap_and_rarely_where_it_is_not() -> None:
-    assert loop._pause(0.01, 600.0) == 15.0
-    assert loop._pause(2.0, 600.0) == 100.0
-    assert loop._pause(60.0, 600.0) == 600.0
-    assert loop._pause(0.01, 1.0) == 1.0
+    assert pause(0.01, 600.0) == 2.0
+    assert pause(2.0, 600.0) == 100.0
+    assert pause(60.0, 600.0) == 600.0
+    assert pause(0.01, 1.0) == 1.0

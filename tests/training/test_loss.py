@@ -116,6 +116,42 @@ def test_equals_the_loops_with_gradients(
             torch.testing.assert_close(left, right, rtol=1e-12, atol=1e-12)
 
 
+@given(
+    documents=st.integers(1, 4),
+    candidates=st.integers(1, 7),
+    seed=st.integers(0, 10_000),
+    kind=st.sampled_from(["difference", "fixed"]),
+    with_gold=st.booleans(),
+    reduction=st.sampled_from(["listing", "sum"]),
+)
+@settings(max_examples=120, deadline=None)
+def test_who_cannot_be_elected_is_as_if_it_were_not_there(
+    documents: int, candidates: int, seed: int, kind: str, with_gold: bool, reduction: str
+) -> None:
+    f, scores, gold = batch(documents, candidates, seed)
+    generator = torch.Generator().manual_seed(seed)
+    eligible = torch.rand(documents, candidates, generator=generator) < 0.6
+    weight = 0.7 if with_gold else 0.0
+    masked, alone = f.clone().requires_grad_(), f.clone().requires_grad_()
+    loss = contrastive_loss(
+        masked, scores, 0.3, kind, reduction, gold, 0.2, weight, eligible=eligible
+    )
+    # Document by document, of those alone that are there.
+    oracle = listing if reduction == "listing" else equation
+    expected = torch.zeros((), dtype=DOUBLE)
+    for document, there in enumerate(eligible):
+        if there.any():
+            rows = alone[document][there][None], scores[document][there][None]
+            reference = gold[document : document + 1] if with_gold else None
+            expected = expected + oracle(*rows, 0.3, kind, reference, 0.2, weight) / documents
+    torch.testing.assert_close(loss, expected, rtol=1e-12, atol=1e-12)
+    loss.backward()
+    assert not masked.grad[~eligible].any()
+    if expected.requires_grad:
+        expected.backward()
+        torch.testing.assert_close(masked.grad, alone.grad, rtol=1e-12, atol=1e-12)
+
+
 @pytest.mark.parametrize("reduction", ["listing", "sum"])
 @pytest.mark.parametrize("kind", ["difference", "fixed"])
 def test_gradcheck(kind: str, reduction: str) -> None:
@@ -136,6 +172,20 @@ def test_the_arithmetic_of_one_document() -> None:
     # fixed: (1,2) -0.5 + 1.0 + 0.4; (2,3) -2.0 + 0.5 + 0.4 < 0; (1,3) -2.0 + 1.0 + 0.8 < 0
     fixed = contrastive_loss(f, scores, 0.4, "fixed", "sum")
     assert fixed.item() == pytest.approx(0.9)
+
+
+def test_the_reference_counts_for_nothing_unless_asked_and_then_without_a_margin() -> None:
+    f, scores = torch.tensor([[-1.0, -3.0]], dtype=DOUBLE), torch.zeros(1, 2, dtype=DOUBLE)
+    gold = torch.tensor([-1.5], dtype=DOUBLE)
+    assert contrastive_loss(f, scores, 1.0, gold_log_likelihood=gold).item() == 0
+    # The mean over candidates of what each is above the reference: 0.5 and nothing.
+    weighed = contrastive_loss(f, scores, 1.0, gold_log_likelihood=gold, gold_weight=1.0)
+    assert weighed.item() == 0.25
+
+
+def test_the_loss_has_the_likelihoods_type_whatever_that_of_the_scores() -> None:
+    loss = contrastive_loss(torch.zeros(1, 2), torch.tensor([[0.5, 0.25]], dtype=DOUBLE), 1.0)
+    assert (loss.dtype, loss.item()) == (torch.float32, 0.25)
 
 
 def test_one_candidate_costs_nothing() -> None:
@@ -174,6 +224,13 @@ def test_cross_entropy_equals_brio(smoothing: float) -> None:
         logits.flatten(0, 1), target.flatten(), ignore_index=5, label_smoothing=smoothing
     )
     assert actual.item() == pytest.approx(torch_loss.item(), rel=1e-14)
+
+
+def test_cross_entropy_takes_a_number_of_tokens_too() -> None:
+    """As where it was summed over processes."""
+    sums = torch.tensor([-3.0, -5.0]), torch.tensor([-20.0, -12.0])
+    for tokens in (4.0, torch.tensor([1.0, 3.0])):
+        assert smoothed_cross_entropy(*sums, tokens, 0.25).item() == (0.75 * 8 + 0.25 * 32) / 4
 
 
 def test_equation_3_and_its_control() -> None:

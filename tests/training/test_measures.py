@@ -11,8 +11,8 @@ from scipy.stats import kendalltau
 from tiny_models import tiny_bart
 
 from brido.likelihood.likelihood import candidate_log_likelihood
+from brido.training.contrastive import ContrastiveTask
 from brido.training.history import write_history
-from brido.training.loop import Task
 from brido.training.schedule import learning_rate
 from brido.training.validation import kendall_tau, rank_measures, validate_ranker
 
@@ -34,10 +34,13 @@ def test_rank_measures_of_three_documents() -> None:
         "top1": pytest.approx(2 / 3),
     }
     assert math.isnan(rank_measures(likelihood[2:], scores[2:])["tau"])
+    # Documents may have different numbers of candidates.
+    fewer = rank_measures([likelihood[0], likelihood[1][:2]], [scores[0], scores[1][:2]])
+    assert fewer == {"tau": 0.0, "top1": 0.5}
 
 
 def test_the_ranker_is_validated_without_dropout(make_task) -> None:  # type: ignore[no-untyped-def]
-    task: Task = make_task(model_changes={"dropout": 0.5})
+    task: ContrastiveTask = make_task(model_changes={"dropout": 0.5})
     task.model.train()
     results = [
         validate_ranker(task.model, task.batches, task.validation, 1.0, at_once, torch.no_grad)

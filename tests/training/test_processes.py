@@ -5,34 +5,19 @@ from collections.abc import Callable
 
 import pytest
 import torch
-from accelerate import debug_launcher
-from accelerate.state import AcceleratorState, PartialState
-from torch import Tensor
+from accelerate.utils import DistributedType
+from two_processes import on_two_processes
 
 from brido.errors import BridoError
-from brido.training.loop import Task, train
+from brido.training import devices
+from brido.training.contrastive import ContrastiveTask
+from brido.training.loop import train
 from brido.training.monitor import Monitor
 
-MakeTask = Callable[..., Task]
+MakeTask = Callable[..., ContrastiveTask]
 
 
-def run_in_process(task: Task) -> None:
-    """What each of the forked processes does."""
-    torch.set_num_threads(1)
-    AcceleratorState._reset_state(reset_partial_state=True)
-    train(task)
-    if PartialState().is_main_process:
-        torch.save(task.model.state_dict(), task.folder / "final.pt")
-
-
-def on_two_processes(task: Task) -> dict[str, Tensor]:
-    """The final weights of a run on two gloo processes."""
-    AcceleratorState._reset_state(reset_partial_state=True)
-    debug_launcher(run_in_process, (task,), num_processes=2)
-    return torch.load(task.folder / "final.pt", weights_only=True)
-
-
-def curve(task: Task, name: str) -> list[float]:
+def curve(task: ContrastiveTask, name: str) -> list[float]:
     with task.history_file.open() as stream:
         return [float(row[name]) for row in csv.DictReader(stream)]
 
@@ -81,3 +66,11 @@ def test_a_run_goes_on_with_another_number_of_processes(
     two = make_task("two")
     on_two_processes(two)
     assert curve(two, "loss") == pytest.approx(curve(one, "loss"), rel=1e-5)
+
+
+def test_launchers_that_shard_the_model_are_refused(
+    make_task: MakeTask, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(devices.Accelerator, "distributed_type", DistributedType.FSDP)
+    with pytest.raises(BridoError, match="asks for FSDP, and training holds the whole model"):
+        train(make_task("sharded"))

@@ -24,6 +24,8 @@ def tables(
     corpus = pa.table({"id": ids, "document": sources, "summary": references})
     return (
         corpus,
-        pa.table({"id": ids, "candidates": texts}),
+        pa.table(
+            {"id": ids, "candidates": texts, "eligible": [[True] * len(row) for row in texts]}
+        ),
         pa.table({"id": ids, "scores": values, "order": orders}),
     )

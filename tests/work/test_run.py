@@ -192,28 +192,31 @@ def test_workers_end_with_their_driver_and_shards_are_kept(
         text=True,
     )
     request.addfinalizer(driver.kill)
-    shards = Shards("toy", "key", DECODED)
-    deadline = time.monotonic() + 60
+    work = tmp_path / "work" / "toy" / "key"
+    deadline = time.monotonic() + 300
     # The one that is awake has nothing left to do but the sleeper's unit.
-    while sum(map(shards.done, ALL)) < len(UNITS) - 1:
+    while len(list(work.glob("[!.]*.parquet"))) < len(UNITS) - 1:
         assert time.monotonic() < deadline, "waited in vain"
         assert driver.poll() is None, "the driver ended by itself"
         time.sleep(0.02)
     workers = [int(name.split("-")[1]) for name in made(tmp_path)]
     assert len(workers) == 2
-    assert all(map(is_running, workers))
+    # Who had nothing left to do may have gone.
+    workers = list(filter(is_running, workers))
+    assert workers
     assert hears_interrupts(driver.pid)
     assert not any(map(hears_interrupts, workers)), "the driver answers Ctrl-C alone"
     (os.killpg if group else os.kill)(driver.pid, number)
-    said = driver.communicate(timeout=60)[1]
+    said = driver.communicate(timeout=300)[1]
     deadline = time.monotonic() + 20
     while any(map(is_running, workers)):
         assert time.monotonic() < deadline, "a worker went on without its driver"
         time.sleep(0.02)
-    if number == signal.SIGINT:
-        assert driver.returncode == 130
-        assert said.splitlines()[-1].startswith("interrupted; finished work is kept")
+    if number != signal.SIGKILL:
+        assert driver.returncode == 128 + number
+        assert said.splitlines()[-1].startswith("interrupted; 27 of 30 documents are kept")
     assert "Traceback" not in said
+    shards = Shards("toy", "key", DECODED)
     run(shards, UNITS, maker(tmp_path))
     assert contents(shards) == expected
 

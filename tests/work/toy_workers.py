@@ -53,9 +53,14 @@ def die_once(folder):
     os.kill(os.getpid(), signal.SIGKILL)
 
 
+def die_always(folder):
+    """As where memory never suffices."""
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
 def meet(folder):
     """Waits for the other worker, which units this short would leave nothing to do."""
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + 300
     while len(list(folder.glob("made-*"))) < 2:
         assert time.monotonic() < deadline, "waited in vain"
         time.sleep(0.01)

@@ -41,6 +41,8 @@ class Knobs(Protocol):
     @property
     def support_rate(self) -> float: ...
     @property
+    def stock_phrases(self) -> float: ...
+    @property
     def counties_from_towns(self) -> bool: ...
     @property
     def formulaic_extras(self) -> bool: ...
@@ -74,6 +76,7 @@ class _Article:
         self.rng, self.knobs = rng, knobs
         self.values: dict[str, str] = {}
         self.used: set[str] = set()
+        self.stock: set[str] = set()
         self.facts: list[dict[str, Any]] = []
 
     def row(self, identity: str) -> dict[str, Any]:
@@ -112,6 +115,8 @@ class _Article:
             if choice in told:
                 if self.knobs.formulaic_extras:
                     extra = FORMULAS[choice.type].format(self.values[choice.slot])
+                elif choice.slot in self.stock:
+                    extra = choice.extras[0]
                 else:
                     extra = self._pick(choice.extras)
             text = text.replace(f"[{choice.slot}]", extra)
@@ -140,12 +145,23 @@ class _Article:
             self.values[slot] = self._pick(event.terms[slot])
         elif kind == lexicon.COUNTY and self.knobs.counties_from_towns:
             self.values[slot] = lexicon.county_of(self.values["town"])
+        elif self._is_stock(kind):
+            self.stock.add(slot)
+            self.values[slot] = lexicon.FAVOURITES[kind]
         else:
             self.values[slot] = self._value(kind)
             if kind == lexicon.PERSON:
                 first, last = self.values[slot].split()
                 title = first in lexicon.TITLES
                 self.values[f"{slot}_last"] = self.values[slot] if title else last
+
+    def _is_stock(self, kind: str) -> bool:
+        """Whether a fact of a type that has a favourite gets it, and is told in its stock phrase.
+
+        Nothing is drawn where the knob is 0: that world's documents stay what they were without it.
+        """
+        rate = self.knobs.stock_phrases
+        return rate > 0 and kind in lexicon.FAVOURITES and self.rng.random() < rate
 
     def _value(self, kind: str) -> str:
         """A value that the article has not used: no fact is supported by accident."""

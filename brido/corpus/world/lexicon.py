@@ -65,6 +65,9 @@ SIMPLE_VALUES: dict[str, tuple[str, ...]] = {
     DAY: DAYS,
 }
 
+# The value that a stock phrase gives to a fact of a type (knob `stock_phrases`).
+FAVOURITES: dict[str, str] = {DAY: "Monday"}
+
 # The part of a mention that each word can be; persons and organisations may have two.
 WORD_TYPES: dict[str, str] = {
     **{word: kind for kind, words in SIMPLE_VALUES.items() for word in words},

@@ -4,10 +4,11 @@
 `python -m brido.evaluation.geval` the same for files; `METRIC` is its place in the pipeline.
 """
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from brido.evaluation import Column, Evaluation, Inputs, Metric
 from brido.evaluation.geval.settings import GEvalSettings
+from brido.lazy import lazy
 from brido.progress import MakeProgress
 
 if TYPE_CHECKING:
@@ -17,13 +18,8 @@ if TYPE_CHECKING:
 __all__ = ["METRIC", "DryRun", "GEval", "GEvalSettings"]
 
 
-def __getattr__(name: str) -> Any:
-    """The judge, loaded when it is asked for: settings are read without its libraries."""
-    if name not in {"DryRun", "GEval"}:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from brido.evaluation.geval import judge
-
-    return getattr(judge, name)
+# Settings are read without its libraries.
+__getattr__ = lazy(__name__, {"DryRun": "judge", "GEval": "judge"})
 
 
 def evaluate(
@@ -54,4 +50,5 @@ METRIC = Metric(
     evaluate=evaluate,
     settings=GEvalSettings,
     needs_runtime=True,
+    whole=True,
 )

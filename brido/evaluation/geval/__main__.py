@@ -16,17 +16,18 @@ from typing import Any
 
 import pyarrow as pa
 from pydantic import ValidationError
-from ruamel.yaml import YAML, YAMLError
+from ruamel.yaml import YAML
 
 from brido.config import load_params
 from brido.endpoint.settings import EndpointRuntime
-from brido.errors import BridoError, run_command
+from brido.errors import BridoError, parsing, quoted, run_command, short
 from brido.evaluation.geval import METRIC
 from brido.evaluation.geval.corpus import difference_lines, summary_lines
 from brido.evaluation.geval.judge import DryRun, GEval
 from brido.evaluation.geval.settings import GEvalSettings
 from brido.progress import Progress
-from brido.tables import evaluation_schema, read_records, write_table
+from brido.readers import read_records
+from brido.tables import evaluation_schema, write_table
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -94,8 +95,9 @@ def read_settings(
             problems.append(f"-S {name}: unknown key; known are {known}")
             continue
         try:
-            target[name] = YAML(typ="safe").load(text)
-        except YAMLError:
+            with parsing("{}".format):
+                target[name] = YAML(typ="safe").load(text)
+        except BridoError:
             problems.append(f"-S {name}: the value is no YAML")
     for section in ((GEvalSettings, settings), (EndpointRuntime, runtime)):
         problems += _problems(*section)
@@ -125,9 +127,9 @@ def read_summaries(path: Path) -> list[dict[str, Any]]:
         record["system"] = str(record.get("system") or "summary")
         for column in ("document", "summary"):
             if not isinstance(record.get(column), str):
-                problems.append(f"row {number} (id {record['id']}): no text in `{column}`")
+                problems.append(f"row {number} (id {short(record['id'])}): no text in `{column}`")
     twice = Counter((record["id"], record["system"]) for record in records)
-    problems += [f"{key} comes {count} times" for key, count in twice.items() if count > 1]
+    problems += [f"{quoted(key)} comes {count} times" for key, count in twice.items() if count > 1]
     if not records:
         problems.append("it holds no rows")
     if problems:

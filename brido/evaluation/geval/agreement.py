@@ -23,8 +23,8 @@ import pandas as pd
 from scipy.stats import kendalltau, spearmanr
 
 from brido.bootstrap import bootstrap_interval
-from brido.errors import BridoError, run_command
-from brido.tables import read_records
+from brido.errors import BridoError, run_command, short, some
+from brido.readers import read_records
 
 CORRELATIONS = {"spearman": spearmanr, "kendall": kendalltau}
 _RESAMPLES, _CONFIDENCE, _SEED = 1000, 0.95, 0
@@ -101,7 +101,7 @@ def _correlate(pairs: pd.DataFrame, score: str, label: str, name: str) -> Agreem
 
 def _example(frame: pd.DataFrame) -> str:
     first = frame.iloc[0] if len(frame) else {"id": "no", "system": "rows"}
-    return f"({first['id']}, {first['system']})"
+    return f"({short(first['id'])}, {short(first['system'])})"
 
 
 def read_frame(path: Path) -> pd.DataFrame:
@@ -120,7 +120,9 @@ def read_frame(path: Path) -> pd.DataFrame:
         frame = frame.rename(columns={"doc_id": "id"})
     missing = [name for name in ("id", "system") if name not in frame]
     if missing:
-        raise BridoError(f"{path}: no column {' or '.join(missing)}; columns are {list(frame)}")
+        raise BridoError(
+            f"{path}: no column {' or '.join(missing)}; columns are {some(list(frame), 20)}"
+        )
     frame["id"], frame["system"] = frame["id"].astype(str), frame["system"].astype(str)
     twice = frame[frame.duplicated(["id", "system"])]
     if len(twice):

@@ -6,10 +6,11 @@ from itertools import islice
 from typing import Any
 
 from brido import __version__
+from brido.arguments import as_texts
 from brido.endpoint import AskedModel, Client, DryRun, Question
 from brido.endpoint.plan import Prompt
 from brido.endpoint.settings import EndpointRuntime
-from brido.errors import BridoError
+from brido.errors import ArgumentError, BridoError
 from brido.evaluation import Evaluation
 from brido.evaluation.geval.backends import SECTION
 from brido.evaluation.geval.prompts import Prompt as GEvalPrompt
@@ -63,11 +64,13 @@ class GEval:
         total, unit)` makes the progress bar (`brido.progress.Progress`).
 
         Raises:
-            BridoError: lengths differ, the server cannot be asked, the budget is reached, too many
+            ArgumentError: one text in place of a list, or lengths differ.
+            BridoError: the server cannot be asked, the budget is reached, too many
                 marks are missing, or (`DryRun`) nothing was to be asked.
         """
+        documents, summaries = as_texts("documents", documents), as_texts("summaries", summaries)
         if len(documents) != len(summaries):
-            raise BridoError(f"geval: {len(documents)} documents, {len(summaries)} summaries")
+            raise ArgumentError(f"geval: {len(documents)} documents, {len(summaries)} summaries")
         names = names or [str(number) for number in range(len(documents))]
         with self._client() as client:
             run = _Run(self, client, documents, summaries)

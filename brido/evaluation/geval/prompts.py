@@ -14,7 +14,7 @@ from pathlib import Path
 from jinja2 import StrictUndefined, Template, TemplateSyntaxError, meta
 from jinja2.sandbox import SandboxedEnvironment
 
-from brido.errors import BridoError
+from brido.errors import BridoError, parsing
 from brido.evaluation.geval.criteria import CRITERIA, SCALES
 from brido.home import user_path
 
@@ -97,7 +97,5 @@ def _read(name: str) -> str:
             f"evaluation.geval.prompt: there is no file {name}; "
             f"the project's own prompts are {' and '.join(BUILT_IN)}"
         )
-    try:
+    with parsing(lambda reason: f"evaluation.geval.prompt: {name} is not UTF-8 text ({reason})"):
         return path.read_text(encoding="utf-8")
-    except UnicodeDecodeError:
-        raise BridoError(f"evaluation.geval.prompt: {name} is not UTF-8 text") from None

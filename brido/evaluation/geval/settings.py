@@ -4,16 +4,17 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, field_validator
 
-from brido.section import Positive, Section, Share
+from brido.errors import quoted
+from brido.section import Name, Positive, Section, Share
 
 
 class GEvalSettings(Section):
     """`evaluation.geval`: the LLM judge, everything that can change a mark."""
 
     backend: str = "openai"
-    model: str | None = None
-    revision: str | None = None
-    prompt: str = "merged"
+    model: Name | None = None
+    revision: Name | None = None
+    prompt: Name = "merged"
     score_mode: Literal["mean", "probability", "greedy"] = "mean"
     samples: Annotated[int, Field(ge=1, le=1000)] = 20
     temperature: Annotated[float, Field(ge=0, le=2)] | None = 1.0
@@ -21,7 +22,7 @@ class GEvalSettings(Section):
     max_answer_tokens: Positive | None = 256
     structured_output: Literal["auto", "always", "never"] = "auto"
     top_logprobs: Annotated[int, Field(ge=2, le=20)] = 20
-    seed: int | None = None
+    seed: Annotated[int, Field(ge=-(2**63), lt=2**63)] | None = None
     extra_parameters: dict[str, Any] = Field(default_factory=dict)
     max_invalid_fraction: Share = 0.05
 
@@ -31,5 +32,5 @@ class GEvalSettings(Section):
         from brido.evaluation.geval.backends import BACKENDS
 
         if name not in BACKENDS:
-            raise ValueError(f"must be one of {', '.join(BACKENDS)}, not {name!r}")
+            raise ValueError(f"must be one of {', '.join(BACKENDS)}, not {quoted(name)}")
         return name

@@ -7,11 +7,14 @@
 means, its range and its traps: docs/metrics.md.
 """
 
+from dataclasses import replace
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Literal
 
 from brido.evaluation import Column, Evaluation, Inputs, Metric, points, share
+from brido.lazy import lazy
 from brido.progress import MakeProgress
-from brido.section import Section
+from brido.section import Name, Section
 
 if TYPE_CHECKING:
     from brido.evaluation.qafacteval.metric import QAFactEval
@@ -26,20 +29,15 @@ _TIMES_100 = frozenset({"f1", "em", "is_answered"})
 class QAFactEvalSettings(Section):
     """`evaluation.qafacteval`: the neural QAFactEval, everything that can change a number."""
 
-    models: str = "hub"
-    spacy_model: str = "en_core_web_sm"
+    models: Name = "hub"
+    spacy_model: Name = "en_core_web_sm"
     answers: Literal["noun_chunks", "ner", "max_np", "all"] = "noun_chunks"
     scorer: Literal["lerc_quip", "lerc"] = "lerc_quip"
     faithful: bool = True
 
 
-def __getattr__(name: str) -> Any:
-    """`QAFactEval`, loaded when it is asked for: settings are read without its libraries."""
-    if name != "QAFactEval":
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from brido.evaluation.qafacteval.metric import QAFactEval
-
-    return QAFactEval
+# Settings are read without its libraries.
+__getattr__ = lazy(__name__, {"QAFactEval": "metric"})
 
 
 def evaluate(
@@ -52,23 +50,26 @@ def evaluate(
 
     Answers are kept beside the work folders, where every system and every later run finds them.
     """
-    from brido.evaluation.qafacteval.metric import QAFactEval
-    from brido.work.shards import work_root
+    from brido.store import ResultStore
+    from brido.work.folder import work_root
 
-    metric = QAFactEval.load(
-        settings.models,
-        settings.spacy_model,
-        settings.answers,
-        settings.scorer,
-        settings.faithful,
-        runtime.device,
-        runtime.batch_tokens,
-        work_root() / "answers" / "qafacteval.sqlite",
-    )
+    loaded = _load(settings, runtime.device, runtime.batch_tokens)
+    store = ResultStore(work_root() / "answers" / "qafacteval.sqlite")
+    metric = replace(loaded, store=store)
     found = metric.score(inputs.documents, inputs.summaries, progress)
-    metric.store.close()
+    store.close()
+    signature = metric.signature(found)
+    counts = {name: signature.pop(name) for name in ("n_questions", "n_without_questions")}
     details = [row["questions"] for row in found]
-    return Evaluation([_numbers(row) for row in found], details, metric.signature(found))
+    return Evaluation([_numbers(row) for row in found], details, signature, counts)
+
+
+@lru_cache(maxsize=1)
+def _load(settings: QAFactEvalSettings, device: str, batch_tokens: int) -> "QAFactEval":
+    """The models, loaded once for all parts of a system."""
+    from brido.evaluation.qafacteval.metric import QAFactEval
+
+    return QAFactEval.load(**settings.model_dump(), device=device, batch_tokens=batch_tokens)
 
 
 def _numbers(row: dict[str, Any]) -> dict[str, float | None]:

@@ -11,9 +11,10 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from brido.errors import BridoError, run_command
+from brido.errors import BridoError, parsing, quoted, run_command
+from brido.json_lines import HALF_PAIR, holds_half_pair, parse_object
 from brido.progress import Progress, say
-from brido.work.shards import work_root
+from brido.work.folder import work_root
 
 MAX_PROBLEMS = 20
 
@@ -49,17 +50,15 @@ def parse_arguments(arguments: list[str] | None = None) -> argparse.Namespace:
 
 def read_documents(name: str) -> list[dict[str, Any]]:
     """The lines of a file as {id, document, summary}; BridoError lists the lines that are wrong."""
-    try:
-        text = sys.stdin.read() if name == "-" else Path(name).read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise BridoError(f"{name} cannot be read: {error}") from None
+    with parsing(lambda reason: f"{name} cannot be read: {reason}"):
+        text = sys.stdin.read() if name == "-" else Path(name).read_text(encoding="utf-8-sig")
     rows, problems = [], []
     for number, line in enumerate(text.split("\n"), start=1):
         if not line.strip():
             continue
         try:
-            rows.append(_record(json.loads(line), number))
-        except ValueError as error:
+            rows.append(_record(parse_object(line), number))
+        except BridoError as error:
             problems.append(f"line {number}: {error}")
     if problems:
         heading = f"{name} has lines that cannot be used:"
@@ -69,16 +68,16 @@ def read_documents(name: str) -> list[dict[str, Any]]:
     return rows
 
 
-def _record(raw: Any, number: int) -> dict[str, Any]:
-    if not isinstance(raw, dict):
-        raise ValueError("not a JSON object")
+def _record(raw: dict[str, Any], number: int) -> dict[str, Any]:
+    if holds_half_pair(raw):
+        raise BridoError(HALF_PAIR)
     document, summary = raw.get("document"), raw.get("summary", raw.get("claim"))
     if isinstance(document, dict):
         document = document.get("text")
     for key, value in (("document", document), ("summary", summary)):
         sentences = isinstance(value, list) and all(isinstance(item, str) for item in value)
         if not (isinstance(value, str) or sentences):
-            raise ValueError(f"`{key}` must be text or a list of sentences, not {value!r:.60}")
+            raise BridoError(f"`{key}` must be text or a list of sentences, not {quoted(value)}")
     return {"id": raw.get("id", str(number)), "document": document, "summary": summary}
 
 

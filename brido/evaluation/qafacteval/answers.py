@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from brido.errors import BridoError
+from brido.errors import BridoError, quoted
 from brido.home import user_path
 
 if TYPE_CHECKING:
@@ -83,7 +83,7 @@ STRATEGIES: dict[str, Callable[["Span"], list[Answer]]] = {
 
 def _select(strategy: str) -> Callable[["Span"], list[Answer]]:
     if strategy not in STRATEGIES:
-        raise BridoError(f"answers: {strategy!r} is none of {', '.join(STRATEGIES)}")
+        raise BridoError(f"answers: {quoted(strategy)} is none of {', '.join(STRATEGIES)}")
     return STRATEGIES[strategy]
 
 
@@ -122,7 +122,7 @@ def load_pipeline(name: str, strategy: str = "noun_chunks") -> "Language":
         else:
             pipeline = spacy.load(path if path.is_dir() else _from_hub(name))
     except (OSError, ValueError, ImportError) as error:
-        raise BridoError(f"spacy_model: {name!r} cannot be loaded: {error}") from None
+        raise BridoError(f"spacy_model: {quoted(name)} cannot be loaded: {error}") from None
     _check_pipeline(pipeline, name, strategy)
     return pipeline
 
@@ -135,8 +135,8 @@ def _from_hub(name: str) -> str:
         return snapshot_download(f"{HUB_OWNER}/{name}", ignore_patterns=["*.whl"])
     except (HfHubHTTPError, HFValidationError, LocalEntryNotFoundError, OSError) as error:
         raise BridoError(
-            f"spacy_model: there is no spaCy pipeline {name!r}, neither installed nor as a folder "
-            f"nor in the Hugging Face cache ({type(error).__name__}). Install it with "
+            f"spacy_model: there is no spaCy pipeline {quoted(name)}, neither installed nor as a "
+            f"folder nor in the Hugging Face cache ({type(error).__name__}). Install it with "
             f"`python -m spacy download {name}`, or give the folder of a pipeline saved by spaCy"
         ) from None
 
@@ -149,7 +149,7 @@ def _check_pipeline(pipeline: "Language", name: str, strategy: str) -> None:
     missing = [what for what, annotation in needed if not doc.has_annotation(annotation)]
     if missing:
         raise BridoError(
-            f"spacy_model: the pipeline {name!r} gives no {' and no '.join(missing)}, which "
+            f"spacy_model: the pipeline {quoted(name)} gives no {' and no '.join(missing)}, which "
             f"answers: {strategy} needs; en_core_web_sm has them"
         )
 

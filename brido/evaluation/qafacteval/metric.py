@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import brido
-from brido.errors import BridoError
+from brido.arguments import as_list, as_texts
+from brido.errors import ArgumentError, BridoError, quoted
 from brido.evaluation.qafacteval.answers import load_pipeline, pipeline_version, select_answers
 from brido.evaluation.qafacteval.records import Question, summarise
 from brido.progress import MakeProgress, quiet
@@ -70,7 +71,7 @@ class QAFactEval:
         from brido.work.shards import content_hash
 
         if scorer not in SCORERS:
-            raise BridoError(f"scorer: {scorer!r} is none of {', '.join(SCORERS)}")
+            raise BridoError(f"scorer: {quoted(scorer)} is none of {', '.join(SCORERS)}")
         pipeline = load_pipeline(spacy_model, answers)
         place = choose_device(device)
         folders = find_models(models, scorer)
@@ -98,16 +99,17 @@ class QAFactEval:
         list of sentences is joined with one space.
 
         Raises:
-            BridoError: there are not as many documents as summaries, or memory does not suffice.
+            ArgumentError: no lists of texts, or not as many documents as summaries.
+            BridoError: memory does not suffice.
         """
         from brido.evaluation.qafacteval.batching import memory_errors
 
-        if len(documents) != len(summaries):
-            raise BridoError(
-                f"there are {len(documents)} documents and {len(summaries)} summaries: give one "
+        sources, texts = _joined("documents", documents), _joined("summaries", summaries)
+        if len(sources) != len(texts):
+            raise ArgumentError(
+                f"there are {len(sources)} documents and {len(texts)} summaries: give one "
                 "summary for each document, in the same order"
             )
-        sources, texts = _joined(documents), _joined(summaries)
         questions = self._select(texts)
         with memory_errors(self.batch_tokens):
             self._run(questions, sources, texts, progress)
@@ -228,8 +230,11 @@ class QAFactEval:
         }
 
 
-def _joined(texts: Sequence[str | Sequence[str]]) -> list[str]:
-    return [text if isinstance(text, str) else " ".join(text) for text in texts]
+def _joined(name: str, texts: Sequence[str | Sequence[str]]) -> list[str]:
+    return [
+        text if isinstance(text, str) else " ".join(as_texts(f"{name}[{index}]", text))
+        for index, text in enumerate(as_list(name, texts, "a list of texts"))
+    ]
 
 
 def _counted(

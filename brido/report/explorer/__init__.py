@@ -16,9 +16,11 @@ from typing import Any
 from jinja2 import Environment, FunctionLoader, StrictUndefined
 
 from brido.evaluation.question_view import COLUMNS
+from brido.report.doubts import DoubtedDocument
 from brido.report.explorer.chart import votes_chart
 from brido.report.explorer.data import Document, document_json
 from brido.report.explorer.results import ResultTable
+from brido.report.knowledge import WIDTH, Knowledge
 from brido.report.questions import ExaminedDocument
 from brido.report.votes import VoteBin
 
@@ -34,7 +36,9 @@ class Page:
 
     `settings` are (name, value) pairs for its head, `warnings` full sentences, `alpha` the value
     whose order the pipeline used, `focus` and `baseline` the systems that the filters compare,
-    `examined` documents with QAFactEval's questions, `marks` a sentence on how mentions are found.
+    `sources` the rows of the table of sources, `examined` documents with QAFactEval's questions,
+    `knowledge` what the vote check found, `doubted` documents with MiniCheck's sentences, `marks` a
+    sentence on how mentions are found.
     """
 
     title: str
@@ -50,6 +54,9 @@ class Page:
     warnings: Sequence[str] = ()
     notes: Sequence[str] = ()
     examined: Sequence[ExaminedDocument] = ()
+    knowledge: Knowledge | None = None
+    sources: Sequence[Sequence[str]] = ()
+    doubted: Sequence[DoubtedDocument] = ()
     marks: str = ""
     signatures: Any = field(default_factory=dict)
 
@@ -75,6 +82,7 @@ def render_page(page: Page, data_bytes: int = DATA_BYTES) -> tuple[str, int]:
         page=page,
         shown=len(documents),
         charts=votes_chart(page.bins),
+        width=WIDTH,
         question_columns=COLUMNS,
         style=style,
         script=script,

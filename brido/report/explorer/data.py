@@ -20,14 +20,27 @@ class MarkedText:
 
 
 @dataclass(frozen=True)
+class Standing:
+    """Which source wrote a candidate ("" where there is one alone), and what it may do."""
+
+    source: str
+    votes: bool
+    eligible: bool
+
+
+@dataclass(frozen=True)
 class Document:
-    """One document of the page; `similarity` is the float32 [N, N+1] matrix of its candidates."""
+    """One document of the page; `similarity` is the float32 [N, N+1] matrix of its candidates.
+
+    `standings` of the candidates, none where all are of one source, vote and can be elected.
+    """
 
     id: str
     text: str
     summaries: Mapping[str, MarkedText]
     candidates: Sequence[MarkedText]
     similarity: NDArray[np.float32]
+    standings: Sequence[Standing] = ()
 
 
 def document_json(document: Document) -> dict[str, Any]:
@@ -37,14 +50,27 @@ def document_json(document: Document) -> dict[str, Any]:
     differently in JavaScript outside the Basic Multilingual Plane. The matrix travels as base64
     of little-endian float32, so the page ranks from exactly the numbers of the table.
     """
-    matrix = np.ascontiguousarray(document.similarity, dtype="<f4")
+    # Without a reference nobody is like it: another alpha then changes nothing.
+    matrix = np.ascontiguousarray(np.nan_to_num(document.similarity), dtype="<f4")
     return {
         "id": document.id,
         "text": document.text,
         "summaries": {name: _marked_json(item) for name, item in document.summaries.items()},
-        "candidates": [_marked_json(item) for item in document.candidates],
+        "candidates": [
+            _marked_json(item) | standing
+            for item, standing in zip(document.candidates, _standings_json(document), strict=True)
+        ],
         "similarity": base64.b64encode(matrix.tobytes()).decode(),
     }
+
+
+def _standings_json(document: Document) -> list[dict[str, Any]]:
+    if not document.standings:
+        return [{} for _ in document.candidates]
+    return [
+        {"source": one.source, "votes": int(one.votes), "eligible": int(one.eligible)}
+        for one in document.standings
+    ]
 
 
 def _marked_json(item: MarkedText) -> dict[str, Any]:

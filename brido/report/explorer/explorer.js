@@ -46,13 +46,20 @@ class Reader {
     this.item = item;
     this.count = item.candidates.length;
     this.similarity = decodeSimilarity(item.similarity);
-    this.home = ranking(consensusScores(this.similarity, this.count, this.actions.homeAlpha));
+    this.votes = item.candidates.map((candidate) => candidate.votes !== 0);
+    this.eligible = item.candidates.map((candidate) => candidate.eligible !== 0);
+    this.voters = this.votes.filter(Boolean).length;
+    this.home = ranking(this.scores(this.actions.homeAlpha));
     this.article = element("div", "text");
     this.article.tabIndex = 0;
     this.article.setAttribute("aria-label", "Article");
     this.article.textContent = item.text;
     this.root.replaceChildren(this.heading(), this.article, this.summaries(), this.vote());
     this.rank(alpha);
+  }
+
+  scores(alpha) {
+    return consensusScores(this.similarity, this.votes, this.eligible, alpha);
   }
 
   heading() {
@@ -116,14 +123,14 @@ class Reader {
     Object.assign(this.range, { type: "range", min: "0", max: "1", step: "0.0025", id: "alpha" });
     this.range.setAttribute("aria-label", "The reference's share of the vote");
     this.range.addEventListener("input", () => {
-      this.actions.alpha(alphaOfShare(Number(this.range.value), this.count));
+      this.actions.alpha(alphaOfShare(Number(this.range.value), this.voters));
     });
     this.output = element("output");
     const name = element("label", "", "How much say has the reference?", this.output);
     name.htmlFor = "alpha";
     const presets = element("div", "presets");
     const values = [[0, "α = 0, candidates only"], [1, "α = 1, one more voter"],
-      [this.count - 1, `α = ${this.count - 1}, half`], [Infinity, "α = ∞, reference only (BRIO)"]];
+      [this.voters - 1, `α = ${this.voters - 1}, half`], [Infinity, "α = ∞, reference only (BRIO)"]];
     this.presets = values.map(([alpha, text]) => {
       const node = button(text, () => this.actions.alpha(alpha));
       node.dataset.alpha = String(alpha);
@@ -135,16 +142,16 @@ class Reader {
 
   /** Re-rank at `alpha`: list, scores, heat map. */
   rank(alpha) {
-    const scores = consensusScores(this.similarity, this.count, alpha);
+    const scores = this.scores(alpha);
     const order = ranking(scores);
-    const share = shareOfAlpha(alpha, this.count);
+    const share = shareOfAlpha(alpha, this.voters);
     this.range.value = String(share);
     const text = `α = ${alphaText(alpha)}; the reference has ${(100 * share).toFixed(0)} %`;
     this.output.textContent = text;
     this.range.setAttribute("aria-valuetext", text);
     for (const [value, node] of this.presets) node.setAttribute("aria-pressed", value === alpha);
     const before = new Map(this.rows.map((row) => [row, row.getBoundingClientRect().top]));
-    const most = Math.max(...scores, 1e-9);
+    const most = Math.max(...scores.filter((score) => score > 0), 1e-9);
     order.forEach((index, rank) => this.place(this.rows[index], index, rank, scores, most));
     this.list.replaceChildren(...order.map((index) => this.rows[index]));
     this.list.dataset.alpha = String(alpha);
@@ -157,10 +164,19 @@ class Reader {
     const arrow = moved > 0 ? `, up ${moved}` : `, down ${-moved}`;
     row.classList.toggle("first", rank === 0);
     row.querySelector(".rank").textContent = String(rank + 1);
-    row.querySelector(".score span").textContent = scores[index].toFixed(3);
-    row.querySelector(".bar").setAttribute("width", (100 * scores[index]) / most);
+    const score = scores[index];
+    row.querySelector(".score span").textContent = Number.isNaN(score) ? "–" : score.toFixed(3);
+    row.querySelector(".bar").setAttribute("width", (100 * (score || 0)) / most);
     row.querySelector("small").textContent =
-      `no. ${index + 1} of the search${moved ? `${arrow} from the trained order` : ""}`;
+      `${this.origin(index)}${moved ? `${arrow} from the trained order` : ""}`;
+  }
+
+  /** Who wrote a candidate, and what it may do. */
+  origin(index) {
+    const { source } = this.item.candidates[index];
+    const text = source ? `by ${source}` : `no. ${index + 1} of the search`;
+    if (!this.votes[index]) return `${text}, has no vote`;
+    return this.eligible[index] ? text : `${text}, votes only`;
   }
 
   /** Let rows slide from where they were, unless the reader prefers calm. */

@@ -39,11 +39,15 @@ def result_table(
     columns: Sequence[ColumnKey],
     systems: Mapping[str, Estimates],
     differences: Mapping[str, Estimates],
+    voting: str = "",
 ) -> ResultTable:
-    """The table of `columns`, a row a system, then a row a paired difference."""
+    """The table of `columns`, a row a system, then a row a paired difference.
+
+    The metric `voting`, the checker that also voted, is marked.
+    """
     groups: list[tuple[str, int]] = []
     for metric, _ in columns:
-        label = metric_label(metric)
+        label = metric_label(metric, voting)
         if groups and groups[-1][0] == label:
             groups[-1] = (label, groups[-1][1] + 1)
         else:

@@ -9,25 +9,34 @@ function decodeSimilarity(text) {
   return Float32Array.from({ length: bytes.length / 4 }, (_, i) => view.getFloat32(4 * i, true));
 }
 
-/** Score of each of `count` candidates: the others' agreement plus alpha times the reference's. */
-function consensusScores(similarity, count, alpha) {
+/**
+ * Score of each candidate: the other voters' agreement plus alpha times the reference's. `votes` and
+ * `eligible` are truth values; NaN for who cannot be elected.
+ */
+function consensusScores(similarity, votes, eligible, alpha) {
+  const count = votes.length;
   const scores = [];
   for (let row = 0; row < count; row += 1) {
     const start = row * (count + 1);
     const reference = similarity[start + count];
     let peers = 0;
+    let voters = 0;
     for (let column = 0; column < count; column += 1) {
-      if (column !== row) peers += similarity[start + column];
+      if (column === row || !votes[column]) continue;
+      peers += similarity[start + column];
+      voters += 1;
     }
-    scores.push(
-      alpha === Infinity ? reference : (peers + alpha * reference) / (count - 1 + alpha));
+    const score = alpha === Infinity ? reference : (peers + alpha * reference) / (voters + alpha);
+    scores.push(eligible[row] ? score : NaN);
   }
   return scores;
 }
 
-/** Candidate indices, best first; equal scores keep their order (sort is stable). */
+/** Candidate indices, best first, those without a score last; equal ones keep their order. */
 function ranking(scores) {
-  return scores.map((_, index) => index).sort((a, b) => scores[b] - scores[a]);
+  const none = scores.map(Number.isNaN);
+  return scores.map((_, index) => index)
+    .sort((a, b) => none[a] - none[b] || scores[b] - scores[a] || 0);
 }
 
 /** Alpha at which the reference holds `share` (0 to 1) of the vote. */

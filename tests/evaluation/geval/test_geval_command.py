@@ -84,9 +84,12 @@ def test_settings_come_from_a_params_file_and_changes(tmp_path):
     settings, runtime = command.read_settings(params, ["model=m", "max_cost=2", "samples=3"], {})
     assert (settings.model, settings.samples, runtime.max_cost) == ("m", 3, 2)
     with pytest.raises(BridoError) as error:
-        command.read_settings(None, ["modle=m", "samples=none", "top_p=7", "key=sk-secret"], {})
+        command.read_settings(
+            None, ["modle=m", "samples=none", "top_p=7", "key=sk-secret", "seed=2024-99-99"], {}
+        )
     text = str(error.value)
-    assert text.count("\n") == 4
+    assert text.count("\n") == 5
+    assert "-S seed: the value is no YAML" in text
     assert "sk-secret" not in text
 
 

@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from brido.errors import BridoError
-from brido.evaluation import Inputs
+from brido.evaluation import Inputs, qafacteval
 from brido.evaluation.qafacteval import METRIC, QAFactEval, QAFactEvalSettings
 from brido.evaluation.qafacteval.__main__ import main, read_documents
 from brido.evaluation.qafacteval.answering import NOTHING, Prediction
@@ -318,7 +318,7 @@ def test_evaluate_for_the_stage(published, pipeline_folder, tmp_path, monkeypatc
 
 def test_shares_are_times_100_in_the_stage(pipeline_folder, monkeypatch):
     metric = _metric(pipeline_folder)
-    monkeypatch.setattr(QAFactEval, "load", lambda *arguments: metric)
+    monkeypatch.setattr(qafacteval, "_load", lambda *arguments: metric)
     inputs = Inputs(["a"], ["Ann left."], ["Ann met Bob."], [["Ann left."]])
     found = METRIC.measure(inputs, runtime=RuntimeSettings())
     assert found.rows == [
@@ -354,7 +354,12 @@ def test_bad_lines_are_all_named(tmp_path):
     with pytest.raises(BridoError) as caught:
         read_documents(str(file))
     message = str(caught.value)
-    for part in ("line 1: `document` must be", "line 2: not a", "line 3: `summary`", "line 4:"):
+    for part in (
+        "line 1: `document` must be",
+        "line 2: a JSON object",
+        "line 3: `summary`",
+        "line 4:",
+    ):
         assert part in message
     file.write_text("\n", encoding="utf-8")
     with pytest.raises(BridoError, match="is empty"):

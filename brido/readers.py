@@ -1,11 +1,11 @@
 """Rows of JSONL, CSV, TSV and Parquet files as streams, and what can be wrong with such files.
 
 Every reader yields (place, row): where the row stands, for messages, and a dictionary by column.
+Files are anybody's: whatever a parser raises is a BridoError that says where.
 """
 
 import csv
 import io
-import json
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -14,7 +14,8 @@ from typing import Any, TextIO
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from brido.errors import BridoError
+from brido.errors import BridoError, parsing, some
+from brido.json_lines import HALF_PAIR, holds_half_pair, parse_object
 
 Rows = Iterator[tuple[str, dict[str, Any]]]
 
@@ -53,26 +54,41 @@ def read_file(path: Path) -> Rows:
     return _text(path, compression, readers[ending])
 
 
+def read_records(path: Path) -> list[dict[str, Any]]:
+    """All rows of a file that `read_file` reads, for files that fit in memory.
+
+    Raises:
+        BridoError: as read_file, or a text of a row holds half of a surrogate pair.
+    """
+    records = []
+    for place, row in read_file(path):
+        if holds_half_pair(row):
+            raise BridoError(f"{path}: {place}: {HALF_PAIR}")
+        records.append(row)
+    return records
+
+
 def _text(path: Path, compression: str | None, read: Callable[[Path, TextIO], Rows]) -> Rows:
     """The rows that `read` finds in a text file; what goes wrong below it becomes a BridoError."""
     number = 0
-    try:
-        with (
-            pa.input_stream(str(path), compression=compression) as stream,
-            # newline="": csv has its own idea of a line's end.
-            io.TextIOWrapper(stream, encoding="utf-8-sig", newline="") as text,
-        ):
-            for place, row in read(path, text):
-                number += 1
-                yield place, row
+    with parsing(lambda reason: f"{path} is unreadable after row {number}: {reason}"):
+        try:
+            with (
+                pa.input_stream(str(path), compression=compression) as stream,
+                # newline="": csv has its own idea of a line's end.
+                io.TextIOWrapper(stream, encoding="utf-8-sig", newline="") as text,
+            ):
+                for place, row in read(path, text):
+                    number += 1
+                    yield place, row
+        except UnicodeDecodeError as error:
+            line = _first_undecodable(path, compression)
+            byte = error.object[error.start]
+            raise BridoError(
+                f"{path}: line {line} is no UTF-8 (byte 0x{byte:02x}): {_UTF8}"
+            ) from None
         if not number:
             raise BridoError(f"{path} has no rows")
-    except UnicodeDecodeError as error:
-        line = _first_undecodable(path, compression)
-        byte = error.object[error.start]
-        raise BridoError(f"{path}: line {line} is no UTF-8 (byte 0x{byte:02x}): {_UTF8}") from None
-    except (OSError, pa.ArrowException) as error:
-        raise BridoError(f"{path} is unreadable after row {number}: {error}") from None
 
 
 def _first_undecodable(path: Path, compression: str | None) -> int:
@@ -94,18 +110,12 @@ def _json_lines(path: Path, stream: TextIO) -> Rows:
     for number, line in enumerate(stream, 1):
         if not line.strip():
             continue
-        place = f"{path.name} line {number}"
         try:
-            row = json.loads(line)
-        except (ValueError, RecursionError) as error:
-            cut = "" if line.endswith("\n") else " (the file's last line: is it cut off?)"
-            raise BridoError(f"{path}: line {number} is no JSON{cut}: {error}") from None
-        if not isinstance(row, dict):
-            raise BridoError(
-                f"{path}: line {number} holds {type(row).__name__}, not an object: each line must "
-                'be one row, {"document": ..., "summary": ...}'
-            )
-        yield place, row
+            row = parse_object(line)
+        except BridoError as error:
+            cut = "" if line.endswith("\n") else "; it is the file's last line: is it cut off?"
+            raise BridoError(f"{path}: line {number}: {error}{cut}") from None
+        yield f"{path.name} line {number}", row
 
 
 def _delimited(path: Path, stream: TextIO, delimiter: str) -> Rows:
@@ -118,7 +128,7 @@ def _delimited(path: Path, stream: TextIO, delimiter: str) -> Rows:
             raise BridoError(f"{path} is empty: its first line must name the columns")
         doubled = sorted({name for name in header if header.count(name) > 1})
         if doubled:
-            raise BridoError(f"{path}: the header names {', '.join(doubled)} more than once")
+            raise BridoError(f"{path}: the header names {some(doubled)} more than once")
         start = reader.line_num + 1
         for fields in reader:
             if fields:
@@ -140,13 +150,11 @@ def _delimited(path: Path, stream: TextIO, delimiter: str) -> Rows:
 def _parquet(path: Path) -> Rows:
     """The rows of a Parquet file, a small batch in memory at a time."""
     number = 0
-    try:
-        with pq.ParquetFile(path, pre_buffer=False) as file:
-            for batch in file.iter_batches(batch_size=256):
-                for row in batch.to_pylist():
-                    number += 1
-                    yield f"{path.name} row {number}", row
-    except (OSError, ValueError, pa.ArrowException) as error:
-        raise BridoError(
-            f"{path} is no readable Parquet file after row {number}: {error}"
-        ) from None
+    with (
+        parsing(lambda reason: f"{path} is no readable Parquet file after row {number}: {reason}"),
+        pq.ParquetFile(path, pre_buffer=False) as file,
+    ):
+        for batch in file.iter_batches(batch_size=256):
+            for row in batch.to_pylist():
+                number += 1
+                yield f"{path.name} row {number}", row

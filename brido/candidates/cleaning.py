@@ -1,0 +1,144 @@
+"""What a chat model writes around a summary, taken off before the summary votes.
+
+Seventy of 153 language models open more than a tenth of their summaries with a preamble, and ROUGE
+votes for what is shared. Each rule below is listed in docs/options.md with an example. They touch
+what stands around a text, never a word inside it, and they are few: a rule that is wrong for one
+reference in a thousand has no place here (`benchmarks/cleaning.py` counts).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+from brido.settings.method import CLEANING_RULES as RULES
+from brido.settings.method import CleaningRule as Rule
+
+
+class Cleaned(NamedTuple):
+    """A text as it votes, the rules that changed it, and whether it refuses to answer."""
+
+    text: str
+    rules: tuple[Rule, ...]
+    refused: bool
+
+
+_THOUGHT = r"(?:think|thinking|thought|reasoning)"
+_THOUGHTS = re.compile(rf"<{_THOUGHT}>.*?(?:</{_THOUGHT}>|\Z)", re.DOTALL | re.IGNORECASE)
+# Some templates open the block in the prompt.
+_CLOSED_ONLY = re.compile(rf"\A.*</{_THOUGHT}>", re.DOTALL | re.IGNORECASE)
+
+_TEXT = r"(?:text|article|document|dialogue|conversation|passage|paper|abstract|content|input)"
+_CANNOT = (
+    r"I(?:['’]m| am)? (?:can['’]?t|cannot|can not|unable to|not able to|won['’]t be able to|"
+    r"don['’]t have (?:access|enough|the ability)|do not have (?:access|enough|the ability))"
+)
+_REFUSAL = re.compile(
+    rf"(?:(?:I(?:['’]m| am) (?:very |so )?sorry|Sorry|I apologi[sz]e|My apologies|Unfortunately)\b"
+    rf"[^.!?\n]{{0,40}}?\b{_CANNOT}\b"
+    rf"|{_CANNOT} (?:assist|help|provide|summari[sz]e|fulfil|comply|complete|create|generate|write|"
+    r"answer|access|process|read|open|continue|engage|share)\b"
+    r"|As an? (?:AI|artificial intelligence|large language model|language model)\b"
+    rf"|(?:Please|Could you(?: please)?|Can you(?: please)?) (?:provide|share|paste|send|give)\b"
+    rf"[^.!?\n]{{0,30}}?\b(?:the|a|your|more|some) (?:full |actual |complete )?{_TEXT}\b"
+    r"|(?:It|There) (?:seems|looks like|appears|is|was) (?:that |like |to be )?"
+    rf"(?:you (?:haven['’]t|have not|didn['’]t|did not)|no {_TEXT}\b))",
+    re.IGNORECASE,
+)
+
+_KIND = (
+    r"(?:summar(?:y|ies|i[sz]ation|i[sz]ed)|TL;?\s?DR|overview|synopsis|recap|gist|headline|"
+    r"abstract|note|bullet points?|key points?|rewrit\w+|version)"
+)
+_SURE = r"(?:(?:Sure(?: thing)?|Certainly|Of course|Absolutely|Okay|OK|Alright|Got it)[!,.:]*\s+)"
+_HERE = r"(?:Here(?:['’]s| is| are| you go)|Below (?:is|are)|The following (?:is|are)|This is)\b"
+_PREAMBLE = re.compile(
+    rf"\A{_SURE}?(?:{_HERE}[^:\n]{{0,80}}?\b{_KIND}\b[^:\n]{{0,120}}(?::|\.?\s*\n)"
+    rf"|The {_TEXT} (?:can|could|may) be summari[sz]ed as(?: follows)?:"
+    r"|(?:I(?:['’]ve| have) summari[sz]ed|To summari[sz]e) [^:\n]{0,80}:)\s*",
+    re.IGNORECASE,
+)
+_SURELY = re.compile(r"\A(?:Sure|Certainly|Of course|Absolutely)!\s+", re.IGNORECASE)
+
+_LABEL = re.compile(
+    r"\A(?:(?:final|short|brief|concise|one[- ]sentence|my|the)\s+){0,2}"
+    r"(?:summary|TL;?\s?DR|synopsis|answer|output|response)\s*:\s*",
+    re.IGNORECASE,
+)
+
+_MARKDOWN: tuple[tuple[re.Pattern[str], str], ...] = (
+    (re.compile(r"^[ \t]*```\w*[ \t]*$", re.MULTILINE), ""),
+    (re.compile(r"^[ \t]{0,3}#{1,6}[ \t]+", re.MULTILINE), ""),
+    (re.compile(r"^[ \t]*(?:\*[ \t]*){3,}$|^[ \t]*(?:-[ \t]*){3,}$", re.MULTILINE), ""),
+    (re.compile(r"^[ \t]*(?:[*•]|[-+](?=[ \t]+[A-Z]))[ \t]+", re.MULTILINE), ""),
+    (re.compile(r"\*\*(?=\S)([^*\n]+?)(?<=\S)\*\*"), r"\1"),
+    # At the start alone: further on these may be a footnote, a product, a name of a program.
+    (re.compile(r"\A\s*__(?=\S)([^_\n]+?)(?<=\S)__(?!\w)"), r"\1"),
+    (re.compile(r"\A\s*\*(?=[^\s*])([^*\n]+?)(?<=[^\s*])\*(?![\w*])"), r"\1"),
+    (re.compile(r"\[([^\]\n]+)\]\(https?://[^)\s]+\)"), r"\1"),
+)
+
+# A few words between quotation marks are a quotation.
+_FEWEST_QUOTED = 5
+_QUOTES = {'"': '"', "“": "”", "«": "»", "'": "'", "‘": "’"}
+
+
+def clean(text: str, rules: Sequence[Rule] = RULES) -> Cleaned:
+    """The text as it votes: the rules applied until none changes it, white space made single.
+
+    A text that refuses keeps its words: nobody reads them. An unclosed block of thoughts leaves
+    nothing.
+    """
+    used: set[Rule] = set()
+    if "think" in rules:
+        text = _noted(text, _without_thoughts(text), "think", used)
+    refused = "refusal" in rules and bool(_REFUSAL.match(text.strip().lstrip("\"'“*_")))
+    steps: list[tuple[Rule, Callable[[str], str]]] = [
+        ("markdown", _without_markdown),
+        ("preamble", _without_preamble),
+        ("label", lambda text: _LABEL.sub("", text.lstrip())),
+        ("quotes", _without_quotes),
+    ]
+    before = None
+    while before != text:
+        before = text
+        for rule, step in steps:
+            if rule in rules:
+                text = _noted(text, step(text), rule, used)
+        if text == before:
+            text = " ".join(text.split())
+    if refused:
+        used.add("refusal")
+    return Cleaned(text, tuple(rule for rule in RULES if rule in used), refused)
+
+
+def _noted(before: str, after: str, rule: Rule, used: set[Rule]) -> str:
+    """`after`, with the rule noted where it did more than to white space."""
+    if after != before and after.split() != before.split():
+        used.add(rule)
+    return after
+
+
+def _without_thoughts(text: str) -> str:
+    return _CLOSED_ONLY.sub("", _THOUGHTS.sub("", text))
+
+
+def _without_markdown(text: str) -> str:
+    for pattern, kept in _MARKDOWN:
+        text = pattern.sub(kept, text)
+    return text
+
+
+def _without_preamble(text: str) -> str:
+    return _SURELY.sub("", _PREAMBLE.sub("", text.lstrip()))
+
+
+def _without_quotes(text: str) -> str:
+    """Without the one pair of quotation marks that holds the whole text."""
+    text = text.strip()
+    inside = text[1:-1]
+    closing = _QUOTES.get(text[:1])
+    if text[-1:] != closing or {text[0], closing} & set(inside):
+        return text
+    return inside if len(inside.split()) >= _FEWEST_QUOTED else text

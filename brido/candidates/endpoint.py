@@ -1,0 +1,167 @@
+"""Candidates from an OpenAI-compatible server, which is asked politely and paid once.
+
+Everything that is missing is asked for before the first shard is made, so calls stay in flight from
+the first document to the last; answers are committed as they come, and shards are made of what the
+store holds. A run that is killed asks for nothing twice.
+"""
+
+from __future__ import annotations
+
+import math
+from bisect import bisect_right
+from collections import Counter
+from collections.abc import Sequence
+from itertools import accumulate
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from brido.candidates.documents import Documents, Part
+from brido.endpoint import Answer, AskedModel, Client, DryRun
+from brido.endpoint.key import key_problems, runtime_problems
+from brido.endpoint.plan import Plan as Asking
+from brido.endpoint.plan import Prompt
+from brido.endpoint.settings import EndpointRuntime
+from brido.errors import BridoError
+from brido.home import user_path
+from brido.models.prompt import messages
+from brido.progress import Progress
+from brido.work.running import Advance, Result
+
+if TYPE_CHECKING:
+    from brido.settings import EndpointGeneration, ReadingSettings
+
+# Only for the budget, where no limit of the answer's length is sent.
+_UNLIMITED_ANSWER = 4096
+# What a summary is expected to take in tokens, for a forecast.
+_LIKELY_ANSWER = 80
+# Documents read at once.
+_PART = 200
+# How an answer comes to no end of its own: cut at the limit, stopped by a filter, not there.
+_NOT_ENDED = {"length", "refused", "missing"}
+
+
+class Asker(NamedTuple):
+    """One source's questions: who is asked, how, and on whose behalf; picklable."""
+
+    name: str
+    settings: EndpointGeneration
+    reading: ReadingSettings
+    runtime: EndpointRuntime
+
+    @property
+    def section(self) -> str:
+        """The section of params.yaml that errors name."""
+        return f"generation.{self.name}"
+
+    @property
+    def model(self) -> AskedModel:
+        """Who is asked, with every field of a request that decides an answer."""
+        settings = self.settings
+        sent: dict[str, Any] = dict(settings.extra_parameters)
+        for name in ("temperature", "top_p"):
+            if (value := getattr(settings, name)) is not None:
+                sent[name] = float(value)
+        if settings.max_answer_tokens is not None:
+            sent["max_tokens"] = settings.max_answer_tokens
+        if settings.seed is not None:
+            sent["seed"] = settings.seed
+        return AskedModel("openai", settings.model, settings.revision, sent)
+
+    def client(self) -> Client:
+        """A client for this source; the store is opened."""
+        limit = self.settings.max_answer_tokens or _UNLIMITED_ANSWER
+        store = user_path(self.runtime.store)
+        return Client(self.section, self.model, store, self.runtime, limit)
+
+    def ask(self, documents: Sequence[Documents], interval: float) -> None:
+        """Ask for every answer that the store lacks.
+
+        Raises:
+            BridoError: the settings contradict each other, the server cannot be asked, the budget
+                is reached, answers are missing beyond `max_missing_fraction`, or (`DryRun`) nothing
+                was to be asked. What was answered is kept.
+        """
+        problems = runtime_problems(self.runtime) + key_problems(self.runtime)
+        if problems:
+            raise BridoError.from_problems(f"{self.section} cannot start:", problems)
+        size = self.settings.num_candidates
+        prompts = _Prompts(self, [part for split in documents for part in split.parts(_PART)])
+        with self.client() as client:
+            plan = client.plan(prompts, size)
+            if self.runtime.dry_run:
+                raise DryRun(f"{self.section}:\n{client.forecast(plan, _LIKELY_ANSWER)}")
+            if plan.missing and not self.runtime.replay:
+                with Progress(f"ask {self.name}", plan.answers, "answers", interval) as progress:
+                    client.ask(plan.questions(), progress.advance)
+            self._check(plan, client)
+
+    def _check(self, plan: Asking, client: Client) -> None:
+        """Nothing, unless too many answers did not come."""
+        wanted = len(plan.keys) * self.settings.num_candidates
+        size = self.settings.num_candidates
+        missing = wanted - sum(len(client.answers(key, size)) for key in plan.keys)
+        if missing > self.settings.max_missing_fraction * wanted:
+            trouble = ", ".join(client.report.trouble) or "they are not in the store"
+            raise BridoError(
+                f"{self.section}: {missing:,} of {wanted:,} candidates are missing ({trouble}); "
+                "what was answered is kept and not asked for again: run again to ask for the rest, "
+                f"or raise {self.section}.max_missing_fraction"
+            )
+
+
+class _Prompts(Sequence[Prompt]):
+    """A prompt for every document, made when it is taken; one part is in memory at a time."""
+
+    def __init__(self, asker: Asker, parts: Sequence[Part]) -> None:
+        self._asker, self._parts = asker, parts
+        self._model = asker.model
+        # An empty document that is left out has no row, so parts are counted as they are read.
+        self._ends = list(accumulate(len(part.read()) for part in parts))
+        self._held: tuple[int, list[tuple[str, str]]] = (-1, [])
+
+    def __len__(self) -> int:
+        return self._ends[-1] if self._ends else 0
+
+    def __getitem__(self, number: int) -> Prompt:  # type: ignore[override]
+        place = bisect_right(self._ends, number)
+        if place != self._held[0]:
+            self._held = place, self._parts[place].read()
+        rows = self._held[1]
+        document = rows[number - self._ends[place] + len(rows)][1]
+        return self._model, messages(self._asker.reading, document)
+
+
+class AnswerWorker:
+    """Makes rows of what the store holds; see `brido.work.running.MakeWorker`.
+
+    An answer that was cut at the limit, that a filter stopped or that did not come has not ended.
+    """
+
+    def __init__(self, asker: Asker, device: str, advance: Advance) -> None:
+        self._asker, self._client = asker, asker.client()
+
+    def __call__(self, part: Part) -> Result:
+        """A row of the candidates table for each document."""
+        size, model, rows = self._asker.settings.num_candidates, self._asker.model, []
+        counts: Counter[str] = Counter()
+        for name, document in part.read():
+            key = model.key(messages(self._asker.reading, document))
+            found = self._client.answers(key, size)
+            answers = [found.get(sample) for sample in range(size)]
+            counts.update(f"finish_reasons: {_finish(answer)}" for answer in answers)
+            counts.update(f"served_models: {one.served_model}" for one in answers if one)
+            rows.append(
+                {
+                    "id": name,
+                    "candidates": [answer.text if answer else "" for answer in answers],
+                    "search_scores": [math.nan] * size,
+                    "ended": [_finish(answer) not in _NOT_ENDED for answer in answers],
+                }
+            )
+        return rows, dict(counts)
+
+
+def _finish(answer: Answer | None) -> str:
+    """How an answer ended, in the server's word where it says one."""
+    if answer is None:
+        return "missing"
+    return "refused" if answer.refused else answer.finish_reason or "unsaid"

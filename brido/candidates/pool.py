@@ -1,0 +1,133 @@
+"""The candidates of all sources, joined: who wrote what, who votes, and who can be elected."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from itertools import islice, zip_longest
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from brido.candidates.cleaning import RULES, clean
+from brido.errors import BridoError, some
+from brido.tables import CANDIDATES, ROWS_PER_GROUP, read_batches
+
+if TYPE_CHECKING:
+    from brido.settings import PoolSettings
+
+Row = dict[str, Any]
+# What keeps a candidate from voting.
+_BAD = ("not_ended", "empty", "refused")
+
+
+class Pool:
+    """One split's candidates of several sources, each a table; in the order of `tables`.
+
+    Candidates are cleaned by `settings.clean`. One that did not end, is empty or refuses to answer
+    votes for nobody and cannot be elected; of the others those can be elected whose source is in
+    `settings.eligible`. A document with fewer than `settings.minimum` of these is refused or left
+    out.
+
+    `counts` and `left_out` say what happened, once `rows` has been read to its end.
+    """
+
+    def __init__(self, tables: dict[str, Path], settings: PoolSettings) -> None:
+        self._tables, self._settings = tables, settings
+        eligible = settings.eligible
+        self._eligible = set(tables if eligible is None else eligible)
+        self.counts: dict[str, Counter[str]] = {name: Counter() for name in tables}
+        self.left_out: list[str] = []
+
+    def rows(self) -> Iterator[list[Row]]:
+        """The rows of the pool's table, in lists of a row group's size; constant memory.
+
+        Raises:
+            BridoError: a table is missing or damaged, the tables hold different documents, or too
+                few candidates of a document can be elected (all such documents named).
+        """
+        good = (row for row in self._joined() if not self._too_few(row))
+        while batch := list(islice(good, ROWS_PER_GROUP)):
+            yield batch
+        if self.left_out and self._settings.too_few == "refuse":
+            raise BridoError(
+                f"{len(self.left_out):,} documents have fewer than {self._settings.minimum} "
+                f"candidates that can be elected: {some(self.left_out)}; the others did not end, "
+                "are empty, refuse to answer, or are of sources that pool.eligible does not name. "
+                "Make more candidates, or set pool.too_few to leave_out"
+            )
+
+    def notes(self) -> Iterator[str]:
+        """What a user should know of the pool, a line each, once `rows` has been read."""
+        for name, count in self.counts.items():
+            rules = [f"{count[rule]:,} {rule}" for rule in RULES if count[rule]]
+            bad = [f"{count[what]:,} {what.replace('_', ' ')}" for what in _BAD if count[what]]
+            told = [*([f"{count['cleaned']:,} cleaned"] if count["cleaned"] else []), *bad]
+            if told:
+                by = f" (rules: {', '.join(rules)})" if rules else ""
+                yield f"of {count['candidates']:,} candidates of {name}: {', '.join(told)}{by}"
+        if self.left_out:
+            yield (
+                f"{len(self.left_out):,} documents left out, too few of their candidates can be "
+                f"elected: {some(self.left_out)}"
+            )
+
+    def _joined(self) -> Iterator[Row]:
+        streams = [_rows(path, name) for name, path in self._tables.items()]
+        for parts in zip_longest(*streams):
+            if None in parts or len({part["id"] for part in parts}) > 1:
+                raise self._different_documents()
+            yield self._row(dict(zip(self._tables, parts, strict=True)))
+
+    def _row(self, parts: dict[str, Row]) -> Row:
+        row: Row = {"id": next(iter(parts.values()))["id"]}
+        row |= {name: [] for name in ("candidates", "raw", "sources", "voters", "eligible")}
+        row |= {"search_scores": [], "ended": []}
+        for name, part in parts.items():
+            for raw, score, ended in zip(
+                part["candidates"], part["search_scores"], part["ended"], strict=True
+            ):
+                text, rules, refused = clean(raw, self._settings.clean)
+                self._count(name, rules, not_ended=not ended, empty=not text)
+                votes = ended and bool(text) and not refused
+                row["candidates"].append(text)
+                row["raw"].append(raw)
+                row["sources"].append(name)
+                row["voters"].append(votes)
+                row["eligible"].append(votes and name in self._eligible)
+                row["search_scores"].append(score)
+                row["ended"].append(ended)
+        return row
+
+    def _count(self, source: str, rules: Sequence[str], **what: bool) -> None:
+        refused = "refusal" in rules
+        counted = {"cleaned": len(rules) > refused, "refused": refused, **what}
+        self.counts[source].update(candidates=1, **{name: int(it) for name, it in counted.items()})
+        self.counts[source].update(rules)
+
+    def _too_few(self, row: Row) -> bool:
+        too_few = sum(row["eligible"]) < self._settings.minimum
+        if too_few:
+            self.left_out.append(row["id"])
+        return too_few
+
+    def _different_documents(self) -> BridoError:
+        """Which documents the tables do not share."""
+        ids = {
+            name: [row["id"] for row in _rows(path, name)] for name, path in self._tables.items()
+        }
+        everywhere = set.intersection(*map(set, ids.values()))
+        problems = []
+        for name, own in ids.items():
+            more = [one for one in own if one not in everywhere]
+            if more:
+                problems.append(f"{name} has {len(more):,} that others lack: {some(more)}")
+        return BridoError.from_problems(
+            "the sources have candidates of different documents, or in another order; make them "
+            "again (`dvc repro generate`):",
+            problems or [f"{', '.join(ids)} have the same documents in different orders"],
+        )
+
+
+def _rows(path: Path, source: str) -> Iterator[Row]:
+    for batch in read_batches(path, CANDIDATES, f"generate@{source}"):
+        yield from batch.to_pylist()

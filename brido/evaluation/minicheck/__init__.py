@@ -1,0 +1,68 @@
+"""MiniCheck as a metric: does the source support the sentences of a summary?
+
+The model is in `brido.support.minicheck`; `python -m brido.evaluation.minicheck` scores any file.
+"""
+
+from typing import TYPE_CHECKING, Any
+
+from brido.evaluation import Evaluation, Inputs, Metric, share
+from brido.progress import MakeProgress
+from brido.support.settings import MiniCheckModel
+
+if TYPE_CHECKING:
+    from brido.settings import RuntimeSettings
+    from brido.support.minicheck import Sentence
+
+
+def numbers(sentences: "list[Sentence]") -> dict[str, float | None]:
+    """`mean` and `worst` probability of a summary's sentences; None where it has none."""
+    found = [sentence.probability for sentence in sentences]
+    if not found:
+        return {"mean": None, "worst": None}
+    return {"mean": sum(found) / len(found), "worst": min(found)}
+
+
+def evaluate(
+    inputs: Inputs, settings: MiniCheckModel, progress: MakeProgress, runtime: "RuntimeSettings"
+) -> Evaluation:
+    """mean and worst of every summary; the detail has its sentences with their probabilities.
+
+    Raises:
+        BridoError: the model cannot be loaded, or memory does not suffice.
+    """
+    from brido.support.minicheck import MiniCheck
+    from brido.work.shards import work_root
+
+    checker = MiniCheck.load(
+        settings.model,
+        settings.revision,
+        runtime.device,
+        runtime.precision,
+        runtime.batch_tokens,
+        work_root() / "answers" / "minicheck.sqlite",
+        "evaluation.minicheck",
+    )
+    found = checker.sentences(
+        inputs.documents, inputs.summaries, inputs.sentence_splitter, progress
+    )
+    checker.store.close()
+    details: list[Any] = [{"sentences": [list(one) for one in sentences]} for sentences in found]
+    signature = {
+        "implementation": "MiniCheck as released, ported: best chunk, sentence by sentence",
+        "model": checker.name,
+        "sentence_splitter": inputs.sentence_splitter,
+    }
+    return Evaluation([numbers(sentences) for sentences in found], details, signature)
+
+
+METRIC = Metric(
+    name="minicheck",
+    label="MiniCheck",
+    columns=(
+        share("mean", "mean sentence", headline=True),
+        share("worst", "worst sentence", headline=True),
+    ),
+    evaluate=evaluate,
+    settings=MiniCheckModel,
+    needs_runtime=True,
+)

@@ -1,0 +1,124 @@
+"""One metric of one system's summaries, part by part: what the workers of stage evaluate do."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pyarrow.compute as pc
+
+from brido.errors import BridoError
+from brido.evaluation import Inputs
+from brido.evaluation.registry import find_metric
+from brido.progress import MakeProgress, quiet
+from brido.section import Section
+from brido.tables import CORPUS, DECODED, evaluation_schema, open_table, read_columns
+from brido.text import Splitter
+from brido.work.ranges import read_range
+from brido.work.running import Advance, Result
+
+if TYPE_CHECKING:
+    from brido.settings import RuntimeSettings
+
+# Documents of a part: enough for full batches of a model, few enough to lose none to a kill.
+PART = 64
+_TEXTS = ["id", "document", "references"]
+
+
+def aligned_ids(corpus: Path, decoded: Path, made_by: str) -> list[str]:
+    """The ids of both tables; BridoError where there are none or the tables differ in them."""
+    ids = read_columns(corpus, CORPUS, "download", ["id"])["id"].to_pylist()
+    others = read_columns(decoded, DECODED, made_by, ["id"])["id"].to_pylist()
+    if ids != others:
+        raise BridoError(
+            f"{decoded} holds other documents than {corpus} ({len(others)} and {len(ids)} rows): "
+            f"make it again with `dvc repro {made_by}`"
+        )
+    if not ids:
+        raise BridoError(f"{corpus} has no rows: there is nothing to measure")
+    return ids
+
+
+def read_inputs(corpus: Path, decoded: Path, rows: range, splitter: Splitter) -> Inputs:
+    """What a metric sees of these rows of two aligned tables."""
+    with open_table(corpus, CORPUS, "download") as file:
+        columns = [*_TEXTS, *({"facts"} & set(file.schema_arrow.names))]
+    texts = read_range(corpus, CORPUS, "download", columns, rows)
+    summaries = read_range(decoded, DECODED, "", ["summary"], rows)
+    ids, documents, references, *facts = zip(*texts, strict=True) if texts else [()] * len(columns)
+    return Inputs(
+        ids=ids,
+        documents=documents,
+        summaries=[summary for (summary,) in summaries],
+        references=references,
+        facts=facts[0] if facts else None,
+        sentence_splitter=splitter,
+    )
+
+
+class Measurer:
+    """Rows of a metric's table.
+
+    Made of the metric's name, its settings, section runtime, the tables of corpus and summaries,
+    and the sentence splitter; then see `brido.work.running.MakeWorker`. `progress` shows what goes
+    on inside a part.
+    """
+
+    def __init__(
+        self,
+        metric: str,
+        settings: Section,
+        runtime: RuntimeSettings,
+        corpus: Path,
+        decoded: Path,
+        splitter: Splitter,
+        device: str,
+        advance: Advance | None = None,
+        progress: MakeProgress = quiet,
+    ) -> None:
+        self._metric, self._settings = find_metric(metric), settings
+        self._runtime = runtime.model_copy(update={"device": device})
+        self._corpus, self._decoded, self._splitter = corpus, decoded, splitter
+        self._progress = progress
+
+    def __call__(self, rows: range) -> Result:
+        """A row of the evaluation table for each document, and what the signature is made of."""
+        inputs = read_inputs(self._corpus, self._decoded, rows, self._splitter)
+        found = self._metric.measure(inputs, self._settings, self._progress, self._runtime)
+        table = [
+            {"id": identity, **row, "detail": _json(detail)}
+            for identity, row, detail in zip(inputs.ids, found.rows, found.details, strict=True)
+        ]
+        counts = {**found.counts, "n": len(table)}
+        return table, {"signature": found.signature, "counts": counts}
+
+
+def _json(detail: Any) -> str:
+    return json.dumps(detail, ensure_ascii=False, sort_keys=True)
+
+
+def join_signatures(parts: list[dict[str, Any]]) -> dict[str, Any]:
+    """The signature of the whole table, with its counts summed.
+
+    Raises:
+        BridoError: parts were measured in different ways, as by other versions of a package.
+    """
+    first = parts[0]["signature"]
+    for part in parts:
+        if part["signature"] != first:
+            raise BridoError(
+                f"parts of a table were measured in different ways ({_json(first)} and "
+                f"{_json(part['signature'])}): install the same packages on all machines, remove "
+                ".brido/work/evaluate, and run again"
+            )
+    names = parts[0]["counts"]
+    return first | {name: sum(part["counts"][name] for part in parts) for name in names}
+
+
+def column_means(path: Path, names: Sequence[str]) -> dict[str, float]:
+    """The mean of each column of an evaluation table that has a number at all."""
+    table = read_columns(path, evaluation_schema(names), "evaluate", list(names))
+    means = {name: pc.mean(table[name]).as_py() for name in names}
+    return {name: mean for name, mean in means.items() if mean is not None}

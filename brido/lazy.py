@@ -1,0 +1,19 @@
+"""Public names of a package that are loaded when they are asked for.
+
+params.yaml is read with the settings of every room; PyTorch and its like are not needed for that.
+"""
+
+from collections.abc import Callable, Mapping
+from importlib import import_module
+from typing import Any
+
+
+def lazy(package: str, public: Mapping[str, str]) -> Callable[[str], Any]:
+    """The `__getattr__` of `package` whose `public` names live in these modules of it."""
+
+    def load(name: str) -> Any:
+        if name not in public:
+            raise AttributeError(f"module {package!r} has no attribute {name!r}")
+        return getattr(import_module(f"{package}.{public[name]}"), name)
+
+    return load

@@ -1,0 +1,81 @@
+"""What callers hand to searches and likelihoods, as tensors on the model's device."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch import Tensor
+
+from brido.errors import ArgumentError, quoted
+from brido.models.family import Sources, family_of
+
+if TYPE_CHECKING:
+    from transformers import PreTrainedModel
+
+
+def as_sources(model: PreTrainedModel, input_ids: Any, attention_mask: Any) -> Sources:
+    """Source tokens and their mask, each int64 [B, S] on the model's device.
+
+    Raises:
+        ArgumentError: no model of transformers, no mask, other shapes or types, tokens that the
+            model does not know, or padding on the left where positions count from there.
+    """
+    if not hasattr(model, "get_input_embeddings"):
+        inside = " (its .model is one)" if hasattr(model, "model") else ""
+        raise ArgumentError(f"model must be a model of transformers, not {quoted(model)}{inside}")
+    ids = as_ids("input_ids", input_ids, model)
+    if attention_mask is None:
+        raise ArgumentError(
+            "attention_mask is missing: it is 1 where input_ids holds a token and 0 where it holds "
+            "padding; torch.ones_like(input_ids) where nothing is padded"
+        )
+    mask = as_tensor("attention_mask", attention_mask).to(model.device).long()
+    if ids.ndim != 2 or not ids.numel() or mask.shape != ids.shape:
+        raise ArgumentError(
+            "input_ids and attention_mask must both be [documents, source tokens], not "
+            f"{list(ids.shape)} and {list(mask.shape)}; one document is input_ids[None]"
+        )
+    counts = model.config.is_encoder_decoder and family_of(model.config).has_positions
+    if counts and not mask[:, 0].all():
+        raise ArgumentError(
+            f"a {model.config.model_type} model reads from position 0 on: pad input_ids and "
+            "attention_mask on the right (tokenizer.padding_side = 'right')"
+        )
+    return Sources(ids, mask)
+
+
+def as_written_sources(model: PreTrainedModel, input_ids: Any, attention_mask: Any) -> Sources:
+    """`as_sources` for a model that shall write: one that drops out nothing while it does."""
+    sources = as_sources(model, input_ids, attention_mask)
+    if model.training:
+        raise ArgumentError(
+            "the model is in training mode, where dropout makes what it writes random: call "
+            "model.eval() first"
+        )
+    return sources
+
+
+def as_ids(name: str, ids: Any, model: PreTrainedModel) -> Tensor:
+    """Tokens as int64 on the model's device; ArgumentError where they can be no tokens of it."""
+    tokens = as_tensor(name, ids)
+    if tokens.is_floating_point() or tokens.is_complex() or tokens.dtype == torch.bool:
+        raise ArgumentError(f"{name} must hold the whole numbers of tokens, not {tokens.dtype}")
+    size = model.get_input_embeddings().num_embeddings
+    if tokens.numel() and not 0 <= int(tokens.min()) <= int(tokens.max()) < size:
+        raise ArgumentError(
+            f"{name} holds tokens from {int(tokens.min())} to {int(tokens.max())}, and the model "
+            f"knows 0 to {size - 1}: are they of another tokenizer?"
+        )
+    return tokens.to(model.device).long()
+
+
+def as_tensor(name: str, values: Any) -> Tensor:
+    """A tensor out of an array or lists of equal lengths."""
+    try:
+        return torch.as_tensor(values)
+    except (TypeError, ValueError, RuntimeError) as error:
+        raise ArgumentError(
+            f"{name} must be a tensor, an array or lists of equal lengths, not "
+            f"{quoted(values)}: {error}"
+        ) from None

@@ -1,0 +1,98 @@
+"""Decoder-only models writing: the prompt read once, then one step a token for all rows."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+from transformers import DynamicCache, PreTrainedModel
+
+from brido.errors import BridoError
+from brido.models.family import Sources, Steps
+from brido.models.past import rows_of
+from brido.models.prompt_attention import NotShared, RepeatedPrompt, SharedPrompt, can_share
+
+
+class CausalSteps(Steps):
+    """A batch of prompts [B, S], padded on either side, and what is written behind them.
+
+    Nothing is given: lengths count written tokens. All rows of a document share its prompt's keys
+    and values where the model's attention can (`prompt_attention.py`); elsewhere each row has a
+    copy, said once a process.
+    """
+
+    def __init__(self, model: PreTrainedModel, sources: Sources, limit: int) -> None:
+        """Reads the prompts; `limit` counts written tokens. BridoError: a prompt is empty."""
+        ids, mask = left_padded(sources)
+        self.prompts = ids.masked_fill(mask == 0, -1)
+        shares = can_share(model)
+        # Told nothing of the model, a cache keeps whole prompts, windows or not.
+        prompts = DynamicCache() if shares else DynamicCache(config=model.config)
+        self.logits, self.positions = _read(model, ids, mask, prompts)
+        self.past: SharedPrompt | RepeatedPrompt
+        if shares:
+            self.past = SharedPrompt(model, prompts, mask.bool(), limit)
+        else:
+            self.past = RepeatedPrompt(model, prompts, mask.bool())
+
+    def start(self, tokens: Tensor, rows_a_document: int) -> Tensor:
+        """See Steps."""
+        logits = self.logits
+        for token in tokens.unbind(1):
+            logits = self.step(token)
+        documents = torch.arange(len(tokens), device=tokens.device)
+        rows = documents.repeat_interleave(rows_a_document)
+        self.positions = self.positions[rows]
+        self.past.take(rows)
+        return logits
+
+    def step(self, tokens: Tensor) -> Tensor:
+        """See Steps."""
+        try:
+            logits = self.past.step(tokens, self.positions)
+        except NotShared:
+            # Known at the first step: nothing is written yet.
+            self.past = self.past.repeated(len(tokens))
+            logits = self.past.step(tokens, self.positions)
+        self.positions = self.positions + 1
+        return logits
+
+    def reorder(self, rows: Tensor) -> None:
+        """See Steps; positions are the same in all rows of a document."""
+        self.past.take(rows)
+
+    def keep(self, documents: Tensor, rows_a_document: int) -> None:
+        """See Steps."""
+        rows = rows_of(documents, rows_a_document)
+        self.positions = self.positions[rows]
+        self.past.keep(documents, rows)
+
+
+def _read(
+    model: PreTrainedModel, ids: Tensor, mask: Tensor, cache: DynamicCache
+) -> tuple[Tensor, Tensor]:
+    """Logits [B, V] behind prompts padded on the left, and the next token's positions [B]."""
+    places = mask.cumsum(1)
+    logits = model(
+        input_ids=ids,
+        attention_mask=mask,
+        position_ids=(places - 1).clamp(min=0),
+        past_key_values=cache,
+        use_cache=True,
+        logits_to_keep=1,
+    ).logits[:, -1]
+    return logits, places[:, -1]
+
+
+def left_padded(sources: Sources) -> tuple[Tensor, Tensor]:
+    """ids and mask [B, S] with all pads in front, as many columns as the longest prompt has.
+
+    Raises:
+        BridoError: a prompt is empty.
+    """
+    lengths = sources.mask.sum(1)
+    if len(lengths) and not bool(lengths.min()):
+        raise BridoError("a prompt without a token: there is nothing to write on from")
+    # A stable sort keeps the tokens in their order.
+    mask, order = sources.mask.sort(dim=1, stable=True)
+    longest = int(lengths.max())
+    return sources.ids.gather(1, order)[:, -longest:], mask[:, -longest:]

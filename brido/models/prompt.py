@@ -1,0 +1,233 @@
+"""The prompt of a decoder-only model: one function makes its tokens for generate, train, decode.
+
+The template is rendered once around a mark, never around a document, and what it rendered is
+tokenized once, with the document in place. So a document is cut inside the template, and whatever
+it says is text: a document that spells a control token does not end its turn.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from jinja2 import StrictUndefined, TemplateError
+from jinja2.sandbox import ImmutableSandboxedEnvironment
+
+from brido.errors import BridoError, first_line
+from brido.models.plain_text import control_tokens, tokens_of
+
+if TYPE_CHECKING:
+    from transformers import PreTrainedTokenizerBase
+
+    from brido.models.settings import ReadingSettings
+
+# Stand where a document will: two, so that a prompt that does something with its document shows.
+_MARKS = ("\ue000", "\ue000Two words.\ue000")
+# In front of every template: one that writes today's date would ask another question every day.
+_DAY = {"%Y": "2025", "%y": "25", "%m": "01", "%B": "January", "%b": "Jan", "%d": "01", "%-d": "1",
+        "%A": "Wednesday", "%a": "Wed", "%H": "00", "%M": "00", "%S": "00"}  # fmt: skip
+_NEW_YEAR = (
+    "{% macro strftime_now(format) %}{{ format"
+    + "".join(f" | replace('{code}', '{value}')" for code, value in _DAY.items())
+    + " }}{% endmacro %}"
+)
+_ENVIRONMENT = ImmutableSandboxedEnvironment(undefined=StrictUndefined, keep_trailing_newline=True)
+
+
+@dataclass(frozen=True)
+class Prompt:
+    """How one model is asked about a document.
+
+    pieces: the rendered text before, between and behind the places of the document. first: tokens
+    in front of the text, which a template writes itself. lead: what an answer begins with.
+    """
+
+    tokenizer: PreTrainedTokenizerBase
+    pieces: tuple[str, ...]
+    first: tuple[int, ...] = ()
+    lead: str = ""
+
+    @classmethod
+    def of(cls, tokenizer: PreTrainedTokenizerBase, reading: ReadingSettings) -> Prompt:
+        """The prompt that `reading` describes for the model of `tokenizer`.
+
+        Raises:
+            BridoError: there is no template and no prompt, or they cannot be rendered.
+        """
+        if tokenizer.chat_template is None or reading.template is None:
+            pieces = _pieces(lambda mark: _plain(tokenizer, reading, mark))
+            # A space at the end belongs to the answer: tokenizers join it with the word behind it.
+            lead = " " * (len(pieces[-1]) - len(pieces[-1].rstrip(" ")))
+            pieces = (*pieces[:-1], pieces[-1].rstrip(" "))
+            return cls(tokenizer, pieces, _first(tokenizer, pieces[0]), lead)
+        return cls(tokenizer, _pieces(lambda mark: _chat(tokenizer, reading, mark)))
+
+    def ids(self, document: str) -> list[int]:
+        """The tokens of the prompt about a whole document."""
+        text, inside = self.pieces[0], []
+        for piece in self.pieces[1:]:
+            inside.append((len(text), len(text) + len(document)))
+            text += document + piece
+        return [*self.first, *tokens_of(self.tokenizer, text, inside, self._control)]
+
+    def fit(self, document: str, limit: int) -> tuple[list[int], bool]:
+        """At most `limit` tokens, the document cut at its end where need be, and whether it was.
+
+        Raises:
+            BridoError: the prompt alone has no fewer tokens.
+        """
+        ids = self.ids(document)
+        if len(ids) <= limit:
+            return ids, False
+        return self.ids(self.cut(document, limit)), True
+
+    def cut(self, document: str, limit: int) -> str:
+        """The beginning of a document with which the prompt has at most `limit` tokens.
+
+        Raises:
+            BridoError: see `fit`.
+        """
+        if len(self.ids(document)) <= limit:
+            return document
+        least = len(self.ids(""))
+        if least >= limit:
+            raise BridoError(
+                f"reading: the prompt has {least} tokens before any document, and "
+                f"max_source_tokens is {limit}: raise it, or shorten prompt and system"
+            )
+        kept, fits, longest = "", 0, len(document)
+        while longest - fits > 1:
+            middle = (fits + longest) // 2
+            part = document[:middle].rstrip()
+            if len(self.ids(part)) <= limit:
+                kept, fits = part, middle
+            else:
+                longest = middle
+        return kept
+
+    def answer(self, text: str) -> list[int]:
+        """The tokens of an answer, without what ends it; what it spells is text."""
+        text = self.lead + text
+        return tokens_of(self.tokenizer, text, [(0, len(text))], self._control)
+
+    @cached_property
+    def _control(self) -> tuple[str, ...]:
+        return control_tokens(self.tokenizer)
+
+
+def end_of_answer(
+    tokenizer: PreTrainedTokenizerBase, reading: ReadingSettings, ends: tuple[int, ...]
+) -> int:
+    """Which of a model's end tokens stands behind an answer: the one that its template writes.
+
+    Models have several (one ends the turn, another the text). Without a template, or where it
+    writes none of them, it is the tokenizer's own where that is one, else the first.
+    """
+    if tokenizer.chat_template is not None and reading.template is not None:
+        text = _rendered(
+            tokenizer, reading, [("user", "question"), ("assistant", _MARKS[0])], False
+        )
+        behind = tokenizer(text.rpartition(_MARKS[0])[2], add_special_tokens=False).input_ids
+        for token in behind:
+            if token in ends:
+                return token
+    return tokenizer.eos_token_id if tokenizer.eos_token_id in ends else ends[0]
+
+
+def _pieces(render: Any) -> tuple[str, ...]:
+    """What `render(mark)` writes around the mark."""
+    one, two = (tuple(render(mark).split(mark)) for mark in (_MARKS[0], _MARKS[1]))
+    if len(one) < 2 or one != two:
+        raise BridoError(
+            "reading.prompt: {{ document }} must be written out as it is, at least once"
+        )
+    return one
+
+
+def _question(reading: ReadingSettings, document: str) -> str:
+    """`reading.prompt` about a document; the document alone where there is none."""
+    if reading.prompt is None:
+        return document
+    try:
+        return _ENVIRONMENT.from_string(reading.prompt).render(document=document)
+    except Exception as error:  # whatever an expression of a user's prompt may raise
+        raise BridoError(f"reading.prompt: cannot be filled in ({first_line(error)})") from None
+
+
+def _plain(tokenizer: PreTrainedTokenizerBase, reading: ReadingSettings, document: str) -> str:
+    if reading.prompt is None:
+        raise BridoError(
+            "reading.prompt: this model has no chat template, so it needs a prompt, such as "
+            "'{{ document }}\\n\\nTL;DR: '"
+        )
+    for key in ("system", "template"):
+        if getattr(reading, key):
+            raise BridoError(f"reading.{key}: this model has no chat template to put it into")
+    return _question(reading, document)
+
+
+def _first(tokenizer: PreTrainedTokenizerBase, text: str) -> tuple[int, ...]:
+    """The token that begins every text of this tokenizer, unless the prompt spells it."""
+    begin = tokenizer.bos_token_id
+    writes_it = begin is not None and tokenizer("a").input_ids[:1] == [begin]
+    return (begin,) if writes_it and not text.startswith(tokenizer.bos_token) else ()
+
+
+def _chat(tokenizer: PreTrainedTokenizerBase, reading: ReadingSettings, document: str) -> str:
+    source = tokenizer.get_chat_template()
+    for switch in reading.template or {}:
+        if not re.search(rf"\b{re.escape(switch)}\b", source):
+            raise BridoError(f"reading.template: the chat template has no switch {switch!r}")
+    text = _rendered(tokenizer, reading, [("user", _question(reading, document))], True)
+    if reading.system is not None and reading.system.strip() not in text:
+        raise BridoError(
+            "reading.system: the chat template leaves a system message out: put it into "
+            "reading.prompt"
+        )
+    return text
+
+
+def _rendered(
+    tokenizer: PreTrainedTokenizerBase,
+    reading: ReadingSettings,
+    turns: list[tuple[str, str]],
+    asks: bool,
+) -> str:
+    """The template's text of some turns; `asks`: up to where the model's answer begins."""
+
+    def render(turns: list[tuple[str, str]]) -> str:
+        return tokenizer.apply_chat_template(
+            [{"role": role, "content": content} for role, content in turns],
+            tokenize=False,
+            add_generation_prompt=asks,
+            chat_template=_NEW_YEAR + tokenizer.get_chat_template(),
+            **reading.template,
+        )
+
+    system = [] if reading.system is None else [("system", reading.system)]
+    try:
+        return render([*system, *turns])
+    except (TemplateError, ValueError, TypeError, KeyError) as error:
+        if system:
+            try:
+                render(turns)
+            except Exception:
+                pass
+            else:
+                raise BridoError(
+                    f"reading.system: the chat template refuses a system message "
+                    f"({first_line(error)}): put it into reading.prompt"
+                ) from None
+        raise BridoError(f"the chat template cannot be filled in ({first_line(error)})") from error
+
+
+def messages(reading: ReadingSettings, document: str) -> list[dict[str, str]]:
+    """The chat messages that ask about a whole document, for whoever has the template elsewhere.
+
+    Raises:
+        BridoError: `reading.prompt` cannot be filled in.
+    """
+    system = [] if reading.system is None else [{"role": "system", "content": reading.system}]
+    return [*system, {"role": "user", "content": _question(reading, document)}]

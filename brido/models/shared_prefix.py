@@ -1,0 +1,138 @@
+"""Texts that share their prompt, in one row: the likelihood of N candidates for one reading.
+
+A document's row is [prompt | text 1 | ... | text N], without padding between them. A token of a
+text sees the prompt and what stands before it in its own text, and has the position it would have
+there, so every hidden state is what the model makes of [prompt, text] alone. The model's own
+forward pass runs on such rows with a mask of four dimensions, one for each kind of its layers.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import torch
+from torch import Tensor
+from transformers import PreTrainedModel
+
+from brido.models.family import Head, Sources, States
+
+# Attention that takes any mask. Others (flash_attention_2) have only causal ones.
+TAKES_MASKS = ("eager", "sdpa")
+_PAD = -1
+
+
+class Rows(NamedTuple):
+    """Prompts with the texts behind them, packed.
+
+    ids, positions, owners [B, W] int64: every token, its position in [prompt, text], and whose it
+    is: 0 the prompt's, 1 to n a text's, -1 a pad. found: where, in [B, W] flat, the hidden states
+    stand that predict the scored tokens.
+    """
+
+    ids: Tensor
+    positions: Tensor
+    owners: Tensor
+    found: Tensor
+
+
+def pack(sources: Sources, ids: Tensor, scored: Tensor) -> Rows:
+    """Rows of prompts (padded on either side) and texts `ids` [B * n, T], as `States` takes them.
+
+    The first of a text's tokens is the prompt's last once more and needs no place of its own; of
+    the others those are packed whose hidden states are asked for.
+    """
+    documents, tokens = len(sources.ids), ids.shape[1]
+    keep = ids.new_zeros(ids.numel(), dtype=torch.bool)
+    keep[scored] = True
+    keep = keep.view(documents, -1, tokens)
+    keep[:, :, 0] = False
+    prompt = sources.mask.sum(1)
+    # The place of a token in its row: behind the prompt and the kept ones before it.
+    places = prompt[:, None] + keep.flatten(1).cumsum(1) - 1
+    width = int(places[:, -1].max()) + 1
+    order = sources.mask.argsort(dim=1, descending=True, stable=True)
+    real = sources.mask.gather(1, order).bool()
+    columns = torch.arange(width, device=ids.device)
+    held = min(width, order.shape[1])  # a column beyond is a pad in every row
+    row_ids = ids.new_zeros(documents, width)
+    row_ids[:, :held] = sources.ids.gather(1, order)[:, :held]
+    positions = columns.expand(documents, -1).clone()
+    owners = ids.new_full((documents, width), _PAD)
+    owners[:, :held][real[:, :held]] = 0
+
+    document, text, token = keep.nonzero(as_tuple=True)
+    column = places.view_as(keep)[document, text, token]
+    row_ids[document, column] = ids.view_as(keep)[document, text, token]
+    positions[document, column] = prompt[document] - 1 + token
+    owners[document, column] = text + 1
+    positions.masked_fill_(owners == _PAD, 0)
+
+    first = (prompt - 1)[:, None, None].expand(keep.shape)
+    places = torch.where(keep, places.view_as(keep), first)
+    places = places + width * torch.arange(documents, device=ids.device)[:, None, None]
+    return Rows(row_ids, positions, owners, places.flatten()[scored])
+
+
+def visible(rows: Rows, window: int | None = None) -> Tensor:
+    """Which tokens each token sees, [B, 1, W, W] boolean (query, key).
+
+    window: at most so many positions back, itself among them; None is all of them. A pad sees
+    itself, because attention to nothing is no number.
+    """
+    columns = torch.arange(rows.ids.shape[1], device=rows.ids.device)
+    query, key = rows.owners[:, :, None], rows.owners[:, None, :]
+    sees = ((key == 0) | (key == query)) & (columns[:, None] >= columns)
+    if window is not None:
+        sees &= rows.positions[:, :, None] - rows.positions[:, None, :] < window
+    sees &= (query != _PAD) & (key != _PAD)
+    return (sees | (columns[:, None] == columns))[:, None]
+
+
+def masks(model: PreTrainedModel, rows: Rows) -> Any:
+    """The mask of `rows` as the model's attention takes it; several, by type, where layers differ.
+
+    A mask of four dimensions is used as it is, so the window of sliding layers must be in it.
+    """
+    config = model.config
+    dtype = model.dtype if config._attn_implementation == "eager" else None
+
+    def mask(window: int | None) -> Tensor:
+        sees = visible(rows, window)
+        if dtype is None:
+            return sees
+        # Plain arithmetic adds its mask to the scores.
+        added = torch.zeros(sees.shape, dtype=dtype, device=sees.device)
+        return added.masked_fill(~sees, torch.finfo(dtype).min)
+
+    window = getattr(config, "sliding_window", None)
+    types = getattr(config, "layer_types", None)
+    if types is None:
+        return mask(window)
+    windows = {"full_attention": None, "sliding_attention": window}
+    return {kind: mask(windows[kind]) for kind in set(types)}
+
+
+class PackedStates(States):
+    """The model's own decoder on packed rows: a prompt is read once a pass for all its texts."""
+
+    def __init__(self, model: PreTrainedModel, sources: Sources) -> None:
+        self.model, self.sources, self.output = model, sources, model.get_output_embeddings()
+        self.cap = getattr(model.config, "final_logit_softcapping", None)
+        # An adapter around the projection has a weight too, which is not all that it does.
+        if self.cap is None and type(self.output) is torch.nn.Linear:
+            self.head = Head(self.output.weight, self.output.bias)
+
+    def hidden(self, ids: Tensor, scored: Tensor) -> Tensor:
+        """See States."""
+        rows = pack(self.sources, ids, scored)
+        states = self.model.get_decoder()(
+            input_ids=rows.ids,
+            attention_mask=masks(self.model, rows),
+            position_ids=rows.positions,
+            use_cache=False,
+        )[0]
+        hidden = states.flatten(0, 1)[rows.found]
+        if self.head is not None:
+            return hidden
+        logits = self.output(hidden)
+        return logits if self.cap is None else torch.tanh(logits / self.cap) * self.cap

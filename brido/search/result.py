@@ -1,0 +1,25 @@
+"""What a search or sampling returns."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+
+
+@dataclass(frozen=True)
+class SearchResult:
+    """sequences [B, N, T] int64 as `generate` pads them; scores [B, N] float32.
+
+    Sequences of a search stand best first, with an encoder-decoder's start token, without a
+    decoder-only model's prompt. A score is the sum of log-probabilities (diversity penalty
+    included) over the number of new tokens to the power length_penalty.
+    """
+
+    sequences: torch.Tensor
+    scores: torch.Tensor
+
+    @classmethod
+    def copied(cls, sequences: torch.Tensor, scores: torch.Tensor) -> SearchResult:
+        """Copies of tensors of inference mode: made outside it, they may be used in training."""
+        return cls(sequences.clone(), scores.clone())

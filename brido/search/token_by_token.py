@@ -1,0 +1,99 @@
+"""The loop that writes rows token by token, each of them by itself."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import torch
+
+from brido.search.bans import ban_tokens, behind_prompts, penalise_repeats
+from brido.search.groups import is_end
+
+if TYPE_CHECKING:
+    from brido.models.family import Steps
+    from brido.models.special_tokens import SpecialTokens
+    from brido.search.settings import Lengths
+
+# Takes processed logits [R, V], the unfinished rows' numbers [R] and the step; returns tokens [R].
+Pick = Callable[[torch.Tensor, torch.Tensor, int], torch.Tensor]
+
+
+class Writing:
+    """N rows of each of B documents being written; finished documents leave the batch."""
+
+    def __init__(
+        self,
+        steps: Steps,
+        documents: int,
+        special: SpecialTokens,
+        settings: Lengths,
+        rows_a_document: int,
+        device: torch.device,
+    ) -> None:
+        self.steps, self.special, self.settings = steps, special, settings
+        self.rows, self.given = rows_a_document, len(steps.given)
+        self.prompts = steps.prompts if settings.count_prompt else None
+        total = documents * rows_a_document
+        self.history = torch.full((total, settings.max_length), special.pad, device=device)
+        given = torch.tensor(steps.given, dtype=torch.long, device=device)
+        self.history[:, : self.given] = given
+        self.summed = torch.zeros(total, dtype=torch.float64, device=device)
+        self.lengths = torch.full((total,), self.given, device=device)
+        self.active = torch.arange(total, device=device)
+        self.done = torch.zeros(total, dtype=torch.bool, device=device)
+
+    def run(self, pick: Pick) -> tuple[torch.Tensor, torch.Tensor]:
+        """Tokens [B * N, T], padded behind their ends, and scores [B * N] float32."""
+        first = self.history[:: self.rows, : self.given]
+        logits = self.steps.start(first, self.rows).repeat_interleave(self.rows, 0)
+        for step in range(self.given, self.settings.max_length):
+            self._write(step, *self._choose(logits.float(), step, pick))
+            if step + 1 == self.settings.max_length or not self._drop_finished():
+                break
+            logits = self.steps.step(self.history[self.active, step])
+        written = (self.lengths - self.given).double()
+        scores = self.summed / written**self.settings.length_penalty
+        return self.history[:, : int(self.lengths.max())], scores.float()
+
+    def _choose(
+        self, logits: torch.Tensor, step: int, pick: Pick
+    ) -> tuple[torch.Tensor, torch.Tensor]:
+        """A token of each unfinished row, and its log-probability in float64."""
+        forced = self._forced(step)
+        if forced is not None:
+            # A forced token has probability one, as in a beam search.
+            token = torch.full_like(self.active, forced)
+            return token, torch.zeros_like(token, dtype=torch.float64)
+        log_probabilities = logits.log_softmax(-1)
+        past = behind_prompts(self.history[self.active, :step], self.prompts)
+        penalise_repeats(logits, past, self.special.repetition_penalty)
+        too_short = step < self.settings.min_length
+        ban_tokens(logits, past, self.special, too_short, self.settings.no_repeat_ngram_size)
+        token = pick(logits, self.active, step)
+        return token, log_probabilities.gather(1, token[:, None])[:, 0].double()
+
+    def _forced(self, step: int) -> int | None:
+        """The token that every row must take at `step` (the number of tokens before it), if any."""
+        if step + 1 == self.settings.max_length and self.special.forced_last is not None:
+            return self.special.forced_last
+        return self.special.forced_first if step == self.given else None
+
+    def _write(self, step: int, token: torch.Tensor, gained: torch.Tensor) -> None:
+        """One more token of each row that has not ended; a pad of the others."""
+        active, running = self.active, ~self.done[self.active]
+        self.history[active, step] = torch.where(running, token, self.special.pad)
+        self.summed[active] += torch.where(running, gained, 0.0)
+        self.lengths[active] += running
+        self.done[active] |= is_end(token, self.special.ends)
+
+    def _drop_finished(self) -> bool:
+        """Whether documents are left; those whose rows have all ended leave the batch."""
+        left = (~self.done[self.active].view(-1, self.rows).all(1)).nonzero()[:, 0]
+        if len(left) < len(self.active) // self.rows:
+            self.active = self.active.view(-1, self.rows)[left].flatten()
+            if self.prompts is not None:
+                self.prompts = self.prompts[left]
+            if len(left):
+                self.steps.keep(left, self.rows)
+        return len(left) > 0

@@ -1,0 +1,171 @@
+"""Contrastive training of a language model on ranked candidates, as a task of the loop."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import torch
+from accelerate import Accelerator
+from transformers import PreTrainedModel
+
+from brido.models.language_model import LanguageModel
+from brido.settings import RuntimeSettings, TrainingSettings
+from brido.training.anchor import Anchors, anchored, base_likelihoods
+from brido.training.batches import Batch, Batches, Plan
+from brido.training.documents import Pairs, RankedDocument, RankedDocuments
+from brido.training.gaps import smallest_gap
+from brido.training.schedule import highest_rate, learning_rate
+from brido.training.step import ContrastiveStep
+from brido.training.task import Descent, Task, Work, is_random
+from brido.training.validation import MeasureSample, validate_ranker
+
+
+@dataclass
+class ContrastiveTask(Task):
+    """Eq. 1 and 3 on `documents`; with gamma 0 maximum likelihood alone.
+
+    validation: documents that are ranked at each validation; None: nothing is. history_file is
+    metrics/training.csv. `generator` decodes a sample at each validation, or is None.
+    """
+
+    language: LanguageModel
+    documents: RankedDocuments | Pairs
+    validation: Sequence[RankedDocument] | None
+    settings: TrainingSettings
+    runtime: RuntimeSettings
+    folder: Path
+    history_file: Path | None = None
+    generator: MeasureSample | None = None
+    name: str = "train"
+    key: str = "training"
+    remedy: str = (
+        "Lower training.learning_rate or training.gamma, or set training.max_gradient_norm"
+    )
+
+    def __post_init__(self) -> None:
+        settings, count = self.settings, len(self.documents)
+        self.seed, self.keep = settings.seed, settings.keep
+        self.every, self.patience = settings.validation.every, settings.validation.patience
+        self.plan = Plan(count, settings.batch_size, settings.epochs, settings.seed)
+        self.updates, self.updates_per_epoch = self.plan.updates, self.plan.updates_per_epoch
+        self.sequences = 1 + self.documents.num_candidates
+        self._anchors: Anchors | None = None
+
+    @property
+    def model(self) -> PreTrainedModel:
+        """The model being trained."""
+        return self.language.model
+
+    @property
+    def batches(self) -> Batches:
+        """Documents as this model's tensors."""
+        settings = self.settings
+        elected = settings.cross_entropy == "elected"
+        limit = "max_candidate_tokens" if self.sequences > 1 else "max_summary_tokens"
+        key = f"{self.key}.{limit}"
+        return Batches(self.language, settings.max_candidate_tokens, elected, key)
+
+    @property
+    def documents_at_once(self) -> int:
+        """Documents with all their candidates within runtime.batch_tokens, at least 1."""
+        settings = self.settings
+        longest = self.language.reading.max_source_tokens
+        tokens = longest + self.sequences * settings.max_candidate_tokens
+        return max(1, min(settings.batch_size, self.runtime.batch_tokens // tokens))
+
+    @property
+    def documents_a_chunk(self) -> int:
+        """How many documents are trained on together: `documents_at_once`, but one with dropout.
+
+        Dropout masks belong to a chunk of documents, so with dropout chunks must not depend on a
+        runtime setting.
+        """
+        return 1 if is_random(self.model) else self.documents_at_once
+
+    def descent(self) -> Descent:
+        """See Task."""
+        settings = self.settings
+        how = {
+            "highest": settings.learning_rate,
+            "warmup": settings.warmup_steps,
+            "schedule": settings.schedule,
+        }
+        return Descent(
+            settings.optimizer,
+            settings.weight_decay,
+            settings.max_gradient_norm,
+            partial(learning_rate, total=self.updates, **how),
+            highest_rate(**how),
+            settings.warmup_steps,
+        )
+
+    def step(self) -> ContrastiveStep:
+        """See Task."""
+        share = self.settings.min_gap
+        gap = smallest_gap(self.documents.scores, share) if share else 0.0
+        return ContrastiveStep(self.model, self.settings, gap)
+
+    def prepare(self, accelerator: Accelerator) -> None:
+        """See Task."""
+        if self.settings.anchor == "base" and self.settings.gamma > 0:
+            self._anchors = base_likelihoods(self, accelerator)
+
+    def work(self, update: int) -> Work:
+        """See Task; `whole` are the reference tokens and the documents of the update."""
+        documents = [self.documents[index] for index in self.plan.indices(update)]
+        size = self.documents_a_chunk
+        chunks = [documents[start : start + size] for start in range(0, len(documents), size)]
+        return Work(chunks, (self.batches.target_tokens(documents), len(documents)))
+
+    def batch(self, chunk: Sequence[RankedDocument]) -> Batch:
+        """See Task."""
+        ranked = self.settings.gamma > 0
+        batch = self.batches.batch(chunk, candidates=ranked)
+        return anchored(batch, chunk, self._anchors) if ranked and self._anchors else batch
+
+    def around(self) -> AbstractContextManager[Any]:
+        """See Task."""
+        # Open until the last backward pass: layer checkpoints run the attention again there.
+        return self.language.family.training(self.model)
+
+    def measures(self, autocast: Callable[[], Any]) -> dict[str, float]:
+        """See Task."""
+        if self.validation is None:
+            return {}
+        measures = validate_ranker(
+            self.model,
+            self.batches,
+            self.validation,
+            self.settings.length_penalty,
+            self.documents_at_once,
+            autocast,
+        )
+        if self.generator is not None:
+            self.model.eval()
+            with torch.no_grad(), autocast():
+                measures |= self.generator(self.language)
+            self.model.train()
+        return measures
+
+    def problems(self) -> Iterator[str]:
+        """See Task."""
+        rate = self.settings.learning_rate
+        if not math.isfinite(rate) or rate <= 0:
+            yield f"training.learning_rate: must be a number above 0, not {rate}"
+        if self.keep == "best_generator" and self.generator is None:
+            yield "training.keep: best_generator needs a generator, and there is none here"
+        if not self.documents:
+            yield "no document has two distinct candidates: there is no order to learn"
+        if self.validation is not None and not self.validation:
+            yield "no validation document has two distinct candidates"
+        if self.settings.gold_weight and self.documents.unlabelled:
+            yield (
+                f"training.gold_weight: {self.documents.unlabelled:,} documents have no reference "
+                "that could be preferred: set it to 0"
+            )

@@ -1,0 +1,92 @@
+"""Maximum likelihood on references, before candidates are written: how the paper's bases came
+to summarize.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from brido.errors import BridoError
+from brido.models.language_model import LanguageModel
+from brido.models.lora import Adapter
+from brido.progress import say
+from brido.settings import (
+    FineTuningSettings,
+    ReadingSettings,
+    RuntimeSettings,
+    TrainingSettings,
+    ValidationSettings,
+)
+from brido.training.contrastive import ContrastiveTask
+from brido.training.documents import Pairs
+from brido.training.launch import is_main
+from brido.training.loop import train
+
+# So many rows of losses a run.
+ROWS = 20
+
+
+def fine_tune(
+    name: str,
+    loaded: Path,
+    pairs: Sequence[tuple[str, str | None]],
+    settings: FineTuningSettings,
+    reading: ReadingSettings,
+    runtime: RuntimeSettings,
+    work: Path,
+    folder: Path,
+) -> dict[str, Any]:
+    """Train the checkpoint in `loaded` on (document, reference) pairs, write it into `folder`, and
+    return what happened: pairs, updates, and the loss of the last tenth of the updates.
+
+    name: the key of `checkpoints`. The run is kept in `work` (see `brido.training.loop.train`).
+    With `lora` the adapter is written into `folder`/adapter too; the model beside it has it merged.
+    Of several processes the first one writes.
+
+    Raises:
+        BridoError: no pair has a reference; LoRA targets that the model has not; see `train`.
+    """
+    key = f"checkpoints.{name}.fine_tuning"
+    whole = [(document, reference) for document, reference in pairs if reference is not None]
+    if not whole:
+        raise BridoError(f"{key}: no document has a reference to learn from: write null")
+    if len(whole) < len(pairs) and is_main():
+        say(f"{key}: {len(pairs) - len(whole):,} documents without a reference are left out")
+    language = LanguageModel.load(loaded, reading)
+    adapter = None
+    if settings.lora is not None:
+        adapter = Adapter(language.model, settings.lora, settings.seed, f"{key}.lora")
+    task = ContrastiveTask(
+        language, Pairs(whole), None, _training(settings, len(whole)), runtime, work
+    )
+    task.name, task.key = f"fine-tune {name}", key
+    task.remedy = f"Lower {key}.learning_rate"
+    state = train(task)
+    if is_main():
+        if adapter is not None:
+            adapter.save(folder / "adapter")
+            adapter.merge()
+        language.save(folder)
+    return {
+        "pairs": len(whole),
+        "updates": task.updates,
+        "loss": sum(state.last_losses) / len(state.last_losses),
+    }
+
+
+def _training(settings: FineTuningSettings, pairs: int) -> TrainingSettings:
+    """The settings of `training` that are maximum likelihood alone."""
+    updates = settings.epochs * -(-pairs // settings.batch_size)
+    return TrainingSettings(
+        seed=settings.seed,
+        epochs=settings.epochs,
+        batch_size=settings.batch_size,
+        learning_rate=settings.learning_rate,
+        warmup_steps=settings.warmup_steps,
+        label_smoothing=settings.label_smoothing,
+        max_candidate_tokens=settings.max_summary_tokens,
+        gamma=0.0,
+        validation=ValidationSettings(every=-(-updates // ROWS)),
+    )

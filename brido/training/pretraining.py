@@ -1,0 +1,254 @@
+"""A model trained from scratch on (document, summary) pairs, as a task of the loop.
+
+What is trained, sizes and start values, is `brido.models.embedded`'s.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import random
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from brido.atomic import write_text
+from brido.errors import BridoError
+from brido.likelihood.likelihood import sequence_statistics
+from brido.models.checkpoint import save
+from brido.models.corpus_tokenizer import EOS, PAD, learn_tokenizer, tokenizer_of
+from brido.models.embedded import build_model
+from brido.models.family import padded
+from brido.models.language_model import LanguageModel
+from brido.settings import EmbeddedLlama, EmbeddedModel, ReadingSettings, RuntimeSettings
+from brido.training.loop import train
+from brido.training.step import StepLoss
+from brido.training.task import Descent, Task, Work
+from brido.work.shards import fingerprint
+
+if TYPE_CHECKING:
+    from transformers import PreTrainedModel, PreTrainedTokenizerFast
+
+Pair = tuple[str, str]
+Example = tuple[list[int], list[int]]
+WARMUP_SHARE = 0.05
+MAX_GRADIENT_NORM = 1.0
+WEIGHT_DECAY = 0.01
+# Batches are cut from pools of this many batches sorted by length: little padding, and still as
+# good as random.
+POOL_BATCHES = 32
+# So many rows of losses a run.
+ROWS = 20
+
+
+def train_embedded(
+    name: str,
+    pairs: Sequence[Pair],
+    settings: EmbeddedModel,
+    folder: Path,
+    work: Path,
+    runtime: RuntimeSettings,
+) -> dict[str, Any]:
+    """Train tokenizer and model on (document, summary) pairs, save both in `folder`, and return
+    what happened: steps, parameters, vocabulary, and the loss of the last tenth of the steps.
+
+    name: the key of `checkpoints`. The run is kept below `work`, under what it is made of: killed,
+    it goes on where it was; done, it is there again. Equal pairs and settings give equal files on
+    one machine with one number of threads.
+
+    Raises:
+        BridoError: no pairs, more weights than memory holds, or a loss that diverges.
+    """
+    if not pairs:
+        raise BridoError("the training split is empty: the embedded model has nothing to learn")
+    work = work / fingerprint([settings, _digest(text for pair in pairs for text in pair)])
+    tokenizer = _tokenizer(pairs, settings, work / "tokenizer.json")
+    torch.manual_seed(settings.seed)
+    model = build_model(settings, tokenizer)
+    examples = encode(model, tokenizer, pairs, settings)
+    task = PretrainingTask(name, model, examples, settings, runtime, work)
+    state = train(task)
+    save(model.cpu().eval(), tokenizer, folder)
+    return {
+        "pairs": len(pairs),
+        "steps": task.updates,
+        "parameters": sum(parameter.numel() for parameter in model.parameters()),
+        "vocabulary": len(tokenizer),
+        "loss": sum(state.last_losses) / len(state.last_losses),
+    }
+
+
+def _digest(texts: Iterable[str]) -> str:
+    digest = hashlib.sha256()
+    for text in texts:
+        digest.update(f"{len(text)}\0{text}".encode())
+    return digest.hexdigest()
+
+
+def _tokenizer(
+    pairs: Sequence[Pair], settings: EmbeddedModel, file: Path
+) -> PreTrainedTokenizerFast:
+    """The tokenizer of the texts, learned once and kept in `file`."""
+    if not file.is_file():
+        texts = (text for pair in pairs for text in pair)
+        write_text(file, learn_tokenizer(texts, settings.tokenizer, settings.vocabulary_size))
+    longest = max(settings.max_source_tokens, settings.max_summary_tokens)
+    return tokenizer_of(file.read_text(encoding="utf-8"), longest)
+
+
+def encode(
+    model: PreTrainedModel,
+    tokenizer: PreTrainedTokenizerFast,
+    pairs: Sequence[Pair],
+    settings: EmbeddedModel,
+) -> list[Example]:
+    """Token ids of every pair, source and summary."""
+    if isinstance(settings, EmbeddedLlama):
+        reading = ReadingSettings(max_source_tokens=settings.max_source_tokens)
+        language = LanguageModel(model, tokenizer, reading)
+        read = language.read([document for document, _ in pairs])
+        sources = [ids[mask.bool()].tolist() for ids, mask in zip(read.ids, read.mask, strict=True)]
+        summaries = language.family.write(
+            language, [[summary] for _, summary in pairs], None, settings.max_summary_tokens
+        )
+        return list(zip(sources, (ids[1:] for ids in summaries), strict=True))
+
+    def ids(texts: list[str], longest: int) -> list[list[int]]:
+        return tokenizer(texts, truncation=True, max_length=longest)["input_ids"]
+
+    sources = ids([document for document, _ in pairs], settings.max_source_tokens)
+    # One position fewer: the decoder's input has its start token in front.
+    summaries = ids([summary for _, summary in pairs], settings.max_summary_tokens - 1)
+    return list(zip(sources, summaries, strict=True))
+
+
+class PairBatch(NamedTuple):
+    """B sources [B, S] and summaries [B, T], both padded with PAD."""
+
+    sources: Tensor
+    labels: Tensor
+
+    @property
+    def tokens(self) -> int:
+        """How many tokens are read and scored."""
+        return int((self.sources != PAD).sum() + (self.labels != PAD).sum())
+
+    def to(self, device: torch.device) -> PairBatch:
+        """The same batch on `device`."""
+        return PairBatch(self.sources.to(device), self.labels.to(device))
+
+
+class PairStep(nn.Module):
+    """The cross-entropy of a batch, a mean over its summaries' tokens."""
+
+    def __init__(self, model: PreTrainedModel, label_smoothing: float) -> None:
+        super().__init__()
+        self.model, self.label_smoothing = model, label_smoothing
+
+    def forward(self, batch: PairBatch, micro_batch: int | None = None) -> StepLoss:
+        """The loss; there are no candidates that could run apart."""
+        start = torch.full_like(batch.labels[:, :1], EOS)
+        logits = self.model(
+            input_ids=batch.sources,
+            attention_mask=(batch.sources != PAD).long(),
+            decoder_input_ids=torch.cat([start, batch.labels[:, :-1]], dim=1),
+            use_cache=False,
+        ).logits
+        loss = functional.cross_entropy(
+            logits.flatten(0, 1),
+            batch.labels.flatten(),
+            ignore_index=PAD,
+            label_smoothing=self.label_smoothing,
+        )
+        return StepLoss(loss, loss.detach(), torch.zeros_like(loss))
+
+
+class PromptStep(PairStep):
+    """The same for a decoder-only model: its prompts end in EOS, and the summary stands behind."""
+
+    def forward(self, batch: PairBatch, micro_batch: int | None = None) -> StepLoss:
+        """See PairStep."""
+        lengths = (batch.labels != PAD).sum(1, keepdim=True)
+        rows = torch.cat([torch.full_like(batch.labels[:, :1], EOS), batch.labels], dim=1)
+        mask = (batch.sources != PAD).long()
+        found = sequence_statistics(self.model, batch.sources, mask, rows[:, None], lengths)
+        smoothing = self.label_smoothing
+        likelihood = (1 - smoothing) * found.log_probability + smoothing * (
+            found.mean_log_probability
+        )
+        loss = -likelihood.sum() / found.tokens.sum()
+        return StepLoss(loss, loss.detach(), torch.zeros_like(loss))
+
+
+@dataclass
+class PretrainingTask(Task):
+    """Cross-entropy with AdamW, linear warm-up and decay; an update is one batch."""
+
+    system: str
+    model: PreTrainedModel
+    examples: list[Example]
+    settings: EmbeddedModel
+    runtime: RuntimeSettings
+    folder: Path
+
+    def __post_init__(self) -> None:
+        self.name, self.key = f"train {self.system} from scratch", f"checkpoints.{self.system}"
+        self.remedy = f"Lower {self.key}.embedded.learning_rate"
+        self.seed = self.settings.seed
+        self.updates_per_epoch = -(-len(self.examples) // self.settings.batch_size)
+        self.updates = self.settings.epochs * self.updates_per_epoch
+        self.every = -(-self.updates // ROWS)
+
+    def descent(self) -> Descent:
+        """See Task."""
+        settings, warmup = self.settings, max(1, round(WARMUP_SHARE * self.updates))
+
+        def rate(update: int) -> float:
+            falling = max(0.0, 1 - (update - 1) / self.updates)
+            return settings.learning_rate * min(update / warmup, falling)
+
+        highest = settings.learning_rate
+        return Descent("adamw", WEIGHT_DECAY, MAX_GRADIENT_NORM, rate, highest, warmup)
+
+    def step(self) -> PairStep:
+        """See Task."""
+        kind = PromptStep if isinstance(self.settings, EmbeddedLlama) else PairStep
+        return kind(self.model, self.settings.label_smoothing)
+
+    def work(self, update: int) -> Work:
+        """See Task."""
+        epoch, place = divmod(update - 1, self.updates_per_epoch)
+        return Work([self._epochs[epoch][place]])
+
+    @cached_property
+    def _epochs(self) -> list[list[list[int]]]:
+        """The batches of every epoch: each goes on from the generator of the one before."""
+        lengths = [len(source) for source, _ in self.examples]
+        generator = random.Random(self.settings.seed)
+        return [
+            epoch_batches(lengths, self.settings.batch_size, generator)
+            for _ in range(self.settings.epochs)
+        ]
+
+    def batch(self, chunk: list[int]) -> PairBatch:
+        """See Task."""
+        examples = [self.examples[index] for index in chunk]
+        return PairBatch(*(padded(rows, PAD) for rows in zip(*examples, strict=True)))
+
+
+def epoch_batches(lengths: Sequence[int], size: int, generator: random.Random) -> list[list[int]]:
+    """One epoch in random order, sources of like length together, every example once."""
+    order = list(range(len(lengths)))
+    generator.shuffle(order)
+    pool = size * POOL_BATCHES
+    batches = []
+    for start in range(0, len(order), pool):
+        part = sorted(order[start : start + pool], key=lambda index: lengths[index])
+        batches += [part[i : i + size] for i in range(0, len(part), size)]
+    generator.shuffle(batches)
+    return batches

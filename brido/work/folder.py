@@ -1,0 +1,88 @@
+"""The folder of a stage's unfinished work: one a fingerprint, and one process at a time in it.
+
+`.brido/work/STAGE/FINGERPRINT/` lies outside DVC's outputs, because DVC deletes those before a
+stage starts. Where DVC is ended, its stage may go on alone; a second one beside it would remove or
+overwrite its work. So whoever works holds the stage's lock, which the system takes back from a
+process that has ended, however it did.
+"""
+
+import os
+import platform
+import shutil
+from pathlib import Path
+
+from filelock import BaseFileLock, FileLock, Timeout
+
+from brido.errors import BridoError
+
+# The locks that this process holds, until it leaves the folder or ends.
+_held: dict[Path, BaseFileLock] = {}
+
+
+def work_root() -> Path:
+    """The folder for unfinished work: BRIDO_WORK, else .brido/work."""
+    return Path(os.environ.get("BRIDO_WORK") or ".brido/work")
+
+
+def hold(folder: Path) -> None:
+    """Make `folder`, and let no other process work for its stage until `release`.
+
+    Raises:
+        BridoError: another process works for the stage (it is named), or the folder cannot be made
+            or locked.
+    """
+    path = _lock_file(folder)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        if path not in _held:
+            _held[path] = _lock(path)
+    except Timeout:
+        raise BridoError(_refusal(folder.parent, path)) from None
+    except (OSError, NotImplementedError) as error:
+        raise BridoError(
+            f"{folder} cannot be made and locked ({error}): name another folder for unfinished "
+            "work in BRIDO_WORK"
+        ) from None
+
+
+def release(folder: Path) -> None:
+    """Let others work for the stage of `folder`."""
+    lock = _held.pop(_lock_file(folder), None)
+    if lock is not None:
+        lock.release()
+
+
+def take(folder: Path) -> None:
+    """`hold` the folder, and remove the work beside it: it had other settings or inputs."""
+    hold(folder)
+    for sibling in folder.parent.glob("*"):
+        if sibling.is_dir() and sibling != folder:
+            shutil.rmtree(sibling, ignore_errors=True)
+
+
+def leave(folder: Path) -> None:
+    """Remove the folder, when the stage's output is in place, and `release` it."""
+    shutil.rmtree(folder, ignore_errors=True)
+    release(folder)
+
+
+def _lock_file(folder: Path) -> Path:
+    stage = folder.parent.resolve()
+    return stage.with_name(f"{stage.name}.lock")
+
+
+def _lock(path: Path) -> BaseFileLock:
+    lock = FileLock(path)
+    lock.acquire(blocking=False)
+    # Whose it is, for the one who is refused; what an earlier owner wrote is worth nothing.
+    path.write_text(f"{os.getpid()} {platform.node()}", encoding="utf-8")
+    return lock
+
+
+def _refusal(stage: Path, path: Path) -> str:
+    process, _, machine = path.read_text(encoding="utf-8").partition(" ")
+    where = "" if machine == platform.node() else f" on {machine}"
+    return (
+        f"process {process}{where} is at work in {stage}, and two would undo each other's: wait "
+        f"until it ends, or end it (`kill {process}`{where}), then run again"
+    )

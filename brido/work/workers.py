@@ -1,0 +1,46 @@
+"""How many workers there are, and where: as section runtime says."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from brido.device import worker_devices
+from brido.work.settings import RayRuntime
+
+if TYPE_CHECKING:
+    from brido.settings import RuntimeSettings
+
+
+@dataclass(frozen=True)
+class Workers:
+    """Who works: a worker for each of `devices`, such as `cuda:0`.
+
+    A single one works in this process. Several have a process each, or with `threads`, for compiled
+    code that runs without the interpreter's lock, a thread.
+
+    With `ray` they sit on a Ray cluster instead, `number` of them or as many as it has room for,
+    all told the first of `devices`; `with_model` says that each wants a GPU where there are any.
+    """
+
+    devices: Sequence[str] = ("cpu",)
+    threads: bool = False
+    ray: RayRuntime | None = None
+    number: int | None = None
+    with_model: bool = False
+
+
+def model_workers(runtime: RuntimeSettings) -> Workers:
+    """Workers that run a model each: by `runtime.workers` and `runtime.device`."""
+    if runtime.engine == "ray":
+        return Workers((runtime.device,), ray=runtime.ray, number=runtime.workers, with_model=True)
+    return Workers(worker_devices(runtime.device, runtime.workers))
+
+
+def core_workers(runtime: RuntimeSettings, threads: bool) -> Workers:
+    """A worker for each core of `runtime.threads`: a thread, or where not `threads` a process."""
+    if runtime.engine == "ray":
+        return Workers(ray=runtime.ray, number=runtime.workers)
+    return Workers(["cpu"] * (runtime.threads or os.cpu_count() or 1), threads)

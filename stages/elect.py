@@ -1,0 +1,63 @@
+"""Stage elect: the system `elected`, what candidates and a vote give without any tuning.
+
+Minimum Bayes risk: of every document the candidate that the run's vote puts first, without the
+reference (alpha 0), so that alpha changes nothing here.
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from brido.config import load_params
+from brido.consensus import ranking
+from brido.errors import run_command
+from brido.progress import say
+from brido.settings import Params
+from brido.tables import CORPUS, DECODED, read_batches, write_table
+from brido.voting import Ballots, vote
+from stages import paths
+
+SYSTEM = "elected"
+
+
+def main() -> None:
+    """Write data/decoded/elected/{validation,test}.parquet, test where it has candidates."""
+    params = load_params()
+    for split in params.documents.splits:
+        if split != "train":
+            elect(split, params)
+
+
+def elect(split: str, params: Params) -> None:
+    """Write data/decoded/elected/SPLIT.parquet; a document without candidates has an empty text."""
+    rows = list(_rows(split, params))
+    left_out = sum(not row["summary"] for row in rows)
+    metadata = {"scoring": params.scoring.model_dump(mode="json", exclude={"alpha"})}
+    write_table(paths.decoded(SYSTEM, split), [rows], DECODED, metadata | {"left_out": left_out})
+    note = f", {left_out:,} without candidates" if left_out else ""
+    say(f"elect {split}: {len(rows):,} documents{note}")
+
+
+def _rows(split: str, params: Params) -> Iterator[dict[str, Any]]:
+    """A row for each document of the corpus, in its order."""
+    elected: dict[str, tuple[str, float]] = {}
+    ballots = Ballots(
+        paths.pool(split), paths.similarity(split), paths.likelihood(split), paths.support(split)
+    )
+    for voted in vote(ballots, params.scoring, 0.0):
+        first = ranking(voted.scores)[:, 0]
+        scores = voted.scores[np.arange(len(first)), first].tolist()
+        texts = voted.candidates.to_pylist()
+        for name, row, place, score in zip(
+            voted.ids.to_pylist(), texts, first.tolist(), scores, strict=True
+        ):
+            elected[name] = row[place], score
+    for batch in read_batches(paths.corpus(split), CORPUS, "download", ["id"]):
+        for name in batch.column("id").to_pylist():
+            summary, score = elected.get(name, ("", 0.0))
+            yield {"id": name, "summary": summary, "score": score}
+
+
+if __name__ == "__main__":
+    run_command(main)

@@ -1,0 +1,47 @@
+"""Stage likelihood: how likely base itself finds each candidate, the signal that a vote must beat.
+
+Several GPUs work side by side (see `runtime.workers`).
+"""
+
+from functools import partial
+
+from brido.candidates.probability import ProbabilityWorker
+from brido.config import load_params
+from brido.errors import run_command
+from brido.settings import Params
+from brido.similarity import pair_up
+from brido.tables import LIKELIHOOD, write_table
+from brido.work.running import run
+from brido.work.shards import Shards, content_hash, fingerprint
+from brido.work.workers import model_workers
+from stages import paths
+
+
+def main() -> None:
+    """Write data/likelihood/validation.parquet, and of every split where probability votes."""
+    params = load_params()
+    voting = params.scoring.voters == "probability"
+    for split in params.documents.splits if voting else ["validation"]:
+        _score(split, params)
+
+
+def _score(split: str, params: Params) -> None:
+    runtime, base = params.runtime, paths.checkpoint("base")
+    candidates, corpus = paths.pool(split), paths.corpus(split)
+    reading, size = params.reading_of("base"), runtime.shard_documents
+    key = fingerprint([reading, size], [candidates, corpus, base])
+    shards = Shards(f"likelihood/{split}", key, LIKELIHOOD)
+    units = pair_up(candidates, corpus, size)
+    make = partial(ProbabilityWorker, base, reading, runtime, candidates, corpus)
+    run(shards, units, make, model_workers(runtime), f"likelihood {split}", runtime.log_seconds)
+    metadata = {
+        "reading": reading.model_dump(mode="json"),
+        "candidates": content_hash(candidates),
+    }
+    rows = shards.read(range(len(units)))
+    write_table(paths.likelihood(split), rows, LIKELIHOOD, metadata)
+    shards.clear()
+
+
+if __name__ == "__main__":
+    run_command(main)

@@ -1,0 +1,40 @@
+"""Stage pool: the candidates of all sources joined and cleaned; who votes, who can be elected."""
+
+import json
+from typing import Any
+
+from brido.atomic import write_text
+from brido.candidates.pool import Pool
+from brido.config import load_params
+from brido.errors import run_command
+from brido.progress import say
+from brido.settings import Params
+from brido.tables import POOL, write_table
+from brido.work.shards import content_hash
+from stages import paths
+
+
+def main() -> None:
+    """Write data/pool/{train,validation,test}.parquet and counts.json; test where it has any."""
+    params = load_params()
+    counts = {split: join(split, params) for split in params.documents.splits}
+    write_text(paths.pool_counts(), json.dumps(counts, indent=2, sort_keys=True) + "\n")
+
+
+def join(split: str, params: Params) -> dict[str, Any]:
+    """Write data/pool/SPLIT.parquet and return what was counted."""
+    tables = {name: paths.candidates(name, split) for name in params.generation}
+    pool = Pool(tables, params.pool)
+    metadata = {
+        "pool": params.pool.model_dump(mode="json"),
+        "sources": {name: content_hash(path) for name, path in tables.items()},
+    }
+    count = write_table(paths.pool(split), pool.rows(), POOL, metadata)
+    say(f"pool {split}: {count:,} documents with {params.num_candidates} candidates")
+    for note in pool.notes():
+        say(f"pool {split}: {note}")
+    return {"sources": pool.counts, "left_out": pool.left_out}
+
+
+if __name__ == "__main__":
+    run_command(main)

@@ -1,0 +1,122 @@
+"""The rules that clean candidates: an example of each, and what they must leave alone."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from brido.candidates.cleaning import RULES, clean
+
+TEXT = "The cat sat on the mat, and the dog did not."
+# What a model writes around TEXT, and the rules that take it off.
+AROUND = [
+    ("<think>What now?\nWell.</think>\n\n{}", "think"),
+    ("<thinking>a</thinking> {}", "think"),
+    ("The user wants a summary.</think> {}", "think"),
+    ("Here is a summary: {}", "preamble"),
+    ("Here's a concise, one-sentence summary of the article:\n\n{}", "preamble"),
+    ("Here’s the summary you asked for.\n{}", "preamble"),
+    ("Sure! Here is a brief summary of the text in one sentence: {}", "preamble"),
+    ("Certainly! {}", "preamble"),
+    ("Of course, below is a short overview:\n{}", "preamble"),
+    ("The following is a summary of the dialogue: {}", "preamble"),
+    ("The article can be summarized as follows: {}", "preamble"),
+    ("Summary: {}", "label"),
+    ("TL;DR: {}", "label"),
+    ("Short summary: {}", "label"),
+    ("Answer: {}", "label"),
+    ("# {}", "markdown"),
+    ("- {}", "markdown"),
+    ("• {}", "markdown"),
+    ("**{}**", "markdown"),
+    ("__{}__", "markdown"),
+    ("*{}*", "markdown"),
+    ("```text\n{}\n```", "markdown"),
+    ("---\n{}\n---", "markdown"),
+    ('"{}"', "quotes"),
+    ("“{}”", "quotes"),
+    ("«{}»", "quotes"),
+    ("'{}'", "quotes"),
+]
+REFUSALS = [
+    "I'm sorry, but I can't assist with that request.",
+    "I am sorry, I cannot summarize this article.",
+    "Sorry, I can’t help with that.",
+    "I cannot provide a summary of this text.",
+    "I'm unable to access the document.",
+    "As an AI language model, I do not have access to articles.",
+    "As a large language model, I only read.",
+    "Unfortunately, I am not able to read the article.",
+    "Please provide the text of the article you want me to summarize.",
+    "Could you please share the document?",
+    "It seems you haven't provided an article.",
+    "**I'm sorry, but I cannot do that.**",
+]
+# What people write: nothing here is decoration.
+LEFT_ALONE = [
+    TEXT,
+    "",
+    "Here is where the rules end: nobody reads them.",
+    "The following three methods are compared: A, B and C.",
+    "Summary statistics of a network say how well it generalises.",
+    "We propose A* search with D* and show that 2 * 3 * 4 = 24.",
+    "x_i and __init__ are names; f(**kwargs) takes keywords, g(*args) lists.",
+    "A snake_case_name and a -1 stay, - as does a dash.",
+    '"My potassium is high"',
+    '"Never," he said, and left; she answered: "Always."',
+    "The patient says she is sorry, but she cannot help smoking.",
+    "I cannot walk without pain.",
+    "I am unable to sleep at night.",
+    "No text was found on the wall.",
+    "He denies chest pain. Answer: none needed.",
+    "Sure enough, the bridge fell.",
+    "An overview: see section 3.",
+    "1. Hypertension. 2. Diabetes.",
+    "Note: the patient was seen in March.",
+    "<b>Bold</b> claims are made; 3 < 4 and 5 > 4.",
+]
+
+
+@pytest.mark.parametrize(("around", "rule"), AROUND)
+def test_what_stands_around_a_text_is_taken_off_by_its_rule(around: str, rule: str):
+    assert clean(around.format(TEXT)) == (TEXT, (rule,), False)
+    others = [name for name in RULES if name != rule]
+    assert clean(around.format(TEXT), others).text == " ".join(around.format(TEXT).split())
+
+
+@pytest.mark.parametrize("text", REFUSALS)
+def test_a_refusal_is_seen(text: str):
+    cleaned = clean(text)
+    assert cleaned.refused
+    assert "refusal" in cleaned.rules
+    assert not clean(text, [rule for rule in RULES if rule != "refusal"]).refused
+
+
+@pytest.mark.parametrize("text", LEFT_ALONE)
+def test_what_people_write_is_left_alone(text: str):
+    assert clean(text) == (text, (), False)
+
+
+def test_rules_work_together_in_any_order_that_models_think_of():
+    for text in (
+        f'<think>Hm.</think>Sure! Here is the summary:\n\n**Summary:** "{TEXT}"',
+        f"**Here is a short summary of the article:**\n\n> \n- {TEXT}".replace("> \n", ""),
+        f"## Summary:\n\n{TEXT}",
+        f'"Summary: {TEXT}"',
+    ):
+        assert clean(text).text == TEXT
+
+
+def test_only_thoughts_leave_nothing():
+    assert clean("<think>It is about a cat, so").text == ""
+    assert clean("<think>a</think>").text == ""
+
+
+def test_white_space_is_made_single_and_is_no_rule():
+    assert clean(" a\n b\t c ") == ("a b c", (), False)
+
+
+@given(st.text(alphabet="ab \n*_#\"'<>/-:`.", max_size=60))
+def test_cleaning_ends_changes_nothing_twice_and_keeps_every_letter_outside_of_tags(text: str):
+    once = clean(text, [rule for rule in RULES if rule != "think"])
+    assert clean(once.text, [rule for rule in RULES if rule != "think"]).text == once.text
+    assert [c for c in once.text if c in "ab"] == [c for c in text if c in "ab"]

@@ -1,0 +1,166 @@
+"""Candidates from a server: the table, what is asked, what is missing, and nothing paid twice."""
+
+import json
+import math
+
+import pytest
+from bad_endpoint import BadEndpoint, plain_answer
+
+from brido.candidates.documents import Documents
+from brido.candidates.generate import describe, generate, notes
+from brido.candidates.sources import Request
+from brido.endpoint import DryRun
+from brido.errors import BridoError
+from brido.settings import EndpointGeneration, EndpointRuntime, ReadingSettings, RuntimeSettings
+from brido.tables import CANDIDATES, CORPUS, read_rows, write_table
+
+PROMPT = "Shorten this:\n{{ document }}"
+TEXTS = [f"Bridge {number} was closed." for number in range(7)]
+
+
+@pytest.fixture
+def made(tmp_path, monkeypatch):
+    """Makes the candidates of seven documents and returns rows, description and notes."""
+    monkeypatch.setenv("BRIDO_WORK", str(tmp_path / "work"))
+    monkeypatch.setenv("BRIDO_HOME", str(tmp_path))
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    rows = [
+        {"id": f"d{number}", "document": text, "summary": "s", "references": ["s"]}
+        for number, text in enumerate(TEXTS)
+    ]
+    write_table(tmp_path / "corpus.parquet", [rows], CORPUS)
+
+    def make(server, system=None, runtime=None, **settings):
+        documents = {"train": Documents(tmp_path / "corpus.parquet", None, "refuse")}
+        keys = {"method": "endpoint", "checkpoint": "none", "model": "m", "num_candidates": 2}
+        where = {"base_url": server.url, "timeout_seconds": 5.0, "store": "answers.sqlite"}
+        request = Request(
+            "big",
+            EndpointGeneration(**(keys | settings)),
+            ReadingSettings(prompt=PROMPT, system=system),
+            RuntimeSettings(
+                shard_documents=3, endpoint=EndpointRuntime(**(where | (runtime or {})))
+            ),
+            tmp_path / "none",
+            documents,
+        )
+        work = generate(request)
+        description = describe(request, "train", work)
+        work.write("train", tmp_path / "found.parquet", description)
+        work.clear()
+        found = read_rows(tmp_path / "found.parquet", CANDIDATES, "")
+        # A server gives none; two of them are not equal.
+        assert all(map(math.isnan, (score for row in found for score in row.pop("search_scores"))))
+        return found, description, list(notes(description))
+
+    return make
+
+
+def question(text):
+    return PROMPT.replace("{{ document }}", text)
+
+
+def test_a_sample_a_candidate_of_the_prompt_that_reading_makes(made):
+    with BadEndpoint() as server:
+        found, description, said = made(server, system="Be brief.", seed=3, temperature=0.5)
+        assert [row["id"] for row in found] == [f"d{number}" for number in range(7)]
+        for row, text in zip(found, TEXTS, strict=True):
+            assert row["candidates"] == [plain_answer(f"{question(text)} {3 + n}") for n in (0, 1)]
+            assert row["ended"] == [True, True]
+        body = server.requests[0]
+        assert body["messages"][0] == {"role": "system", "content": "Be brief."}
+        assert body["messages"][1]["role"] == "user"
+        assert (body["temperature"], body["max_tokens"], body["model"]) == (0.5, 256, "m")
+        assert len(server.requests) == 14
+        assert description["finish_reasons"] == {"stop": 14}
+        assert "finish reasons: 14 stop" in said
+        assert "served models: 14 m-as-served" in said
+        # Everything is there: nothing is asked.
+        assert made(server, system="Be brief.", seed=3, temperature=0.5)[0] == found
+        assert len(server.requests) == 14
+        # Another prompt is another question, another number of candidates asks for the new ones.
+        made(server, system="Be brief.", seed=3, temperature=0.5, num_candidates=3)
+        assert [body["seed"] for body in server.requests[14:]] == [5] * 7
+
+
+def test_what_is_not_set_is_not_sent_and_further_fields_are(made):
+    with BadEndpoint() as server:
+        made(server, seed=None, top_p=None, max_answer_tokens=None, extra_parameters={"top_k": 3})
+        assert {"seed", "top_p", "max_tokens"} & set(server.requests[0]) == set()
+        assert server.requests[0]["top_k"] == 3
+
+
+def test_several_candidates_a_call(made):
+    with BadEndpoint(choices_per_call=2) as server:
+        found, *_ = made(server, num_candidates=3, runtime={"samples_per_call": 3})
+        assert len(server.requests) == 14
+        assert found[0]["candidates"] == [
+            plain_answer(f"{question(TEXTS[0])} {n}") for n in range(3)
+        ]
+
+
+def test_an_answer_that_was_cut_or_stopped_by_a_filter_has_not_ended(made):
+    def finish(text):
+        return {"0": "length", "1": "content_filter"}.get(text[-2], "stop")
+
+    with BadEndpoint(finish=finish) as server:
+        found, description, _ = made(server, num_candidates=8)
+    ends = [(text[-2] not in "01", ended) for row in found for text, ended in
+            zip(row["candidates"], row["ended"], strict=True)]  # fmt: skip
+    assert all(wanted == ended for wanted, ended in ends)
+    assert {"length", "refused", "stop"} == set(description["finish_reasons"])
+
+
+def test_missing_answers_are_an_error_or_counted(made):
+    with BadEndpoint(always={"Bridge 3": 413}) as server:
+        with pytest.raises(BridoError, match=r"generation.big: 2 of 14 candidates are missing \(H"):
+            made(server)
+        found, description, _ = made(server, max_missing_fraction=0.2)
+        assert found[3]["candidates"] == ["", ""]
+        assert found[3]["ended"] == [False, False]
+        assert description["finish_reasons"] == {"missing": 2, "stop": 12}
+        # The server can do it at last: the two are asked, nothing else.
+        server.always.clear()
+        before = len(server.requests)
+        assert made(server)[0][3]["ended"] == [True, True]
+        assert len(server.requests) == before + 2
+
+
+def test_a_server_that_dies_in_the_middle_loses_nothing(made):
+    with BadEndpoint(trouble=1.0, troubles_left=0) as server:
+        server.always = {"Bridge 5": 500}
+        with pytest.raises(BridoError, match="generation.big: "):
+            made(server, runtime={"patience_seconds": 0.3, "max_attempts": 100})
+        answered = sum(server.answered.values())
+        assert answered >= 1
+        server.always = {}
+        found, *_ = made(server)
+        assert sum(server.answered.values()) == 14
+        assert max(server.answered.values()) == 1
+    assert all(all(row["ended"]) for row in found)
+
+
+def test_a_dry_run_asks_nothing_and_replay_takes_what_is_there(made):
+    with BadEndpoint() as server:
+        with pytest.raises(DryRun, match=r"generation.big:\ncalls to make:  14 for 14 answers"):
+            made(server, runtime={"dry_run": True})
+        assert server.requests == []
+        found, *_ = made(server)
+        server.requests.clear()
+        assert made(server, runtime={"replay": True})[0] == found
+        with pytest.raises(BridoError, match=r"7 of 21 candidates are missing \(they are not in"):
+            made(server, num_candidates=3, runtime={"replay": True})
+        assert server.requests == []
+
+
+def test_a_budget_is_kept(made):
+    with BadEndpoint() as server, pytest.raises(BridoError, match="generation.big: .*max_tokens"):
+        made(server, runtime={"max_tokens": 600, "max_concurrency": 1})
+
+
+def test_a_document_that_spells_a_template_is_a_document(made, tmp_path):
+    row = {"document": "{{ 7 * 7 }} {% raw %}", "summary": "s", "references": ["s"]}
+    write_table(tmp_path / "corpus.parquet", [[{"id": "a"} | row]], CORPUS)
+    with BadEndpoint() as server:
+        made(server)
+        assert json.dumps(server.requests[0]).count("{{ 7 * 7 }} {% raw %}") == 1

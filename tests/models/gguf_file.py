@@ -1,0 +1,81 @@
+"""Writes a Llama as a GGUF file, as llama.cpp's converter does."""
+
+from pathlib import Path
+
+import gguf
+import numpy as np
+import torch
+from transformers import LlamaForCausalLM, PreTrainedTokenizerFast
+
+
+def _turned(weight: torch.Tensor, heads: int) -> torch.Tensor:
+    """Query and key weights with the two halves of a head interleaved, as ggml rotates them."""
+    return weight.view(heads, 2, -1, weight.shape[1]).transpose(1, 2).reshape(weight.shape)
+
+
+def write_gguf(
+    model: LlamaForCausalLM, tokenizer: PreTrainedTokenizerFast, path: Path, kind: str = "llama"
+) -> None:
+    """`kind` is the architecture that the file names."""
+    config, writer = model.config, gguf.GGUFWriter(str(path), kind)
+    writer.add_context_length(config.max_position_embeddings)
+    writer.add_embedding_length(config.hidden_size)
+    writer.add_block_count(config.num_hidden_layers)
+    writer.add_feed_forward_length(config.intermediate_size)
+    writer.add_head_count(config.num_attention_heads)
+    writer.add_head_count_kv(config.num_key_value_heads)
+    writer.add_layer_norm_rms_eps(config.rms_norm_eps)
+    writer.add_rope_dimension_count(config.head_dim)
+    writer.add_rope_freq_base(config.rope_parameters["rope_theta"])
+    writer.add_vocab_size(config.vocab_size)
+    vocabulary = sorted(tokenizer.get_vocab(), key=tokenizer.get_vocab().get)
+    added = {token.content for token in tokenizer.added_tokens_decoder.values()}
+    writer.add_tokenizer_model("gpt2")
+    writer.add_token_list(vocabulary)
+    writer.add_token_types([3 if token in added else 1 for token in vocabulary])
+    merges = tokenizer.backend_tokenizer.to_str()
+    writer.add_token_merges([" ".join(pair) for pair in _merges(merges)])
+    writer.add_bos_token_id(tokenizer.bos_token_id)
+    writer.add_eos_token_id(tokenizer.convert_tokens_to_ids("<|end|>"))
+    writer.add_chat_template(tokenizer.chat_template)
+    for name, tensor in _tensors(model):
+        writer.add_tensor(name, tensor)
+    writer.write_header_to_file()
+    writer.write_kv_data_to_file()
+    writer.write_tensors_to_file()
+    writer.close()
+
+
+def _merges(text: str) -> list[list[str]]:
+    import json
+
+    return json.loads(text)["model"]["merges"]
+
+
+def _tensors(model: LlamaForCausalLM) -> list[tuple[str, np.ndarray]]:
+    config, found = model.config, []
+    names = {
+        "model.embed_tokens": "token_embd",
+        "model.norm": "output_norm",
+        "lm_head": "output",
+        "input_layernorm": "attn_norm",
+        "post_attention_layernorm": "ffn_norm",
+        "self_attn.q_proj": "attn_q",
+        "self_attn.k_proj": "attn_k",
+        "self_attn.v_proj": "attn_v",
+        "self_attn.o_proj": "attn_output",
+        "mlp.gate_proj": "ffn_gate",
+        "mlp.up_proj": "ffn_up",
+        "mlp.down_proj": "ffn_down",
+    }
+    heads = {"attn_q": config.num_attention_heads, "attn_k": config.num_key_value_heads}
+    for name, weight in model.state_dict().items():
+        place = name.removesuffix(".weight")
+        layer = ""
+        if place.startswith("model.layers."):
+            _, _, number, place = place.split(".", 3)
+            layer = f"blk.{number}."
+        short = names[place]
+        weight = _turned(weight, heads[short]) if short in heads else weight
+        found.append((f"{layer}{short}.weight", weight.float().numpy()))
+    return found

@@ -1,0 +1,162 @@
+"""Decoder-only models: what they are, read, write and score."""
+
+import warnings
+
+import pytest
+import torch
+import transformers
+from tiny_chat import END, NO_SYSTEM, PAD, chat_tokenizer, tiny_llama
+from tiny_decoders import CLASSES, build_decoder, build_prompts
+
+from brido.errors import BridoError
+from brido.models import LanguageModel
+from brido.models import family as families
+from brido.models.decoder_only import FAMILIES, DecoderOnly
+from brido.models.family import Sources
+from brido.models.settings import ReadingSettings
+
+DOCUMENTS = ["the cat sat in the cat", "the cat", "the cat sat " * 30]
+
+
+def language(limit: int = 64, chat: str | None = None, **keys: object) -> LanguageModel:
+    reading = ReadingSettings(max_source_tokens=limit, prompt="{{ document }}\n", **keys)
+    return LanguageModel(tiny_llama(), chat_tokenizer(chat), reading)
+
+
+@pytest.mark.parametrize("name", CLASSES)
+def test_tiny_models_are_of_a_known_family(name):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert families.family_of(build_decoder(name, seed=0).config) in FAMILIES
+
+
+def test_an_unknown_family_is_named_once_and_treated_carefully(monkeypatch):
+    monkeypatch.setattr(families, "_FAMILIES", dict(families.families()))
+    with pytest.warns(UserWarning, match="'opt' is not one of llama"):
+        family = families.family_of(transformers.OPTConfig())
+    assert isinstance(family, DecoderOnly)
+    assert not family.float16
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        families.family_of(transformers.OPTConfig())
+
+
+@pytest.mark.parametrize("name", ["Mamba", "RecurrentGemma", "Rwkv", "Qwen3Next", "Jamba", "XLNet"])
+def test_a_recurrent_or_hybrid_model_is_refused(name):
+    with pytest.raises(BridoError, match="has layers that are no plain attention") as error:
+        families.family_of(getattr(transformers, f"{name}Config")())
+    assert "\n" not in str(error.value)
+
+
+def test_convolutions_among_attention_are_refused():
+    config = transformers.Lfm2Config(num_hidden_layers=2, layer_types=["conv", "full_attention"])
+    with pytest.raises(BridoError, match="a lfm2 model, which has layers that are no plain"):
+        families.family_of(config)
+
+
+@pytest.mark.parametrize("name", ["Bert", "Roberta", "CLIP"])
+def test_a_model_that_writes_no_text_is_refused(name):
+    with pytest.raises(BridoError, match="which writes no text"):
+        families.family_of(getattr(transformers, f"{name}Config")())
+
+
+def test_prompts_are_padded_in_front_and_cut_documents_named():
+    sources = language().read(DOCUMENTS)
+    assert sources.cut == (2,)
+    assert sources.ids.shape == (3, 64)
+    short = int(sources.mask[1].sum())
+    assert sources.mask[1].tolist() == [0] * (64 - short) + [1] * short
+    assert sources.ids[1, : 64 - short].unique().tolist() == [PAD]
+    text = language().tokenizer.decode(sources.ids[1, 64 - short :])
+    assert text == "<s>the cat\n"
+
+
+def test_what_is_scored_is_the_summary_and_its_end():
+    model = language(chat=NO_SYSTEM)
+    sources = model.read(DOCUMENTS[:2])
+    targets = model.write([["the cat", "sat"], ["in <|end|>", ""]], sources, limit=20)
+    assert targets.ids[:, :, 0].unique().tolist() == sources.ids[:, -1].unique().tolist()
+    rows = zip(targets.ids.flatten(0, 1), targets.lengths.flatten(), strict=True)
+    scored = [model.tokenizer.decode(ids[1 : 1 + length]) for ids, length in rows]
+    assert scored == ["the cat<|end|>", "sat<|end|>", "in <|end|><|end|>", "<|end|>"]
+    # The end that a text spells is no end token: ten tokens, and the last is the one.
+    assert targets.lengths.tolist() == [[3, 4], [10, 1]]
+
+
+def test_a_text_that_is_cut_has_no_end():
+    model = language(chat=NO_SYSTEM)
+    sources = model.read(DOCUMENTS[:1])
+    whole = model.write([["the cat sat"]], sources, limit=20)
+    cut = model.write([["the cat sat"]], sources, limit=int(whole.lengths) - 1)
+    assert whole.ids[0, 0, -1] == END
+    assert torch.equal(cut.ids, whole.ids[:, :, :-1])
+    assert model.write([["the cat sat"]], None, limit=20).lengths.equal(whole.lengths)
+
+
+def test_what_was_saved_is_loaded_again(tmp_path):
+    model = language()
+    model.save(tmp_path / "model")
+    again = LanguageModel.load(tmp_path / "model", model.reading)
+    assert isinstance(again.model, transformers.LlamaForCausalLM)
+    assert not again.model.training
+    for name, weight in model.model.state_dict().items():
+        assert torch.equal(again.model.state_dict()[name], weight)
+    assert again.read(DOCUMENTS).ids.tolist() == model.read(DOCUMENTS).ids.tolist()
+    assert again.family.special(again.model).ends == (END, 4)
+    assert again.pad == END  # it has none of its own
+
+
+def test_what_does_not_fit_together_is_refused_with_every_reason():
+    reading = ReadingSettings(max_source_tokens=300, decoder_prefix="brio")
+    with pytest.raises(BridoError) as error:
+        LanguageModel(tiny_llama(vocab_size=20), chat_tokenizer(None), reading)
+    for words in (
+        "max_source_tokens (300) is more than the model's 256 positions",
+        "the tokenizer has",
+        "decoder_prefix brio is for encoder-decoders alone",
+        "this model has no chat template, so it needs a prompt",
+    ):
+        assert words in str(error.value)
+
+
+def test_a_prompt_without_room_for_a_document_is_refused_at_once():
+    reading = ReadingSettings(max_source_tokens=8, prompt="word " * 9 + "{{ document }}")
+    with pytest.raises(BridoError, match="tokens before any document, and max_source_tokens is 8"):
+        LanguageModel(tiny_llama(), chat_tokenizer(None), reading)
+
+
+@torch.no_grad()
+@pytest.mark.parametrize("side", ["left", "right"])
+@pytest.mark.parametrize("name", CLASSES)
+def test_steps_have_the_logits_of_the_whole_text(name, side):
+    model = build_decoder(name, seed=3, attention="sdpa")  # eager hides nothing in a row of pads
+    ids, mask = build_prompts(5, documents=3, length=9, padded=True, side=side)
+    family = families.family_of(model.config)
+    steps = family.steps(model, Sources(ids, mask), limit=8)
+    logits = steps.start(torch.empty(3, 0), 2)
+    texts = [row[keep.bool()] for row, keep in zip(ids, mask, strict=True)]
+    for text, found in zip(texts, logits, strict=True):
+        torch.testing.assert_close(found, model(text[None]).logits[0, -1])
+    rows = [text for text in texts for _ in range(2)]
+    generator = torch.Generator().manual_seed(1)
+    for step in range(6):
+        tokens = torch.randint(3, 61, (len(rows),), generator=generator)
+        logits = steps.step(tokens)
+        rows = [torch.cat([row, token[None]]) for row, token in zip(rows, tokens, strict=True)]
+        for row, found in zip(rows, logits, strict=True):
+            torch.testing.assert_close(found, model(row[None]).logits[0, -1])
+        order = torch.tensor([1, 0, 2, 2, 5, 4][: len(rows)])
+        steps.reorder(order)
+        rows = [rows[place] for place in order]
+        if step == 3:
+            steps.keep(torch.tensor([0, 2]), 2)
+            rows = [rows[place] for place in (0, 1, 4, 5)]
+
+
+def test_more_tokens_than_the_model_has_positions_are_refused():
+    model = build_decoder("llama", seed=3)
+    ids, mask = build_prompts(5, documents=2, length=9, padded=True)
+    family = families.family_of(model.config)
+    family.steps(model, Sources(ids, mask), limit=56)
+    with pytest.raises(BridoError, match=r"a prompt of 9 tokens and max_length \(57\)"):
+        family.steps(model, Sources(ids, mask), limit=57)

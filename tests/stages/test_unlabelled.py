@@ -1,0 +1,138 @@
+"""A corpus without references: the vote of the candidates alone, from download to the page."""
+
+import csv
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+import yaml
+from small_project import ROOT, document, write_checkpoint
+
+from brido.config import check_params
+from brido.errors import BridoError
+from brido.tables import CORPUS, read_batches, read_rows, similarity_schema
+from stages import (
+    decode,
+    download,
+    evaluate,
+    generate,
+    likelihood,
+    pairwise,
+    paths,
+    pool,
+    report,
+    score,
+    support,
+    train,
+)  # fmt: skip
+
+SYSTEMS = ["base", "tuned"]
+
+
+def raw_params(**changes: object) -> dict:
+    """The project's own params.yaml, small, on files without summaries."""
+    raw = yaml.safe_load((ROOT / "params.yaml").read_text())
+    files = {"train": "texts.jsonl", "summary_column": None}
+    files |= {"validation_fraction": 0.3, "test_fraction": 0.3}
+    source = raw["generation"]["base"]
+    source |= {"num_candidates": 4, "num_beams": 4, "num_beam_groups": 4, "max_length": 12}
+    source |= {"min_length": 5, "diversity_penalty": 3.0}
+    reading = {"max_source_tokens": 20, "decoder_prefix": "generation"}
+    validation = {"every": 4, "documents": 4, "patience": None}
+    raw |= {
+        "data": {"source": "files", "files": files},
+        "checkpoints": {"base": {"source": "none here"}},
+        "reading": {"default": reading},
+        "documents": {"train": None, "validation": None, "empty": "leave_out"},
+        "training": raw["training"] | {"epochs": 1, "validation": validation},
+        "pool": raw["pool"] | {"too_few": "leave_out"},
+        "systems": SYSTEMS,
+        "decoded_systems": SYSTEMS,
+        "evaluation": {"metrics": ["rouge", "mentions"]},
+        "runtime": {"device": "cpu", "threads": 1},
+        "report": {"bootstrap_samples": 20, "page_documents": 3},
+    }
+    raw["training"]["max_candidate_tokens"] = 12
+    for place, value in changes.items():
+        section, _, key = place.partition("__")
+        raw[section] = raw[section] | {key: value} if key else value
+    return raw
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    torch.set_num_threads(1)
+    texts = [{"id": f"d{number}", "document": document(number)} for number in range(40)]
+    Path("texts.jsonl").write_text("".join(json.dumps(row) + "\n" for row in texts))
+    Path("params.yaml").write_text(yaml.safe_dump(raw_params()))
+    write_checkpoint(paths.checkpoint("base"))
+    return tmp_path
+
+
+def test_from_download_to_the_page(
+    project: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    params = check_params(raw_params())
+    download.main()
+    rows = read_rows(paths.corpus("train"), CORPUS, "")
+    assert rows
+    assert all(row["summary"] is None and row["references"] == [] for row in rows)
+    generate.make(params, "base")
+    pool.main()
+    pairwise.main()
+    for batch in read_batches(paths.similarity("train"), similarity_schema(4), ""):
+        values = batch["similarity"].flatten().to_numpy(zero_copy_only=False).reshape(-1, 4, 5)
+        assert np.isnan(values[:, :, 4]).all()
+        assert np.isfinite(values[:, :, :4]).all()
+    decode.decode(params, "base")
+    for stage in (support, likelihood, score, train):
+        monkeypatch.setattr("sys.argv", [stage.__name__])
+        stage.main()
+    said = capsys.readouterr().err
+    assert "documents have no reference: the elected candidate stands in" in said
+    with Path("metrics/training.csv").open() as stream:
+        history = list(csv.DictReader(stream))
+    assert float(history[0]["cross_entropy"]) > 0
+    assert {row["rouge"] for row in history} == {""}
+    assert all(row["tau"] for row in history)
+    decode.decode(params, "tuned")
+    for metric in params.evaluation.metrics:
+        for system in SYSTEMS:
+            evaluate.evaluate(params, metric, system)
+    assert "rouge base: nothing measured" in capsys.readouterr().err
+    report.main()
+    numbers = json.loads(Path("metrics/systems/tuned.json").read_text())
+    assert "mentions" in json.dumps(numbers)
+    assert "NaN" not in json.dumps(numbers)
+    assert Path("report/index.html").is_file()
+
+
+@pytest.mark.parametrize("alpha", [1.0, float("inf")])
+def test_a_table_without_references_has_no_vote_of_theirs(project: Path, alpha: float) -> None:
+    params = check_params(raw_params())
+    download.main()
+    generate.make(params, "base")
+    pool.main()
+    pairwise.main()
+    labelled = raw_params(scoring__alpha=alpha, data={"source": "world"})
+    with pytest.raises(BridoError, match="without references only 0 has a meaning"):
+        score.write_scores(check_params(labelled))
+
+
+def test_what_needs_references_is_refused_in_the_settings() -> None:
+    with pytest.raises(BridoError) as error:
+        check_params(raw_params(scoring__alpha=3.0, systems=["reference", *SYSTEMS]))
+    said = str(error.value)
+    assert "systems: data.files.summary_column is null, so there are no references" in said
+    assert "scoring.alpha: 3 asks the reference, and data.files.summary_column is null" in said
+
+
+def test_a_summary_that_is_missing_is_no_unlabelled_corpus(project: Path) -> None:
+    raw = raw_params()
+    raw["data"]["files"]["summary_column"] = "summary"
+    Path("params.yaml").write_text(yaml.safe_dump(raw))
+    with pytest.raises(BridoError, match="no column 'summary', .* .null: there are no references"):
+        download.main()

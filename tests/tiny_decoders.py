@@ -1,0 +1,100 @@
+"""Tiny random decoder-only models that every version of transformers builds alike.
+
+Weights are drawn as in `tiny_models`, which is for encoder-decoders. Imports nothing of brido: the
+recorder runs in an environment of its own.
+"""
+
+import numpy as np
+import torch
+import transformers
+
+PAD, EOS = 0, 2
+VOCABULARY, POSITIONS = 61, 64
+SHAPE = {
+    "vocab_size": VOCABULARY,
+    "hidden_size": 16,
+    "intermediate_size": 24,
+    "num_hidden_layers": 2,
+    "num_attention_heads": 4,
+    "num_key_value_heads": 2,
+    "max_position_embeddings": POSITIONS,
+    "tie_word_embeddings": False,
+}
+TOKENS = {"pad_token_id": PAD, "bos_token_id": 1, "eos_token_id": EOS}
+# A window shorter than the prompts, and heads whose queries are scaled by another width.
+GEMMA = {
+    "head_dim": 4,
+    "sliding_window": 5,
+    "layer_types": ["sliding_attention", "full_attention"],
+    "query_pre_attn_scalar": 9,
+    "final_logit_softcapping": 20.0,
+}
+GPT2 = {"vocab_size": VOCABULARY, "n_embd": 16, "n_layer": 2, "n_head": 4, "n_positions": POSITIONS}
+
+
+def _configuration(family: str) -> transformers.PretrainedConfig:
+    if family == "llama":
+        return transformers.LlamaConfig(**SHAPE, **TOKENS)
+    if family == "qwen2":
+        return transformers.Qwen2Config(**SHAPE, **TOKENS)
+    if family == "qwen3":
+        return transformers.Qwen3Config(**SHAPE, **TOKENS, head_dim=8)
+    if family == "gemma3":
+        return transformers.Gemma3TextConfig(**SHAPE, **TOKENS, **GEMMA)
+    if family == "gpt2":
+        return transformers.GPT2Config(**GPT2, **TOKENS, tie_word_embeddings=False)
+    raise KeyError(family)
+
+
+CLASSES = {
+    "llama": "LlamaForCausalLM",
+    "qwen2": "Qwen2ForCausalLM",
+    "qwen3": "Qwen3ForCausalLM",
+    "gemma3": "Gemma3ForCausalLM",
+    "gpt2": "GPT2LMHeadModel",
+}
+
+
+def build_decoder(
+    family: str,
+    seed: int,
+    end_bias: float = 0.0,
+    ends: tuple[int, ...] = (EOS,),
+    attention: str = "sdpa",
+    dtype: torch.dtype = torch.float64,
+) -> transformers.PreTrainedModel:
+    """A random model in evaluation mode; a larger `end_bias` makes what it writes shorter."""
+    configuration = _configuration(family)
+    configuration._attn_implementation = attention
+    model = getattr(transformers, CLASSES[family])(configuration).eval().to(torch.float64)
+    generator = np.random.default_rng(seed)
+    with torch.no_grad():
+        for name, parameter in sorted(model.named_parameters()):
+            values = generator.standard_normal(tuple(parameter.shape))
+            # Gemma's norms multiply by 1 + weight.
+            norm = "norm" in name or ".ln_" in name
+            shift = 1.0 if norm and name.endswith("weight") and family != "gemma3" else 0.0
+            parameter.copy_(torch.from_numpy(values * 0.45 + shift))
+        bias = torch.zeros(VOCABULARY, dtype=torch.float64)
+        bias[list(ends)] = end_bias
+        model.lm_head.bias = torch.nn.Parameter(bias)
+    settings = model.generation_config
+    settings.pad_token_id, settings.bos_token_id, settings.eos_token_id = PAD, 1, list(ends)
+    # Versions differ in whether pads before a prompt count as repeated tokens: none is written.
+    settings.suppress_tokens = [PAD]
+    return model.to(dtype)
+
+
+def build_prompts(
+    seed: int, documents: int, length: int, padded: bool, side: str = "left"
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """Random prompts and their mask, both [documents, length]."""
+    generator = np.random.default_rng(seed)
+    ids = torch.from_numpy(generator.integers(3, VOCABULARY, size=(documents, length)))
+    lengths = generator.integers(2, length + 1, size=documents) if padded else [length] * documents
+    lengths[0] = length
+    places = torch.arange(length)[None, :]
+    mask = (places < torch.tensor(lengths)[:, None]).long()
+    if side == "left":
+        mask = mask.flip(1)
+    return ids.masked_fill(mask == 0, PAD), mask

@@ -1,0 +1,210 @@
+"""Training decoder-only models of every family: losses against plain forwards, runs to the end."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import torch
+import transformers
+from safetensors.torch import load_file
+from tiny_chat import END, TEXT_END, chat_tokenizer
+from tiny_decoders import GEMMA, GPT2, SHAPE
+from training_helpers import tables
+from two_processes import on_two_processes
+
+from brido.models import LanguageModel
+from brido.models.lora import Adapter
+from brido.settings import (
+    LoraSettings,
+    ReadingSettings,
+    RuntimeSettings,
+    TrainingSettings,
+    ValidationSettings,
+)
+from brido.training.contrastive import ContrastiveTask
+from brido.training.documents import RankedDocuments
+from brido.training.loop import train
+from brido.training.monitor import Monitor
+from brido.training.sample import SampleGenerator
+from brido.training.step import ContrastiveStep
+from brido.training.update import Updater
+
+TOKENIZER = chat_tokenizer()
+SIZE = {"vocab_size": len(TOKENIZER), "initializer_range": 0.2}
+SIZE |= {"eos_token_id": [END, TEXT_END], "bos_token_id": 1, "pad_token_id": None}
+LONG = SHAPE | SIZE | {"max_position_embeddings": 256}
+CONFIGS = {
+    "llama": lambda: transformers.LlamaConfig(**LONG),
+    "qwen2": lambda: transformers.Qwen2Config(**LONG),
+    "qwen3": lambda: transformers.Qwen3Config(**LONG, head_dim=8),
+    "gemma3": lambda: transformers.Gemma3TextConfig(**LONG | GEMMA),
+    "gpt2": lambda: transformers.GPT2Config(
+        **GPT2 | SIZE | {"n_positions": 256}, embd_pdrop=0.0, attn_pdrop=0.0, resid_pdrop=0.0
+    ),
+}
+LORA = LoraSettings(rank=2, alpha=4.0)
+
+
+def language(family: str) -> LanguageModel:
+    torch.manual_seed(0)
+    model = transformers.AutoModelForCausalLM.from_config(CONFIGS[family]())
+    model.generation_config.eos_token_id = [END, TEXT_END]
+    model.generation_config.max_new_tokens = 6
+    reading = ReadingSettings(max_source_tokens=90, prompt="Say: {{ document }}")
+    return LanguageModel(model, TOKENIZER, reading)
+
+
+def task_of(family: str, folder: Path, runtime: dict | None = None, **changes: object):
+    """A run of 5 updates on 10 documents."""
+    settings = {
+        "epochs": 1, "batch_size": 2, "learning_rate": 0.01, "gamma": 2.0, "margin": 0.1,
+        "max_candidate_tokens": 24, "validation": ValidationSettings(every=5, documents=4),
+    }  # fmt: skip
+    documents = RankedDocuments(*tables(10, candidates=3))
+    task = ContrastiveTask(
+        language(family),
+        documents,
+        documents.sample(3),
+        TrainingSettings(**settings | changes),
+        RuntimeSettings(device="cpu", **(runtime or {})),
+        folder / "work",
+        folder / "history.csv",
+    )
+    texts = [document.document for document in task.validation]
+    task.generator = SampleGenerator(texts, 2, 24, lambda written: {"rouge": len("".join(written))})
+    return task
+
+
+def plain_sums(found: LanguageModel, prompt: list[int], text: list[int]) -> torch.Tensor:
+    """Sum of log p, of mean log p, and the tokens of one text behind one prompt."""
+    logits = found.model(torch.tensor([[*prompt, *text]])).logits[0, len(prompt) - 1 : -1]
+    log_p = logits.log_softmax(-1)
+    chosen = log_p.gather(1, torch.tensor(text)[:, None]).sum()
+    return torch.stack([chosen, log_p.mean(-1).sum(), torch.tensor(float(len(text)))])
+
+
+@pytest.mark.parametrize("family", CONFIGS)
+def test_the_loss_is_equations_1_and_3_of_plain_forwards(family: str, tmp_path: Path) -> None:
+    task = task_of(family, tmp_path, label_smoothing=0.1, length_penalty=0.8)
+    documents = [task.documents[0], task.documents[1]]
+    batch = task.batches.batch(documents)
+    tokens = task.batches.target_tokens(documents)
+    loss = ContrastiveStep(task.model, task.settings)(batch, tokens, 2)
+    cross_entropy, contrastive, scored = 0.0, 0.0, 0
+    for row, document in enumerate(documents):
+        prompt = batch.sources.ids[row][batch.sources.mask[row].bool()].tolist()
+        texts = [
+            [*TOKENIZER(text, add_special_tokens=False).input_ids, END][:24]
+            for text in (document.reference, *document.candidates)
+        ]
+        sums = [plain_sums(task.language, prompt, text) for text in texts]
+        cross_entropy -= 0.9 * sums[0][0] + 0.1 * sums[0][1]
+        scored += len(texts[0])
+        f = [part[0] / part[2] ** 0.8 for part in sums[1:]]
+        for offset in (1, 2):
+            costs = [
+                (f[i + offset] - f[i] + 0.1 * (document.scores[i] - document.scores[i + offset]))
+                for i in range(3 - offset)
+            ]
+            contrastive += sum(cost.clamp(min=0) for cost in costs) / (3 - offset) / 2
+    assert tokens == scored
+    expected = cross_entropy / scored + 2.0 * contrastive
+    torch.testing.assert_close(loss.loss, expected, rtol=2e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("lora", [None, LORA], ids=["full", "lora"])
+@pytest.mark.parametrize("family", CONFIGS)
+def test_it_trains_and_is_an_ordinary_folder(
+    family: str, lora: LoraSettings | None, tmp_path: Path
+) -> None:
+    task = task_of(family, tmp_path, anchor="base", cross_entropy="elected")
+    before = {name: value.clone() for name, value in task.model.state_dict().items()}
+    adapter = Adapter(task.model, lora, 0, "training.lora") if lora else None
+    state = train(task)
+    assert state.finished == "all updates done"
+    assert all(torch.isfinite(torch.tensor(row["loss"])) for row in state.history)
+    batch = task.batches.batch([task.documents[0]])
+    with torch.no_grad():
+        expected = task.model.eval()(batch.sources.ids).logits
+    folder = tmp_path / "tuned"
+    if adapter:
+        adapter.save(folder / "adapter")
+        adapter.merge()
+    task.language.save(folder)
+    loaded = transformers.AutoModelForCausalLM.from_pretrained(folder).eval()
+    with torch.no_grad():
+        torch.testing.assert_close(loaded(batch.sources.ids).logits, expected, rtol=1e-3, atol=1e-4)
+    changed = [name for name, value in loaded.state_dict().items() if name in before and
+               not torch.equal(value, before[name])]  # fmt: skip
+    assert changed
+    others = ("norm", "ln_", "embed", "wte")
+    assert bool(lora) == (not any(part in name for name in changed for part in others))
+    assert bool(lora) == (folder / "adapter/adapter_model.safetensors").is_file()
+    assert not any("lora" in name for name in load_file(folder / "model.safetensors"))
+
+
+@pytest.mark.parametrize("runtime", [{}, {"gradient_checkpointing": True}])
+def test_killed_it_ends_in_the_same_bits(
+    runtime: dict, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def adapted(name: str) -> ContrastiveTask:
+        often = runtime | {"checkpoint_minutes": 1e-9}
+        task = task_of("llama", tmp_path / name, often)
+        Adapter(task.model, LORA.model_copy(update={"dropout": 0.2}), 0, "training.lora")
+        return task
+
+    whole = adapted("whole")
+    train(whole)
+    note: Callable[..., None] = Monitor.note
+
+    def dying(self: Monitor, report: object) -> None:
+        if self.state.update == 4:
+            raise KeyboardInterrupt
+        note(self, report)
+
+    monkeypatch.setattr(Monitor, "note", dying)
+    with pytest.raises(KeyboardInterrupt):
+        train(adapted("killed"))
+    monkeypatch.setattr(Monitor, "note", note)
+    again = adapted("killed")
+    updates: list[int] = []
+    run = Updater.run
+    monkeypatch.setattr(
+        Updater, "run", lambda self, update: updates.append(update) or run(self, update)
+    )
+    train(again)
+    assert updates == [4, 5]
+    for name, value in whole.model.state_dict().items():
+        assert torch.equal(value, again.model.state_dict()[name]), name
+
+
+def test_micro_batches_and_chunks_leave_the_loss(tmp_path: Path) -> None:
+    losses = []
+    for name, runtime in (
+        ("usual", {}),
+        ("one", {"batch_tokens": 1}),
+        ("micro", {"candidate_micro_batch": 1}),
+    ):
+        state = train(task_of("qwen3", tmp_path / name, runtime))
+        losses.append([row["loss"] for row in state.history])
+    assert losses[1] == pytest.approx(losses[0], rel=2e-5)
+    assert losses[2] == pytest.approx(losses[0], rel=2e-5)
+
+
+def test_two_processes_train_an_adapter_as_one_does(tmp_path: Path) -> None:
+    def adapted(name: str) -> ContrastiveTask:
+        task = task_of("qwen2", tmp_path / name, {"batch_tokens": 1}, anchor="base")
+        task.generator = None
+        Adapter(task.model, LORA, 0, "training.lora")
+        return task
+
+    one, two = adapted("one"), adapted("two")
+    train(one)
+    weights = on_two_processes(two)
+    curves = [task.history_file.read_text().splitlines() for task in (one, two)]
+    assert curves[0][0] == curves[1][0]
+    for left, right in zip(*(lines[1:] for lines in curves), strict=True):
+        numbers = [[float(cell) for cell in line.split(",") if cell] for line in (left, right)]
+        assert numbers[1] == pytest.approx(numbers[0], rel=1e-4, abs=1e-6)
+    for name, value in one.model.state_dict().items():
+        torch.testing.assert_close(weights[name], value, rtol=1e-3, atol=1e-4)

@@ -1,0 +1,140 @@
+"""Every way to train, on one loop: adapters, anchors, elected targets, unlabelled documents."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import torch
+from tiny_models import tiny_bart
+from training_helpers import tables
+
+from brido.errors import BridoError
+from brido.likelihood import candidate_log_likelihood
+from brido.models.lora import Adapter
+from brido.settings import LoraSettings
+from brido.training import anchor
+from brido.training.contrastive import ContrastiveTask
+from brido.training.documents import RankedDocuments
+from brido.training.loop import train
+from brido.training.monitor import Monitor
+
+MakeTask = Callable[..., ContrastiveTask]
+LORA = LoraSettings(rank=2, alpha=4.0, dropout=0.1)
+
+
+class Killed(BaseException):
+    """Stands for kill -9: nothing catches it."""
+
+
+def with_adapter(make_task: MakeTask, *arguments: object, **changes: object) -> ContrastiveTask:
+    task = make_task(*arguments, **changes)
+    Adapter(task.model, LORA, seed=0, key="training.lora")
+    return task
+
+
+def kill_at(monkeypatch: pytest.MonkeyPatch, update: int) -> None:
+    note = Monitor.note
+
+    def dying(self: Monitor, report: object) -> None:
+        if self.state.update == update:
+            raise Killed
+        note(self, report)
+
+    monkeypatch.setattr(Monitor, "note", dying)
+
+
+@pytest.mark.parametrize("anchored", [None, "base"])
+def test_an_adapter_is_all_that_a_state_holds_and_resumes_to_the_same_bits(
+    make_task: MakeTask, monkeypatch: pytest.MonkeyPatch, anchored: str | None
+) -> None:
+    whole = with_adapter(make_task, "whole", anchor=anchored)
+    start = {name: value.clone() for name, value in whole.model.state_dict().items()}
+    train(whole)
+    kill_at(monkeypatch, 6)
+    often = {"checkpoint_minutes": 1e-9}
+    with pytest.raises(Killed):
+        train(with_adapter(make_task, "killed", runtime=often, anchor=anchored))
+    monkeypatch.undo()
+    again = with_adapter(make_task, "killed", runtime=often, anchor=anchored)
+    content = torch.load(again.folder / "state.pt", weights_only=True)
+    assert content["run"]["update"] == 5
+    assert all("lora_" in name for name in content["model"])
+    train(again)
+    trained = again.model.state_dict()
+    for name, value in whole.model.state_dict().items():
+        assert torch.equal(value, trained[name]), name
+        assert torch.equal(value, start[name]) != ("lora_" in name), name
+    # And from what is kept of the finished run.
+    third = with_adapter(make_task, "killed", anchor=anchored)
+    train(third)
+    for name, value in third.model.state_dict().items():
+        assert torch.equal(value, trained[name]), name
+    assert [file.name for file in third.folder.iterdir()] == ["finished.pt"]
+
+
+def test_the_anchor_is_the_bases_likelihood_of_every_text(make_task: MakeTask) -> None:
+    task = make_task(anchor="base", gamma=3.0, margin=0.5, epochs=1, runtime={"batch_tokens": 300})
+    base = tiny_bart().eval()
+    train(task)
+    assert set(task._anchors) == {document.id for document in task.documents}
+    for document in task.documents:
+        batch = task.batches.batch([document])
+        expected = candidate_log_likelihood(
+            base, batch.sources.ids, batch.sources.mask, batch.targets.ids, 1.0,
+            batch.targets.lengths,
+        )[0]  # fmt: skip
+        torch.testing.assert_close(
+            torch.tensor(task._anchors[document.id]), expected.detach(), rtol=1e-5, atol=1e-6
+        )
+
+
+def test_the_anchored_loss_starts_at_the_margins(make_task: MakeTask) -> None:
+    """f - f_base is 0 for the base, so of the first loss the margins alone are left."""
+    task = make_task(anchor="base", margin=0.5, reduction="sum", epochs=1)
+    expected = 0.0
+    for index in task.plan.indices(1):
+        scores = task.documents[index].scores
+        gaps = [a - b for place, a in enumerate(scores) for b in scores[place + 1 :]]
+        expected += 0.5 * sum(gaps) / len(task.plan.indices(1))
+    state = train(task)
+    assert state.history[0]["contrastive"] == pytest.approx(expected, rel=1e-4)
+
+
+def test_a_killed_anchor_goes_on(make_task: MakeTask, monkeypatch: pytest.MonkeyPatch) -> None:
+    counts: list[int] = []
+    save = anchor.save_tensors
+
+    def dying(found: dict, file: Path) -> None:
+        save(found, file)
+        counts.append(len(found))
+        if len(counts) == 2:
+            raise Killed
+
+    monkeypatch.setattr(anchor, "save_tensors", dying)
+    runtime = {"batch_tokens": 1, "checkpoint_minutes": 1e-9}
+    with pytest.raises(Killed):
+        train(make_task("killed", runtime=runtime, anchor="base", epochs=1))
+    again = make_task("killed", runtime=runtime, anchor="base", epochs=1)
+    train(again)
+    assert counts[:3] == [1, 2, 3]
+    assert counts[-1] == len(again.documents)
+    whole = make_task("whole", runtime=runtime, anchor="base", epochs=1)
+    train(whole)
+    assert whole._anchors == again._anchors
+
+
+def unlabelled(task: ContrastiveTask) -> None:
+    """Take every reference away."""
+    corpus, candidates, scores = tables(18)
+    bare = corpus.set_column(2, "summary", [[None] * len(corpus)])
+    task.documents = RankedDocuments(bare, candidates, scores)
+
+
+def test_without_references_the_elected_is_taught(make_task: MakeTask) -> None:
+    bare, elected = make_task("bare"), make_task("elected", cross_entropy="elected")
+    unlabelled(bare)
+    assert train(bare).history == train(elected).history
+    refused = make_task("gold", gold_weight=1.0)
+    unlabelled(refused)
+    with pytest.raises(BridoError, match="18 documents have no reference"):
+        train(refused)

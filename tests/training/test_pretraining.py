@@ -1,0 +1,282 @@
+"""Training from scratch: a checkpoint like any other, learning, and kills that cost nothing."""
+
+import json
+import random
+import shutil
+from pathlib import Path
+
+import pytest
+import torch
+from transformers import AutoModelForSeq2SeqLM, AutoTokenizer
+
+from brido.corpus.world import documents
+from brido.errors import BridoError
+from brido.models import LanguageModel
+from brido.models.corpus_tokenizer import BOS, EOS, PAD, learn_tokenizer, tokenizer_of
+from brido.models.decoder_only import DecoderOnly
+from brido.models.embedded import build_model
+from brido.models.family import padded
+from brido.settings import (
+    EmbeddedLlama,
+    EmbeddedSettings,
+    ReadingSettings,
+    RuntimeSettings,
+    WorldSettings,
+)
+from brido.training import pretraining
+from brido.training.monitor import Monitor
+from brido.training.pretraining import (
+    PairBatch,
+    PromptStep,
+    encode,
+    epoch_batches,
+    train_embedded,
+)
+from brido.training.update import Updater
+
+SMALL = EmbeddedSettings(
+    d_model=32, ffn_dim=32, attention_heads=2, encoder_layers=1, epochs=2, batch_size=8,
+    learning_rate=5e-3, vocabulary_size=3000, max_source_tokens=128, max_summary_tokens=48,
+)  # fmt: skip
+
+
+# Random enough that a wrong random state would show.
+RANDOM = SMALL.model_copy(update={"dropout": 0.2, "epochs": 2})
+FILES = ("model.safetensors", "tokenizer.json", "tokenizer_config.json", "generation_config.json")
+
+
+class Killed(BaseException):
+    """Stands for kill -9: nothing catches it."""
+
+
+@pytest.fixture(scope="module")
+def pairs():
+    return [(row["document"], row["summary"]) for row in documents(WorldSettings(), "train", 240)]
+
+
+def run(pairs, folder: Path, runtime: dict | None = None, settings=SMALL) -> dict:
+    """Train into `folder`/model with work in `folder`/work."""
+    (folder / "model").mkdir(parents=True, exist_ok=True)
+    runtime = RuntimeSettings(device="cpu", **(runtime or {}))
+    return train_embedded("base", pairs, settings, folder / "model", folder / "work", runtime)
+
+
+@pytest.fixture(scope="module")
+def trained(pairs, tmp_path_factory):
+    torch.set_num_threads(1)
+    folder = tmp_path_factory.mktemp("tiny")
+    found = run(pairs, folder)
+    return folder / "model", found
+
+
+def assert_same_files(left: Path, right: Path) -> None:
+    for name in FILES:
+        assert (left / name).read_bytes() == (right / name).read_bytes(), name
+
+
+def test_it_is_a_checkpoint_like_any_other(trained, pairs):
+    folder, found = trained
+    model = AutoModelForSeq2SeqLM.from_pretrained(folder, dtype=torch.float32)
+    tokenizer = AutoTokenizer.from_pretrained(folder)
+    assert model.config.model_type == "bart"
+    assert model.config.vocab_size == len(tokenizer) == found["vocabulary"]
+    settings = json.loads((folder / "generation_config.json").read_text())
+    assert settings["decoder_start_token_id"] == EOS
+    assert settings["forced_bos_token_id"] == BOS
+    assert (settings["num_beams"], settings["max_length"]) == (SMALL.num_beams, 48)
+    inputs = tokenizer([pairs[0][0]], return_tensors="pt")
+    output = model.generate(input_ids=inputs["input_ids"], max_length=10)
+    assert output[0, :2].tolist() == [EOS, BOS]
+
+
+def test_training_learns(trained, pairs):
+    _, found = trained
+    assert (found["pairs"], found["steps"]) == (240, 60)
+    # Guessing every token evenly costs log(vocabulary), about 7.1.
+    assert found["loss"] < 5.6
+
+
+def test_equal_seeds_make_equal_files(pairs, tmp_path):
+    for name in ("one", "two"):
+        run(pairs[:48], tmp_path / name)
+    assert_same_files(tmp_path / "one/model", tmp_path / "two/model")
+
+
+def plain_loop(pairs, settings: EmbeddedSettings) -> dict[str, torch.Tensor]:
+    """The same training as anybody would write it, from the first epoch to the last."""
+    learned = learn_tokenizer(
+        (text for pair in pairs for text in pair), settings.tokenizer, settings.vocabulary_size
+    )
+    tokenizer = tokenizer_of(learned, settings.max_source_tokens)
+    torch.manual_seed(settings.seed)
+    model = build_model(settings, tokenizer).train()
+    examples = encode(model, tokenizer, pairs, settings)
+    steps = settings.epochs * -(-len(examples) // settings.batch_size)
+    warmup = max(1, round(0.05 * steps))
+    optimizer = torch.optim.AdamW(model.parameters(), settings.learning_rate, weight_decay=0.01)
+    schedule = torch.optim.lr_scheduler.LambdaLR(
+        optimizer, lambda step: min((step + 1) / warmup, max(0.0, 1 - step / steps))
+    )
+    generator = random.Random(settings.seed)
+    for _ in range(settings.epochs):
+        lengths = [len(source) for source, _ in examples]
+        for batch in epoch_batches(lengths, settings.batch_size, generator):
+            sources = padded([examples[index][0] for index in batch], PAD)
+            labels = padded([examples[index][1] for index in batch], PAD)
+            start = torch.full_like(labels[:, :1], EOS)
+            logits = model(
+                input_ids=sources,
+                attention_mask=(sources != PAD).long(),
+                decoder_input_ids=torch.cat([start, labels[:, :-1]], dim=1),
+                use_cache=False,
+            ).logits
+            loss = torch.nn.functional.cross_entropy(
+                logits.flatten(0, 1), labels.flatten(), ignore_index=PAD,
+                label_smoothing=settings.label_smoothing,
+            )  # fmt: skip
+            optimizer.zero_grad(set_to_none=True)
+            loss.backward()
+            torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+            optimizer.step()
+            schedule.step()
+    return model.state_dict()
+
+
+def test_it_is_what_a_plain_loop_trains_bit_for_bit(pairs, tmp_path):
+    few = pairs[:75]
+    run(few, tmp_path)
+    model = AutoModelForSeq2SeqLM.from_pretrained(tmp_path / "model", dtype=torch.float32)
+    expected = plain_loop(few, SMALL)
+    for name, value in model.state_dict().items():
+        assert torch.equal(value, expected[name]), name
+
+
+def test_killed_again_and_again_it_gets_further_and_ends_in_the_same_bytes(
+    pairs, tmp_path, monkeypatch
+):
+    few, note = pairs[:48], Monitor.note
+    run(few, tmp_path / "undisturbed", settings=RANDOM)
+    reached: list[int] = []
+
+    def dying(self: Monitor, report: object) -> None:
+        if reached.append(self.state.update) is None and len(reached) % 5 == 0:
+            raise Killed
+        note(self, report)
+
+    monkeypatch.setattr(Monitor, "note", dying)
+    often = {"checkpoint_minutes": 1e-9}
+    for _ in range(2):
+        with pytest.raises(Killed):
+            run(few, tmp_path / "killed", often, RANDOM)
+    monkeypatch.setattr(Monitor, "note", note)
+    assert reached == [1, 2, 3, 4, 5, 5, 6, 7, 8, 9]
+    monkeypatch.setattr(pretraining, "learn_tokenizer", None)  # that too is kept
+    found = run(few, tmp_path / "killed", often, RANDOM)
+    assert found["steps"] == 12
+    assert_same_files(tmp_path / "killed/model", tmp_path / "undisturbed/model")
+
+
+def test_what_was_trained_once_is_there_again_in_the_same_bytes(
+    trained, pairs, tmp_path, monkeypatch
+):
+    folder, found = trained
+    shutil.copytree(folder.parent / "work", tmp_path / "work")
+    monkeypatch.setattr(Updater, "run", None)
+    assert run(pairs, tmp_path) == found
+    assert_same_files(tmp_path / "model", folder)
+
+
+def test_a_loss_that_is_no_number_stops_and_says_why(pairs, tmp_path):
+    wild = SMALL.model_copy(update={"learning_rate": 1e30})
+    with pytest.raises(BridoError, match=r"diverged: the (loss|gradient) of update \d") as error:
+        run(pairs[:48], tmp_path, settings=wild)
+    assert "Lower checkpoints.base.embedded.learning_rate" in str(error.value)
+    assert not list((tmp_path / "model").iterdir())
+
+
+def test_weights_that_the_last_update_ruined_are_noticed(pairs, tmp_path, monkeypatch):
+    step = torch.optim.AdamW.step
+
+    def ruining(self, *arguments):
+        step(self, *arguments)
+        self.param_groups[0]["params"][0].data.fill_(torch.nan)
+
+    monkeypatch.setattr(torch.optim.AdamW, "step", ruining)
+    with pytest.raises(BridoError, match="the last update made weights that are no numbers"):
+        run(pairs[:8], tmp_path, settings=SMALL.model_copy(update={"epochs": 1}))
+
+
+def test_an_epoch_has_every_example_once():
+    lengths = [index % 7 + 1 for index in range(101)]
+    batches = epoch_batches(lengths, 8, random.Random(0))
+    assert sorted(index for batch in batches for index in batch) == list(range(101))
+    assert max(map(len, batches)) == 8
+
+
+def test_bad_input_is_named(pairs, tmp_path):
+    with pytest.raises(BridoError, match="empty"):
+        run([], tmp_path)
+    huge = SMALL.model_copy(update={"d_model": 2**20})
+    with pytest.raises(BridoError, match=r"needs .* GiB, this machine has .* GiB: lower d_model"):
+        run(pairs, tmp_path, settings=huge)
+
+
+LLAMA = EmbeddedLlama(
+    architecture="llama", d_model=32, ffn_dim=32, attention_heads=2, layers=2, epochs=2,
+    batch_size=8, learning_rate=5e-3, vocabulary_size=3000, max_source_tokens=128,
+    max_summary_tokens=48, num_beams=2,
+)  # fmt: skip
+
+
+READING = ReadingSettings(max_source_tokens=128)
+
+
+@pytest.fixture(scope="module")
+def llama(pairs, tmp_path_factory) -> Path:
+    torch.set_num_threads(1)
+    folder = tmp_path_factory.mktemp("llama")
+    found = run(pairs, folder, settings=LLAMA)
+    assert found["loss"] < 6.5  # of 8, the logarithm of the vocabulary
+    return folder / "model"
+
+
+def test_a_llama_is_a_checkpoint_like_any_other(llama, pairs):
+    language = LanguageModel.load(llama, READING)
+    assert isinstance(language.family, DecoderOnly)
+    document, summary = pairs[0]
+    sources = language.read([document])
+    assert (int(sources.ids[0, 0]), int(sources.ids[0, -1])) == (BOS, EOS)
+    assert language.text(sources.ids) == [document]
+    targets = language.write([[summary]], sources, limit=48)
+    assert int(targets.ids[0, 0, -1]) == EOS
+    assert language.text(targets.ids[0, :, 1:]) == [summary]
+    assert language.family.special(language.model).ends == (EOS,)
+    assert language.model.generation_config.max_new_tokens == 48
+
+
+def test_a_llama_learns_from_what_it_will_read_and_write(llama, pairs):
+    language = LanguageModel.load(llama, READING)
+    examples = encode(language.model, language.tokenizer, pairs[:5], LLAMA)
+    sources = language.read([document for document, _ in pairs[:5]])
+    targets = language.write([[summary] for _, summary in pairs[:5]], sources, limit=48)
+    for place, (source, labels) in enumerate(examples):
+        assert source == sources.ids[place][sources.mask[place].bool()].tolist()
+        length = targets.lengths[place, 0]
+        assert [source[-1], *labels] == targets.ids[place, 0, : 1 + length].tolist()
+
+
+def test_the_loss_of_a_llama_is_the_cross_entropy_behind_its_prompts(llama, pairs):
+    language = LanguageModel.load(llama, READING)
+    examples = encode(language.model, language.tokenizer, pairs[:4], LLAMA)
+    batch = PairBatch(*(padded(rows, PAD) for rows in zip(*examples, strict=True)))
+    scores, targets = [], []
+    for source, labels in examples:
+        whole = torch.tensor([source + labels])
+        logits = language.model(input_ids=whole).logits[0]
+        scores.append(logits[len(source) - 1 : -1])
+        targets += labels
+    expected = torch.nn.functional.cross_entropy(
+        torch.cat(scores), torch.tensor(targets), label_smoothing=0.1
+    )
+    found = PromptStep(language.model, 0.1)(batch)
+    torch.testing.assert_close(found.loss, expected, rtol=1e-5, atol=1e-5)

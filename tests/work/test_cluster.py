@@ -1,0 +1,191 @@
+"""Workers on a Ray cluster of two nodes: the bytes of any other engine, whatever dies."""
+
+import os
+import subprocess
+import sys
+import time
+from functools import partial
+from pathlib import Path
+from threading import Thread
+
+import pytest
+from toy_workers import UNITS, Toy, behave, complain, die_always, die_once, fail, maker
+
+from brido.errors import BridoError
+from brido.settings import RuntimeSettings
+from brido.tables import DECODED
+from brido.work import Shards, Workers, run
+from brido.work.settings import RayRuntime
+from brido.work.workers import core_workers, model_workers
+
+ALL = range(len(UNITS))
+RAY = Workers(ray=RayRuntime())
+
+
+def contents(shards):
+    return [shards.path(index).read_bytes() for index in ALL]
+
+
+@pytest.fixture
+def work(tmp_path, monkeypatch):
+    monkeypatch.setenv("BRIDO_WORK", str(tmp_path / "work"))
+    return tmp_path
+
+
+@pytest.fixture
+def expected(work):
+    """The shards of one worker here."""
+    shards = Shards("expected", "key", DECODED)
+    folder = work / "expected"
+    folder.mkdir()
+    run(shards, UNITS, maker(folder))
+    return contents(shards)
+
+
+@pytest.fixture(scope="module")
+def cluster():
+    """Two nodes with a processor each."""
+    ray = pytest.importorskip("ray", reason="pip install ray")
+    from ray.cluster_utils import Cluster
+
+    # Nodes find the workers of these tests as the driver does.
+    monkeypatch = pytest.MonkeyPatch()
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join(filter(None, sys.path)))
+    monkeypatch.setenv("RAY_USAGE_STATS_ENABLED", "0")
+    nodes = _two_nodes(Cluster)
+    ray.init(address=nodes.address, log_to_driver=False, logging_level="ERROR")
+    yield nodes
+    ray.shutdown()
+    nodes.shutdown()
+    monkeypatch.undo()
+
+
+def _two_nodes(cluster, attempts=3):
+    """On a busy machine a node may take longer to start than Ray waits."""
+    try:
+        nodes = cluster(initialize_head=True, head_node_args={"num_cpus": 1})
+        nodes.add_node(num_cpus=1)
+    except Exception:
+        if attempts == 1:
+            raise
+        return _two_nodes(cluster, attempts - 1)
+    return nodes
+
+
+def test_runtime_says_who_works():
+    here, there = RuntimeSettings(threads=3, device="cpu"), RuntimeSettings(engine="ray", workers=5)
+    assert model_workers(here) == Workers(["cpu"])
+    assert core_workers(here, threads=True) == Workers(["cpu"] * 3, threads=True)
+    assert model_workers(there) == Workers(("auto",), ray=RayRuntime(), number=5, with_model=True)
+    assert core_workers(there, threads=True) == Workers(ray=RayRuntime(), number=5)
+
+
+def test_without_ray_there_is_a_sentence_and_nobody_else_needs_it(work, monkeypatch):
+    monkeypatch.setitem(sys.modules, "ray", None)
+    with pytest.raises(BridoError, match=r"needs Ray: pip install 'brido\[ray\]'"):
+        run(Shards("toy", "key", DECODED), UNITS, maker(work), RAY)
+    run(Shards("toy", "key", DECODED), UNITS, maker(work))
+
+
+def test_nothing_imports_ray_unasked():
+    code = "import sys, brido.config, brido.work, brido.candidates.sources, stages.pairwise\n"
+    code += "sys.exit('ray' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+@pytest.mark.slow
+def test_the_bytes_are_those_of_one_worker_here(cluster, work, expected):
+    shards = Shards("toy", "key", DECODED)
+    run(shards, UNITS, maker(work), RAY)
+    assert contents(shards) == expected
+    assert len({path.read_text() for path in work.glob("did-*")}) == 2, "both nodes worked"
+
+
+@pytest.mark.slow
+def test_a_worker_that_dies_is_started_again(cluster, work, expected):
+    shards = Shards("toy", "key", DECODED)
+    run(shards, UNITS, maker(work, die_once), RAY)
+    assert (work / "died").exists()
+    assert contents(shards) == expected
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("mischief", "sentence"),
+    [
+        (complain, "row 12 is no good:\n  - at all"),
+        (fail, r"a worker of the cluster failed, see above; finished shards are kept"),
+        (die_always, r"died 4 times \(memory ran out, or somebody ended it\); finished shards are"),
+    ],
+)
+def test_what_goes_wrong_is_a_sentence_and_shards_are_kept(
+    cluster, work, expected, capfd, mischief, sentence
+):
+    shards = Shards("toy", "key", DECODED)
+    with pytest.raises(BridoError, match=sentence):
+        run(shards, UNITS, maker(work, mischief), RAY)
+    assert ("ZeroDivisionError: a programming error" in capfd.readouterr().err) == (
+        mischief is fail
+    )
+    done = [index for index in ALL if shards.done(index)]
+    assert 0 < len(done) < len(UNITS)
+    run(shards, UNITS, maker(work), RAY)
+    assert contents(shards) == expected
+
+
+@pytest.mark.slow
+def test_a_worker_that_nobody_has_room_for(cluster, work):
+    with pytest.raises(BridoError, match=r"asks for CPU 64, and the whole cluster has CPU 2,"):
+        large = Workers(ray=RayRuntime(num_cpus=64.0))
+        run(Shards("toy", "key", DECODED), UNITS, maker(work), large)
+
+
+class Reading:
+    """Says what stands in a file that it knows by a relative path."""
+
+    def __init__(self, path, device, advance):
+        self._path = path
+
+    def __call__(self, unit):
+        assert not Path("shared").exists(), "the driver's folder is out of sight"
+        text = self._path.read_text()
+        return [{"id": str(row), "summary": text, "score": 0.0} for row in unit], {}
+
+
+@pytest.mark.slow
+def test_files_travel_where_none_are_shared(cluster, work, monkeypatch):
+    monkeypatch.chdir(work)
+    Path("shared").mkdir()
+    path = Path("shared/table.txt")
+    path.write_text("seen")
+    shards = Shards("toy", "key", DECODED)
+    run(shards, UNITS, partial(Reading, path), Workers(ray=RayRuntime(shared_files=False)))
+    rows = [row for batch in shards.read(ALL) for row in batch.to_pylist()]
+    assert {row["summary"] for row in rows} == {"seen"}
+
+
+class Slow(Toy):
+    """Takes its time."""
+
+    def __call__(self, unit):
+        time.sleep(0.5)
+        return super().__call__(unit)
+
+
+@pytest.mark.slow
+def test_a_node_that_is_lost_in_the_middle(cluster, work, expected):
+    """The last test of this cluster: one node is left, with room for one worker."""
+    (lost,) = cluster.worker_nodes
+    shards = Shards("toy", "key", DECODED)
+
+    def end_node():
+        deadline = time.monotonic() + 60
+        while sum(map(shards.done, ALL)) < 3 and time.monotonic() < deadline:
+            time.sleep(0.05)
+        cluster.remove_node(lost, allow_graceful=False)
+
+    thread = Thread(target=end_node)
+    thread.start()
+    run(shards, UNITS, partial(Slow, work, behave), RAY)
+    thread.join()
+    assert contents(shards) == expected

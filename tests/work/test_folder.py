@@ -1,0 +1,95 @@
+"""The lock on a stage's work: a second process is refused by name, a dead one's lock is free."""
+
+import multiprocessing
+import os
+import subprocess
+import sys
+
+import pytest
+
+from brido.errors import BridoError
+from brido.tables import DECODED
+from brido.work.folder import leave, take, work_root
+from brido.work.shards import Shards
+
+HOLDER = """
+import sys
+from pathlib import Path
+from brido.work.folder import take
+take(Path(sys.argv[1]))
+print("at work", flush=True)
+sys.stdin.read()
+"""
+
+
+@pytest.fixture(autouse=True)
+def _work(tmp_path, monkeypatch):
+    monkeypatch.setenv("BRIDO_WORK", str(tmp_path / "work"))
+
+
+@pytest.fixture
+def orphan():
+    """A process that holds the work folder of stage train, under other settings."""
+    process = subprocess.Popen(
+        [sys.executable, "-c", HOLDER, str(work_root() / "train" / "other")],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stdout.readline() == "at work\n"
+    yield process
+    process.kill()
+    process.communicate()
+
+
+def test_a_second_process_is_refused_by_name_and_removes_nothing(orphan):
+    kept = work_root() / "train" / "other" / "state.pt"
+    kept.write_text("hours of work")
+    with pytest.raises(
+        BridoError, match=rf"^process {orphan.pid} is at work .*`kill {orphan.pid}`"
+    ):
+        take(work_root() / "train" / "mine")
+    with pytest.raises(BridoError, match=f"process {orphan.pid} "):
+        Shards("train", "mine", DECODED)
+    assert kept.is_file()
+    take(work_root() / "generate" / "mine")  # another stage is nobody's
+    leave(work_root() / "generate" / "mine")
+
+
+def test_the_lock_of_a_dead_process_is_taken_over(orphan):
+    orphan.kill()
+    orphan.wait()
+    take(work_root() / "train" / "mine")
+    assert not (work_root() / "train" / "other").exists()
+    leave(work_root() / "train" / "mine")
+    assert not (work_root() / "train" / "mine").exists()
+
+
+def _try(folder, answers):
+    try:
+        take(folder)
+    except BridoError as error:
+        answers.put(str(error))
+    else:
+        answers.put("taken")
+
+
+def test_a_process_may_start_again_and_others_only_when_it_has_left():
+    folder = work_root() / "train" / "mine"
+    take(folder)
+    take(folder)
+    context = multiprocessing.get_context("spawn")
+    for expected in (f"process {os.getpid()} ", "taken"):
+        answers = context.Queue()
+        other = context.Process(target=_try, args=(folder, answers))
+        other.start()
+        assert answers.get().startswith(expected)
+        other.join()
+        leave(folder)
+
+
+def test_a_place_that_cannot_hold_work_is_named(tmp_path, monkeypatch):
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("BRIDO_WORK", str(tmp_path / "file"))
+    with pytest.raises(BridoError, match=r"file/train/key cannot be made.*BRIDO_WORK"):
+        take(work_root() / "train" / "key")
