@@ -17,9 +17,9 @@ from brido.progress import say
 from brido.work.folder import work_root
 from experiments.curves import draw_curves
 from experiments.grids import Experiment, load_experiments
+from experiments.paper_tables import filled_tables
 from experiments.render import terminal
 from experiments.runs import Run, read_runs, same_params
-from experiments.tables import filled_tables
 
 CURVES = Path("metrics/sweep")
 

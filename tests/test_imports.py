@@ -34,7 +34,7 @@ ROOMS = {
     "atomic": ("files and folders that appear whole or not at all", "errors"),
     "text": ("clean-up and sentences", "errors"),
     "device": ("devices, threads and number types", "errors"),
-    "hub": ("the hub's failures, a sentence each", "errors"),
+    "hub_errors": ("the hub's failures, a sentence each", "errors"),
     "store": ("answers kept for good, SQLite", "errors"),
     "json_lines": ("JSON that anybody wrote", "errors"),
     "readers": ("rows of anybody's files", "errors json_lines"),
@@ -53,7 +53,7 @@ ROOMS = {
     ),
     "corpus": (
         "documents and references: embedded world, hub, files",
-        "atomic errors home hub json_lines progress readers section tables text",
+        "atomic errors home hub_errors json_lines progress readers section tables text",
     ),
     "similarity": (
         "candidates and references joined and compared",
@@ -62,11 +62,11 @@ ROOMS = {
     "pairs": ("votes as pairs of candidates", "errors tables"),
     "models": (
         "what a language model is: families, checkpoints, the embedded one",
-        "arguments atomic device errors home hub lazy section",
+        "arguments atomic device errors home hub_errors lazy section",
     ),
     "support": (
         "does the source support a text, and does the vote know?",
-        "atomic bootstrap consensus corpus device errors home hub models progress section "
+        "atomic bootstrap consensus corpus device errors home hub_errors models progress section "
         "similarity store tables text work",
     ),
     "search": ("token by token over logits", "compiling errors lazy models section"),
@@ -107,7 +107,7 @@ IMPURE_ROOMS = {
     "atomic",
     "config",
     "home",
-    "hub",
+    "hub_errors",
     "progress",
     "settings",
     "store",
@@ -119,7 +119,7 @@ MAY_READ = {ROOT / "brido" / "rouge" / "vectors.py": {"pathlib"}}
 # What every stage uses to read, write and speak. Results do not depend on it, so a changed error
 # message does not retrain a model: dvc.yaml leaves it out. Sections too: their values are params.
 PLUMBING = {
-    "errors", "arguments", "lazy", "section", "home", "progress", "atomic", "device", "hub",
+    "errors", "arguments", "lazy", "section", "home", "progress", "atomic", "device", "hub_errors",
     "store", "readers", "json_lines", "tables", "work", "settings", "config", "compiling", "base",
 }  # fmt: skip
 # The metrics are imported by name: by whoever measures, for their code, and by whoever shows

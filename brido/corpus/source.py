@@ -28,7 +28,7 @@ class Source(Protocol):
 def open_source(settings: DataSettings) -> Source:
     """The source that `data.source` names; BridoError where it cannot be reached or read."""
     if settings.source == "hub":
-        from brido.corpus.hub import HubSource
+        from brido.corpus.hub_datasets import HubSource
 
         return HubSource(settings.hub)
     if settings.source == "files":

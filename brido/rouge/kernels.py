@@ -10,7 +10,7 @@ from numba import njit
 
 from brido.rouge.bitcounts import padded
 from brido.rouge.ngrams import count_common, ngram_bits
-from brido.rouge.sentences import subsequence_lengths, summary_hits
+from brido.rouge.subsequence_hits import subsequence_lengths, summary_hits
 from brido.rouge.tokens import find_tokens, intern
 from brido.rouge.vectors import ROOM, entry
 

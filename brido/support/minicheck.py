@@ -22,7 +22,7 @@ import torch
 from brido.device import computing_device, inference_dtype
 from brido.errors import BridoError, first_line
 from brido.home import user_path
-from brido.hub import hub_errors
+from brido.hub_errors import hub_errors
 from brido.models.loading import pretrained
 from brido.progress import MakeProgress, quiet
 from brido.store import ResultStore

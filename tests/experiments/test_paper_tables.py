@@ -12,6 +12,7 @@ from brido.report.metrics import Estimate
 from experiments.curves import draw_curves, varied
 from experiments.layouts import dataset_of, fill, layouts_for
 from experiments.paper_numbers import ALPHA, ETA, paper_layouts
+from experiments.paper_tables import filled_tables
 from experiments.render import as_csv, latex, markdown, terminal
 from experiments.runs import (
     Run,
@@ -23,7 +24,6 @@ from experiments.runs import (
     same_params,
     stale_keys,
 )
-from experiments.tables import filled_tables
 
 INFINITY = float("inf")
 XSUM = {

@@ -1,4 +1,4 @@
-"""The paper's Tables 1 to 4 with our numbers: `python -m experiments.tables`.
+"""The paper's Tables 1 to 4 with our numbers: `python -m experiments.paper_tables`.
 
 Reads `dvc exp show`: the workspace and every experiment of the current commit. A row is filled by
 the run whose params are the workspace's but for the row's own (alpha, eta). Below each number
@@ -20,7 +20,7 @@ from experiments.runs import Run, read_runs
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Print or write the tables that the command line asks for."""
-    parser = argparse.ArgumentParser(prog="python -m experiments.tables", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m experiments.paper_tables", description=__doc__)
     # No `choices`: Python 3.11 checks them against the empty list as well.
     parser.add_argument("tables", nargs="*", type=int, metavar="1|2|3|4",
                         help="which tables (all)")  # fmt: skip

@@ -18,7 +18,7 @@ CNNDM = {
 # Tries several settings in one process and prints what each refusal says.
 ATTEMPTS = """
 import json, sys
-from brido.corpus.hub import HubSource
+from brido.corpus.hub_datasets import HubSource
 from brido.errors import BridoError
 from brido.settings import HubSettings
 for settings in json.loads(sys.argv[1]):

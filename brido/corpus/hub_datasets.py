@@ -8,7 +8,7 @@ from typing import Any
 from brido.corpus.checks import MissingId, RawRow, Unlabelled
 from brido.corpus.settings import HubSettings
 from brido.errors import BridoError, quoted, some
-from brido.hub import hub_errors
+from brido.hub_errors import hub_errors
 from brido.progress import say
 from brido.tables import CORPUS
 
@@ -29,7 +29,7 @@ class HubSource:
         """Fetch the data set (or take it from the cache) and check its columns and sizes.
 
         Raises:
-            BridoError: it cannot be fetched (see `brido.hub.hub_errors`), has no such config, split
+            BridoError: it cannot be fetched (see `brido.hub_errors`), has no such config, split
                 or column, or other numbers of rows than `expected_rows`.
         """
         self.settings = settings
