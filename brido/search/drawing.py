@@ -27,16 +27,24 @@ def draw(logits: Tensor, settings: TruncationSettings, uniforms: Tensor) -> Tens
     """
     probabilities = (logits / settings.temperature).softmax(-1)
     rules, size = list(_rules(settings)), logits.shape[1]
+    if not rules:  # nothing is left out: no order is needed, and a vocabulary is long to sort
+        return _place(probabilities.double(), uniforms)
     top, tokens = probabilities.topk(min(FIRST_LOOK, size), dim=1)
     kept = _kept(top, rules, whole=top.shape[1] == size)
     if bool(kept[:, -1].any()) and top.shape[1] < size:
         top, tokens = probabilities.sort(dim=1, descending=True)
         kept = _kept(top, rules, whole=True)
-    top = top.double()
-    total = torch.where(kept, top, 0.0).sum(1)
-    passed = (top.cumsum(1) <= (uniforms * total)[:, None]) & kept
-    place = passed.sum(1).minimum(kept.sum(1) - 1).clamp(min=0)
+    place = _place(torch.where(kept, top.double(), 0.0), uniforms)
     return tokens.gather(1, place[:, None])[:, 0]
+
+
+def _place(weights: Tensor, uniforms: Tensor) -> Tensor:
+    """Where in its row of weights [R, L] each number falls: never on a weight of 0."""
+    sums = weights.cumsum(1)
+    place = torch.searchsorted(sums, (uniforms * sums[:, -1])[:, None], right=True)[:, 0]
+    # A number that rounding took to the sum's end belongs to the last weight above 0.
+    positions = torch.arange(weights.shape[1], device=weights.device)
+    return place.minimum(torch.where(weights > 0, positions, 0).amax(1))
 
 
 def _kept(top: Tensor, rules: list[Rule], whole: bool) -> Tensor:

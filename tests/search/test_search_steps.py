@@ -229,8 +229,9 @@ def test_what_is_banned_is_never_drawn():
         assert token.item() in (3, 5)
 
 
-def test_a_row_of_nan_draws_a_token_of_the_vocabulary():
-    token = draw(torch.full((1, 40), torch.nan), SamplingSettings(top_p=0.9), torch.tensor([0.5]))
+@pytest.mark.parametrize("settings", [SamplingSettings(), SamplingSettings(top_p=0.9)])
+def test_a_row_of_nan_draws_a_token_of_the_vocabulary(settings):
+    token = draw(torch.full((1, 40), torch.nan), settings, torch.tensor([0.5]))
     assert 0 <= token.item() < 40
 
 
