@@ -20,6 +20,7 @@ from brido.models.settings import EmbeddedLlama, EmbeddedModel, EmbeddedSettings
 if TYPE_CHECKING:
     from transformers import (
         BartForConditionalGeneration,
+        GenerationConfig,
         LlamaForCausalLM,
         PreTrainedModel,
         PreTrainedTokenizerFast,
@@ -75,7 +76,7 @@ def _check_memory(settings: EmbeddedModel, vocabulary_size: int) -> None:
 
 def _llama(settings: EmbeddedLlama, vocabulary_size: int) -> "LlamaForCausalLM":
     """A Llama of these sizes with random weights, its attention's projections near identity."""
-    from transformers import GenerationConfig, LlamaConfig, LlamaForCausalLM
+    from transformers import LlamaConfig, LlamaForCausalLM
 
     config = LlamaConfig(
         vocab_size=vocabulary_size,
@@ -92,25 +93,15 @@ def _llama(settings: EmbeddedLlama, vocabulary_size: int) -> "LlamaForCausalLM":
         eos_token_id=EOS,
     )
     model = LlamaForCausalLM(config).float()
-    with torch.no_grad():
-        for layer in model.model.layers:
-            for projection in (layer.self_attn.v_proj, layer.self_attn.o_proj):
-                projection.weight.add_(torch.eye(settings.d_model))
-    model.generation_config = GenerationConfig(
-        bos_token_id=BOS,
-        pad_token_id=PAD,
-        eos_token_id=EOS,
-        max_new_tokens=settings.max_summary_tokens,
-        num_beams=settings.num_beams,
-        length_penalty=settings.length_penalty,
-        early_stopping=True,
-    )
+    for layer in model.model.layers:
+        _start_near_identity(layer.self_attn.v_proj, layer.self_attn.o_proj)
+    model.generation_config = _decoding(settings, max_new_tokens=settings.max_summary_tokens)
     return model
 
 
 def _bart(settings: EmbeddedSettings, vocabulary_size: int) -> "BartForConditionalGeneration":
     """A BART of these sizes with random weights, cross-attention's projections near identity."""
-    from transformers import BartConfig, BartForConditionalGeneration, GenerationConfig
+    from transformers import BartConfig, BartForConditionalGeneration
 
     config = BartConfig(
         vocab_size=vocabulary_size,
@@ -134,20 +125,34 @@ def _bart(settings: EmbeddedSettings, vocabulary_size: int) -> "BartForCondition
         is_encoder_decoder=True,
     )
     model = BartForConditionalGeneration(config).float()
-    with torch.no_grad():
-        for layer in model.model.decoder.layers:
-            for projection in (layer.encoder_attn.v_proj, layer.encoder_attn.out_proj):
-                projection.weight.add_(torch.eye(settings.d_model))
-    model.generation_config = GenerationConfig(
-        bos_token_id=BOS,
-        pad_token_id=PAD,
-        eos_token_id=EOS,
+    for layer in model.model.decoder.layers:
+        _start_near_identity(layer.encoder_attn.v_proj, layer.encoder_attn.out_proj)
+    model.generation_config = _decoding(
+        settings,
         decoder_start_token_id=EOS,
         forced_bos_token_id=BOS,
         forced_eos_token_id=EOS,
         max_length=settings.max_summary_tokens,
+    )
+    return model
+
+
+@torch.no_grad()
+def _start_near_identity(*projections: torch.nn.Linear) -> None:
+    for projection in projections:
+        projection.weight.add_(torch.eye(projection.in_features))
+
+
+def _decoding(settings: EmbeddedModel, **further: int) -> "GenerationConfig":
+    """How the model decodes where nobody says otherwise."""
+    from transformers import GenerationConfig
+
+    return GenerationConfig(
+        bos_token_id=BOS,
+        pad_token_id=PAD,
+        eos_token_id=EOS,
         num_beams=settings.num_beams,
         length_penalty=settings.length_penalty,
         early_stopping=True,
+        **further,
     )
-    return model
