@@ -1,0 +1,141 @@
+"""The evidence's tables in Markdown, with 95 % bootstrap intervals over seeds and documents."""
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from experiments.evidence.chain import BEAMS
+from experiments.evidence.records import Row
+from experiments.study.table import interval
+
+# What a table calls them; the others by their own names. A number of documents or candidates is a
+# point of the picture.
+LABELS = {
+    "reference": "reference",
+    "base": "base",
+    "elected": "elected by the vote, nothing tuned",
+    "elected by the reference": "elected by the reference, nothing tuned",
+    "tuned": "tuned on the vote alone (alpha 0)",
+    "half": "tuned, half of the vote the reference's (alpha N-1)",
+    "brio": "tuned on the references' order (BRIO)",
+    "mle": "the same steps without a ranking (MLE)",
+    "probability": "tuned, votes weighted by probability",
+}
+GREEDY = "greedy"
+
+
+def main_tables(rows: Sequence[Row]) -> list[str]:
+    """A table a setting: every system, decoded in every way."""
+    return [_main_table(rows, name) for name in dict.fromkeys(row.setting for row in rows)]
+
+
+def _main_table(rows: Sequence[Row], setting: str) -> str:
+    own = [row for row in rows if row.setting == setting]
+    base = _chosen(own, "base", GREEDY)
+    lines = [
+        f"**{setting}**: {len(base)} seeds x {len(base[0].flags):,} test documents",
+        "",
+        "| system | decoded | unsupported | minus base | mentions per 100 words | words "
+        "| ROUGE-1/2 | at base's length, minus base | minus base at its length |",
+        "|---" * 9 + "|",
+    ]
+    for system, label in LABELS.items():
+        for decoding in dict.fromkeys(row.decoding for row in own if row.system == system):
+            if " at " in decoding:
+                continue
+            found = _chosen(own, system, decoding)
+            compared = _chosen(own, "base", decoding or GREEDY)
+            words, r1, r2 = (
+                float(np.mean([getattr(row, key) for row in found]))
+                for key in ("words", "r1", "r2")
+            )
+            matched = ["", ""]
+            if decoding == BEAMS and system not in ("base", "reference"):
+                matched = [
+                    difference(_chosen(own, system, f"{BEAMS} at base's length"), compared),
+                    difference(found, _chosen(own, "base", f"{BEAMS} at {system}'s length")),
+                ]
+            cells = [
+                label,
+                decoding,
+                share(found),
+                "" if system == "base" else difference(found, compared),
+                f"{_per_100_words(found):.2f}",
+                f"{words:.1f}",
+                "" if system == "reference" else f"{r1:.1f}/{r2:.1f}",
+                *matched,
+            ]
+            lines.append(f"| {' | '.join(cells)} |")
+    return "\n".join(lines)
+
+
+def foretold_table(rows: Sequence[Row]) -> str:
+    """A row a chain: what electing foretold on validation documents, and what tuning then did."""
+    lines = [
+        "| setting | seed | elected - base, validation | foretold | tuned - base, test | seen "
+        "| right |",
+        "|---" * 7 + "|",
+    ]
+    places = dict.fromkeys((row.setting, row.seed) for row in rows)
+    for setting, seed in places:
+        own = [row for row in rows if (row.setting, row.seed) == (setting, seed)]
+        base, elected = (
+            _chosen(own, *named, "validation") for named in (("base", GREEDY), ("elected", ""))
+        )
+        after, tuned = (_chosen(own, name, GREEDY) for name in ("base", "tuned"))
+        if not tuned:
+            continue
+        foretold, seen = _sign(elected, base), _sign(tuned, after)
+        right = "" if "open" in (foretold, seen) else "yes" if foretold == seen else "no"
+        cells = [setting, f"{seed}", difference(elected, base), foretold]
+        lines.append(f"| {' | '.join([*cells, difference(tuned, after), seen, right])} |")
+    return "\n".join(lines)
+
+
+def _sign(first: Sequence[Row], second: Sequence[Row]) -> str:
+    _, low, high = _difference(first, second, lambda row: row.flags)
+    return "helps" if high < 0 else "harms" if low > 0 else "open"
+
+
+def share(rows: Sequence[Row]) -> str:
+    """Share of unsupported summaries, per cent."""
+    mean, low, high = (100 * value for value in interval([row.flags for row in rows]))
+    return f"{mean:.1f} % [{low:.1f}, {high:.1f}]"
+
+
+def difference(first: Sequence[Row], second: Sequence[Row]) -> str:
+    """First minus second in points of unsupported summaries, paired by document; over the seeds
+    that have both."""
+    pairs = _pairs(first, second)
+    missing = max(len(first), len(second)) - len(pairs)
+    told = []
+    if pairs:
+        values = _difference(first, second, lambda row: row.flags)
+        mean, low, high = (100 * value for value in values)
+        told = [f"{mean:+.1f} [{low:+.1f}, {high:+.1f}]"]
+    return ", ".join([*told, *([f"out of reach for {missing}"] if missing else [])])
+
+
+def _difference(
+    first: Sequence[Row], second: Sequence[Row], of: Callable[[Row], NDArray[np.float64]]
+) -> tuple[float, float, float]:
+    return interval([of(one) - of(other) for one, other in _pairs(first, second)])
+
+
+def _pairs(first: Sequence[Row], second: Sequence[Row]) -> list[tuple[Row, Row]]:
+    others = {row.seed: row for row in second if row.unsupported}
+    return [(row, others[row.seed]) for row in first if row.unsupported and row.seed in others]
+
+
+def _per_100_words(rows: Sequence[Row]) -> float:
+    """Unsupported mentions in 100 words, over all documents."""
+    said = sum(row.counts.sum() for row in rows)
+    return float(100 * said / sum(row.words * len(row.counts) for row in rows))
+
+
+def _chosen(rows: Sequence[Row], system: str, decoding: str, split: str = "test") -> list[Row]:
+    """The rows of a system, seed by seed."""
+    wanted = (system, decoding, split)
+    found = [row for row in rows if (row.system, row.decoding, row.split) == wanted]
+    return sorted(found, key=lambda row: row.seed)

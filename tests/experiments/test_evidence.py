@@ -1,0 +1,159 @@
+"""The evidence on a real model: its plan, tables and picture, and a small one that goes on."""
+
+import shutil
+from pathlib import Path
+
+import pytest
+from dvc_project import SMALL, copy_project, run
+from ruamel.yaml import YAML
+
+from brido.config import read_yaml
+from brido.errors import BridoError
+from experiments.evidence import chain, picture, plan, records, table
+from experiments.evidence.records import Row
+from experiments.grids import changed
+from experiments.preset import flatten
+
+ROOT = Path(__file__).parents[2]
+
+
+def test_the_plan_has_every_setting_under_every_seed():
+    found = plan.read_chains(plan.PLAN)
+    assert len({one.name for one in found}) == len({chain.settings_of(one) for one in found})
+    assert {one.seed for one in found} == {0, 1, 2}
+    for one in found:
+        used = flatten(one.params)
+        assert {used[key] for key in plan.SEEDS if key in used} == {one.seed}
+        assert one.systems.keys() >= {"tuned", "brio"}
+        assert {"greedy", "beams"} == one.decodings.keys()
+    (zero_shot,) = (one for one in found if one.name == "zero-shot-stock-phrases-seed-0")
+    assert zero_shot.params["checkpoints"]["base"]["fine_tuning"] is None
+
+
+def test_a_plan_that_names_no_system_is_refused(tmp_path, monkeypatch):
+    monkeypatch.chdir(ROOT)
+    text = plan.PLAN.read_text().replace("[tuned, brio]", "[tuned, bria]")
+    (tmp_path / "plan.yaml").write_text(text)
+    with pytest.raises(BridoError, match="zero-shot, stock phrases: no system bria"):
+        plan.read_chains(tmp_path / "plan.yaml")
+
+
+def row(system, decoding, digits, seed=0, split="test", **changes):
+    values = {"words": 10.0, "r1": 60.0, "r2": 40.0, "length_penalty": None} | changes
+    return Row("a", seed, "0" * 8, system, decoding, split, unsupported=digits, **values)
+
+
+@pytest.fixture
+def rows():
+    """Two seeds; at base's length one of them is out of tuned's reach."""
+    found = []
+    for seed in (0, 1):
+        for decoding in ("greedy", "beams"):
+            found += [row("base", decoding, "3100", seed), row("tuned", decoding, "0100", seed)]
+            found.append(row("base", decoding, "1110", seed, "validation"))
+            found += [row(f"{size} documents", decoding, "0110", seed) for size in (2, 4)]
+        found += [row("elected", "", "0000", seed, split) for split in ("validation", "test")]
+        found.append(row("tuned", "beams at base's length", "0100" if seed else "", seed))
+    return found
+
+
+def test_rows_come_back_from_their_file(rows, tmp_path):
+    records.write_rows(tmp_path / "rows.csv", rows)
+    assert records.read_rows(tmp_path / "rows.csv") == rows
+    assert rows[0].counts.tolist() == [3, 1, 0, 0]
+    assert rows[0].flags.tolist() == [1, 1, 0, 0]
+
+
+def test_tables_say_what_the_rows_hold(rows):
+    (text,) = table.main_tables(rows)
+    lines = [line.strip("| ").split(" | ") for line in text.splitlines()[4:]]
+    found = {(cells[0], cells[1]): cells for cells in lines}
+    assert text.startswith("**a**: 2 seeds x 4 test documents")
+    base = found["base", "greedy"]
+    # 4 mentions in 40 words a seed.
+    assert base[2].startswith("50.0 % [")
+    assert base[4] == "10.00"
+    tuned = found[table.LABELS["tuned"], "beams"]
+    assert tuned[3].startswith("-25.0 [")
+    assert tuned[7].startswith("-25.0 [")
+    assert tuned[7].endswith("out of reach for 1")
+    assert found[table.LABELS["elected"], ""][3].startswith("-50.0 [")
+
+
+def test_what_electing_foretells_is_compared_with_what_tuning_did():
+    many = {"validation": ("1" * 40, "0" * 40), "test": ("1" * 40, "0" * 40)}
+    for better in (True, False):
+        own = [
+            row(system, decoding, digits, 0, split)
+            for split, pair in many.items()
+            for (system, decoding), digits in zip(
+                (("base", "greedy"), ("tuned" if split == "test" else "elected", "greedy")),
+                pair if better else pair[::-1],
+                strict=True,
+            )
+        ]
+        own = [
+            row("elected", "", one.unsupported, 0, one.split) if one.system == "elected" else one
+            for one in own
+        ]
+        (line,) = table.foretold_table(own).splitlines()[2:]
+        word = "helps" if better else "harms"
+        assert line.count(f"| {word} |") == 2
+        assert line.endswith("| yes |")
+
+
+def test_the_picture_is_the_same_twice(rows, tmp_path):
+    first = picture.draw(tmp_path / "a", "growth", rows).read_bytes()
+    assert first == picture.draw(tmp_path / "b", "growth", rows).read_bytes()
+    assert picture.draw(tmp_path, "none", [one for one in rows if one.system == "base"]) is None
+
+
+SMALL_PLAN = """
+params: params.yaml
+seeds: [3]
+changes: {}
+settings: {small: {systems: [tuned, 3 candidates]}}
+systems:
+  tuned: {at_base_length: true}
+  3 candidates: {documents: 8, candidates: 3}
+decodings:
+  greedy: {decoding.num_beams: 1}
+  beams: {decoding.num_beams: 4, decoding.length_penalty: 1.0}
+"""
+SMALLER = {key: value for key, value in SMALL.items() if "report" not in key} | {
+    "checkpoints.base.embedded.world.documents": 1200,
+    "checkpoints.base.embedded.epochs": 1,
+    "documents.train": 16,
+}
+
+
+@pytest.mark.slow
+def test_a_small_one_is_measured_once_and_goes_on_where_rows_are_missing(tmp_path):
+    folder = copy_project(tmp_path)
+    small = changed(read_yaml(folder / "params.yaml"), SMALLER, "small")
+    with (folder / "params.yaml").open("w") as stream:
+        YAML().dump(small, stream)
+    (folder / "plan.yaml").write_text(SMALL_PLAN)
+    command = ["python", "-m", "experiments.evidence", "plan.yaml"]
+    said = run(folder, *command)
+    assert "**small**: 1 seeds x 40 test documents" in said
+    made = folder / "metrics/evidence/plan.csv"
+    whole = made.read_bytes()
+    rows = records.read_rows(made)
+    systems = {one.system for one in rows}
+    assert systems == {
+        "reference", "base", "elected", "elected by the reference", "tuned", "3 candidates",
+    }  # fmt: skip
+
+    # Another machine has the table alone: nothing is made again.
+    shutil.rmtree(folder / ".brido/evidence")
+    run(folder, *command)
+    assert made.read_bytes() == whole
+    (again,) = (folder / ".brido/evidence").iterdir()
+    assert not (again / "data").exists()
+
+    # Without a system's rows that system alone is made again, and they are the same.
+    records.write_rows(made, [one for one in rows if one.system != "3 candidates"])
+    shutil.rmtree(folder / ".brido/evidence")
+    run(folder, *command)
+    assert sorted(made.read_bytes().splitlines()) == sorted(whole.splitlines())
