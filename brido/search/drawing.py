@@ -41,10 +41,11 @@ def draw(logits: Tensor, settings: TruncationSettings, uniforms: Tensor) -> Tens
 def _place(weights: Tensor, uniforms: Tensor) -> Tensor:
     """Where in its row of weights [R, L] each number falls: never on a weight of 0."""
     sums = weights.cumsum(1)
-    place = torch.searchsorted(sums, (uniforms * sums[:, -1])[:, None], right=True)[:, 0]
-    # A number that rounding took to the sum's end belongs to the last weight above 0.
-    positions = torch.arange(weights.shape[1], device=weights.device)
-    return place.minimum(torch.where(weights > 0, positions, 0).amax(1))
+    total = sums[:, -1:]
+    place = torch.searchsorted(sums, uniforms[:, None] * total, right=True)
+    # A number that rounding took to the sum's end belongs to the weight that completes it.
+    last = torch.searchsorted(sums, total).clamp(max=weights.shape[1] - 1)
+    return place.minimum(last)[:, 0]
 
 
 def _kept(top: Tensor, rules: list[Rule], whole: bool) -> Tensor:
