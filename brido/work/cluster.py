@@ -9,10 +9,8 @@ from __future__ import annotations
 import contextlib
 import math
 import os
-import shutil
 import signal
 import sys
-import tempfile
 import threading
 from collections.abc import Iterator, Sized
 from pathlib import Path
@@ -21,93 +19,31 @@ from typing import Any
 
 import brido
 from brido.errors import BridoError
-from brido.work.running import Advance, MakeWorker, Result, Seat
+from brido.work.desk import Desk, Setup
+from brido.work.endings import FOR_MEMORY, KEPT
+from brido.work.running import Advance, MakeWorker, Result
 from brido.work.settings import RayRuntime
-from brido.work.travel import Packer, Unpacker
+from brido.work.travel import Packer
 from brido.work.workers import Workers
 
 # How often a worker that died is started again, and given its unit once more.
 RETRIES = 3
 # Variables of the driver's environment that change what a worker does.
 CARRIED = ("BRIDO_", "HF_", "TRANSFORMERS_", "TOKENIZERS_", "ATEN_", "NUMBA_")
-_KEPT = "finished shards are kept, run again to go on"
-
-
-class Desk:
-    """Where a worker sits on a node; Ray makes an actor of it, with a thread more for `told`.
-
-    It works in `folder`, the driver's, or where that is None in one of its own, into which files
-    travel.
-    """
-
-    def __init__(self, version: str, environment: dict[str, str], folder: str | None) -> None:
-        self._version, self._environment, self._folder = version, environment, folder
-        self._own = ""
-        self._seat: Seat | None = None
-        self._told = 0
-
-    def work(self, maker: bytes, device: str, unit: bytes, stored: list[Any]) -> Any:
-        """The unit's rows and counts, or the BridoError that it ends with."""
-        import ray
-
-        def unpack(parcel: bytes) -> Any:
-            return Unpacker(Path(self._own)).unpack(parcel, lambda number: ray.get(stored[number]))
-
-        try:
-            if self._seat is None:
-                self._settle()
-                self._seat = Seat(unpack(maker), device, self._count)
-            self._told = 0
-            return self._seat(unpack(unit))
-        except BridoError as error:
-            return error
-
-    def _settle(self) -> None:
-        if self._version != brido.__version__:
-            raise BridoError(
-                f"runtime.engine: a node of the cluster has brido {brido.__version__}, and this "
-                f"machine {self._version}: install the same on all of them"
-            )
-        os.environ.update(self._environment)
-        if self._folder is None:
-            self._own = tempfile.mkdtemp(prefix="brido-")
-        try:
-            os.chdir(self._folder or self._own)
-        except OSError as error:
-            raise BridoError(
-                f"runtime.ray.shared_files: a node cannot enter {self._folder} ({error.strerror}): "
-                "share the folder with all nodes, or set it to false"
-            ) from None
-
-    def _count(self, count: int) -> None:
-        self._told += count
-
-    def told(self) -> int:
-        """How many documents of the unit in work are finished."""
-        return self._told
-
-    def leave(self) -> None:
-        """Remove the files that came here."""
-        if self._own:
-            shutil.rmtree(self._own, ignore_errors=True)
 
 
 class RaySeat:
     """A worker on the cluster: hands it units, one at a time, and tells of its progress."""
 
-    def __init__(
-        self, actor: Any, maker: bytes, device: str, packer: Packer, advance: Advance
-    ) -> None:
-        self._actor, self._maker, self._device = actor, maker, device
-        self._packer, self._advance = packer, advance
+    def __init__(self, desk: Any, packer: Packer, advance: Advance) -> None:
+        self._desk, self._packer, self._advance = desk, packer, advance
         self._open = True
 
     def __call__(self, unit: Sized) -> Result:
         """The unit's rows and counts; BridoError is the worker's own, or says that it died."""
         import ray
 
-        parcel = self._packer.pack(unit)
-        answer = self._actor.work.remote(self._maker, self._device, parcel, self._packer.stored)
+        answer = self._desk.work.remote(self._packer.pack(unit), self._packer.stored)
         told = 0
         while not ray.wait([answer], timeout=1.0)[0]:
             now = min(self._told(), len(unit))
@@ -121,10 +57,8 @@ class RaySeat:
         """What the worker tells; 0 while it is being started again."""
         import ray
 
-        reference = self._actor.told.remote()
         with contextlib.suppress(ray.exceptions.RayError):
-            if ray.wait([reference], timeout=1.0)[0]:
-                return ray.get(reference)
+            return ray.get(self._desk.told.remote(), timeout=1.0)
         return 0
 
     def close(self) -> None:
@@ -133,18 +67,18 @@ class RaySeat:
 
         if self._open:
             self._open = False
-            ray.wait([self._actor.leave.remote()], timeout=1.0)
-            ray.kill(self._actor)
+            ray.wait([self._desk.leave.remote()], timeout=1.0)
+            ray.kill(self._desk)
 
 
-def _result(reference: Any) -> Result:
+def _result(answer: Any) -> Result:
     import ray
 
     try:
-        result = ray.get(reference)
+        result = ray.get(answer)
     except ray.exceptions.RayTaskError as error:
         print(error, file=sys.stderr, flush=True)
-        raise BridoError(f"a worker of the cluster failed, see above; {_KEPT}") from None
+        raise BridoError(f"a worker of the cluster failed, see above; {KEPT}") from None
     except ray.exceptions.RayError as error:
         raise BridoError(_death(error)) from None
     if isinstance(result, BridoError):
@@ -159,12 +93,10 @@ def _death(error: Exception) -> str:
             "runtime.engine: a node of the cluster has no brido: install version "
             f"{brido.__version__} on all of them"
         )
+    # The node's monitor ends a worker before the system does, and says so.
     low = "low on memory" in text or type(error).__name__ == "OutOfMemoryError"
     reason = "memory ran out on its node" if low else "memory ran out, or somebody ended it"
-    return (
-        f"a worker of the cluster died {RETRIES + 1} times ({reason}); {_KEPT}, with more "
-        "runtime.ray.memory_gib or num_cpus for each worker, or smaller batches, if memory is short"
-    )
+    return f"a worker of the cluster died {RETRIES + 1} times ({reason}); {KEPT}, {FOR_MEMORY}"
 
 
 @contextlib.contextmanager
@@ -186,7 +118,7 @@ def cluster_seats(
         memory = (settings.memory_gib or 0.0) * 2**30
         share = {"CPU": settings.num_cpus, "GPU": gpus, "memory": memory}
         number = min(limit, workers.number or _room(share, there))
-        actor = ray.remote(
+        desk = ray.remote(
             num_cpus=settings.num_cpus,
             num_gpus=gpus,
             memory=memory or None,
@@ -198,13 +130,8 @@ def cluster_seats(
         environment = {k: v for k, v in os.environ.items() if k.startswith(CARRIED)}
         folder = str(Path.cwd()) if settings.shared_files else None
         packer = Packer(None if settings.shared_files else ray.put)
-        maker = packer.pack(make_worker)
-        yield [
-            RaySeat(
-                actor.remote(brido.__version__, environment, folder), maker, device, packer, advance
-            )
-            for _ in range(number)
-        ]
+        setup = Setup(brido.__version__, environment, folder, packer.pack(make_worker), device)
+        yield [RaySeat(desk.remote(setup), packer, advance) for _ in range(number)]
 
 
 def _room(share: dict[str, float], there: dict[str, float]) -> int:
@@ -257,10 +184,8 @@ def _connected() -> Iterator[ModuleType]:
 @contextlib.contextmanager
 def _own_signals() -> Iterator[None]:
     """Ray takes SIGTERM for itself; whoever had it keeps it."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    former = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGINT)}
+    main = threading.current_thread() is threading.main_thread()
+    former = {n: signal.getsignal(n) for n in (signal.SIGTERM, signal.SIGINT) if main}
     try:
         yield
     finally:

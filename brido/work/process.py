@@ -13,6 +13,7 @@ from multiprocessing.connection import Connection
 from typing import TYPE_CHECKING
 
 from brido.errors import BridoError
+from brido.work.endings import FOR_MEMORY, KEPT
 
 if TYPE_CHECKING:
     from brido.work.running import Advance, MakeWorker, Result
@@ -55,14 +56,11 @@ class ProcessSeat:
     def _death(self) -> str:
         self._process.join()
         code = self._process.exitcode or 0
-        kept = "finished shards are kept, run again to go on"
         if code >= 0:
-            return f"a worker process failed (exit code {code}), see above; {kept}"
+            return f"a worker process failed (exit code {code}), see above; {KEPT}"
         reason = " (memory ran out, or somebody killed it)" if -code == signal.SIGKILL else ""
-        return (
-            f"a worker process was ended by {signal.Signals(-code).name}{reason}; {kept}, with "
-            "fewer workers or smaller batches if memory is short"
-        )
+        name = signal.Signals(-code).name
+        return f"a worker process was ended by {name}{reason}; {KEPT}, {FOR_MEMORY}"
 
     def close(self) -> None:
         """End the process at once."""

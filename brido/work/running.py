@@ -19,12 +19,14 @@ from typing import Any, Protocol
 
 import pyarrow as pa
 
+from brido.device import is_out_of_memory
+from brido.errors import BridoError
 from brido.progress import Progress
+from brido.work.endings import FOR_MEMORY, KEPT
 from brido.work.process import ProcessSeat
 from brido.work.shards import Shards
 from brido.work.workers import Workers
 
-AnySeat = Any  # Seat | ProcessSeat | brido.work.cluster.RaySeat, which share no base
 # A unit's rows, and what is counted about them.
 Result = tuple[pa.RecordBatch | list[dict[str, Any]], dict[str, Any]]
 Advance = Callable[[int], None]
@@ -39,6 +41,16 @@ class Worker(Protocol):
 
         BridoError where a user can help it: it reaches the user as the sentence that it is.
         """
+
+
+class AnySeat(Protocol):
+    """Where a worker sits: in this process, in one of its own, on a cluster."""
+
+    def __call__(self, unit: Sized) -> Result:
+        """What the worker makes of the unit; BridoError where it cannot, or died."""
+
+    def close(self) -> None:
+        """End the worker, who has nothing left to do; a second time nothing."""
 
 
 # Makes a worker for a device; it may tell of documents finished inside a unit by calling the second
@@ -122,9 +134,14 @@ class Seat:
 
     def __call__(self, unit: Sized) -> Result:
         """The unit's rows and counts; in the end all its documents have been told of."""
-        self._worker = self._worker or self._make()
         self._left = len(unit)
-        result = self._worker(unit)
+        try:
+            self._worker = self._worker or self._make()
+            result = self._worker(unit)
+        except (MemoryError, RuntimeError) as error:
+            if not is_out_of_memory(error):
+                raise
+            raise BridoError(f"a worker's memory does not suffice; {KEPT}, {FOR_MEMORY}") from None
         self._count(self._left)  # what the worker has not told of
         return result
 

@@ -1,6 +1,5 @@
 """Workers on a Ray cluster of two nodes: the bytes of any other engine, whatever dies."""
 
-import os
 import subprocess
 import sys
 import time
@@ -9,7 +8,8 @@ from pathlib import Path
 from threading import Thread
 
 import pytest
-from toy_workers import UNITS, Toy, behave, complain, die_always, die_once, fail, maker
+import ray_nodes
+from toy_workers import UNITS, Toy, behave, complain, die_always, die_once, exhaust, fail, maker
 
 from brido.errors import BridoError
 from brido.settings import RuntimeSettings
@@ -45,31 +45,8 @@ def expected(work):
 @pytest.fixture(scope="module")
 def cluster():
     """Two nodes with a processor each."""
-    ray = pytest.importorskip("ray", reason="pip install ray")
-    from ray.cluster_utils import Cluster
-
-    # Nodes find the workers of these tests as the driver does.
-    monkeypatch = pytest.MonkeyPatch()
-    monkeypatch.setenv("PYTHONPATH", os.pathsep.join(filter(None, sys.path)))
-    monkeypatch.setenv("RAY_USAGE_STATS_ENABLED", "0")
-    nodes = _two_nodes(Cluster)
-    ray.init(address=nodes.address, log_to_driver=False, logging_level="ERROR")
-    yield nodes
-    ray.shutdown()
-    nodes.shutdown()
-    monkeypatch.undo()
-
-
-def _two_nodes(cluster, attempts=3):
-    """On a busy machine a node may take longer to start than Ray waits."""
-    try:
-        nodes = cluster(initialize_head=True, head_node_args={"num_cpus": 1})
-        nodes.add_node(num_cpus=1)
-    except Exception:
-        if attempts == 1:
-            raise
-        return _two_nodes(cluster, attempts - 1)
-    return nodes
+    with ray_nodes.connected(2) as nodes:
+        yield nodes
 
 
 def test_runtime_says_who_works():
@@ -87,8 +64,10 @@ def test_without_ray_there_is_a_sentence_and_nobody_else_needs_it(work, monkeypa
     run(Shards("toy", "key", DECODED), UNITS, maker(work))
 
 
-def test_nothing_imports_ray_unasked():
-    code = "import sys, brido.config, brido.work, brido.candidates.sources, stages.pairwise\n"
+def test_no_stage_imports_ray_unasked():
+    code = "import sys, importlib, pkgutil, stages\n"
+    code += "for one in pkgutil.iter_modules(stages.__path__, 'stages.'):\n"
+    code += "    importlib.import_module(one.name)\n"
     code += "sys.exit('ray' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
@@ -114,6 +93,7 @@ def test_a_worker_that_dies_is_started_again(cluster, work, expected):
     ("mischief", "sentence"),
     [
         (complain, "row 12 is no good:\n  - at all"),
+        (exhaust, r"a worker's memory does not suffice; finished.*more runtime.ray.memory_gib for"),
         (fail, r"a worker of the cluster failed, see above; finished shards are kept"),
         (die_always, r"died 4 times \(memory ran out, or somebody ended it\); finished shards are"),
     ],

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 import toy_workers
-from toy_workers import UNITS, complain, die_once, fail, maker, meet
+from toy_workers import UNITS, complain, die_once, exhaust, fail, maker, meet
 
 from brido.errors import BridoError
 from brido.progress import Progress
@@ -135,6 +135,14 @@ def test_a_workers_error_is_the_sentence_that_it_is(tmp_path, expected, workers)
     assert kept
     run(shards, UNITS, maker(tmp_path), workers)
     assert contents(shards) == expected
+
+
+@pytest.mark.parametrize("workers", [Workers(), PROCESSES, THREADS], ids=["one", "two", "threads"])
+def test_memory_that_does_not_suffice_is_a_sentence(tmp_path, workers):
+    with pytest.raises(
+        BridoError, match=r"^a worker's memory does not suffice; .* memory is short$"
+    ):
+        run(Shards("toy", "key", DECODED), UNITS, maker(tmp_path, exhaust), workers)
 
 
 def test_a_worker_process_that_is_killed_is_named_and_its_shards_are_kept(tmp_path, expected):

@@ -44,6 +44,11 @@ def fail(folder):
     raise ZeroDivisionError("a programming error")
 
 
+def exhaust(folder):
+    """Asks for more memory than any machine has."""
+    bytearray(1 << 60)
+
+
 def die_once(folder):
     """As the system ends a process when memory runs out; the second time all is well."""
     try:
