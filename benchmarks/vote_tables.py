@@ -82,11 +82,13 @@ def write_evidence(folder: Path) -> None:
     write_table(folder / "data/likelihood/validation.parquet", [[row]], LIKELIHOOD)
 
 
-def write_params(folder: Path, threads: int) -> None:
-    """params.yaml with the stage's defaults and so many threads."""
+def write_params(folder: Path, **runtime: object) -> None:
+    """params.yaml with the stages' defaults but for `runtime`, and no test documents."""
     yaml = YAML()
     params = yaml.load((ROOT / "params.yaml").read_text())
-    params["runtime"]["threads"] = threads
+    params["runtime"] |= runtime
+    params["documents"]["test"] = 0
+    params["systems"].remove("elected")
     with (folder / "params.yaml").open("w") as stream:
         yaml.dump(params, stream)
 
@@ -117,7 +119,7 @@ def main() -> None:
     for documents in (options.documents // 10, options.documents):
         with tempfile.TemporaryDirectory() as name:
             folder = Path(name)
-            write_params(folder, options.threads)
+            write_params(folder, threads=options.threads)
             write_texts(folder, "train", documents, texts)
             write_texts(folder, "validation", 1, texts)
             print(
@@ -125,7 +127,7 @@ def main() -> None:
             )
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        write_params(folder, options.threads)
+        write_params(folder, threads=options.threads)
         for split, documents in (("train", options.score_documents), ("validation", 1)):
             write_texts(folder, split, documents, texts)
             write_similarity(folder, split, documents)
