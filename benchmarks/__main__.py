@@ -11,6 +11,7 @@ BENCHMARKS = {
     "world": [],
     "rouge": [],
     "vote_tables": ["--documents", "30000", "--score-documents", "20000"],
+    "scale": ["--documents", "30000"],
     "layout": [],
     "training": ["--quick"],
     "prompts": ["--tokens", "16"],

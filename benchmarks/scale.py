@@ -7,7 +7,8 @@ is written to a temporary folder, and the stage runs on it as users run it, with
 is resident of the process that the user started is read while it works: all of it, and what is its
 own (the rest is shared with others: files, libraries, Ray's object store). Then, on a table of
 --rate-documents, the rate of one worker and of two, between the first finished unit and the last,
-so that no start is in it; 0 leaves that out. `ray` starts a local one. Linux.
+so that no start is in it, and the same with sentences to be found (a tenth as many documents of
+CNN/DM's shape); 0 leaves that out. `ray` starts a local one. Linux.
 """
 
 from __future__ import annotations
@@ -21,11 +22,12 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from benchmarks.rouge_texts import XSUM, read_shapes
+from benchmarks.rouge_texts import CNNDM, XSUM, read_shapes
 from benchmarks.vote_tables import BATCH, ROOT, SIZE, write_params, write_texts
 from stages.pairwise import SHARD_DOCUMENTS
 
 ENGINES = ("here", "ray")
+COMBINATIONS = {XSUM: "harmonic_r1_r2", CNNDM: "mean_r1_r2_rlsum"}
 LINES = 12  # of a run's table
 INTERVAL = 0.2  # seconds between two looks
 
@@ -40,18 +42,20 @@ class Moment:
     own: float
 
 
-def write_project(folder: Path, documents: int) -> None:
+def write_project(folder: Path, documents: int, shape: str) -> None:
     """Tables of so many training documents."""
-    texts = (read_shapes(None, SIZE)[XSUM] * 4)[:BATCH]
+    texts = (read_shapes(None, SIZE)[shape] * 4)[:BATCH]
     write_texts(folder, "train", documents, texts)
     write_texts(folder, "validation", 1, texts)
 
 
-def watch(folder: Path, engine: str, workers: int, documents: int) -> list[Moment]:
+def watch(
+    folder: Path, engine: str, workers: int, documents: int, shape: str = XSUM
+) -> list[Moment]:
     """Run the stage and look at it again and again."""
     here = engine == "here"
     number = {"threads": workers, "workers": None if here else workers}
-    write_params(folder, engine=engine, log_seconds=1000.0, **number)
+    write_params(folder, COMBINATIONS[shape], engine=engine, log_seconds=1000.0, **number)
     environment = {**os.environ, "PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1"}
     environment.pop("RAY_ADDRESS", None)
     started, moments = time.monotonic(), []
@@ -111,6 +115,22 @@ def show(moments: list[Moment], documents: int) -> None:
     )
 
 
+def compare(shape: str, documents: int, engines: list[str]) -> None:
+    """A line for each engine: the rates of one worker and of two, and their ratio."""
+    with tempfile.TemporaryDirectory() as name:
+        write_project(Path(name), documents, shape)
+        for engine in engines:
+            one, two = (
+                rate(watch(Path(name), engine, number, documents, shape), documents)
+                for number in (1, 2)
+            )
+            print(
+                f"{engine}, {shape}: {one:,.0f} documents/s, with two workers {two:,.0f}: "
+                f"{two / one:.2f}",
+                flush=True,
+            )
+
+
 def main() -> None:
     """Memory of every engine, then the rates of one worker and two."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
@@ -120,23 +140,16 @@ def main() -> None:
     options = parser.parse_args()
     engines = options.engines.split(",")
     with tempfile.TemporaryDirectory() as name:
-        write_project(Path(name), options.documents)
+        write_project(Path(name), options.documents, XSUM)
         for engine in engines:
             print(f"{engine}, two workers, {options.documents:,} documents:", flush=True)
             show(watch(Path(name), engine, 2, options.documents), options.documents)
-    if not options.rate_documents:
-        return
-    with tempfile.TemporaryDirectory() as name:
-        write_project(Path(name), options.rate_documents)
-        for engine in engines:
-            one, two = (
-                rate(
-                    watch(Path(name), engine, number, options.rate_documents),
-                    options.rate_documents,
-                )
-                for number in (1, 2)
-            )
-            print(f"{engine}: {one:,.0f} documents/s, with two workers {two:,.0f}: {two / one:.2f}")
+    if options.rate_documents:
+        for shape, documents in (
+            (XSUM, options.rate_documents),
+            (CNNDM, options.rate_documents // 10),
+        ):
+            compare(shape, documents, engines)
 
 
 if __name__ == "__main__":

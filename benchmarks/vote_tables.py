@@ -82,11 +82,15 @@ def write_evidence(folder: Path) -> None:
     write_table(folder / "data/likelihood/validation.parquet", [[row]], LIKELIHOOD)
 
 
-def write_params(folder: Path, **runtime: object) -> None:
-    """params.yaml with the stages' defaults but for `runtime`, and no test documents."""
+def write_params(folder: Path, combination: str | None = None, **runtime: object) -> None:
+    """params.yaml with the stages' defaults but for `runtime`, and no test documents.
+
+    combination: that of section pairwise; None: the default.
+    """
     yaml = YAML()
     params = yaml.load((ROOT / "params.yaml").read_text())
     params["runtime"] |= runtime
+    params["pairwise"]["combination"] = combination or params["pairwise"]["combination"]
     params["documents"]["test"] = 0
     params["systems"].remove("elected")
     with (folder / "params.yaml").open("w") as stream:
