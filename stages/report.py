@@ -14,6 +14,7 @@ from brido.report.knowledge import read_votes, votes_text
 from brido.report.mention_finder import find_mentions
 from brido.report.numbers import measure, metrics_of, shown, write_numbers
 from brido.report.page import compared, make_page, voting_checker
+from brido.report.prompts import asked
 from brido.report.questions import METRIC, examine
 from brido.report.sources import sources_text, write_sources
 from brido.report.validation import read_cases
@@ -84,7 +85,9 @@ def report(params: Params) -> None:
     checked = {name: own[COLUMN[0]] for name, own in two.items() if COLUMN[0] in own}
     doubted = doubts(numbers.scores, checked, paths.corpus("test"))
     votes = read_votes(paths.VOTES)
-    page = make_page(params, numbers, cases, found, bins, examined, votes, sources, doubted)
+    documents = [case.document for case in cases]
+    prompt = asked("base", paths.checkpoint("base"), params.reading_of("base"), documents)
+    page = make_page(params, numbers, cases, found, bins, examined, votes, sources, doubted, prompt)
     html, count = render_page(page)
     write_text(PAGE, html)
     if count < (size := len(page.documents)):
