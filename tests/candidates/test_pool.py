@@ -5,7 +5,7 @@ import pytest
 from brido.candidates.pool import Pool
 from brido.errors import BridoError
 from brido.settings import PoolSettings
-from brido.tables import CANDIDATES, write_table
+from brido.tables import CANDIDATES, CORPUS, write_table
 
 
 def row(name, *texts, ended=None):
@@ -19,11 +19,18 @@ def row(name, *texts, ended=None):
 def pool(tmp_path):
     """Makes a pool of sources, name=rows."""
 
-    def make(settings=None, **sources):
+    def make(settings=None, documents=(), **sources):
+        given = dict(documents)
+        ids = dict.fromkeys([*given, *(row["id"] for rows in sources.values() for row in rows)])
+        corpus = [
+            {"id": name, "document": given.get(name, "A text."), "summary": "s", "references": []}
+            for name in ids
+        ]
+        write_table(tmp_path / "corpus.parquet", [corpus], CORPUS)
         tables = {name: tmp_path / f"{name}.parquet" for name in sources}
         for name, rows in sources.items():
             write_table(tables[name], [rows], CANDIDATES)
-        return Pool(tables, PoolSettings(**(settings or {})))
+        return Pool(tables, tmp_path / "corpus.parquet", PoolSettings(**(settings or {})))
 
     return make
 
