@@ -16,7 +16,7 @@ from brido.report.numbers import measure, metrics_of, shown, write_numbers
 from brido.report.page import compared, make_page, voting_checker
 from brido.report.prompts import asked
 from brido.report.questions import METRIC, examine
-from brido.report.sources import sources_text, write_sources
+from brido.report.sources import SourceTables, sources_text, write_sources
 from brido.report.validation import read_cases
 from brido.report.votes import cast_votes, named_rankings, vote_bins
 from brido.settings import Params
@@ -65,8 +65,12 @@ def report(params: Params) -> None:
     scoring = params.scoring
     sources = write_sources(
         paths.SOURCES,
-        paths.pool("validation"),
-        paths.similarity("validation"),
+        SourceTables(
+            paths.pool("validation"),
+            paths.pool_counts(),
+            paths.similarity("validation"),
+            {name: paths.candidates(name, "validation") for name in params.generation},
+        ),
         scoring.alpha,
         scoring.normalization,
     )

@@ -104,6 +104,8 @@ def _write_votes(data: Path, documents: int, count: int, random: np.random.Gener
         scores.append({"id": row["id"], "scores": values.tolist(), "order": order})
     split = "validation.parquet"
     tables.write_table(data / "pool" / split, [pool], tables.POOL)
+    (data / "pool/counts.json").write_text('{"validation": {"sources": {"base": {}}}}')
+    tables.write_table(data / "candidates/base" / split, [pool], tables.CANDIDATES)
     tables.write_table(data / "similarity" / split, [similarity], tables.similarity_schema(count))
     tables.write_table(data / "scores" / split, [scores], tables.SCORES)
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from brido.errors import BridoError
+from brido.report.text_table import aligned
 
 # The page's picture: a row a ranking, accuracies from 0 to 1 across WIDTH units.
 WIDTH, ROW = 240.0, 22.0
@@ -126,13 +127,7 @@ def votes_text(told: Mapping[str, Any]) -> str:
     rows = [["first of two equally long", "", "", "elected unsupported"]]
     for bar in bars(told):
         rows.append([bar.label, *bar.told.split(" ", 1), bar.elected])
-    widths = [max(len(row[index]) for row in rows) for index in range(4)]
-    lines = [
-        "  ".join([row[0].ljust(widths[0]), *(cell.rjust(width) for cell, width in rest)]).rstrip()
-        for row in rows
-        for rest in [list(zip(row[1:], widths[1:], strict=True))]
-    ]
-    return "\n".join(["What the vote knows", *lines, note(told), *sentences(told)])
+    return "\n".join(["What the vote knows", *aligned(rows), note(told), *sentences(told)])
 
 
 def bars(told: Mapping[str, Any]) -> list[Bar]:

@@ -38,8 +38,9 @@ def test_another_script_is_one_that_the_document_is_not_written_in(document, tex
 @pytest.mark.parametrize(
     "text",
     [
-        "A cat<br>sat.", "A cat sat.</p>", '<div class="a">A cat</div>', "Cats &amp; dogs", "a&#39;s",
-        r"The loss \(x\) falls", r"\textbf{Cats} sit", "We show $x_{1}$ falls", "print this ``` now",
+        "A cat<br>sat.", "A cat sat.</p>", '<div class="a">A cat</div>', "Cats &amp; dogs",
+        "a&#39;s", r"The loss \(x\) falls", r"\textbf{Cats} sit", "We show $x_{1}$ falls",
+        "print this ``` now",
         "| a | b | |---|---| | 1 | 2 |", "| cat | sat | mat |",
     ],
 )  # fmt: skip

@@ -168,6 +168,8 @@ def test_page_holds_a_seeded_sample_with_exact_marks(finished):
     [
         ("data/evaluation/rouge/tuned.parquet", "evaluate"),
         ("data/pool/validation.parquet", "pool"),
+        ("data/pool/counts.json", "-f pool"),
+        ("data/candidates/base/validation.parquet", "generate@base"),
         ("data/similarity/validation.parquet", "pairwise"),
         ("data/decoded/base/validation.parquet", "decode"),
         ("metrics/training.csv", "train"),
