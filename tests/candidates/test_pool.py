@@ -111,6 +111,25 @@ def test_sources_of_different_documents_are_refused(pool):
         list(pool(one=one, two=one[::-1]).rows())
 
 
+def test_what_is_foreign_to_a_document_is_counted_and_votes_all_the_same(pool):
+    joined = pool(
+        documents=[("0", "Not asked about."), ("a", "A town."), ("b", "Город на реке <b>")],
+        one=[row("a", "Город", "A town", "<b>A town"), row("b", "Город", "A town", "<b>Город")],
+    )
+    [found] = joined.rows()
+    assert [one["voters"] for one in found] == [[True] * 3] * 2
+    assert +joined.counts["one"] == {"candidates": 6, "other_script": 2, "markup_left": 1}
+    assert list(joined.notes()) == [
+        "of 6 candidates of one: 2 in another script than the document, 1 with markup left"
+    ]
+
+
+def test_candidates_of_a_document_that_the_corpus_lacks_are_refused(pool):
+    rows = [row("a", "x"), row("b", "x")]
+    with pytest.raises(BridoError, match=r"id 'a' has candidates, but is not in .*another order"):
+        list(pool(documents=[("b", "Text."), ("a", "Text.")], one=rows[::-1] + rows).rows())
+
+
 def test_a_missing_source_says_which_stage_makes_it(pool, tmp_path):
     joined = pool(one=[row("a", "x", "y")])
     (tmp_path / "one.parquet").unlink()
