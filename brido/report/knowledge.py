@@ -103,13 +103,17 @@ def _election_rows(told: Mapping[str, Any]) -> list[list[str]]:
         found = told["election"][key]
         count = found["elected"]["documents"]
         shares = [_percent(found[who]["mean"]) for who in ("elected", "base")]
-        gap = [_percent(found["difference"][end], "+") for end in ("mean", "low", "high")]
-        rows.append([label, f"{count:,}", *shares, f"{gap[0]} [{gap[1]}, {gap[2]}]"])
+        gap, low, high = (_hundreds(found["difference"][end]) for end in ("mean", "low", "high"))
+        rows.append([label, f"{count:,}", *shares, f"{gap} points [{low}, {high}]"])
     return rows
 
 
-def _percent(value: float | None, sign: str = "") -> str:
-    return "–" if value is None else f"{100 * value:{sign}.1f} %"
+def _percent(value: float | None) -> str:
+    return "–" if value is None else f"{100 * value:.1f} %"
+
+
+def _hundreds(value: float | None) -> str:
+    return "–" if value is None else f"{100 * value:+.1f}"
 
 
 def note(told: Mapping[str, Any]) -> str:

@@ -177,22 +177,32 @@ def _mean(values: list[float]) -> float | None:
     return math.fsum(values) / len(values) if values else None
 
 
-# The table's headings, and what stands below them. A column that is None everywhere is left out.
-_COUNTS = ("candidates", "cleaned", "not_ended", "other_script", "markup_left")
-_OPTIONAL = ("within_groups", "between_groups")
+_COUNTS = {
+    "candidates": "candidates",
+    "cleaned": "cleaned",
+    "not_ended": "not ended",
+    "other_script": "other script",
+    "markup_left": "markup",
+}
+_MEANS = ("alike", "agreement")
+_GROUPS = ("within_groups", "between_groups")
 
 
 def sources_rows(table: Mapping[str, Mapping[str, Any]]) -> list[list[str]]:
-    """The table in words: a heading, then a row a source."""
-    likeness = ["alike", "agreement"]
-    likeness += [key for key in _OPTIONAL if any(it.get(key) is not None for it in table.values())]
-    heads = [*_COUNTS, "elected", "distinct", *likeness]
-    rows = [["source", *(head.replace("_", " ") for head in heads)]]
+    """The table in words: a heading, then a row a source.
+
+    Where no group wrote two candidates, those of different groups are all there are: `alike` says
+    everything.
+    """
+    grouped = any(found.get("within_groups") is not None for found in table.values())
+    means = [*_MEANS, *(_GROUPS if grouped else ())]
+    names = [name.replace("_", " ") for name in means]
+    rows = [["source", *_COUNTS.values(), "elected", "distinct", *names]]
     for name, found in table.items():
-        # Tables of an older version lack counts.
+        # Tables of an older version lack some.
         numbers = [f"{found.get(key, 0):,}" for key in _COUNTS]
         numbers += [f"{100 * found['elected']:.1f} %", f"{found['distinct'] or 0:.1f}"]
-        numbers += ["-" if (it := found.get(key)) is None else f"{it:.3f}" for key in likeness]
+        numbers += ["-" if (it := found.get(key)) is None else f"{it:.3f}" for key in means]
         rows.append([name, *numbers])
     return rows
 

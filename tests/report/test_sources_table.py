@@ -178,7 +178,7 @@ def test_the_table_in_words(tables):
     assert json.loads((folder / "sources.json").read_text()) == table
     text = sources_text(folder / "sources.json")
     assert text.splitlines()[0].split() == [
-        "source", "candidates", "cleaned", "not", "ended", "other", "script", "markup", "left",
+        "source", "candidates", "cleaned", "not", "ended", "other", "script", "markup",
         "elected", "distinct", "alike", "agreement", "within", "groups", "between", "groups",
     ]  # fmt: skip
     one, two = text.splitlines()[1:]

@@ -210,7 +210,7 @@ class Reader {
   /** Who wrote a candidate, and what it may do. */
   origin(index) {
     const { source } = this.item.candidates[index];
-    const text = source ? `by ${source}` : `no. ${index + 1} of the search`;
+    const text = source ? `by ${source}` : `candidate no. ${index + 1}`;
     if (!this.votes[index]) return `${text}, has no vote`;
     return this.eligible[index] ? text : `${text}, votes only`;
   }
