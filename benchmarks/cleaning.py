@@ -3,8 +3,9 @@
     python -m benchmarks.cleaning references.jsonl [more.jsonl ...] [--column summary]
 
 Every text of the column (a text or a list of texts a line) is cleaned; each rule's share of texts
-is printed, and what it did to the first of them. Outputs of models go in the same way: there the
-share is what the rules are for.
+is printed, and what it did to the first of them; so is the share that is foreign to its document
+(column `document`): in another script, or with markup left. Outputs of models go in the same way:
+there the share is what the rules are for.
 """
 
 import argparse
@@ -14,14 +15,16 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from brido.candidates.cleaning import RULES, clean
+from brido.candidates.foreign import FOREIGN, Foreign
 
 
-def texts_of(path: Path, column: str) -> Iterator[str]:
-    """The texts of a column, line by line."""
+def texts_of(path: Path, column: str) -> Iterator[tuple[str, str]]:
+    """The texts of a column, line by line, each with its document."""
     with path.open(encoding="utf-8") as lines:
         for line in lines:
-            value = json.loads(line)[column]
-            yield from [value] if isinstance(value, str) else value
+            row = json.loads(line)
+            texts = [row[column]] if isinstance(row[column], str) else row[column]
+            yield from ((text, row["document"]) for text in texts)
 
 
 def main() -> None:
@@ -34,13 +37,13 @@ def main() -> None:
     for path in options.files:
         texts = list(texts_of(path, options.column))
         touched: dict[str, list[tuple[str, str]]] = defaultdict(list)
-        for text in texts:
+        for text, document in texts:
             cleaned = clean(text)
-            for rule in cleaned.rules:
+            for rule in (*cleaned.rules, *Foreign(document)(cleaned.text)):
                 touched[rule].append((text, cleaned.text))
-        changed = sum(bool(clean(text).rules) for text in texts)
+        changed = sum(bool(clean(text).rules) for text, _ in texts)
         print(f"{path}: {changed} of {len(texts):,} texts touched ({changed / len(texts):.2%})")
-        for rule in RULES:
+        for rule in (*RULES, *FOREIGN):
             if touched[rule]:
                 print(f"  {rule}: {len(touched[rule])}")
             for before, after in touched[rule][: options.examples]:

@@ -47,6 +47,8 @@ CANDIDATES = _schema(
     ("search_scores", pa.list_(pa.float32())),
     ("ended", pa.list_(pa.bool_())),
 )
+# Of a beam search with groups: which of them wrote a candidate; the order of candidates hides it.
+GROUPED_CANDIDATES = CANDIDATES.append(pa.field("groups", pa.list_(pa.int32())))
 POOL = _schema(
     ("id", pa.string()),
     ("candidates", pa.list_(pa.string())),

@@ -24,7 +24,7 @@ def main() -> None:
 def join(split: str, params: Params) -> dict[str, Any]:
     """Write data/pool/SPLIT.parquet and return what was counted."""
     tables = {name: paths.candidates(name, split) for name in params.generation}
-    pool = Pool(tables, params.pool)
+    pool = Pool(tables, paths.corpus(split), params.pool)
     metadata = {
         "pool": params.pool.model_dump(mode="json"),
         "sources": {name: content_hash(path) for name, path in tables.items()},

@@ -14,8 +14,9 @@ from brido.report.knowledge import read_votes, votes_text
 from brido.report.mention_finder import find_mentions
 from brido.report.numbers import measure, metrics_of, shown, write_numbers
 from brido.report.page import compared, make_page, voting_checker
+from brido.report.prompts import asked
 from brido.report.questions import METRIC, examine
-from brido.report.sources import sources_text, write_sources
+from brido.report.sources import SourceTables, sources_text, write_sources
 from brido.report.validation import read_cases
 from brido.report.votes import cast_votes, named_rankings, vote_bins
 from brido.settings import Params
@@ -64,8 +65,12 @@ def report(params: Params) -> None:
     scoring = params.scoring
     sources = write_sources(
         paths.SOURCES,
-        paths.pool("validation"),
-        paths.similarity("validation"),
+        SourceTables(
+            paths.pool("validation"),
+            paths.pool_counts(),
+            paths.similarity("validation"),
+            {name: paths.candidates(name, "validation") for name in params.generation},
+        ),
         scoring.alpha,
         scoring.normalization,
     )
@@ -84,7 +89,9 @@ def report(params: Params) -> None:
     checked = {name: own[COLUMN[0]] for name, own in two.items() if COLUMN[0] in own}
     doubted = doubts(numbers.scores, checked, paths.corpus("test"))
     votes = read_votes(paths.VOTES)
-    page = make_page(params, numbers, cases, found, bins, examined, votes, sources, doubted)
+    documents = [case.document for case in cases]
+    prompt = asked("base", paths.checkpoint("base"), params.reading_of("base"), documents)
+    page = make_page(params, numbers, cases, found, bins, examined, votes, sources, doubted, prompt)
     html, count = render_page(page)
     write_text(PAGE, html)
     if count < (size := len(page.documents)):

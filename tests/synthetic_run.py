@@ -35,7 +35,7 @@ def similarity_matrix(random: np.random.Generator, count: int) -> np.ndarray:
 
 
 def write_run(folder: Path, documents: int = 12, count: int = 8, seed: int = 0) -> None:
-    """Write data/ and metrics/training.csv of a run of `documents` documents below `folder`."""
+    """Write data/, metrics/training.csv and votes.json of a run of `documents` documents."""
     random = np.random.default_rng(seed)
     data = folder / "data"
     for split in ("validation", "test"):
@@ -50,6 +50,8 @@ def write_run(folder: Path, documents: int = 12, count: int = 8, seed: int = 0) 
     _write_votes(data, documents, count, random)
     for shift, system in enumerate(SYSTEMS):
         _write_evaluations(data, system, documents, shift, random)
+    (data / "checkpoints/base").mkdir(parents=True)
+    (data / "checkpoints/base/config.json").write_text('{"is_encoder_decoder": true}')
     (folder / "metrics").mkdir(parents=True, exist_ok=True)
     lines = ["update,epoch,loss,cross_entropy,contrastive,tau"]
     for update in range(1, 21):
@@ -102,6 +104,8 @@ def _write_votes(data: Path, documents: int, count: int, random: np.random.Gener
         scores.append({"id": row["id"], "scores": values.tolist(), "order": order})
     split = "validation.parquet"
     tables.write_table(data / "pool" / split, [pool], tables.POOL)
+    (data / "pool/counts.json").write_text('{"validation": {"sources": {"base": {}}}}')
+    tables.write_table(data / "candidates/base" / split, [pool], tables.CANDIDATES)
     tables.write_table(data / "similarity" / split, [similarity], tables.similarity_schema(count))
     tables.write_table(data / "scores" / split, [scores], tables.SCORES)
 

@@ -92,7 +92,7 @@ ROOMS = {
     ),
     "report": (
         "means, intervals, figures, the page",
-        "atomic bootstrap consensus errors evaluation progress settings tables",
+        "atomic bootstrap consensus errors evaluation models progress settings tables",
     ),
 }
 # Command lines over the library; they and every `__main__` may import any room.

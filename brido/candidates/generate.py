@@ -10,7 +10,7 @@ from typing import Any
 from brido.candidates.documents import Part
 from brido.candidates.sources import SOURCES, Request
 from brido.errors import BridoError, some
-from brido.tables import CANDIDATES
+from brido.tables import CANDIDATES, GROUPED_CANDIDATES
 from brido.work.running import Advance, MakeWorker, Result
 from brido.work.shards import fingerprint
 from brido.work.splits import Splits
@@ -28,9 +28,11 @@ def generate(request: Request) -> Splits:
         known = ", ".join(SOURCES)
         raise BridoError(f"generation.{request.name}.method: {settings.method} is none of {known}")
     plan = SOURCES[settings.method](request)
+    grouped = settings.method == "diverse_beam" and settings.num_beam_groups > 1
+    schema = GROUPED_CANDIDATES if grouped else CANDIDATES
     # Shards of another size are other shards, though they make the same table.
     key = fingerprint(
-        [settings, request.reading, runtime.shard_documents],
+        [settings, request.reading, runtime.shard_documents, schema.names],
         [*(documents.path for documents in request.documents.values()), *plan.inputs],
     )
     units = {
@@ -38,7 +40,7 @@ def generate(request: Request) -> Splits:
         for split, documents in request.documents.items()
     }
     label = f"generate {request.name}"
-    work = Splits(f"generate/{request.name}", key, CANDIDATES, units)
+    work = Splits(f"generate/{request.name}", key, schema, units)
     make = partial(_Counting, plan.make_worker, settings.num_candidates, request.name)
     work.run(make, plan.workers, label, runtime.log_seconds)
     return work

@@ -13,7 +13,7 @@ from brido.candidates.batching import MemoryBudget
 from brido.device import computing_device, inference_dtype
 from brido.models import LanguageModel
 from brido.models.family import Sources
-from brido.search import SamplingSettings, SearchSettings, diverse_beam_search
+from brido.search import SamplingSettings, SearchResult, SearchSettings, diverse_beam_search
 from brido.search.sampling import document_uniforms, sample
 from brido.work.batches import plan_batches
 
@@ -31,12 +31,13 @@ class Sampling:
 
 @dataclass
 class Generated:
-    """Texts of each document in the order asked, their scores, whether they ended, and how the
-    work went."""
+    """Texts of each document in the order asked, their scores, whether they ended, which group of
+    beams wrote them (None where there are no groups), and how the work went."""
 
     texts: list[list[str]]
     scores: list[list[float]]
     ended: list[list[bool]]
+    groups: list[list[int] | None]
     truncated: int = 0
     halved: int = 0
 
@@ -74,19 +75,21 @@ class Generator:
         `advance` is called with the number of documents of each finished batch.
         """
         if not documents:
-            return Generated([], [], [])
+            return Generated([], [], [], [])
         sources = self.language.read(documents)
-        found: dict[int, tuple[list[str], list[float], list[bool]]] = {}
+        found: dict[int, tuple[list[str], list[float], list[bool], list[int] | None]] = {}
         tokens = self._batch_tokens(sources, method)
         halved_before = self.budget.halved
 
         def work(numbers: list[int]) -> None:
             batch = sources.take(numbers).to(self.language.model.device)
-            sequences, scores = self._run(batch, [ids[number] for number in numbers], method)
+            result = self._run(batch, [ids[number] for number in numbers], method)
+            scores, sequences = result.scores.tolist(), result.sequences.cpu()
+            groups = [None] * len(numbers) if result.groups is None else result.groups.tolist()
             for place, number in enumerate(numbers):
                 texts = self.language.text(sequences[place])
                 ended = self.language.ended(sequences[place])
-                found[number] = (texts, scores[place].tolist(), ended)
+                found[number] = (texts, scores[place], ended, groups[place])
             advance(len(numbers))
 
         waiting = list(range(len(documents)))
@@ -114,14 +117,12 @@ class Generator:
 
     def _run(
         self, batch: Sources, ids: list[str], method: SearchSettings | Sampling
-    ) -> tuple[torch.Tensor, torch.Tensor]:
+    ) -> SearchResult:
         model = self.language.model
         if isinstance(method, Sampling):
             settings = method.settings
             uniforms = document_uniforms(
                 method.seed, ids, settings.num_return_sequences, settings.max_length
             )
-            result = sample(model, batch.ids, batch.mask, settings, uniforms)
-        else:
-            result = diverse_beam_search(model, batch.ids, batch.mask, method)
-        return result.sequences.cpu(), result.scores.cpu()
+            return sample(model, batch.ids, batch.mask, settings, uniforms)
+        return diverse_beam_search(model, batch.ids, batch.mask, method)

@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from brido.candidates.cleaning import RULES, clean
-from brido.errors import BridoError, some
-from brido.tables import CANDIDATES, ROWS_PER_GROUP, read_batches
+from brido.candidates.foreign import FOREIGN, Foreign
+from brido.errors import BridoError, quoted, some
+from brido.tables import CANDIDATES, CORPUS, ROWS_PER_GROUP, read_batches
 
 if TYPE_CHECKING:
     from brido.settings import PoolSettings
@@ -18,11 +19,14 @@ if TYPE_CHECKING:
 Row = dict[str, Any]
 # What keeps a candidate from voting.
 _BAD = ("not_ended", "empty", "refused")
+# What is told of those that vote all the same.
+_ODD = {"other_script": "in another script than the document", "markup_left": "with markup left"}
 
 
 class Pool:
     """One split's candidates of several sources, each a table; in the order of `tables`.
 
+    `corpus` has the documents, in the candidates' order, others between them allowed.
     Candidates are cleaned by `settings.clean`. One that did not end, is empty or refuses to answer
     votes for nobody and cannot be elected; of the others those can be elected whose source is in
     `settings.eligible`. A document with fewer than `settings.minimum` of these is refused or left
@@ -31,8 +35,8 @@ class Pool:
     `counts` and `left_out` say what happened, once `rows` has been read to its end.
     """
 
-    def __init__(self, tables: dict[str, Path], settings: PoolSettings) -> None:
-        self._tables, self._settings = tables, settings
+    def __init__(self, tables: dict[str, Path], corpus: Path, settings: PoolSettings) -> None:
+        self._tables, self._corpus, self._settings = tables, corpus, settings
         eligible = settings.eligible
         self._eligible = set(tables if eligible is None else eligible)
         self.counts: dict[str, Counter[str]] = {name: Counter() for name in tables}
@@ -42,8 +46,9 @@ class Pool:
         """The rows of the pool's table, in lists of a row group's size; constant memory.
 
         Raises:
-            BridoError: a table is missing or damaged, the tables hold different documents, or too
-                few candidates of a document can be elected (all such documents named).
+            BridoError: a table is missing or damaged, the tables hold different documents, one of
+                them is not in the corpus, or too few candidates of a document can be elected (all
+                such documents named).
         """
         good = (row for row in self._joined() if not self._too_few(row))
         while batch := list(islice(good, ROWS_PER_GROUP)):
@@ -61,7 +66,8 @@ class Pool:
         for name, count in self.counts.items():
             rules = [f"{count[rule]:,} {rule}" for rule in RULES if count[rule]]
             bad = [f"{count[what]:,} {what.replace('_', ' ')}" for what in _BAD if count[what]]
-            told = [*([f"{count['cleaned']:,} cleaned"] if count["cleaned"] else []), *bad]
+            odd = [f"{count[what]:,} {_ODD[what]}" for what in FOREIGN if count[what]]
+            told = [*([f"{count['cleaned']:,} cleaned"] if count["cleaned"] else []), *bad, *odd]
             if told:
                 by = f" (rules: {', '.join(rules)})" if rules else ""
                 yield f"of {count['candidates']:,} candidates of {name}: {', '.join(told)}{by}"
@@ -73,12 +79,19 @@ class Pool:
 
     def _joined(self) -> Iterator[Row]:
         streams = [_rows(path, name) for name, path in self._tables.items()]
+        documents = _documents(self._corpus)
         for parts in zip_longest(*streams):
             if None in parts or len({part["id"] for part in parts}) > 1:
                 raise self._different_documents()
-            yield self._row(dict(zip(self._tables, parts, strict=True)))
+            document = next((text for name, text in documents if name == parts[0]["id"]), None)
+            if document is None:
+                raise BridoError(
+                    f"id {quoted(parts[0]['id'])} has candidates, but is not in {self._corpus}, or "
+                    "stands in another order there: make them again (`dvc repro generate`)"
+                )
+            yield self._row(dict(zip(self._tables, parts, strict=True)), Foreign(document))
 
-    def _row(self, parts: dict[str, Row]) -> Row:
+    def _row(self, parts: dict[str, Row], foreign: Foreign) -> Row:
         row: Row = {"id": next(iter(parts.values()))["id"]}
         row |= {name: [] for name in ("candidates", "raw", "sources", "voters", "eligible")}
         row |= {"search_scores": [], "ended": []}
@@ -88,6 +101,7 @@ class Pool:
             ):
                 text, rules, refused = clean(raw, self._settings.clean)
                 self._count(name, rules, not_ended=not ended, empty=not text)
+                self.counts[name].update(foreign(text))
                 votes = ended and bool(text) and not refused
                 row["candidates"].append(text)
                 row["raw"].append(raw)
@@ -131,3 +145,10 @@ class Pool:
 def _rows(path: Path, source: str) -> Iterator[Row]:
     for batch in read_batches(path, CANDIDATES, f"generate@{source}"):
         yield from batch.to_pylist()
+
+
+def _documents(corpus: Path) -> Iterator[tuple[str, str]]:
+    for batch in read_batches(corpus, CORPUS, "download", ["id", "document"]):
+        yield from zip(
+            *(batch.column(name).to_pylist() for name in ("id", "document")), strict=True
+        )

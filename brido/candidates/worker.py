@@ -45,15 +45,16 @@ class CandidateWorker(_WithModel):
         method, settings = search_method(self._settings), self._settings
         result = self._generator.generate(ids, documents, method, self._advance)
         step = settings.keep_every if settings.method == "diverse_beam" else 1
-        columns = zip(ids, result.texts, result.scores, result.ended, strict=True)
+        columns = zip(ids, result.texts, result.scores, result.ended, result.groups, strict=True)
         rows = [
             {
                 "id": name,
                 "candidates": texts[::step],
                 "search_scores": scores[::step],
                 "ended": ended[::step],
+                **({} if groups is None else {"groups": groups[::step]}),
             }
-            for name, texts, scores, ended in columns
+            for name, texts, scores, ended, groups in columns
         ]
         return rows, {"truncated_sources": result.truncated, "halved_batches": result.halved}
 

@@ -19,6 +19,18 @@ from brido.report.votes import VoteBin
 
 # Columns of training.csv that are no curves, or that no two runs share.
 _NO_CURVES = {"epoch"}
+# What a curve's axis says, where the column's name is not enough.
+_AXES = {
+    "tau": "Kendall's tau",
+    "top1": "share with same first",
+    "mentions_precision": "supported mentions",
+    "mentions_unsupported": "unsupported texts",
+    "r1": "ROUGE-1",
+    "r2": "ROUGE-2",
+    "rl": "ROUGE-L",
+    "rlsum": "ROUGE-Lsum",
+    "rouge": "mean ROUGE",
+}
 
 
 def draw_report(
@@ -65,7 +77,7 @@ def votes_figure(
                 )  # fmt: skip
             axis.set(title=ranking, xlim=(0, 1.05), ylim=(-0.1, 1.05), aspect="equal")
             axis.set_xlabel("share of candidates that carry\nan unsupported mention")
-        axes[0, 0].set_ylabel("share of elected candidates that carry it")
+            axis.set_ylabel("share of elected candidates that carry it")
         axes[0, 0].text(0.04, 0.97, "kept or amplified", color="#777777", fontsize=8, va="top")
         axes[0, 0].text(0.98, 0.02, "removed by the vote", color="#777777", fontsize=8, ha="right")
 
@@ -104,8 +116,9 @@ def training_figure(
                 np.array(steps)[there], values[there], color=COLOURS[0], marker=marker,
                 markersize=3.5, linewidth=1.4,
             )  # fmt: skip
-            axis.set_title(key.replace("_", " "))
-            axis.set_xlabel(axis_name.replace("_", " "))
+            axis.set(
+                xlabel=axis_name.replace("_", " "), ylabel=_AXES.get(key, key.replace("_", " "))
+            )
 
 
 def length_figure(
@@ -133,8 +146,9 @@ def length_figure(
                     yerr=[[mean - low], [high - mean]], label=system, capsize=2, elinewidth=1,
                     **(line_style(index) | {"linestyle": "none"}),
                 )  # fmt: skip
-            axis.set_title(f"{metric_label(metric)}: {column.heading}")
-            axis.set_xlabel("mean length (words)")
+            axis.set(
+                xlabel="mean length (words)", ylabel=f"{metric_label(metric)}: {column.heading}"
+            )
         # A system may be missing in some panels (the reference has no ROUGE): look in all of them.
         found = {
             label: handle
@@ -207,4 +221,4 @@ def correlation_figure(folder: Path, scores: Sequence[Scores], name: str = "corr
                 text = f"{value:.2f}".replace("0.", ".").replace("-", "\u2212")
                 axis.text(column, row, text, ha="center", va="center", color=colour, fontsize=6)
         axis.figure.colorbar(image, shrink=0.6, label="Spearman over documents")
-        axis.set_title("Do the metrics agree?")
+        axis.set(title="Do the metrics agree?", xlabel="metric: number", ylabel="metric: number")

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from brido.errors import BridoError
+from brido.report.text_table import aligned
 
 # The page's picture: a row a ranking, accuracies from 0 to 1 across WIDTH units.
 WIDTH, ROW = 240.0, 22.0
@@ -31,11 +32,19 @@ class Bar:
 
 @dataclass(frozen=True)
 class Knowledge:
-    """The sentences, the bars, and a note on how the check was made."""
+    """The check in plain words, the election's numbers as a table, the bars, how it was made."""
 
-    sentences: Sequence[str]
+    plain: Sequence[str]
+    election: Sequence[Sequence[str]]
     bars: Sequence[Bar]
     note: str
+
+    @property
+    def quarters(self) -> list[list[str]]:
+        """The accuracies by quarter of the score gap, as a table with its heading."""
+        gaps = ["smallest gaps", "second", "third", "largest gaps"]
+        rows = [[bar.label, *bar.quarters, bar.elected] for bar in self.bars]
+        return [["ranking", *gaps, "elected unsupported"], *rows]
 
     @property
     def height(self) -> float:
@@ -58,6 +67,55 @@ def sentences(told: Mapping[str, Any]) -> list[str]:
     return [told[part]["sentence"] for part in ("election", "knows") if part in told]
 
 
+_FINDINGS = {
+    "beats": ("Electing helps: ", "Tuning on this vote should help."),
+    "loses": ("Electing does harm: ", "Tuning on this vote would make base worse."),
+    "open": ("Electing is not shown to help: ", "Tuning on this vote may well do harm."),
+}
+
+
+def plain(told: Mapping[str, Any]) -> list[str]:
+    """The same in plain words, two numbers a sentence at most."""
+    said = []
+    if election := told.get("election"):
+        begin, advice = _FINDINGS[election["verdict"]]
+        elected, own = (100 * election["all"][who]["mean"] for who in ("elected", "base"))
+        said += [
+            f"{begin}{elected:.0f} % of the elected candidates say something that the article does "
+            f"not support, against {own:.0f} % of what base writes by itself.",
+            advice,
+        ]
+    vote = told["accuracy"].get("vote", {}).get("mean")
+    if vote is not None:
+        said.append(
+            "Of two candidates that are about equally long the vote prefers the better one "
+            f"{100 * vote:.0f} times in 100; 50 would be chance."
+        )
+    return said
+
+
+def _election_rows(told: Mapping[str, Any]) -> list[list[str]]:
+    """Shares of summaries with something unsupported: a heading, all documents, equal lengths."""
+    if "election" not in told:
+        return []
+    rows = [["unsupported in", "documents", "elected", "base", "difference"]]
+    for key, label in (("all", "all"), ("equal_length", "elected and base equally long")):
+        found = told["election"][key]
+        count = found["elected"]["documents"]
+        shares = [_percent(found[who]["mean"]) for who in ("elected", "base")]
+        gap, low, high = (_hundreds(found["difference"][end]) for end in ("mean", "low", "high"))
+        rows.append([label, f"{count:,}", *shares, f"{gap} points [{low}, {high}]"])
+    return rows
+
+
+def _percent(value: float | None) -> str:
+    return "–" if value is None else f"{100 * value:.1f} %"
+
+
+def _hundreds(value: float | None) -> str:
+    return "–" if value is None else f"{100 * value:+.1f}"
+
+
 def note(told: Mapping[str, Any]) -> str:
     """How the check was made."""
     tolerance = told["length_tolerance"]
@@ -73,13 +131,7 @@ def votes_text(told: Mapping[str, Any]) -> str:
     rows = [["first of two equally long", "", "", "elected unsupported"]]
     for bar in bars(told):
         rows.append([bar.label, *bar.told.split(" ", 1), bar.elected])
-    widths = [max(len(row[index]) for row in rows) for index in range(4)]
-    lines = [
-        "  ".join([row[0].ljust(widths[0]), *(cell.rjust(width) for cell, width in rest)]).rstrip()
-        for row in rows
-        for rest in [list(zip(row[1:], widths[1:], strict=True))]
-    ]
-    return "\n".join(["What the vote knows", *lines, note(told), *sentences(told)])
+    return "\n".join(["What the vote knows", *aligned(rows), note(told), *sentences(told)])
 
 
 def bars(told: Mapping[str, Any]) -> list[Bar]:
@@ -107,4 +159,4 @@ def bars(told: Mapping[str, Any]) -> list[Bar]:
 
 def knowledge(told: Mapping[str, Any]) -> Knowledge:
     """The content of metrics/votes.json for the page."""
-    return Knowledge(sentences(told), bars(told), note(told))
+    return Knowledge(plain(told), _election_rows(told), bars(told), note(told))

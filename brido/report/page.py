@@ -13,6 +13,8 @@ from brido.report.explorer.results import result_table
 from brido.report.knowledge import knowledge
 from brido.report.mention_finder import CaseMentions
 from brido.report.numbers import Numbers
+from brido.report.opening import opening
+from brido.report.prompts import Asked
 from brido.report.questions import ExaminedDocument
 from brido.report.settings_text import settings_text
 from brido.report.sources import sources_rows
@@ -49,15 +51,16 @@ def make_page(
     votes: Mapping[str, Any],
     sources: Mapping[str, Any],
     doubted: Sequence[DoubtedDocument] = (),
+    prompt: Asked | None = None,
 ) -> Page:
     """The page of a run; `found` are the mentions of `cases`, aligned.
 
-    `votes` and `sources` are what votes.json and sources.json say.
+    `votes` and `sources` are what votes.json and sources.json say, `prompt` is of `cases`.
     """
     settings = params.report
-    size = min(settings.page_documents, len(cases))
-    sample = sorted(random.Random(settings.seed).sample(range(len(cases)), size))
     baseline, focus = compared(params.systems)
+    sample = _sample(cases, found, params)
+    read = prompt.read if prompt else [None] * len(cases)
     voting = voting_checker(params)
     estimates = numbers.systems, numbers.differences, voting
     mark = f"† {voting} also voted (scoring.support_weight): it likes what it chose."
@@ -67,7 +70,7 @@ def make_page(
         settings=settings_text(params),
         headline=result_table(headline_columns(numbers.systems), *estimates),
         everything=result_table(every_column(numbers.systems), *estimates),
-        documents=[_document(cases[index], found[index]) for index in sample],
+        documents=[_document(cases[index], found[index], read[index]) for index in sample],
         systems=params.systems,
         focus=focus,
         baseline=baseline,
@@ -85,12 +88,23 @@ def make_page(
         knowledge=knowledge(votes),
         sources=sources_rows(sources),
         doubted=doubted,
+        prompt=(prompt.model, prompt.pieces) if prompt else None,
         marks=_WORLD_MARKS if cases and cases[0].facts is not None else _TEXT_MARKS,
         signatures={name: item.signatures for name, item in numbers.scores.items()},
     )
 
 
-def _document(case: Case, found: CaseMentions) -> Document:
+def _sample(cases: Sequence[Case], found: Sequence[CaseMentions], params: Params) -> list[int]:
+    """Places of documents: first the one to open on, then others drawn at random, in order."""
+    if not cases:
+        return []
+    size = min(params.report.page_documents, len(cases))
+    drawn = random.Random(params.report.seed).sample(range(len(cases)), size)
+    first = opening(cases, found, compared(params.systems)[0], params.scoring.alpha)
+    return [first, *sorted([place for place in drawn if place != first][: size - 1])]
+
+
+def _document(case: Case, found: CaseMentions, read: int | None) -> Document:
     return Document(
         case.id,
         case.document,
@@ -101,6 +115,7 @@ def _document(case: Case, found: CaseMentions) -> Document:
         ],
         np.asarray(case.similarity),
         _standings(case),
+        read,
     )
 
 

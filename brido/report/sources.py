@@ -1,4 +1,4 @@
-"""The sources of candidates compared: who wrote what, who is elected, who agrees with whom."""
+"""The sources of candidates compared: who wrote what, who is elected, who is like whom."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import json
 import math
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
@@ -14,16 +15,34 @@ from numpy.typing import NDArray
 
 from brido.atomic import write_text
 from brido.consensus import eligible_scores, ranking
-from brido.errors import BridoError
-from brido.tables import POOL, read_batches, similarity_schema
+from brido.errors import BridoError, parsing
+from brido.report.text_table import aligned
+from brido.tables import (
+    CANDIDATES,
+    GROUPED_CANDIDATES,
+    POOL,
+    open_table,
+    read_batches,
+    read_columns,
+    similarity_schema,
+)
 
-_COLUMNS = ("candidates", "cleaned", "not ended", "elected", "distinct", "alike", "agreement")
+_LIKENESS = ("distinct", "alike", "agreement", "within_groups", "between_groups")
+
+
+@dataclass(frozen=True)
+class SourceTables:
+    """Of one split: its pool, what the pool counted, its similarities, each source's candidates."""
+
+    pool: Path
+    counts: Path
+    similarity: Path
+    candidates: Mapping[str, Path]
 
 
 def write_sources(
     path: Path,
-    pool: Path,
-    similarity: Path,
+    tables: SourceTables,
     alpha: float,
     normalization: Literal["equation", "listing"],
 ) -> dict[str, dict[str, Any]]:
@@ -32,27 +51,31 @@ def write_sources(
     Raises:
         BridoError: a table is missing or damaged, or they hold different documents.
     """
-    table = compare(pool, similarity, alpha, normalization)
+    table = compare(tables, alpha, normalization)
     write_text(path, json.dumps(table, indent=2, ensure_ascii=False, allow_nan=False) + "\n")
     return table
 
 
 def compare(
-    pool: Path, similarity: Path, alpha: float, normalization: Literal["equation", "listing"]
+    tables: SourceTables, alpha: float, normalization: Literal["equation", "listing"]
 ) -> dict[str, dict[str, Any]]:
     """What is true of each source on the documents of a pool, by its name.
 
-    candidates, and how many of them were cleaned, not_ended, or without_vote; elected: share of the
+    candidates, and how many of them were cleaned, not_ended, or without_vote; other_script and
+    markup_left as the pool counted them, left-out documents included; elected: share of the
     documents whose first candidate is of this source; distinct: different texts of a document;
     alike: mean similarity of its candidates of a document with each other; agreement: with the
-    candidates of the other sources. Means are over documents and candidates that vote; None where
-    nobody could be compared.
+    candidates of the other sources; within_groups and between_groups: alike, of two candidates that
+    one group of beams wrote, and of two that two groups wrote. Means are over documents and
+    candidates that vote; None where nobody could be compared.
     """
+    odd = _odd(tables.counts, tables.pool.stem)
+    groups = {name: _groups(path, name) for name, path in tables.candidates.items()}
     counts: dict[str, dict[str, int]] = {}
     means: dict[str, dict[str, list[float]]] = {}
     elected: dict[str, int] = defaultdict(int)
     documents = 0
-    for row, matrix in _rows(pool, similarity):
+    for row, matrix in _rows(tables.pool, tables.similarity):
         names, documents = np.array(row["sources"]), documents + 1
         flags = (np.array([row[key]]) for key in ("voters", "eligible"))
         scores = eligible_scores(matrix[None], alpha, normalization, *flags)
@@ -60,15 +83,34 @@ def compare(
         for name in dict.fromkeys(row["sources"]):
             own = names == name
             _count(counts.setdefault(name, defaultdict(int)), row, own)
-            _measure(means.setdefault(name, defaultdict(list)), row, own, matrix)
+            writers = groups.get(name, {}).get(row["id"])
+            _measure(means.setdefault(name, defaultdict(list)), row, own, matrix, writers)
     return {
         name: {
             **count,
+            **{key: odd.get(name, {}).get(key, 0) for key in ("other_script", "markup_left")},
             "elected": elected[name] / documents,
-            **{key: _mean(means[name][key]) for key in ("distinct", "alike", "agreement")},
+            **{key: _mean(means[name][key]) for key in _LIKENESS},
         }
         for name, count in counts.items()
     }
+
+
+def _odd(counts: Path, split: str) -> Mapping[str, Mapping[str, int]]:
+    """What stage pool counted of each source."""
+    remedy = "`dvc repro -f pool`"
+    with parsing(lambda reason: f"{counts} cannot be read ({reason}): make it with {remedy}"):
+        return json.loads(counts.read_text(encoding="utf-8"))[split]["sources"]
+
+
+def _groups(path: Path, source: str) -> dict[str, list[int]]:
+    """Of each document the groups of beams that wrote a source's candidates; {} without groups."""
+    made_by = f"generate@{source}"
+    with open_table(path, CANDIDATES, made_by) as file:
+        if "groups" not in file.schema_arrow.names:
+            return {}
+    rows = read_columns(path, GROUPED_CANDIDATES, made_by, ["id", "groups"])
+    return dict(zip(*(rows.column(name).to_pylist() for name in rows.column_names), strict=True))
 
 
 def _rows(pool: Path, similarity: Path) -> Iterator[tuple[dict[str, Any], NDArray[np.float32]]]:
@@ -115,29 +157,52 @@ def _measure(
     row: Mapping[str, Any],
     own: NDArray[np.bool_],
     matrix: NDArray[np.float32],
+    groups: list[int] | None,
 ) -> None:
     voters = np.array(row["voters"])
     mine, others = np.flatnonzero(own & voters), np.flatnonzero(~own & voters)
     means["distinct"].append(len({row["candidates"][place] for place in mine}))
-    if len(mine) > 1:
-        within = matrix[np.ix_(mine, mine)][~np.eye(len(mine), dtype=bool)]
-        means["alike"].append(float(within.mean(dtype=np.float64)))
-    if len(mine) and len(others):
-        between = matrix[np.ix_(mine, others)]
-        means["agreement"].append(float(between.mean(dtype=np.float64)))
+    each, pairs = matrix[np.ix_(mine, mine)], ~np.eye(len(mine), dtype=bool)
+    found = {"alike": each[pairs], "agreement": matrix[np.ix_(mine, others)]}
+    if groups is not None:
+        wrote = np.array(groups)[voters[own]]
+        same = wrote[:, None] == wrote
+        found |= {"within_groups": each[pairs & same], "between_groups": each[~same]}
+    for name, values in found.items():
+        if values.size:
+            means[name].append(float(values.mean(dtype=np.float64)))
 
 
 def _mean(values: list[float]) -> float | None:
     return math.fsum(values) / len(values) if values else None
 
 
+_COUNTS = {
+    "candidates": "candidates",
+    "cleaned": "cleaned",
+    "not_ended": "not ended",
+    "other_script": "other script",
+    "markup_left": "markup",
+}
+_MEANS = ("alike", "agreement")
+_GROUPS = ("within_groups", "between_groups")
+
+
 def sources_rows(table: Mapping[str, Mapping[str, Any]]) -> list[list[str]]:
-    """The table in words: a heading, then a row a source."""
-    rows = [["source", *_COLUMNS]]
+    """The table in words: a heading, then a row a source.
+
+    Where no group wrote two candidates, those of different groups are all there are: `alike` says
+    everything.
+    """
+    grouped = any(found.get("within_groups") is not None for found in table.values())
+    means = [*_MEANS, *(_GROUPS if grouped else ())]
+    names = [name.replace("_", " ") for name in means]
+    rows = [["source", *_COUNTS.values(), "elected", "distinct", *names]]
     for name, found in table.items():
-        numbers = [f"{found[key]:,}" for key in ("candidates", "cleaned", "not_ended")]
+        # Tables of an older version lack some.
+        numbers = [f"{found.get(key, 0):,}" for key in _COUNTS]
         numbers += [f"{100 * found['elected']:.1f} %", f"{found['distinct'] or 0:.1f}"]
-        numbers += ["-" if (it := found[key]) is None else f"{it:.3f}" for key in _COLUMNS[-2:]]
+        numbers += ["-" if (it := found.get(key)) is None else f"{it:.3f}" for key in means]
         rows.append([name, *numbers])
     return rows
 
@@ -154,13 +219,4 @@ def sources_text(path: Path) -> str:
         raise BridoError(f"{path} is missing: make it with `dvc repro report`") from None
     except json.JSONDecodeError as error:
         raise BridoError(f"{path} is damaged ({error}): `dvc repro -f report`") from None
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    return "\n".join(
-        "  ".join(
-            [
-                row[0].ljust(widths[0]),
-                *(cell.rjust(width) for cell, width in zip(row[1:], widths[1:], strict=True)),
-            ]
-        ).rstrip()
-        for row in rows
-    )
+    return "\n".join(aligned(rows))

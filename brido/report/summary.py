@@ -4,6 +4,7 @@ from collections.abc import Mapping
 
 from brido.report.display import ColumnKey, arrow, display, known_columns, metric_label
 from brido.report.metrics import Estimate, Estimates
+from brido.report.text_table import aligned
 
 
 def headline_columns(systems: Mapping[str, Estimates]) -> list[ColumnKey]:
@@ -44,8 +45,7 @@ def summary_table(
     for name, estimates in differences.items():
         rows += _two_lines(name, estimates, columns, signed=True)
     rows[0] = _once(rows[0])
-    widths = [max(len(row[index]) for row in rows) for index in range(len(columns) + 1)]
-    lines = ["  ".join(_cells(row, widths)).rstrip() for row in rows]
+    lines = aligned(rows)
     rule = "-" * max(len(line) for line in lines)
     lines.insert(2, rule)
     if differences:
@@ -66,11 +66,6 @@ def _heading(metric: str, name: str) -> str:
 def _once(row: list[str]) -> list[str]:
     """A heading that stands over several columns, written over the first of them."""
     return [cell if index == 0 or cell != row[index - 1] else "" for index, cell in enumerate(row)]
-
-
-def _cells(row: list[str], widths: list[int]) -> list[str]:
-    first = row[0].ljust(widths[0])
-    return [first, *(cell.rjust(width) for cell, width in zip(row[1:], widths[1:], strict=True))]
 
 
 def _two_lines(

@@ -73,9 +73,14 @@ def cast_votes(
     ]
 
 
-def _elected(case: Case, alpha: float) -> int:
+def case_scores(case: Case, alpha: float) -> NDArray[np.float64]:
+    """The scores [N] of a document's candidates as the page ranks them, NaN for who cannot win."""
     flags = (np.array([flags]) for flags in (case.voters, case.eligible))
-    return int(ranking(eligible_scores(case.similarity[None], alpha, "equation", *flags))[0, 0])
+    return eligible_scores(case.similarity[None], alpha, "equation", *flags)[0]
+
+
+def _elected(case: Case, alpha: float) -> int:
+    return int(ranking(case_scores(case, alpha)[None])[0, 0])
 
 
 def vote_bins(ballots: Sequence[Ballot], bins: Sequence[float] = BINS) -> list[VoteBin]:

@@ -59,9 +59,10 @@ class Search:
         self.sequences = self.history[:, :returned].clone()
         self.scores = torch.zeros(documents, returned, device=device)
         self.lengths = torch.zeros_like(self.scores, dtype=torch.long)
+        self.writers = torch.zeros_like(self.lengths)
 
-    def run(self) -> tuple[torch.Tensor, torch.Tensor]:
-        """Search to the end: sequences [B, R, T] of all documents and their scores [B, R]."""
+    def run(self) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+        """Search to the end: sequences [B, R, T] of all documents, scores and groups [B, R]."""
         length, logits = self._start()
         while True:
             last = length + 1 == self.settings.max_length
@@ -79,7 +80,7 @@ class Search:
         if len(self.active):
             self.hypotheses.close(self.running, self.history, length)
             self._store(torch.arange(len(self.active), device=self.device))
-        return self.sequences[:, :, : int(self.lengths.max())], self.scores
+        return self.sequences[:, :, : int(self.lengths.max())], self.scores, self.writers
 
     def _start(self) -> tuple[int, torch.Tensor]:
         """The number of tokens that are fixed from the start, and the logits after them."""
@@ -177,5 +178,6 @@ class Search:
         """Write down the result of `documents` (places in the present batch)."""
         best = self.hypotheses.best(self.settings.returned)
         places = self.active.index_select(0, documents)
-        for kept, part in zip((self.sequences, self.scores, self.lengths), best, strict=True):
+        found = self.sequences, self.scores, self.lengths, self.writers
+        for kept, part in zip(found, best, strict=True):
             kept[places] = part.index_select(0, documents)

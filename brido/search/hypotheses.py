@@ -120,11 +120,11 @@ class Hypotheses:
         for name in ("scores", "tokens", "arrival", "done"):
             setattr(self, name, getattr(self, name).index_select(0, documents))
 
-    def best(self, count: int) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-        """The best `count` of all groups: tokens [B, count, T], scores and lengths [B, count].
+    def best(self, count: int) -> tuple[torch.Tensor, ...]:
+        """The best `count` of all groups: tokens [B, count, T]; scores, lengths, groups [B, count].
 
         Among equals the later group goes first, in a group the later arrival. A length counts the
-        start and the end token.
+        start and the end token. A group is its number.
         """
         groups = torch.arange(self.scores.shape[1], device=self.scores.device)[None, :, None]
         limit = (self.max_length + 1) * self.scores.shape[2]
@@ -135,7 +135,8 @@ class Hypotheses:
         order = order.gather(1, by_score)[:, :count]
         tokens = _gather_rows(self.tokens.flatten(1, 2), order[:, None])[:, 0]
         lengths = self.arrival.flatten(1).gather(1, order) // self.scores.shape[2] + 1
-        return tokens, scores.gather(1, order).float(), lengths.clamp(max=self.max_length)
+        found = order // self.scores.shape[2]
+        return tokens, scores.gather(1, order).float(), lengths.clamp(max=self.max_length), found
 
 
 def _gather_rows(history: torch.Tensor, rows: torch.Tensor) -> torch.Tensor:

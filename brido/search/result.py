@@ -13,13 +13,17 @@ class SearchResult:
 
     Sequences of a search stand best first, with an encoder-decoder's start token, without a
     decoder-only model's prompt. A score is the sum of log-probabilities (diversity penalty
-    included) over the number of new tokens to the power length_penalty.
+    included) over the number of new tokens to the power length_penalty. groups [B, N] int64, of a
+    search with several groups of beams: which of them wrote a sequence, counted from 0.
     """
 
     sequences: torch.Tensor
     scores: torch.Tensor
+    groups: torch.Tensor | None = None
 
     @classmethod
-    def copied(cls, sequences: torch.Tensor, scores: torch.Tensor) -> SearchResult:
+    def copied(
+        cls, sequences: torch.Tensor, scores: torch.Tensor, groups: torch.Tensor | None = None
+    ) -> SearchResult:
         """Copies of tensors of inference mode: made outside it, they may be used in training."""
-        return cls(sequences.clone(), scores.clone())
+        return cls(sequences.clone(), scores.clone(), groups if groups is None else groups.clone())

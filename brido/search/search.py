@@ -90,6 +90,7 @@ def _run(
         if special.forced_first is not None and settings.max_length < len(steps.given) + 2:
             raise BridoError("max_length must be at least 3: this model's first token is forced")
         search = Search(steps, len(sources.ids), special, settings, sources.ids.device)
-        sequences, scores = search.run()
+        sequences, scores, groups = search.run()
     check_scores(model, scores)
-    return SearchResult.copied(sequences, scores)
+    several = settings.num_beam_groups > 1
+    return SearchResult.copied(sequences, scores, groups if several else None)

@@ -5,7 +5,7 @@ import pytest
 from brido.candidates.pool import Pool
 from brido.errors import BridoError
 from brido.settings import PoolSettings
-from brido.tables import CANDIDATES, write_table
+from brido.tables import CANDIDATES, CORPUS, write_table
 
 
 def row(name, *texts, ended=None):
@@ -19,11 +19,18 @@ def row(name, *texts, ended=None):
 def pool(tmp_path):
     """Makes a pool of sources, name=rows."""
 
-    def make(settings=None, **sources):
+    def make(settings=None, documents=(), **sources):
+        given = dict(documents)
+        ids = dict.fromkeys([*given, *(row["id"] for rows in sources.values() for row in rows)])
+        corpus = [
+            {"id": name, "document": given.get(name, "A text."), "summary": "s", "references": []}
+            for name in ids
+        ]
+        write_table(tmp_path / "corpus.parquet", [corpus], CORPUS)
         tables = {name: tmp_path / f"{name}.parquet" for name in sources}
         for name, rows in sources.items():
             write_table(tables[name], [rows], CANDIDATES)
-        return Pool(tables, PoolSettings(**(settings or {})))
+        return Pool(tables, tmp_path / "corpus.parquet", PoolSettings(**(settings or {})))
 
     return make
 
@@ -102,6 +109,25 @@ def test_sources_of_different_documents_are_refused(pool):
     assert "two has 2 that others lack: c, d" in str(error.value)
     with pytest.raises(BridoError, match="same documents in different orders"):
         list(pool(one=one, two=one[::-1]).rows())
+
+
+def test_what_is_foreign_to_a_document_is_counted_and_votes_all_the_same(pool):
+    joined = pool(
+        documents=[("0", "Not asked about."), ("a", "A town."), ("b", "Город на реке <b>")],
+        one=[row("a", "Город", "A town", "<b>A town"), row("b", "Город", "A town", "<b>Город")],
+    )
+    [found] = joined.rows()
+    assert [one["voters"] for one in found] == [[True] * 3] * 2
+    assert +joined.counts["one"] == {"candidates": 6, "other_script": 2, "markup_left": 1}
+    assert list(joined.notes()) == [
+        "of 6 candidates of one: 2 in another script than the document, 1 with markup left"
+    ]
+
+
+def test_candidates_of_a_document_that_the_corpus_lacks_are_refused(pool):
+    rows = [row("a", "x"), row("b", "x")]
+    with pytest.raises(BridoError, match=r"id 'a' has candidates, but is not in .*another order"):
+        list(pool(documents=[("b", "Text."), ("a", "Text.")], one=rows[::-1] + rows).rows())
 
 
 def test_a_missing_source_says_which_stage_makes_it(pool, tmp_path):

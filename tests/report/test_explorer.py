@@ -88,7 +88,9 @@ def test_page_loads_nothing_and_runs_only_its_own_code():
     reader = read(html)
     assert not {"img", "iframe", "object", "embed", "base", "form"} & set(reader.tags)
     links = [value for _, name, value in reader.attributes if name in {"src", "href", "srcset"}]
-    assert set(links) <= {"data:,", "#documents"}
+    parts = {value for _, name, value in reader.attributes if name == "id"}
+    assert {"#documents", "#results"} < set(links)
+    assert set(links) <= {"data:,", *(f"#{name}" for name in parts)}
     assert not [name for _, name, _ in reader.attributes if name.startswith("on")]
     assert not [name for _, name, _ in reader.attributes if name == "style"]
     addresses = set(re.findall(r"https?://[^\s\"'<]+", html))

@@ -66,6 +66,25 @@ def test_figures_are_written_twice_the_same(tmp_path):
         assert first == (tmp_path / "second" / name).read_bytes(), name
 
 
+def test_every_axis_of_every_figure_has_a_title(tmp_path, monkeypatch):
+    from matplotlib import pyplot
+
+    drawn = []
+    monkeypatch.setattr(pyplot, "close", drawn.append)
+    draw_all(tmp_path)
+    monkeypatch.undo()
+    axes = [axis for figure in drawn for axis in figure.axes if axis.axison]
+    assert len(drawn) == 4
+    # A colour bar is one axis, which stands upright.
+    colour_bars = [axis for axis in axes if axis.get_label() == "<colorbar>"]
+    assert len(colour_bars) == 1
+    for axis in axes:
+        assert axis.get_ylabel()
+        assert axis.get_xlabel() or axis in colour_bars
+    for figure in drawn:
+        pyplot.close(figure)
+
+
 def test_figures_exist_even_when_there_is_nothing_to_show(tmp_path):
     figures.votes_figure(tmp_path, [], ["a"])
     figures.training_figure(tmp_path, {})

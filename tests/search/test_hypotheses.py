@@ -156,13 +156,14 @@ def compare(found, oracle):
 
 
 def check_best(found, oracle, count):
-    tokens, scores, lengths = found.best(count)
+    tokens, scores, lengths, groups = found.best(count)
     assert scores.dtype == torch.float32
     for document, row in enumerate(oracle):
-        every = [beam for one in row for beam in one.beams]
+        every = [(*beam, group) for group, one in enumerate(row) for beam in one.beams]
         # Sorted upwards and taken from the end: of equals the later group and arrival go first.
         best = sorted(every, key=lambda beam: beam[0])[::-1][:count]
-        for place, (score, text) in enumerate(best):
+        for place, (score, text, group) in enumerate(best):
+            assert groups[document, place] == group
             assert scores[document, place] == torch.tensor(score)
             assert tokens[document, place].tolist() == text + [PAD] * (MAX_LENGTH - len(text))
             assert lengths[document, place] == len(text)
@@ -217,7 +218,9 @@ def test_of_equals_the_later_group_goes_first_whenever_they_came():
     found.scores[:] = -1.0
     found.arrival[:] = torch.tensor([[2 * MAX_LENGTH, 2 * MAX_LENGTH + 1], [2, 3]])
     found.tokens[0, ..., 0] = torch.tensor([[10, 11], [20, 21]])
-    assert found.best(4)[0][0, :, 0].tolist() == [21, 20, 11, 10]
+    tokens, _, _, groups = found.best(4)
+    assert tokens[0, :, 0].tolist() == [21, 20, 11, 10]
+    assert groups.tolist() == [[1, 1, 0, 0]]
 
 
 def test_documents_that_go_on_keep_their_own():

@@ -9,6 +9,7 @@ import time
 from pathlib import Path
 
 import numpy as np
+import pyarrow.parquet as pq
 import pytest
 import small_project
 import torch
@@ -64,6 +65,15 @@ def test_candidates_are_every_second_of_the_search(project):
         np.testing.assert_allclose(scores, result.scores[0, ::2], rtol=1e-5)
         ends = [2 in sequence[1:] for sequence in result.sequences[0, ::2].tolist()]
         assert train[number]["ended"] == ends
+        # Only the search knows who wrote what: it sorts the sequences of all groups together.
+        assert train[number]["groups"] == result.groups[0, ::2].tolist()
+        assert set(train[number]["groups"]) <= set(range(4))
+
+
+def test_no_groups_are_told_where_there_are_none(project):
+    small_project.write_params(project, generation={"num_beam_groups": 1, "diversity_penalty": 0.0})
+    run()
+    assert pq.read_schema(TABLES[0]).names == CANDIDATES.names
 
 
 def test_counts_stand_in_the_table_and_are_said(project, capsys):

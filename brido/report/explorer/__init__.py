@@ -38,7 +38,8 @@ class Page:
     whose order the pipeline used, `focus` and `baseline` the systems that the filters compare,
     `sources` the rows of the table of sources, `examined` documents with QAFactEval's questions,
     `knowledge` what the vote check found, `doubted` documents with MiniCheck's sentences, `marks` a
-    sentence on how mentions are found.
+    sentence on how mentions are found, `prompt` what the model of that name was asked: its text
+    before, between and behind the places of the document.
     """
 
     title: str
@@ -58,6 +59,7 @@ class Page:
     sources: Sequence[Sequence[str]] = ()
     doubted: Sequence[DoubtedDocument] = ()
     marks: str = ""
+    prompt: tuple[str, Sequence[str]] | None = None
     signatures: Any = field(default_factory=dict)
 
 
@@ -73,6 +75,7 @@ def render_page(page: Page, data_bytes: int = DATA_BYTES) -> tuple[str, int]:
         # JSON has no infinity.
         "alpha": "inf" if page.alpha == float("inf") else page.alpha,
         "documents": documents,
+        "prompt": page.prompt and {"model": page.prompt[0], "pieces": list(page.prompt[1])},
     }
     environment = Environment(
         loader=FunctionLoader(_asset), autoescape=True, undefined=StrictUndefined,
@@ -81,6 +84,7 @@ def render_page(page: Page, data_bytes: int = DATA_BYTES) -> tuple[str, int]:
     html = environment.get_template("page.jinja").render(
         page=page,
         shown=len(documents),
+        parts=_parts(page),
         charts=votes_chart(page.bins),
         width=WIDTH,
         question_columns=COLUMNS,
@@ -92,6 +96,20 @@ def render_page(page: Page, data_bytes: int = DATA_BYTES) -> tuple[str, int]:
         signatures=json.dumps(page.signatures, indent=1, ensure_ascii=False, sort_keys=True),
     )
     return html, len(documents)
+
+
+def _parts(page: Page) -> list[tuple[str, str]]:
+    """(address, title) of the sections that the page has."""
+    sections = [
+        ("documents", "Documents", True),
+        ("results", "Results", True),
+        ("knows", "What the vote knows", page.knowledge),
+        ("sources", "Who wrote the candidates", page.sources),
+        ("votes", "What the vote elects", page.bins),
+        ("questions", "Questions asked", page.examined),
+        ("doubts", "Sentences in doubt", page.doubted),
+    ]
+    return [(name, title) for name, title, there in sections if there]
 
 
 def script_json(value: Any) -> str:

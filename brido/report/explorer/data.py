@@ -32,7 +32,8 @@ class Standing:
 class Document:
     """One document of the page; `similarity` is the float32 [N, N+1] matrix of its candidates.
 
-    `standings` of the candidates, none where all are of one source, vote and can be elected.
+    `standings` of the candidates, none where all are of one source, vote and can be elected. `read`
+    characters of the text reached a prompted model, None where there is no prompt.
     """
 
     id: str
@@ -41,6 +42,7 @@ class Document:
     candidates: Sequence[MarkedText]
     similarity: NDArray[np.float32]
     standings: Sequence[Standing] = ()
+    read: int | None = None
 
 
 def document_json(document: Document) -> dict[str, Any]:
@@ -61,6 +63,7 @@ def document_json(document: Document) -> dict[str, Any]:
             for item, standing in zip(document.candidates, _standings_json(document), strict=True)
         ],
         "similarity": base64.b64encode(matrix.tobytes()).decode(),
+        **({} if document.read is None else {"read": document.read}),
     }
 
 

@@ -1,4 +1,4 @@
-// One document on screen: article, summaries side by side, candidates in elected order.
+// One document on screen: its candidates in elected order, the article, the systems' summaries.
 
 /** An element with text (never markup) or children. */
 function element(name, className, ...children) {
@@ -34,6 +34,22 @@ function plural(count, word) {
   return `${count} ${word}${count === 1 ? "" : "s"}`;
 }
 
+/** One sentence on what the vote does to what the article does not support. */
+function whatIsSeen(item, eligible, first, alpha, baseline) {
+  const known = item.candidates.filter((candidate, index) => eligible[index]);
+  const wrong = known.filter((candidate) => candidate.unsupported).length;
+  if (!known.length) return "No candidate can be elected.";
+  if (!wrong) return `None of ${plural(known.length, "candidate")} says anything unsupported.`;
+  const own = item.summaries[baseline];
+  const also = own && own.unsupported ? `, and so does the summary by ${baseline} itself` : "";
+  const winner = alpha === 0 ? "the candidate that agrees most with the others"
+    : alpha === Infinity ? "the candidate nearest to the reference"
+      : "the candidate that the vote puts first";
+  const verdict = item.candidates[first].unsupported ? "does so too" : "does not";
+  return `${wrong} of ${plural(known.length, "candidate")} ${wrong === 1 ? "says" : "say"} ` +
+    `something that the article does not support (marked)${also}; ${winner} ${verdict}.`;
+}
+
 class Reader {
   constructor(root, data, actions) {
     Object.assign(this, { root, data, actions });
@@ -50,11 +66,20 @@ class Reader {
     this.eligible = item.candidates.map((candidate) => candidate.eligible !== 0);
     this.voters = this.votes.filter(Boolean).length;
     this.home = ranking(this.scores(this.actions.homeAlpha));
-    this.article = element("div", "text");
+    this.article = element("div", "text", item.text);
     this.article.tabIndex = 0;
     this.article.setAttribute("aria-label", "Article");
-    this.article.textContent = item.text;
-    this.root.replaceChildren(this.heading(), this.article, this.summaries(), this.vote());
+    this.seen = element("p", "seen");
+    this.seen.setAttribute("aria-live", "polite");
+    this.list = element("ol", "candidates");
+    this.rows = item.candidates.map((candidate, index) => this.row(candidate, index));
+    const poll = element("section", "poll",
+      element("h3", "", `The vote of ${plural(this.count, "candidate")}`),
+      element("p", "columns", element("span", "", "rank"), element("span", "", "agreement"),
+        element("span", "", "candidate")), this.list);
+    const side = element("div", "side", element("h3", "", "Article"), this.article, this.prompt(),
+      this.slider(), element("h3", "", "What each system writes"), this.summaries(), this.heat());
+    this.root.replaceChildren(this.heading(), this.seen, element("div", "polls", poll, side));
     this.rank(alpha);
   }
 
@@ -92,19 +117,29 @@ class Reader {
     return cards;
   }
 
-  vote() {
+  /** What a prompted model read, word for word; nothing for a model without a prompt. */
+  prompt() {
+    const { prompt } = this.data;
+    if (!prompt || this.item.read === undefined) return "";
+    const letters = Array.from(this.item.text);
+    const cut = letters.length - this.item.read;
+    const read = letters.slice(0, this.item.read).join("");
+    const title = `What ${prompt.model} read${cut ? ", the end of the article cut off" : ""}`;
+    const text = element("pre", "", prompt.pieces.join(read));
+    text.tabIndex = 0;
+    text.setAttribute("aria-label", title);
+    return element("details", "prompt", element("summary", "", title), text);
+  }
+
+  heat() {
     this.readout = element("p", "readout");
     this.readout.setAttribute("aria-live", "polite");
     this.map = new HeatMap(this.similarity, this.count, (text) => {
       this.readout.textContent = text;
     });
     const scale = element("p", "legend", "0", element("span", "scale"), "1 similarity");
-    this.list = element("ol", "candidates");
-    this.rows = this.item.candidates.map((candidate, index) => this.row(candidate, index));
-    const polls = element("div", "polls", this.list, element("div", "map",
-      element("h3", "", "How alike every pair is"), this.map.svg, scale, this.readout));
-    return element("section", "vote", element("h3", "", `The vote of ${this.count} candidates`),
-      this.slider(), polls);
+    return element("div", "map", element("h3", "", "How alike every pair of candidates is"),
+      this.map.svg, scale, this.readout);
   }
 
   row(candidate, index) {
@@ -129,8 +164,8 @@ class Reader {
     const name = element("label", "", "How much say has the reference?", this.output);
     name.htmlFor = "alpha";
     const presets = element("div", "presets");
-    const values = [[0, "α = 0, candidates only"], [1, "α = 1, one more voter"],
-      [this.voters - 1, `α = ${this.voters - 1}, half`], [Infinity, "α = ∞, reference only (BRIO)"]];
+    const values = [[0, "candidates only"], [1, "one more voter"],
+      [this.voters - 1, "half"], [Infinity, "reference only (BRIO)"]];
     this.presets = values.map(([alpha, text]) => {
       const node = button(text, () => this.actions.alpha(alpha));
       node.dataset.alpha = String(alpha);
@@ -146,7 +181,7 @@ class Reader {
     const order = ranking(scores);
     const share = shareOfAlpha(alpha, this.voters);
     this.range.value = String(share);
-    const text = `α = ${alphaText(alpha)}; the reference has ${(100 * share).toFixed(0)} %`;
+    const text = `${(100 * share).toFixed(0)} % (α = ${alphaText(alpha)})`;
     this.output.textContent = text;
     this.range.setAttribute("aria-valuetext", text);
     for (const [value, node] of this.presets) node.setAttribute("aria-pressed", value === alpha);
@@ -156,6 +191,7 @@ class Reader {
     this.list.replaceChildren(...order.map((index) => this.rows[index]));
     this.list.dataset.alpha = String(alpha);
     this.map.arrange(order);
+    this.seen.textContent = whatIsSeen(this.item, this.eligible, order[0], alpha, this.data.baseline);
     this.glide(before);
   }
 
@@ -174,7 +210,7 @@ class Reader {
   /** Who wrote a candidate, and what it may do. */
   origin(index) {
     const { source } = this.item.candidates[index];
-    const text = source ? `by ${source}` : `no. ${index + 1} of the search`;
+    const text = source ? `by ${source}` : `candidate no. ${index + 1}`;
     if (!this.votes[index]) return `${text}, has no vote`;
     return this.eligible[index] ? text : `${text}, votes only`;
   }

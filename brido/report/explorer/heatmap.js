@@ -16,7 +16,7 @@ class HeatMap {
   constructor(similarity, count, say) {
     Object.assign(this, { similarity, count, say, row: 0, column: 1, order: [] });
     this.svg = shape("svg", {
-      viewBox: `-1.1 -1.1 ${count + REFERENCE_GAP + 2.3} ${count + 1.3}`, tabindex: "0",
+      viewBox: `-2.2 -2.2 ${count + REFERENCE_GAP + 3.4} ${count + 2.4}`, tabindex: "0",
       role: "application",
       "aria-label": "Similarity of every pair of candidates; move with the arrow keys",
     });
@@ -27,6 +27,9 @@ class HeatMap {
     this.labels = Array.from({ length: count }, (_, i) => [
       this.label(-0.6, i + 0.72, i + 1), this.label(i + 0.5, -0.3, i + 1)]);
     this.label(count + REFERENCE_GAP + 0.5, -0.3, "ref");
+    this.label(count / 2, -1.45, "compared with: rank of the other candidate");
+    this.label(0, 0, "rank of the candidate").setAttribute("transform",
+      `translate(-1.55 ${count / 2}) rotate(-90)`);
     this.cursor = shape("rect", { class: "cursor", width: 1, height: 1, visibility: "hidden" },
       this.svg);
     this.listen();

@@ -96,6 +96,8 @@ class Browser {
   /** Show what the address names; without a document, the first of the list. */
   follow() {
     const wanted = new URLSearchParams(location.hash.slice(1));
+    // A link to a section of the page.
+    if (this.current && !wanted.has("document")) return;
     const named = data.documents.find((item) => item.id === wanted.get("document"));
     const alpha = readAlpha(wanted.get("alpha"));
     this.alpha = alpha === null ? data.alpha : alpha;

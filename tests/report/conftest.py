@@ -1,0 +1,91 @@
+"""The page in a real browser, from disk; whoever opens it finds that it was silent."""
+
+import json
+import shutil
+
+import pytest
+from shown_page import PROMPT, make_documents, size
+from synthetic_run import HOSTILE
+
+from brido.report.doubts import Doubted, DoubtedDocument
+from brido.report.explorer import Page, render_page
+from brido.report.explorer.results import result_table
+from brido.report.knowledge import Bar, Knowledge
+from brido.report.metrics import Estimate
+from brido.report.votes import VoteBin
+
+INSTALL = (
+    "the page's test needs a browser: `apt-get install chromium chromium-driver` (Debian), or put "
+    "chromium and chromedriver on the PATH"
+)
+BAR = Bar("the vote", 0, 140, 130, 150, ".6", ["–"] * 4, "1 %")
+DOUBTED = DoubtedDocument(
+    "test-1", HOSTILE, 0.5,
+    [
+        Doubted("base", "0.20", [("It rained.", "0.90", False), (HOSTILE, "0.20", True)]),
+        Doubted("tuned", "0.70", [("It rained.", "0.70", False)]),
+    ],
+)  # fmt: skip
+
+
+@pytest.fixture(scope="session")
+def documents():
+    return make_documents()
+
+
+@pytest.fixture(scope="session")
+def address(documents, tmp_path_factory):
+    estimates = {"rouge": {"r1": Estimate(60, 59, 61, 9)}}
+    systems = dict.fromkeys(("base", "tuned"), estimates)
+    table = result_table([("rouge", "r1")], systems, {"tuned - base": estimates})
+    bins = [VoteBin(0, 0.2, 4, 0.1, {"consensus": 0.0, "reference": 0.2})]
+    page = Page(
+        "The vote", [("text", HOSTILE)], table, table, documents, ["base", "tuned"], "tuned",
+        "base", 0.0, bins, [HOSTILE], signatures={"x": HOSTILE}, prompt=PROMPT,
+        knowledge=Knowledge(["Electing helps."], [["a", "b"], [HOSTILE, "1"]], [BAR], "A note."),
+        doubted=[DOUBTED],
+    )  # fmt: skip
+    path = tmp_path_factory.mktemp("page") / "index.html"
+    path.write_text(render_page(page)[0], encoding="utf-8")
+    return f"file://{path}"
+
+
+@pytest.fixture(scope="session")
+def chromium():
+    from selenium import webdriver
+
+    browser, driver = shutil.which("chromium"), shutil.which("chromedriver")
+    if not browser or not driver:
+        pytest.fail(INSTALL)
+    options = webdriver.ChromeOptions()
+    options.binary_location = browser
+    for flag in ("--headless=new", "--no-sandbox", "--disable-dev-shm-usage"):
+        options.add_argument(flag)
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
+    service = webdriver.ChromeService(driver)
+    session = webdriver.Chrome(options=options, service=service)
+    yield session
+    session.quit()
+
+
+@pytest.fixture
+def page(chromium, address):
+    """The page freshly opened at desktop width; afterwards it must have been silent."""
+    chromium.get("about:blank")
+    size(chromium, 1280, 900)
+    chromium.get_log("performance")
+    chromium.get_log("browser")
+    chromium.get(address)
+    yield chromium
+    assert chromium.get_log("browser") == []
+    assert chromium.title == "The vote"
+    messages = [
+        json.loads(entry["message"])["message"] for entry in chromium.get_log("performance")
+    ]
+    asked = [
+        item["params"]["request"]["url"]
+        for item in messages
+        if item["method"] == "Network.requestWillBeSent"
+    ]
+    assert any(url.startswith("file://") for url in asked), "the log must have seen the page itself"
+    assert [url for url in asked if not url.startswith(("file://", "data:"))] == []
