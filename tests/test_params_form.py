@@ -1,0 +1,44 @@
+"""params.yaml and the presets stand in the form in which DVC writes them back."""
+
+import difflib
+import shutil
+from pathlib import Path
+
+import pytest
+from dvc.utils.hydra import apply_overrides
+
+ROOT = Path(__file__).parent.parent
+FILES = sorted([ROOT / "params.yaml", *(ROOT / "presets").glob("*.yaml")])
+
+
+def changed(source: Path, folder: Path, *overrides: str) -> list[str]:
+    """The lines of a diff after `dvc exp run -S OVERRIDE ...` has written `source`."""
+    copy = folder / source.name
+    shutil.copy(source, copy)
+    apply_overrides(copy, list(overrides))
+    before, after = (path.read_text().splitlines() for path in (source, copy))
+    lines = list(difflib.unified_diff(before, after, lineterm="", n=0))[2:]
+    return [line for line in lines if not line.startswith("@@")]
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+def test_dvc_writes_the_file_back_as_it_is(path: Path, tmp_path: Path):
+    assert changed(path, tmp_path) == []
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+@pytest.mark.parametrize(
+    "override", ["scoring.alpha=3", "scoring.alpha=inf", "decoding.num_beams=7", "runtime.device=x"]
+)
+def test_one_changed_value_is_one_line_of_a_diff(path: Path, override: str, tmp_path: Path):
+    old, new = changed(path, tmp_path, override)
+    key = override.partition("=")[0].rpartition(".")[2]
+    for line in (old, new):
+        assert line[1:].strip().startswith(f"{key}:")
+    # The comment stays where it was.
+    assert old.partition("#")[1:] == new.partition("#")[1:]
+
+
+def test_a_shorter_list_loses_its_items_alone(tmp_path: Path):
+    lines = changed(ROOT / "params.yaml", tmp_path, "evaluation.metrics=[rouge,mentions]")
+    assert lines == ["-  - extractiveness", "-  - world_qa", "-  - world_judge"]
