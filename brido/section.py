@@ -7,6 +7,8 @@ from typing import Annotated, Any, ClassVar, Self, get_args
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
+from brido.errors import quoted
+
 
 def _infinity(value: Any) -> Any:
     """Accept infinity as DVC and YAML write it: the number, or the text inf or .inf."""
@@ -17,6 +19,17 @@ def _infinity(value: Any) -> Any:
     return value
 
 
+def _updates_or_share(value: Any) -> Any:
+    """Accept a whole number of updates, or a share of them below 1; either as it is written."""
+    number = isinstance(value, int | float) and not isinstance(value, bool)
+    if not number or not (0 <= value < 1 or (isinstance(value, int) and 0 <= value < 2**63)):
+        raise ValueError(
+            f"must be a whole number of updates, or a share of them below 1, not {quoted(value)}"
+        )
+    return value
+
+
+Warmup = Annotated[int | float, BeforeValidator(_updates_or_share)]
 Alpha = Annotated[float, Field(ge=0, allow_inf_nan=True), BeforeValidator(_infinity)]
 # Numbers are bounded by what generators, arrays and float32 can hold, far above what makes sense.
 Positive = Annotated[int, Field(ge=1, lt=2**63)]

@@ -35,6 +35,10 @@ def source(**changes) -> dict:
         ({"training": {"max_candidate_tokens": 1}}, "max_candidate_tokens: must be greater"),
         ({"training": {"learning_rate": 1e300}}, "training.learning_rate: must be less than"),
         ({"training": {"gamma": 1e300}}, "training.gamma: must be less than or equal"),
+        *(
+            ({"training": {"warmup_steps": value}}, f"a share of them below 1, not {value!r}")
+            for value in (-1, 1.5, 1.0, math.nan, True, "0.1", None, 2**63)
+        ),
         ({"training": {"label_smoothing": 1.0}}, "training.label_smoothing: must be less than 1"),
         (source(length_penalty=math.inf), "length_penalty: must be a finite number"),
         (source(max_length=2**40), "generation.base.max_length: must be less than"),
@@ -67,6 +71,13 @@ def source(**changes) -> dict:
 )
 def test_what_would_fail_later_is_refused_at_once(sections, sentence):
     assert sentence in problems(**sections)
+
+
+def test_a_warm_up_is_kept_as_it_is_written():
+    base = {"checkpoints": {"base": {"source": "some/model"}}}
+    for value in (0, 10_000, 0.0, 0.1):
+        found = check_params({**base, "training": {"warmup_steps": value}}).training.warmup_steps
+        assert (found, type(found)) == (value, type(value))
 
 
 def test_values_are_shown_escaped_and_cut():

@@ -26,7 +26,7 @@ ROOMS = {
     "errors": ("the one exception that a user meets", ""),
     "arguments": ("what callers hand to public functions", "errors"),
     "lazy": ("names that are loaded when asked for", ""),
-    "section": ("what sections of params.yaml are made of", ""),
+    "section": ("what sections of params.yaml are made of", "errors"),
     "home": ("from where the paths of params.yaml count", "errors"),
     "progress": ("a bar on a terminal, a line in a log", ""),
     "compiling": ("compiled functions, kept on disk", ""),

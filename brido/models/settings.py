@@ -16,6 +16,7 @@ from brido.section import (
     Share,
     Size,
     Variant,
+    Warmup,
     choose_by_default,
 )
 
@@ -87,7 +88,7 @@ class FineTuningSettings(Section):
     epochs: Positive = 1
     batch_size: Positive = 8
     learning_rate: Number = 1e-4
-    warmup_steps: Count = 0
+    warmup_steps: Warmup = 0
     label_smoothing: Part = 0.0
     max_summary_tokens: _Tokens = 64
     lora: LoraSettings | None = None

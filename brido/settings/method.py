@@ -26,6 +26,7 @@ from brido.section import (
     Share,
     Size,
     Variant,
+    Warmup,
     choose_by_default,
 )
 
@@ -229,7 +230,7 @@ class TrainingSettings(Section):
     weight_decay: NonNegative = 0.0
     learning_rate: Number = 2e-4
     schedule: Literal["noam", "linear"] = "linear"
-    warmup_steps: Count = 0
+    warmup_steps: Warmup = 0
     max_gradient_norm: Number | None = 1.0
     gamma: NonNegative = 80.0
     length_penalty: Exponent = 1.5

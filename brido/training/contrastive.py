@@ -20,7 +20,7 @@ from brido.training.anchor import Anchors, anchored, base_likelihoods
 from brido.training.batches import Batch, Batches, Plan
 from brido.training.documents import Pairs, RankedDocument, RankedDocuments
 from brido.training.gaps import smallest_gap
-from brido.training.schedule import highest_rate, learning_rate
+from brido.training.schedule import highest_rate, learning_rate, warmup_updates
 from brido.training.step import ContrastiveStep
 from brido.training.task import Descent, Task, Work, is_random
 from brido.training.validation import MeasureSample, validate_ranker
@@ -91,9 +91,10 @@ class ContrastiveTask(Task):
     def descent(self) -> Descent:
         """See Task."""
         settings = self.settings
+        warmup = warmup_updates(settings.warmup_steps, self.updates)
         how = {
             "highest": settings.learning_rate,
-            "warmup": settings.warmup_steps,
+            "warmup": warmup,
             "schedule": settings.schedule,
         }
         return Descent(
@@ -102,7 +103,7 @@ class ContrastiveTask(Task):
             settings.max_gradient_norm,
             partial(learning_rate, total=self.updates, **how),
             highest_rate(**how),
-            settings.warmup_steps,
+            warmup,
         )
 
     def step(self) -> ContrastiveStep:

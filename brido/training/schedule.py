@@ -5,6 +5,11 @@ from typing import Literal
 Schedule = Literal["noam", "linear"]
 
 
+def warmup_updates(warmup: float, total: int) -> int:
+    """`warmup_steps` as updates of a run of `total`: a number below 1 is the share of them."""
+    return round(warmup * total) if warmup < 1 else int(warmup)
+
+
 def learning_rate(
     update: int, total: int, highest: float, warmup: int, schedule: Schedule
 ) -> float:

@@ -414,6 +414,16 @@ def test_a_warm_up_longer_than_the_run_is_told_before_it_costs_anything(
     assert "less than a tenth of the 0.00063 meant: the warm-up of 1,000 updates" in said
 
 
+def test_a_warm_up_that_is_a_share_is_the_warm_up_in_updates(make_task: MakeTask) -> None:
+    how = {"schedule": "linear", "epochs": 2}
+    share, counted = (
+        make_task(name, warmup_steps=warmup, **how).descent()
+        for name, warmup in (("share", 0.2), ("counted", 2))
+    )
+    assert share.warmup == counted.warmup == 2
+    assert [share.rate(n) for n in range(1, 11)] == [counted.rate(n) for n in range(1, 11)]
+
+
 def test_states_are_written_often_where_that_is_cheap_and_rarely_where_it_is_not() -> None:
     assert pause(0.01, 600.0) == 2.0
     assert pause(2.0, 600.0) == 100.0

@@ -13,7 +13,7 @@ from tiny_models import tiny_bart
 from brido.likelihood.likelihood import candidate_log_likelihood
 from brido.training.contrastive import ContrastiveTask
 from brido.training.history import write_history
-from brido.training.schedule import learning_rate
+from brido.training.schedule import learning_rate, warmup_updates
 from brido.training.validation import kendall_tau, rank_measures, validate_ranker
 
 
@@ -72,6 +72,12 @@ def test_linear_goes_up_and_down() -> None:
     rates = [learning_rate(u, 6, 1.0, 2, "linear") for u in range(1, 7)]
     assert rates == pytest.approx([0.5, 1.0, 1.0, 0.75, 0.5, 0.25])
     assert [learning_rate(u, 2, 1.0, 0, "linear") for u in (1, 2)] == [1.0, 0.5]
+
+
+def test_a_warm_up_below_one_is_a_share_of_the_updates() -> None:
+    counts = [warmup_updates(warmup, 30) for warmup in (0, 0.0, 0.1, 0.5, 1, 7, 10_000)]
+    assert counts == [0, 0, 3, 15, 1, 7, 10_000]
+    assert all(type(count) is int for count in counts)
 
 
 def test_history_leaves_out_what_is_no_number(tmp_path) -> None:  # type: ignore[no-untyped-def]
