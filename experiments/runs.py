@@ -1,4 +1,4 @@
-"""Finished runs, as `dvc exp show` knows them: settings, metrics, and intervals from Git."""
+"""Finished runs: their settings, as `dvc exp show` knows them, and their numbers, from Git."""
 
 import json
 import subprocess
@@ -10,12 +10,11 @@ from typing import Any
 from ruamel.yaml import YAML
 
 from brido.errors import BridoError
-from brido.report.metrics import Estimate, Estimates, read_estimates
+from brido.report.metrics import Estimates, read_estimates
 from experiments.preset import flatten
 
 INTERVALS = "metrics/intervals.json"
 LOCK = "dvc.lock"
-_SYSTEMS = "metrics/systems/"
 # Neither changes a number of a summary: runs that differ only here are the same run.
 _IGNORED = ("runtime.", "report.")
 _MAKES_BASE = ("data.", "text.", "checkpoints.", "reading.", "decoding.", "evaluation.")
@@ -28,9 +27,8 @@ ReadFile = Callable[[str, str], str | None]
 class Run:
     """One run: its name, its flattened params (dotted keys), and its systems' estimates.
 
-    Where the run kept no intervals, an estimate's low and high equal its mean and its number of
-    documents is 0. `broken` says why a run has no numbers, "" where it has. `base`: which base they
-    belong to (`brido.base`), "" where an older version made them.
+    `broken` says why a run has no numbers, "" where it has. `base`: which base they belong to
+    (`brido.base`), "" where an older version made them.
     """
 
     name: str
@@ -86,27 +84,18 @@ def _run(name: str, entry: Mapping[str, Any], read: ReadFile, broken: str = "") 
     data = entry.get("data") or {}
     files = data.get("params") or {}
     params = compared((files.get("params.yaml") or {}).get("data") or {})
-    found = {
-        Path(path).stem: dict(item["data"])
-        for path, item in (data.get("metrics") or {}).items()
-        if path.startswith(_SYSTEMS) and item.get("data")
-    }
-    bases = [numbers.pop("base", "") for numbers in found.values()]
+    kept = json.loads(read(entry["rev"], INTERVALS) or '{"systems": {}}')
     if entry.get("error"):
         broken = entry["error"].get("msg", "it failed")
-    elif not broken and not found:
+    elif not broken and not kept["systems"]:
         broken = "it has no metrics"
     elif not broken:
         changed = stale_keys(params, read(entry["rev"], LOCK))
         broken = f"its metrics are of other params ({', '.join(changed)})" if changed else ""
     if broken:
         return Run(name, params, {}, broken)
-    kept = json.loads(read(entry["rev"], INTERVALS) or '{"systems": {}}')["systems"]
-    systems = {
-        system: _estimates(numbers, read_estimates(kept.get(system, {})))
-        for system, numbers in found.items()
-    }
-    return Run(name, params, systems, base=bases[0])
+    systems = {system: read_estimates(numbers) for system, numbers in kept["systems"].items()}
+    return Run(name, params, systems, base=kept.get("base", ""))
 
 
 def different_bases(runs: Sequence[Run]) -> str:
@@ -135,18 +124,6 @@ def stale_keys(params: Mapping[str, Any], lock: str | None) -> list[str]:
     return sorted(
         key for key, value in params.items() if key in used and _plain(value) not in used[key]
     )
-
-
-def _estimates(numbers: Mapping[str, Any], kept: Estimates) -> Estimates:
-    """Means from the metrics file with the intervals that belong to exactly these means."""
-    result: Estimates = {}
-    for metric, columns in numbers.items():
-        for name, mean in columns.items():
-            item = kept.get(metric, {}).get(name)
-            if item is None or item.mean != mean:
-                item = Estimate(mean, mean, mean, 0)
-            result.setdefault(metric, {})[name] = item
-    return result
 
 
 def read_file(root: Path, revision: str, path: str) -> str | None:

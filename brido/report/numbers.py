@@ -21,10 +21,11 @@ from brido.report.metrics import (
     read_scores,
     system_numbers,
 )
-from brido.report.summary import length_warning, summary_table
+from brido.report.summary import headline_columns, length_warning, summary_table
 from brido.settings import ReportSettings
 
 INTERVALS = "intervals.json"
+TUNED = "tuned.json"
 
 
 @dataclass(frozen=True)
@@ -77,14 +78,16 @@ def measure(
 def write_numbers(
     folder: Path, numbers: Numbers, settings: ReportSettings, voting: str = ""
 ) -> None:
-    """Write systems/SYSTEM.json, signatures.json and intervals.json below `folder`.
+    """Write systems/SYSTEM.json, tuned.json, signatures.json and intervals.json below `folder`.
 
-    `voting` is the checker that also voted, if any did: tables mark it.
+    tuned.json is what DVC compares: the headline numbers of the one system that every experiment
+    makes anew. `voting` is the checker that also voted, if any did: tables mark it.
     """
     with atomic_folder(folder / "systems") as systems:
         for name, estimates in numbers.systems.items():
             content = {"base": numbers.base} | system_numbers(estimates)
             (systems / f"{name}.json").write_text(_json(content))
+    write_text(folder / TUNED, _json({"base": numbers.base} | _headline(numbers.systems)))
     signatures = {name: item.signatures for name, item in numbers.scores.items()}
     write_text(folder / "signatures.json", _json(signatures))
     intervals = intervals_json(
@@ -96,6 +99,15 @@ def write_numbers(
     )
     more = {"warnings": numbers.warnings, "voting": voting}
     write_text(folder / INTERVALS, _json({"base": numbers.base} | intervals | more))
+
+
+def _headline(systems: Mapping[str, Estimates]) -> dict[str, dict[str, float]]:
+    """The columns of the short table that `tuned` has; nothing where it is no system."""
+    found: dict[str, dict[str, float]] = {}
+    tuned = systems.get("tuned", {})
+    for metric, name in headline_columns({"tuned": tuned}):
+        found.setdefault(metric, {})[name] = tuned[metric][name].mean
+    return found
 
 
 def _json(value: Any) -> str:

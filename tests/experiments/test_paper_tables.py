@@ -59,11 +59,7 @@ def xsum_runs():
     ]
 
 
-def shown(name, alpha, r1, **more):
-    systems = {
-        name: {"base": "aaaa", "rouge": {"r1": mean}}
-        for name, mean in (("base", 50.0), ("tuned", r1))
-    }
+def shown(name, alpha, **more):
     return {
         "rev": name,
         "name": None if name == "workspace" else name,
@@ -71,37 +67,47 @@ def shown(name, alpha, r1, **more):
         "experiments": None,
         "data": {
             "params": {
-                "params.yaml": {"data": {"scoring": {"alpha": alpha}, "runtime": {"x": r1}}}
+                "params.yaml": {"data": {"scoring": {"alpha": alpha}, "runtime": {"x": name}}}
             },
-            "metrics": {
-                f"metrics/systems/{key}.json": {"data": item} for key, item in systems.items()
-            },
+            "metrics": {"metrics/tuned.json": {"data": {"base": "aaaa"}}},
         },
         **more,
     }
 
 
-def test_runs_come_from_what_dvc_shows():
-    inner = {"revs": [shown("abc", INFINITY, 44.0)], "name": "alpha-inf", "executor": None}
+def kept(base, r1):
+    systems = {name: {"rouge": {"r1": vars(Estimate(r1, r1 - 1, r1 + 1, 9))}} for name in BOTH}
+    return json.dumps({"systems": systems, **base})
+
+
+BOTH = ("base", "tuned")
+
+
+def test_runs_come_from_what_dvc_shows_and_their_numbers_from_git():
+    inner = {"revs": [shown("abc", INFINITY)], "name": "alpha-inf", "executor": None}
     failed = {
         "revs": [{"rev": "bad", "name": "broken", "data": None, "error": {"msg": "boom"}}],
         "name": "broken",
     }
-    running = {"revs": [shown("now", 1, 47.0)], "name": "now", "executor": {"state": "running"}}
-    experiments = [inner, failed, running]
-    output = [shown("workspace", 0, 47.0), shown("main", 0, 47.0, experiments=experiments)]
-    kept = {"systems": {"tuned": {"rouge": {"r1": vars(Estimate(44.0, 43.0, 45.0, 9))}}}}
-    files = {("abc", "metrics/intervals.json"): json.dumps(kept)}
+    running = {"revs": [shown("now", 1)], "name": "now", "executor": {"state": "running"}}
+    bare = {"revs": [shown("bare", 2)], "name": "bare", "executor": None}
+    experiments = [inner, failed, running, bare]
+    output = [shown("workspace", 0), shown("main", 0, experiments=experiments)]
+    files = {
+        ("workspace", "metrics/intervals.json"): kept({}, 47.0),
+        ("abc", "metrics/intervals.json"): kept({"base": "aaaa"}, 44.0),
+        ("now", "metrics/intervals.json"): kept({"base": "aaaa"}, 47.0),
+    }
     runs = parse_runs(output, lambda *place: files.get(place))
-    assert [item.name for item in runs] == ["workspace", "main", "abc", "broken", "now"]
+    assert [item.name for item in runs] == ["workspace", "main", "abc", "broken", "now", "bare"]
     assert runs[2].params == {"scoring.alpha": INFINITY}
-    assert runs[2].systems["tuned"]["rouge"]["r1"] == Estimate(44.0, 43.0, 45.0, 9)
-    # Without intervals, and where they belong to another mean, the mean stands alone.
-    assert runs[2].systems["base"]["rouge"]["r1"] == Estimate(50.0, 50.0, 50.0, 0)
-    assert runs[2].base == "aaaa"
+    for system in BOTH:
+        assert runs[2].systems[system]["rouge"]["r1"] == Estimate(44.0, 43.0, 45.0, 9)
+    assert [item.base for item in runs[:3:2]] == ["", "aaaa"]
     assert runs[3].broken == "boom"
-    # What DVC shows beside a running experiment are the metrics of the commit below it.
+    # What stands beside a running experiment are the metrics of the commit below it.
     assert (runs[4].broken, runs[4].systems) == ("it is running", {})
+    assert runs[5].broken == "it has no metrics"
 
 
 LOCKED = """
@@ -113,7 +119,8 @@ stages:
 
 
 def test_metrics_of_other_params_are_not_used():
-    runs = parse_runs([shown("workspace", 6, 47.0)], lambda *place: LOCKED)
+    files = {"dvc.lock": LOCKED, "metrics/intervals.json": kept({}, 47.0)}
+    runs = parse_runs([shown("workspace", 6)], lambda _, path: files.get(path))
     assert runs[0].broken == "its metrics are of other params (scoring.alpha)"
     assert stale_keys({"scoring.alpha": 5, "decoding.num_beams": 8, "x": 1}, LOCKED) == []
     assert stale_keys({"scoring.alpha": 5, "decoding.num_beams": 9}, LOCKED) == [

@@ -109,10 +109,11 @@ from ruamel.yaml import YAML
 alpha = float(YAML(typ="safe").load(open("params.yaml"))["scoring"]["alpha"])
 if alpha == 7 and not os.path.exists(os.environ["ALLOW"]):
     sys.exit("error: seven is not allowed")
-os.makedirs("metrics/systems", exist_ok=True)
-for system in ("base", "tuned"):
-    numbers = {"rouge": {"r1": 50.0 + min(alpha, 40.0)}}
-    json.dump(numbers, open(f"metrics/systems/{system}.json", "w"))
+os.makedirs("metrics", exist_ok=True)
+mean = 50.0 + min(alpha, 40.0)
+numbers = {"rouge": {"r1": {"mean": mean, "low": mean - 1, "high": mean + 1, "documents": 9}}}
+kept = {"systems": {"base": numbers, "tuned": numbers}}
+json.dump(kept, open("metrics/intervals.json", "w"))
 """
 
 
@@ -125,7 +126,7 @@ def project(tmp_path, raw):
         "cmd": "python stage.py",
         "deps": ["stage.py"],
         "params": ["scoring"],
-        "metrics": [{"metrics/systems": {"cache": False}}],
+        "outs": [{"metrics/intervals.json": {"cache": False}}],
     }
     write(tmp_path / "dvc.yaml", {"stages": {"report": stage}})
     git = ["git", "-c", "user.name=t", "-c", "user.email=t@example.org"]

@@ -16,6 +16,7 @@ from ruamel.yaml import YAML
 from brido.base import base_of
 from brido.config import load_params
 from brido.errors import BridoError
+from brido.report.display import display
 from brido.tables import DECODED, read_rows, write_table
 from stages import report
 
@@ -109,9 +110,28 @@ def test_numbers_are_those_of_the_tables_and_finite(finished):
                     assert found is None
 
 
+def test_what_dvc_compares_are_the_headline_numbers_of_tuned(finished):
+    folder, _ = finished
+    compared = json.loads((folder / "metrics/tuned.json").read_text())
+    every = json.loads((folder / "metrics/systems/tuned.json").read_text())
+    assert compared.pop("base") == every.pop("base")
+    assert {metric: set(numbers) for metric, numbers in compared.items()} == {
+        metric: named
+        for metric, numbers in every.items()
+        if (named := {name for name in numbers if display(metric, name).headline})
+    }
+    for metric, numbers in compared.items():
+        assert numbers.items() <= every[metric].items()
+    stages = YAML(typ="safe").load((ROOT / "dvc.yaml").read_text())["stages"]
+    assert [stage["metrics"] for stage in stages.values() if "metrics" in stage] == [
+        [{"metrics/tuned.json": {"cache": False}}]
+    ]
+
+
 def test_every_metrics_file_says_which_base_it_belongs_to(finished, tmp_path):
     folder, printed = finished
-    files = [*(folder / "metrics/systems").glob("*.json"), folder / "metrics/intervals.json"]
+    files = [*(folder / "metrics/systems").glob("*.json")]
+    files += [folder / f"metrics/{name}.json" for name in ("intervals", "tuned")]
     (base,) = {json.loads(path.read_text())["base"] for path in files}
     assert f"All of base {base}: numbers of another base do not compare" in printed
     assert f"All of base {base}:" in (folder / "report/index.html").read_text()
