@@ -3,6 +3,7 @@
 # make lint    ruff                                                make bench     speed and memory
 # make mutants do the tests notice other arithmetic? (hours; docs/mutants.md)
 # make preset NAME=xsum    make paper    make sweep    make study    make examiner    (experiments/)
+# make experiments   your experiments side by side, in five columns
 # make llm     a small pretrained language model from its package, tuned on the vote (two cores, resumable)
 
 PYTHON ?= python3
@@ -10,7 +11,7 @@ export PATH := $(CURDIR)/.venv/bin:$(PATH)
 # Two processes, a file of tests in one of them: what a file makes is made once.
 PYTEST := python -m pytest -q -n 2 --dist loadfile
 
-.PHONY: setup repro test test-all lint bench mutants preset llm paper sweep study examiner
+.PHONY: setup repro test test-all lint bench mutants experiments preset llm paper sweep study examiner
 .DEFAULT_GOAL := repro
 
 setup: .venv/.dev
@@ -48,6 +49,10 @@ bench: .venv/.dev
 mutants: .venv/.dev
 	mutmut run
 	mutmut results
+
+# Five columns in 100 characters; `dvc exp show --only-changed` has whatever differs.
+experiments: .venv/.runtime
+	@dvc exp show --no-pager --precision 3 --drop '.*' --keep '^(Experiment|scoring.alpha|unsupported|r1|r2|length)$$'
 
 preset: .venv/.runtime
 	@python -m experiments.preset $(NAME)

@@ -1,6 +1,7 @@
 """The numbers of a run: made from the evaluation tables, written to metrics/, read back, shown."""
 
 import json
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -8,7 +9,7 @@ from typing import Any
 
 from brido.atomic import atomic_folder, write_text
 from brido.errors import BridoError
-from brido.evaluation.registry import find_metric
+from brido.evaluation.registry import all_metrics, find_metric
 from brido.report.metrics import (
     Estimate,
     Estimates,
@@ -101,12 +102,17 @@ def write_numbers(
     write_text(folder / INTERVALS, _json({"base": numbers.base} | intervals | more))
 
 
-def _headline(systems: Mapping[str, Estimates]) -> dict[str, dict[str, float]]:
-    """The columns of the short table that `tuned` has; nothing where it is no system."""
-    found: dict[str, dict[str, float]] = {}
+def _headline(systems: Mapping[str, Estimates]) -> dict[str, Any]:
+    """The columns of the short table that `tuned` has; nothing where it is no system.
+
+    A name stands alone where no other metric has one of it: `r1`, but `world_qa.f1`.
+    """
+    owners = Counter(column.name for metric in all_metrics() for column in metric.columns)
+    found: dict[str, Any] = {}
     tuned = systems.get("tuned", {})
     for metric, name in headline_columns({"tuned": tuned}):
-        found.setdefault(metric, {})[name] = tuned[metric][name].mean
+        place = found if owners[name] < 2 else found.setdefault(metric, {})
+        place[name] = tuned[metric][name].mean
     return found
 
 
