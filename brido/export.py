@@ -1,4 +1,6 @@
-"""The votes as training data for other trainers: `python -m brido.export preferences|ranking`.
+"""What a run leaves for others: `python -m brido.export preferences|ranking|model`.
+
+The votes as training data for other trainers:
 
 preferences: prompt, chosen, rejected (and both scores), TRL's explicit-prompt preference format,
 for DPO and its kin: per document the best against the worst candidate, or with `--pairs all` every
@@ -7,6 +9,9 @@ ranking: every such pair of a document's whole ranking with its `margin` (the di
 which TRL's RewardTrainer subtracts in its loss) and both ranks; `id` groups a document's pairs.
 `--chat` writes either in TRL's conversational format for a chat model, asked as params.yaml says
 (`reading` of base): the messages with the document already cut inside them, and the answers.
+
+model: the tuned model with its card as README.md, a folder that can be pushed to a hub as it is:
+`python -m brido.export model --output my/model`.
 """
 
 import argparse
@@ -42,6 +47,7 @@ RANKING = pa.schema(
 )
 MESSAGES = pa.list_(pa.struct([("role", pa.string()), ("content", pa.string())]))
 _BATCH = 4096
+CARD = Path("report/model_card.md")
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -50,10 +56,10 @@ def _parser() -> argparse.ArgumentParser:
         description=__doc__,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("kind", choices=("preferences", "ranking"))
+    parser.add_argument("kind", choices=("preferences", "ranking", "model"))
     parser.add_argument("--output", type=Path, nargs="+", metavar="FILE",
                         help="files that end in .parquet or .jsonl; without it, both kinds as "
-                        "DATA/export/KIND-SPLIT")  # fmt: skip
+                        "DATA/export/KIND-SPLIT; of model one new folder")  # fmt: skip
     parser.add_argument("--split", choices=("train", "validation"), default="train")
     parser.add_argument("--pairs", choices=("best-worst", "all"), default="best-worst",
                         help="preferences only")  # fmt: skip
@@ -69,6 +75,13 @@ def _parser() -> argparse.ArgumentParser:
 def main(arguments: Sequence[str] | None = None) -> None:
     """Write the pairs that the command line asks for."""
     options = _parser().parse_args(arguments)
+    if options.kind == "model":
+        from brido.report.card import export_model
+
+        outputs = options.output or [options.data / "export" / "model"]
+        if len(outputs) > 1:
+            raise BridoError(f"--output must be one new folder, not {_names(outputs)}")
+        return export_model(options.data / "checkpoints" / "tuned", CARD, outputs[0])
     template = options.prompt.replace("\\n", "\n")
     stem = options.data / "export" / f"{options.kind}-{options.split}"
     outputs = options.output or [stem.with_suffix(".parquet"), stem.with_suffix(".jsonl")]

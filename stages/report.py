@@ -7,6 +7,7 @@ from brido.base import base_of
 from brido.config import load_params
 from brido.errors import run_command
 from brido.progress import say
+from brido.report.card import model_card, source_of, weights_of
 from brido.report.doubts import COLUMN, doubts
 from brido.report.explorer import render_page
 from brido.report.figures import draw_report, read_training
@@ -23,6 +24,7 @@ from brido.settings import Params
 from stages import paths
 
 PAGE = paths.REPORT / "index.html"
+CARD = paths.REPORT / "model_card.md"
 
 
 def main() -> None:
@@ -43,7 +45,7 @@ def show() -> None:
 
 
 def report(params: Params) -> None:
-    """Write metrics/systems, signatures.json, intervals.json, metrics/figures and the page."""
+    """Write the numbers, metrics/figures, the page and the model card."""
     wanted = {name: metrics_of(name, params.evaluation.metrics) for name in params.systems}
     tables = {
         system: {metric: paths.evaluation(metric, system) for metric in metrics}
@@ -92,6 +94,13 @@ def report(params: Params) -> None:
     documents = [case.document for case in cases]
     prompt = asked("base", paths.checkpoint("base"), params.reading_of("base"), documents)
     page = make_page(params, numbers, cases, found, bins, examined, votes, sources, doubted, prompt)
+    base_source, corpus_source = (
+        source_of(folder) for folder in (paths.checkpoint("base"), paths.corpus("test").parent)
+    )
+    verdict = votes.get("election", {}).get("sentence", "")
+    weights = weights_of(paths.checkpoint("tuned"))
+    card = model_card(params, numbers, base_source, corpus_source, weights, verdict)
+    write_text(CARD, card)
     html, count = render_page(page)
     write_text(PAGE, html)
     if count < (size := len(page.documents)):

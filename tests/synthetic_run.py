@@ -60,6 +60,12 @@ def write_run(folder: Path, documents: int = 12, count: int = 8, seed: int = 0) 
         lines.append(f"{update},{update / 20},{losses},{tau}")
     (folder / "metrics/training.csv").write_text("\n".join(lines) + "\n")
     (folder / "metrics/votes.json").write_text(json.dumps(_check(random, documents, count)))
+    splits = {split: {"documents": documents} for split in ("validation", "test")}
+    (data / "corpus/source.json").write_text(json.dumps({"source": "world", "splits": splits}))
+    for system in ("base", "tuned"):
+        (data / "checkpoints" / system).mkdir(parents=True)
+        (data / "checkpoints" / system / "model.safetensors").write_text(f"weights of {system}")
+    (data / "checkpoints/base/source.json").write_text('{"source": "embedded"}')
 
 
 def _check(random: np.random.Generator, documents: int, count: int) -> dict:

@@ -1,0 +1,109 @@
+"""The model card: what it says, whose it is, and the folder that can be pushed as it is."""
+
+import re
+import shutil
+from pathlib import Path
+
+import pytest
+import synthetic_run
+from ruamel.yaml import YAML
+
+from brido.config import load_params
+from brido.errors import BridoError
+from brido.export import main
+from brido.report.card import weights_named, weights_of
+from stages import report
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture(scope="module")
+def reported(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A project after stage report."""
+    folder = tmp_path_factory.mktemp("reported")
+    synthetic_run.write_run(folder)
+    raw = YAML(typ="safe").load((ROOT / "params.yaml").read_text())
+    raw["systems"].remove("elected")
+    raw["evaluation"]["metrics"] = list(synthetic_run.SUBMETRICS)
+    raw["report"]["bootstrap_samples"] = 50
+    with (folder / "params.yaml").open("w") as stream:
+        YAML(typ="safe").dump(raw, stream)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        report.report(load_params())
+    return folder
+
+
+@pytest.fixture
+def project(reported: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    shutil.copytree(reported, tmp_path, dirs_exist_ok=True)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_the_card_says_base_data_settings_metrics_and_limits(project: Path) -> None:
+    card = (project / "report/model_card.md").read_text()
+    _, header, text = card.split("---\n", 2)
+    assert YAML(typ="safe").load(header) == {
+        "library_name": "transformers",
+        "tags": ["summarization", "brido"],
+    }
+    assert re.findall("^## (.*)$", text, re.MULTILINE) == ["Settings", "Metrics", "Limits"]
+    assert "Base: a small model, trained from scratch" in text
+    assert "embedded synthetic news; documents: validation 12, test 12;" in text
+    assert "| weight of the reference | α = 0 |" in text
+    # A row for each headline number that base or tuned has, with intervals and a difference.
+    rows = re.findall(
+        r"^\| (\w+): .* \| .* \[.*\] \| .* \[.*\] \| [+-]?[\d.]+\*? \[.*\] \|$", text, re.M
+    )
+    assert rows.count("ROUGE") == 3
+    assert "Mentions" in rows
+    # Signatures as they are in metrics/signatures.json.
+    assert '"implementation"' in text or '"signature"' in text or '"rouge": {' in text
+    assert "of no use for real text" in text
+    assert str(project) not in card
+    assert weights_named(card) == weights_of(project / "data/checkpoints/tuned")
+
+
+def test_a_hub_model_is_named_and_a_folder_by_its_last_part_alone(project: Path) -> None:
+    for source, header, line in (
+        ("some/model", "base_model: some/model", "Base: `some/model`"),
+        ("/home/somebody/bart", None, "Base: `bart`"),
+    ):
+        yaml = YAML(typ="safe")
+        raw = yaml.load((project / "params.yaml").read_text())
+        raw["checkpoints"]["base"] = {"source": source}
+        with (project / "params.yaml").open("w") as stream:
+            yaml.dump(raw, stream)
+        report.report(load_params())
+        card = (project / "report/model_card.md").read_text()
+        assert line in card
+        assert header in card if header else "base_model" not in card
+        assert "somebody" not in card
+
+
+def test_the_exported_folder_is_the_model_with_its_card(project: Path) -> None:
+    tuned = project / "data/checkpoints/tuned"
+    before = {path.name: path.read_bytes() for path in tuned.iterdir()}
+    main(["model", "--output", "my/model"])
+    made = {path.name: path.read_bytes() for path in Path("my/model").iterdir()}
+    assert made.pop("README.md") == (project / "report/model_card.md").read_bytes()
+    # The stage's own output stays what DVC knows.
+    assert made == before == {path.name: path.read_bytes() for path in tuned.iterdir()}
+    with pytest.raises(BridoError, match="my/model is there already"):
+        main(["model", "--output", "my/model"])
+    with pytest.raises(BridoError, match="one new folder, not a, b"):
+        main(["model", "--output", "a", "b"])
+
+
+def test_a_card_of_other_weights_is_not_exported(project: Path) -> None:
+    (project / "data/checkpoints/tuned/model.safetensors").write_text("newer")
+    with pytest.raises(BridoError, match="about other weights than .*: `dvc repro report`"):
+        main(["model", "--output", "my/model"])
+    (project / "report/model_card.md").unlink()
+    with pytest.raises(BridoError, match="model_card.md is missing"):
+        main(["model", "--output", "my/model"])
+    (project / "data/checkpoints/tuned/model.safetensors").unlink()
+    with pytest.raises(BridoError, match="holds no weights: make it with `dvc repro train`"):
+        main(["model", "--output", "my/model"])
+    assert not (project / "my").exists()
