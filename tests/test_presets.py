@@ -85,8 +85,8 @@ def test_every_value_that_the_paper_could_have_set_says_where_it_comes_from(name
             assert "[" in line.partition("#")[2], line
 
 
-def test_the_language_models_presets_pass_the_checks_and_have_every_key():
-    for name in ("smollm2", "llm"):
+def test_the_other_presets_pass_the_checks_and_have_every_key():
+    for name in ("smollm2", "llm", "own"):
         path = ROOT / "presets" / f"{name}.yaml"
         complete = load_params(path).model_dump()
         assert preset.flatten(raw(path)).keys() == preset.flatten(complete).keys(), name

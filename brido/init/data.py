@@ -1,0 +1,123 @@
+"""What a user's files hold, found with the code that the pipeline reads them with."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from brido.corpus.checks import SplitChecks
+from brido.corpus.files import FilesSource
+from brido.corpus.settings import FilesSettings
+from brido.errors import BridoError, quoted, some
+from brido.home import user_path
+from brido.readers import read_file
+
+SPLITS = ("train", "validation", "test")
+# Names that such columns usually have, the likeliest first.
+DOCUMENTS = ("document", "article", "text", "dialogue", "dialog", "source", "body", "content")
+SUMMARIES = ("summary", "highlights", "target", "abstract", "tldr", "headline", "title", "note")
+# So many documents say how long they are.
+_SAMPLE = 1000
+# A larger share of bad rows is somebody's mistake, not an accident.
+_MOST_BAD = 0.05
+
+
+@dataclass(frozen=True)
+class Data:
+    """`data.files` for the user's files, and what is in them.
+
+    documents: good rows of each split, as the pipeline will cut them; bad: what is wrong with the
+    others; bad_fraction: the largest share of them in a split. texts, summaries: of the first
+    documents of train (no summaries: no references).
+    """
+
+    files: dict[str, Any]
+    documents: dict[str, int]
+    bad: list[str]
+    bad_fraction: float
+    texts: list[str]
+    summaries: list[str]
+
+
+def look(
+    files: dict[str, Sequence[str]], document: str | None = None, summary: str | None = None
+) -> Data:
+    """Read the files of `split -> paths or globs`; train must be there.
+
+    document, summary: names of columns, None: the usual ones; summary "none": no references.
+
+    Raises:
+        BridoError: no such file, an unreadable or empty one, no column for documents or summaries,
+            hardly any good row.
+    """
+    columns = _columns(FilesSettings(train=list(files["train"])))
+    given = {split: _paths(files[split]) for split in SPLITS if files.get(split)}
+    settings: dict[str, Any] = dict.fromkeys(SPLITS) | given
+    settings |= {
+        "document_column": _choose(columns, document, DOCUMENTS, "document"),
+        "summary_column": _choose(columns, summary, SUMMARIES, "summary"),
+        "references_column": "references"
+        if "references" in columns and summary != "none"
+        else None,
+    }
+    source = FilesSource(FilesSettings(**settings))
+    found, bad, worst = {}, [], 0.0
+    texts: list[str] = []
+    summaries: list[str] = []
+    for split in SPLITS:
+        checks = SplitChecks(split, False, 1.0)
+        for row in checks.keep_good(source.rows(split)):
+            if split == "train" and checks.kept <= _SAMPLE:
+                texts.append(row["document"])
+                summaries += [row["summary"]] if row["summary"] else []
+        found[split] = checks.kept
+        if checks.bad:
+            bad.append(f"{split}: {checks.left_out()}")
+            worst = max(worst, sum(checks.bad.values()) / checks.rows)
+    _check(found, bad, worst, set(given))
+    return Data(settings, found, bad, worst, texts, summaries)
+
+
+def _paths(given: Sequence[str]) -> str | list[str]:
+    return given[0] if len(given) == 1 else list(given)
+
+
+def _columns(settings: FilesSettings) -> list[str]:
+    """The columns of the first file of train."""
+    source = FilesSource.__new__(FilesSource)
+    source.settings = settings
+    problems: list[str] = []
+    paths = source._find("train", problems)
+    if problems:
+        raise BridoError(problems[0].replace("data.files.train", "--train"))
+    rows = read_file(user_path(paths[0]))
+    try:
+        return list(next(rows, ("", {}))[1])
+    finally:
+        rows.close()
+
+
+def _choose(columns: list[str], given: str | None, usual: Sequence[str], what: str) -> str | None:
+    """The column that holds `what`: the given one, or the first usual name."""
+    if what == "summary" and given == "none":
+        return None
+    names = [given] if given else usual
+    found = next((name for name in names if name in columns), None)
+    if found is None:
+        without = ", or none where there are no references" if what == "summary" else ""
+        called = f"called {given}" if given else f"that is known to hold the {what}"
+        raise BridoError(
+            f"no column {called}, only {quoted(columns)}: name it with --{what}-column{without}"
+        )
+    return found
+
+
+def _check(found: dict[str, int], bad: list[str], worst: float, given: set[str]) -> None:
+    if worst > _MOST_BAD:
+        raise BridoError.from_problems(
+            f"more than {_MOST_BAD:.0%} of the rows cannot be used; mend or remove them:", bad
+        )
+    small = [f"{split} {count}" for split, count in found.items() if count < 4]
+    if small:
+        cut = [split for split in SPLITS if split not in given]
+        how = f"; {some(cut)} are cut from train: give more rows, or files of their own" * bool(cut)
+        raise BridoError(f"too few documents ({', '.join(small)}; at least 4 of each split){how}")
