@@ -13,6 +13,7 @@ from typing import Any, NamedTuple, get_args, get_origin
 from pydantic import ValidationError
 from ruamel.yaml import YAML, YAMLError
 
+from brido.atomic import write_text
 from brido.errors import BridoError, parsing, quoted, run_command, short
 from brido.section import Section, Variant
 from brido.settings import (
@@ -24,6 +25,8 @@ from brido.settings import (
 )
 
 PARAMS_FILE = Path("params.yaml")
+# Where a params.yaml that is replaced is kept: a folder that git ignores.
+PREVIOUS = Path(".brido/params.previous.yaml")
 # Sections whose stages read documents; how they do stands in `reading` once.
 _READERS = ("generation", "training", "decoding", "reading")
 # Where the keys of version 0.1's one source went.
@@ -185,6 +188,22 @@ def _suggestion(place: _Place) -> str:
     if close:
         return f"; did you mean {'.'.join([*outer, close[0]])}?"
     return f"; known here: {', '.join(known)}" if known else ""
+
+
+def replace_params(text: str) -> Path | None:
+    """Make `text` the params.yaml; the old file is kept: its new name, None where there was none.
+
+    Nothing that was kept before is lost: a further file gets a number.
+    """
+    kept = None
+    if PARAMS_FILE.is_file() and (old := PARAMS_FILE.read_text(encoding="utf-8")) != text:
+        kept, number = PREVIOUS, 1
+        while kept.is_file() and kept.read_text(encoding="utf-8") != old:
+            number += 1
+            kept = PREVIOUS.with_name(f"params.previous-{number}.yaml")
+        write_text(kept, old)
+    write_text(PARAMS_FILE, text)
+    return kept
 
 
 def main() -> None:

@@ -5,13 +5,17 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from brido.atomic import write_text
-from brido.config import PARAMS_FILE, check_params, load_params, read_yaml
+from brido.config import (
+    PARAMS_FILE,
+    PREVIOUS,
+    check_params,
+    load_params,
+    read_yaml,
+    replace_params,
+)
 from brido.errors import BridoError, run_command
 
 PRESETS = Path("presets")
-# Where the params.yaml that a preset replaces is kept: a folder that git ignores.
-PREVIOUS = Path(".brido/params.previous.yaml")
 
 
 def flatten(section: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
@@ -58,7 +62,7 @@ def _show(value: Any) -> str:
 def put_in_place(name: str) -> list[str]:
     """Replace params.yaml by the preset `name` and return what changed, a line a key.
 
-    The old file is kept in .brido/params.previous.yaml.
+    The old file is kept (`brido.config.replace_params`).
 
     Raises:
         BridoError: there is no such preset, or it does not pass the checks of params.yaml.
@@ -73,8 +77,7 @@ def put_in_place(name: str) -> list[str]:
         old = read_yaml(PARAMS_FILE)
         if old == new:
             return []
-        write_text(PREVIOUS, PARAMS_FILE.read_text(encoding="utf-8"))
-    write_text(PARAMS_FILE, source.read_text(encoding="utf-8"))
+    replace_params(source.read_text(encoding="utf-8"))
     return changes(old, new)
 
 
@@ -87,7 +90,7 @@ def main() -> None:
     if not changed:
         print(f"{PARAMS_FILE} already has the settings of {names[0]}")
         return
-    print(f"\n{PARAMS_FILE} is now {PRESETS}/{names[0]}.yaml; the old one is {PREVIOUS}.")
+    print(f"\n{PARAMS_FILE} is now {PRESETS}/{names[0]}.yaml; the old one is in {PREVIOUS.parent}.")
     systems = ", ".join(check_params(read_yaml(PARAMS_FILE)).systems)
     print(f"`dvc repro` runs it: systems {systems}. `make paper` says what the whole paper takes.")
 

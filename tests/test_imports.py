@@ -80,7 +80,7 @@ ROOMS = {
         "params.yaml as types: the rooms' sections, put together",
         "corpus endpoint errors evaluation models search section support work",
     ),
-    "config": ("params.yaml, read strictly", "errors section settings"),
+    "config": ("params.yaml, read strictly", "atomic errors section settings"),
     "candidates": (
         "where the N texts of a document come from",
         "device endpoint errors home likelihood models progress readers search section settings "
@@ -96,7 +96,7 @@ ROOMS = {
     ),
 }
 # Command lines over the library; they and every `__main__` may import any room.
-COMMANDS = {"score", "export", "vote_check"}
+COMMANDS = {"score", "export", "vote_check", "init"}
 # No files, tokenizers or hubs, and nothing that a pipeline is made of: arrays, texts and tensors.
 PURE = ("consensus.py", "rouge", "search", "likelihood", "training/loss.py")
 IMPURE_MODULES = {

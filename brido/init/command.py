@@ -13,12 +13,12 @@ from pathlib import Path
 
 from ruamel.yaml import YAML
 
-from brido.config import PARAMS_FILE, check_params
+from brido.config import PARAMS_FILE, check_params, replace_params
 from brido.errors import BridoError
 from brido.init.data import Data, look
 from brido.init.model import Model, find_model
 from brido.init.sizes import Sizes, measure, seconds, settings
-from brido.init.writing import filled, replace_params
+from brido.init.writing import filled
 
 _TEMPLATES = {"decoder_only": "llm", "encoder_decoder": "own", "embedded": "own"}
 
@@ -41,7 +41,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     kept = replace_params(text)
     print("\n".join(_told(sizes, model, data)))
     print(f"\n{PARAMS_FILE} is written" + (f"; the old one is {kept}" if kept else ""))
-    print("Next: dvc repro, then make experiments; " + _on(sizes, model, data))
+    print("Next: dvc repro" + _on(sizes, model, data))
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -98,7 +98,7 @@ def _told(sizes: Sizes, model: Model, data: Data) -> list[str]:
         )
     else:
         lines.append(f"written     no summaries to look at: max_length {written:,}, as you like")
-    small = sizes.look // 2
+    small = min(sizes.validation, data.documents["validation"])
     return [
         *lines,
         f"first look  {sizes.look:,} documents with {sizes.candidates} candidates, {updates:,} "
@@ -115,15 +115,17 @@ def _time(sizes: Sizes, model: Model, tuned: int, data: Data) -> str:
     others = sum(min(sizes.look if tuned == sizes.look else 10**9, count)
                  for split, count in data.documents.items() if split != "train")  # fmt: skip
     minutes = seconds(sizes, model, tuned, others, data) / 60
-    text = f"{minutes / 60:,.0f} hours" if minutes > 90 else f"{max(1, minutes):,.0f} minutes"
+    text = f"{minutes / 60:,.0f} hours" if minutes > 90 else f"{max(2, minutes):,.0f} minutes"
     place = "a GPU" if sizes.on_gpu else f"{os.cpu_count()} cores"
     return f"about {text} on {place} (reckoned, not measured: a third to three times that)"
 
 
 def _on(sizes: Sizes, model: Model, data: Data) -> str:
-    """The command for more than the first look."""
+    """The command for more than the first look, where there is more."""
+    if sizes.look == data.documents["train"]:
+        return ""
     few = min(200, data.documents["validation"])
     return (
-        f"then, for {_time(sizes, model, sizes.whole, data)}:\ndvc exp run -n whole "
+        f"; then, for {_time(sizes, model, sizes.whole, data)}:\ndvc exp run -n whole "
         f"-S data.max_documents=null -S documents.train={sizes.whole} -S documents.validation={few}"
     )

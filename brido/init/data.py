@@ -1,5 +1,6 @@
 """What a user's files hold, found with the code that the pipeline reads them with."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -8,15 +9,26 @@ from brido.corpus.checks import SplitChecks
 from brido.corpus.files import FilesSource
 from brido.corpus.settings import FilesSettings
 from brido.errors import BridoError, quoted, some
-from brido.home import user_path
 from brido.readers import read_file
 
 SPLITS = ("train", "validation", "test")
 # Names that such columns usually have, the likeliest first.
-DOCUMENTS = ("document", "article", "text", "dialogue", "dialog", "source", "body", "content")
+DOCUMENTS = (
+    "document",
+    "article",
+    "text",
+    "dialogue",
+    "dialog",
+    "source",
+    "body",
+    "content",
+    "abstract",
+)
 SUMMARIES = ("summary", "highlights", "target", "abstract", "tldr", "headline", "title", "note")
 # So many documents say how long they are.
 _SAMPLE = 1000
+# Up to so many rows of train this share of them is cut off for each split without files.
+_SHARES = ((500, 0.2), (20_000, 0.1), (math.inf, 0.05))
 # A larger share of bad rows is somebody's mistake, not an accident.
 _MOST_BAD = 0.05
 
@@ -49,18 +61,22 @@ def look(
         BridoError: no such file, an unreadable or empty one, no column for documents or summaries,
             hardly any good row.
     """
-    columns = _columns(FilesSettings(train=list(files["train"])))
+    columns, rows = _columns(FilesSettings(train=list(files["train"])))
     given = {split: _paths(files[split]) for split in SPLITS if files.get(split)}
     settings: dict[str, Any] = dict.fromkeys(SPLITS) | given
+    text = _choose(columns, document, DOCUMENTS, "document")
     settings |= {
-        "document_column": _choose(columns, document, DOCUMENTS, "document"),
-        "summary_column": _choose(columns, summary, SUMMARIES, "summary"),
+        "document_column": text,
+        "summary_column": _choose([c for c in columns if c != text], summary, SUMMARIES, "summary"),
         "references_column": "references"
         if "references" in columns and summary != "none"
         else None,
     }
+    # Of few documents a larger share, so that there is something to measure on.
+    share = next(part for most, part in _SHARES if rows <= most)
+    settings |= {"validation_fraction": share, "test_fraction": share}
     source = FilesSource(FilesSettings(**settings))
-    found, bad, worst = {}, [], 0.0
+    found, bad, worst, wrong = {}, [], 0.0, 0
     texts: list[str] = []
     summaries: list[str] = []
     for split in SPLITS:
@@ -72,8 +88,13 @@ def look(
         found[split] = checks.kept
         if checks.bad:
             bad.append(f"{split}: {checks.left_out()}")
+            wrong += sum(checks.bad.values())
             worst = max(worst, sum(checks.bad.values()) / checks.rows)
-    _check(found, bad, worst, set(given))
+    if wrong > _MOST_BAD * (wrong + sum(found.values())):
+        raise BridoError.from_problems(
+            f"more than {_MOST_BAD:.0%} of the rows cannot be used; mend or remove them:", bad
+        )
+    _check(found, set(given))
     return Data(settings, found, bad, worst, texts, summaries)
 
 
@@ -81,19 +102,21 @@ def _paths(given: Sequence[str]) -> str | list[str]:
     return given[0] if len(given) == 1 else list(given)
 
 
-def _columns(settings: FilesSettings) -> list[str]:
-    """The columns of the first file of train."""
+def _columns(settings: FilesSettings) -> tuple[list[str], int]:
+    """The columns of the first file of train, and how many rows all of its files have."""
     source = FilesSource.__new__(FilesSource)
     source.settings = settings
     problems: list[str] = []
     paths = source._find("train", problems)
     if problems:
         raise BridoError(problems[0].replace("data.files.train", "--train"))
-    rows = read_file(user_path(paths[0]))
-    try:
-        return list(next(rows, ("", {}))[1])
-    finally:
-        rows.close()
+    columns: list[str] = []
+    count = 0
+    for path in paths:
+        for _, row in read_file(path):
+            columns = columns or list(row)
+            count += 1
+    return columns, count
 
 
 def _choose(columns: list[str], given: str | None, usual: Sequence[str], what: str) -> str | None:
@@ -111,11 +134,8 @@ def _choose(columns: list[str], given: str | None, usual: Sequence[str], what: s
     return found
 
 
-def _check(found: dict[str, int], bad: list[str], worst: float, given: set[str]) -> None:
-    if worst > _MOST_BAD:
-        raise BridoError.from_problems(
-            f"more than {_MOST_BAD:.0%} of the rows cannot be used; mend or remove them:", bad
-        )
+def _check(found: dict[str, int], given: set[str]) -> None:
+    """Every split needs some documents."""
     small = [f"{split} {count}" for split, count in found.items() if count < 4]
     if small:
         cut = [split for split in SPLITS if split not in given]

@@ -55,6 +55,11 @@ class Sizes:
     words: int
     on_gpu: bool
 
+    @property
+    def validation(self) -> int:
+        """Validation documents of the first look that get candidates."""
+        return max(4, self.look // 2)
+
 
 def measure(data: Data, model: Model) -> Sizes:
     """Limits that fit 19 of 20 documents and every usual summary, and a first look's size."""
@@ -127,17 +132,14 @@ def learns_first(model: Model, data: Data) -> bool:
 
 def settings(sizes: Sizes, model: Model, data: Data) -> dict[str, Any]:
     """The keys of params.yaml that data and model decide, dotted, with their values."""
-    small = max(4, sizes.look // 2)
     updates = -(-sizes.look // sizes.batch)
     values: dict[str, Any] = {
         **{f"data.files.{key}": value for key, value in data.files.items()},
-        "data.files.validation_fraction": _cut(data, "validation"),
-        "data.files.test_fraction": _cut(data, "test"),
         "data.max_documents": sizes.look,
         "data.max_bad_fraction": round(min(1.0, 1.1 * data.bad_fraction + 0.001), 3),
         "reading.default.max_source_tokens": sizes.source_tokens,
         "documents.train": sizes.look,
-        "documents.validation": small,
+        "documents.validation": sizes.validation,
         "generation.base.num_candidates": sizes.candidates,
         "generation.base.max_length": sizes.summary_tokens,
         "pairwise.combination": (
@@ -147,7 +149,7 @@ def settings(sizes: Sizes, model: Model, data: Data) -> dict[str, Any]:
         "training.warmup_steps": 0.1,
         "training.max_candidate_tokens": sizes.summary_tokens,
         "training.validation.every": max(1, updates // 4),
-        "training.validation.documents": min(32, small),
+        "training.validation.documents": min(32, sizes.validation),
         "training.cross_entropy": "reference" if data.summaries else "elected",
         "decoding.max_length": sizes.summary_tokens,
         "runtime.threads": 1 if model.form == "embedded" else 0,
@@ -155,11 +157,6 @@ def settings(sizes: Sizes, model: Model, data: Data) -> dict[str, Any]:
     if not data.summaries:
         values |= {"systems": ["base", "tuned"]}
     return values | _FORMS[model.form](sizes, model, data)
-
-
-def _cut(data: Data, split: str) -> float:
-    """The share of train that a split without files gets."""
-    return 0.1 if data.files["validation"] is None or data.files["test"] is None else 0.05
 
 
 def _searched(sizes: Sizes, model: Model, data: Data) -> dict[str, Any]:

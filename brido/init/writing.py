@@ -2,17 +2,10 @@
 
 import io
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 from ruamel.yaml import YAML
 from ruamel.yaml.scalarstring import LiteralScalarString
-
-from brido.atomic import write_text
-from brido.config import PARAMS_FILE
-
-# Where a params.yaml that is replaced is kept: a folder that git ignores.
-PREVIOUS = Path(".brido/params.previous.yaml")
 
 # What the templates say of these is about their own model.
 _OF_A_MODEL = {"source", "max_source_tokens", "temperature", "top_p", "lora"}
@@ -59,19 +52,3 @@ def _take_comment(place: Any, name: str) -> None:
     for token in place.ca.items.get(name) or ():
         if token is not None:
             token.value = token.value[token.value.index("\n") :]
-
-
-def replace_params(text: str) -> Path | None:
-    """Make `text` the params.yaml; the old file is kept: its new name, None where there was none.
-
-    Nothing that was kept before is lost: a further file gets a number.
-    """
-    kept = None
-    if PARAMS_FILE.is_file() and (old := PARAMS_FILE.read_text(encoding="utf-8")) != text:
-        kept, number = PREVIOUS, 1
-        while kept.is_file() and kept.read_text(encoding="utf-8") != old:
-            number += 1
-            kept = PREVIOUS.with_name(f"params.previous-{number}.yaml")
-        write_text(kept, old)
-    write_text(PARAMS_FILE, text)
-    return kept
