@@ -155,7 +155,7 @@ def test_a_few_bad_rows_are_told_and_left_out_and_many_are_refused(checkout, cap
     [
         (["--train", "no.jsonl"], "--train: no file matches no.jsonl"),
         (["--train", "empty.jsonl"], "empty.jsonl has no rows"),
-        (["--train", "d.csv"], "no column that is known to hold the summary, only .'ID', 'section_"),
+        (["--train", "d.csv"], "no column that is known to hold the summary, only .'ID', 'sec"),
         (["--train", "other.csv"], "no column that is known to hold the document, only .'x'"),
         (["--train", "a.jsonl", "--document-column", "abstract", "--summary-column", "x"],
          "no column called x, only .*: name it with --summary-column, or none where there are no"),
