@@ -1,9 +1,11 @@
 """`make preset` puts a preset in place; `make paper` says what the paper's tables take."""
 
 import math
+import shlex
 from pathlib import Path
 
 import pytest
+from dvc.utils.hydra import apply_overrides
 
 from brido.config import load_params, read_yaml
 from brido.errors import BridoError
@@ -64,6 +66,32 @@ def test_the_cost_is_documents_by_rate_and_says_what_was_not_measured(project: P
     hours = 618_135 / 100 / 3600 + 2_448_540 / 50 / 3600 + 331_328 / 200 / 3600
     assert math.isclose(hours, 15.78, abs_tol=0.01)
     assert f"together {hours:.1f} hours" in text
-    assert text.count("not measured") == 3
-    assert "The device: Test GPU; rates from a test" in text
+    assert text.count("documents  not measured") == 3
+    assert text.splitlines()[0].startswith("# The device: Test GPU; rates from a test")
     assert "dvc exp run -n cnndm-alpha-inf -S generation.base.diversity_penalty=3" in text
+
+
+def test_the_first_screen_has_the_device_what_is_reproduced_and_a_middle_way(project: Path):
+    lines = paper.report(read_yaml(ROOT / "benchmarks/throughput.yaml")).splitlines()
+    screen = "\n".join(lines[:16])
+    assert lines[0].startswith("# The device: ")
+    for words in ("Not reproduced: the paper's Tables 1-4", "The middle way", "not measured"):
+        assert words in screen
+    # Its options, as DVC takes them, make settings that pass, of 125 updates.
+    preset.put_in_place("xsum")
+    (command,) = [line for line in lines if line.startswith("dvc exp run -n middle")]
+    apply_overrides(
+        project / "params.yaml",
+        [change for change in shlex.split(command) if "=" in change or "~" in change],
+    )
+    params = load_params()
+    assert params.systems == ["reference", "base", "tuned"]
+    assert params.training.epochs * params.data.max_documents // params.training.batch_size == 125
+    assert params.data.hub.id == "EdinburghNLP/xsum"
+    # By hand: 1,200 x (512 read + 32 beams of 64), 2,000 x 33 texts of 80 three times over.
+    hours = paper.middle_hours(params)
+    generate = 1200 * (402e6 * 512 + 734e6 * 64 * 32) / 15.6e12 / 3600
+    train = 3 * 2000 * (402e6 * 512 + 734e6 * 80 * 33) / 93.6e12 / 3600
+    assert math.isclose(hours["generate"], generate)
+    assert math.isclose(hours["train"], train)
+    assert f"{60 * sum(hours.values()):.0f} minutes of computing on one NVIDIA A100" in screen
