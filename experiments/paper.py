@@ -2,48 +2,23 @@
 
 The tables are a grid of two parameters per data set: the diversity penalty (eta) at alpha 0, and
 alpha at the best eta. Runs that share eta share their candidates, which DVC computes once. Before
-the grid stands a middle way: 1,000 documents at one alpha, whose hours are reckoned.
+them stand what is reproduced here, and a middle way.
 """
 
-import shlex
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ruamel.yaml import YAML
-
-from brido.config import check_params, load_params, read_yaml
+from brido.config import load_params, read_yaml
 from brido.errors import run_command
 from brido.settings import Params
+from experiments.middle_way import first_screen
 from experiments.preset import PRESETS
 
 THROUGHPUT = Path("benchmarks/throughput.yaml")
 DATASETS = ("xsum", "cnndm")
 # The rows of the tables, each with the keys of params.yaml that it changes.
 EXPERIMENTS = Path("experiments")
-
-
-# The middle way: XSum, the preset's alpha, a thousand documents of each split, without brio. BRIO's
-# schedule belongs to 25,000 updates; here its highest rate is reached within a tenth of them.
-MIDDLE = "xsum"
-MIDDLE_CHANGES = (
-    "data.max_documents=1000",
-    "documents.validation=200",
-    "training.schedule=linear",
-    "training.learning_rate=2e-5",
-    "training.warmup_steps=0.1",
-    "training.validation.every=25",
-    "training.validation.documents=100",
-    "systems=[reference,base,tuned]",
-    "decoded_systems=[base,tuned]",
-    "~checkpoints.brio",
-)
-# Nobody measured a GPU here: PEGASUS-large's weights that a token passes (16 layers, d_model 1,024,
-# vocabulary 96,103), two operations each, against useful operations a second.
-GPU = "NVIDIA A100 (312 TFLOP/s in bfloat16 named)"
-TRAINING_RATE = 0.3 * 312e12
-WRITING_RATE = 0.05 * 312e12  # token by token a GPU waits for its memory
-_ENCODER, _DECODER = 201e6, 367e6
 
 
 @dataclass(frozen=True)
@@ -64,35 +39,39 @@ def commands(name: str) -> list[str]:
     """The shell commands of a data set's rows, in the order of the paper's tables."""
     lines = [f"make preset NAME={name}", "dvc repro"]
     for run, changes in runs_of(name).items():
-        options = " ".join(f"-S {shlex.quote(change)}" for change in MIDDLE_CHANGES)
-    raw = read_yaml(PRESETS / f"{MIDDLE}.yaml")
-    del raw["checkpoints"]["brio"]
-    for change in MIDDLE_CHANGES:
-        key, _, value = change.partition("=")
-        if value:
-            *sections, name = key.split(".")
-            place = raw
-            for section in sections:
-                place = place[section]
-            place[name] = YAML(typ="safe").load(value)
-    minutes = {stage: 60 * value for stage, value in middle_hours(check_params(raw)).items()}
-    listed = ", ".join(f"{stage} {value:.0f}" for stage, value in minutes.items())
-    return [
-        "# Reproduced here: the method, rule by rule (docs/method.md), and what it does in the",
-        "# embedded world (docs/results.md). Not reproduced: the paper's Tables 1-4. Its weights and",
-        "# data sets are on the hub; these are the commands for a machine that reaches it.",
-        "",
-        f"# The middle way, before any grid: {MIDDLE}, 1,000 documents of each split, one alpha",
-        f"make preset NAME={MIDDLE}",
-        f"dvc exp run -n middle {options}",
-        f"#   {sum(minutes.values()):.0f} minutes of computing on one {GPU}:",
-        f"#   {listed}. Reckoned from operations, at 30 % of that when training and 5 % when",
-        "#   writing, not measured: up to ten times as long, and 3 GB to fetch. It shows a",
-        "#   direction, not the table: 125 updates of the paper's 25,505.",
-        "",
-        "# The whole grids",
-        "",
-    ]
+        options = " ".join(f"-S {key}={_text(value)}" for key, value in changes.items())
+        lines.append(f"dvc exp run -n {run} {options}")
+    return lines
+
+
+def _text(value: Any) -> str:
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def work_of(name: str, params: Params) -> Work:
+    """How many documents the grid of a data set generates for, trains on and decodes.
+
+    Training counts every epoch; decoding counts validation and test split of every tuned model, of
+    base and of brio, and the documents decoded to validate while training.
+    """
+    rows = params.data.hub.expected_rows
+    if rows is None:
+        raise ValueError(f"{name}: expected_rows is needed to count documents")
+    training = params.training
+    documents = rows.train
+    validation = params.documents.validation or rows.validation
+    changes = list(runs_of(name).values())
+    runs = len(changes)
+    # Candidates depend on eta alone; runs that share it share them.
+    etas = len({change["generation.base.diversity_penalty"] for change in changes})
+    updates = training.epochs * documents // training.batch_size
+    checks = updates // training.validation.every * training.validation.documents
+    systems = runs + len(params.decoded_systems) - 1
+    return Work(
+        generate=etas * (documents + validation),
+        train=runs * training.epochs * documents,
+        decode=systems * (rows.validation + rows.test) + runs * checks,
+    )
 
 
 def hours_of(work: Work, rates: dict[str, float | None]) -> dict[str, float | None]:
@@ -105,7 +84,7 @@ def hours_of(work: Work, rates: dict[str, float | None]) -> dict[str, float | No
 
 def report(throughput: dict[str, Any]) -> str:
     """The first screen, then commands and costs of both data sets, as text."""
-    parts = [_device(throughput), *middle()]
+    parts = [_device(throughput), *first_screen()]
     for name in DATASETS:
         work = work_of(name, load_params(PRESETS / f"{name}.yaml"))
         hours = hours_of(work, throughput[name])
