@@ -71,10 +71,16 @@ def export_model(tuned: Path, card: Path, folder: Path) -> None:
 
 
 def source_of(folder: Path) -> dict[str, Any]:
-    """What `source.json` of a corpus or checkpoint says; BridoError where it cannot be read."""
+    """What `source.json` of a corpus or checkpoint says, nothing where there is none.
+
+    Raises:
+        BridoError: it cannot be read.
+    """
     path = folder / "source.json"
     try:
         return json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return {}
     except (OSError, ValueError) as error:
         raise BridoError(f"{path} cannot be read ({first_line(error)}): `dvc repro`") from None
 
@@ -146,7 +152,7 @@ def _data(params: Params, corpus: Mapping[str, Any]) -> str:
     kind = params.data.source
     name = f"`{params.data.hub.id}`" if kind == "hub" else names[kind]
     commit = f" (commit {corpus['commit']})" if corpus.get("commit") else ""
-    counts = [f"{split} {of['documents']:,}" for split, of in corpus["splits"].items()]
+    counts = [f"{split} {of['documents']:,}" for split, of in corpus.get("splits", {}).items()]
     tuned = params.documents.train
     used = "all" if tuned is None else f"the first {tuned:,}"
     return f"{name}{commit}; documents: {', '.join(counts)}; {used} of train were voted on"
