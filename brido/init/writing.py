@@ -27,7 +27,9 @@ def filled(template: str, values: Mapping[str, Any], heading: str) -> str:
             place = place[section]
         text = isinstance(value, str) and "\n" in value
         place[name] = LiteralScalarString(value) if text else value
-        if name in _OF_A_MODEL:
+        if isinstance(value, dict):
+            place.ca.items.pop(name, None)
+        elif name in _OF_A_MODEL or key.startswith("data.files."):
             _take_comment(place, name)
     stream = io.StringIO()
     yaml.dump(tree, stream)

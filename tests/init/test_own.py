@@ -121,6 +121,10 @@ def test_a_chat_model_samples_and_learns_from_references_first(checkout) -> None
     assert "{{ document }}" in params.reading["default"].prompt
     assert params.checkpoints["base"].fine_tuning.world is None
     assert params.training.lora is None
+    # The template's words about its own model and files are gone with them.
+    text = (checkout / "params.yaml").read_text()
+    for words in ("Qwen", "16 GB", "documents suffice", "see smollm2.yaml", "an adapter: a tenth"):
+        assert words not in text
     # Without references the vote alone teaches.
     own("--train", "a.jsonl", "--document-column", "abstract", "--summary-column", "none",
         "--model", "chat")  # fmt: skip
