@@ -50,7 +50,7 @@ def write_run(folder: Path, documents: int = 12, count: int = 8, seed: int = 0) 
     _write_votes(data, documents, count, random)
     for shift, system in enumerate(SYSTEMS):
         _write_evaluations(data, system, documents, shift, random)
-    (data / "checkpoints/base").mkdir(parents=True)
+    (data / "checkpoints/base").mkdir(parents=True, exist_ok=True)
     (data / "checkpoints/base/config.json").write_text('{"is_encoder_decoder": true}')
     (folder / "metrics").mkdir(parents=True, exist_ok=True)
     lines = ["update,epoch,loss,cross_entropy,contrastive,tau"]
@@ -63,7 +63,7 @@ def write_run(folder: Path, documents: int = 12, count: int = 8, seed: int = 0) 
     splits = {split: {"documents": documents} for split in ("validation", "test")}
     (data / "corpus/source.json").write_text(json.dumps({"source": "world", "splits": splits}))
     for system in ("base", "tuned"):
-        (data / "checkpoints" / system).mkdir(parents=True)
+        (data / "checkpoints" / system).mkdir(parents=True, exist_ok=True)
         (data / "checkpoints" / system / "model.safetensors").write_text(f"weights of {system}")
     (data / "checkpoints/base/source.json").write_text('{"source": "embedded"}')
 
