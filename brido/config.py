@@ -1,11 +1,11 @@
 """params.yaml, read strictly: every problem in one message, misspelt keys with a suggestion.
 
-`python -m brido.config [FILE]` checks a whole file: DVC removes a stage's old results before the
-stage reads its settings, so they are better checked before DVC starts.
+`brido config [FILE]` (`python -m brido.config`) checks a whole file: DVC removes a stage's old
+results before the stage reads its settings, so they are better checked before DVC starts.
 """
 
+import argparse
 import difflib
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, get_args, get_origin
@@ -23,6 +23,7 @@ from brido.settings import (
     SamplingGeneration,
 )
 
+PROGRAM = "python -m brido.config"
 PARAMS_FILE = Path("params.yaml")
 # Sections whose stages read documents; how they do stands in `reading` once.
 _READERS = ("generation", "training", "decoding", "reading")
@@ -187,12 +188,18 @@ def _suggestion(place: _Place) -> str:
     return f"; known here: {', '.join(known)}" if known else ""
 
 
-def main() -> None:
+def parser(program: str = PROGRAM) -> argparse.ArgumentParser:
+    """The command line."""
+    parser = argparse.ArgumentParser(
+        prog=program, description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("file", type=Path, nargs="?", default=PARAMS_FILE, help="params.yaml")
+    return parser
+
+
+def main(arguments: Sequence[str] | None = None, program: str = PROGRAM) -> None:
     """Check the file that the command line names, or params.yaml, and say that it is fine."""
-    names = sys.argv[1:]
-    if len(names) > 1:
-        raise BridoError(f"usage: python -m brido.config [FILE], not {' '.join(names)}")
-    path = Path(names[0]) if names else PARAMS_FILE
+    path = parser(program).parse_args(arguments).file
     load_params(path)
     print(f"{path} is fine: every key is known and every value fits")
 
