@@ -93,7 +93,7 @@ def _completion_parser(program: str) -> argparse.ArgumentParser:
 
 
 def _completion(shell: str) -> str:
-    with extra("pipeline"):
+    with extra("completion"):
         import shtab
     return shtab.complete(_whole_parser(shtab.FILE), shell)
 

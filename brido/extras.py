@@ -21,9 +21,10 @@ EXTRAS = {
     "torch": frozenset(_TORCH.split()),
     "qafacteval": frozenset(f"{_TORCH} {_FILES} spacy".split()),
     "pipeline": frozenset(
-        f"{_TORCH} {_FILES} datasets dvc matplotlib pandas rouge_score ruamel scipy shtab".split()
+        f"{_TORCH} {_FILES} datasets dvc matplotlib pandas rouge_score ruamel scipy".split()
     ),
     "ray": frozenset(["ray"]),
+    "completion": frozenset(["shtab"]),
 }
 
 

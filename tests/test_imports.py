@@ -123,8 +123,9 @@ MAY_READ = {ROOT / "brido" / "rouge" / "vectors.py": {"pathlib"}}
 # What every stage uses to read, write and speak. Results do not depend on it, so a changed error
 # message does not retrain a model: dvc.yaml leaves it out. Sections too: their values are params.
 PLUMBING = {
-    "errors", "arguments", "extras", "lazy", "section", "home", "progress", "atomic", "device", "hub_errors",
-    "store", "readers", "json_lines", "tables", "work", "settings", "config", "compiling", "base",
+    "errors", "arguments", "extras", "lazy", "section", "home", "progress", "atomic", "device",
+    "hub_errors", "store", "readers", "json_lines", "tables", "work", "settings", "config",
+    "compiling", "base",
 }  # fmt: skip
 
 
