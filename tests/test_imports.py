@@ -102,7 +102,7 @@ ROOMS = {
 # Command lines over the library; they and every `__main__` may import any room.
 COMMANDS = {"cli", "score", "export", "vote_check"}
 # No files, tokenizers or hubs, and nothing that a pipeline is made of: arrays, texts and tensors.
-PURE = ("consensus.py", "rouge", "search", "likelihood", "training/loss.py")
+PURE = ("consensus", "rouge", "search", "likelihood", "training/loss.py")
 IMPURE_MODULES = {
     "io", "os", "pathlib", "shutil", "tempfile", "pandas", "pyarrow", "safetensors", "datasets",
     "huggingface_hub", "tokenizers", "transformers", "openai",
@@ -309,7 +309,7 @@ def test_an_edit_retrains_only_what_depends_on_it():
     after_training = {"train", "decode@tuned", "evaluate@tuned", "report"}
     # The check of the vote stands in `score`; its scores stay what they were, and DVC stops there.
     checked = after_training | {"score"}
-    assert rerun_by("brido/consensus.py") == checked | {"elect"}
+    assert rerun_by("brido/consensus/equation.py") == checked | {"elect"}
     everything_made = {"generate@base", "pool", "pairwise", "decode@base", "evaluate@base"}
     everything_made |= checked | {"support", "likelihood", "elect"}
     assert rerun_by("brido/search/beams.py") == everything_made | after_training
