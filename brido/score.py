@@ -188,6 +188,11 @@ def score_record(record: dict[str, Any], vote: Vote) -> dict[str, Any]:
     """`scores` and `ranks` in candidate order and `order`, best first, of one checked record.
 
     Who cannot be elected has neither score nor rank (null) and is in no order.
+
+    Example:
+        >>> found = score_record({"candidates": ["the cat sat", "a dog", "the cat slept"]}, Vote())
+        >>> found["ranks"], found["order"]
+        ([1, 3, 2], [0, 2, 1])
     """
     import numpy as np
 

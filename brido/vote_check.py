@@ -116,7 +116,15 @@ def check_records(
     value: str = "fmeasure",
     tolerance: float = TOLERANCE,
 ) -> dict[str, Any]:
-    """What metrics/votes.json would say of these records (see the module; all alike)."""
+    """What metrics/votes.json would say of these records (see the module; all alike).
+
+    Example:
+        >>> document, wrong = "A lorry hit a wall in Ashwick.", "The car hit some house in Colham."
+        >>> right = ["The lorry hit a wall in Ashwick.", "One lorry hit a wall in Ashwick."]
+        >>> told = check_records([{"document": document, "candidates": [*right, wrong]}])
+        >>> told["accuracy"]["vote"]["mean"]  # of two equally long, the vote prefers the better
+        1.0
+    """
     first = records[0]
     similarity = _similarity(records, combination, value)
     if "unsupported" in first:

@@ -71,12 +71,22 @@ class Column:
 
 
 def points(name: str, label: str = "", **shown: Any) -> Column:
-    """A score from 0 to 100 with the paper's two digits; its interval is never that sharp."""
+    """A score from 0 to 100 with the paper's two digits; its interval is never that sharp.
+
+    Example:
+        >>> points("r1", "ROUGE-1").text(46.618)
+        '46.62'
+    """
     return Column(name, label, interval_digits=1, **shown)
 
 
 def share(name: str, label: str = "", **shown: Any) -> Column:
-    """A share from 0 to 1, printed in per cent."""
+    """A share from 0 to 1, printed in per cent.
+
+    Example:
+        >>> share("unsupported").text(0.254)
+        '25.4'
+    """
     return Column(name, label, unit="%", factor=100.0, digits=1, **shown)
 
 

@@ -14,6 +14,11 @@ class SearchResult:
     Sequences of a search stand best first, with an encoder-decoder's start token, without a
     decoder-only model's prompt. A score is the sum of log-probabilities (diversity penalty
     included) over the number of new tokens to the power length_penalty.
+
+    Example:
+        >>> found = SearchResult(torch.tensor([[[2, 5, 6], [2, 7, 1]]]), torch.tensor([[-1.0, -2]]))
+        >>> found.sequences[0, 0].tolist()  # the best one of the first document
+        [2, 5, 6]
     """
 
     sequences: torch.Tensor
