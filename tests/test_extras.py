@@ -63,10 +63,7 @@ def test_the_extra_that_brings_a_module_is_named(wanted, module, named):
 
 
 def test_what_no_extra_brings_passes_as_it_is():
-    with (
-        pytest.raises(ModuleNotFoundError, match="No module named 'brido_no_such'"),
-        extra("torch"),
-    ):
+    with pytest.raises(ModuleNotFoundError, match="brido_no_such"), extra("torch"):
         import brido_no_such  # noqa: F401
 
 
@@ -77,7 +74,7 @@ IMPORTS = {
     "from brido.likelihood import candidate_log_likelihood": "torch",
     "from brido.training.loss import contrastive_loss": "torch",
     "from brido.models import LanguageModel": "torch",
-    "from brido.evaluation.qafacteval import QAFactEval": "qafacteval",
+    "from brido.evaluation.qafacteval import QAFactEval; QAFactEval.load()": "qafacteval",
     "from brido.evaluation.geval import GEval": "judge",
     "from brido.evaluation.geval import GEvalSettings": "judge",
     "from brido.endpoint import Client": "judge",

@@ -51,7 +51,7 @@ ROOMS = {
     "voting": ("the run's vote, from a split's tables", "consensus errors tables"),
     "endpoint": (
         "an OpenAI-compatible server, paid once",
-        "errors json_lines lazy progress section store",
+        "errors extras json_lines lazy progress section store",
     ),
     "corpus": (
         "documents and references: embedded world, hub, files",

@@ -1,4 +1,4 @@
-"""The calls that docs/engines.md and help() show, on the tiny stand-ins for the published weights."""
+"""The calls that docs/engines.md and help() show, on tiny stand-ins for published weights."""
 
 import inspect
 
