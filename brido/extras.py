@@ -14,16 +14,15 @@ _TORCH = (
     "tokenizers torch transformers"
 )
 _FILES = "filelock pyarrow rich"
+_STAGES = "datasets dvc matplotlib pandas rouge_score ruamel scipy"
 # What each extra of pyproject.toml lets Python import; a test compares the two. The smallest extra
 # that has a module is the one that is named, so the order counts.
 EXTRAS = {
     "judge": frozenset(f"{_FILES} jinja2 openai pydantic ruamel".split()),
     "torch": frozenset(_TORCH.split()),
     "qafacteval": frozenset(f"{_TORCH} {_FILES} spacy".split()),
-    "pipeline": frozenset(
-        f"{_TORCH} {_FILES} datasets dvc matplotlib pandas rouge_score ruamel scipy".split()
-    ),
-    "ray": frozenset(["ray"]),
+    "pipeline": frozenset(f"{_TORCH} {_FILES} {_STAGES}".split()),
+    "ray": frozenset(f"{_TORCH} {_FILES} {_STAGES} ray".split()),
     "completion": frozenset(["shtab"]),
 }
 

@@ -44,4 +44,4 @@ def failures(examples: dict[str, str]) -> str:
 
 
 if __name__ == "__main__":
-    sys.exit(failures(json.load(sys.stdin)))
+    sys.exit(failures(json.load(sys.stdin)) or None)
