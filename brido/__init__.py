@@ -3,9 +3,9 @@
 import sys
 from itertools import pairwise
 
-from brido.errors import end_at_signals
+from brido.errors import end_at_signals, speak_plainly
 
-__version__ = "0.1.0"
+__version__ = "0.2.0.dev0"
 
 # A command of ours (`python -m brido.score`, the stages) imports for seconds before it can answer a
 # signal itself. While Python looks for the module after -m, that is what argv[0] is.
@@ -14,3 +14,4 @@ if sys.argv[:1] == ["-m"] and any(
     for option, name in pairwise(sys.orig_argv)
 ):
     end_at_signals()
+    speak_plainly()

@@ -64,3 +64,10 @@ def as_number(name: str, value: Any) -> float:
     except (TypeError, ValueError, RuntimeError):
         raise ArgumentError(f"{name} must be a number, not {quoted(value)}") from None
     return number
+
+
+def check_choices(choices: Mapping[str, tuple[str, tuple[str, ...]]]) -> None:
+    """Nothing; ArgumentError where the choice of a name is none of those known."""
+    for name, (choice, known) in choices.items():
+        if choice not in known:
+            raise ArgumentError(f"unknown {name} {quoted(choice)}: choose from {', '.join(known)}")

@@ -1,11 +1,11 @@
 """params.yaml, read strictly: every problem in one message, misspelt keys with a suggestion.
 
-`python -m brido.config [FILE]` checks a whole file: DVC removes a stage's old results before the
-stage reads its settings, so they are better checked before DVC starts.
+`brido config [FILE]` (`python -m brido.config`) checks a whole file: DVC removes a stage's old
+results before the stage reads its settings, so they are better checked before DVC starts.
 """
 
+import argparse
 import difflib
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, get_args, get_origin
@@ -24,6 +24,7 @@ from brido.settings import (
     SamplingGeneration,
 )
 
+PROGRAM = "python -m brido.config"
 PARAMS_FILE = Path("params.yaml")
 # Where a params.yaml that is replaced is kept: a folder that git ignores.
 PREVIOUS = Path(".brido/params.previous.yaml")
@@ -206,12 +207,18 @@ def replace_params(text: str) -> Path | None:
     return kept
 
 
-def main() -> None:
+def parser(program: str = PROGRAM) -> argparse.ArgumentParser:
+    """The command line."""
+    parser = argparse.ArgumentParser(
+        prog=program, description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("file", type=Path, nargs="?", default=PARAMS_FILE, help="params.yaml")
+    return parser
+
+
+def main(arguments: Sequence[str] | None = None, program: str = PROGRAM) -> None:
     """Check the file that the command line names, or params.yaml, and say that it is fine."""
-    names = sys.argv[1:]
-    if len(names) > 1:
-        raise BridoError(f"usage: python -m brido.config [FILE], not {' '.join(names)}")
-    path = Path(names[0]) if names else PARAMS_FILE
+    path = parser(program).parse_args(arguments).file
     load_params(path)
     print(f"{path} is fine: every key is known and every value fits")
 

@@ -8,7 +8,7 @@ import sys
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from types import FrameType
+from types import FrameType, TracebackType
 from typing import Any, NoReturn
 
 _LONGEST_REASON = 300
@@ -140,6 +140,22 @@ def end_at_signals() -> None:
         os._exit(128 + number)
 
     _answer(end)
+
+
+def speak_plainly() -> None:
+    """From here on a BridoError that ends the process is its sentence, without a traceback.
+
+    For what a command imports before `run_command` can answer: a package may be missing.
+    """
+    former = sys.excepthook
+
+    def show(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
+        if isinstance(error, BridoError):
+            print(_printable(f"error: {error}"), file=sys.stderr)
+        else:
+            former(kind, error, trace)
+
+    sys.excepthook = show
 
 
 def _stop(number: int, _: FrameType | None) -> None:

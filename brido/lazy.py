@@ -7,13 +7,19 @@ from collections.abc import Callable, Mapping
 from importlib import import_module
 from typing import Any
 
+from brido.extras import extra
 
-def lazy(package: str, public: Mapping[str, str]) -> Callable[[str], Any]:
-    """The `__getattr__` of `package` whose `public` names live in these modules of it."""
+
+def lazy(package: str, public: Mapping[str, str], needs: str) -> Callable[[str], Any]:
+    """The `__getattr__` of `package` whose `public` names live in these modules of it.
+
+    Without the packages of the extra that they need, asking for one is a MissingExtra.
+    """
 
     def load(name: str) -> Any:
         if name not in public:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
-        return getattr(import_module(f"{package}.{public[name]}"), name)
+        with extra(needs):
+            return getattr(import_module(f"{package}.{public[name]}"), name)
 
     return load

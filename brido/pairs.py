@@ -1,29 +1,34 @@
-"""The votes of a split as pairs of candidates, a better one and a worse one."""
+"""Votes, the pipeline's or those of `brido score`, as pairs of a better and a worse candidate."""
 
 import math
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import combinations, pairwise
 from pathlib import Path
-from typing import Any
-
-import pyarrow as pa
+from typing import TYPE_CHECKING, Any
 
 from brido.errors import BridoError, quoted
-from brido.tables import CORPUS, POOL, SCORES, read_batches
+from brido.json_lines import HALF_PAIR, holds_half_pair, parse_object
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 
 @dataclass(frozen=True)
 class Voted:
-    """A document with its candidates, their scores and sources, order best first."""
+    """A document with its candidates, their scores and sources, order best first.
+
+    A score is NaN, and may be missing in the order, where a candidate cannot be elected; sources
+    are None where nobody knows them.
+    """
 
     id: str
     document: str
     candidates: Sequence[str]
     scores: Sequence[float]
     order: Sequence[int]
-    sources: Sequence[str]
+    sources: Sequence[str | None]
 
 
 def read_votes(data: Path, split: str) -> Iterator[Voted]:
@@ -32,6 +37,8 @@ def read_votes(data: Path, split: str) -> Iterator[Voted]:
     Raises:
         BridoError: a table is missing or damaged, or the tables do not belong together.
     """
+    from brido.tables import CORPUS, POOL, SCORES
+
     name = f"{split}.parquet"
     corpus = _each(data / "corpus" / name, CORPUS, "download", ["id", "document"])
     candidates = _each(data / "pool" / name, POOL, "pool", ["id", "candidates", "sources"])
@@ -55,10 +62,76 @@ def read_votes(data: Path, split: str) -> Iterator[Voted]:
 
 
 def _each(
-    path: Path, schema: pa.Schema, made_by: str, columns: list[str] | None
+    path: Path, schema: "pa.Schema", made_by: str, columns: list[str] | None
 ) -> Iterator[dict[str, Any]]:
+    from brido.tables import read_batches
+
     for batch in read_batches(path, schema, made_by, columns):
         yield from batch.to_pylist()
+
+
+def read_scored(lines: Iterable[bytes], name: str) -> Iterator[Voted]:
+    """The votes that `brido score` wrote, a JSON object a line; `name` is what messages call them.
+
+    Raises:
+        BridoError: a line is no JSON, has no `document`, or its candidates, scores and order do not
+            fit together.
+    """
+    for number, line in enumerate(lines, 1):
+        if not line.strip():
+            continue
+        try:
+            yield _scored(parse_object(line), number)
+        except BridoError as error:
+            raise BridoError(f"{name}, line {number}: {error}") from None
+
+
+def _scored(record: dict[str, Any], number: int) -> Voted:
+    if holds_half_pair(record):
+        raise BridoError(HALF_PAIR)
+    document = record.get("document")
+    if not isinstance(document, str):
+        raise BridoError("`document` must be a text: the prompt is made of it")
+    candidates, scores, order, sources = (
+        record.get(key) for key in ("candidates", "scores", "order", "sources")
+    )
+    if not isinstance(candidates, list) or not all(isinstance(text, str) for text in candidates):
+        raise BridoError("`candidates` must be a list of texts")
+    if not _are_scores(scores, len(candidates)) or not _is_order(order, scores):
+        raise BridoError(
+            f"`scores` must be {len(candidates)} numbers and `order` their indices, best first: "
+            "`brido score` writes both"
+        )
+    if not isinstance(sources, list) or len(sources) != len(candidates):
+        sources = [None] * len(candidates)
+    return Voted(
+        str(record.get("id", number)),
+        document,
+        candidates,
+        [math.nan if score is None else float(score) for score in scores],
+        order,
+        [None if source is None else str(source) for source in sources],
+    )
+
+
+def _are_scores(scores: Any, size: int) -> bool:
+    return (
+        isinstance(scores, list)
+        and len(scores) == size
+        and all(
+            score is None or (isinstance(score, int | float) and not isinstance(score, bool))
+            for score in scores
+        )
+    )
+
+
+def _is_order(order: Any, scores: list[float | None]) -> bool:
+    elected = {place for place, score in enumerate(scores) if score is not None}
+    whole = isinstance(order, list) and all(type(place) is int for place in order)
+    if not whole or len(order) != len(elected) or set(order) != elected:
+        return False
+    ranked = [scores[place] for place in order]
+    return all(first >= second for first, second in pairwise(ranked))
 
 
 def pairs(

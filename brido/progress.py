@@ -4,10 +4,10 @@ import sys
 import time
 from collections.abc import Callable
 from types import TracebackType
+from typing import TYPE_CHECKING
 
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
-from rich.progress import Progress as Bar
+if TYPE_CHECKING:
+    from rich.progress import Progress as Bar
 
 
 class Progress:
@@ -30,11 +30,8 @@ class Progress:
 
     def __enter__(self) -> "Progress":
         self._start = self._last = time.monotonic()
-        console = Console(stderr=True)
-        if console.is_terminal:
-            columns = ("{task.description}", BarColumn(), MofNCompleteColumn())
-            rate = TextColumn("{task.fields[rate]}")
-            self._bar = Bar(*columns, rate, TimeRemainingColumn(), console=console)
+        self._bar = _bar()
+        if self._bar is not None:
             self._task = self._bar.add_task(self.label, total=self.total, rate="")
             self._bar.start()
         return self
@@ -88,6 +85,21 @@ class Progress:
             self._bar.stop()
         elif kind is None:
             self._line()
+
+
+def _bar() -> "Bar | None":
+    """A bar on a terminal; none elsewhere, or without rich, which the wheel alone does not need."""
+    try:
+        from rich.console import Console
+        from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
+        from rich.progress import Progress as Bar
+    except ModuleNotFoundError:
+        return None
+    console = Console(stderr=True)
+    columns = ("{task.description}", BarColumn(), MofNCompleteColumn())
+    rate = TextColumn("{task.fields[rate]}")
+    bar = Bar(*columns, rate, TimeRemainingColumn(), console=console)
+    return bar if console.is_terminal else None
 
 
 # (label, total, unit) -> a display to be entered, for work that somebody else shows or hides.

@@ -9,12 +9,10 @@ import io
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any, TextIO
-
-import pyarrow as pa
-import pyarrow.parquet as pq
+from typing import Any, BinaryIO, TextIO
 
 from brido.errors import BridoError, parsing, some
+from brido.extras import extra
 from brido.json_lines import HALF_PAIR, holds_half_pair, parse_object
 
 Rows = Iterator[tuple[str, dict[str, Any]]]
@@ -74,7 +72,7 @@ def _text(path: Path, compression: str | None, read: Callable[[Path, TextIO], Ro
     with parsing(lambda reason: f"{path} is unreadable after row {number}: {reason}"):
         try:
             with (
-                pa.input_stream(str(path), compression=compression) as stream,
+                _opened(path, compression) as stream,
                 # newline="": csv has its own idea of a line's end.
                 io.TextIOWrapper(stream, encoding="utf-8-sig", newline="") as text,
             ):
@@ -91,10 +89,19 @@ def _text(path: Path, compression: str | None, read: Callable[[Path, TextIO], Ro
             raise BridoError(f"{path} has no rows")
 
 
+def _opened(path: Path, compression: str | None) -> BinaryIO:
+    """The bytes of a file, unpacked."""
+    if compression is None:
+        return path.open("rb")
+    with extra("pipeline"):
+        import pyarrow as pa
+    return pa.input_stream(str(path), compression=compression)
+
+
 def _first_undecodable(path: Path, compression: str | None) -> int:
     """The number of the first line that is no UTF-8; text is decoded in blocks, hence this look."""
     with (
-        pa.input_stream(str(path), compression=compression) as stream,
+        _opened(path, compression) as stream,
         io.BufferedReader(stream) as lines,
     ):
         for number, line in enumerate(lines, 1):
@@ -149,6 +156,8 @@ def _delimited(path: Path, stream: TextIO, delimiter: str) -> Rows:
 
 def _parquet(path: Path) -> Rows:
     """The rows of a Parquet file, a small batch in memory at a time."""
+    with extra("pipeline"):
+        import pyarrow.parquet as pq
     number = 0
     with (
         parsing(lambda reason: f"{path} is no readable Parquet file after row {number}: {reason}"),

@@ -1,4 +1,4 @@
-"""Consensus scores and ranks of anybody's candidates: `python -m brido.score candidates.jsonl`.
+"""Consensus scores and ranks of anybody's candidates: `brido score candidates.jsonl`.
 
 Each line is a JSON object with `candidates` (at least two texts) and, where alpha is above 0, the
 `reference`; everything else in it is kept, `sources` for instance. It may say who has a vote and
@@ -21,6 +21,7 @@ from brido.atomic import atomic_file
 from brido.errors import BridoError, parsing, quoted, run_command, some
 from brido.json_lines import HALF_PAIR, holds_half_pair, parse_object
 
+PROGRAM = "python -m brido.score"
 ANSWER = ("scores", "ranks", "order")
 _MOST_PROBLEMS = 20
 
@@ -37,9 +38,9 @@ class Vote:
     sentence_splitter: str = "abbreviations"
 
 
-def main(arguments: Sequence[str] | None = None) -> None:
+def main(arguments: Sequence[str] | None = None, program: str = PROGRAM) -> None:
     """Score a file or stdin and write one JSON line per line."""
-    options = _parser().parse_args(arguments)
+    options = parser(program).parse_args(arguments)
     vote = Vote(
         options.alpha,
         options.combination,
@@ -58,11 +59,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
         score_stream(lines, stack.enter_context(_writer(options.output)), vote, name)
 
 
-def _parser() -> argparse.ArgumentParser:
+def parser(program: str = PROGRAM) -> argparse.ArgumentParser:
+    """The command line."""
     parser = argparse.ArgumentParser(
-        prog="python -m brido.score",
-        description=__doc__,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        prog=program, description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("file", nargs="?", default="-", help="JSONL file, - for stdin (default)")
     parser.add_argument("--alpha", type=_alpha, default=0.0, help="weight of the reference, or inf")
@@ -188,6 +188,11 @@ def score_record(record: dict[str, Any], vote: Vote) -> dict[str, Any]:
     """`scores` and `ranks` in candidate order and `order`, best first, of one checked record.
 
     Who cannot be elected has neither score nor rank (null) and is in no order.
+
+    Example:
+        >>> found = score_record({"candidates": ["the cat sat", "a dog", "the cat slept"]}, Vote())
+        >>> found["ranks"], found["order"]
+        ([1, 3, 2], [0, 2, 1])
     """
     import numpy as np
 

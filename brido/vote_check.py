@@ -1,4 +1,4 @@
-"""What a vote knows of anybody's candidates: `python -m brido.vote_check candidates.jsonl`.
+"""What a vote knows of anybody's candidates: `brido vote-check candidates.jsonl`.
 
 Each line is a JSON object with the same number of `candidates` (at least two texts) and either the
 `document`, in which their names and numbers are looked up, or `unsupported`, a number for each
@@ -25,18 +25,18 @@ from brido.errors import BridoError, run_command
 from brido.readers import read_records
 from brido.report.knowledge import votes_text
 from brido.rouge import similarity_batch
-from brido.support.evidence import TOLERANCE
-from brido.support.knowledge import Candidates, Judged, check_votes
+from brido.support.knowledge import TOLERANCE, Candidates, Judged, check_votes
 from brido.support.mentions import text_mentions
 from brido.text import one_sentence_a_line
 
+PROGRAM = "python -m brido.vote_check"
 # A number for each candidate.
 _LISTS = ("unsupported", "log_probability", "tokens")
 
 
-def main(arguments: Sequence[str] | None = None) -> None:
+def main(arguments: Sequence[str] | None = None, program: str = PROGRAM) -> None:
     """Check the candidates of a file and print what the vote knows."""
-    options = _parser().parse_args(arguments)
+    options = parser(program).parse_args(arguments)
     if not options.alpha >= 0:
         raise BridoError(f"--alpha must be at least 0, or inf, not {options.alpha}")
     records = read_candidates(options.file, options.alpha)
@@ -46,11 +46,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
     print(json.dumps(told, indent=2, ensure_ascii=False) if options.json else votes_text(told))
 
 
-def _parser() -> argparse.ArgumentParser:
+def parser(program: str = PROGRAM) -> argparse.ArgumentParser:
+    """The command line."""
     parser = argparse.ArgumentParser(
-        prog="python -m brido.vote_check",
-        description=__doc__,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        prog=program, description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("file", type=Path, help="JSON lines or Parquet")
     parser.add_argument("--alpha", type=float, default=0.0, help="weight of the reference, or inf")
@@ -117,7 +116,15 @@ def check_records(
     value: str = "fmeasure",
     tolerance: float = TOLERANCE,
 ) -> dict[str, Any]:
-    """What metrics/votes.json would say of these records (see the module; all alike)."""
+    """What metrics/votes.json would say of these records (see the module; all alike).
+
+    Example:
+        >>> document, wrong = "A lorry hit a wall in Ashwick.", "The car hit some house in Colham."
+        >>> right = ["The lorry hit a wall in Ashwick.", "One lorry hit a wall in Ashwick."]
+        >>> told = check_records([{"document": document, "candidates": [*right, wrong]}])
+        >>> told["accuracy"]["vote"]["mean"]  # of two equally long, the vote prefers the better
+        1.0
+    """
     first = records[0]
     similarity = _similarity(records, combination, value)
     if "unsupported" in first:

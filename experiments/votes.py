@@ -24,8 +24,8 @@ from brido.consensus import (
 from brido.errors import run_command
 from brido.settings import Params
 from brido.similarity import sentence_votes
-from brido.support.evidence import TOLERANCE, Tables, read_evidence
-from brido.support.knowledge import CONFIDENCE, SAMPLES, SEED, Candidates, rankings
+from brido.support.evidence import Tables, read_evidence
+from brido.support.knowledge import CONFIDENCE, SAMPLES, SEED, TOLERANCE, Candidates, rankings
 from brido.support.vote_check import Share, accuracies, comparable_pairs, pair_counts
 from brido.tables import CORPUS, POOL, SUPPORT, read_metadata, read_rows
 from stages import paths

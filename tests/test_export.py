@@ -10,7 +10,7 @@ import synthetic_run
 from datasets import load_dataset
 from tiny_chat import CHATML, chat_tokenizer, tiny_llama
 
-from brido import tables
+from brido import score, tables
 from brido.errors import BridoError
 from brido.export import main
 from brido.models.checkpoint import save
@@ -251,3 +251,92 @@ def test_who_cannot_be_elected_is_in_no_pair_and_sources_are_named(data, tmp_pat
             assert (pair["source_chosen"], pair["source_rejected"]) == (
                 row["sources"][first], row["sources"][last],
             )  # fmt: skip
+
+
+SCORED = [
+    {"id": 7, "document": "A cat {sat}.", "candidates": ["a cat sat", "a dog ran", "the cat sat"]},
+    {"document": "Two dogs.", "candidates": ["two dogs", "cats", "two dogs ran", "dogs"],
+     "sources": ["p", "q", "p", "q"], "eligible": [False, True, True, True]},
+]  # fmt: skip
+
+
+@pytest.fixture
+def scored(tmp_path):
+    """What `brido score` writes of SCORED."""
+    given, found = tmp_path / "candidates.jsonl", tmp_path / "scored.jsonl"
+    given.write_text("".join(json.dumps(row) + "\n" for row in SCORED))
+    score.main([str(given), "--output", str(found)])
+    return found
+
+
+def told(text):
+    return [json.loads(line) for line in text.splitlines()]
+
+
+def test_scores_of_a_file_become_pairs_on_stdout(scored, capsys):
+    main(["preferences", "--scores", str(scored), "--prompt", "{document} In short:"])
+    first, second = told(capsys.readouterr().out)
+    votes = told(scored.read_text())
+    assert first["id"] == "7"
+    assert first["prompt"] == "A cat {sat}. In short:"
+    assert {first["chosen"], first["rejected"]} == {" a cat sat", " a dog ran"}
+    assert first["score_chosen"] == max(votes[0]["scores"])
+    assert first["source_chosen"] is None
+    # Whoever cannot be elected is in no pair, though it has the most agreement.
+    assert second["id"] == "2"
+    assert " two dogs" not in (second["chosen"], second["rejected"])
+    assert second["source_chosen"] == "p"
+
+
+def test_scores_come_through_a_pipe_and_go_into_files(scored, tmp_path, monkeypatch, capsys):
+    outputs = [tmp_path / "out.parquet", tmp_path / "out.jsonl"]
+    with scored.open(encoding="utf-8") as stdin:
+        monkeypatch.setattr("sys.stdin", stdin)
+        main(["ranking", "--scores", "-", "--output", *map(str, outputs)])
+    rows = told(outputs[1].read_text())
+    assert rows == tables.read_rows(outputs[0], None, "")
+    assert all(row["margin"] > 0 for row in rows)
+    printed = capsys.readouterr()
+    assert printed.out == ""
+    assert f"{len(rows)} pairs of 2 documents" in printed.err
+
+
+def test_scores_as_messages(scored, capsys):
+    main(["preferences", "--scores", str(scored), "--chat", "--prompt", "Shorten: {document}"])
+    row = told(capsys.readouterr().out)[0]
+    assert row["prompt"] == [{"role": "user", "content": "Shorten: A cat {sat}."}]
+    assert row["chosen"][0]["role"] == "assistant"
+    assert not row["chosen"][0]["content"].startswith(" ")
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"document": None}, "`document` must be a text"),
+        ({"document": "\ud800"}, "half of a surrogate pair"),
+        ({"candidates": ["a", 1, "b"]}, "`candidates` must be a list of texts"),
+        ({"scores": [1, 2]}, "`scores` must be 3 numbers"),
+        ({"scores": [1, 2, "3"]}, "`scores` must be 3 numbers"),
+        ({"scores": [True, False, True]}, "`scores` must be 3 numbers"),
+        ({"order": [0, 1]}, "`order` their indices"),
+        ({"order": [0, 0, 1]}, "`order` their indices"),
+        ({"order": [1, 0, 2]}, "`order` their indices"),  # the worst first
+        ({"order": None}, "`brido score` writes both"),
+    ],
+)
+def test_lines_that_brido_score_did_not_write_are_named(scored, tmp_path, change, message):
+    good, _ = told(scored.read_text())
+    lines = [good, good | change]
+    scored.write_text("".join(json.dumps(row) + "\n" for row in lines))
+    output = tmp_path / "out.jsonl"
+    with pytest.raises(BridoError, match=f"scored.jsonl, line 2: .*{message}"):
+        main(["preferences", "--scores", str(scored), "--output", str(output)])
+    assert not output.exists()
+
+
+def test_scores_that_are_no_file_and_no_json(tmp_path):
+    with pytest.raises(BridoError, match="there is no such file; `-` reads from stdin"):
+        main(["preferences", "--scores", str(tmp_path / "none.jsonl")])
+    (tmp_path / "bad.jsonl").write_bytes(b"\xff\n")
+    with pytest.raises(BridoError, match=r"bad.jsonl, line 1: no JSON"):
+        main(["preferences", "--scores", str(tmp_path / "bad.jsonl")])

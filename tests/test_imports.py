@@ -10,6 +10,7 @@ import re
 import sys
 from collections.abc import Iterator
 from functools import cache
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -25,7 +26,8 @@ ARCHITECTURE = ROOT / "docs" / "architecture.md"
 ROOMS = {
     "errors": ("the one exception that a user meets", ""),
     "arguments": ("what callers hand to public functions", "errors"),
-    "lazy": ("names that are loaded when asked for", ""),
+    "extras": ("what a part needs that is not installed, in a sentence", "errors"),
+    "lazy": ("names that are loaded when asked for", "extras"),
     "section": ("what sections of params.yaml are made of", "errors"),
     "home": ("from where the paths of params.yaml count", "errors"),
     "progress": ("a bar on a terminal, a line in a log", ""),
@@ -37,7 +39,7 @@ ROOMS = {
     "hub_errors": ("the hub's failures, a sentence each", "errors"),
     "store": ("answers kept for good, SQLite", "errors"),
     "json_lines": ("JSON that anybody wrote", "errors"),
-    "readers": ("rows of anybody's files", "errors json_lines"),
+    "readers": ("rows of anybody's files", "errors extras json_lines"),
     "tables": ("Parquet tables and their schemas", "atomic errors"),
     "base": ("which base numbers belong to", "tables"),
     "work": (
@@ -49,7 +51,7 @@ ROOMS = {
     "voting": ("the run's vote, from a split's tables", "consensus errors tables"),
     "endpoint": (
         "an OpenAI-compatible server, paid once",
-        "errors json_lines lazy progress section store",
+        "errors extras json_lines lazy progress section store",
     ),
     "corpus": (
         "documents and references: embedded world, hub, files",
@@ -59,7 +61,8 @@ ROOMS = {
         "candidates and references joined and compared",
         "errors rouge tables text work",
     ),
-    "pairs": ("votes as pairs of candidates", "errors tables"),
+    "pairs": ("votes as pairs of candidates", "errors json_lines tables"),
+    "pair_files": ("pairs as JSON lines and Parquet", "atomic extras"),
     "models": (
         "what a language model is: families, checkpoints, the embedded one",
         "arguments atomic device errors home hub_errors lazy section",
@@ -70,10 +73,10 @@ ROOMS = {
         "similarity store tables text work",
     ),
     "search": ("token by token over logits", "compiling errors lazy models section"),
-    "likelihood": ("f(S) of candidates", "arguments errors models"),
+    "likelihood": ("f(S) of candidates", "arguments errors extras models"),
     "evaluation": (
         "metrics, each declared once",
-        "arguments atomic bootstrap corpus device endpoint errors home lazy models progress "
+        "arguments atomic bootstrap corpus device endpoint errors extras home lazy models progress "
         "readers section store support tables text work",
     ),
     "settings": (
@@ -88,7 +91,8 @@ ROOMS = {
     ),
     "training": (
         "Eq. 1 and 3, batches, loop",
-        "atomic device errors evaluation likelihood models progress search settings tables work",
+        "atomic device errors evaluation extras likelihood models progress search settings tables "
+        "work",
     ),
     "report": (
         "means, intervals, figures, the page",
@@ -96,9 +100,9 @@ ROOMS = {
     ),
 }
 # Command lines over the library; they and every `__main__` may import any room.
-COMMANDS = {"score", "export", "vote_check", "init"}
+COMMANDS = {"cli", "score", "export", "vote_check", "init"}
 # No files, tokenizers or hubs, and nothing that a pipeline is made of: arrays, texts and tensors.
-PURE = ("consensus.py", "rouge", "search", "likelihood", "training/loss.py")
+PURE = ("consensus", "rouge", "search", "likelihood", "training/loss.py")
 IMPURE_MODULES = {
     "io", "os", "pathlib", "shutil", "tempfile", "pandas", "pyarrow", "safetensors", "datasets",
     "huggingface_hub", "tokenizers", "transformers", "openai",
@@ -119,12 +123,10 @@ MAY_READ = {ROOT / "brido" / "rouge" / "vectors.py": {"pathlib"}}
 # What every stage uses to read, write and speak. Results do not depend on it, so a changed error
 # message does not retrain a model: dvc.yaml leaves it out. Sections too: their values are params.
 PLUMBING = {
-    "errors", "arguments", "lazy", "section", "home", "progress", "atomic", "device", "hub_errors",
-    "store", "readers", "json_lines", "tables", "work", "settings", "config", "compiling", "base",
+    "errors", "arguments", "extras", "lazy", "section", "home", "progress", "atomic", "device",
+    "hub_errors", "store", "readers", "json_lines", "tables", "work", "settings", "config",
+    "compiling", "base",
 }  # fmt: skip
-# The metrics are imported by name: by whoever measures, for their code, and by whoever shows
-# numbers, for their declarations alone.
-METRICS = [f"brido.evaluation.{name}" for name in BUILT_IN]
 
 
 def modules(folder: Path) -> list[Path]:
@@ -155,7 +157,18 @@ def imported(source: str) -> set[str]:
 def imports(path: Path) -> frozenset[str]:
     """The modules of this project that a file imports."""
     names = imported(path.read_text(encoding="utf-8"))
-    return frozenset(name for name in names if name.split(".")[0] in {"brido", "stages"})
+    ours = {name for name in names if name.split(".")[0] in {"brido", "stages"}}
+    return frozenset(ours | {module for name in ours if (module := lazy_module(name))})
+
+
+def lazy_module(name: str) -> str | None:
+    """The module that a package loads when it is asked for this public name, if it is one."""
+    package, _, public = name.rpartition(".")
+    path = file_of(package) if package else None
+    if path is None or path.name != "__init__.py" or "lazy(" not in path.read_text("utf-8"):
+        return None
+    module = import_module(package)._PUBLIC.get(public)
+    return module and f"{package}.{module}"
 
 
 def file_of(name: str) -> Path | None:
@@ -227,11 +240,17 @@ def test_pure_rooms_know_no_files_and_no_hugging_face(path):
         assert impure(source + "\n" + planted) == {name} | known
 
 
+def metric_files() -> set[Path]:
+    """The declarations of the metrics: whoever measures or shows numbers imports them by name."""
+    names = [f"brido.evaluation.{name}" for name in BUILT_IN]
+    return {file_of(lazy_module(f"{name}.METRIC") or name) for name in names}
+
+
 def reached_files(stage: str) -> set[Path]:
     """Every file of brido that a stage reaches through its imports, plumbing left out."""
     waiting = [ROOT / "stages" / f"{stage}.py"]
     if stage == "evaluate":
-        waiting += [file_of(name) for name in METRICS]
+        waiting += metric_files()
     seen: set[Path] = set()
     while waiting:
         path = waiting.pop()
@@ -241,7 +260,7 @@ def reached_files(stage: str) -> set[Path]:
             seen.add(path)
             waiting += [file for name in imports(path) if (file := file_of(name))]
     if file_of("brido.evaluation.registry") in seen:
-        seen |= {file_of(name) for name in METRICS}
+        seen |= metric_files()
     return {path for path in seen if path.is_relative_to(ROOT / "brido")}
 
 
@@ -290,7 +309,7 @@ def test_an_edit_retrains_only_what_depends_on_it():
     after_training = {"train", "decode@tuned", "evaluate@tuned", "report"}
     # The check of the vote stands in `score`; its scores stay what they were, and DVC stops there.
     checked = after_training | {"score"}
-    assert rerun_by("brido/consensus.py") == checked | {"elect"}
+    assert rerun_by("brido/consensus/equation.py") == checked | {"elect"}
     everything_made = {"generate@base", "pool", "pairwise", "decode@base", "evaluate@base"}
     everything_made |= checked | {"support", "likelihood", "elect"}
     assert rerun_by("brido/search/beams.py") == everything_made | after_training

@@ -1,14 +1,25 @@
-"""The wheel: `brido` alone, with everything it reads, at home outside the checkout."""
+"""The wheel: `brido` alone, with everything it reads, and what each of its extras lets it do.
 
+The wheel itself is installed into an empty environment. Those of the extras would be gigabytes: pip
+says that the installed packages are what they ask for, and their examples run where everything
+beyond their requirements is hidden.
+"""
+
+import json
 import os
 import subprocess
 import sys
+import tomllib
 import zipfile
+from importlib.metadata import PackageNotFoundError, distribution, packages_distributions
 from pathlib import Path
 
 import pytest
+from alone import environment
 from dvc_project import copy_project
-from test_readme import readme_python
+from engine_examples import check_command, examples, put_on_path
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 
 pytestmark = pytest.mark.slow
 
@@ -59,13 +70,12 @@ def test_the_wheel_has_brido_alone_and_whole(checkout: Path, wheel: Path):
     assert {name for name in names if name.endswith(DATA)} > {"brido/py.typed"}
 
 
-@pytest.mark.parametrize("code", [IMPORT_ALL, *readme_python()])
-def test_what_the_readme_imports_is_there_outside_the_checkout(installed: Path, code: str):
+def test_all_of_it_can_be_imported_outside_the_checkout(installed: Path):
     check = "\nimport brido, importlib.util, pathlib\nprint(pathlib.Path(brido.__file__).parent)"
     for name in ("stages", "experiments", "tests"):
         check += f"\nassert importlib.util.find_spec({name!r}) is None"
     done = subprocess.run(
-        [sys.executable, "-P", "-c", code + check],
+        [sys.executable, "-P", "-c", IMPORT_ALL + check],
         cwd=installed.parent,
         env=os.environ | {"PYTHONPATH": str(installed), "OMP_NUM_THREADS": "1"},
         capture_output=True,
@@ -73,3 +83,134 @@ def test_what_the_readme_imports_is_there_outside_the_checkout(installed: Path, 
     )
     assert done.returncode == 0, done.stderr
     assert done.stdout.split() == [str(installed / "brido")]
+
+
+def run_examples(extra: str, folder: Path, python: Path | str, variables: dict[str, str]) -> None:
+    """The Python of README and docs/engines.md that needs this extra, in one process."""
+    code = {
+        each.name: each.source
+        for each in examples()
+        if each.kind == "python" and each.extra == extra
+    }
+    assert code
+    done = subprocess.run(
+        [python, Path(__file__).parent / "alone.py"],
+        input=json.dumps(code), cwd=folder, env=variables, capture_output=True, text=True,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+
+
+def test_the_wheel_alone_runs_what_needs_no_extra(wheel: Path, tmp_path: Path):
+    subprocess.run([sys.executable, "-m", "venv", tmp_path / "empty"], check=True)
+    own = tmp_path / "empty" / "bin"
+    subprocess.run([own / "python", "-m", "pip", "install", "--quiet", wheel], check=True)
+    variables = {**put_on_path(tmp_path), "PATH": f"{own}{os.pathsep}{os.environ['PATH']}"}
+    del variables["PYTHONPATH"]
+    listed = subprocess.run(
+        [own / "python", "-m", "pip", "list", "--format", "json"], capture_output=True, check=True
+    )
+    names = {canonicalize_name(each["name"]) for each in json.loads(listed.stdout)}
+    assert names <= closure("") | {"brido", "pip", "setuptools"}
+    assert len(names) < 20
+    run_examples("", tmp_path, own / "python", variables)
+    commands = [each for each in examples() if each.kind == "console" and not each.extra]
+    assert len(commands) > 3
+    for command in commands:
+        check_command(command, tmp_path, variables)
+    done = subprocess.run(
+        [own / "brido", "judge", "examples/summaries.jsonl"],
+        cwd=tmp_path, env=variables, capture_output=True, text=True,
+    )  # fmt: skip
+    assert done.returncode == 2
+    assert done.stderr.endswith('pip install "brido[judge]"\n')
+
+
+def requirements(extra: str) -> list[Requirement]:
+    """What pyproject.toml asks for the wheel with this extra."""
+    project = tomllib.loads((Path(__file__).parents[1] / "pyproject.toml").read_text())["project"]
+    waiting = [extra] if extra else []
+    found = [*project["dependencies"]]
+    while waiting:
+        for text in project["optional-dependencies"][waiting.pop()]:
+            one = Requirement(text)
+            waiting += one.extras if one.name == "brido" else ()
+            found += [text] if one.name != "brido" else ()
+    return [Requirement(text) for text in found]
+
+
+def closure(extra: str) -> set[str]:
+    """The packages that the wheel with this extra brings, those that they need included."""
+    waiting = [(one, "") for one in requirements(extra)]
+    seen: set[tuple[str, str]] = set()
+    while waiting:
+        one, of = waiting.pop()
+        if one.marker is not None and not one.marker.evaluate({"extra": of}):
+            continue
+        for inner in ("", *one.extras):
+            name = canonicalize_name(one.name)
+            if (name, inner) not in seen:
+                seen.add((name, inner))
+                try:
+                    texts = distribution(one.name).requires or []
+                except PackageNotFoundError:  # of another platform
+                    continue
+                waiting += [(Requirement(text), inner) for text in texts]
+    return {name for name, _ in seen}
+
+
+def hidden(extra: str) -> list[str]:
+    """The modules of installed packages that the wheel with this extra would not bring."""
+    kept = closure(extra) | {"pip"}
+    return [
+        module
+        for module, owners in packages_distributions().items()
+        if not kept & {canonicalize_name(owner) for owner in owners}
+    ]
+
+
+def test_the_installed_packages_are_what_the_extras_ask_for(wheel: Path, tmp_path: Path):
+    report = tmp_path / "report.json"
+    pip("install", "--dry-run", "--no-index", "--report", report, f"{wheel}[all]")
+    (only,) = json.loads(report.read_text())["install"]
+    assert only["metadata"]["name"] == "brido"
+
+
+@pytest.mark.parametrize("extra", ["torch", "judge"])
+def test_examples_run_with_their_extra_alone(extra: str, tmp_path: Path):
+    variables = environment(tmp_path, hidden(extra))
+    if extra == "torch":
+        run_examples(extra, tmp_path, sys.executable, variables)
+    for command in examples():
+        if command.extra == extra and command.kind == "console":
+            check_command(command, tmp_path, variables | {"PATH": put_on_path(tmp_path)["PATH"]})
+
+
+# What cannot be tried without weights, a server, a run or a cluster is imported.
+IMPORTS = {
+    "qafacteval": "from brido.evaluation.qafacteval import QAFactEval\ntry:\n"
+    "    QAFactEval.load(spacy_model='no/pipeline', device='cpu')\n"
+    "except brido.errors.BridoError as error:\n    print(type(error).__name__)",
+    "judge": "import brido.endpoint.call, openai, brido.evaluation.geval.__main__, brido.config",
+    "pipeline": IMPORT_ALL,
+    "ray": "import ray, brido.work.cluster",
+    "completion": "from brido.cli import main; main(['completion', 'bash'])",
+}
+
+
+@pytest.mark.parametrize("extra", IMPORTS)
+def test_what_an_extra_brings_suffices(extra: str, tmp_path: Path):
+    variables = environment(tmp_path, hidden(extra)) | {"HF_HUB_OFFLINE": "1"}
+    done = subprocess.run(
+        [sys.executable, "-c", f"import brido.errors\n{IMPORTS[extra]}"],
+        cwd=tmp_path, env=variables, capture_output=True, text=True,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    if extra == "qafacteval":
+        assert done.stdout == "BridoError\n"
+
+
+def test_what_is_hidden_from_an_extra_is_what_others_bring():
+    assert {"torch", "pyarrow", "pydantic", "spacy", "ray", "pytest"} <= {*hidden("")}
+    assert not {"numpy", "numba", "nltk"} & {*hidden("")}
+    assert {"pyarrow", "spacy", "dvc"} <= {*hidden("torch")}
+    assert {"torch", "spacy"} <= {*hidden("judge")}

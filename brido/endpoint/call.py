@@ -15,6 +15,7 @@ from brido.endpoint.answers import Answer, Question, Token
 from brido.endpoint.key import api_key
 from brido.endpoint.settings import EndpointRuntime
 from brido.errors import BridoError
+from brido.extras import extra
 from brido.json_lines import HALF_PAIR, holds_half_pair, parse_object
 
 # Which tokens of an answer have alternatives that are worth keeping.
@@ -51,7 +52,8 @@ class Connection:
 
     def __init__(self, runtime: EndpointRuntime, section: str, wanted: Wanted) -> None:
         """A client for `runtime.base_url`; a server that needs no key is sent a placeholder."""
-        from openai import AsyncOpenAI, DefaultAsyncHttpxClient
+        with extra("judge"):
+            from openai import AsyncOpenAI, DefaultAsyncHttpxClient
 
         self._runtime, self._section, self._wanted = runtime, section, wanted
         self._key = api_key(runtime)

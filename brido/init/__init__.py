@@ -12,10 +12,12 @@ from pathlib import Path
 
 from brido.errors import BridoError
 
+PROGRAM = "python -m brido.init"
 
-def main(arguments: Sequence[str] | None = None) -> None:
+
+def main(arguments: Sequence[str] | None = None, program: str = PROGRAM) -> None:
     """Look at the files, write params.yaml and say what it will do; in a checkout alone."""
-    options = _parser().parse_args(arguments)
+    options = parser(program).parse_args(arguments)
     if not (Path("dvc.yaml").is_file() and Path("stages").is_dir()):
         raise BridoError(
             f"{Path.cwd()} is no checkout of BRIDO: clone its repository and run this there, it "
@@ -27,11 +29,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
     write(options)
 
 
-def _parser() -> argparse.ArgumentParser:
+def parser(program: str = PROGRAM) -> argparse.ArgumentParser:
+    """The command line."""
     parser = argparse.ArgumentParser(
-        prog="python -m brido.init",
-        description=__doc__,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        prog=program, description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("kind", choices=("own",), help="documents of your own")
     parser.add_argument("--train", nargs="+", required=True, metavar="FILE",

@@ -67,6 +67,16 @@ def candidate_log_likelihood(
         ArgumentError: see `brido.models.arguments`; shapes that do not fit, lengths that are
             missing or longer than the candidates, a candidate without a token to score, or one that
             does not begin with the prompt's last.
+
+    Example:
+        >>> tokens = tokenizer(["A document."], return_tensors="pt")
+        >>> written = tokenizer(["One candidate.", "Another."], padding=True, return_tensors="pt")
+        >>> start = torch.full((2, 1), model.config.decoder_start_token_id)
+        >>> candidates = torch.cat([start, written.input_ids], 1)[None]  # [1, 2, T]
+        >>> candidate_log_likelihood(
+        ...     model, tokens.input_ids, tokens.attention_mask, candidates, length_penalty=1.0
+        ... ).shape
+        torch.Size([1, 2])
     """
     input_ids, attention_mask, _ = as_sources(model, input_ids, attention_mask)
     candidate_ids = as_ids("candidate_ids", candidate_ids, model)

@@ -26,6 +26,12 @@ class LanguageModel:
     """One model with its tokenizer, and how it reads (`reading` of params.yaml).
 
     Generate, train, decode and the benchmarks all read, write and save through it.
+
+    Example:
+        >>> own = LanguageModel(model, tokenizer, ReadingSettings(max_source_tokens=60))
+        >>> sources = own.read(["A document.", "Another one."])
+        >>> sources.ids.shape == sources.mask.shape  # [B, S] each, padded
+        True
     """
 
     def __init__(

@@ -1,8 +1,5 @@
 """ROUGE of all pairs of texts, equal to rouge_score 0.1.2 to the last bit, and R of Eq. 2.
 
->>> rouge_matrix(["the cat sat"], ["the cat", "a dog"])["rouge1"]
-array([[0.8, 0. ]])
-
 For many documents call `similarity_batch`: one call of the compiled code does a chunk of documents
 without the GIL, so threads work side by side. The result does not depend on their number.
 """
@@ -14,7 +11,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from brido.arguments import as_list, as_texts
+from brido.arguments import as_list, as_texts, check_choices
 from brido.errors import ArgumentError, quoted
 from brido.rouge import kernels, pltrdy, values
 from brido.rouge.tokens import text_bytes
@@ -61,10 +58,14 @@ def rouge_matrix(
     Raises:
         ArgumentError: an unknown measure or value, one text in place of a list, or a text that is
             no str.
+
+    Example:
+        >>> rouge_matrix(["the cat sat"], ["the cat", "a dog"])["rouge1"]
+        array([[0.8, 0. ]])
     """
-    _check_choices({"value": (value, tuple(_VALUES)[:3])})
+    check_choices({"value": (value, tuple(_VALUES)[:3])})
     for measure in as_texts("measures", measures):
-        _check_choices({"measure": (measure, tuple(_MEASURES))})
+        check_choices({"measure": (measure, tuple(_MEASURES))})
     predictions = as_texts("predictions", predictions)
     targets = as_texts("targets", targets)
     found = {name: np.zeros((len(predictions), len(targets))) for name in measures}
@@ -105,6 +106,11 @@ def similarity_matrix(
     Raises:
         ArgumentError: no candidates, one text in place of a list, a text that is no str, or an
             unknown choice.
+
+    Example:
+        >>> similarity_matrix(["the cat sat", "the cat slept"], "a cat sat", "harmonic_r1_r2")
+        array([[0.       , 0.5714286, 0.5714286],
+               [0.5714286, 0.       , 0.       ]], dtype=float32)
     """
     return similarity_batch(
         [candidates],
@@ -132,8 +138,12 @@ def similarity_batch(
 
     Raises:
         ArgumentError: as similarity_matrix, or different N; the documents are named by their index.
+
+    Example:
+        >>> similarity_batch([["the cat", "a dog"]], ["the cat sat"], "harmonic_r1_r2").shape
+        (1, 2, 3)
     """
-    _check_choices(
+    check_choices(
         {
             "combination": (combination, tuple(_COMBINATIONS)),
             "value": (value, tuple(_VALUES)),
@@ -198,12 +208,6 @@ def _spans(
         total += size
     if first < len(items):
         yield slice(first, len(items))
-
-
-def _check_choices(choices: dict[str, tuple[str, tuple[str, ...]]]) -> None:
-    for name, (choice, known) in choices.items():
-        if choice not in known:
-            raise ArgumentError(f"unknown {name} {quoted(choice)}: choose from {', '.join(known)}")
 
 
 def _checked_documents(

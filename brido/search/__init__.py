@@ -9,7 +9,8 @@ _PUBLIC = {
     "SearchResult": "result",
     "beam_search": "search",
     "diverse_beam_search": "search",
+    "document_uniforms": "sampling",
     "sample": "sampling",
 }
 __all__ = list(_PUBLIC)
-__getattr__ = lazy(__name__, _PUBLIC)
+__getattr__ = lazy(__name__, _PUBLIC, "torch")

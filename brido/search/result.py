@@ -15,6 +15,11 @@ class SearchResult:
     decoder-only model's prompt. A score is the sum of log-probabilities (diversity penalty
     included) over the number of new tokens to the power length_penalty. groups [B, N] int64, of a
     search with several groups of beams: which of them wrote a sequence, counted from 0.
+
+    Example:
+        >>> found = SearchResult(torch.tensor([[[2, 5, 6], [2, 7, 1]]]), torch.tensor([[-1.0, -2]]))
+        >>> found.sequences[0, 0].tolist()  # the best one of the first document
+        [2, 5, 6]
     """
 
     sequences: torch.Tensor

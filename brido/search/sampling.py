@@ -53,6 +53,13 @@ def sample(
         ArgumentError: see `brido.models.arguments`; other settings, or uniforms of another shape.
         BridoError: the model has fewer positions than max_length, cannot be searched (see
             `brido.models.special_tokens`), or computes NaN.
+
+    Example:
+        >>> tokens = tokenizer(["A document."], return_tensors="pt")
+        >>> settings = SamplingSettings(num_return_sequences=5, temperature=0.8, max_length=12)
+        >>> uniforms = document_uniforms(0, ["document-1"], 5, 12)
+        >>> sample(model, tokens.input_ids, tokens.attention_mask, settings, uniforms).scores.shape
+        torch.Size([1, 5])
     """
     check_settings(settings, SamplingSettings)
     sources = as_written_sources(model, input_ids, attention_mask)
@@ -73,7 +80,12 @@ def sample(
 
 
 def document_uniforms(seed: int, ids: list[str], count: int, length: int) -> torch.Tensor:
-    """Random numbers in [0, 1), float64 [B, count, length], a function of the seed and each id."""
+    """Random numbers in [0, 1), float64 [B, count, length], a function of the seed and each id.
+
+    Example:
+        >>> document_uniforms(0, ["document-1", "document-2"], 5, 12).shape
+        torch.Size([2, 5, 12])
+    """
     numbers = []
     for document in ids:
         digest = hashlib.sha256(document.encode()).digest()

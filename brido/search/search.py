@@ -40,6 +40,13 @@ def beam_search(
         BridoError: groups are asked for, a group has more beams than the vocabulary has tokens, the
             model has fewer positions than max_length, cannot be searched (see
             `brido.models.special_tokens`), or computes NaN.
+
+    Example:
+        >>> tokens = tokenizer(["A document."], return_tensors="pt")
+        >>> settings = SearchSettings(num_beams=4, num_return_sequences=2, max_length=12)
+        >>> found = beam_search(model, tokens.input_ids, tokens.attention_mask, settings)
+        >>> found.scores.shape
+        torch.Size([1, 2])
     """
     check_settings(settings, SearchSettings)
     if settings.num_beam_groups != 1:
@@ -59,8 +66,16 @@ def diverse_beam_search(
 ) -> SearchResult:
     """The candidates that group beam search of transformers 4.55.4 returns, in the same order.
 
-    Arguments and errors as `beam_search`. The order is global by score over all groups, so every
-    8th of 128 is not one a group. With one group this is plain beam search.
+    input_ids, attention_mask [B, S] and errors as for `beam_search`. The order is global by score
+    over all groups, so every 8th of 128 is not one a group. With one group this is plain beam
+    search.
+
+    Example:
+        >>> tokens = tokenizer(["A document."], return_tensors="pt")
+        >>> settings = SearchSettings(num_beams=8, num_beam_groups=8, diversity_penalty=1.0)
+        >>> found = diverse_beam_search(model, tokens.input_ids, tokens.attention_mask, settings)
+        >>> len(tokenizer.batch_decode(found.sequences[0], skip_special_tokens=True))
+        8
     """
     check_settings(settings, SearchSettings)
     if settings.num_beam_groups == 1:

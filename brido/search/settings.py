@@ -86,7 +86,14 @@ class _Engine(Section):
 
 
 class SearchSettings(_Engine, BeamSettings):
-    """A beam search and how many of its candidates are wanted (None: as many as beams)."""
+    """A beam search and how many of its candidates are wanted (None: as many as beams).
+
+    Names and defaults are those of transformers' `generate`.
+
+    Example:
+        >>> SearchSettings(num_beams=8, num_beam_groups=4, diversity_penalty=1.0).returned
+        8
+    """
 
     num_return_sequences: int | None = None
 
@@ -138,7 +145,14 @@ class TruncationSettings(Lengths):
 
 
 class SamplingSettings(_Engine, TruncationSettings):
-    """Sampling, and how many samples of a document are wanted."""
+    """Sampling, and how many samples of a document are wanted.
+
+    Names and defaults are those of transformers' `generate`; top_k 0 keeps all tokens.
+
+    Example:
+        >>> SamplingSettings(num_return_sequences=16, temperature=0.7, top_p=0.95).top_k
+        0
+    """
 
     num_return_sequences: int = 1
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from brido.atomic import write_text
 from brido.errors import BridoError
-from brido.support.knowledge import Candidates, Judged, check_votes
+from brido.support.knowledge import TOLERANCE, Candidates, Judged, check_votes
 from brido.tables import (
     LIKELIHOOD,
     POOL,
@@ -22,10 +22,6 @@ from brido.tables import (
     read_metadata,
     similarity_schema,
 )
-
-# Texts of equal length differ by at most this share of the longer one; those of the world, where a
-# word more is a fact more, by nothing.
-TOLERANCE = 0.15
 
 
 class Tables(NamedTuple):

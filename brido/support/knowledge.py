@@ -22,6 +22,9 @@ from brido.support.vote_check import (
 
 SAMPLES, CONFIDENCE, SEED = 1000, 0.95, 0
 DECIMALS = 6
+# Texts of equal length differ by at most this share of the longer one; those of the world, where a
+# word more is a fact more, by nothing.
+TOLERANCE = 0.15
 LABELS = {
     "vote": "the run's vote",
     "consensus": "consensus (α = 0)",

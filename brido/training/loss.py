@@ -55,6 +55,11 @@ def contrastive_loss(
     Raises:
         ArgumentError: no numbers, shapes that do not fit, an unknown kind or reduction, gold_weight
             without gold_log_likelihood.
+
+    Example:
+        >>> f, scores = torch.tensor([[-1.0, -0.5, -2.0]]), torch.tensor([[0.5, 0.3, 0.1]])
+        >>> contrastive_loss(f, scores, margin=1.0)
+        tensor(0.3500)
     """
     log_likelihood = _floating("log_likelihood", log_likelihood)
     scores = _floating("scores", scores).to(log_likelihood.device)
@@ -104,6 +109,11 @@ def smoothed_cross_entropy(
     were scored. The target puts 1 - smoothing + smoothing / V on the token and smoothing / V on
     every other entry, so the loss is -((1 - smoothing) * log p(token) + smoothing * mean_v log
     p(v)), averaged over all tokens of the batch that are no padding.
+
+    Example:
+        >>> sums, means = torch.tensor([-6.0, -4.0]), torch.tensor([-12.0, -8.0])
+        >>> smoothed_cross_entropy(sums, means, torch.tensor([3, 2]), smoothing=0.1)
+        tensor(2.2000)
     """
     total = (1 - smoothing) * log_probability.sum() + smoothing * mean_log_probability.sum()
     count = tokens.sum() if isinstance(tokens, Tensor) else tokens
@@ -111,7 +121,12 @@ def smoothed_cross_entropy(
 
 
 def combined_loss(cross_entropy: Tensor, contrastive: Tensor | float, gamma: float) -> Tensor:
-    """Eq. 3: cross_entropy + gamma * contrastive. gamma 0 is maximum likelihood alone."""
+    """Eq. 3: cross_entropy + gamma * contrastive, scalars. gamma 0 is maximum likelihood alone.
+
+    Example:
+        >>> combined_loss(torch.tensor(2.0), torch.tensor(0.5), gamma=10.0)
+        tensor(7.)
+    """
     return cross_entropy + gamma * contrastive
 
 

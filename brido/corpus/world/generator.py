@@ -57,13 +57,24 @@ def documents(settings: Any, split: str, count: int | None = None) -> Iterator[d
 
     `settings` is `data.world`; `count` overrides its number of documents. Each row has the keys id,
     document, summary, references ([summary]) and facts (slot, type, value, in_document).
+
+    Example:
+        >>> from brido.corpus.settings import WorldSettings
+        >>> [row["id"] for row in documents(WorldSettings(), "test", count=2)]
+        ['world-test-000000', 'world-test-000001']
     """
     for index in range(getattr(settings, split) if count is None else count):
         yield document(settings, split, index)
 
 
 def document(settings: Knobs, split: str, index: int) -> dict[str, Any]:
-    """Document `index` of a split: equal settings give an equal row, whatever else is made."""
+    """Document `index` of a split: equal settings give an equal row, whatever else is made.
+
+    Example:
+        >>> from brido.corpus.settings import WorldSettings
+        >>> sorted(document(WorldSettings(), "test", 0))
+        ['document', 'facts', 'id', 'references', 'summary']
+    """
     return _Article(random.Random(f"{settings.seed}/{split}/{index}"), settings).row(
         f"world-{split}-{index:06d}"
     )

@@ -1,6 +1,6 @@
 """Mark a file of summaries with an LLM judge.
 
-    python -m brido.evaluation.geval summaries.jsonl --out scores.parquet \\
+    brido judge summaries.jsonl --out scores.parquet \\
         -S model=NAME -S base_url=http://localhost:8000/v1
 
 The input (JSON lines or Parquet) has the columns `document` and `summary`, and may have `id` and
@@ -12,33 +12,27 @@ import json
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import pyarrow as pa
-from pydantic import ValidationError
-from ruamel.yaml import YAML
-
-from brido.config import load_params
-from brido.endpoint.settings import EndpointRuntime
 from brido.errors import BridoError, parsing, quoted, run_command, short
-from brido.evaluation.geval import METRIC
-from brido.evaluation.geval.corpus import difference_lines, summary_lines
-from brido.evaluation.geval.judge import DryRun, GEval
-from brido.evaluation.geval.settings import GEvalSettings
+from brido.extras import extra
 from brido.progress import Progress
 from brido.readers import read_records
-from brido.tables import evaluation_schema, write_table
+
+if TYPE_CHECKING:
+    from brido.endpoint.settings import EndpointRuntime
+    from brido.evaluation import Evaluation
+    from brido.evaluation.geval.settings import GEvalSettings
+
+PROGRAM = "python -m brido.evaluation.geval"
 
 
-def main(arguments: Sequence[str] | None = None) -> None:
-    """Mark the summaries of the file named on the command line and write and print the marks."""
-    assert __doc__ is not None
+def parser(program: str = PROGRAM) -> argparse.ArgumentParser:
+    """The command line."""
     parser = argparse.ArgumentParser(
-        prog="python -m brido.evaluation.geval",
-        description=__doc__,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        prog=program, description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("summaries", type=Path)
+    parser.add_argument("summaries", type=Path, help="JSON lines or Parquet")
     parser.add_argument("--out", type=Path, help="Parquet table of marks (default: print only)")
     parser.add_argument("--params", type=Path, help="a params.yaml to take the settings from")
     parser.add_argument("-S", action="append", default=[], metavar="KEY=VALUE", dest="changes",
@@ -46,7 +40,19 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--device", default="auto", help="for backend transformers")
     parser.add_argument("--dry-run", action="store_true", help="calls, tokens, cost; ask nothing")
     parser.add_argument("--replay", action="store_true", help="answers from the store only")
-    options = parser.parse_args(arguments)
+    return parser
+
+
+def main(arguments: Sequence[str] | None = None, program: str = PROGRAM) -> None:
+    """Mark the summaries of the file named on the command line and write and print the marks."""
+    options = parser(program).parse_args(arguments)
+    with extra("judge"):
+        _mark(options)
+
+
+def _mark(options: argparse.Namespace) -> None:
+    from brido.evaluation.geval.judge import DryRun, GEval
+
     flags = {name: True for name in ("dry_run", "replay") if getattr(options, name)}
     settings, runtime = read_settings(options.params, options.changes, flags)
     judge = GEval(settings, runtime, options.device)
@@ -66,24 +72,36 @@ def main(arguments: Sequence[str] | None = None) -> None:
         for record, row, detail in zip(records, evaluation.rows, evaluation.details, strict=True)
     ]
     if options.out is not None:
-        schema = evaluation_schema(METRIC.names)
-        schema = schema.insert(1, pa.field("system", pa.string(), nullable=False))
-        chosen = [{name: row[name] for name in schema.names} for row in rows]
-        write_table(options.out, [chosen], schema, {"signature": evaluation.signature})
+        _write_table(options.out, rows, evaluation)
     print_summary(rows, evaluation.signature)
+
+
+def _write_table(path: Path, rows: Sequence[dict[str, Any]], evaluation: "Evaluation") -> None:
+    import pyarrow as pa
+
+    from brido.evaluation.geval import METRIC
+    from brido.tables import evaluation_schema, write_table
+
+    schema = evaluation_schema(METRIC.names)
+    schema = schema.insert(1, pa.field("system", pa.string(), nullable=False))
+    chosen = [{name: row[name] for name in schema.names} for row in rows]
+    write_table(path, [chosen], schema, {"signature": evaluation.signature})
 
 
 def read_settings(
     params: Path | None, changes: Sequence[str], flags: dict[str, bool]
-) -> tuple[GEvalSettings, EndpointRuntime]:
+) -> tuple["GEvalSettings", "EndpointRuntime"]:
     """The settings of a params file (or the defaults) with `KEY=VALUE` changes.
 
     Raises:
         BridoError: an unknown key, a value of the wrong kind (all of them named).
     """
-    loaded = load_params(params) if params is not None else None
-    settings = loaded.evaluation.geval.model_dump() if loaded else {}
-    runtime = loaded.runtime.endpoint.model_dump() if loaded else {}
+    from ruamel.yaml import YAML
+
+    from brido.endpoint.settings import EndpointRuntime
+    from brido.evaluation.geval.settings import GEvalSettings
+
+    settings, runtime = _of_a_file(params) if params is not None else ({}, {})
     runtime |= flags
     problems = []
     for change in changes:
@@ -106,7 +124,19 @@ def read_settings(
     return GEvalSettings.model_validate(settings), EndpointRuntime.model_validate(runtime)
 
 
-def _problems(section: type[GEvalSettings] | type[EndpointRuntime], values: dict) -> list[str]:
+def _of_a_file(params: Path) -> tuple[dict[str, Any], dict[str, Any]]:
+    """evaluation.geval and runtime.endpoint of a params.yaml."""
+    from brido.config import load_params
+
+    loaded = load_params(params)
+    return loaded.evaluation.geval.model_dump(), loaded.runtime.endpoint.model_dump()
+
+
+def _problems(
+    section: "type[GEvalSettings] | type[EndpointRuntime]", values: dict[str, Any]
+) -> list[str]:
+    from pydantic import ValidationError
+
     try:
         section.model_validate(values)
     except ValidationError as error:
@@ -139,6 +169,8 @@ def read_summaries(path: Path) -> list[dict[str, Any]]:
 
 def print_summary(rows: Sequence[dict[str, Any]], signature: dict[str, Any]) -> None:
     """Print means and differences of the systems, and the signature."""
+    from brido.evaluation.geval.corpus import difference_lines, summary_lines
+
     systems: dict[str, list[dict[str, Any]]] = {}
     for row in rows:
         systems.setdefault(row["system"], []).append(row)

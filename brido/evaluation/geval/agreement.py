@@ -19,12 +19,15 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-import pandas as pd
-from scipy.stats import kendalltau, spearmanr
 
 from brido.bootstrap import bootstrap_interval
 from brido.errors import BridoError, run_command, short, some
+from brido.extras import extra
 from brido.readers import read_records
+
+with extra("pipeline"):
+    import pandas as pd
+    from scipy.stats import kendalltau, spearmanr
 
 CORRELATIONS = {"spearman": spearmanr, "kendall": kendalltau}
 _RESAMPLES, _CONFIDENCE, _SEED = 1000, 0.95, 0

@@ -30,11 +30,14 @@ _LIKELY_ANSWER = 40
 class GEval:
     """An LLM judge for summaries: G-Eval's four criteria.
 
-    >>> runtime = EndpointRuntime(base_url="http://localhost:8000/v1")
-    >>> judge = GEval(GEvalSettings(model="NAME"), runtime)
-    >>> rows = judge.score(documents, summaries).rows
-
     Answers go to the store as they come, so `score` may be interrupted and called again.
+
+    Example:
+        >>> runtime = EndpointRuntime(base_url="http://localhost:8000/v1")
+        >>> judge = GEval(GEvalSettings(model="NAME"), runtime)
+        >>> (row,) = judge.score(["Ann met Bob in Leeds."], ["Ann met Bob."]).rows
+        >>> list(row)[:4]  # 1 to 5, fluency 1 to 3
+        ['coherence', 'consistency', 'fluency', 'relevance']
     """
 
     def __init__(

@@ -3,91 +3,13 @@
 >>> metric = QAFactEval.load()                       # doctest: +SKIP
 >>> rows = metric.score(documents, summaries)        # doctest: +SKIP
 
-`python -m brido.evaluation.qafacteval documents.jsonl` does the same for a file. What each number
-means, its range and its traps: docs/metrics.md.
+`brido qafacteval documents.jsonl` (`python -m brido.evaluation.qafacteval`) does the same for a
+file. What each number means, its range and its traps: docs/metrics.md.
 """
 
-from dataclasses import replace
-from functools import lru_cache
-from typing import TYPE_CHECKING, Any, Literal
-
-from brido.evaluation import Column, Evaluation, Inputs, Metric, points, share
 from brido.lazy import lazy
-from brido.progress import MakeProgress
-from brido.section import Name, Section
 
-if TYPE_CHECKING:
-    from brido.evaluation.qafacteval.metric import QAFactEval
-    from brido.settings import RuntimeSettings
-
-__all__ = ["METRIC", "QAFactEval", "QAFactEvalSettings"]
-
-# The tables show these as the paper prints them.
-_TIMES_100 = frozenset({"f1", "em", "is_answered"})
-
-
-class QAFactEvalSettings(Section):
-    """`evaluation.qafacteval`: the neural QAFactEval, everything that can change a number."""
-
-    models: Name = "hub"
-    spacy_model: Name = "en_core_web_sm"
-    answers: Literal["noun_chunks", "ner", "max_np", "all"] = "noun_chunks"
-    scorer: Literal["lerc_quip", "lerc"] = "lerc_quip"
-    faithful: bool = True
-
-
-# Settings are read without its libraries.
-__getattr__ = lazy(__name__, {"QAFactEval": "metric"})
-
-
-def evaluate(
-    inputs: Inputs,
-    settings: QAFactEvalSettings,
-    progress: MakeProgress,
-    runtime: "RuntimeSettings",
-) -> Evaluation:
-    """The metric of one system for the evaluate stage; f1, em and is_answered from 0 to 100.
-
-    Answers are kept beside the work folders, where every system and every later run finds them.
-    """
-    from brido.store import ResultStore
-    from brido.work.folder import work_root
-
-    loaded = _load(settings, runtime.device, runtime.batch_tokens)
-    store = ResultStore(work_root() / "answers" / "qafacteval.sqlite")
-    metric = replace(loaded, store=store)
-    found = metric.score(inputs.documents, inputs.summaries, progress)
-    store.close()
-    signature = metric.signature(found)
-    counts = {name: signature.pop(name) for name in ("n_questions", "n_without_questions")}
-    details = [row["questions"] for row in found]
-    return Evaluation([_numbers(row) for row in found], details, signature, counts)
-
-
-@lru_cache(maxsize=1)
-def _load(settings: QAFactEvalSettings, device: str, batch_tokens: int) -> "QAFactEval":
-    """The models, loaded once for all parts of a system."""
-    from brido.evaluation.qafacteval.metric import QAFactEval
-
-    return QAFactEval.load(**settings.model_dump(), device=device, batch_tokens=batch_tokens)
-
-
-def _numbers(row: dict[str, Any]) -> dict[str, float | None]:
-    return {name: float(row[name]) * (100 if name in _TIMES_100 else 1) for name in METRIC.names}
-
-
-METRIC = Metric(
-    name="qafacteval",
-    label="QAFactEval",
-    columns=(
-        Column("lerc", "LERC", digits=3, headline=True),
-        points("f1", "QA F1", headline=True),
-        points("em", "QA EM"),
-        points("is_answered", "answered", unit="%"),
-        Column("n_questions", "questions", better="neither"),
-        share("without_questions", better="neither"),
-    ),
-    evaluate=evaluate,
-    settings=QAFactEvalSettings,
-    needs_runtime=True,
-)
+# Loaded when asked for: the command line says what is missing, and its --help needs nothing.
+_PUBLIC = {"METRIC": "declaration", "QAFactEval": "metric", "QAFactEvalSettings": "declaration"}
+__all__ = list(_PUBLIC)
+__getattr__ = lazy(__name__, _PUBLIC, "qafacteval")

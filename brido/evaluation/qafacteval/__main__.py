@@ -1,4 +1,4 @@
-"""QAFactEval of a file: `python -m brido.evaluation.qafacteval documents.jsonl`.
+"""QAFactEval of a file: `brido qafacteval documents.jsonl`.
 
 Each line is a JSON object with `document` and `summary` (text or a list of sentences), optionally
 `id`; the released script's form, `{"document": {"text": ...}, "claim": ...}`, is read as well. A
@@ -12,17 +12,18 @@ from pathlib import Path
 from typing import Any
 
 from brido.errors import BridoError, parsing, quoted, run_command
+from brido.extras import extra
 from brido.json_lines import HALF_PAIR, holds_half_pair, parse_object
 from brido.progress import Progress, say
-from brido.work.folder import work_root
 
 MAX_PROBLEMS = 20
+PROGRAM = "python -m brido.evaluation.qafacteval"
 
 
-def parse_arguments(arguments: list[str] | None = None) -> argparse.Namespace:
-    """The command line's options."""
+def parser(program: str = PROGRAM) -> argparse.ArgumentParser:
+    """The command line."""
     parser = argparse.ArgumentParser(
-        prog="python -m brido.evaluation.qafacteval", description=__doc__
+        prog=program, description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("documents", help="JSON lines with document and summary; - is stdin")
     parser.add_argument(
@@ -40,12 +41,13 @@ def parse_arguments(arguments: list[str] | None = None) -> argparse.Namespace:
     )
     parser.add_argument("--device", default="auto", help="auto, cpu, cuda, cuda:1, mps")
     parser.add_argument("--batch-tokens", type=int, default=16384, help="tokens in a forward pass")
-    store = work_root() / "answers" / "qafacteval.sqlite"
-    parser.add_argument("--store", type=Path, default=store, help="keeps every answer")
+    parser.add_argument("--store", type=Path,
+                        help="keeps every answer (default: answers/qafacteval.sqlite in BRIDO_WORK "
+                        "or .brido/work)")  # fmt: skip
     parser.add_argument(
         "--explain", action="store_true", help="show each summary's questions on stderr"
     )
-    return parser.parse_args(arguments)
+    return parser
 
 
 def read_documents(name: str) -> list[dict[str, Any]]:
@@ -81,15 +83,21 @@ def _record(raw: dict[str, Any], number: int) -> dict[str, Any]:
     return {"id": raw.get("id", str(number)), "document": document, "summary": summary}
 
 
-def main(arguments: list[str] | None = None) -> None:
+def main(arguments: list[str] | None = None, program: str = PROGRAM) -> None:
     """Score the file and print a line per document."""
-    options = parse_arguments(arguments)
+    options = parser(program).parse_args(arguments)
     rows = read_documents(options.documents)
     if options.batch_tokens < 1:
         raise BridoError(f"--batch-tokens must be at least 1, not {options.batch_tokens}")
+    with extra("qafacteval"):
+        _score(options, rows)
+
+
+def _score(options: argparse.Namespace, rows: list[dict[str, Any]]) -> None:
     from brido.evaluation.qafacteval import QAFactEval
     from brido.evaluation.qafacteval.records import SCORES
     from brido.evaluation.question_view import as_text
+    from brido.work.folder import work_root
 
     metric = QAFactEval.load(
         options.models,
@@ -99,7 +107,7 @@ def main(arguments: list[str] | None = None) -> None:
         not options.plain_positions,
         options.device,
         options.batch_tokens,
-        options.store,
+        options.store or work_root() / "answers" / "qafacteval.sqlite",
     )
     documents, summaries = [row["document"] for row in rows], [row["summary"] for row in rows]
     results = metric.score(documents, summaries, Progress)

@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import brido
-from brido.arguments import as_list, as_texts
-from brido.errors import ArgumentError, BridoError, quoted
+from brido.errors import BridoError, quoted
 from brido.evaluation.qafacteval.answers import load_pipeline, pipeline_version, select_answers
-from brido.evaluation.qafacteval.records import Question, summarise
+from brido.evaluation.qafacteval.records import Question, as_pairs, summarise
+from brido.extras import extra
 from brido.progress import MakeProgress, quiet
 from brido.store import ResultStore
 
@@ -30,7 +30,14 @@ Batches = Iterator[list[tuple[int, Any]]]
 
 @dataclass
 class QAFactEval:
-    """The metric with its models; make one with `load`."""
+    """The metric with its models; make one with `load`.
+
+    Example:
+        >>> metric = QAFactEval.load(models="hub", spacy_model="en_core_web_sm")  # 4 GB, once
+        >>> (row,) = metric.score(["Ann met Bob in Leeds."], ["Ann met Bob."])
+        >>> sorted(set(row) - {"questions"})  # questions: what was asked, and both answers
+        ['em', 'f1', 'is_answered', 'lerc', 'n_generated', 'n_questions', 'without_questions']
+    """
 
     pipeline: "Language"
     generator: "QuestionGenerator"
@@ -63,16 +70,18 @@ class QAFactEval:
         Raises:
             BridoError: a model is missing or wrong; the message says what to fetch and where from.
         """
-        from brido.device import choose_device
-        from brido.evaluation.qafacteval.answering import Reader
-        from brido.evaluation.qafacteval.lerc import SCORERS
-        from brido.evaluation.qafacteval.questions import QuestionGenerator
-        from brido.evaluation.qafacteval.weights import find_models
-        from brido.work.shards import content_hash
+        with extra("qafacteval"):
+            from brido.device import choose_device
+            from brido.evaluation.qafacteval.answering import Reader
+            from brido.evaluation.qafacteval.lerc import SCORERS
+            from brido.evaluation.qafacteval.questions import QuestionGenerator
+            from brido.evaluation.qafacteval.weights import find_models
+            from brido.work.shards import content_hash
 
         if scorer not in SCORERS:
             raise BridoError(f"scorer: {quoted(scorer)} is none of {', '.join(SCORERS)}")
-        pipeline = load_pipeline(spacy_model, answers)
+        with extra("qafacteval"):
+            pipeline = load_pipeline(spacy_model, answers)
         place = choose_device(device)
         folders = find_models(models, scorer)
         return cls(
@@ -104,12 +113,7 @@ class QAFactEval:
         """
         from brido.evaluation.qafacteval.batching import memory_errors
 
-        sources, texts = _joined("documents", documents), _joined("summaries", summaries)
-        if len(sources) != len(texts):
-            raise ArgumentError(
-                f"there are {len(sources)} documents and {len(texts)} summaries: give one "
-                "summary for each document, in the same order"
-            )
+        sources, texts = as_pairs(documents, summaries)
         questions = self._select(texts)
         with memory_errors(self.batch_tokens):
             self._run(questions, sources, texts, progress)
@@ -228,13 +232,6 @@ class QAFactEval:
             "n_questions": sum(row["n_questions"] for row in rows),
             "n_without_questions": sum(row["without_questions"] for row in rows),
         }
-
-
-def _joined(name: str, texts: Sequence[str | Sequence[str]]) -> list[str]:
-    return [
-        text if isinstance(text, str) else " ".join(as_texts(f"{name}[{index}]", text))
-        for index, text in enumerate(as_list(name, texts, "a list of texts"))
-    ]
 
 
 def _counted(

@@ -4,10 +4,32 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from brido.arguments import as_list, as_texts
+from brido.errors import ArgumentError
 from brido.evaluation.qafacteval.answers import Answer
 from brido.evaluation.qafacteval.overlap import exact_match, is_answered, is_kept, token_f1
 
 SCORES = ("lerc", "f1", "em", "is_answered")
+
+
+def as_pairs(
+    documents: Sequence[str | Sequence[str]], summaries: Sequence[str | Sequence[str]]
+) -> tuple[list[str], list[str]]:
+    """Documents and summaries as texts, a list of sentences joined; ArgumentError else."""
+    sources, texts = _joined("documents", documents), _joined("summaries", summaries)
+    if len(sources) != len(texts):
+        raise ArgumentError(
+            f"there are {len(sources)} documents and {len(texts)} summaries: give one "
+            "summary for each document, in the same order"
+        )
+    return sources, texts
+
+
+def _joined(name: str, texts: Sequence[str | Sequence[str]]) -> list[str]:
+    return [
+        text if isinstance(text, str) else " ".join(as_texts(f"{name}[{index}]", text))
+        for index, text in enumerate(as_list(name, texts, "a list of texts"))
+    ]
 
 
 @dataclass

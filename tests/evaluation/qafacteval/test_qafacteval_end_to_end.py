@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from brido.errors import BridoError
-from brido.evaluation import Inputs, qafacteval
+from brido.evaluation import Inputs
 from brido.evaluation.qafacteval import METRIC, QAFactEval, QAFactEvalSettings
 from brido.evaluation.qafacteval.__main__ import main, read_documents
 from brido.evaluation.qafacteval.answering import NOTHING, Prediction
@@ -318,7 +318,7 @@ def test_evaluate_for_the_stage(published, pipeline_folder, tmp_path, monkeypatc
 
 def test_shares_are_times_100_in_the_stage(pipeline_folder, monkeypatch):
     metric = _metric(pipeline_folder)
-    monkeypatch.setattr(qafacteval, "_load", lambda *arguments: metric)
+    monkeypatch.setattr("brido.evaluation.qafacteval.declaration._load", lambda *arguments: metric)
     inputs = Inputs(["a"], ["Ann left."], ["Ann met Bob."], [["Ann left."]])
     found = METRIC.measure(inputs, runtime=RuntimeSettings())
     assert found.rows == [
