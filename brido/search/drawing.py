@@ -41,7 +41,7 @@ def draw(logits: Tensor, settings: TruncationSettings, uniforms: Tensor) -> Tens
 def _place(weights: Tensor, uniforms: Tensor) -> Tensor:
     """Where in its row of weights [R, L] each number falls: never on a weight of 0."""
     sums = weights.cumsum(1)
-    total = sums[:, -1:]
+    total = sums[:, -1:].contiguous()
     place = torch.searchsorted(sums, uniforms[:, None] * total, right=True)
     # A number that rounding took to the sum's end belongs to the weight that completes it.
     last = torch.searchsorted(sums, total).clamp(max=weights.shape[1] - 1)
