@@ -99,13 +99,13 @@ def main(arguments: Sequence[str] | None = None, program: str = PROGRAM) -> None
 
 
 def _export_model(options: argparse.Namespace) -> None:
-    from brido.report.card import export_model
-
     outputs = options.output or [options.data / "export" / "model"]
     if len(outputs) > 1:
         names = ", ".join(map(str, outputs))
         raise BridoError(f"--output must be one new folder, not {names}")
     with extra("pipeline"):
+        from brido.report.card import export_model
+
         export_model(options.data / "checkpoints" / "tuned", CARD, outputs[0])
 
 

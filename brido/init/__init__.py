@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from brido.errors import BridoError
+from brido.extras import extra
 
 PROGRAM = "python -m brido.init"
 
@@ -24,9 +25,10 @@ def main(arguments: Sequence[str] | None = None, program: str = PROGRAM) -> None
             "writes the params.yaml of the pipeline"
         )
     # Here, as all that it needs is there in a checkout alone.
-    from brido.init.command import write
+    with extra("pipeline"):
+        from brido.init.command import write
 
-    write(options)
+        write(options)
 
 
 def parser(program: str = PROGRAM) -> argparse.ArgumentParser:
