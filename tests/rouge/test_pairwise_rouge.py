@@ -21,10 +21,10 @@ from brido.rouge import (
     pairwise,
     pltrdy,
     rouge_matrix,
-    sentences,
     similarity_batch,
     similarity_matrix,
     stemmer,
+    subsequence_hits,
     tokens,
     unions,
     values,
@@ -243,7 +243,7 @@ def test_what_cannot_be_done_is_refused_by_name(call, named):
 
 
 def test_every_cached_kernel_is_keyed_by_the_source_of_the_whole_room():
-    modules = (kernels, values, pltrdy, tokens, ngrams, unions, sentences, stemmer)
+    modules = (kernels, values, pltrdy, tokens, ngrams, unions, subsequence_hits, stemmer)
     cached = {
         function.py_func.__name__: inspect.signature(function.py_func).parameters
         for module in modules
