@@ -14,11 +14,11 @@ TUNED = "tuned"
 LABELS = {
     "reference": "reference",
     "base": "base",
-    "elected": "elected by the vote, nothing tuned",
-    "elected by the reference": "elected by the reference",
-    "tuned": "tuned on the vote, alpha 0 (default)",
-    "brio": "tuned on the references' order (BRIO, alpha inf)",
-    "mle": "MLE on the same references (gamma 0)",
+    "elected": "the candidate that the vote puts first, nothing tuned",
+    "elected by the reference": "the candidate nearest to the reference",
+    "tuned": "tuned on the vote (the default)",
+    "brio": "tuned on the references' order (BRIO)",
+    "mle": "trained on the references, no ranking (MLE)",
 }
 
 
