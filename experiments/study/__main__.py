@@ -2,8 +2,8 @@
 
 It runs the chains of experiments/study/plan.yaml that are not done, several at a time, keeps what
 they measured in metrics/study, prints the tables and draws the picture. A chain that was
-stopped starts again; finished ones are kept in .brido/study, under their params: remove that
-folder after a change of the code.
+stopped starts again; what the table has of a chain under the same settings is not measured again:
+remove the table and .brido/study after a change of the code.
 """
 
 import argparse
@@ -20,11 +20,9 @@ from typing import Any
 from brido.config import read_yaml
 from brido.errors import BridoError, run_command
 from brido.progress import say
-from brido.work.shards import fingerprint
-from experiments.grids import changed
 from experiments.preset import flatten
 from experiments.study.picture import draw
-from experiments.study.plan import NATIVE, PLAN, Chain, read_chains
+from experiments.study.plan import NATIVE, PLAN, Chain, read_chains, settings_of
 from experiments.study.records import Row, read_rows, write_rows
 from experiments.study.table import foretold, plane_table, repeat_table, summary_table
 
@@ -56,7 +54,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 def run_chains(params: Mapping[str, Any], every: Sequence[Chain], plan: Path, workers: int) -> None:
     """Run every chain that is not done; all failures are told at the end."""
-    folders = {chain.name: WORK / f"{chain.name}-{_key(params, chain)}" for chain in every}
+    folders = {chain.name: WORK / f"{chain.name}-{settings_of(params, chain)}" for chain in every}
+    _take_over({folders[chain.name]: chain for chain in every}, params)
     waiting = [chain for chain in every if not (folders[chain.name] / "rows.csv").is_file()]
     say(f"study: {len(every)} chains, {len(every) - len(waiting)} done already")
     failures = []
@@ -74,14 +73,15 @@ def run_chains(params: Mapping[str, Any], every: Sequence[Chain], plan: Path, wo
         )
 
 
-def _key(params: Mapping[str, Any], chain: Chain) -> str:
-    """Changes with everything that a chain's numbers depend on but the code."""
-    settings = {
-        key: value
-        for key, value in flatten(changed(params, chain.overrides, "the study")).items()
-        if not key.startswith(("runtime.", "report."))
-    }
-    return fingerprint([settings, chain.systems, chain.at_equal_length])[:8]
+def _take_over(every: Mapping[Path, Chain], params: Mapping[str, Any]) -> None:
+    """Give back to their folders what the table has of chains under the same settings."""
+    kept = read_rows(TABLE) if TABLE.is_file() else []
+    for folder, chain in every.items():
+        wanted = (*chain.key, settings_of(params, chain))
+        rows = [row for row in kept if (*row.chain, row.params) == wanted]
+        if rows and not (folder / "rows.csv").is_file():
+            folder.mkdir(parents=True, exist_ok=True)
+            write_rows(folder / "rows.csv", rows)
 
 
 def _run(chain: Chain, folder: Path, plan: Path) -> tuple[float, str | None]:

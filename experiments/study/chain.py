@@ -16,7 +16,7 @@ from experiments.grids import changed
 from experiments.pipeline import MEASURED, Pipeline, mean_words
 from experiments.preset import flatten
 from experiments.study.lengths import penalty_for
-from experiments.study.plan import PLAN, Chain, read_chains
+from experiments.study.plan import PLAN, Chain, read_chains, settings_of
 from experiments.study.records import Row, write_rows
 
 # A checkpoint says how it is decoded; params.yaml has null there.
@@ -29,7 +29,7 @@ class Measuring:
 
     def __init__(self, params: Mapping[str, Any], chain: Chain) -> None:
         """`params` is the whole params.yaml, raw."""
-        self.chain = chain
+        self.chain, self.params = chain, settings_of(params, chain)
         self.run = Pipeline(changed(params, chain.overrides, chain.name), chain.name)
         self.rows: list[Row] = []
 
@@ -37,7 +37,7 @@ class Measuring:
         """Measure summaries of all documents of a split and keep the row."""
         found = self.run.measured(split, texts)
         flags = "".join(str(int(count > 0)) for count in found.unsupported)
-        place = self.chain.key
+        place = (*self.chain.key, self.params)
         self.rows.append(Row(*place, name, split, penalty, found.words, found.r1, found.r2, flags))
 
     def keep_decoded(self, system: str, name: str) -> None:

@@ -7,6 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from brido.config import read_yaml
+from brido.work.shards import fingerprint
+from experiments.grids import changed
+from experiments.preset import flatten
 
 PLAN = Path(__file__).parent / "plan.yaml"
 STOCK = "data.world.stock_phrases"
@@ -48,6 +51,16 @@ class Chain:
         """The keys of params.yaml that it changes."""
         place = {STOCK: self.stock_phrases, CLEAN: self.support_rate}
         return place | dict.fromkeys(SEEDS, self.seed) | dict(self.changes)
+
+
+def settings_of(params: Mapping[str, Any], chain: Chain) -> str:
+    """Changes with everything that a chain's numbers depend on but the code; `params` is raw."""
+    settings = {
+        key: value
+        for key, value in flatten(changed(params, chain.overrides, "the study")).items()
+        if not key.startswith(("runtime.", "report."))
+    }
+    return fingerprint([settings, chain.systems, chain.at_equal_length])[:8]
 
 
 def read_chains(path: Path, params: Mapping[str, Any]) -> list[Chain]:

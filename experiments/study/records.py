@@ -18,13 +18,15 @@ class Row:
 
     unsupported: a digit a document, 1 where the summary says something that the document does not
     support. words: mean length. r1, r2: mean ROUGE F-measures in points. length_penalty: that of
-    decoding, None where nothing was decoded for this row (elected candidates, references).
+    decoding, None where nothing was decoded for this row (elected candidates, references). params:
+    which settings it was measured under (`plan.settings_of`).
     """
 
     stock_phrases: float
     support_rate: float
     seed: int
     processor: str
+    params: str
     system: str
     split: str
     length_penalty: float | None
@@ -73,9 +75,7 @@ def _row(values: dict[str, str]) -> Row:
         float(values["stock_phrases"]),
         float(values["support_rate"]),
         int(values["seed"]),
-        values["processor"],
-        values["system"],
-        values["split"],
+        *(values[name] for name in ("processor", "params", "system", "split")),
         float(penalty) if penalty else None,
         *(float(values[name]) for name in ("words", "r1", "r2")),
         values["unsupported"],

@@ -2,6 +2,7 @@
 
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -89,8 +90,8 @@ def test_the_plan_has_every_chain_once_and_its_first_seed_first():
 def row(system, flags, **changes):
     values = {
         "stock_phrases": 0.6, "support_rate": 0.8, "seed": 0, "processor": "native",
-        "system": system, "split": "test", "length_penalty": 1.0, "words": 15.0, "r1": 60.0,
-        "r2": 40.0, "unsupported": flags,
+        "params": "00000000", "system": system, "split": "test", "length_penalty": 1.0,
+        "words": 15.0, "r1": 60.0, "r2": 40.0, "unsupported": flags,
     }  # fmt: skip
     return Row(**(values | changes))
 
@@ -213,6 +214,10 @@ def test_a_killed_study_goes_on_and_prints_the_tables(project):
     assert len({one.chain for one in rows}) == 2
     names = {one.system for one in rows if one.chain[0] != 0}
     assert {"reference", "base", "elected", "elected by the reference", "tuned", "mle"} <= names
+    # The table is enough: elsewhere nothing of it is measured again.
+    shutil.rmtree(project / ".brido/study")
+    assert "2 chains, 2 done already" in run(project, *command)
+    assert records.read_rows(project / "metrics/study/chains.csv") == rows
     again = run(project, *command, "--show")
     shown = [line for line in said.splitlines() if line.startswith("| ")]
     assert shown == [line for line in again.splitlines() if line.startswith("| ")]
