@@ -93,6 +93,8 @@ def rate(moments: list[Moment], documents: int) -> float:
     """Documents a second between the first finished unit and the last."""
     first = next(moment for moment in moments if moment.documents)
     last = next(moment for moment in moments if moment.documents == documents)
+    if last is first:
+        return float("nan")  # so few that one look saw them all
     return (last.documents - first.documents) / (last.seconds - first.seconds)
 
 
