@@ -1,15 +1,13 @@
 """What the evidence measured: a row for each system of each chain, kept as CSV."""
 
-import csv
-import io
-from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass, fields
-from pathlib import Path
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
-from brido.atomic import write_text
+from experiments import rows
 
 
 @dataclass(frozen=True)
@@ -51,36 +49,10 @@ class Row:
         return self.setting, self.seed, self.system, self.decoding, self.split
 
 
-def write_rows(path: Path, rows: Iterable[Row]) -> None:
-    """Write rows as CSV with a header."""
-    stream = io.StringIO()
-    writer = csv.DictWriter(stream, [field.name for field in fields(Row)], lineterminator="\n")
-    writer.writeheader()
-    for row in rows:
-        values = asdict(row)
-        rounded = {name: round(values[name], 4) for name in ("words", "r1", "r2")}
-        writer.writerow(values | rounded)
-    write_text(path, stream.getvalue())
+write_rows = partial(rows.write_rows, Row)
+read_rows = partial(rows.read_rows, Row)
 
 
-def read_rows(path: Path) -> list[Row]:
-    """The rows of a file that `write_rows` wrote."""
-    with path.open(encoding="utf-8", newline="") as stream:
-        return [_row(values) for values in csv.DictReader(stream)]
-
-
-def _row(values: dict[str, str]) -> Row:
-    penalty = values["length_penalty"]
-    return Row(
-        values["setting"],
-        int(values["seed"]),
-        *(values[name] for name in ("params", "system", "decoding", "split")),
-        float(penalty) if penalty else None,
-        *(float(values[name]) for name in ("words", "r1", "r2")),
-        values["unsupported"],
-    )
-
-
-def find(rows: Sequence[Row], key: tuple[str, int, str, str, str]) -> Row | None:
+def find(found: Sequence[Row], key: tuple[str, int, str, str, str]) -> Row | None:
     """The row with this key, None where there is none."""
-    return next((row for row in rows if row.key == key), None)
+    return next((row for row in found if row.key == key), None)

@@ -1,15 +1,13 @@
 """What the study measured: a row for each system of each chain, kept as CSV."""
 
-import csv
-import io
-from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass, fields
-from pathlib import Path
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
-from brido.atomic import write_text
+from experiments import rows
 
 
 @dataclass(frozen=True)
@@ -51,40 +49,13 @@ class Row:
         return (*self.place, self.seed, self.processor)
 
 
-def write_rows(path: Path, rows: Iterable[Row]) -> None:
-    """Write rows as CSV with a header."""
-    stream = io.StringIO()
-    writer = csv.DictWriter(stream, [field.name for field in fields(Row)], lineterminator="\n")
-    writer.writeheader()
-    for row in rows:
-        values = asdict(row)
-        rounded = {name: round(values[name], 4) for name in ("words", "r1", "r2")}
-        writer.writerow(values | rounded)
-    write_text(path, stream.getvalue())
+write_rows = partial(rows.write_rows, Row)
+read_rows = partial(rows.read_rows, Row)
 
 
-def read_rows(path: Path) -> list[Row]:
-    """The rows of a file that `write_rows` wrote."""
-    with path.open(encoding="utf-8", newline="") as stream:
-        return [_row(values) for values in csv.DictReader(stream)]
-
-
-def _row(values: dict[str, str]) -> Row:
-    penalty = values["length_penalty"]
-    return Row(
-        float(values["stock_phrases"]),
-        float(values["support_rate"]),
-        int(values["seed"]),
-        *(values[name] for name in ("processor", "params", "system", "split")),
-        float(penalty) if penalty else None,
-        *(float(values[name]) for name in ("words", "r1", "r2")),
-        values["unsupported"],
-    )
-
-
-def find(rows: Sequence[Row], chain: tuple, system: str, split: str = "test") -> Row | None:
+def find(found: Sequence[Row], chain: tuple, system: str, split: str = "test") -> Row | None:
     """The row of a chain's system, None where there is none."""
-    for row in rows:
+    for row in found:
         if (row.chain, row.system, row.split) == (chain, system, split):
             return row
     return None
