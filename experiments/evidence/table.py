@@ -1,13 +1,13 @@
 """The evidence's tables in Markdown, with 95 % bootstrap intervals over seeds and documents."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
 from experiments.evidence.chain import BEAMS
 from experiments.evidence.records import Row
-from experiments.study.table import interval
+from experiments.study.table import interval, points, share
 
 # What a table calls them; the others by their own names. A number of documents or candidates is a
 # point of the picture.
@@ -94,14 +94,8 @@ def foretold_table(rows: Sequence[Row]) -> str:
 
 
 def _sign(first: Sequence[Row], second: Sequence[Row]) -> str:
-    _, low, high = _difference(first, second, lambda row: row.flags)
+    _, low, high = interval(_gaps(_pairs(first, second)))
     return "helps" if high < 0 else "harms" if low > 0 else "open"
-
-
-def share(rows: Sequence[Row]) -> str:
-    """Share of unsupported summaries, per cent."""
-    mean, low, high = (100 * value for value in interval([row.flags for row in rows]))
-    return f"{mean:.1f} % [{low:.1f}, {high:.1f}]"
 
 
 def difference(first: Sequence[Row], second: Sequence[Row]) -> str:
@@ -109,18 +103,12 @@ def difference(first: Sequence[Row], second: Sequence[Row]) -> str:
     that have both."""
     pairs = _pairs(first, second)
     missing = max(len(first), len(second)) - len(pairs)
-    told = []
-    if pairs:
-        values = _difference(first, second, lambda row: row.flags)
-        mean, low, high = (100 * value for value in values)
-        told = [f"{mean:+.1f} [{low:+.1f}, {high:+.1f}]"]
+    told = [points(_gaps(pairs))] if pairs else []
     return ", ".join([*told, *([f"out of reach for {missing}"] if missing else [])])
 
 
-def _difference(
-    first: Sequence[Row], second: Sequence[Row], of: Callable[[Row], NDArray[np.float64]]
-) -> tuple[float, float, float]:
-    return interval([of(one) - of(other) for one, other in _pairs(first, second)])
+def _gaps(pairs: Sequence[tuple[Row, Row]]) -> list[NDArray[np.float64]]:
+    return [first.flags - second.flags for first, second in pairs]
 
 
 def _pairs(first: Sequence[Row], second: Sequence[Row]) -> list[tuple[Row, Row]]:

@@ -1,6 +1,7 @@
 """The study's tables in Markdown: means and 95 % bootstrap intervals over seeds and documents."""
 
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,10 +41,10 @@ def summary_table(rows: Sequence[Row], home: Chain) -> str:
         )
         rouge = "" if system == "reference" else f"{r1:.1f}/{r2:.1f}"
         matched = by_seed(own, f"{system} at base's length")
-        at_length = _share(matched) if len(matched) == len(found) else ""
+        at_length = share(matched) if len(matched) == len(found) else ""
         if 0 < len(matched) < len(found):
             at_length = f"out of reach for {len(found) - len(matched)} of {len(found)} seeds"
-        lines.append(f"| {label} | {_share(found)} | {words:.1f} | {rouge} | {at_length} |")
+        lines.append(f"| {label} | {share(found)} | {words:.1f} | {rouge} | {at_length} |")
     return "\n".join(lines)
 
 
@@ -137,7 +138,8 @@ def _percent(found: Sequence[Row]) -> str:
     return f"{100 * np.mean([row.flags.mean() for row in found]):.1f} %"
 
 
-def _share(found: Sequence[Row]) -> str:
+def share(found: Sequence[Any]) -> str:
+    """Mean share of unsupported summaries of rows with `flags`, per cent."""
     mean, low, high = (100 * value for value in interval([row.flags for row in found]))
     return f"{mean:.1f} % [{low:.1f}, {high:.1f}]"
 
@@ -152,7 +154,11 @@ def _paired(rows: Sequence[Row], first: str, second: str, split: str = "test") -
 
 def _difference(pairs: Sequence[tuple[Row, Row]]) -> str:
     """First minus second in points, paired by document."""
-    values = [first.flags - second.flags for first, second in pairs]
+    return points([first.flags - second.flags for first, second in pairs])
+
+
+def points(values: Sequence[NDArray[np.float64]]) -> str:
+    """Mean and interval of differences, in points; values[s] are the documents of seed s."""
     mean, low, high = (100 * value for value in interval(values))
     return f"{mean:+.1f} [{low:+.1f}, {high:+.1f}]"
 
