@@ -80,19 +80,26 @@ def _problems(settings: Any, pad: int | None, ends: tuple[int, ...]) -> Iterator
         if not found:
             value = quoted(getattr(settings, name))
             yield f"generation_config.{name} = {value}: a token id is needed"
+    named = {"eos_token_id": ends, "pad_token_id": as_tuple(pad)}
+    for name in ("forced_bos_token_id", "forced_eos_token_id", "suppress_tokens"):
+        named[name] = as_tuple(getattr(settings, name))
+    for name, found in named.items():
+        if any(type(token) is not int for token in found):
+            yield f"generation_config.{name} = {quoted(found)}: token ids are whole numbers"
     penalty = settings.repetition_penalty
     if penalty is not None and not penalty > 0:
         yield f"generation_config.repetition_penalty = {quoted(penalty)} must be above 0"
     for word in settings.bad_words_ids or []:
         if len(word) != 1:
             yield (
-                f"generation_config.bad_words_ids holds {word}: only single tokens can be banned"
+                f"generation_config.bad_words_ids holds {quoted(word)}: only single tokens can be "
+                "banned"
             )
     forced = as_tuple(settings.forced_eos_token_id)
     if len(forced) > 1 or not set(forced) <= set(ends):
         yield (
-            f"generation_config.forced_eos_token_id ({settings.forced_eos_token_id}) is not one "
-            f"token of eos_token_id ({settings.eos_token_id})"
+            f"generation_config.forced_eos_token_id ({quoted(settings.forced_eos_token_id)}) is "
+            f"not one token of eos_token_id ({quoted(settings.eos_token_id)})"
         )
 
 

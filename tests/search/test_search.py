@@ -242,6 +242,18 @@ def test_what_a_model_asks_for_and_the_search_cannot_do_is_refused():
         assert part in str(error.value)
 
 
+@pytest.mark.parametrize("value", ["\x1b" * 200, [2, "2"], True, 2.0])
+@pytest.mark.parametrize("name", ["eos_token_id", "pad_token_id", "forced_eos_token_id"])
+def test_a_token_id_that_is_no_whole_number_is_refused_in_few_words(name, value):
+    model = build_model("bart", 0)
+    setattr(model.generation_config, name, value)
+    source, mask = build_sources("bart", 0, documents=1, length=4, padded=False)
+    with pytest.raises(BridoError, match=f"{name} = .*: token ids are whole numbers") as error:
+        beam_search(model, source, mask, SearchSettings(num_beams=2))
+    assert "\x1b" not in str(error.value)
+    assert len(str(error.value)) < 500
+
+
 @pytest.mark.parametrize(("beams", "groups"), [(1, 1), (4, 1), (4, 4), (8, 2)])
 def test_a_model_that_computes_nan_is_refused(beams, groups):
     model = build_model("bart", 0)
