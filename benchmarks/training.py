@@ -22,7 +22,7 @@ from torch import Tensor
 from transformers import BartConfig, BartForConditionalGeneration
 
 from benchmarks.brio_step import GAMMA, LENGTH_PENALTY, MARGIN, SMOOTHING, brio_loss
-from brido.models.family import Sources, Targets
+from brido.models.tokens import Sources, Targets
 from brido.settings import TrainingSettings
 from brido.training.batches import Batch
 from brido.training.step import ContrastiveStep

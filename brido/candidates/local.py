@@ -12,7 +12,7 @@ import torch
 from brido.candidates.batching import MemoryBudget
 from brido.device import computing_device, inference_dtype
 from brido.models import LanguageModel
-from brido.models.family import Sources
+from brido.models.tokens import Sources
 from brido.search import SamplingSettings, SearchResult, SearchSettings, diverse_beam_search
 from brido.search.sampling import document_uniforms, sample
 from brido.work.batches import plan_batches

@@ -8,7 +8,8 @@ import torch
 from torch import Tensor
 
 from brido.errors import ArgumentError, quoted
-from brido.models.family import Sources, family_of
+from brido.models.family import family_of
+from brido.models.tokens import Sources
 
 if TYPE_CHECKING:
     from transformers import PreTrainedModel

@@ -6,7 +6,8 @@ import torch
 from torch import Tensor
 from transformers import PreTrainedModel
 
-from brido.models.family import Sources, States
+from brido.models.family import States
+from brido.models.tokens import Sources
 
 
 class RepeatedStates(States):

@@ -7,9 +7,10 @@ from torch import Tensor
 from transformers import DynamicCache, PreTrainedModel
 
 from brido.errors import BridoError
-from brido.models.family import Sources, Steps
+from brido.models.family import Steps
 from brido.models.past import rows_of
 from brido.models.prompt_attention import NotShared, RepeatedPrompt, SharedPrompt, can_share
+from brido.models.tokens import Sources
 
 
 class CausalSteps(Steps):

@@ -17,11 +17,12 @@ from transformers.models.auto.modeling_auto import MODEL_FOR_CAUSAL_LM_MAPPING
 from brido.errors import ArgumentError, BridoError
 from brido.models.causal_states import RepeatedStates
 from brido.models.causal_steps import CausalSteps
-from brido.models.family import Family, Sources, States, Steps
+from brido.models.family import Family, States, Steps
 from brido.models.loading import pretrained
 from brido.models.prompt import Prompt, end_of_answer
 from brido.models.shared_prefix import TAKES_MASKS, PackedStates
 from brido.models.special_tokens import SpecialTokens, end_tokens
+from brido.models.tokens import Sources
 
 if TYPE_CHECKING:
     from brido.models.language_model import LanguageModel

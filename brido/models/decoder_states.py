@@ -17,7 +17,8 @@ from brido.models.cross_attention import (
     shared_cross_attention,
     source_mask,
 )
-from brido.models.family import Head, Sources, States
+from brido.models.family import Head, States
+from brido.models.tokens import Sources
 
 
 @contextmanager

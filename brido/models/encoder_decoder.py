@@ -17,9 +17,10 @@ from brido.errors import BridoError
 from brido.models.cross_attention import shared_cross_attention
 from brido.models.decoder_states import encoder_decoder_states
 from brido.models.decoder_steps import PlainSteps, SharedSteps, check_length
-from brido.models.family import Family, Sources, States, Steps, padded
+from brido.models.family import Family, States, Steps
 from brido.models.loading import pretrained
 from brido.models.special_tokens import SpecialTokens
+from brido.models.tokens import Sources, padded
 
 if TYPE_CHECKING:
     from brido.models.language_model import LanguageModel

@@ -18,6 +18,7 @@ import torch
 from torch import Tensor
 
 from brido.errors import BridoError
+from brido.models.tokens import Sources
 
 if TYPE_CHECKING:
     from transformers import PreTrainedModel
@@ -25,39 +26,6 @@ if TYPE_CHECKING:
     from brido.models.language_model import LanguageModel
     from brido.models.settings import ReadingSettings
     from brido.models.special_tokens import SpecialTokens
-
-
-class Sources(NamedTuple):
-    """B documents as a model reads them.
-
-    ids, mask [B, S] int64, padded; mask is 1 where a token is. cut: the places of the documents
-    that were longer than the limit.
-    """
-
-    ids: Tensor
-    mask: Tensor
-    cut: tuple[int, ...] = ()
-
-    def take(self, places: Sequence[int]) -> Sources:
-        """The documents at `places`, without columns that only others needed; `cut` stays behind"""
-        ids, mask = self.ids[list(places)], self.mask[list(places)]
-        used = mask.any(0)
-        return Sources(ids[:, used], mask[:, used])
-
-    def to(self, device: torch.device) -> Sources:
-        """The same documents on `device`."""
-        return self._replace(ids=self.ids.to(device), mask=self.mask.to(device))
-
-
-class Targets(NamedTuple):
-    """N texts of each of B documents as a model writes them.
-
-    ids [B, N, T] int64, padded at the end; position 0 is given and never scored. lengths [B, N]:
-    how many tokens behind it are scored.
-    """
-
-    ids: Tensor
-    lengths: Tensor
 
 
 class Head(NamedTuple):
@@ -249,9 +217,3 @@ def check_scores(model: PreTrainedModel, scores: Tensor) -> None:
             f"the {model.config.model_type} model computes NaN: its weights are damaged, or its "
             f"activations overflow in {model.dtype} (try runtime.precision: float32)"
         )
-
-
-def padded(rows: Sequence[Sequence[int]], value: Any, length: int | None = None) -> Tensor:
-    """Rows as one int64 tensor [R, length], filled up with `value`; None is the longest row's."""
-    width = max(map(len, rows)) if length is None else length
-    return torch.tensor([[*row, *[value] * (width - len(row))] for row in rows])

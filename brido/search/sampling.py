@@ -10,7 +10,8 @@ import torch
 
 from brido.errors import ArgumentError
 from brido.models.arguments import as_tensor, as_written_sources
-from brido.models.family import Sources, check_dtype, check_scores, family_of
+from brido.models.family import check_dtype, check_scores, family_of
+from brido.models.tokens import Sources
 from brido.search.drawing import draw
 from brido.search.result import SearchResult
 from brido.search.settings import SamplingSettings, SearchSettings, check_settings

@@ -33,18 +33,20 @@ from brido.settings.evaluation import (
     EvaluationSettings,
     ReportSettings,
 )
-from brido.settings.method import (
+from brido.settings.generation import (
     CandidateFiles,
-    DecodingSettings,
     DiverseBeamGeneration,
-    DocumentsSettings,
     EndpointGeneration,
     FilesGeneration,
+    SamplingGeneration,
+    SourceSettings,
+)
+from brido.settings.method import (
+    DecodingSettings,
+    DocumentsSettings,
     PairwiseSettings,
     PoolSettings,
-    SamplingGeneration,
     ScoringSettings,
-    SourceSettings,
     TextSettings,
     TrainingSettings,
     ValidationSettings,

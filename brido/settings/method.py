@@ -1,23 +1,17 @@
-"""The method itself: generation, documents, pool, pairwise, scoring, training, decoding, text."""
+"""The method itself: documents, pool, pairwise, scoring, training, decoding, text."""
 
 import sys
 from collections.abc import Iterator
-from typing import Annotated, Any, Literal, get_args
+from typing import Annotated, Literal, get_args
 
 from pydantic import Field, create_model
 
 from brido.models.settings import LoraSettings
-from brido.search.settings import (
-    BeamSettings,
-    SamplingSettings,
-    SearchSettings,
-    TruncationSettings,
-)
+from brido.search.settings import BeamSettings
 from brido.section import (
     Alpha,
     Count,
     Exponent,
-    Name,
     NonNegative,
     Number,
     Part,
@@ -25,130 +19,8 @@ from brido.section import (
     Section,
     Share,
     Size,
-    Variant,
     Warmup,
-    choose_by_default,
 )
-
-# What a source that asks no checkpoint writes for it: DVC reads the key of every source.
-NO_CHECKPOINT = "none"
-
-
-class _Source(Variant):
-    """`generation.SOURCE`, whatever its method: how many candidates of each document."""
-
-    chooser = "method"
-
-    num_candidates: Positive = 16
-    checkpoint: str
-
-
-class DiverseBeamGeneration(_Source, BeamSettings):
-    """`generation.SOURCE` by diverse beam search; every keep_every-th result is a candidate."""
-
-    method: Literal["diverse_beam"] = "diverse_beam"
-    keep_every: Positive = 1
-    # Where params.yaml leaves these out, they are not the engine's defaults.
-    num_beams: Size = 16
-    num_beam_groups: Size = 16
-    diversity_penalty: NonNegative = 1.0
-    max_length: Size = 64
-    early_stopping: Literal[True, False, "never"] = True
-
-    def problems(self) -> Iterator[str]:
-        """As many beams as results are needed."""
-        yield from super().problems()
-        if self.num_candidates * self.keep_every > self.num_beams:
-            yield (
-                f"num_candidates x keep_every ({self.num_candidates} x {self.keep_every}) is "
-                f"more than num_beams ({self.num_beams}): raise num_beams or keep fewer"
-            )
-
-    def search(self) -> SearchSettings:
-        """What the engine is asked for: keep_every times as many results as candidates."""
-        wanted = self.num_candidates * self.keep_every
-        return SearchSettings(
-            **_shared(self, BeamSettings), num_return_sequences=wanted, count_prompt=False
-        )
-
-
-class SamplingGeneration(_Source, TruncationSettings):
-    """`generation.SOURCE` by sampling; the seed and a document's id decide what is drawn for it."""
-
-    method: Literal["sampling"]
-    seed: Count = 0
-    # As above.
-    top_p: float = 0.95
-    max_length: Size = 64
-
-    def search(self) -> SamplingSettings:
-        """What the engine is asked for: a sample a candidate."""
-        wanted = self.num_candidates
-        return SamplingSettings(
-            **_shared(self, TruncationSettings), num_return_sequences=wanted, count_prompt=False
-        )
-
-
-class CandidateFiles(Section):
-    """`generation.SOURCE.files`: the user's own candidates (id, candidates), a file a split."""
-
-    train: Name
-    validation: Name
-    test: Name | None = None
-
-
-class FilesGeneration(_Source):
-    """`generation.SOURCE` from the user's own files."""
-
-    method: Literal["files"]
-    checkpoint: Literal["none"]
-    files: CandidateFiles
-
-
-# Request fields that have a key of their own, or would change what an answer is.
-_RESERVED = {"model", "messages", "n", "stream", "logprobs", "top_logprobs", "seed", "temperature",
-             "top_p", "max_tokens"}  # fmt: skip
-
-
-class EndpointGeneration(_Source):
-    """`generation.SOURCE` from an OpenAI-compatible server, a sample a candidate."""
-
-    method: Literal["endpoint"]
-    checkpoint: Literal["none"]
-    endpoint: str = "default"
-    model: Name
-    revision: Name | None = None
-    temperature: Annotated[float, Field(ge=0, le=2)] | None = 1.0
-    top_p: Annotated[float, Field(gt=0, le=1)] | None = 1.0
-    max_answer_tokens: Positive | None = 256
-    seed: Count | None = 0
-    extra_parameters: dict[str, Any] = Field(default_factory=dict)
-    max_missing_fraction: Share = 0.0
-
-    def problems(self) -> Iterator[str]:
-        """What contradicts itself."""
-        yield from super().problems()
-        if self.temperature == 0 and self.num_candidates > 1:
-            yield (
-                "temperature: at 0 every sample is the same answer, paid for "
-                f"{self.num_candidates} times: raise it, or set num_candidates to 1"
-            )
-        taken = sorted(_RESERVED & set(self.extra_parameters))
-        if taken:
-            yield f"extra_parameters: {', '.join(taken)} cannot be set here"
-
-
-# `generation.SOURCE`: one of the sources of candidates.
-SourceSettings = Annotated[
-    DiverseBeamGeneration | SamplingGeneration | EndpointGeneration | FilesGeneration,
-    Field(discriminator="method"),
-    choose_by_default("method", "diverse_beam"),
-]
-
-
-def _shared(settings: Section, section: type[Section]) -> dict[str, object]:
-    """The values of the keys that `section` declares."""
-    return {name: getattr(settings, name) for name in section.model_fields}
 
 
 class DocumentsSettings(Section):

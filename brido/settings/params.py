@@ -9,16 +9,18 @@ from brido.errors import quoted, short, some
 from brido.models.settings import CheckpointSettings, ReadingSettings
 from brido.section import Section
 from brido.settings.evaluation import EvaluationSettings, ReportSettings
-from brido.settings.method import (
+from brido.settings.generation import (
     NO_CHECKPOINT,
-    DecodingSettings,
     DiverseBeamGeneration,
-    DocumentsSettings,
     EndpointGeneration,
+    SourceSettings,
+)
+from brido.settings.method import (
+    DecodingSettings,
+    DocumentsSettings,
     PairwiseSettings,
     PoolSettings,
     ScoringSettings,
-    SourceSettings,
     TextSettings,
     TrainingSettings,
 )

@@ -15,8 +15,8 @@ import torch
 from torch import Tensor
 
 from brido.errors import BridoError
-from brido.models.family import Sources, Targets
 from brido.models.language_model import LanguageModel
+from brido.models.tokens import Sources, Targets
 from brido.training.documents import RankedDocument
 
 

@@ -10,7 +10,7 @@ import torch.nn.functional as F
 from transformers import BertConfig, BertForTokenClassification
 
 from brido.evaluation.qafacteval.lerc import Comparison, encode_comparison
-from brido.models.family import padded
+from brido.models.tokens import padded
 from experiments.examiner import examples
 from experiments.examiner.training import SIZE, load_tokenizer, save, train
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from brido.candidates.batching import MemoryBudget
 from brido.errors import BridoError
-from brido.models.family import padded
+from brido.models.tokens import padded
 from brido.work.batches import plan_batches
 
 

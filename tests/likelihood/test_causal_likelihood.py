@@ -14,8 +14,8 @@ from brido.likelihood import candidate_log_likelihood
 from brido.likelihood.likelihood import sequence_statistics
 from brido.models import family as families
 from brido.models.decoder_only import last_tokens
-from brido.models.family import Sources
 from brido.models.shared_prefix import PackedStates, pack, visible
+from brido.models.tokens import Sources
 
 MORE = {
     "mistral": lambda: transformers.MistralConfig(**SHAPE, **TOKENS, sliding_window=5),

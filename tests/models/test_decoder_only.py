@@ -12,8 +12,8 @@ from brido.errors import BridoError
 from brido.models import LanguageModel
 from brido.models import family as families
 from brido.models.decoder_only import FAMILIES, DecoderOnly
-from brido.models.family import Sources
 from brido.models.settings import ReadingSettings
+from brido.models.tokens import Sources
 
 DOCUMENTS = ["the cat sat in the cat", "the cat", "the cat sat " * 30]
 

@@ -7,7 +7,8 @@ from tiny_models import CLASSES, LAYERS, SMALL, TOKENS, build_model, build_sourc
 
 from brido.errors import BridoError
 from brido.models.decoder_steps import PlainSteps, SharedSteps
-from brido.models.family import Sources, family_of
+from brido.models.family import family_of
+from brido.models.tokens import Sources
 from brido.search import SearchSettings, diverse_beam_search
 
 CONFIGURATIONS = {

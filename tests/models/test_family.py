@@ -14,7 +14,7 @@ from brido.models import family as families
 from brido.models.decoder_states import PlainStates
 from brido.models.decoder_steps import PlainSteps
 from brido.models.encoder_decoder import EncoderDecoder
-from brido.models.family import Sources
+from brido.models.tokens import Sources
 from brido.search import SearchSettings, beam_search
 
 

@@ -19,7 +19,8 @@ from transformers import (
 
 from brido.errors import BridoError
 from brido.models import prompt_attention
-from brido.models.family import Sources, family_of
+from brido.models.family import family_of
+from brido.models.tokens import Sources
 from brido.search import (
     SamplingSettings,
     SearchSettings,

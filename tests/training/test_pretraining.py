@@ -15,7 +15,7 @@ from brido.models import LanguageModel
 from brido.models.corpus_tokenizer import BOS, EOS, PAD, learn_tokenizer, tokenizer_of
 from brido.models.decoder_only import DecoderOnly
 from brido.models.embedded import build_model
-from brido.models.family import padded
+from brido.models.tokens import padded
 from brido.settings import (
     EmbeddedLlama,
     EmbeddedSettings,

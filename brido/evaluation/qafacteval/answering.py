@@ -22,8 +22,8 @@ from brido.evaluation.qafacteval.contexts import (
     windows,
 )
 from brido.evaluation.qafacteval.surface import align_span, join_pieces, original_text
-from brido.models.family import padded
 from brido.models.loading import pretrained
+from brido.models.tokens import padded
 from brido.work.batches import plan_batches
 
 N_BEST = 20

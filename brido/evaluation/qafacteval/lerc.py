@@ -17,8 +17,8 @@ from transformers import (
 )
 from transformers.tokenization_utils_base import PreTrainedTokenizerBase
 
-from brido.models.family import padded
 from brido.models.loading import pretrained
+from brido.models.tokens import padded
 
 MAX_TOKENS = 512
 

@@ -18,8 +18,8 @@ from transformers.modeling_outputs import BaseModelOutput
 from transformers.tokenization_utils_base import PreTrainedTokenizerBase
 
 from brido.evaluation.qafacteval.beam import beam_search
-from brido.models.family import padded
 from brido.models.loading import pretrained
+from brido.models.tokens import padded
 from brido.work.batches import plan_batches
 
 OPENING, CLOSING = "<m>", "</m>"
