@@ -30,8 +30,9 @@ def draw(folder: Path, rows: Sequence[Row]) -> Path:
                 marker=MARKERS[stocks.index(row.stock_phrases)],
                 color=COLOURS[cleans.index(row.support_rate)],
             )
-        for height, text in ((0.02, "tuning helps"), (0.95, "tuning harms")):
-            axis.text(0.98, height, text, transform=axis.transAxes, color="#444444", ha="right")
+        # In the corners where no point lies while the check is right.
+        for place, text in (((0.98, 0.02), "tuning helps"), ((0.17, 0.95), "tuning harms")):
+            axis.text(*place, text, transform=axis.transAxes, color="#444444", ha="right")
         axis.set_xlabel("elected - base, validation documents, points")
         axis.set_ylabel("tuned - base, test documents, points")
         axis.set_title("Summaries with something unsupported")
