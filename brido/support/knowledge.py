@@ -139,22 +139,22 @@ def _verdict(result: Election, verdict: str) -> str:
     equal = result.equal_length
     assert equal is not None
     begin, end = {
-        "beats": ("Electing beats base's own output", "tuning on this vote should help"),
+        "beats": ("Electing beats base's own output", "Tuning on this vote should help."),
         "loses": (
             "Electing is worse than base's own output",
-            "expect tuning on this vote to make base worse",
+            "Expect tuning on this vote to make base worse.",
         ),
         "open": (
             "Electing is not shown to beat base's own output",
-            "tuning on this vote may well do harm",
+            "Tuning on this vote may well do harm.",
         ),
     }[verdict]
     return (
         f"{begin}: {_percent(result.elected.mean)} of the elected candidates of "
         f"{result.elected.count:,} validation documents have something unsupported, "
-        f"{_percent(result.own.mean)} of what base writes by itself (difference "
-        f"{_points(result.difference)}; the {equal.elected.count:,} of equal length: "
-        f"{_points(equal.difference)}): {end}."
+        f"{_percent(result.own.mean)} of what base writes by itself. The difference is "
+        f"{_points(result.difference)}; where both are equally long ({equal.elected.count:,} "
+        f"documents) it is {_points(equal.difference)}. {end}"
     )
 
 
@@ -173,19 +173,20 @@ def _knows(compared: Mapping[str, Any], shares: list[Share], draws: NDArray[np.f
         rivals[max(likelihoods, key=lambda name: found[name].mean)] = "base's likelihood"
     if "reference" in found:
         rivals["reference"] = "the reference"
-    said = [f"{label} in {found[name].mean:.3f}" for name, label in rivals.items()]
+    said = " and ".join(f"{label} in {found[name].mean:.3f}" for name, label in rivals.items())
     verdicts = []
     for name, label in rivals.items():
         gap = draws[:, names.index("vote")] - draws[:, names.index(name)]
         (low,), (high,) = percentiles(gap[:, None], CONFIDENCE)
         amount = "more than" if low > 0 else "less than" if high < 0 else "not measurably more than"
         verdicts.append(f"{amount} {label}")
-    return (
+    told = (
         f"Of two equally long candidates the vote puts the better one first in {vote.mean:.3f} "
-        f"[{vote.low:.3f}, {vote.high:.3f}] of {vote.count:,} pairs (.5 is chance)"
-        + "".join(f", {one}" for one in said)
-        + (f": it knows {' and '.join(verdicts)}." if verdicts else ".")
+        f"[{vote.low:.3f}, {vote.high:.3f}] of {vote.count:,} pairs (.5 is chance)."
     )
+    if not rivals:
+        return told
+    return f"{told} So does {said}: the vote knows {' and '.join(verdicts)}."
 
 
 def _plain(share: Share, counted: str) -> dict[str, float | int | None]:
