@@ -67,7 +67,8 @@ def parser(program: str = PROGRAM) -> argparse.ArgumentParser:
     parser.add_argument("--min-gap", type=float, default=0.0,
                         help="pairs must differ by more than this score")  # fmt: skip
     parser.add_argument("--prompt", default=PROMPT,
-                        help="template with {document}; \\n is a new line")  # fmt: skip
+                        help="template with {document}; \\n is a new line (default: "
+                        "{document}\\n\\nTL;DR:); answers begin with a space")  # fmt: skip
     parser.add_argument("--chat", action="store_true", help="messages instead of texts")
     parser.add_argument("--data", type=Path, default=Path("data"), help="folder of the tables")
     return parser

@@ -10,8 +10,10 @@ from typing import Any
 from brido.extras import extra
 
 
-def lazy(package: str, public: Mapping[str, str], needs: str) -> Callable[[str], Any]:
-    """The `__getattr__` of `package` whose `public` names live in these modules of it.
+def lazy(
+    package: str, public: Mapping[str, str], needs: str
+) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
+    """`__getattr__` and `__dir__` of `package` whose `public` names live in these modules of it.
 
     Without the packages of the extra that they need, asking for one is a MissingExtra.
     """
@@ -22,4 +24,4 @@ def lazy(package: str, public: Mapping[str, str], needs: str) -> Callable[[str],
         with extra(needs):
             return getattr(import_module(f"{package}.{public[name]}"), name)
 
-    return load
+    return load, lambda: list(public)

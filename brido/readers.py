@@ -47,6 +47,8 @@ def read_file(path: Path) -> Rows:
         ".tsv": lambda path, stream: _delimited(path, stream, "\t"),
     }
     if ending not in readers:
+        if not path.exists():
+            raise BridoError(f"{path}: there is no such file")
         known = ", ".join([*readers, ".parquet"])
         raise BridoError(f"{path}: its ending says no format; known are {known}, also .gz and .zst")
     return _text(path, compression, readers[ending])
@@ -69,7 +71,8 @@ def read_records(path: Path) -> list[dict[str, Any]]:
 def _text(path: Path, compression: str | None, read: Callable[[Path, TextIO], Rows]) -> Rows:
     """The rows that `read` finds in a text file; what goes wrong below it becomes a BridoError."""
     number = 0
-    with parsing(lambda reason: f"{path} is unreadable after row {number}: {reason}"):
+    where = "is unreadable"
+    with parsing(lambda reason: f"{path} {where}: {reason}"):
         try:
             with (
                 _opened(path, compression) as stream,
@@ -78,6 +81,7 @@ def _text(path: Path, compression: str | None, read: Callable[[Path, TextIO], Ro
             ):
                 for place, row in read(path, text):
                     number += 1
+                    where = f"is unreadable after row {number}"
                     yield place, row
         except UnicodeDecodeError as error:
             line = _first_undecodable(path, compression)

@@ -54,6 +54,8 @@ def main(arguments: Sequence[str] | None = None, program: str = PROGRAM) -> None
         if options.file == "-":
             lines, name = sys.stdin.buffer, "stdin"
         else:
+            if options.output is not None and options.output.resolve() == path.resolve():
+                raise BridoError(f"--output {path} is the file that is read: name another one")
             check_file(path, vote)
             lines, name = stack.enter_context(path.open("rb")), str(path)
         score_stream(lines, stack.enter_context(_writer(options.output)), vote, name)
@@ -65,27 +67,56 @@ def parser(program: str = PROGRAM) -> argparse.ArgumentParser:
         prog=program, description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("file", nargs="?", default="-", help="JSONL file, - for stdin (default)")
-    parser.add_argument("--alpha", type=_alpha, default=0.0, help="weight of the reference, or inf")
+    add_comparison(parser)
     parser.add_argument(
-        "--combination", choices=("harmonic_r1_r2", "mean_r1_r2_rlsum"), default="harmonic_r1_r2"
+        "--implementation",
+        choices=("rouge_score", "pltrdy"),
+        default="rouge_score",
+        help="whose ROUGE (default: %(default)s)",
     )
-    values = ("fmeasure", "precision", "recall", "mean_f_precision")
-    parser.add_argument("--value", choices=values, default="fmeasure")
+    parser.add_argument("--no-stemmer", action="store_true", help="compare words as they stand")
     parser.add_argument(
-        "--implementation", choices=("rouge_score", "pltrdy"), default="rouge_score"
-    )
-    parser.add_argument("--no-stemmer", action="store_true")
-    parser.add_argument(
-        "--sentence-splitter", choices=("abbreviations", "punkt"), default="abbreviations"
+        "--sentence-splitter",
+        choices=("abbreviations", "punkt"),
+        default="abbreviations",
+        help="of mean_r1_r2_rlsum: punkt needs NLTK's data (default: %(default)s)",
     )
     parser.add_argument("--output", type=Path, help="a file instead of stdout")
     return parser
 
 
+def add_comparison(parser: argparse.ArgumentParser) -> None:
+    """The options that say how candidates are compared and counted."""
+    parser.add_argument(
+        "--alpha",
+        type=_alpha,
+        default=0.0,
+        help="weight of the reference: 0 (default) the candidates alone, inf the reference alone",
+    )
+    parser.add_argument(
+        "--combination",
+        choices=("harmonic_r1_r2", "mean_r1_r2_rlsum"),
+        default="harmonic_r1_r2",
+        help="R of two texts: the harmonic mean of ROUGE-1 and 2, or the mean of 1, 2 and Lsum, "
+        "whose sentences are split here (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--value",
+        choices=("fmeasure", "precision", "recall", "mean_f_precision"),
+        default="fmeasure",
+        help="of ROUGE (default: %(default)s)",
+    )
+
+
 def _alpha(text: str) -> float:
-    value = float(text)
+    try:
+        value = float(text)
+    except ValueError:
+        value = -1.0
     if not value >= 0:
-        raise argparse.ArgumentTypeError("must be at least 0, or inf for the reference alone")
+        raise argparse.ArgumentTypeError(
+            f"must be a number from 0, or inf for the reference alone, not {quoted(text)}"
+        )
     return value
 
 
@@ -119,7 +150,9 @@ def check_file(path: Path, vote: Vote) -> None:
         shown = problems[:_MOST_PROBLEMS]
         if len(problems) > len(shown):
             shown.append(f"and {len(problems) - len(shown):,} more lines")
-        raise BridoError.from_problems(f"{path}: nothing was scored:", shown)
+        raise BridoError.from_problems(
+            f"{path}: nothing was scored; one JSON object a line is expected:", shown
+        )
 
 
 def score_stream(lines: Iterable[bytes], output: TextIO, vote: Vote, name: str) -> None:
@@ -159,15 +192,18 @@ def _problem(record: dict[str, Any], alpha: float) -> str | None:
     if holds_half_pair(record):
         return HALF_PAIR
     candidates = record.get("candidates")
-    if not isinstance(candidates, list) or not all(isinstance(text, str) for text in candidates):
+    if not isinstance(candidates, list):
         return f"`candidates` must be a list of texts; keys are {some(list(record)) or 'none'}"
+    for place, text in enumerate(candidates):
+        if not isinstance(text, str):
+            return f"`candidates` must be texts: number {place} is {quoted(text)}"
     if len(candidates) < 2:
         return f"`candidates` has {len(candidates)}: a vote needs at least 2"
     problem = _ballot_problem(record, len(candidates))
     if problem:
         return problem
     reference = record.get("reference")
-    if alpha > 0 and not isinstance(reference, str):
+    if alpha > 0 and not (isinstance(reference, str) and reference.strip()):
         return f"`reference` must be a text when alpha is {alpha:g}, not {quoted(reference)}"
     taken = [key for key in ANSWER if key in record]
     return f"has {', '.join(taken)} already: rename or drop it" if taken else None

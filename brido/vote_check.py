@@ -14,6 +14,7 @@ that means; `--json` prints the same as metrics/votes.json.
 import argparse
 import json
 import math
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -22,9 +23,11 @@ import numpy as np
 
 from brido.consensus import consensus_scores
 from brido.errors import BridoError, run_command
+from brido.json_lines import HALF_PAIR, holds_half_pair, parse_object
 from brido.readers import read_records
 from brido.report.knowledge import votes_text
 from brido.rouge import similarity_batch
+from brido.score import add_comparison
 from brido.support.knowledge import TOLERANCE, Candidates, Judged, check_votes
 from brido.support.mentions import text_mentions
 from brido.text import one_sentence_a_line
@@ -37,13 +40,16 @@ _LISTS = ("unsupported", "log_probability", "tokens")
 def main(arguments: Sequence[str] | None = None, program: str = PROGRAM) -> None:
     """Check the candidates of a file and print what the vote knows."""
     options = parser(program).parse_args(arguments)
-    if not options.alpha >= 0:
-        raise BridoError(f"--alpha must be at least 0, or inf, not {options.alpha}")
     records = read_candidates(options.file, options.alpha)
     told = check_records(
         records, options.alpha, options.combination, options.value, options.tolerance
     )
-    print(json.dumps(told, indent=2, ensure_ascii=False) if options.json else votes_text(told))
+    if options.json:
+        print(json.dumps(told, indent=2, ensure_ascii=False))
+        return
+    print(votes_text(told))
+    if "election" not in told:
+        print("Whether tuning on this vote will help is told where each line has `own` (--help).")
 
 
 def parser(program: str = PROGRAM) -> argparse.ArgumentParser:
@@ -51,23 +57,22 @@ def parser(program: str = PROGRAM) -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog=program, description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("file", type=Path, help="JSON lines or Parquet")
-    parser.add_argument("--alpha", type=float, default=0.0, help="weight of the reference, or inf")
+    parser.add_argument("file", help="JSON lines, Parquet, or - for JSON lines on stdin")
+    add_comparison(parser)
     parser.add_argument(
-        "--combination", choices=("harmonic_r1_r2", "mean_r1_r2_rlsum"), default="harmonic_r1_r2"
-    )
-    values = ("fmeasure", "precision", "recall", "mean_f_precision")
-    parser.add_argument("--value", choices=values, default="fmeasure")
-    parser.add_argument(
-        "--tolerance", type=float, default=TOLERANCE, help="how unequal equal lengths may be"
+        "--tolerance",
+        type=float,
+        default=TOLERANCE,
+        help="how unequal equal lengths may be (default: %(default)s)",
     )
     parser.add_argument("--json", action="store_true", help="everything that was found, as JSON")
     return parser
 
 
-def read_candidates(path: Path, alpha: float = 0.0) -> list[dict[str, Any]]:
-    """The records of a file; BridoError lists the lines that cannot be used."""
-    records = read_records(path)
+def read_candidates(file: str, alpha: float = 0.0) -> list[dict[str, Any]]:
+    """The records of a file or of stdin (-); BridoError lists the lines that cannot be used."""
+    path = "stdin" if file == "-" else file
+    records = _read_stdin() if file == "-" else read_records(Path(file))
     if not records:
         raise BridoError(f"{path} has no line: give JSON objects with `candidates`")
     size = len(records[0].get("candidates") or ())
@@ -78,6 +83,20 @@ def read_candidates(path: Path, alpha: float = 0.0) -> list[dict[str, Any]]:
     ]
     if problems:
         raise BridoError.from_problems(f"{path}: nothing was checked:", problems, limit=20)
+    return records
+
+
+def _read_stdin() -> list[dict[str, Any]]:
+    records = []
+    for number, line in enumerate(sys.stdin.buffer, 1):
+        if not line.strip():
+            continue
+        try:
+            records.append(parse_object(line))
+        except BridoError as error:
+            raise BridoError(f"stdin line {number}: {error}") from None
+        if holds_half_pair(records[-1]):
+            raise BridoError(f"stdin line {number}: {HALF_PAIR}")
     return records
 
 
@@ -155,7 +174,7 @@ def check_records(
             for record in records
         ]
         own = np.array(marks), np.array([len(record["own"].split()) for record in records])
-    return check_votes(found, own, Judged(judge, tolerance))
+    return check_votes(found, own, Judged(judge, tolerance, "documents"))
 
 
 def _similarity(records: Sequence[dict[str, Any]], combination: str, value: str) -> np.ndarray:

@@ -23,7 +23,7 @@ def main() -> None:
 
 
 def make(params: Params, source: str) -> None:
-    """Make the candidates of both splits."""
+    """Make the candidates of all splits."""
     settings, wanted = params.generation[source], params.documents
     documents = {
         split: Documents(

@@ -16,7 +16,7 @@ from brido.report.mention_finder import find_mentions
 from brido.report.numbers import measure, metrics_of, shown, write_numbers
 from brido.report.page import compared, make_page, voting_checker
 from brido.report.prompts import asked
-from brido.report.questions import METRIC, examine
+from brido.report.questions import NAME, examine
 from brido.report.sources import SourceTables, sources_text, write_sources
 from brido.report.validation import read_cases
 from brido.report.votes import cast_votes, named_rankings, vote_bins
@@ -84,9 +84,7 @@ def report(params: Params) -> None:
     draw_report(paths.METRICS / "figures", numbers, bins, list(rankings), curves)
 
     two = {name: tables.get(name, {}) for name in compared(params.systems)}
-    questioned = {
-        name: (own[METRIC], summaries[name]) for name, own in two.items() if METRIC in own
-    }
+    questioned = {name: (own[NAME], summaries[name]) for name, own in two.items() if NAME in own}
     examined = examine(numbers.scores, questioned, paths.corpus("test"))
     checked = {name: own[COLUMN[0]] for name, own in two.items() if COLUMN[0] in own}
     doubted = doubts(numbers.scores, checked, paths.corpus("test"))

@@ -100,7 +100,7 @@ def test_file_keeps_every_key_and_equal_candidates_keep_their_order(tmp_path, ca
         (b"[" * 100_000, "no JSON .it is nested too deeply"),
         (b'{"id": "\\ud800", "candidates": ["a", "b"]}', "half of a surrogate pair"),
         (b'{"texts": []}', "keys are texts"),
-        (b'{"candidates": ["a", 1]}', "list of texts"),
+        (b'{"candidates": ["a", 1]}', "must be texts: number 1 is 1"),
         (b'{"candidates": ["a"]}', "at least 2"),
         (b'{"candidates": ["a", "b"], "scores": [1]}', "has scores already"),
     ],
@@ -160,7 +160,23 @@ def test_negative_alpha_is_refused(capsys):
     with pytest.raises(SystemExit) as caught:
         main(["--alpha", "-1"])
     assert caught.value.code == 2
-    assert "at least 0" in capsys.readouterr().err
+    assert "a number from 0" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("reference", ["", " ", None, 3])
+def test_a_reference_that_weighs_must_say_something(reference):
+    line = json.dumps({"candidates": ["a", "b"], "reference": reference}).encode()
+    parse_line(line, 1, 0.0)
+    with pytest.raises(BridoError, match="`reference` must be a text when alpha is 1"):
+        parse_line(line, 1, 1.0)
+
+
+def test_the_file_that_is_read_is_not_written(tmp_path):
+    path = tmp_path / "c.jsonl"
+    path.write_text('{"candidates": ["a", "b"]}\n')
+    with pytest.raises(BridoError, match="is the file that is read"):
+        main([str(path), "--output", str(tmp_path / ".." / tmp_path.name / "c.jsonl")])
+    assert path.read_text() == '{"candidates": ["a", "b"]}\n'
 
 
 def test_who_has_no_vote_is_as_if_it_were_not_there():

@@ -1,13 +1,16 @@
 """`python -m brido.vote_check`: what it says of made-up candidates, and of lines it cannot use."""
 
+import io
 import json
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from brido.errors import BridoError
+from brido.support.knowledge import FEWEST
 from brido.vote_check import check_records, main, read_candidates
 
 ROOT = Path(__file__).parent.parent
@@ -31,12 +34,35 @@ def write(path, *records):
 
 
 def test_what_is_said_of_candidates_that_agree_on_the_truth(tmp_path):
-    path = write(tmp_path / "candidates.jsonl", *[RECORD] * 3)
+    path = write(tmp_path / "candidates.jsonl", *[RECORD] * FEWEST)
     command = [sys.executable, "-m", "brido.vote_check", str(path)]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
     assert "Electing beats base's own output: 0.0 % of the elected" in done.stdout
     assert "the vote puts the better one first in 1.000" in done.stdout
     assert "judge: mentions" in done.stdout
+
+
+def test_few_documents_are_too_few_to_tell(tmp_path, capsys):
+    main([str(write(tmp_path / "c.jsonl", *[RECORD] * (FEWEST - 1)))])
+    printed = capsys.readouterr().out
+    assert "Too few documents to tell whether electing beats base's own output" in printed
+    assert "should help." in printed.splitlines()[-2]  # from 20 on it is said
+
+
+def test_lines_of_stdin_are_read_and_a_bad_one_is_named(monkeypatch, capsys):
+    lines = "".join(json.dumps({**RECORD, "own": ""}) + "\n" for _ in range(3))
+    monkeypatch.setattr("sys.stdin", SimpleNamespace(buffer=io.BytesIO(lines.encode())))
+    main(["-"])
+    assert "this vote" in capsys.readouterr().out
+    monkeypatch.setattr("sys.stdin", SimpleNamespace(buffer=io.BytesIO(b"\n[1]\n")))
+    with pytest.raises(BridoError, match="stdin line 2: a JSON object is expected"):
+        main(["-"])
+
+
+def test_without_the_models_own_text_it_says_what_is_missing(tmp_path, capsys):
+    record = {key: value for key, value in RECORD.items() if key != "own"}
+    main([str(write(tmp_path / "c.jsonl", record))])
+    assert "is told where each line has `own`" in capsys.readouterr().out
 
 
 def test_the_numbers_by_hand():

@@ -94,16 +94,10 @@ def clean(text: str, rules: Sequence[Rule] = RULES) -> Cleaned:
     if "think" in rules:
         text = _noted(text, _without_thoughts(text), "think", used)
     refused = "refusal" in rules and bool(_REFUSAL.match(text.strip().lstrip("\"'“*_")))
-    steps: list[tuple[Rule, Callable[[str], str]]] = [
-        ("markdown", _without_markdown),
-        ("preamble", _without_preamble),
-        ("label", lambda text: _LABEL.sub("", text.lstrip())),
-        ("quotes", _without_quotes),
-    ]
     before = None
     while before != text:
         before = text
-        for rule, step in steps:
+        for rule, step in STEPS.items():
             if rule in rules:
                 text = _noted(text, step(text), rule, used)
         if text == before:
@@ -134,6 +128,10 @@ def _without_preamble(text: str) -> str:
     return _SURELY.sub("", _PREAMBLE.sub("", text.lstrip()))
 
 
+def _without_label(text: str) -> str:
+    return _LABEL.sub("", text.lstrip())
+
+
 def _without_quotes(text: str) -> str:
     """Without the one pair of quotation marks that holds the whole text."""
     text = text.strip()
@@ -142,3 +140,13 @@ def _without_quotes(text: str) -> str:
     if text[-1:] != closing or {text[0], closing} & set(inside):
         return text
     return inside if len(inside.split()) >= _FEWEST_QUOTED else text
+
+
+# The rules that take something off again and again, in the order in which they do; `think` comes
+# before them, and `refusal` takes nothing off.
+STEPS: dict[Rule, Callable[[str], str]] = {
+    "markdown": _without_markdown,
+    "preamble": _without_preamble,
+    "label": _without_label,
+    "quotes": _without_quotes,
+}

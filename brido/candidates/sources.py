@@ -49,7 +49,8 @@ class Plan:
     """Who makes the candidates.
 
     make_worker: makes workers (see `brido.work.running`) that answer a `Part` with rows of the
-        candidates table, num_candidates candidates in each.
+        candidates table (id, candidates, search_scores, ended; `brido.tables.CANDIDATES`),
+        num_candidates candidates in each.
     workers: how many of them, and where.
     inputs: files and folders that the candidates depend on, besides the documents.
     """

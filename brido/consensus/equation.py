@@ -124,7 +124,10 @@ def ranking(scores: NDArray[np.floating]) -> NDArray[np.int64]:
 def checked_size(similarity: NDArray[Any], alpha: float) -> int:
     """N of similarities [..., N, N + 1]; ArgumentError for other shapes and an alpha below 0."""
     if similarity.ndim < 2 or similarity.shape[-1] != similarity.shape[-2] + 1:
-        raise ArgumentError(f"similarity must be [..., N, N + 1], not {list(similarity.shape)}")
+        raise ArgumentError(
+            "similarity must be [..., N, N + 1], the reference's column last, as similarity_matrix "
+            f"makes it, not {list(similarity.shape)}"
+        )
     if not alpha >= 0:
         raise ArgumentError(f"alpha must be 0 or more (inf: reference only), not {alpha}")
     return similarity.shape[-2]

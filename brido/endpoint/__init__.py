@@ -20,4 +20,4 @@ _PUBLIC = {
     "Plan": "plan",
 }
 __all__ = list(_PUBLIC)
-__getattr__ = lazy(__name__, _PUBLIC, "judge")
+__getattr__, __dir__ = lazy(__name__, _PUBLIC, "judge")

@@ -147,6 +147,6 @@ class Client:
             lines.append(f"cost:           about {about:.2f}, at most about {most:.2f}")
         else:
             lines.append(
-                "cost:           set runtime.endpoint.input_price and output_price to see it"
+                "cost:           set input_price and output_price (of a million tokens) to see it"
             )
         return "\n".join(lines)

@@ -5,4 +5,4 @@ from brido.lazy import lazy
 # Loaded when asked for: a judge or a QAFactEval alone does not bring what the others need.
 _PUBLIC = dict.fromkeys(("Column", "Evaluation", "Inputs", "Metric", "points", "share"), "metric")
 __all__ = list(_PUBLIC)
-__getattr__ = lazy(__name__, _PUBLIC, "pipeline")
+__getattr__, __dir__ = lazy(__name__, _PUBLIC, "pipeline")

@@ -83,6 +83,11 @@ def candidate_log_likelihood(
     candidate_ids = as_ids("candidate_ids", candidate_ids, model)
     if lengths is not None:
         lengths = as_tensor("lengths", lengths)
+    if candidate_ids.ndim == 3 and (candidate_ids[:, :, :1] != candidate_ids[:, :1, :1]).any():
+        raise ArgumentError(
+            "position 0 of candidate_ids is given, not scored, and so the same for all candidates "
+            "of a document: put the decoder's start token (or the prompt's last) before each"
+        )
     if not math.isfinite(as_number("length_penalty", length_penalty)):
         raise ArgumentError(f"length_penalty must be finite, not {length_penalty}")
     statistics = sequence_statistics(

@@ -5,4 +5,4 @@ from brido.lazy import lazy
 # Loaded when asked for: search and likelihood need no tokenizers.
 _PUBLIC = {"LanguageModel": "language_model"}
 __all__ = list(_PUBLIC)
-__getattr__ = lazy(__name__, _PUBLIC, "torch")
+__getattr__, __dir__ = lazy(__name__, _PUBLIC, "torch")

@@ -10,8 +10,8 @@ from brido.report.metrics import Scores
 from brido.report.questions import most_changed
 from brido.report.validation import chosen_rows
 
-METRIC = "minicheck"
-COLUMN: ColumnKey = (METRIC, "worst")
+NAME = "minicheck"
+COLUMN: ColumnKey = (NAME, "worst")
 # A sentence below it is shown as doubted; `brido.support.minicheck` counts those.
 DOUBT = 0.5
 
@@ -50,7 +50,7 @@ def doubts(
     documents = chosen_rows(corpus, None, "download", wanted, ["document"])
     found: dict[str, list[Doubted]] = {name: [] for name in wanted}
     for system, path in tables.items():
-        made_by = f"evaluate@{METRIC}-{system}"
+        made_by = f"evaluate@{NAME}-{system}"
         for name, row in chosen_rows(path, None, made_by, wanted, ["worst", "detail"]).items():
             sentences = [
                 (text, f"{probability:.2f}", probability < DOUBT)

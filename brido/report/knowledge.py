@@ -70,6 +70,7 @@ def sentences(told: Mapping[str, Any]) -> list[str]:
 _FINDINGS = {
     "beats": ("Electing helps: ", "Tuning on this vote should help."),
     "loses": ("Electing does harm: ", "Tuning on this vote would make base worse."),
+    "few": ("Too few documents to tell: ", "Nothing can be said of tuning on this vote."),
     "open": ("Electing is not shown to help: ", "Tuning on this vote may well do harm."),
 }
 
@@ -121,7 +122,7 @@ def note(told: Mapping[str, Any]) -> str:
     tolerance = told["length_tolerance"]
     length = f"lengths within {100 * tolerance:g} %" if tolerance else "as many words"
     return (
-        f"{told['documents']:,} validation documents; judge: {told['judge']}; pairs of candidates "
+        f"{told['documents']:,} documents; judge: {told['judge']}; pairs of candidates "
         f"of one document, {length}, one with more that is unsupported."
     )
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from brido.atomic import atomic_folder, write_text
 from brido.errors import BridoError
-from brido.evaluation.registry import all_metrics, find_metric
+from brido.evaluation.registry import BUILT_IN, all_metrics, find_metric
 from brido.report.metrics import (
     Estimate,
     Estimates,
@@ -105,13 +105,16 @@ def write_numbers(
 def _headline(systems: Mapping[str, Estimates]) -> dict[str, Any]:
     """The columns of the short table that `tuned` has; nothing where it is no system.
 
-    A name stands alone where no other metric has one of it: `r1`, but `world_qa.f1`.
+    A name stands alone where no other built-in metric has one of it: `r1`, but `world_qa.f1`. A new
+    metric has its own names under its own: it must not rename what is compared.
     """
-    owners = Counter(column.name for metric in all_metrics() for column in metric.columns)
+    built_in = [metric for metric in all_metrics() if metric.name in BUILT_IN]
+    owners = Counter(column.name for metric in built_in for column in metric.columns)
     found: dict[str, Any] = {}
     tuned = systems.get("tuned", {})
     for metric, name in headline_columns({"tuned": tuned}):
-        place = found if owners[name] < 2 else found.setdefault(metric, {})
+        alone = owners[name] < 2 and metric in BUILT_IN
+        place = found if alone else found.setdefault(metric, {})
         place[name] = tuned[metric][name].mean
     return found
 

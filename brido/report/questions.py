@@ -10,7 +10,7 @@ from brido.report.display import ColumnKey
 from brido.report.metrics import Scores
 from brido.report.validation import chosen_rows
 
-METRIC = "qafacteval"
+NAME = "qafacteval"
 SCORE = "lerc"
 # Documents that the page shows.
 SHOWN = 12
@@ -45,7 +45,7 @@ def examine(
     there is nothing to compare.
     """
     two = [scores[name] for name in tables]
-    changes = most_changed(*two, (METRIC, SCORE)) if len(two) == 2 else []
+    changes = most_changed(*two, (NAME, SCORE)) if len(two) == 2 else []
     if not changes:
         return []
     wanted = {name for name, _ in changes}
@@ -53,7 +53,7 @@ def examine(
     examined: dict[str, list[Examined]] = {name: [] for name in wanted}
     for system, (evaluation, decoded) in tables.items():
         summaries = chosen_rows(decoded, None, f"decode@{system}", wanted, ["summary"])
-        made_by = f"evaluate@{METRIC}-{system}"
+        made_by = f"evaluate@{NAME}-{system}"
         results = chosen_rows(evaluation, None, made_by, wanted, [SCORE, "detail"])
         for name, result in results.items():
             rows = question_rows(json.loads(result["detail"]))

@@ -51,9 +51,10 @@ def rouge_matrix(
 ) -> dict[str, NDArray[np.float64]]:
     """ROUGE of every prediction (row) against every target (column), [P, T] for each measure.
 
-    Every number equals rouge_score 0.1.2's `score(target, prediction)`. Measures: rouge1, rouge2,
-    rougeL, rougeLsum (sentences are parted by newlines; the caller splits). `value`: fmeasure,
-    precision or recall. A text without tokens scores 0.
+    Every number equals rouge_score 0.1.2's `score(target, prediction)` with the same use_stemmer,
+    which is False there unless asked for. Measures: rouge1, rouge2, rougeL, rougeLsum (sentences
+    are parted by newlines: `brido.text.one_sentence_a_line`). `value`: fmeasure, precision or
+    recall. A text without tokens scores 0.
 
     Raises:
         ArgumentError: an unknown measure or value, one text in place of a list, or a text that is
@@ -100,8 +101,9 @@ def similarity_matrix(
 
     Row = prediction (the candidate judged), column = target; the diagonal is 0. `harmonic_r1_r2`
     (XSum) is 2 R1 R2 / (R1 + R2), 0 where both are 0; `mean_r1_r2_rlsum` (CNN/DM) the mean of
-    three, sentences parted by newlines. Computed in float64 and rounded once. mean_f_precision is
-    the mean of R by F-measures and R by precisions.
+    three, sentences parted by newlines (`brido.text.one_sentence_a_line` parts them as the commands
+    do). Without a reference give "": its column is 0 then, so leave alpha at 0. Computed in float64
+    and rounded once. mean_f_precision is the mean of R by F-measures and R by precisions.
 
     Raises:
         ArgumentError: no candidates, one text in place of a list, a text that is no str, or an
@@ -218,7 +220,8 @@ def _checked_documents(
     references = as_list("references", references, "a list of texts")
     if len(candidates) != len(references):
         raise ArgumentError(
-            f"{len(candidates)} lists of candidates but {len(references)} references"
+            f"candidates are {len(candidates)} lists, one a document, but there are "
+            f"{len(references)} references"
         )
     problems = []
     documents = []

@@ -13,4 +13,4 @@ _PUBLIC = {
     "sample": "sampling",
 }
 __all__ = list(_PUBLIC)
-__getattr__ = lazy(__name__, _PUBLIC, "torch")
+__getattr__, __dir__ = lazy(__name__, _PUBLIC, "torch")

@@ -1,7 +1,7 @@
 """`generation`: the sources of candidates, one form for each method."""
 
 from collections.abc import Iterator
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, get_args
 
 from pydantic import Field
 
@@ -34,6 +34,11 @@ class _Source(Variant):
 
     num_candidates: Positive = 16
     checkpoint: str
+
+    @classmethod
+    def asks_none(cls) -> bool:
+        """Whether this kind of source asks no checkpoint."""
+        return get_args(cls.model_fields["checkpoint"].annotation) == (NO_CHECKPOINT,)
 
 
 class DiverseBeamGeneration(_Source, BeamSettings):

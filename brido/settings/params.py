@@ -132,7 +132,7 @@ class Params(Section):
             asked, key = source.checkpoint, f"generation.{name}.checkpoint"
             if isinstance(source, EndpointGeneration):
                 yield from self._endpoint(name, source)
-            elif asked == NO_CHECKPOINT and source.method != "files":
+            elif asked == NO_CHECKPOINT and not source.asks_none():
                 yield f"{key}: method {source.method} asks one of checkpoints: {known}"
             elif asked not in {*self.checkpoints, NO_CHECKPOINT}:
                 yield f"{key}: {quoted(asked)} is no key of checkpoints; known here: {known}"

@@ -26,7 +26,7 @@ DECIMALS = 6
 # word more is a fact more, by nothing.
 TOLERANCE = 0.15
 LABELS = {
-    "vote": "the run's vote",
+    "vote": "this vote",
     "consensus": "consensus (α = 0)",
     "half": "half the reference's (α = N-1)",
     "reference": "the reference (α = ∞)",
@@ -35,6 +35,8 @@ LABELS = {
     "shorter": "the shorter",
     "support": "the support check",
 }
+# A bootstrap of fewer says too much: of one document its interval has no width.
+FEWEST = 20
 LIKELIHOODS = ("log_probability", "mean_log_probability")
 
 
@@ -60,10 +62,12 @@ class Candidates:
 
 @dataclass(frozen=True)
 class Judged:
-    """How the check was made: who judged, and how much longer a text of `equal length` may be."""
+    """How the check was made: who judged, how much longer a text of `equal length` may be, and what
+    the documents are called."""
 
     judge: str
     tolerance: float
+    documents: str = "validation documents"
 
 
 def rankings(found: Candidates) -> dict[str, NDArray[np.float64]]:
@@ -119,15 +123,16 @@ def check_votes(
         first = ranking(found.scores)[:, 0]
         chosen = found.unsupported[every, first], found.words[every, first]
         result = election(chosen, own, how.tolerance, SAMPLES, CONFIDENCE, SEED)
-        told["election"] = election_json(result)
+        told["election"] = election_json(result, how.documents)
     return told | {"accuracy": table}
 
 
-def election_json(result: Election) -> dict[str, Any]:
+def election_json(result: Election, documents: str) -> dict[str, Any]:
     """The election against base's own output, with its verdict and the sentence that says it."""
     low, high = result.difference.low, result.difference.high
     verdict = "beats" if high < 0 else "loses" if low > 0 else "open"
-    told: dict[str, Any] = {"verdict": verdict, "sentence": _verdict(result, verdict)}
+    verdict = "few" if result.elected.count < FEWEST else verdict
+    told: dict[str, Any] = {"verdict": verdict, "sentence": _verdict(result, verdict, documents)}
     assert result.equal_length is not None
     for name, one in (("all", result), ("equal_length", result.equal_length)):
         parts = {"elected": one.elected, "base": one.own, "difference": one.difference}
@@ -135,7 +140,7 @@ def election_json(result: Election) -> dict[str, Any]:
     return told
 
 
-def _verdict(result: Election, verdict: str) -> str:
+def _verdict(result: Election, verdict: str, documents: str) -> str:
     equal = result.equal_length
     assert equal is not None
     begin, end = {
@@ -144,6 +149,10 @@ def _verdict(result: Election, verdict: str) -> str:
             "Electing is worse than base's own output",
             "Expect tuning on this vote to make base worse.",
         ),
+        "few": (
+            "Too few documents to tell whether electing beats base's own output",
+            f"From {FEWEST} on it is said whether tuning on this vote should help.",
+        ),
         "open": (
             "Electing is not shown to beat base's own output",
             "Tuning on this vote may well do harm.",
@@ -151,7 +160,7 @@ def _verdict(result: Election, verdict: str) -> str:
     }[verdict]
     return (
         f"{begin}: {_percent(result.elected.mean)} of the elected candidates of "
-        f"{result.elected.count:,} validation documents have something unsupported, "
+        f"{result.elected.count:,} {documents} have something unsupported, "
         f"{_percent(result.own.mean)} of what base writes by itself. The difference is "
         f"{_points(result.difference)}; where both are equally long ({equal.elected.count:,} "
         f"documents) it is {_points(equal.difference)}. {end}"

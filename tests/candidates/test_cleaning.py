@@ -1,10 +1,12 @@
 """The rules that clean candidates: an example of each, and what they must leave alone."""
 
+from pathlib import Path
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from brido.candidates.cleaning import RULES, clean
+from brido.candidates.cleaning import RULES, STEPS, clean
 
 TEXT = "The cat sat on the mat, and the dog did not."
 # What a model writes around TEXT, and the rules that take it off.
@@ -120,3 +122,10 @@ def test_cleaning_ends_changes_nothing_twice_and_keeps_every_letter_outside_of_t
     once = clean(text, [rule for rule in RULES if rule != "think"])
     assert clean(once.text, [rule for rule in RULES if rule != "think"]).text == once.text
     assert [c for c in once.text if c in "ab"] == [c for c in text if c in "ab"]
+
+
+def test_every_rule_has_its_step_an_example_here_and_its_row_in_the_documents():
+    assert {"think", "refusal", *STEPS} == set(RULES)
+    assert {"refusal", *(rule for _, rule in AROUND)} == set(RULES)
+    options = (Path(__file__).parents[2] / "docs/options.md").read_text()
+    assert [rule for rule in RULES if f"| `{rule}` |" not in options] == []

@@ -8,7 +8,7 @@ import numpy as np
 from brido.report.explorer import Page, render_page
 from brido.report.explorer.results import ResultTable
 from brido.report.metrics import Scores
-from brido.report.questions import METRIC, SCORE, examine, most_changed
+from brido.report.questions import NAME, SCORE, examine, most_changed
 from brido.tables import CORPUS, DECODED, evaluation_schema, write_table
 
 HOSTILE = "<script>alert(1)</script>"
@@ -29,18 +29,18 @@ def scores(*values):
 
 def test_the_documents_that_changed_most_gains_first():
     base, tuned = scores(1, 1, 1, 1, 1, 1), scores(2, 1, 0, 4, -2, 1.5)
-    assert most_changed(base, tuned, (METRIC, SCORE), 4) == [
+    assert most_changed(base, tuned, (NAME, SCORE), 4) == [
         ("d3", 3),
         ("d0", 1),
         ("d2", -1),
         ("d4", -3),
     ]
-    assert most_changed(base, tuned, (METRIC, SCORE), 9) == [
+    assert most_changed(base, tuned, (NAME, SCORE), 9) == [
         ("d3", 3), ("d0", 1), ("d5", 0.5), ("d2", -1), ("d4", -3),
     ]  # fmt: skip
-    assert most_changed(base, base, (METRIC, SCORE), 4) == []
-    assert most_changed(Scores(base.ids, [], base.values, {}), tuned, (METRIC, SCORE), 4) == []
-    assert most_changed(scores(1, math.nan), scores(2, 3), (METRIC, SCORE), 4) == [("d0", 1)]
+    assert most_changed(base, base, (NAME, SCORE), 4) == []
+    assert most_changed(Scores(base.ids, [], base.values, {}), tuned, (NAME, SCORE), 4) == []
+    assert most_changed(scores(1, math.nan), scores(2, 3), (NAME, SCORE), 4) == [("d0", 1)]
 
 
 def test_questions_stand_in_the_page_as_text(tmp_path):

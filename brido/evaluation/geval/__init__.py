@@ -15,4 +15,4 @@ _PUBLIC = {
     "GEvalSettings": "settings",
 }
 __all__ = list(_PUBLIC)
-__getattr__ = lazy(__name__, _PUBLIC, "judge")
+__getattr__, __dir__ = lazy(__name__, _PUBLIC, "judge")

@@ -36,7 +36,8 @@ def parser(program: str = PROGRAM) -> argparse.ArgumentParser:
     parser.add_argument("--out", type=Path, help="Parquet table of marks (default: print only)")
     parser.add_argument("--params", type=Path, help="a params.yaml to take the settings from")
     parser.add_argument("-S", action="append", default=[], metavar="KEY=VALUE", dest="changes",
-                        help="a key of evaluation.geval or runtime.endpoint")  # fmt: skip
+                        help="a key of evaluation.geval or runtime.endpoint, by its own name: "
+                        "-S model=NAME -S input_price=2.5")  # fmt: skip
     parser.add_argument("--device", default="auto", help="for backend transformers")
     parser.add_argument("--dry-run", action="store_true", help="calls, tokens, cost; ask nothing")
     parser.add_argument("--replay", action="store_true", help="answers from the store only")
@@ -105,12 +106,15 @@ def read_settings(
     runtime |= flags
     problems = []
     for change in changes:
-        name, _, text = change.partition("=")
+        name, given, text = change.partition("=")
         # The whole change is not shown: somebody may have put a key into it.
         target = settings if name in GEvalSettings.model_fields else runtime
         if name not in {*GEvalSettings.model_fields, *EndpointRuntime.model_fields}:
             known = ", ".join([*GEvalSettings.model_fields, *EndpointRuntime.model_fields])
             problems.append(f"-S {name}: unknown key; known are {known}")
+            continue
+        if not given:
+            problems.append(f"-S {name}: a value is missing, -S {name}=VALUE")
             continue
         try:
             with parsing("{}".format):

@@ -12,4 +12,4 @@ from brido.lazy import lazy
 # Loaded when asked for: the command line says what is missing, and its --help needs nothing.
 _PUBLIC = {"METRIC": "declaration", "QAFactEval": "metric", "QAFactEvalSettings": "declaration"}
 __all__ = list(_PUBLIC)
-__getattr__ = lazy(__name__, _PUBLIC, "qafacteval")
+__getattr__, __dir__ = lazy(__name__, _PUBLIC, "qafacteval")
