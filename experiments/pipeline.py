@@ -19,6 +19,7 @@ from brido.config import load_params
 from brido.consensus import ranking
 from brido.evaluation import Inputs
 from brido.evaluation.registry import find_metric
+from brido.evaluation.world_judge import judge
 from brido.settings import Params
 from brido.tables import CANDIDATES, DECODED, read_metadata, read_rows, write_table
 from brido.voting import Ballots, vote
@@ -35,13 +36,15 @@ DONE = Path("done")
 
 @dataclass(frozen=True)
 class Measured:
-    """Summaries of all documents of a split: mean words, mean ROUGE F-measures in points, and the
-    number of mentions of each that its document does not support."""
+    """Summaries of all documents of a split: mean words, mean ROUGE F-measures in points, of each
+    the number of mentions that its document does not support, and in the world its fluency (3: a
+    sentence of the world's grammar; docs/metrics.md), else nothing."""
 
     words: float
     r1: float
     r2: float
     unsupported: tuple[int, ...]
+    fluency: tuple[int, ...] = ()
 
 
 class Pipeline:
@@ -167,7 +170,13 @@ class Pipeline:
             sum(not mention["supported"] for mention in detail["mentions"])
             for detail in mentions.details
         )
-        return Measured(mean_words(texts), means["r1"], means["r2"], tuple(unsupported))
+        fluency = () if facts is None else _fluency(texts, facts)
+        return Measured(mean_words(texts), means["r1"], means["r2"], tuple(unsupported), fluency)
+
+
+def _fluency(texts: Sequence[str], facts: Sequence[Any]) -> tuple[int, ...]:
+    marks = (judge(text, list(known))[0] for text, known in zip(texts, facts, strict=True))
+    return tuple(int(each["fluency"]) for each in marks)
 
 
 def mean_words(texts: Sequence[str]) -> float:

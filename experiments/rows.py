@@ -7,10 +7,18 @@ from dataclasses import asdict, fields
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from brido.atomic import write_text
 
 # Means, in four decimals.
 _ROUNDED = ("words", "r1", "r2")
+
+
+def well_formed(fluency: str) -> NDArray[np.bool_]:
+    """Whether each summary is a sentence of the world's grammar; fluency: a digit each, 3 if so."""
+    return np.array([digit == "3" for digit in fluency], bool)
 
 
 def write_rows(kind: type, path: Path, rows: Iterable[Any]) -> None:
@@ -25,10 +33,14 @@ def write_rows(kind: type, path: Path, rows: Iterable[Any]) -> None:
 
 
 def read_rows(kind: type, path: Path) -> list[Any]:
-    """The rows of a file that `write_rows` wrote; fields are str, int, float, or float | None."""
+    """The rows of a file that `write_rows` wrote; fields are str, int, float, or float | None.
+
+    A column that an older file lacks is empty.
+    """
     with path.open(encoding="utf-8", newline="") as stream:
+        named = [(field.name, field.type) for field in fields(kind)]
         return [
-            kind(**{field.name: _value(field.type, row[field.name]) for field in fields(kind)})
+            kind(**{name: _value(wanted, row.get(name, "")) for name, wanted in named})
             for row in csv.DictReader(stream)
         ]
 

@@ -64,7 +64,9 @@ class Measuring:
     def _add(self, named: tuple[str, str, str], penalty: float | None, found: Measured) -> None:
         digits = "".join(str(min(count, 9)) for count in found.unsupported)
         place = (self.chain.setting, self.chain.seed, self.params)
-        self.rows.append(Row(*place, *named, penalty, found.words, found.r1, found.r2, digits))
+        fluency = "".join(map(str, found.fluency))
+        means = (found.words, found.r1, found.r2)
+        self.rows.append(Row(*place, *named, penalty, *means, digits, fluency))
         write_rows(ROWS, self.rows)
 
     def keep_decoded(self, model: str, name: str, decodings: Iterable[str]) -> None:

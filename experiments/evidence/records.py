@@ -18,7 +18,8 @@ class Row:
     nine or more). words: mean length. r1, r2: mean ROUGE F-measures in points. decoding: a name of
     plan.yaml, with " at base's length" where it was fitted, empty where nothing was decoded. A
     row without any document says that no length penalty gets to that length.
-    params: which settings it was measured under.
+    params: which settings it was measured under. fluency: a digit a document, 3 where the summary
+    is a sentence of the world's grammar; empty on other corpora.
     """
 
     setting: str
@@ -32,6 +33,7 @@ class Row:
     r1: float
     r2: float
     unsupported: str
+    fluency: str = ""
 
     @property
     def counts(self) -> NDArray[np.float64]:
@@ -42,6 +44,11 @@ class Row:
     def flags(self) -> NDArray[np.float64]:
         """1 for each document whose summary says something unsupported, else 0."""
         return (self.counts > 0).astype(np.float64)
+
+    @property
+    def well_formed(self) -> NDArray[np.bool_]:
+        """Whether each document's summary is a sentence of the world's grammar."""
+        return rows.well_formed(self.fluency)
 
     @property
     def key(self) -> tuple[str, int, str, str, str]:

@@ -37,8 +37,8 @@ def _main_table(rows: Sequence[Row], setting: str) -> str:
         f"**{setting}**: {len(base)} seeds x {len(base[0].flags):,} test documents",
         "",
         "| system | decoded | unsupported | minus base | mentions per 100 words | words "
-        "| ROUGE-1/2 | at base's length, minus base | minus base at its length |",
-        "|---" * 9 + "|",
+        "| well-formed | ROUGE-1/2 | at base's length, minus base | minus base at its length |",
+        "|---" * 10 + "|",
     ]
     for system, label in LABELS.items():
         for decoding in dict.fromkeys(row.decoding for row in own if row.system == system):
@@ -63,6 +63,7 @@ def _main_table(rows: Sequence[Row], setting: str) -> str:
                 "" if system == "base" else difference(found, compared),
                 f"{_per_100_words(found):.2f}",
                 f"{words:.1f}",
+                _formed(found),
                 "" if system == "reference" else f"{r1:.1f}/{r2:.1f}",
                 *matched,
             ]
@@ -114,6 +115,13 @@ def _gaps(pairs: Sequence[tuple[Row, Row]]) -> list[NDArray[np.float64]]:
 def _pairs(first: Sequence[Row], second: Sequence[Row]) -> list[tuple[Row, Row]]:
     others = {row.seed: row for row in second if row.unsupported}
     return [(row, others[row.seed]) for row in first if row.unsupported and row.seed in others]
+
+
+def _formed(found: Sequence[Row]) -> str:
+    """The share of summaries that are sentences of the world's grammar, where that was measured."""
+    if not all(row.fluency for row in found):
+        return ""
+    return f"{100 * np.mean([row.well_formed.mean() for row in found]):.0f} %"
 
 
 def _per_100_words(rows: Sequence[Row]) -> float:

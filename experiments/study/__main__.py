@@ -24,7 +24,13 @@ from experiments.preset import flatten
 from experiments.study.picture import draw
 from experiments.study.plan import NATIVE, PLAN, Chain, read_chains, settings_of
 from experiments.study.records import Row, read_rows, write_rows
-from experiments.study.table import foretold, plane_table, repeat_table, summary_table
+from experiments.study.table import (
+    among_well_formed,
+    foretold,
+    plane_table,
+    repeat_table,
+    summary_table,
+)
 
 WORK = Path(".brido/study")
 FOLDER = Path("metrics/study")
@@ -45,7 +51,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     elif not TABLE.is_file():
         raise BridoError(f"{TABLE} is missing: `make study` makes it")
     rows = read_rows(TABLE)
-    for table in (summary_table, repeat_table):
+    for table in (summary_table, among_well_formed, repeat_table):
         print(table(rows, every[0]), end="\n\n")
     print(plane_table(rows), end="\n\n")
     print(foretold(rows))

@@ -38,7 +38,9 @@ class Measuring:
         found = self.run.measured(split, texts)
         flags = "".join(str(int(count > 0)) for count in found.unsupported)
         place = (*self.chain.key, self.params)
-        self.rows.append(Row(*place, name, split, penalty, found.words, found.r1, found.r2, flags))
+        fluency = "".join(map(str, found.fluency))
+        means = (found.words, found.r1, found.r2)
+        self.rows.append(Row(*place, name, split, penalty, *means, flags, fluency))
 
     def keep_decoded(self, system: str, name: str) -> None:
         """The rows of a system, decoded as usual."""

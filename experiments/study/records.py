@@ -17,7 +17,8 @@ class Row:
     unsupported: a digit a document, 1 where the summary says something that the document does not
     support. words: mean length. r1, r2: mean ROUGE F-measures in points. length_penalty: that of
     decoding, None where nothing was decoded for this row (elected candidates, references). params:
-    which settings it was measured under (`plan.settings_of`).
+    which settings it was measured under (`plan.settings_of`). fluency: a digit a document, 3 where
+    the summary is a sentence of the world's grammar; empty where it was not measured.
     """
 
     stock_phrases: float
@@ -32,6 +33,12 @@ class Row:
     r1: float
     r2: float
     unsupported: str
+    fluency: str = ""
+
+    @property
+    def well_formed(self) -> NDArray[np.bool_]:
+        """Whether each document's summary is a sentence of the world's grammar."""
+        return rows.well_formed(self.fluency)
 
     @property
     def flags(self) -> NDArray[np.float64]:

@@ -31,8 +31,8 @@ def summary_table(rows: Sequence[Row], home: Chain) -> str:
     base = by_seed(own, "base")
     lines = [
         f"| {len(base)} seeds x {len(base[0].flags):,} test documents | unsupported mentions "
-        "| words | ROUGE-1/2 | unsupported at base's length |",
-        "|---|---|---|---|---|",
+        "| words | well-formed | ROUGE-1/2 | unsupported at base's length |",
+        "|---|---|---|---|---|---|",
     ]
     for system, label in LABELS.items():
         found = by_seed(own, system)
@@ -44,8 +44,24 @@ def summary_table(rows: Sequence[Row], home: Chain) -> str:
         at_length = share(matched) if len(matched) == len(found) else ""
         if 0 < len(matched) < len(found):
             at_length = f"out of reach for {len(found) - len(matched)} of {len(found)} seeds"
-        lines.append(f"| {label} | {share(found)} | {words:.1f} | {rouge} | {at_length} |")
+        formed = 100 * np.mean([row.well_formed.mean() for row in found])
+        cells = [label, share(found), f"{words:.1f}", f"{formed:.0f} %", rouge, at_length]
+        lines.append(f"| {' | '.join(cells)} |")
     return "\n".join(lines)
+
+
+def among_well_formed(rows: Sequence[Row], home: Chain) -> str:
+    """Tuned against base where both summaries are sentences of the world's grammar, in words."""
+    own = [row for row in rows if row.place == home.key[:2] and row.processor == NATIVE]
+    kept, total, differences = 0, 0, []
+    for tuned, base in _pairs(own, TUNED, "base"):
+        both = tuned.well_formed & base.well_formed
+        kept, total = kept + int(both.sum()), total + len(both)
+        differences.append(tuned.flags[both] - base.flags[both])
+    return (
+        f"In {kept:,} of {total:,} documents both are; there tuned - base is {points(differences)} "
+        "points."
+    )
 
 
 def repeat_table(rows: Sequence[Row], home: Chain) -> str:

@@ -40,6 +40,7 @@ def test_a_plan_that_names_no_system_is_refused(tmp_path, monkeypatch):
 
 def row(system, decoding, digits, seed=0, split="test", **changes):
     values = {"words": 10.0, "r1": 60.0, "r2": 40.0, "length_penalty": None} | changes
+    values["fluency"] = "3331" if digits else ""
     return Row("a", seed, "0" * 8, system, decoding, split, unsupported=digits, **values)
 
 
@@ -75,8 +76,9 @@ def test_tables_say_what_the_rows_hold(rows):
     assert base[4] == "10.00"
     tuned = found[table.LABELS["tuned"], "beams"]
     assert tuned[3].startswith("-25.0 [")
-    assert tuned[7].startswith("-25.0 [")
-    assert tuned[7].endswith("out of reach for 1")
+    assert tuned[6] == "75 %"
+    assert tuned[8].startswith("-25.0 [")
+    assert tuned[8].endswith("out of reach for 1")
     assert found[table.LABELS["elected"], ""][3].startswith("-50.0 [")
 
 

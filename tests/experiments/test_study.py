@@ -91,7 +91,7 @@ def row(system, flags, **changes):
     values = {
         "stock_phrases": 0.6, "support_rate": 0.8, "seed": 0, "processor": "native",
         "params": "00000000", "system": system, "split": "test", "length_penalty": 1.0,
-        "words": 15.0, "r1": 60.0, "r2": 40.0, "unsupported": flags,
+        "words": 15.0, "r1": 60.0, "r2": 40.0, "unsupported": flags, "fluency": "3331",
     }  # fmt: skip
     return Row(**(values | changes))
 
@@ -122,6 +122,9 @@ def test_tables_say_what_the_rows_hold(rows):
     lines = {line.split(" | ")[0]: line for line in table.summary_table(rows, home).splitlines()}
     assert "| 2 seeds x 4 test documents" in lines
     assert "| 50.0 % [" in lines["| base"]
+    assert "| 15.0 | 75 % | 60.0/40.0 |" in lines["| base"]
+    told = table.among_well_formed(rows, home)
+    assert told.startswith("In 6 of 8 documents both are; there tuned - base is -33.3 [")
     assert "out of reach for 1 of 2 seeds" in lines[f"| {table.LABELS['brio']}"]
     assert lines[f"| {table.LABELS['tuned']}"].count("| 25.0 % [0.0, 62.5] |") == 2
     (first, second) = table.repeat_table(rows, home).splitlines()[2:]
@@ -145,6 +148,7 @@ def test_the_documents_show_the_committed_study():
     shown = {
         "README.md": [table.summary_table(measured, home)],
         "docs/results.md": [
+            table.among_well_formed(measured, home),
             table.repeat_table(measured, home),
             table.plane_table(measured),
             table.foretold(measured),
