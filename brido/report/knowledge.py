@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from brido.bootstrap import FEWEST
 from brido.errors import BridoError
 from brido.report.text_table import aligned
 
@@ -71,7 +72,8 @@ _FINDINGS = {
     "beats": ("Electing helps: ", "Tuning on this vote should help."),
     "loses": ("Electing does harm: ", "Tuning on this vote would make base worse."),
     "few": ("Too few documents to tell: ", "Nothing can be said of tuning on this vote."),
-    "open": ("Electing is not shown to help: ", "Tuning on this vote may well do harm."),
+    "nothing": ("Nothing was found to judge by: ", "Nothing can be said of tuning on this vote."),
+    "open": ("Electing is not shown to help: ", "Tuning on this vote may help or do harm."),
 }
 
 
@@ -86,11 +88,16 @@ def plain(told: Mapping[str, Any]) -> list[str]:
             f"not support, against {own:.0f} % of what base writes by itself.",
             advice,
         ]
-    vote = told["accuracy"].get("vote", {}).get("mean")
-    if vote is not None:
+    vote = told["accuracy"].get("vote", {})
+    if vote.get("pairs", 0) >= FEWEST:
         said.append(
             "Of two candidates that are about equally long the vote prefers the better one "
-            f"{100 * vote:.0f} times in 100; 50 would be chance."
+            f"{100 * vote['mean']:.0f} times in 100; 50 would be chance."
+        )
+    elif vote:
+        said.append(
+            "Pairs of candidates that are about equally long and not equally good are too few to "
+            f"say more ({vote.get('pairs', 0)})."
         )
     return said
 

@@ -8,8 +8,12 @@ from brido.report.text_table import aligned
 
 
 def headline_columns(systems: Mapping[str, Estimates]) -> list[ColumnKey]:
-    """The (metric, submetric) pairs of the short table that at least one system has."""
-    return [column for column in every_column(systems) if display(*column).headline]
+    """The (metric, submetric) pairs of the short table that at least one system has.
+
+    What should be low comes first: it is what the vote is for, and is seen on a narrow screen.
+    """
+    shown = [column for column in every_column(systems) if display(*column).headline]
+    return sorted(shown, key=lambda column: display(*column).better != "lower")
 
 
 def every_column(systems: Mapping[str, Estimates]) -> list[ColumnKey]:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from brido.bootstrap import percentiles
+from brido.bootstrap import FEWEST, percentiles
 from brido.consensus import eligible_scores, ranking
 from brido.support.vote_check import (
     Election,
@@ -35,8 +35,6 @@ LABELS = {
     "shorter": "the shorter",
     "support": "the support check",
 }
-# A bootstrap of fewer says too much: of one document its interval has no width.
-FEWEST = 20
 LIKELIHOODS = ("log_probability", "mean_log_probability")
 
 
@@ -131,7 +129,10 @@ def election_json(result: Election, documents: str) -> dict[str, Any]:
     """The election against base's own output, with its verdict and the sentence that says it."""
     low, high = result.difference.low, result.difference.high
     verdict = "beats" if high < 0 else "loses" if low > 0 else "open"
-    verdict = "few" if result.elected.count < FEWEST else verdict
+    if result.elected.count < FEWEST:
+        verdict = "few"
+    elif result.elected.mean == result.own.mean == 0:
+        verdict = "nothing"
     told: dict[str, Any] = {"verdict": verdict, "sentence": _verdict(result, verdict, documents)}
     assert result.equal_length is not None
     for name, one in (("all", result), ("equal_length", result.equal_length)):
@@ -153,9 +154,13 @@ def _verdict(result: Election, verdict: str, documents: str) -> str:
             "Too few documents to tell whether electing beats base's own output",
             f"From {FEWEST} on it is said whether tuning on this vote should help.",
         ),
+        "nothing": (
+            "Nothing was found to judge by",
+            "Nothing can be said of tuning on this vote.",
+        ),
         "open": (
             "Electing is not shown to beat base's own output",
-            "Tuning on this vote may well do harm.",
+            "Tuning on this vote may help or do harm.",
         ),
     }[verdict]
     return (

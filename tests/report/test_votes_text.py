@@ -22,17 +22,25 @@ TOLD = {"accuracy": {}, "documents": 300, "judge": "facts", "length_tolerance": 
     [
         ("beats", "Electing helps: ", "Tuning on this vote should help."),
         ("loses", "Electing does harm: ", "Tuning on this vote would make base worse."),
-        ("open", "Electing is not shown to help: ", "Tuning on this vote may well do harm."),
+        (
+            "nothing",
+            "Nothing was found to judge by: ",
+            "Nothing can be said of tuning on this vote.",
+        ),
+        ("few", "Too few documents to tell: ", "Nothing can be said of tuning on this vote."),
+        ("open", "Electing is not shown to help: ", "Tuning on this vote may help or do harm."),
     ],
 )
 def test_the_election_in_plain_words_and_as_a_table(verdict, begin, advice):
     election = {"verdict": verdict, "all": ALL, "equal_length": NONE}
-    vote = {"label": "the vote", "mean": None, "by_gap": {}}
+    vote = {"label": "the vote", "mean": None, "pairs": 0, "by_gap": {}}
     shown = knowledge(TOLD | {"election": election, "accuracy": {"vote": vote}})
     assert shown.plain == [
         f"{begin}34 % of the elected candidates say something that the article does not support, "
         "against 45 % of what base writes by itself.",
         advice,
+        "Pairs of candidates that are about equally long and not equally good are too few to say "
+        "more (0).",
     ]
     assert shown.election[1:] == [
         ["all", "300", "34.4 %", "45.0 %", "-10.6 points [-16.0, +5.3]"],
@@ -44,7 +52,7 @@ def test_the_election_in_plain_words_and_as_a_table(verdict, begin, advice):
 def test_how_often_the_vote_is_right_against_chance():
     vote = {
         "label": "the vote", "mean": 0.597, "low": 0.57, "high": 0.62,
-        "by_gap": {"1": 0.5, "2": None}, "elected_unsupported": 0.25,
+        "by_gap": {"1": 0.5, "2": None}, "elected_unsupported": 0.25, "pairs": 20,
     }  # fmt: skip
     shown = knowledge(TOLD | {"accuracy": {"vote": vote}})
     assert shown.plain == [

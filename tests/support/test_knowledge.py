@@ -64,6 +64,14 @@ def test_the_verdict_follows_the_interval():
     assert told["all"]["difference"] == {"mean": 0.0, "low": 0.0, "high": 0.0, "documents": 60}
 
 
+def test_where_nothing_is_unsupported_nothing_is_foretold():
+    clean = made(unsupported=np.zeros((DOCUMENTS, SIZE), int))
+    told = check_votes(clean, own_of(clean, 0), HOW)["election"]
+    assert told["verdict"] == "nothing"
+    assert told["sentence"].startswith("Nothing was found to judge by: 0.0 % of the elected")
+    assert told["sentence"].endswith("Nothing can be said of tuning on this vote.")
+
+
 def test_the_second_sentence_compares_with_likelihood_and_reference():
     found = made()
     good, bad = -found.unsupported.astype(float), found.unsupported.astype(float)
