@@ -10,6 +10,7 @@ import hashlib
 import json
 import os
 import sqlite3
+import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, ClassVar, Self
@@ -18,6 +19,8 @@ from brido.errors import BridoError
 
 # The format of version 0.1, which every later version has read and written.
 _VERSION = 1
+# Systems are evaluated side by side: how long one waits for another's writing.
+WAIT_SECONDS = 120.0
 # SQLite's oldest limit of variables in a statement is 999.
 _CHUNK = 900
 
@@ -53,12 +56,15 @@ class Store:
                     _make_private(self.path)
             # Systems may be evaluated side by side: wait for one another's commits.
             self._connection = sqlite3.connect(
-                self.path or ":memory:", timeout=120, isolation_level=None, check_same_thread=False
+                self.path or ":memory:",
+                timeout=WAIT_SECONDS,
+                isolation_level=None,
+                check_same_thread=False,
             )
             self._prepare()
 
     def _prepare(self) -> None:
-        self._connection.execute("PRAGMA journal_mode=WAL")
+        self._write_ahead()
         # FULL: what was committed outlives a power cut, not only a killed process.
         self._connection.execute("PRAGMA synchronous=FULL")
         version = self._connection.execute("PRAGMA user_version").fetchone()[0]
@@ -70,6 +76,21 @@ class Store:
         if version < _VERSION:
             self._connection.executescript(self.tables)
             self._connection.execute(f"PRAGMA user_version={_VERSION}")
+
+    def _write_ahead(self) -> None:
+        """Switch the file to its write-ahead log, which two that open it at once cannot both do.
+
+        SQLite does not wait here as it does elsewhere.
+        """
+        until = time.monotonic() + WAIT_SECONDS
+        while True:
+            try:
+                self._connection.execute("PRAGMA journal_mode=WAL")
+                return
+            except sqlite3.OperationalError as error:
+                if error.sqlite_errorcode != sqlite3.SQLITE_BUSY or time.monotonic() > until:
+                    raise
+            time.sleep(0.02)
 
     @contextlib.contextmanager
     def _errors(self) -> Iterator[None]:
