@@ -24,7 +24,7 @@ from transformers import (
     T5ForConditionalGeneration,
 )
 
-from benchmarks.qafacteval import timed, vocabulary
+from benchmarks.qafacteval import side_by_side, vocabulary
 from brido.device import choose_device
 from brido.store import ResultStore
 from brido.support.minicheck import MiniCheck
@@ -103,19 +103,16 @@ def measure(checker: MiniCheck, words: int, documents: int, rounds: int) -> dict
         checker.store = ResultStore()
         return [found[0].probability for found in checker.sentences(sources, claims)]
 
-    fast, slow = [], []
-    for _ in range(rounds):
-        seconds, mine = timed(batched, device)
-        fast.append(seconds)
-        seconds, plain = timed(lambda: one_by_one(checker, sources, claims), device)
-        slow.append(seconds)
+    fast, slow, difference = side_by_side(
+        batched, lambda: one_by_one(checker, sources, claims), device, rounds
+    )
     return {
         "words": words,
         "documents": documents,
-        "candidates/s": round(len(claims) / min(fast), 2),
-        "one by one": round(len(claims) / min(slow), 2),
-        "ratio": round(min(slow) / min(fast), 2),
-        "largest difference": max(abs(a - b) for a, b in zip(mine, plain, strict=True)),
+        "candidates/s": round(len(claims) / fast, 2),
+        "one by one": round(len(claims) / slow, 2),
+        "ratio": round(slow / fast, 2),
+        "largest difference": difference,
     }
 
 

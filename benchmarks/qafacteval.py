@@ -190,6 +190,22 @@ def timed(run: Callable[[], list[float]], device: torch.device) -> tuple[float, 
     return clock() - start, result
 
 
+def side_by_side(
+    batched: Callable[[], list[float]],
+    loop: Callable[[], list[float]],
+    device: torch.device,
+    rounds: int,
+) -> tuple[float, float, float]:
+    """Seconds of both ways, alternating, the best of `rounds` each; their largest difference."""
+    fast, slow = [], []
+    for _ in range(rounds):
+        seconds, mine = timed(batched, device)
+        fast.append(seconds)
+        seconds, plain = timed(loop, device)
+        slow.append(seconds)
+    return min(fast), min(slow), max(abs(a - b) for a, b in zip(mine, plain, strict=True))
+
+
 def measure(metric: QAFactEval, profile: str, documents: int, repeats: int) -> dict[str, Any]:
     """Documents a second of both ways, alternating; the best of `repeats` runs each."""
     sources, summaries = workload(PROFILES[profile], documents)
@@ -200,19 +216,15 @@ def measure(metric: QAFactEval, profile: str, documents: int, repeats: int) -> d
         metric.store = ResultStore()
         return [row["lerc"] for row in metric.score(sources, summaries)]
 
-    batched_times, loop_times = [], []
-    for _ in range(repeats):
-        seconds, fast = timed(batched, device)
-        batched_times.append(seconds)
-        seconds, slow = timed(lambda: one_by_one(metric, sources, summaries), device)
-        loop_times.append(seconds)
-    difference = max(abs(a - b) for a, b in zip(fast, slow, strict=True))
+    fast, slow, difference = side_by_side(
+        batched, lambda: one_by_one(metric, sources, summaries), device, repeats
+    )
     return {
         "profile": profile,
         "documents": documents,
-        "batched documents/s": round(documents / min(batched_times), 3),
-        "loop documents/s": round(documents / min(loop_times), 3),
-        "ratio": round(min(loop_times) / min(batched_times), 2),
+        "batched documents/s": round(documents / fast, 3),
+        "loop documents/s": round(documents / slow, 3),
+        "ratio": round(slow / fast, 2),
         "largest difference of a document's LERC": difference,
     }
 

@@ -71,8 +71,12 @@ def read_records(path: Path) -> list[dict[str, Any]]:
 def _text(path: Path, compression: str | None, read: Callable[[Path, TextIO], Rows]) -> Rows:
     """The rows that `read` finds in a text file; what goes wrong below it becomes a BridoError."""
     number = 0
-    where = "is unreadable"
-    with parsing(lambda reason: f"{path} {where}: {reason}"):
+
+    def unreadable(reason: str) -> str:
+        after = f" after row {number}" if number else ""
+        return f"{path} is unreadable{after}: {reason}"
+
+    with parsing(unreadable):
         try:
             with (
                 _opened(path, compression) as stream,
@@ -81,7 +85,6 @@ def _text(path: Path, compression: str | None, read: Callable[[Path, TextIO], Ro
             ):
                 for place, row in read(path, text):
                     number += 1
-                    where = f"is unreadable after row {number}"
                     yield place, row
         except UnicodeDecodeError as error:
             line = _first_undecodable(path, compression)

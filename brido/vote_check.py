@@ -76,15 +76,11 @@ def read_candidates(file: str, alpha: float = 0.0) -> list[dict[str, Any]]:
     if not records:
         raise BridoError(f"{path} has no line: give JSON objects with `candidates`")
     size = len(records[0].get("candidates") or ())
-    problems = [
-        f"line {number}: {problem}"
-        for number, record in enumerate(records, 1)
-        if (problem := _problem(record, size, set(records[0]), alpha))
-    ]
+    found = [_problem(record, size, set(records[0]), alpha) for record in records]
+    problems = [f"line {number}: {problem}" for number, problem in enumerate(found, 1) if problem]
     if problems:
-        said = {problem.partition(": ")[2] for problem in problems}
-        if len(said) == 1 and len(problems) == len(records) > 1:
-            problems = [f"every line: {said.pop()}"]
+        if len(set(found)) == 1 and len(found) > 1:
+            problems = [f"every line: {found[0]}"]
         raise BridoError.from_problems(
             f"{path}: nothing was checked (what lines hold: --help):", problems, limit=20
         )

@@ -19,7 +19,6 @@ from brido.config import load_params
 from brido.consensus import ranking
 from brido.evaluation import Inputs
 from brido.evaluation.registry import find_metric
-from brido.evaluation.world_judge import judge
 from brido.settings import Params
 from brido.tables import CANDIDATES, DECODED, read_metadata, read_rows, write_table
 from brido.voting import Ballots, vote
@@ -170,13 +169,11 @@ class Pipeline:
             sum(not mention["supported"] for mention in detail["mentions"])
             for detail in mentions.details
         )
-        fluency = () if facts is None else _fluency(texts, facts)
+        fluency: tuple[int, ...] = ()
+        if facts is not None:
+            marks = find_metric("world_judge").measure(inputs)
+            fluency = tuple(int(row["fluency"]) for row in marks.rows)
         return Measured(mean_words(texts), means["r1"], means["r2"], tuple(unsupported), fluency)
-
-
-def _fluency(texts: Sequence[str], facts: Sequence[Any]) -> tuple[int, ...]:
-    marks = (judge(text, list(known))[0] for text, known in zip(texts, facts, strict=True))
-    return tuple(int(each["fluency"]) for each in marks)
 
 
 def mean_words(texts: Sequence[str]) -> float:

