@@ -115,8 +115,8 @@ def _say(told: tuple[int, int, int], outputs: Sequence[Path], left_out: Counter[
     names = ", ".join(map(str, outputs)) or "stdout"
     say(f"export: {written:,} pairs of {with_rows:,} documents to {names}")
     if without:
-        say(f"export: {without:,} documents gave no pair: their candidates' scores or texts are "
-            "too equal")  # fmt: skip
+        say(f"export: {without:,} documents gave no pair: too few candidates, or scores or texts "
+            "that are too equal")  # fmt: skip
     for what, times in left_out.items():
         say(f"export: left out: {times:,} {what}")
 

@@ -1,6 +1,7 @@
 """Stage report: numbers with intervals, figures and the page (`--show` prints the table again)."""
 
 import argparse
+from typing import Any
 
 from brido.atomic import write_text
 from brido.base import base_of
@@ -13,7 +14,7 @@ from brido.report.explorer import render_page
 from brido.report.figures import draw_report, read_training
 from brido.report.knowledge import read_votes, votes_text
 from brido.report.mention_finder import find_mentions
-from brido.report.numbers import measure, metrics_of, shown, write_numbers
+from brido.report.numbers import Numbers, measure, metrics_of, shown, write_numbers
 from brido.report.page import compared, make_page, voting_checker
 from brido.report.prompts import asked
 from brido.report.questions import NAME, examine
@@ -46,11 +47,10 @@ def show() -> None:
 
 def report(params: Params) -> None:
     """Write the numbers, metrics/figures, the page and the model card."""
-    wanted = {name: metrics_of(name, params.evaluation.metrics) for name in params.systems}
     tables = {
-        system: {metric: paths.evaluation(metric, system) for metric in metrics}
-        for system, metrics in wanted.items()
-        if metrics
+        system: {name: paths.evaluation(name, system) for name in metrics}
+        for system in params.systems
+        if (metrics := metrics_of(system, params.evaluation.metrics))
     }
     summaries = {name: paths.decoded(name, "test") for name in params.systems}
     say(f"report: {params.report.bootstrap_samples:,} bootstrap samples, {len(tables)} systems")
@@ -64,18 +64,6 @@ def report(params: Params) -> None:
         paths.similarity("validation"),
         {name: paths.decoded(name, "validation") for name in params.systems},
     )
-    scoring = params.scoring
-    sources = write_sources(
-        paths.SOURCES,
-        SourceTables(
-            paths.pool("validation"),
-            paths.pool_counts(),
-            paths.similarity("validation"),
-            {name: paths.candidates(name, "validation") for name in params.generation},
-        ),
-        scoring.alpha,
-        scoring.normalization,
-    )
     say(f"report: mentions of {len(cases):,} validation documents and their candidates")
     found = find_mentions(cases, params)
     rankings = named_rankings(params.scoring.alpha, params.data.labelled)
@@ -83,26 +71,48 @@ def report(params: Params) -> None:
     curves = read_training(paths.METRICS / "training.csv")
     draw_report(paths.METRICS / "figures", numbers, bins, list(rankings), curves)
 
+    votes = read_votes(paths.VOTES)
     two = {name: tables.get(name, {}) for name in compared(params.systems)}
     questioned = {name: (own[NAME], summaries[name]) for name, own in two.items() if NAME in own}
-    examined = examine(numbers.scores, questioned, paths.corpus("test"))
     checked = {name: own[COLUMN[0]] for name, own in two.items() if COLUMN[0] in own}
-    doubted = doubts(numbers.scores, checked, paths.corpus("test"))
-    votes = read_votes(paths.VOTES)
     documents = [case.document for case in cases]
-    prompt = asked("base", paths.checkpoint("base"), params.reading_of("base"), documents)
-    page = make_page(params, numbers, cases, found, bins, examined, votes, sources, doubted, prompt)
-    base_source, corpus_source = (
-        source_of(folder) for folder in (paths.checkpoint("base"), paths.corpus("test").parent)
+    page = make_page(
+        params,
+        numbers,
+        cases,
+        found,
+        bins,
+        examine(numbers.scores, questioned, paths.corpus("test")),
+        votes,
+        sources_table(params),
+        doubts(numbers.scores, checked, paths.corpus("test")),
+        asked("base", paths.checkpoint("base"), params.reading_of("base"), documents),
     )
-    verdict = votes.get("election", {}).get("sentence", "")
-    weights = weights_of(paths.checkpoint("tuned"))
-    card = model_card(params, numbers, base_source, corpus_source, weights, verdict)
-    write_text(CARD, card)
     html, count = render_page(page)
     write_text(PAGE, html)
     if count < (size := len(page.documents)):
         say(f"report: the page shows {count} of {size} documents, to stay under 5 MB")
+    write_card(params, numbers, votes.get("election", {}).get("sentence", ""))
+
+
+def sources_table(params: Params) -> dict[str, dict[str, Any]]:
+    """Where candidates and elections come from, written to metrics/sources.json."""
+    read = SourceTables(
+        paths.pool("validation"),
+        paths.pool_counts(),
+        paths.similarity("validation"),
+        {name: paths.candidates(name, "validation") for name in params.generation},
+    )
+    return write_sources(paths.SOURCES, read, params.scoring.alpha, params.scoring.normalization)
+
+
+def write_card(params: Params, numbers: Numbers, verdict: str) -> None:
+    """The model card of `tuned`, with what the vote check said before."""
+    base, corpus = (
+        source_of(folder) for folder in (paths.checkpoint("base"), paths.corpus("test").parent)
+    )
+    weights = weights_of(paths.checkpoint("tuned"))
+    write_text(CARD, model_card(params, numbers, base, corpus, weights, verdict))
 
 
 if __name__ == "__main__":

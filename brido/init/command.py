@@ -19,7 +19,8 @@ _TEMPLATES = {"decoder_only": "llm", "encoder_decoder": "own", "embedded": "own"
 def write(options: argparse.Namespace) -> None:
     """Look at the files, write params.yaml and say what it will do."""
     files = {split: getattr(options, split) for split in ("train", "validation", "test")}
-    data = look(files, options.document_column, options.summary_column)
+    names = {key: getattr(options, f"{key}_column") for key in ("id", "document", "summary")}
+    data = look(files, names)
     model = find_model(options.model)
     sizes = measure(data, model)
     template = Path("presets", f"{_TEMPLATES[model.form]}.yaml").read_text(encoding="utf-8")

@@ -1,7 +1,8 @@
 """What a user's files hold, found with the code that the pipeline reads them with."""
 
 import math
-from collections.abc import Sequence
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -50,12 +51,15 @@ class Data:
     summaries: list[str]
 
 
-def look(
-    files: dict[str, Sequence[str]], document: str | None = None, summary: str | None = None
-) -> Data:
+# Keys that messages call what the command line calls them.
+_OPTIONS = re.compile(r"data\.files\.(train|validation|test|(?:id|document|summary)_column)\b")
+
+
+def look(files: dict[str, Sequence[str]], names: Mapping[str, str | None]) -> Data:
     """Read the files of `split -> paths or globs`; train must be there.
 
-    document, summary: names of columns, None: the usual ones; summary "none": no references.
+    names: columns of `id`, `document` and `summary`, None: the usual ones; summary "none": no
+    references.
 
     Raises:
         BridoError: no such file, an unreadable or empty one, no column for documents or summaries,
@@ -64,7 +68,8 @@ def look(
     columns, rows = _columns(FilesSettings(train=list(files["train"])))
     given = {split: _paths(files[split]) for split in SPLITS if files.get(split)}
     settings: dict[str, Any] = dict.fromkeys(SPLITS) | given
-    text = _choose(columns, document, DOCUMENTS, "document")
+    text = _choose(columns, names["document"], DOCUMENTS, "document")
+    summary = names["summary"]
     settings |= {
         "document_column": text,
         "summary_column": _choose([c for c in columns if c != text], summary, SUMMARIES, "summary"),
@@ -75,7 +80,12 @@ def look(
     # Of few documents a larger share, so that there is something to measure on.
     share = next(part for most, part in _SHARES if rows <= most)
     settings |= {"validation_fraction": share, "test_fraction": share}
-    source = FilesSource(FilesSettings(**settings))
+    settings |= {"id_column": names["id"]} if names["id"] else {}
+    try:
+        source = FilesSource(FilesSettings(**settings))
+    except BridoError as error:
+        text = str(error).replace("the files of data.files", "the files")
+        raise BridoError(_OPTIONS.sub(_option, text)) from None
     found, bad, worst, wrong = {}, [], 0.0, 0
     texts: list[str] = []
     summaries: list[str] = []
@@ -98,6 +108,10 @@ def look(
     return Data(settings, found, bad, worst, texts, summaries)
 
 
+def _option(key: re.Match[str]) -> str:
+    return f"--{key[1].replace('_', '-')}"
+
+
 def _paths(given: Sequence[str]) -> str | list[str]:
     return given[0] if len(given) == 1 else list(given)
 
@@ -109,7 +123,7 @@ def _columns(settings: FilesSettings) -> tuple[list[str], int]:
     problems: list[str] = []
     paths = source._find("train", problems)
     if problems:
-        raise BridoError(problems[0].replace("data.files.train", "--train"))
+        raise BridoError(_OPTIONS.sub(_option, problems[0]))
     columns: list[str] = []
     count = 0
     for path in paths:

@@ -193,7 +193,7 @@ def _metrics(numbers: Numbers) -> list[str]:
 def _cell(item: Estimate | None, metric: str, name: str, signed: bool = False) -> str:
     if item is None:
         return "-"
-    star = "*" if signed and excludes_zero(item) else ""
+    star = "*" if signed and excludes_zero(item, metric, name) else ""
     mean = display(metric, name).text(item.mean, signed)
     return f"{mean}{star} [{interval(item, metric, name, signed)}]"
 

@@ -107,7 +107,8 @@ def training_figure(
     steps = curves.get(axis_name, [])
     left_out = _NO_CURVES | {axis_name}
     shown = [key for key in curves if key not in left_out and np.isfinite(curves[key]).any()]
-    with panels(folder, name, len(shown), height=2.3) as (_, axes):
+    with panels(folder, name, len(shown), height=2.3) as (figure, axes):
+        figure.suptitle("The tuning, on documents for training and for validation")
         for key, axis in zip(shown, axes, strict=True):
             values = np.array(curves[key])
             there = np.isfinite(values)

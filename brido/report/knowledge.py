@@ -4,6 +4,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from textwrap import fill
 from typing import Any
 
 from brido.bootstrap import FEWEST
@@ -139,7 +140,8 @@ def votes_text(told: Mapping[str, Any]) -> str:
     rows = [["first of two equally long", "", "", "elected unsupported"]]
     for bar in bars(told):
         rows.append([bar.label, *bar.told.split(" ", 1), bar.elected])
-    return "\n".join(["What the vote knows", *aligned(rows), note(told), *sentences(told)])
+    said = (fill(sentence, 100) for sentence in [note(told), *sentences(told)])
+    return "\n".join(["What the vote knows", *aligned(rows), *said])
 
 
 def bars(told: Mapping[str, Any]) -> list[Bar]:

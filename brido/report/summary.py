@@ -85,7 +85,7 @@ def _two_lines(
 
 def _mean(item: Estimate, metric: str, submetric: str, signed: bool) -> str:
     text = display(metric, submetric).text(item.mean, signed)
-    return text + ("*" if signed and excludes_zero(item) else "")
+    return text + ("*" if signed and excludes_zero(item, metric, submetric) else "")
 
 
 def interval(item: Estimate, metric: str, submetric: str, signed: bool = False) -> str:
@@ -93,9 +93,10 @@ def interval(item: Estimate, metric: str, submetric: str, signed: bool = False) 
     return "…".join(display(metric, submetric).ends(item.low, item.high, signed))
 
 
-def excludes_zero(item: Estimate) -> bool:
-    """Whether the whole interval lies on one side of zero."""
-    return item.low > 0 or item.high < 0
+def excludes_zero(item: Estimate, metric: str, submetric: str) -> bool:
+    """Whether the whole interval, as it is printed, lies on one side of zero."""
+    low, high = map(float, display(metric, submetric).ends(item.low, item.high))
+    return low > 0 or high < 0
 
 
 def length_warning(lengths: Mapping[str, Estimate], name: str, limit: float) -> str | None:

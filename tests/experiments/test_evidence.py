@@ -26,7 +26,10 @@ def test_the_plan_has_every_setting_under_every_seed():
         assert {used[key] for key in plan.SEEDS if key in used} == {one.seed}
         assert one.systems.keys() >= {"tuned", "brio"}
         assert {"greedy", "beams"} == one.decodings.keys()
-    (zero_shot,) = (one for one in found if one.name == "zero-shot-stock-phrases-seed-0")
+    growth = plan.read_chains(plan.PLAN.with_name("growth.yaml"))
+    assert [one.seed for one in growth] == [0, 1, 2]
+    assert all(picture.POINT.fullmatch(name) for one in growth for name in one.systems)
+    (zero_shot,) = (one for one in found if one.name == "zero-shot-seed-0")
     assert zero_shot.params["checkpoints"]["base"]["fine_tuning"] is None
 
 
@@ -34,7 +37,7 @@ def test_a_plan_that_names_no_system_is_refused(tmp_path, monkeypatch):
     monkeypatch.chdir(ROOT)
     text = plan.PLAN.read_text().replace("[tuned, brio]", "[tuned, bria]")
     (tmp_path / "plan.yaml").write_text(text)
-    with pytest.raises(BridoError, match="zero-shot, stock phrases: no system bria"):
+    with pytest.raises(BridoError, match="no stock phrases: no system bria"):
         plan.read_chains(tmp_path / "plan.yaml")
 
 

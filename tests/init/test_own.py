@@ -186,6 +186,26 @@ def test_what_is_wrong_is_one_sentence_and_nothing_is_written(checkout, options,
     assert (checkout / "params.yaml").read_text() == before
 
 
+def test_what_is_wrong_with_several_files_is_told_by_the_names_of_the_options(checkout) -> None:
+    write_jsonl(checkout / "a.jsonl", abstracts(60))
+    write_csv(checkout / "d.csv", dialogues(20))
+    with pytest.raises(BridoError) as error:
+        own("--train", "a.jsonl", "--validation", "d.csv", "--test", "no.csv", *SCI)
+    said = str(error.value)
+    assert "--test: no file matches no.csv" in said
+    assert "data.files" not in said
+    with pytest.raises(BridoError, match="--document-column: d.csv has no column 'abstract'"):
+        own("--train", "a.jsonl", "--validation", "d.csv", *SCI)
+
+
+def test_a_column_with_another_name_holds_the_ids(checkout) -> None:
+    write_jsonl(checkout / "a.jsonl", abstracts(60))
+    own("--train", "a.jsonl", *SCI, "--id-column", "paper_id")
+    assert load_params().data.files.id_column == "paper_id"
+    with pytest.raises(BridoError, match="--id-column: a.jsonl has no column 'number', only"):
+        own("--train", "a.jsonl", *SCI, "--id-column", "number")
+
+
 def test_outside_of_a_checkout_it_says_so(checkout) -> None:
     shutil.rmtree(checkout / "stages")
     with pytest.raises(BridoError, match="is no checkout of BRIDO: clone its repository"):
@@ -194,7 +214,8 @@ def test_outside_of_a_checkout_it_says_so(checkout) -> None:
 
 def test_durations_grow_with_documents_and_weights(checkout) -> None:
     write_jsonl(checkout / "a.jsonl", abstracts(60))
-    data = command.look({"train": ["a.jsonl"]}, "abstract", "tldr")
+    names = {"id": None, "document": "abstract", "summary": "tldr"}
+    data = command.look({"train": ["a.jsonl"]}, names)
     small = model.find_model("embedded")
     found = sizes.measure(data, small)
     base = sizes.seconds(found, small, 10, 10, data)

@@ -100,7 +100,7 @@ def _difference_cell(estimates: Estimates, column: ColumnKey) -> Cell:
         return Cell("–")
     shown = display(*column)
     tone = ""
-    if excludes_zero(item) and shown.better != "neither":
+    if excludes_zero(item, *column) and shown.better != "neither":
         tone = "better" if (item.mean > 0) == (shown.better == "higher") else "worse"
     spread = " to ".join(shown.ends(item.low, item.high, signed=True))
     return Cell(_minus(shown.text(item.mean, True)), _minus(spread), tone)
