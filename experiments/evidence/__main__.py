@@ -49,6 +49,9 @@ def run_chain(chain: Chain, plan: Path, table: Path) -> None:
     name = f"{chain.name}-{settings_of(chain)}"
     folder = WORK / name
     folder.mkdir(parents=True, exist_ok=True)
+    # A chain runs in a folder of its own; files of one's own are named from here.
+    if (own := Path("my")).is_dir() and not (folder / own).exists():
+        (folder / own).symlink_to(own.resolve())
     before = read_rows(table) if table.is_file() else []
     mine = [row for row in before if row.params == settings_of(chain)]
     mine = [row for row in mine if (row.setting, row.seed) == (chain.setting, chain.seed)]
