@@ -7,12 +7,14 @@ Every row is written when it is measured, and what a row has is not done again.
 
 import argparse
 import contextlib
+import json
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from itertools import product
 from pathlib import Path
 
+from brido.atomic import write_text
 from brido.errors import BridoError, run_command
 from brido.work.shards import fingerprint
 from experiments.evidence.plan import PLAN, Chain, System, read_chains
@@ -59,7 +61,9 @@ class Measuring:
         """
         if self.has(*named):
             return
-        self._add(named, penalty, self.run.measured(named[-1], texts()))
+        found = texts()
+        write_text(texts_of(named), json.dumps(found, ensure_ascii=False, indent=0))
+        self._add(named, penalty, self.run.measured(named[-1], found))
 
     def _add(self, named: tuple[str, str, str], penalty: float | None, found: Measured) -> None:
         digits = "".join(str(min(count, 9)) for count in found.unsupported)
@@ -114,6 +118,14 @@ class Measuring:
         rows = list(product([name], self.chain.decodings, MEASURED))
         rows += at_length(name) if system.at_base_length else []
         return all(self.has(*row) for row in rows)
+
+
+def texts_of(named: tuple[str, str, str]) -> Path:
+    """Where the summaries stay that a row was measured on, a JSON list in the corpus' order.
+
+    named: system, decoding and split.
+    """
+    return Path("texts") / f"{'-'.join(part for part in named if part)}.json".replace(" ", "-")
 
 
 def at_length(name: str) -> list[tuple[str, str, str]]:

@@ -1,5 +1,6 @@
 """The evidence on a real model: its plan, tables and picture, and a small one that goes on."""
 
+import json
 import shutil
 from pathlib import Path
 
@@ -9,7 +10,7 @@ from ruamel.yaml import YAML
 
 from brido.config import read_yaml
 from brido.errors import BridoError
-from experiments.evidence import chain, picture, plan, records, table
+from experiments.evidence import chain, picture, plan, reading, records, table
 from experiments.evidence.records import Row
 from experiments.grids import changed
 from experiments.preset import flatten
@@ -113,6 +114,25 @@ def test_the_picture_is_the_same_twice(rows, tmp_path):
     assert picture.draw(tmp_path, "none", [one for one in rows if one.system == "base"]) is None
 
 
+def test_a_blind_reading_is_counted_by_its_key(tmp_path):
+    folder = tmp_path / "reading"
+    folder.mkdir()
+    key = {1: ["base", "tuned"], 2: ["tuned", "base"], 3: ["tuned", "base"], 4: ["base", "tuned"]}
+    (folder / "key.json").write_text(json.dumps(key))
+    marks = [(1, 2, 0), (2, 0, 1), (3, 0, 0), (4, 1, 1)]
+    text = "".join(f'{{"number": {n}, "a": {a}, "b": {b}}}\n' for n, a, b in marks)
+    (folder / "marks.jsonl").write_text(text)
+    said = reading.count(folder).splitlines()
+    assert said[1].startswith("base: 75.0 % [")
+    assert said[1].endswith("; 1.00 statements a summary")
+    assert said[2].startswith("tuned: 25.0 % [")
+    assert said[3].startswith("tuned - base: -50.0 [")
+    for wrong in (text.replace('"number": 4', '"number": 3'), text.replace('"a": 2', '"a": "2"')):
+        (folder / "marks.jsonl").write_text(wrong)
+        with pytest.raises(BridoError, match="must"):
+            reading.count(folder)
+
+
 SMALL_PLAN = """
 params: params.yaml
 seeds: [3]
@@ -149,6 +169,17 @@ def test_a_small_one_is_measured_once_and_goes_on_where_rows_are_missing(tmp_pat
     assert systems == {
         "reference", "base", "elected", "elected by the reference", "tuned", "3 candidates",
     }  # fmt: skip
+
+    # What was written is kept, to be read by somebody who does not know whose it is.
+    (made_in,) = (folder / ".brido/evidence").iterdir()
+    run(folder, "python", "-m", "experiments.evidence.reading", "sheet", str(made_in))
+    sheet = [json.loads(line) for line in (made_in / "reading/sheet.jsonl").open()]
+    key = json.loads((made_in / "reading/key.json").read_text())
+    assert len(sheet) == len(key) == 40
+    assert {order[0] for order in key.values()} == {"base", "tuned"}
+    for name in ("base", "tuned"):
+        kept = json.loads((made_in / f"texts/{name}-beams-test.json").read_text())
+        assert [row["ab"[key[str(row["number"])].index(name)]] for row in sheet] == kept
 
     # Another machine has the table alone: nothing is made again.
     shutil.rmtree(folder / ".brido/evidence")

@@ -1,0 +1,108 @@
+"""Two systems' summaries read side by side by a person who does not know which is whose.
+
+    python -m experiments.evidence.reading sheet CHAIN --decoding beams
+    python -m experiments.evidence.reading count CHAIN
+
+CHAIN is a chain's folder in .brido/evidence. `sheet` writes CHAIN/reading/sheet.jsonl, a test
+document a line with the summaries `a` and `b` of base and tuned in an order that is drawn for each,
+and the order in key.json, which the reader leaves alone. The reader writes marks.jsonl beside them,
+`{"number": 1, "a": 2, "b": 0}`: how many statements of each the document does not support. `count`
+puts both together.
+"""
+
+import argparse
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from brido.atomic import write_text
+from brido.errors import BridoError, run_command
+from brido.readers import read_records
+from brido.tables import CORPUS, read_rows
+from experiments.evidence.chain import texts_of
+from experiments.study.table import interval, points
+
+SYSTEMS = ("base", "tuned")
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Write the sheet, or count the marks."""
+    parser = argparse.ArgumentParser(
+        prog="python -m experiments.evidence.reading",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("what", choices=("sheet", "count"))
+    parser.add_argument("chain", type=Path)
+    parser.add_argument("--decoding", default="beams")
+    parser.add_argument("--documents", type=int, default=100)
+    parser.add_argument("--seed", type=int, default=0)
+    options = parser.parse_args(arguments)
+    if options.what == "sheet":
+        write_sheet(options.chain, options.decoding, options.documents, options.seed)
+    else:
+        print(count(options.chain / "reading"))
+
+
+def write_sheet(chain: Path, decoding: str, documents: int, seed: int) -> None:
+    """Write sheet.jsonl and key.json of the first so many test documents."""
+    corpus = read_rows(chain / "data/corpus/test.parquet", CORPUS, "download")[:documents]
+    written = [
+        json.loads((chain / texts_of((name, decoding, "test"))).read_text(encoding="utf-8"))
+        for name in SYSTEMS
+    ]
+    turned = np.random.default_rng(seed).random(len(corpus)) < 0.5
+    lines, key = [], {}
+    for number, (row, turn) in enumerate(zip(corpus, turned, strict=True), 1):
+        order = SYSTEMS[::-1] if turn else SYSTEMS
+        both = {name: texts[number - 1] for name, texts in zip(SYSTEMS, written, strict=True)}
+        shown = {"a": both[order[0]], "b": both[order[1]]}
+        line = {"number": number, "document": row["document"], **shown}
+        lines.append(json.dumps(line, ensure_ascii=False))
+        key[number] = order
+    write_text(chain / "reading/sheet.jsonl", "\n".join(lines) + "\n")
+    write_text(chain / "reading/key.json", json.dumps(key))
+
+
+def count(folder: Path) -> str:
+    """What the marks of a reading say: each system's summaries with something unsupported, their
+    difference in points, and statements a summary, with 95 % bootstrap intervals over documents.
+
+    Raises:
+        BridoError: a mark is missing, stands twice or is no number of statements.
+    """
+    key = json.loads((folder / "key.json").read_text(encoding="utf-8"))
+    marks = read_records(folder / "marks.jsonl")
+    found = {str(row.get("number")): row for row in marks}
+    if found.keys() != key.keys() or len(marks) != len(key):
+        raise BridoError(f"{folder}/marks.jsonl must mark each of the {len(key)} documents once")
+    wrong = [number for number, row in found.items() if not _is_marked(row)]
+    if wrong:
+        raise BridoError(f"{folder}/marks.jsonl: `a` and `b` must be counts: {', '.join(wrong)}")
+    counts = {
+        name: np.array(
+            [found[number]["ab"[order.index(name)]] for number, order in key.items()], float
+        )
+        for name in SYSTEMS
+    }
+    flags = {name: (one > 0).astype(float) for name, one in counts.items()}
+    lines = [f"{len(key)} documents, one reader, blind to the system"]
+    for name in SYSTEMS:
+        mean, low, high = (100 * value for value in interval([flags[name]]))
+        lines.append(
+            f"{name}: {mean:.1f} % [{low:.1f}, {high:.1f}] of the summaries say something "
+            f"unsupported; {counts[name].mean():.2f} statements a summary"
+        )
+    base, tuned = (flags[name] for name in SYSTEMS)
+    lines.append(f"tuned - base: {points([tuned - base])} points")
+    return "\n".join(lines)
+
+
+def _is_marked(row: dict) -> bool:
+    return all(type(row.get(side)) is int and row[side] >= 0 for side in "ab")
+
+
+if __name__ == "__main__":
+    run_command(main)
