@@ -108,7 +108,7 @@ def training_figure(
     left_out = _NO_CURVES | {axis_name}
     shown = [key for key in curves if key not in left_out and np.isfinite(curves[key]).any()]
     with panels(folder, name, len(shown), height=2.3) as (figure, axes):
-        figure.suptitle("The tuning, on documents for training and for validation")
+        figure.suptitle("Training, update by update")
         for key, axis in zip(shown, axes, strict=True):
             values = np.array(curves[key])
             there = np.isfinite(values)
