@@ -1,6 +1,7 @@
 """The evidence's tables in Markdown, with 95 % bootstrap intervals over seeds and documents."""
 
 from collections.abc import Sequence
+from itertools import product
 
 import numpy as np
 from numpy.typing import NDArray
@@ -72,24 +73,25 @@ def _main_table(rows: Sequence[Row], setting: str) -> str:
 
 
 def foretold_table(rows: Sequence[Row]) -> str:
-    """A row a chain: what electing foretold on validation documents, and what tuning then did."""
+    """A row a chain and a way to decode: what electing foretold on validation documents, and what
+    tuning then did."""
     lines = [
-        "| setting | seed | elected - base, validation | foretold | tuned - base, test | seen "
-        "| right |",
-        "|---" * 7 + "|",
+        "| setting | seed | decoded | elected - base, validation | foretold | tuned - base, test "
+        "| seen | right |",
+        "|---" * 8 + "|",
     ]
     places = dict.fromkeys((row.setting, row.seed) for row in rows)
-    for setting, seed in places:
+    for (setting, seed), decoding in product(places, (GREEDY, BEAMS)):
         own = [row for row in rows if (row.setting, row.seed) == (setting, seed)]
         base, elected = (
-            _chosen(own, *named, "validation") for named in (("base", GREEDY), ("elected", ""))
+            _chosen(own, *named, "validation") for named in (("base", decoding), ("elected", ""))
         )
-        after, tuned = (_chosen(own, name, GREEDY) for name in ("base", "tuned"))
+        after, tuned = (_chosen(own, name, decoding) for name in ("base", "tuned"))
         if not tuned:
             continue
         foretold, seen = _sign(elected, base), _sign(tuned, after)
         right = "" if "open" in (foretold, seen) else "yes" if foretold == seen else "no"
-        cells = [setting, f"{seed}", difference(elected, base), foretold]
+        cells = [setting, f"{seed}", decoding, difference(elected, base), foretold]
         lines.append(f"| {' | '.join([*cells, difference(tuned, after), seen, right])} |")
     return "\n".join(lines)
 

@@ -25,7 +25,7 @@ def test_the_plan_has_every_setting_under_every_seed():
     for one in found:
         used = flatten(one.params)
         assert {used[key] for key in plan.SEEDS if key in used} == {one.seed}
-        assert one.systems.keys() >= {"tuned", "brio"}
+        assert "tuned" in one.systems
         assert {"greedy", "beams"} == one.decodings.keys()
     growth = plan.read_chains(plan.PLAN.with_name("growth.yaml"))
     assert [one.seed for one in growth] == [0, 1, 2]
