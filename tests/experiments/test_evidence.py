@@ -86,6 +86,13 @@ def test_tables_say_what_the_rows_hold(rows):
     assert found[table.LABELS["elected"], ""][3].startswith("-50.0 [")
 
 
+def test_the_docs_show_the_tables_of_the_committed_rows():
+    rows = records.read_rows(ROOT / "metrics/evidence/plan.csv")
+    docs = (ROOT / "docs/results.md").read_text(encoding="utf-8")
+    for text in [*table.main_tables(rows), table.foretold_table(rows)]:
+        assert text in docs
+
+
 def test_what_electing_foretells_is_compared_with_what_tuning_did():
     many = {"validation": ("1" * 40, "0" * 40), "test": ("1" * 40, "0" * 40)}
     for better in (True, False):
