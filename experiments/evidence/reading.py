@@ -14,11 +14,12 @@ import argparse
 import json
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from brido.atomic import write_text
-from brido.errors import BridoError, run_command
+from brido.errors import BridoError, parsing, run_command
 from brido.readers import read_records
 from brido.tables import CORPUS, read_rows
 from experiments.evidence.chain import texts_of
@@ -49,10 +50,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 def write_sheet(chain: Path, decoding: str, documents: int, seed: int) -> None:
     """Write sheet.jsonl and key.json of the first so many test documents."""
     corpus = read_rows(chain / "data/corpus/test.parquet", CORPUS, "download")[:documents]
-    written = [
-        json.loads((chain / texts_of((name, decoding, "test"))).read_text(encoding="utf-8"))
-        for name in SYSTEMS
-    ]
+    written = [_read(chain / texts_of((name, decoding, "test"))) for name in SYSTEMS]
     turned = np.random.default_rng(seed).random(len(corpus)) < 0.5
     lines, key = [], {}
     for number, (row, turn) in enumerate(zip(corpus, turned, strict=True), 1):
@@ -73,7 +71,7 @@ def count(folder: Path) -> str:
     Raises:
         BridoError: a mark is missing, stands twice or is no number of statements.
     """
-    key = json.loads((folder / "key.json").read_text(encoding="utf-8"))
+    key = _read(folder / "key.json")
     marks = read_records(folder / "marks.jsonl")
     found = {str(row.get("number")): row for row in marks}
     if found.keys() != key.keys() or len(marks) != len(key):
@@ -98,6 +96,11 @@ def count(folder: Path) -> str:
     base, tuned = (flags[name] for name in SYSTEMS)
     lines.append(f"tuned - base: {points([tuned - base])} points")
     return "\n".join(lines)
+
+
+def _read(path: Path) -> Any:
+    with parsing(lambda reason: f"{path}: {reason}; CHAIN is the folder of a chain that was run"):
+        return json.loads(path.read_text(encoding="utf-8"))
 
 
 def _is_marked(row: dict) -> bool:

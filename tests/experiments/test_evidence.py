@@ -138,6 +138,8 @@ def test_a_blind_reading_is_counted_by_its_key(tmp_path):
         (folder / "marks.jsonl").write_text(wrong)
         with pytest.raises(BridoError, match="must"):
             reading.count(folder)
+    with pytest.raises(BridoError, match="CHAIN is the folder of a chain that was run"):
+        reading.count(tmp_path)
 
 
 SMALL_PLAN = """
