@@ -165,8 +165,8 @@ def test_signatures_intervals_and_the_last_lines(finished):
     assert any(line.startswith("warning: Summaries of tuned are") for line in lines)
     assert "report/index.html" in lines[-1]
     votes = json.loads((folder / "metrics/votes.json").read_text())
-    assert votes["election"]["sentence"] in lines
-    assert votes["knows"]["sentence"] in lines
+    for part in ("election", "knows"):
+        assert votes[part]["sentence"] in " ".join(printed.split())
 
 
 def test_page_holds_a_seeded_sample_with_exact_marks(finished):
