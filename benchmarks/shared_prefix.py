@@ -51,7 +51,8 @@ def build_model(name: str, device: str) -> LlamaForCausalLM:
         tie_word_embeddings=True,
     )
     dtype = torch.bfloat16 if device == "cuda" else torch.float32
-    return LlamaForCausalLM(config).to(device, dtype).train()
+    with torch.device(device):
+        return LlamaForCausalLM(config).to(dtype).train()
 
 
 def steps(model: LlamaForCausalLM, prompt: int, candidates: int, tokens: int) -> dict[str, Step]:
@@ -108,10 +109,10 @@ def measure_memory(name: str, device: str, side: str) -> float:
     return status_mib("VmHWM") - before
 
 
-def memory_in_new_process(name: str, device: str, side: str) -> float:
-    """`measure_memory` in a process of its own."""
+def memory_in_new_process(name: str, side: str) -> float:
+    """`measure_memory` on a processor, in a process of its own."""
     command = [sys.executable, "-m", "benchmarks.shared_prefix", "--shape", name]
-    command += ["--device", device, "--memory", side]
+    command += ["--memory", side]
     output = subprocess.run(command, check=True, capture_output=True, text=True).stdout
     return json.loads(output.splitlines()[-1])
 
@@ -131,7 +132,10 @@ def main() -> None:
         print(measure_memory(name, device, arguments.memory))
         return
     times = measure_time(name, device, arguments.rounds)
-    memory = {side: memory_in_new_process(name, device, side) for side in SIDES}
+    if device == "cuda":
+        memory = {side: measure_memory(name, device, side) for side in SIDES}
+    else:
+        memory = {side: memory_in_new_process(name, side) for side in SIDES}
     print("| shape | prompt/N/summary | repeated, s | packed, s | ratio | MiB | share | value |")
     print("|---|---|---|---|---|---|---|---|")
     print(

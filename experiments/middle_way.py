@@ -1,6 +1,7 @@
 """The middle way to the paper: 1,000 documents at one alpha, and what that takes of a GPU."""
 
 import shlex
+from collections.abc import Mapping
 
 from ruamel.yaml import YAML
 
@@ -23,12 +24,6 @@ CHANGES = (
     "decoded_systems=[base,tuned]",
     "~checkpoints.brio",
 )
-# Nobody measured a GPU here: PEGASUS-large's weights that a token passes (16 layers, d_model 1,024,
-# vocabulary 96,103), two operations each, against useful operations a second.
-GPU = "NVIDIA A100 (312 TFLOP/s in bfloat16)"
-TRAINING_RATE = 0.3 * 312e12
-WRITING_RATE = 0.05 * 312e12  # token by token a GPU waits for its memory
-_ENCODER, _DECODER = 201e6, 367e6
 
 
 def settings() -> Params:
@@ -47,42 +42,34 @@ def settings() -> Params:
     return check_params(raw)
 
 
-def minutes(params: Params) -> dict[str, float]:
-    """Minutes of each stage on GPU, every text as long as it may be."""
-    training, documents = params.training, params.data.max_documents
-    updates = training.epochs * documents // training.batch_size
+def documents(params: Params) -> dict[str, int]:
+    """How many documents go through each stage of a large model."""
+    training, count = params.training, params.data.max_documents
+    updates = training.epochs * count // training.batch_size
     checks = updates // training.validation.every * training.validation.documents
-    work = {
-        "generate": documents + params.documents.validation,
-        "train": training.epochs * documents,
-        "decode": 2 * len(params.decoded_systems) * documents + checks,
-    }
-    each = seconds_a_document(params)
-    return {stage: count * each[stage] / 60 for stage, count in work.items()}
-
-
-def seconds_a_document(params: Params) -> dict[str, float]:
-    """Seconds of GPU that a document takes in each stage, every text as long as it may be.
-
-    BART-large (12 layers, 50,265 entries) takes less than the weights that are counted here.
-    """
-    source, training = params.generation["base"], params.training
-    read = 2 * _ENCODER * params.reading_of("base").max_source_tokens
-    written = 2 * _DECODER * source.max_length * source.num_beams
-    decoded = 2 * _DECODER * params.decoding.max_length * params.decoding.num_beams
-    scored = 2 * _DECODER * training.max_candidate_tokens * (source.num_candidates + 1)
     return {
-        "generate": (read + written) / WRITING_RATE,
-        "train": 3 * (read + scored) / TRAINING_RATE,
-        "decode": (read + decoded) / WRITING_RATE,
+        "generate": count + params.documents.validation,
+        "train": training.epochs * count,
+        "decode": 2 * len(params.decoded_systems) * count + checks,
     }
 
 
-def first_screen() -> list[str]:
-    """What is reproduced here and what is not, then the middle way."""
+def first_screen(device: str | None, rates: Mapping[str, float | None]) -> list[str]:
+    """What is reproduced here and what is not, then the middle way.
+
+    rates: documents a second of each stage on `device`, None where nobody measured it.
+    """
     options = " ".join(f"-S {shlex.quote(change)}" for change in CHANGES)
-    taken = minutes(settings())
+    taken = {
+        stage: count / rate / 60
+        for stage, count in documents(settings()).items()
+        if (rate := rates.get(stage))
+    }
     listed = ", ".join(f"{stage} {value:.0f}" for stage, value in taken.items())
+    cost = [
+        f"#   {sum(taken.values()):.0f} minutes of computing on one {device}",
+        f"#   ({listed}; measured, every text as long as it may be), and 3 GB to fetch.",
+    ]
     return [
         "# Reproduced here: the method, rule by rule (docs/method.md), and what it does in the",
         "# embedded world (docs/results.md). Not reproduced: the paper's Tables 1-4. Its weights",
@@ -91,10 +78,9 @@ def first_screen() -> list[str]:
         f"# The middle way, before any grid: {NAME}, 1,000 documents of each split, one alpha",
         f"make preset NAME={NAME}",
         f"dvc exp run -n middle {options}",
-        f"#   {sum(taken.values()):.0f} minutes of computing on one {GPU}:",
-        f"#   {listed}. Reckoned from operations, at 30 % of that when training and 5 % when",
-        "#   writing, not measured: up to ten times as long, and 3 GB to fetch. It shows a",
-        "#   direction, not the table: 125 updates of the paper's 25,505, hence another schedule.",
+        *(cost if len(taken) == len(rates) else ["#   not measured on this device"]),
+        "#   It shows a direction, not the table: 125 updates of the paper's 25,505, hence",
+        "#   another schedule.",
         "",
         "# The whole grids",
         "",

@@ -12,7 +12,7 @@ from typing import Any
 from brido.config import load_params, read_yaml
 from brido.errors import run_command
 from brido.settings import Params
-from experiments.middle_way import GPU, first_screen, seconds_a_document
+from experiments.middle_way import NAME, first_screen
 from experiments.preset import PRESETS
 
 THROUGHPUT = Path("benchmarks/throughput.yaml")
@@ -84,7 +84,7 @@ def hours_of(work: Work, rates: dict[str, float | None]) -> dict[str, float | No
 
 def report(throughput: dict[str, Any]) -> str:
     """The first screen, then commands and costs of both data sets, as text."""
-    parts = [_device(throughput), *first_screen()]
+    parts = [_device(throughput), *first_screen(throughput["device"], throughput[NAME])]
     for name in DATASETS:
         params = load_params(PRESETS / f"{name}.yaml")
         work = work_of(name, params)
@@ -100,9 +100,6 @@ def report(throughput: dict[str, Any]) -> str:
         measured = [value for value in hours.values() if value is not None]
         if len(measured) == len(hours):
             parts.append(f"#   together {sum(measured):,.1f} hours on this device")
-        each = seconds_a_document(params)
-        reckoned = sum(getattr(work, stage) * each[stage] for stage in each) / 3600
-        parts.append(f"#   reckoned, not measured: {reckoned:,.0f} hours on one {GPU}")
         parts.append("")
     parts += [
         "# Every text is as long as the preset allows, so these hours are upper bounds.",

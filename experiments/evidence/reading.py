@@ -5,7 +5,8 @@
 
 CHAIN is a chain's folder in .brido/evidence. `sheet` writes CHAIN/reading/sheet.jsonl, a test
 document a line with the summaries `a` and `b` of base and tuned in an order that is drawn for each,
-and the order in key.json, which the reader leaves alone. The reader writes marks.jsonl beside them,
+and the order in key.json, which the reader leaves alone. With --equal-length tuned's are those that it
+wrote with beams at base's length. The reader writes marks.jsonl beside them,
 `{"number": 1, "a": 2, "b": 0}`: how many statements of each the document does not support. `count`
 puts both together.
 """
@@ -22,7 +23,7 @@ from brido.atomic import write_text
 from brido.errors import BridoError, parsing, run_command
 from brido.readers import read_records
 from brido.tables import CORPUS, read_rows
-from experiments.evidence.chain import texts_of
+from experiments.evidence.chain import BEAMS, at_length, texts_of
 from experiments.study.table import interval, points
 
 SYSTEMS = ("base", "tuned")
@@ -38,19 +39,27 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("what", choices=("sheet", "count"))
     parser.add_argument("chain", type=Path)
     parser.add_argument("--decoding", default="beams")
+    parser.add_argument("--equal-length", action="store_true")
     parser.add_argument("--documents", type=int, default=100)
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args(arguments)
     if options.what == "sheet":
-        write_sheet(options.chain, options.decoding, options.documents, options.seed)
+        ways = [options.decoding] * 2
+        if options.equal_length:
+            ways = [BEAMS, at_length("tuned")[0][1]]
+        write_sheet(options.chain, ways, options.documents, options.seed)
     else:
         print(count(options.chain / "reading"))
 
 
-def write_sheet(chain: Path, decoding: str, documents: int, seed: int) -> None:
-    """Write sheet.jsonl and key.json of the first so many test documents."""
+def write_sheet(chain: Path, decodings: Sequence[str], documents: int, seed: int) -> None:
+    """Write sheet.jsonl and key.json of the first so many test documents.
+
+    decodings: how base and tuned were decoded, as rows.csv calls it.
+    """
     corpus = read_rows(chain / "data/corpus/test.parquet", CORPUS, "download")[:documents]
-    written = [_read(chain / texts_of((name, decoding, "test"))) for name in SYSTEMS]
+    named = zip(SYSTEMS, decodings, strict=True)
+    written = [_read(chain / texts_of((name, decoding, "test"))) for name, decoding in named]
     turned = np.random.default_rng(seed).random(len(corpus)) < 0.5
     lines, key = [], {}
     for number, (row, turn) in enumerate(zip(corpus, turned, strict=True), 1):
@@ -66,7 +75,8 @@ def write_sheet(chain: Path, decoding: str, documents: int, seed: int) -> None:
 
 def count(folder: Path) -> str:
     """What the marks of a reading say: each system's summaries with something unsupported, their
-    difference in points, and statements a summary, with 95 % bootstrap intervals over documents.
+    difference in points, and the same of statements a summary, with 95 % bootstrap intervals over
+    documents.
 
     Raises:
         BridoError: a mark is missing, stands twice or is no number of statements.
@@ -95,6 +105,8 @@ def count(folder: Path) -> str:
         )
     base, tuned = (flags[name] for name in SYSTEMS)
     lines.append(f"tuned - base: {points([tuned - base])} points")
+    mean, low, high = interval([counts["tuned"] - counts["base"]])
+    lines.append(f"statements, tuned - base: {mean:+.2f} [{low:+.2f}, {high:+.2f}] a summary")
     return "\n".join(lines)
 
 

@@ -18,6 +18,9 @@ LABELS = {
     "elected": "elected by the vote, nothing tuned",
     "elected by the reference": "elected by the reference, nothing tuned",
     "tuned": "tuned on the vote alone (alpha 0)",
+    "beta 1.25": "the same with beta 1.25",
+    "beta 1": "the same with beta 1",
+    "anchored": "beta 1.25, anchored at base",
     "half": "tuned, half of the vote the reference's (alpha N-1)",
     "brio": "tuned on the references' order (BRIO)",
     "mle": "the same steps without a ranking (MLE)",
@@ -103,7 +106,9 @@ def _sign(first: Sequence[Row], second: Sequence[Row]) -> str:
 
 def difference(first: Sequence[Row], second: Sequence[Row]) -> str:
     """First minus second in points of unsupported summaries, paired by document; over the seeds
-    that have both."""
+    that have both. Empty where nobody measured one of them."""
+    if not (first and second):
+        return ""
     pairs = _pairs(first, second)
     missing = max(len(first), len(second)) - len(pairs)
     told = [points(_gaps(pairs))] if pairs else []

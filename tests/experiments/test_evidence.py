@@ -87,10 +87,22 @@ def test_tables_say_what_the_rows_hold(rows):
 
 
 def test_the_docs_show_the_tables_of_the_committed_rows():
-    rows = records.read_rows(ROOT / "metrics/evidence/plan.csv")
     docs = (ROOT / "docs/results.md").read_text(encoding="utf-8")
-    for text in [*table.main_tables(rows), table.foretold_table(rows)]:
-        assert text in docs
+    for file in (ROOT / "metrics/evidence").glob("*.csv"):
+        rows = records.read_rows(file)
+        for text in [*table.main_tables(rows), table.foretold_table(rows)]:
+            assert text in docs
+    for line in reading.count(ROOT / "metrics/evidence/reading").splitlines():
+        assert line in docs
+
+
+def test_the_committed_rows_are_those_of_the_plans(monkeypatch):
+    monkeypatch.chdir(ROOT)
+    for file in (ROOT / "metrics/evidence").glob("*.csv"):
+        chains = plan.read_chains(plan.PLAN.with_name(f"{file.stem}.yaml"))
+        known = {(one.setting, one.seed): chain.settings_of(one) for one in chains}
+        for one in records.read_rows(file):
+            assert known[one.setting, one.seed] == one.params
 
 
 def test_what_electing_foretells_is_compared_with_what_tuning_did():
