@@ -9,6 +9,7 @@ import argparse
 import contextlib
 import json
 import math
+import shutil
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from itertools import product
@@ -16,6 +17,7 @@ from pathlib import Path
 
 from brido.atomic import write_text
 from brido.errors import BridoError, run_command
+from brido.work.folder import work_root
 from brido.work.shards import fingerprint
 from experiments.evidence.plan import PLAN, Chain, System, read_chains
 from experiments.evidence.records import Row, find, read_rows, write_rows
@@ -112,6 +114,8 @@ class Measuring:
             words = {each: self.has(each, BEAMS, "validation").words for each in ("base", name)}
             self.keep_at_length("tuned", name, words["base"])
             self.keep_at_length("base", name, words[name])
+        # Gigabytes a system, and what it wrote is measured.
+        shutil.rmtree(work_root() / "train", ignore_errors=True)
 
     def is_done(self, name: str, system: System) -> bool:
         """Whether every row of a system is there."""

@@ -5,8 +5,8 @@
 
 CHAIN is a chain's folder in .brido/evidence. `sheet` writes CHAIN/reading/sheet.jsonl, a test
 document a line with the summaries `a` and `b` of base and tuned in an order that is drawn for each,
-and the order in key.json, which the reader leaves alone. With --equal-length tuned's are those that it
-wrote with beams at base's length. The reader writes marks.jsonl beside them,
+and the order in key.json, which the reader leaves alone. With --equal-length tuned's summaries are
+those of its beams at base's length. The reader writes marks.jsonl beside them,
 `{"number": 1, "a": 2, "b": 0}`: how many statements of each the document does not support. `count`
 puts both together.
 """
