@@ -5,9 +5,9 @@
 Random weights in the published model's shape, the preset's settings, and texts as long as they
 allow: `reading.max_source_tokens` of prompt, candidates and summaries of `max_length`, so the times
 are upper bounds. generate draws the candidates of one batch, decode writes its summaries, train is
-an update as the stage makes it: the adapter's weights train in bfloat16 with layer checkpoints,
-`batch_size` documents with the text that the cross-entropy teaches and all candidates. Memory is
-the device's peak, the model included.
+an update of `batch_size` documents, one at a time: the adapter's weights, products in bfloat16,
+layer checkpoints, the text that the cross-entropy teaches and all candidates. Memory is the
+device's peak, the model included.
 """
 
 from __future__ import annotations

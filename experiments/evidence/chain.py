@@ -28,6 +28,7 @@ from experiments.study.lengths import penalty_for
 ROWS = Path("rows.csv")
 # Only beams listen to a length penalty.
 BEAMS = "beams"
+AT_BASE_LENGTH = f"{BEAMS} at base's length"
 PENALTY = "decoding.length_penalty"
 
 
@@ -114,8 +115,9 @@ class Measuring:
             words = {each: self.has(each, BEAMS, "validation").words for each in ("base", name)}
             self.keep_at_length("tuned", name, words["base"])
             self.keep_at_length("base", name, words[name])
-        # Gigabytes a system, and what it wrote is measured.
-        shutil.rmtree(work_root() / "train", ignore_errors=True)
+        # Gigabytes a system, and what it wrote is measured. Only in a work folder of its own.
+        if work_root().resolve().is_relative_to(Path.cwd()):
+            shutil.rmtree(work_root() / "train", ignore_errors=True)
 
     def is_done(self, name: str, system: System) -> bool:
         """Whether every row of a system is there."""
@@ -135,7 +137,7 @@ def texts_of(named: tuple[str, str, str]) -> Path:
 def at_length(name: str) -> list[tuple[str, str, str]]:
     """System, decoding and split: a system at base's length, and base at the system's."""
     return [
-        (name, f"{BEAMS} at base's length", "test"),
+        (name, AT_BASE_LENGTH, "test"),
         ("base", f"{BEAMS} at {name}'s length", "test"),
     ]
 

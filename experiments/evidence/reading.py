@@ -1,4 +1,4 @@
-"""Two systems' summaries read side by side by a person who does not know which is whose.
+"""Two systems' summaries read side by side by a reader who does not know which is whose.
 
     python -m experiments.evidence.reading sheet CHAIN --decoding beams
     python -m experiments.evidence.reading count CHAIN
@@ -23,7 +23,7 @@ from brido.atomic import write_text
 from brido.errors import BridoError, parsing, run_command
 from brido.readers import read_records
 from brido.tables import CORPUS, read_rows
-from experiments.evidence.chain import BEAMS, at_length, texts_of
+from experiments.evidence.chain import AT_BASE_LENGTH, BEAMS, texts_of
 from experiments.study.table import interval, points
 
 SYSTEMS = ("base", "tuned")
@@ -38,16 +38,16 @@ def main(arguments: Sequence[str] | None = None) -> None:
     )
     parser.add_argument("what", choices=("sheet", "count"))
     parser.add_argument("chain", type=Path)
-    parser.add_argument("--decoding", default="beams")
-    parser.add_argument("--equal-length", action="store_true")
+    ways = parser.add_mutually_exclusive_group()
+    ways.add_argument("--decoding", default=BEAMS)
+    ways.add_argument("--equal-length", action="store_true")
     parser.add_argument("--documents", type=int, default=100)
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args(arguments)
     if options.what == "sheet":
-        ways = [options.decoding] * 2
-        if options.equal_length:
-            ways = [BEAMS, at_length("tuned")[0][1]]
-        write_sheet(options.chain, ways, options.documents, options.seed)
+        tuned = AT_BASE_LENGTH if options.equal_length else options.decoding
+        decodings = (options.decoding, tuned)
+        write_sheet(options.chain, decodings, options.documents, options.seed)
     else:
         print(count(options.chain / "reading"))
 

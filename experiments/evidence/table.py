@@ -21,6 +21,7 @@ LABELS = {
     "beta 1.25": "the same with beta 1.25",
     "beta 1": "the same with beta 1",
     "anchored": "beta 1.25, anchored at base",
+    "anchored, margin .5": "beta 1, anchored at base with a margin of .5",
     "half": "tuned, half of the vote the reference's (alpha N-1)",
     "brio": "tuned on the references' order (BRIO)",
     "mle": "the same steps without a ranking (MLE)",

@@ -201,6 +201,14 @@ def test_a_small_one_is_measured_once_and_goes_on_where_rows_are_missing(tmp_pat
     for name in ("base", "tuned"):
         kept = json.loads((made_in / f"texts/{name}-beams-test.json").read_text())
         assert [row["ab"[key[str(row["number"])].index(name)]] for row in sheet] == kept
+    command_line = ["experiments.evidence.reading", "sheet", str(made_in), "--equal-length"]
+    length = next(one for one in rows if one.decoding == chain.AT_BASE_LENGTH)
+    if length.unsupported:
+        run(folder, "python", "-m", *command_line)
+        sheet = [json.loads(line) for line in (made_in / "reading/sheet.jsonl").open()]
+        kept = json.loads((made_in / "texts/tuned-beams-at-base's-length-test.json").read_text())
+        found = [row["ab"[key[str(row["number"])].index("tuned")]] for row in sheet]
+        assert found == kept
 
     # Another machine has the table alone: nothing is made again.
     shutil.rmtree(folder / ".brido/evidence")
