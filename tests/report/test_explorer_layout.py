@@ -56,6 +56,27 @@ def test_every_figure_names_its_axes(page):
     assert heat_map[-2:] == ["compared with: rank of the other candidate", "rank of the candidate"]
 
 
+OUTSIDE = """
+    const [count] = arguments;
+    const map = new HeatMap(new Float32Array(count * (count + 1)), count, () => {});
+    document.querySelector(".map").append(map.svg);
+    const box = map.svg.getBoundingClientRect();
+    const texts = [...map.svg.querySelectorAll("text")].filter((text) => {
+      const { left, right, top, bottom } = text.getBoundingClientRect();
+      return left < box.left || right > box.right || top < box.top || bottom > box.bottom;
+    }).map((text) => text.textContent);
+    map.svg.remove();
+    return texts;
+"""
+
+
+@pytest.mark.parametrize("count", [2, 3, 8, 16, 32])
+def test_titles_fit_however_few_candidates_there_are(page, count):
+    for width in (390, 1280):
+        size(page, width, 844)
+        assert page.execute_script(OUTSIDE, count) == []
+
+
 def test_the_prompt_is_shown_as_the_model_read_it(page, address, documents):
     for document in documents:
         go(page, address, document.id)

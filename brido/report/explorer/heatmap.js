@@ -1,5 +1,6 @@
 // The similarity of every pair as a square of cells, rows and columns in elected order, with the
-// reference as a column of its own. Dark is 1 and light is 0 in every document. Drawn once per document, moved when the order changes.
+// reference as a column of its own. Dark is 1 and light is 0 in every document. Drawn once per
+// document, moved when the order changes.
 
 const SVG = "http://www.w3.org/2000/svg";
 const REFERENCE_GAP = 0.5;
@@ -27,8 +28,8 @@ class HeatMap {
     this.labels = Array.from({ length: count }, (_, i) => [
       this.label(-0.6, i + 0.72, i + 1), this.label(i + 0.5, -0.3, i + 1)]);
     this.label(count + REFERENCE_GAP + 0.5, -0.3, "ref");
-    this.label(count / 2, -1.45, "compared with: rank of the other candidate");
-    this.label(0, 0, "rank of the candidate").setAttribute("transform",
+    this.title(count / 2, -1.45, "compared with: rank of the other candidate");
+    this.title(0, 0, "rank of the candidate").setAttribute("transform",
       `translate(-1.55 ${count / 2}) rotate(-90)`);
     this.cursor = shape("rect", { class: "cursor", width: 1, height: 1, visibility: "hidden" },
       this.svg);
@@ -48,7 +49,15 @@ class HeatMap {
   }
 
   label(x, y, text) {
-    const size = this.count > 20 ? "0.8" : "0.62";
+    return this.write(x, y, text, this.count > 20 ? 0.8 : 0.62);
+  }
+
+  /** Few candidates are narrower than the longer title would be: then both are smaller. */
+  title(x, y, text) {
+    return this.write(x, y, text, Math.min(0.62, (this.count + 3.4) / 27));
+  }
+
+  write(x, y, text, size) {
     const node = shape("text", { x, y, "font-size": size }, this.svg);
     node.textContent = text;
     return node;
