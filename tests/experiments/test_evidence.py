@@ -179,11 +179,11 @@ def test_a_small_one_is_measured_once_and_goes_on_where_rows_are_missing(tmp_pat
     small = changed(read_yaml(folder / "params.yaml"), SMALLER, "small")
     with (folder / "params.yaml").open("w") as stream:
         YAML().dump(small, stream)
-    (folder / "plan.yaml").write_text(SMALL_PLAN)
-    command = ["python", "-m", "experiments.evidence", "plan.yaml"]
+    (folder / "small.yaml").write_text(SMALL_PLAN)
+    command = ["python", "-m", "experiments.evidence", "small.yaml"]
     said = run(folder, *command)
     assert "**small**: 1 seeds x 40 test documents" in said
-    made = folder / "metrics/evidence/plan.csv"
+    made = folder / "metrics/evidence/small.csv"
     whole = made.read_bytes()
     rows = records.read_rows(made)
     systems = {one.system for one in rows}
