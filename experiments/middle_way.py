@@ -54,22 +54,20 @@ def documents(params: Params) -> dict[str, int]:
     }
 
 
-def first_screen(device: str | None, rates: Mapping[str, float | None]) -> list[str]:
+def first_screen(device: str | None, hours: Mapping[str, float | None]) -> list[str]:
     """What is reproduced here and what is not, then the middle way.
 
-    rates: documents a second of each stage on `device`, None where nobody measured it.
+    hours: of each stage's documents on `device`, None where nobody measured it.
     """
     options = " ".join(f"-S {shlex.quote(change)}" for change in CHANGES)
-    taken = {
-        stage: count / rate / 60
-        for stage, count in documents(settings()).items()
-        if (rate := rates.get(stage))
-    }
-    listed = ", ".join(f"{stage} {value:.0f}" for stage, value in taken.items())
-    cost = [
-        f"#   {sum(taken.values()):.0f} minutes of computing on one {device}",
-        f"#   ({listed}; measured, every text as long as it may be), and 3 GB to fetch.",
-    ]
+    cost = ["#   not measured on this device"]
+    minutes = {stage: 60 * value for stage, value in hours.items() if value is not None}
+    if len(minutes) == len(hours):
+        listed = ", ".join(f"{stage} {value:.0f}" for stage, value in minutes.items())
+        cost = [
+            f"#   {sum(minutes.values()):.0f} minutes of computing on one {device}",
+            f"#   ({listed}; measured, every text as long as it may be), and 3 GB to fetch.",
+        ]
     return [
         "# Reproduced here: the method, rule by rule (docs/method.md), and what it does in the",
         "# embedded world (docs/results.md). Not reproduced: the paper's Tables 1-4. Its weights",
@@ -78,7 +76,7 @@ def first_screen(device: str | None, rates: Mapping[str, float | None]) -> list[
         f"# The middle way, before any grid: {NAME}, 1,000 documents of each split, one alpha",
         f"make preset NAME={NAME}",
         f"dvc exp run -n middle {options}",
-        *(cost if len(taken) == len(rates) else ["#   not measured on this device"]),
+        *cost,
         "#   It shows a direction, not the table: 125 updates of the paper's 25,505, hence",
         "#   another schedule.",
         "",

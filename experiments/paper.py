@@ -12,7 +12,7 @@ from typing import Any
 from brido.config import load_params, read_yaml
 from brido.errors import run_command
 from brido.settings import Params
-from experiments.middle_way import NAME, first_screen
+from experiments import middle_way
 from experiments.preset import PRESETS
 
 THROUGHPUT = Path("benchmarks/throughput.yaml")
@@ -23,7 +23,7 @@ EXPERIMENTS = Path("experiments")
 
 @dataclass(frozen=True)
 class Work:
-    """Documents that go through the three stages of large models, for one whole grid."""
+    """Documents that go through the three stages of large models."""
 
     generate: int
     train: int
@@ -84,7 +84,9 @@ def hours_of(work: Work, rates: dict[str, float | None]) -> dict[str, float | No
 
 def report(throughput: dict[str, Any]) -> str:
     """The first screen, then commands and costs of both data sets, as text."""
-    parts = [_device(throughput), *first_screen(throughput["device"], throughput[NAME])]
+    middle = Work(**middle_way.documents(middle_way.settings()))
+    taken = hours_of(middle, throughput[middle_way.NAME])
+    parts = [_device(throughput), *middle_way.first_screen(throughput["device"], taken)]
     for name in DATASETS:
         params = load_params(PRESETS / f"{name}.yaml")
         work = work_of(name, params)

