@@ -25,6 +25,7 @@ class RuntimeSettings(Section):
     checkpoint_minutes: Number = 10.0
     candidate_micro_batch: Positive | None = None
     gradient_checkpointing: bool = False
+    fsdp: bool = False
     log_seconds: Number = 10.0
     endpoint: EndpointRuntime = EndpointRuntime()
     endpoints: dict[str, EndpointRuntime] = Field(default_factory=dict)

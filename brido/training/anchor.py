@@ -49,14 +49,19 @@ def _computed(
 ) -> Anchors:
     found: Anchors = load_tensors(file) if file.is_file() else {}
     longest, size = task.runtime.checkpoint_minutes * 60, task.documents_at_once
+    # The processes of a sharded model run it equally often: all from where the last one is, and one
+    # without documents of its own runs some for nothing.
+    every = range(len(task.documents))
+    begin, end = min(gather_object([len(found)])), -(-len(every) // accelerator.num_processes)
     saved, wait = time.monotonic(), pause(0.0, longest)
     training = task.model.training
     task.model.eval()
     label = f"{task.name}: likelihoods of base"
     with Progress(label, len(mine), interval=task.runtime.log_seconds) as progress:
-        progress.skip(len(found))
-        for start in range(len(found), len(mine), size):
-            documents = [task.documents[place] for place in mine[start : start + size]]
+        progress.skip(begin)
+        for start in range(begin, end, size):
+            own = mine[start : start + size]
+            documents = [task.documents[place] for place in own or every[:size]]
             batch = task.batches.batch(documents).to(accelerator.device)
             with accelerator.autocast():
                 values = candidate_log_likelihood(
@@ -68,10 +73,11 @@ def _computed(
                     batch.targets.lengths,
                     task.runtime.candidate_micro_batch,
                 )
-            for document, row in zip(documents, values.tolist(), strict=True):
-                found[document.id] = row[: 1 + len(document.scores)]
-            progress.advance(len(documents))
-            if time.monotonic() - saved >= wait or len(found) == len(mine):
+            if own:
+                for document, row in zip(documents, values.tolist(), strict=True):
+                    found[document.id] = row[: 1 + len(document.scores)]
+            progress.advance(len(own))
+            if time.monotonic() - saved >= wait or start + size >= end:
                 began = time.monotonic()
                 save_tensors(found, file)
                 saved = time.monotonic()

@@ -16,6 +16,7 @@ from transformers import PreTrainedModel
 from brido.atomic import atomic_file
 from brido.errors import BridoError
 from brido.training.kept import FINISHED, made_with
+from brido.training.sharding import as_there, gathered, gathered_state, load_state
 
 
 @dataclass
@@ -55,8 +56,9 @@ class Checkpoints:
     mention are removed: wherever a run is killed, the state finds the weights it speaks of.
     """
 
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
+    def __init__(self, folder: Path, writes: bool) -> None:
+        """`writes`: the first process alone does. All call what saves: a weight may be in parts."""
+        self.folder, self.writes = folder, writes
         self.state_file = folder / "state.pt"
         self.finished_file = folder / FINISHED
 
@@ -64,9 +66,11 @@ class Checkpoints:
         """Replace the state on disk, then remove best weights that it no longer mentions."""
         content = {
             "run": asdict(state),
-            "model": trained_weights(model),
-            "optimizer": optimizer.state_dict(),
+            "model": gathered(trained_weights(model), self.writes),
+            "optimizer": gathered_state(optimizer, self.writes),
         }
+        if not self.writes:
+            return
         save_tensors(content, self.state_file)
         current = {self._best_file(kind, update) for kind, (_, update) in state.best.items()}
         for file in self.folder.glob("best_*.pt"):
@@ -83,12 +87,14 @@ class Checkpoints:
             return None
         content = load_tensors(self.state_file)
         self._load_weights(content["model"], self.state_file, model)
-        optimizer.load_state_dict(content["optimizer"])
+        load_state(optimizer, content["optimizer"])
         return RunState.of(content["run"])
 
     def save_best(self, kind: str, update: int, model: PreTrainedModel) -> None:
         """Keep the model's weights as the best of `kind` as of `update`."""
-        save_tensors(trained_weights(model), self._best_file(kind, update))
+        weights = gathered(trained_weights(model), self.writes)
+        if self.writes:
+            save_tensors(weights, self._best_file(kind, update))
 
     def load_best(self, kind: str, update: int, model: PreTrainedModel) -> None:
         """Put the best weights of `kind` into the model; BridoError as in `load`."""
@@ -97,9 +103,11 @@ class Checkpoints:
 
     def finish(self, state: RunState, model: PreTrainedModel) -> None:
         """Keep the run's result, and nothing else of it."""
-        content = {"run": asdict(state), "model": trained_weights(model), "code": made_with()}
-        save_tensors(content, self.finished_file)
-        self._remove_state()
+        weights = gathered(trained_weights(model), self.writes)
+        if self.writes:
+            content = {"run": asdict(state), "model": weights, "code": made_with()}
+            save_tensors(content, self.finished_file)
+            self._remove_state()
 
     def load_finished(self, model: PreTrainedModel) -> RunState | None:
         """The end of this run, its weights put into the model; None unless today's code made it."""
@@ -109,8 +117,9 @@ class Checkpoints:
         if content["code"] != made_with():
             return None
         self._load_weights(content["model"], self.finished_file, model)
-        os.utime(self.finished_file)  # as new: the oldest is removed first
-        self._remove_state()
+        if self.writes:
+            os.utime(self.finished_file)  # as new: the oldest is removed first
+            self._remove_state()
         return RunState.of(content["run"])
 
     def _remove_state(self) -> None:
@@ -136,7 +145,8 @@ class Checkpoints:
                 problems,
                 limit=5,
             )
-        model.load_state_dict(weights, strict=False)
+        placed = {name: as_there(value, own[name]) for name, value in weights.items()}
+        model.load_state_dict(placed, strict=False)
 
 
 def trained_weights(model: PreTrainedModel) -> dict[str, Tensor]:

@@ -23,7 +23,7 @@ def make_accelerator(runtime: RuntimeSettings) -> Accelerator:
     Apple's GPUs have no float64, which scores are, so a processor trains there.
 
     Raises:
-        BridoError: a launcher that shards the model: here every process holds all of it.
+        BridoError: a launcher that shards the model: `runtime.fsdp` does, in its place.
     """
     device = computing_device(runtime.device, runtime.threads)
     if device.type == "cuda" and device.index is not None:
@@ -35,8 +35,8 @@ def make_accelerator(runtime: RuntimeSettings) -> Accelerator:
     if found.distributed_type in SHARDED:
         raise BridoError(
             f"BRIDO_LAUNCH asks for {found.distributed_type.value}, and training holds the whole "
-            "model in every process: launch with --multi_gpu instead; where memory is short, set "
-            "training.lora, runtime.gradient_checkpointing or runtime.candidate_micro_batch"
+            "model in every process: launch with --multi_gpu instead, and set runtime.fsdp to true "
+            "where a model is too large for one accelerator"
         )
     return found
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import signal
 import time
+from functools import partial
 
 import torch
 from accelerate import Accelerator
@@ -19,6 +20,14 @@ from brido.training.history import write_history
 from brido.training.kept import make_room
 from brido.training.monitor import Monitor
 from brido.training.pauses import pause
+from brido.training.sharding import (
+    all_finite,
+    check_shardable,
+    inside,
+    is_sharded,
+    put_together,
+    shard,
+)
 from brido.training.signals import StopRequest
 from brido.training.task import Task
 from brido.training.update import DivergedError, Updater
@@ -56,7 +65,7 @@ def train(task: Task) -> RunState:
 
 def _finish(task: Task, accelerator: Accelerator) -> RunState:
     """The state at the end of a run: of an earlier one, or of what is left to do."""
-    checkpoints = Checkpoints(task.folder)
+    checkpoints = Checkpoints(task.folder, accelerator.is_main_process)
     state = checkpoints.load_finished(task.model)
     if state is None:
         state = _train(task, accelerator, checkpoints)
@@ -73,15 +82,17 @@ def _train(task: Task, accelerator: Accelerator, checkpoints: Checkpoints) -> Ru
     task.model.train()
     with task.around():
         updater = _updater(task, accelerator)
-        task.prepare(accelerator)
+        inside(updater.step, partial(task.prepare, accelerator))
         state = checkpoints.load(task.model, updater.optimizer) or RunState()
         updater.micro_batch = state.micro_batch or task.runtime.candidate_micro_batch
         _check_same_start(state, accelerator)
         if accelerator.is_main_process and not state.update:
             _announce(updater)
         try:
-            _run(updater, Monitor(task, checkpoints, accelerator, state))
-            _check_weights(task.model)
+            _run(updater, Monitor(task, checkpoints, accelerator, state, updater.step))
+            if not all_finite(task.model.parameters(), accelerator):
+                # The last update's loss says nothing about what that update made of the weights.
+                raise DivergedError("the last update made weights that are no numbers")
         except DivergedError as error:
             raise BridoError(_divergence(error, task, state)) from None
     if task.keep != "last":
@@ -92,8 +103,9 @@ def _train(task: Task, accelerator: Accelerator, checkpoints: Checkpoints) -> Ru
         checkpoints.load_best(task.keep, state.best[task.keep][1], task.model)
     # Nobody may still be reading what is now removed.
     accelerator.wait_for_everyone()
-    if accelerator.is_main_process:
-        checkpoints.finish(state, task.model)
+    checkpoints.finish(state, task.model)
+    if is_sharded(updater.step):
+        put_together(task.model, accelerator.is_main_process)
     return state
 
 
@@ -101,7 +113,9 @@ def _announce(updater: Updater) -> None:
     """Say how far the run goes, before it costs anything."""
     task, descent = updater.task, updater.descent
     reached = max(descent.rate(update) for update in range(1, task.updates + 1))
-    say(f"{task.name}: {task.updates:,} updates, learning rate at most {reached:.2g}")
+    where = f" on {count} processes" if (count := updater.accelerator.num_processes) > 1 else ""
+    parts = ", a part of the model in each" if is_sharded(updater.step) else ""
+    say(f"{task.name}: {task.updates:,} updates{where}{parts}, learning rate at most {reached:.2g}")
     if reached < descent.meant / 10:
         say(
             f"warning: that is less than a tenth of the {descent.meant:.2g} meant: the warm-up of "
@@ -161,11 +175,16 @@ def _stop(number: int, state: RunState) -> None:
 
 
 def _updater(task: Task, accelerator: Accelerator) -> Updater:
-    descent = task.descent()
+    descent, step = task.descent(), task.step()
+    sharded = task.runtime.fsdp and accelerator.num_processes > 1
+    if sharded:
+        check_shardable(task.model, task.runtime)
+        shard(step, task.model, accelerator)
     parameters = [weight for weight in task.model.parameters() if weight.requires_grad]
     kind = {"adam": torch.optim.Adam, "adamw": torch.optim.AdamW}[descent.optimizer]
     optimizer = kind(parameters, lr=descent.meant, weight_decay=descent.weight_decay)
-    step, optimizer = accelerator.prepare(task.step(), optimizer)
+    if not sharded:
+        step, optimizer = accelerator.prepare(step, optimizer)
     return Updater(task, descent, step, optimizer, accelerator, micro_batch=None)
 
 
@@ -180,12 +199,6 @@ def _check_same_start(state: RunState, accelerator: Accelerator) -> None:
             f"a process starts at update {state.update}, the first one at {start}: all machines "
             "must see the same work folder (set BRIDO_WORK to a shared one)"
         )
-
-
-def _check_weights(model: PreTrainedModel) -> None:
-    """The last update's loss says nothing about what that update made of the weights."""
-    if not all(bool(weight.isfinite().all()) for weight in model.parameters()):
-        raise DivergedError("the last update made weights that are no numbers")
 
 
 def _divergence(error: DivergedError, task: Task, state: RunState) -> str:

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import math
 import time
+from functools import partial
 from typing import Any
 
 from accelerate import Accelerator
 from accelerate.utils import broadcast_object_list
+from torch import nn
 
 from brido.training.checkpointing import Checkpoints, RunState
 from brido.training.history import write_history
+from brido.training.sharding import inside, is_sharded
 from brido.training.task import Task
 from brido.training.update import DivergedError, Updater, UpdateReport
 from brido.training.validation import GENERATOR_MEASURE, RANKER_MEASURE
@@ -33,8 +36,9 @@ class Monitor:
         checkpoints: Checkpoints,
         accelerator: Accelerator,
         state: RunState,
+        step: nn.Module,
     ) -> None:
-        self.task, self.checkpoints = task, checkpoints
+        self.task, self.checkpoints, self.step = task, checkpoints, step
         self.accelerator, self.state = accelerator, state
         self._tokens = 0.0
         self._started = time.monotonic()
@@ -84,9 +88,11 @@ class Monitor:
         """
         state = self.state
         row = self._interval_row()
-        # One process measures while the others wait, so that all decide on the same numbers.
-        main = self.accelerator.is_main_process
-        measures = self.task.measures(self.accelerator.autocast) if main else {}
+        # One process measures while the others wait, so that all decide on the same numbers; of a
+        # sharded model everyone has a part, and all do the same.
+        measures: dict[str, float] = {}
+        if self.accelerator.is_main_process or is_sharded(self.step):
+            measures = inside(self.step, partial(self.task.measures, self.accelerator.autocast))
         row |= broadcast_object_list([measures])[0]
         state.history.append(row)
         better = self._keep_best(row)
@@ -97,8 +103,7 @@ class Monitor:
 
     def save(self, updater: Updater) -> None:
         """Write a checkpoint."""
-        if self.accelerator.is_main_process:
-            self.checkpoints.save(self.state, self.task.model, updater.optimizer)
+        self.checkpoints.save(self.state, self.task.model, updater.optimizer)
 
     def _interval_row(self) -> dict[str, Any]:
         state, interval = self.state, self.state.interval
@@ -120,8 +125,7 @@ class Monitor:
             if not math.isnan(value) and value > self.state.best.get(kind, (-math.inf, 0))[0]:
                 better.add(kind)
                 self.state.best[kind] = (value, self.state.update)
-                if self.accelerator.is_main_process:
-                    self.checkpoints.save_best(kind, self.state.update, self.task.model)
+                self.checkpoints.save_best(kind, self.state.update, self.task.model)
         return better
 
     def _judge(self, row: dict[str, Any], better: set[str]) -> None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Callable
+from typing import NamedTuple, TypeVar
 
 import torch
 from torch import Tensor, nn
@@ -12,6 +13,8 @@ from brido.likelihood.likelihood import SequenceStatistics, normalized, sequence
 from brido.settings import TrainingSettings
 from brido.training.batches import Batch
 from brido.training.loss import combined_loss, contrastive_loss, smoothed_cross_entropy
+
+Found = TypeVar("Found")
 
 
 class StepLoss(NamedTuple):
@@ -63,6 +66,10 @@ class ContrastiveStep(nn.Module):
             contrastive = contrastive * (len(batch.scores) / documents)
         loss = combined_loss(cross_entropy, contrastive, self.settings.gamma)
         return StepLoss(loss, cross_entropy.detach(), contrastive.detach())
+
+    def within(self, function: Callable[[], Found]) -> Found:
+        """What the function returns: see `brido.training.sharding.inside`."""
+        return function()
 
     def _contrastive(self, statistics: SequenceStatistics, batch: Batch) -> Tensor:
         settings = self.settings

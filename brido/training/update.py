@@ -13,6 +13,7 @@ from torch.optim import Optimizer
 
 from brido.errors import BridoError
 from brido.training.batches import chunk_seed, share
+from brido.training.sharding import whole
 from brido.training.task import Descent, Task, Work
 
 
@@ -66,7 +67,7 @@ class Updater:
         if self.descent.max_gradient_norm is not None:
             parameters = self.step.parameters()
             largest = self.descent.max_gradient_norm
-            norm = float(self.accelerator.clip_grad_norm_(parameters, largest))
+            norm = float(whole(self.accelerator.clip_grad_norm_(parameters, largest)))
             self._check_finite("gradient", norm, update)
         self.optimizer.step()
         self.optimizer.zero_grad(set_to_none=True)
@@ -99,9 +100,11 @@ class Updater:
             torch.manual_seed(chunk_seed(self.task.seed, update, chunk or 0))
             meeting: Any = contextlib.nullcontext() if last else accelerator.no_sync(self.step)
             with meeting:
-                parts = self.step(batch.to(accelerator.device), *work.whole, self.micro_batch)
-                # DistributedDataParallel averages over processes; a process without a chunk of its
-                # own runs one for nothing, because the others wait for it in their backward pass.
+                # accelerate brings the number type to steps that it wraps: not to a sharded one.
+                with accelerator.autocast():
+                    parts = self.step(batch.to(accelerator.device), *work.whole, self.micro_batch)
+                # DistributedDataParallel and FSDP average over processes; a process without a chunk
+                # of its own runs one for nothing: the others wait for it in their backward pass.
                 weight = accelerator.num_processes if chunk is not None else 0
                 accelerator.backward(parts.loss * weight)
             if chunk is not None:

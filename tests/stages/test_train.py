@@ -15,11 +15,14 @@ import pytest
 import torch
 from pool_rows import pooled
 from safetensors.torch import load_file
+from tiny_chat import chat_tokenizer, tiny_llama
 from tiny_models import SPECIAL, tiny_bart, word_tokenizer
 from transformers import AutoModelForSeq2SeqLM
 
 from brido.errors import BridoError
+from brido.models import LanguageModel
 from brido.models.checkpoint import save
+from brido.settings import ReadingSettings
 from brido.tables import CORPUS, POOL, SCORES, read_rows, write_table
 from brido.training.update import Updater
 from brido.work.shards import content_hash
@@ -41,6 +44,8 @@ training:
 runtime: {device: cpu}
 """
 TUNED = Path("data/checkpoints/tuned")
+# What accelerate wants for two processes without a GPU; `--cpu` would start one.
+TWO = "--multi_gpu --num_processes 2 --num_machines 1"
 
 
 def write_base(folder: Path) -> None:
@@ -261,8 +266,33 @@ def test_brido_launch_trains_on_two_processes(project: Path) -> None:
     alone = rows()
     Path("metrics/training.csv").unlink()
     shutil.rmtree(project / ".brido/work/train")
-    launched = start(project, BRIDO_LAUNCH="--cpu --num_processes 2 --num_machines 1")
+    launched = start(project, BRIDO_LAUNCH=TWO)
     said = launched.communicate()[1]
     assert launched.returncode == 0, said
+    assert "updates on 2 processes, learning" in said
     for one, two in zip(alone, rows(), strict=True):
         assert float(two["loss"]) == pytest.approx(float(one["loss"]), rel=1e-5)
+
+
+@pytest.mark.slow
+def test_brido_launch_shards_a_decoder_only_model(project: Path) -> None:
+    """runtime.fsdp: two processes with half of the weights each make the folder that one makes."""
+    shutil.rmtree(paths.checkpoint("base"))
+    base = LanguageModel(tiny_llama(), chat_tokenizer(), ReadingSettings(max_source_tokens=120))
+    base.save(paths.checkpoint("base"))
+    settings = PARAMS.replace("max_source_tokens: 24", "max_source_tokens: 120")
+    Path("params.yaml").write_text(settings)
+    assert start(project).wait() == 0
+    alone, expected = rows(), load_file(TUNED / "model.safetensors")
+    config = (TUNED / "config.json").read_text()
+    shutil.rmtree(project / ".brido/work/train")
+    Path("params.yaml").write_text(settings.replace("device: cpu", "device: cpu, fsdp: true"))
+    launched = start(project, BRIDO_LAUNCH=TWO)
+    said = launched.communicate()[1]
+    assert launched.returncode == 0, said
+    assert "updates on 2 processes, a part of the model in each" in said
+    for one, two in zip(alone, rows(), strict=True):
+        assert float(two["loss"]) == pytest.approx(float(one["loss"]), rel=1e-4)
+    assert (TUNED / "config.json").read_text() == config
+    for name, value in load_file(TUNED / "model.safetensors").items():
+        torch.testing.assert_close(value, expected[name], rtol=1e-3, atol=1e-4)
