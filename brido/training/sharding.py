@@ -72,7 +72,7 @@ def inside(step: nn.Module, function: Callable[[], Found]) -> Found:
     if not is_sharded(step):
         return function()
     found = step.within(function)
-    # Only a backward pass would take them apart again, and an update must not find old ones.
+    # A backward pass would take them apart again; here is none.
     step.reshard()
     return found
 

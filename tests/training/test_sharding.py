@@ -108,6 +108,9 @@ def test_a_process_holds_half_of_the_weights(
         parts = [weight.to_local() for weight in self.step.parameters()]
         place = self.accelerator.process_index
         torch.save(sum(part.numel() for part in parts), tmp_path / f"{place}.pt")
+        # A layer at a time is put together, and what stands around the layers.
+        units = [module for module in self.step.modules() if sharding.is_sharded(module)]
+        assert len(units) == 1 + self.task.model.config.num_hidden_layers
 
     monkeypatch.setattr(Monitor, "validate", counting)
     on_two_processes(task)
