@@ -48,8 +48,8 @@ def sample(
     input_ids, attention_mask: as for `brido.search.beam_search`. uniforms: [B, N, max_length]
     numbers in [0, 1), one a token (`document_uniforms`): what is drawn depends on them alone, not
     on how documents are batched, up to rounding (seldom in float32; in bfloat16 a batch of another
-    size changed a third of SmolLM2's samples). A score is the model's log-likelihood (before temperature and
-    truncation) over the number of new tokens to the power length_penalty.
+    size changed a third of SmolLM2's samples). A score is the model's log-likelihood (before
+    temperature and truncation) over the number of new tokens to the power length_penalty.
 
     Raises:
         ArgumentError: see `brido.models.arguments`; other settings, or uniforms of another shape.

@@ -52,7 +52,8 @@ def _computed(
     # The processes of a sharded model run it equally often: all from where the last one is, and one
     # without documents of its own runs some for nothing.
     every = range(len(task.documents))
-    begin, end = min(gather_object([len(found)])), -(-len(every) // accelerator.num_processes)
+    end = -(-len(every) // accelerator.num_processes)
+    begin = min(gather_object([end if len(found) == len(mine) else len(found)]))
     saved, wait = time.monotonic(), pause(0.0, longest)
     training = task.model.training
     task.model.eval()

@@ -103,11 +103,10 @@ class Checkpoints:
 
     def finish(self, state: RunState, model: PreTrainedModel) -> None:
         """Keep the run's result, and nothing else of it."""
-        weights = gathered(trained_weights(model), self.writes)
-        if self.writes:
-            content = {"run": asdict(state), "model": weights, "code": made_with()}
-            save_tensors(content, self.finished_file)
-            self._remove_state()
+        weights = gathered(trained_weights(model), keep=True)
+        content = {"run": asdict(state), "model": weights, "code": made_with()}
+        save_tensors(content, self.finished_file)
+        self._remove_state()
 
     def load_finished(self, model: PreTrainedModel) -> RunState | None:
         """The end of this run, its weights put into the model; None unless today's code made it."""
@@ -152,7 +151,7 @@ class Checkpoints:
 def trained_weights(model: PreTrainedModel) -> dict[str, Tensor]:
     """What training changes: the whole state where all weights train, else those that do."""
     frozen = {name for name, weight in model.named_parameters() if not weight.requires_grad}
-    state = model.state_dict()
+    state = model.state_dict(keep_vars=True)  # tied weights are one object
     if not frozen:
         return state
     trained = {name for name, weight in model.named_parameters() if weight.requires_grad}

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+
 import torch
 from accelerate import Accelerator
-from accelerate.utils import DistributedType
+from accelerate.utils import DistributedType, InitProcessGroupKwargs
 from transformers import PreTrainedModel
 
 from brido.device import computing_device, inference_dtype
 from brido.errors import BridoError
 from brido.settings import RuntimeSettings
 
+# So long do processes wait for the one that writes a state, or validates (the default: 10 minutes).
+PATIENCE = timedelta(hours=6)
 # Ways to run that leave a process with a part of the weights.
 SHARDED = {DistributedType.FSDP, DistributedType.DEEPSPEED, DistributedType.MEGATRON_LM}
 
@@ -31,12 +35,15 @@ def make_accelerator(runtime: RuntimeSettings) -> Accelerator:
     bfloat16 = runtime.precision == "bfloat16" or (
         runtime.precision == "auto" and inference_dtype(device) == torch.bfloat16
     )
-    found = Accelerator(cpu=device.type == "cpu", mixed_precision="bf16" if bfloat16 else "no")
+    found = Accelerator(
+        cpu=device.type == "cpu",
+        mixed_precision="bf16" if bfloat16 else "no",
+        kwargs_handlers=[InitProcessGroupKwargs(timeout=PATIENCE)],
+    )
     if found.distributed_type in SHARDED:
         raise BridoError(
-            f"BRIDO_LAUNCH asks for {found.distributed_type.value}, and training holds the whole "
-            "model in every process: launch with --multi_gpu instead, and set runtime.fsdp to true "
-            "where a model is too large for one accelerator"
+            f"BRIDO_LAUNCH asks for {found.distributed_type.value}: launch with --multi_gpu "
+            "instead, and set runtime.fsdp to true where a model is too large for one accelerator"
         )
     return found
 

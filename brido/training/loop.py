@@ -38,7 +38,8 @@ BYTES_A_SECOND = 200e6
 
 
 def train(task: Task) -> RunState:
-    """The state at the end of a run; `task.model` then holds the weights of `task.keep`.
+    """The state at the end of a run; `task.model` then holds the weights of `task.keep` (with
+    `runtime.fsdp` in the first process alone, to be saved and not to be run).
 
     A run that was killed goes on from its last checkpoint and ends in the same weights; one that
     was finished before, by this code, is loaded. SIGTERM and Ctrl-C write a checkpoint and end the
@@ -84,7 +85,8 @@ def _train(task: Task, accelerator: Accelerator, checkpoints: Checkpoints) -> Ru
         updater = _updater(task, accelerator)
         inside(updater.step, partial(task.prepare, accelerator))
         state = checkpoints.load(task.model, updater.optimizer) or RunState()
-        updater.micro_batch = state.micro_batch or task.runtime.candidate_micro_batch
+        if not is_sharded(updater.step):
+            updater.micro_batch = state.micro_batch or task.runtime.candidate_micro_batch
         _check_same_start(state, accelerator)
         if accelerator.is_main_process and not state.update:
             _announce(updater)
@@ -103,15 +105,18 @@ def _train(task: Task, accelerator: Accelerator, checkpoints: Checkpoints) -> Ru
         checkpoints.load_best(task.keep, state.best[task.keep][1], task.model)
     # Nobody may still be reading what is now removed.
     accelerator.wait_for_everyone()
-    checkpoints.finish(state, task.model)
     if is_sharded(updater.step):
         put_together(task.model, accelerator.is_main_process)
+    if accelerator.is_main_process:
+        checkpoints.finish(state, task.model)
     return state
 
 
 def _announce(updater: Updater) -> None:
     """Say how far the run goes, before it costs anything."""
     task, descent = updater.task, updater.descent
+    if task.runtime.fsdp and not is_sharded(updater.step):
+        say(f"{task.name}: one process holds the whole model; for runtime.fsdp set BRIDO_LAUNCH")
     reached = max(descent.rate(update) for update in range(1, task.updates + 1))
     where = f" on {count} processes" if (count := updater.accelerator.num_processes) > 1 else ""
     parts = ", a part of the model in each" if is_sharded(updater.step) else ""
@@ -147,8 +152,8 @@ def _run(updater: Updater, monitor: Monitor) -> None:
                 monitor.note(report)
                 if progress is not None:
                     progress.advance(note=monitor.summary(report))
-            number = stop.agreed()
-            if number or state.finished or time.monotonic() - saved >= wait:
+            number, due = stop.agreed(time.monotonic() - saved >= wait)
+            if number or state.finished or due:
                 began = time.monotonic()
                 monitor.save(updater)
                 saved = time.monotonic()

@@ -15,7 +15,12 @@ import torch
 from accelerate import Accelerator
 from torch import Tensor, nn
 from torch.distributed.device_mesh import init_device_mesh
-from torch.distributed.fsdp import FSDPModule, fully_shard, register_fsdp_forward_method
+from torch.distributed.fsdp import (
+    FSDPModule,
+    MixedPrecisionPolicy,
+    fully_shard,
+    register_fsdp_forward_method,
+)
 from torch.distributed.tensor import DTensor, distribute_tensor
 from torch.optim import Optimizer
 from transformers import PreTrainedModel
@@ -51,10 +56,14 @@ def shard(step: nn.Module, model: PreTrainedModel, accelerator: Accelerator) -> 
     `step.within` is then what code that calls the model past `step` must run in (see `inside`).
     """
     mesh = init_device_mesh(accelerator.device.type, (accelerator.num_processes,))
+    policy = MixedPrecisionPolicy()
+    if accelerator.mixed_precision == "bf16":
+        # Of float32 layers autocast would keep copies of its own, all of them up to the backward.
+        policy = MixedPrecisionPolicy(torch.bfloat16, torch.float32, cast_forward_inputs=False)
     # What transformers calls the modules that must stay on one device: the layers.
     names = set(model._no_split_modules or ())
     for layer in [module for module in model.modules() if type(module).__name__ in names]:
-        fully_shard(layer, mesh=mesh)
+        fully_shard(layer, mesh=mesh, mp_policy=policy)
     fully_shard(step, mesh=mesh)
     register_fsdp_forward_method(step, "within")
 
@@ -83,15 +92,17 @@ def whole(tensor: Tensor) -> Tensor:
 
 
 def gathered(tensors: Mapping[str, Any], keep: bool) -> dict[str, Any]:
-    """These tensors whole, one after the other; nothing where `keep` is false, as in processes that
-    only help the first one."""
-    found = {}
+    """These tensors whole, one after the other, and one that has two names once; nothing where
+    `keep` is false, as in processes that only help the first one."""
+    found, done = {}, {}
     for name, value in tensors.items():
-        full = value
+        full = value.detach() if isinstance(value, Tensor) else value
         if isinstance(value, DTensor):
-            full = whole(value)
-            # All of them together may not fit beside the model.
-            full = full.cpu() if keep else None
+            if id(value) not in done:
+                full = whole(full)
+                # All of them together may not fit beside the model.
+                done[id(value)] = full.cpu() if keep else None
+            full = done[id(value)]
         if keep:
             found[name] = full
     return found
@@ -105,11 +116,12 @@ def gathered_state(optimizer: Optimizer, keep: bool) -> dict[str, Any]:
 
 
 def as_there(value: Any, there: Tensor) -> Any:
-    """A whole tensor, cut as the one whose place it takes; a meeting where that is sharded."""
+    """A whole tensor, which every process has, cut as the one whose place it takes."""
     if not isinstance(there, DTensor) or value.shape != there.shape:
         return value
     value = value.to(there.device, there.dtype)
-    return distribute_tensor(value, there.device_mesh, there.placements)
+    part = distribute_tensor(value, there.device_mesh, there.placements, src_data_rank=None)
+    return part.clone()  # of a view the whole would stay
 
 
 def load_state(optimizer: Optimizer, content: dict[str, Any]) -> None:
@@ -123,9 +135,8 @@ def load_state(optimizer: Optimizer, content: dict[str, Any]) -> None:
 
 
 def put_together(model: PreTrainedModel, keep: bool) -> None:
-    """Make the weights ordinary ones again, on the processor, where `keep`: it can be saved then.
-
-    Elsewhere the model is left with nothing. It cannot run any more.
+    """Make the weights whole tensors on the processor, where `keep`: adapters can be merged into it
+    then, and it can be saved, not moved and not run. Elsewhere it is left with nothing.
     """
     done: dict[Tensor, nn.Parameter] = {}
     for module in model.modules():

@@ -37,9 +37,15 @@ class StopRequest:
         self.received = number
         signal.signal(number, self._former[number])
 
-    def agreed(self) -> int:
-        """The signal that any process received, 0 for none: all processes get the same answer."""
-        if self.accelerator.num_processes == 1:
-            return self.received
-        own = torch.tensor([self.received], device=self.accelerator.device)
-        return int(self.accelerator.gather(own).max())
+    def agreed(self, due: bool) -> tuple[int, bool]:
+        """The signal that any process received, 0 for none, and whether a state is to be written:
+        `due` as the first process has it. All processes get the same answer.
+
+        Writing may be a meeting of all, and their clocks are not the same.
+        """
+        accelerator = self.accelerator
+        if accelerator.num_processes == 1:
+            return self.received, due
+        own = [[self.received, int(due and accelerator.is_main_process)]]
+        number, first = accelerator.gather(torch.tensor(own, device=accelerator.device)).amax(0)
+        return int(number), bool(first)

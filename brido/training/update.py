@@ -13,7 +13,7 @@ from torch.optim import Optimizer
 
 from brido.errors import BridoError
 from brido.training.batches import chunk_seed, share
-from brido.training.sharding import whole
+from brido.training.sharding import is_sharded, whole
 from brido.training.task import Descent, Task, Work
 
 
@@ -40,8 +40,8 @@ class DivergedError(BridoError):
 class Updater:
     """Turns the examples of an update into a step of the optimizer.
 
-    step: the task's, wrapped by accelerate. micro_batch: candidates of a document that run
-    together, None for all; halved when memory runs out.
+    step: the task's, wrapped by accelerate or sharded. micro_batch: candidates of a document that
+    run together, None for all; halved when memory runs out.
     """
 
     task: Task
@@ -116,10 +116,13 @@ class Updater:
         """Halve the candidates that run together; the gradient stays the same."""
         sequences = self.micro_batch or self.task.sequences
         if self.accelerator.num_processes > 1 or sequences == 1:
+            fewer = f"runtime.candidate_micro_batch (now {self.micro_batch}) or "
+            if is_sharded(self.step):  # which takes all candidates of a document at once
+                fewer = ""
             raise BridoError(
-                f"the device's memory is too small ({error}): set runtime.candidate_micro_batch "
-                f"(now {self.micro_batch}) or runtime.gradient_checkpointing, or lower "
-                "runtime.batch_tokens or max_source_tokens of reading"
+                f"the device's memory is too small ({error}): set {fewer}"
+                "runtime.gradient_checkpointing, or lower runtime.batch_tokens or "
+                "max_source_tokens of reading"
             ) from None
         self.optimizer.zero_grad(set_to_none=True)
         self.micro_batch = -(-sequences // 2)

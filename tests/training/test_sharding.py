@@ -1,20 +1,23 @@
 """A model in parts, one in each of two processes, trains as a whole one does."""
 
 import csv
+import os
 from pathlib import Path
 
 import pytest
 import torch
 import transformers
-from test_decoders import CONFIGS, LORA, task_of
+from test_decoders import CONFIGS, LONG, LORA, task_of
+from test_kinds import Killed, kill_at
 from two_processes import on_two_processes
 
 from brido.errors import BridoError
 from brido.models.lora import Adapter
-from brido.training import sharding
+from brido.training import loop, sharding
 from brido.training.contrastive import ContrastiveTask
 from brido.training.loop import train
 from brido.training.monitor import Monitor
+from brido.training.update import Updater
 
 MEASURES = ("loss", "cross_entropy", "contrastive", "gradient_norm", "tau", "rouge")
 
@@ -25,15 +28,23 @@ def make(folder: Path, family: str = "llama", fsdp: bool = True, **changes: obje
     return task_of(family, folder, runtime, **changes)
 
 
+def tied() -> transformers.LlamaConfig:
+    return transformers.LlamaConfig(**LONG | {"tie_word_embeddings": True})
+
+
+def history(task: ContrastiveTask) -> list[dict[str, str]]:
+    with task.history_file.open() as stream:
+        return list(csv.DictReader(stream))
+
+
 def assert_same_run(
     one: ContrastiveTask, two: ContrastiveTask, weights: dict[str, torch.Tensor]
 ) -> None:
     """Two runs, up to rounding; the second one's weights are given."""
-    with one.history_file.open() as first, two.history_file.open() as second:
-        for row, other in zip(csv.DictReader(first), csv.DictReader(second), strict=True):
-            for name in MEASURES:
-                expected = pytest.approx(float(row[name] or "nan"), rel=1e-4, abs=1e-5, nan_ok=True)
-                assert float(other[name] or "nan") == expected, name
+    for row, other in zip(history(one), history(two), strict=True):
+        for name in MEASURES:
+            expected = pytest.approx(float(row[name] or "nan"), rel=1e-4, abs=1e-5, nan_ok=True)
+            assert float(other[name] or "nan") == expected, name
     own = one.model.state_dict()
     assert own.keys() == weights.keys()
     for name, value in own.items():
@@ -119,14 +130,66 @@ def test_a_process_holds_half_of_the_weights(
     assert max(held) < 0.55 * total
 
 
-def test_what_comes_back_is_an_ordinary_model(tmp_path: Path) -> None:
-    """Saved, loaded and run as any other; tied weights are tied."""
-    task = make(tmp_path)
+def test_what_comes_back_is_an_ordinary_model(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Saved and loaded as any other; tied weights are tied, and written once."""
+    monkeypatch.setitem(CONFIGS, "tied", tied)
+    task = make(tmp_path, "tied", keep="best_ranker", runtime={"checkpoint_minutes": 1e-9})
     weights = on_two_processes(task, save=tmp_path / "tuned")
+    size = sum(weight.numel() for weight in task.model.parameters())
+    assert (task.folder / "finished.pt").stat().st_size < 4 * size + 40_000
     loaded = transformers.AutoModelForCausalLM.from_pretrained(tmp_path / "tuned")
     assert type(loaded).__name__ == "LlamaForCausalLM"
+    assert loaded.lm_head.weight is loaded.model.embed_tokens.weight
     for name, value in loaded.state_dict().items():
         assert torch.equal(value, weights[name]), name
+
+
+def test_the_first_process_alone_says_when_to_save(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Saving is a meeting, and each process has a clock of its own: here one would save always."""
+    monkeypatch.setattr(loop, "pause", lambda took, longest: 0.0 if is_second() else 9e9)
+    one = make(tmp_path / "one", fsdp=False)
+    train(one)
+    two = make(tmp_path / "two")
+    assert_same_run(one, two, on_two_processes(two))
+
+
+def is_second() -> bool:
+    return os.environ.get("RANK") == "1"
+
+
+def test_a_smaller_number_of_candidates_at_once_is_not_taken_over(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A state may come from a process that was short of memory."""
+    with monkeypatch.context() as patch:
+        kill_at(patch, 4)
+        often = {"checkpoint_minutes": 1e-9, "candidate_micro_batch": 2}
+        with pytest.raises(Killed):
+            train(make(tmp_path, fsdp=False, runtime=often))
+    run = Updater.run
+
+    def checked(self: Updater, update: int) -> object:
+        assert self.micro_batch is None
+        return run(self, update)
+
+    monkeypatch.setattr(Updater, "run", checked)
+    on_two_processes(make(tmp_path))
+
+
+def test_bfloat16_is_near(tmp_path: Path) -> None:
+    runtime = {"precision": "bfloat16"}
+    one = make(tmp_path / "one", fsdp=False, runtime=runtime)
+    train(one)
+    two = make(tmp_path / "two", runtime=runtime)
+    on_two_processes(two)
+    for row, other in zip(history(one), history(two), strict=True):
+        for name in ("cross_entropy", "contrastive"):
+            expected = pytest.approx(float(row[name]), rel=0.05, abs=0.02)
+            assert float(other[name]) == expected, name
 
 
 def test_what_cannot_be_sharded_is_refused(tmp_path: Path, make_task) -> None:
