@@ -72,5 +72,5 @@ def test_launchers_that_shard_the_model_are_refused(
     make_task: MakeTask, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(devices.Accelerator, "distributed_type", DistributedType.FSDP)
-    with pytest.raises(BridoError, match="asks for FSDP, and training holds the whole model"):
+    with pytest.raises(BridoError, match="asks for FSDP: launch with --multi_gpu"):
         train(make_task("sharded"))
