@@ -19,6 +19,7 @@ from experiments.evidence.chain import ROWS, settings_of
 from experiments.evidence.picture import draw
 from experiments.evidence.plan import PLAN, Chain, read_chains
 from experiments.evidence.records import Row, read_rows, write_rows
+from experiments.evidence.room import room
 from experiments.evidence.table import foretold_table, main_tables
 
 WORK = Path(".brido/evidence")
@@ -42,6 +43,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     rows = read_rows(table)
     for text in [*main_tables(rows), foretold_table(rows)]:
         print(text, end="\n\n")
+    print(room(chains, rows))
     draw(FOLDER, options.plan.stem, rows)
 
 

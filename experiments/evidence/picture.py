@@ -9,17 +9,18 @@ import numpy as np
 from brido.report.style import COLOURS, MARKERS, drawing
 from experiments.evidence.records import Row
 
-# The names of plan.yaml's systems that are points of it; "tuned" has all candidates.
+# The names of a plan's systems that are points of it; "tuned" has all candidates.
 POINT = re.compile(r"(\d+) (documents|candidates)")
 
 
 def draw(folder: Path, name: str, rows: Sequence[Row]) -> Path | None:
     """Write NAME.png and NAME.svg, None where no system is a point of them.
 
-    Up: share of unsupported test summaries in per cent, a mark a seed, a line through their means.
+    Up: share of unsupported test summaries in per cent, a mark a chain, a line through their means.
     Across: the documents or candidates that it was tuned on, in doublings.
     """
     points = [row for row in rows if POINT.fullmatch(row.system) and row.split == "test"]
+    points = [row for row in points if " at " not in row.decoding]
     if not points:
         return None
     kinds = sorted({POINT.fullmatch(row.system)[2] for row in points}, reverse=True)

@@ -10,7 +10,8 @@ from experiments.evidence.chain import BEAMS
 from experiments.evidence.records import Row
 from experiments.study.table import interval, points, share
 
-# What a table calls them, in its order; behind them the others by their own names.
+# What a table calls them, in its order; behind them the others by their own names: numbers of
+# documents and candidates.
 LABELS = {
     "reference": "reference",
     "base": "base",
@@ -28,7 +29,7 @@ LABELS = {
 }
 GREEDY = "greedy"
 # What the check, which knows of no recipe, is compared with.
-FORETOLD = ("tuned", "anchored, margin .5", "300 documents")
+FORETOLD = ("tuned", "anchored, margin .5", "64 documents", "300 documents")
 
 
 def main_tables(rows: Sequence[Row]) -> list[str]:
@@ -46,7 +47,8 @@ def _main_table(rows: Sequence[Row], setting: str) -> str:
         "| well-formed | ROUGE-1/2 | at base's length, minus base | minus base at its length |",
         "|---" * 10 + "|",
     ]
-    systems = dict.fromkeys([*LABELS, *(row.system for row in own)])
+    others = {row.system for row in own} - LABELS.keys()
+    systems = [*LABELS, *sorted(others, key=_by_number)]
     for system in systems:
         for decoding in dict.fromkeys(row.decoding for row in own if row.system == system):
             if " at " in decoding:
@@ -132,6 +134,11 @@ def _formed(found: Sequence[Row]) -> str:
     if not all(row.fluency for row in found):
         return ""
     return f"{100 * np.mean([row.well_formed.mean() for row in found]):.0f} %"
+
+
+def _by_number(system: str) -> tuple[str, int]:
+    first, *rest = system.split()
+    return (" ".join(rest), int(first)) if first.isdigit() else (system, 0)
 
 
 def _per_100_words(rows: Sequence[Row]) -> float:

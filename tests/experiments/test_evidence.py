@@ -2,6 +2,7 @@
 
 import json
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -9,8 +10,11 @@ from dvc_project import SMALL, copy_project, run
 from ruamel.yaml import YAML
 
 from brido.config import read_yaml
+from brido.corpus.settings import WorldSettings
+from brido.corpus.world import documents
+from brido.corpus.world.reading import key_slots
 from brido.errors import BridoError
-from experiments.evidence import chain, picture, plan, reading, records, table
+from experiments.evidence import chain, picture, plan, reading, records, room, table
 from experiments.evidence.records import Row
 from experiments.grids import changed
 from experiments.preset import flatten
@@ -28,7 +32,7 @@ def test_the_plan_has_every_setting_under_every_seed():
         assert "tuned" in one.systems
         assert {"greedy", "beams"} == one.decodings.keys()
     growth = plan.read_chains(plan.PLAN.with_name("growth.yaml"))
-    assert [one.seed for one in growth] == [0, 1, 2]
+    assert [one.seed for one in growth] == [0, 0, 1, 1, 2, 2]
     points = [name for name in growth[0].systems if picture.POINT.fullmatch(name)]
     assert {name.split()[1] for name in points} == {"documents", "candidates"}
     (zero_shot,) = (one for one in found if one.name == "zero-shot-seed-0")
@@ -87,12 +91,15 @@ def test_tables_say_what_the_rows_hold(rows):
     assert found[table.LABELS["elected"], ""][3].startswith("-50.0 [")
 
 
-def test_the_docs_show_the_tables_of_the_committed_rows():
+def test_the_docs_show_the_tables_of_the_committed_rows(monkeypatch):
+    monkeypatch.chdir(ROOT)
     docs = (ROOT / "docs/results.md").read_text(encoding="utf-8")
     for file in (ROOT / "metrics/evidence").glob("*.csv"):
         rows = records.read_rows(file)
         for text in [*table.main_tables(rows), table.foretold_table(rows)]:
             assert text in docs
+        chains = plan.read_chains(plan.PLAN.with_name(f"{file.stem}.yaml"))
+        assert room.room(chains, rows) in docs
     for line in reading.count(ROOT / "metrics/evidence/reading").splitlines():
         assert line in docs
 
@@ -126,6 +133,26 @@ def test_what_electing_foretells_is_compared_with_what_tuning_did():
         word = "helps" if better else "harms"
         assert line.count(f"| {word} |") == 2
         assert line.endswith("| yes |")
+
+
+def test_documents_without_a_supported_detail_are_found():
+    """Checked by the texts themselves; and the sentence about them counts what rows hold."""
+    settings = WorldSettings(test=150)
+    found = room.bare(settings)
+    assert 0.1 < found.mean() < 0.5
+    for none, article in zip(found, documents(settings, "test"), strict=True):
+        event, *facts = article["facts"]
+        told = [fact for fact in facts if not fact["slot"].startswith("other_")]
+        values = [fact["value"] for fact in told if fact["slot"] not in key_slots(event["value"])]
+        assert none == (not any(value in article["document"] for value in values))
+    one = plan.read_chains(plan.PLAN)[0]
+    one.params["data"]["world"]["test"] = 150
+    found = room.bare(WorldSettings.model_validate(one.params["data"]["world"]))
+    digits = "".join("1" if none else "0" for none in found)
+    said = room.room([one], [replace(row("base", "beams", digits), setting=one.setting)])
+    share = 100 * found.mean()
+    assert said.startswith(f"{one.setting}: {share:.0f} % of the test documents support no detail")
+    assert "100 % of base's unsupported summaries (beams)" in said
 
 
 def test_the_picture_is_the_same_twice(rows, tmp_path):
