@@ -115,7 +115,8 @@ def difference(first: Sequence[Row], second: Sequence[Row]) -> str:
     if not (first and second):
         return ""
     pairs = _pairs(first, second)
-    missing = max(len(first), len(second)) - len(pairs)
+    # A row without documents says so; a seed without a row was not run.
+    missing = len({row.seed for row in (*first, *second) if not row.unsupported})
     told = [points(_gaps(pairs))] if pairs else []
     return ", ".join([*told, *([f"out of reach for {missing}"] if missing else [])])
 
