@@ -1,11 +1,11 @@
 """A model in parts, one in each of two processes, trains as a whole one does."""
 
 import csv
-import os
 from pathlib import Path
 
 import pytest
 import torch
+import torch.distributed as dist
 import transformers
 from test_decoders import CONFIGS, LONG, LORA, task_of
 from test_kinds import Killed, kill_at
@@ -158,7 +158,7 @@ def test_the_first_process_alone_says_when_to_save(
 
 
 def is_second() -> bool:
-    return os.environ.get("RANK") == "1"
+    return dist.is_initialized() and dist.get_rank() == 1
 
 
 def test_a_smaller_number_of_candidates_at_once_is_not_taken_over(
