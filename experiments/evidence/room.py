@@ -48,7 +48,7 @@ def room(chains: Sequence[Chain], rows: Sequence[Row]) -> str:
                 of_base.append(none[row.flags > 0].mean())
         if shares:
             lines.append(
-                f"{setting}: {100 * np.mean(shares):.0f} % of the test documents support no "
+                f"{setting}:\n  {100 * np.mean(shares):.0f} % of the test documents support no "
                 f"detail; {100 * np.mean(of_base):.0f} % of base's unsupported summaries ({BEAMS}) "
                 "are of those"
             )

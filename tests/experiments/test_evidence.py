@@ -151,7 +151,9 @@ def test_documents_without_a_supported_detail_are_found():
     digits = "".join("1" if none else "0" for none in found)
     said = room.room([one], [replace(row("base", "beams", digits), setting=one.setting)])
     share = 100 * found.mean()
-    assert said.startswith(f"{one.setting}: {share:.0f} % of the test documents support no detail")
+    assert said.startswith(
+        f"{one.setting}:\n  {share:.0f} % of the test documents support no detail"
+    )
     assert "100 % of base's unsupported summaries (beams)" in said
 
 

@@ -32,12 +32,12 @@ def with_adapter(make_task: MakeTask, *arguments: object, **changes: object) -> 
     return task
 
 
-def kill_at(monkeypatch: pytest.MonkeyPatch, update: int) -> None:
+def kill_at(monkeypatch: pytest.MonkeyPatch, update: int, by: type[BaseException] = Killed) -> None:
     note = Monitor.note
 
     def dying(self: Monitor, report: object) -> None:
         if self.state.update == update:
-            raise Killed
+            raise by("stopped")
         note(self, report)
 
     monkeypatch.setattr(Monitor, "note", dying)

@@ -6,13 +6,13 @@ from collections.abc import Callable
 import pytest
 import torch
 from accelerate.utils import DistributedType
+from test_kinds import kill_at
 from two_processes import on_two_processes
 
 from brido.errors import BridoError
 from brido.training import devices
 from brido.training.contrastive import ContrastiveTask
 from brido.training.loop import train
-from brido.training.monitor import Monitor
 
 MakeTask = Callable[..., ContrastiveTask]
 
@@ -52,14 +52,7 @@ def test_a_run_goes_on_with_another_number_of_processes(
 ) -> None:
     one = make_task("one")
     train(one)
-    note = Monitor.note
-
-    def stopping(self: Monitor, report: object) -> None:
-        if self.state.update == 6:
-            raise BridoError("stopped")
-        note(self, report)
-
-    monkeypatch.setattr(Monitor, "note", stopping)
+    kill_at(monkeypatch, 6, BridoError)
     with pytest.raises(BridoError):
         train(make_task("two", runtime={"checkpoint_minutes": 1e-9}))
     monkeypatch.undo()

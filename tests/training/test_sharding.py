@@ -82,14 +82,8 @@ def test_a_killed_run_goes_on_sharded_or_not(
 ) -> None:
     one = make(tmp_path / "one", fsdp=False, anchor="base")
     train(one)
-    note, often = Monitor.note, {"checkpoint_minutes": 1e-9}
-
-    def stopping(self: Monitor, report: object) -> None:
-        if self.state.update == 4:
-            raise BridoError("stopped")
-        note(self, report)
-
-    monkeypatch.setattr(Monitor, "note", stopping)
+    often = {"checkpoint_minutes": 1e-9}
+    kill_at(monkeypatch, 4, BridoError)
     killed = make(tmp_path / "two", anchor="base", runtime=often)
     with pytest.raises(Exception, match="stopped"):
         on_two_processes(killed) if first else train(killed)
