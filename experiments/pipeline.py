@@ -12,9 +12,6 @@ from typing import Any
 import numpy as np
 from ruamel.yaml import YAML
 
-from brido.candidates.documents import Documents
-from brido.candidates.generate import describe, generate
-from brido.candidates.sources import Request
 from brido.config import load_params
 from brido.consensus import ranking
 from brido.evaluation import Inputs
@@ -23,7 +20,18 @@ from brido.settings import Params
 from brido.tables import CANDIDATES, DECODED, read_metadata, read_rows, write_table
 from brido.voting import Ballots, vote
 from experiments.grids import changed
-from stages import checkpoint, decode, download, likelihood, pairwise, paths, pool, score, train
+from stages import (
+    checkpoint,
+    decode,
+    download,
+    generate,
+    likelihood,
+    pairwise,
+    paths,
+    pool,
+    score,
+    train,
+)
 
 SPLITS = ("train", "validation", "test")
 MEASURED = ("validation", "test")
@@ -73,19 +81,9 @@ class Pipeline:
         """The corpus, the base model, and candidates of every split, compared; each made once."""
         self.once("corpus", download.main)
         self.once("base", lambda: checkpoint.make(self.params, "base"))
-        self.once("candidates", self._make_candidates)
+        sources = self.params.generation
+        self.once("candidates", lambda: [generate.make(self.params, name) for name in sources])
         self.once("compared", lambda: [self.compare(split) for split in SPLITS])
-
-    def _make_candidates(self) -> None:
-        documents = {split: Documents(paths.corpus(split), None, "refuse") for split in SPLITS}
-        settings, reading = self.params.generation["base"], self.params.reading_of("base")
-        request = Request(
-            "base", settings, reading, self.params.runtime, paths.checkpoint("base"), documents
-        )
-        work = generate(request)
-        for split in SPLITS:
-            work.write(split, paths.candidates("base", split), describe(request, split, work))
-        work.clear()
 
     def compare(self, split: str) -> None:
         """Pool a split's candidates and compare all pairs."""

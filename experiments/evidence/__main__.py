@@ -20,7 +20,7 @@ from experiments.evidence.picture import draw
 from experiments.evidence.plan import PLAN, Chain, read_chains
 from experiments.evidence.records import Row, read_rows, write_rows
 from experiments.evidence.room import room
-from experiments.evidence.table import foretold_table, main_tables
+from experiments.evidence.table import tables
 
 WORK = Path(".brido/evidence")
 FOLDER = Path("metrics/evidence")
@@ -41,7 +41,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     elif not table.is_file():
         raise BridoError(f"{table} is missing: `make evidence` makes it")
     rows = read_rows(table)
-    for text in [*main_tables(rows), foretold_table(rows)]:
+    for text in tables(rows):
         print(text, end="\n\n")
     print(room(chains, rows))
     draw(FOLDER, options.plan.stem, rows)

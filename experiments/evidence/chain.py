@@ -30,6 +30,8 @@ ROWS = Path("rows.csv")
 BEAMS = "beams"
 AT_BASE_LENGTH = f"{BEAMS} at base's length"
 PENALTY = "decoding.length_penalty"
+# What elects, by alpha.
+ELECTED = {"elected": 0.0, "elected by the reference": math.inf}
 
 
 def settings_of(chain: Chain) -> str:
@@ -119,6 +121,12 @@ class Measuring:
         if work_root().resolve().is_relative_to(Path.cwd()):
             shutil.rmtree(work_root() / "train", ignore_errors=True)
 
+    def has_base(self) -> bool:
+        """Whether every row is there of what is measured before anything is tuned."""
+        rows = product(["base"], self.chain.decodings, MEASURED)
+        others = product(["reference", *ELECTED], [""], MEASURED)
+        return all(self.has(*row) for row in (*rows, *others))
+
     def is_done(self, name: str, system: System) -> bool:
         """Whether every row of a system is there."""
         rows = list(product([name], self.chain.decodings, MEASURED))
@@ -146,7 +154,7 @@ def run_chain(chain: Chain) -> None:
     """Run a chain in the present folder, as far as it is not done; it leaves rows.csv."""
     kept = Measuring(chain)
     waiting = {name: it for name, it in chain.systems.items() if not kept.is_done(name, it)}
-    if not waiting:
+    if not waiting and kept.has_base():
         return
     kept.run.make_base()
     first, *others = chain.decodings
@@ -163,7 +171,7 @@ def measure_base(kept: Measuring, decoding: str) -> None:
     kept.keep_decoded("base", "base", [decoding])
     for split in MEASURED:
         kept.keep(("reference", "", split), partial(run.references, split))
-        for name, alpha in (("elected", 0.0), ("elected by the reference", math.inf)):
+        for name, alpha in ELECTED.items():
             # A document without candidates that ended keeps what the model writes for it.
             written = run.decoded("base", split)
             kept.keep((name, "", split), partial(run.elected, split, alpha, written))

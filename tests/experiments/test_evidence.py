@@ -14,6 +14,7 @@ from brido.corpus.settings import WorldSettings
 from brido.corpus.world import documents
 from brido.corpus.world.reading import key_slots
 from brido.errors import BridoError
+from brido.tables import POOL, read_rows
 from experiments.evidence import chain, picture, plan, reading, records, room, table
 from experiments.evidence.records import Row
 from experiments.grids import changed
@@ -96,7 +97,7 @@ def test_the_docs_show_the_tables_of_the_committed_rows(monkeypatch):
     docs = (ROOT / "docs/results.md").read_text(encoding="utf-8")
     for file in (ROOT / "metrics/evidence").glob("*.csv"):
         rows = records.read_rows(file)
-        for text in [*table.main_tables(rows), table.foretold_table(rows)]:
+        for text in table.tables(rows):
             assert text in docs
         chains = plan.read_chains(plan.PLAN.with_name(f"{file.stem}.yaml"))
         assert room.room(chains, rows) in docs
@@ -133,6 +134,15 @@ def test_what_electing_foretells_is_compared_with_what_tuning_did():
         word = "helps" if better else "harms"
         assert line.count(f"| {word} |") == 2
         assert line.endswith("| yes |")
+
+
+def test_where_nothing_is_tuned_the_table_is_of_the_election():
+    own = [row("base", "greedy", "1110"), row("elected", "", "1000")]
+    own += [row("base", "greedy", "1100", split="validation")]
+    own += [row("elected", "", "1111", split="validation")]
+    (text,) = table.tables(own)
+    cells = [cell.split(" [")[0] for cell in text.splitlines()[2].strip("| ").split(" | ")]
+    assert cells == ["a", "50.0 %", "100.0 %", "+50.0", "75.0 %", "25.0 %", "-50.0"]
 
 
 def test_documents_without_a_supported_detail_are_found():
@@ -196,6 +206,23 @@ decodings:
   greedy: {decoding.num_beams: 1}
   beams: {decoding.num_beams: 4, decoding.length_penalty: 1.0}
 """
+ELECTION = """
+params: params.yaml
+seeds: [3]
+changes:
+  generation:
+    base: {checkpoint: base, method: sampling, num_candidates: 3, seed: 0, max_length: 32}
+    greedy:
+      checkpoint: base
+      method: diverse_beam
+      num_candidates: 1
+      num_beams: 1
+      num_beam_groups: 1
+      diversity_penalty: 0.0
+settings: {two sources: {systems: []}}
+systems: {}
+decodings: {greedy: {decoding.num_beams: 1}}
+"""
 SMALLER = {key: value for key, value in SMALL.items() if "report" not in key} | {
     "checkpoints.base.embedded.world.documents": 1200,
     "checkpoints.base.embedded.epochs": 1,
@@ -252,3 +279,13 @@ def test_a_small_one_is_measured_once_and_goes_on_where_rows_are_missing(tmp_pat
     shutil.rmtree(folder / ".brido/evidence")
     run(folder, *command)
     assert sorted(made.read_bytes().splitlines()) == sorted(whole.splitlines())
+
+    # A plan that tunes nothing measures the election, here from two sources.
+    (folder / "election.yaml").write_text(ELECTION)
+    command = ["python", "-m", "experiments.evidence", "election.yaml"]
+    assert "| two sources | " in run(folder, *command)
+    rows = records.read_rows(folder / "metrics/evidence/election.csv")
+    assert {one.system for one in rows} == systems - {"tuned", "3 candidates"}
+    (made_in,) = (folder / ".brido/evidence").glob("two-sources*")
+    pooled = read_rows(made_in / "data/pool/test.parquet", POOL, "pool")
+    assert len(pooled[0]["candidates"]) == 4
