@@ -5,10 +5,10 @@
 
 CHAIN is a chain's folder in .brido/evidence. `sheet` writes CHAIN/reading/sheet.jsonl, a test
 document a line with the summaries `a` and `b` of base and tuned in an order that is drawn for each,
-and the order in key.json, which the reader leaves alone. With --equal-length tuned's summaries are
-those of its beams at base's length. The reader writes marks.jsonl beside them,
-`{"number": 1, "a": 2, "b": 0}`: how many statements of each the document does not support. `count`
-puts both together.
+and the order in key.json, which the reader leaves alone. --system names what was tuned where a plan
+has several; with --equal-length its summaries are those of its beams at base's length.
+The reader writes marks.jsonl beside them, `{"number": 1, "a": 2, "b": 0}`: how many statements of
+each the document does not support. `count` puts both together.
 """
 
 import argparse
@@ -38,6 +38,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     )
     parser.add_argument("what", choices=("sheet", "count"))
     parser.add_argument("chain", type=Path)
+    parser.add_argument("--system", default="tuned")
     ways = parser.add_mutually_exclusive_group()
     ways.add_argument("--decoding", default=BEAMS)
     ways.add_argument("--equal-length", action="store_true")
@@ -46,20 +47,19 @@ def main(arguments: Sequence[str] | None = None) -> None:
     options = parser.parse_args(arguments)
     if options.what == "sheet":
         tuned = AT_BASE_LENGTH if options.equal_length else options.decoding
-        decodings = (options.decoding, tuned)
-        write_sheet(options.chain, decodings, options.documents, options.seed)
+        rows = (("base", options.decoding), (options.system, tuned))
+        write_sheet(options.chain, rows, options.documents, options.seed)
     else:
         print(count(options.chain / "reading"))
 
 
-def write_sheet(chain: Path, decodings: Sequence[str], documents: int, seed: int) -> None:
+def write_sheet(chain: Path, rows: Sequence[tuple[str, str]], documents: int, seed: int) -> None:
     """Write sheet.jsonl and key.json of the first so many test documents.
 
-    decodings: how base and tuned were decoded, as rows.csv calls it.
+    rows: base's and the tuned model's, system and decoding as rows.csv calls them.
     """
     corpus = read_rows(chain / "data/corpus/test.parquet", CORPUS, "download")[:documents]
-    named = zip(SYSTEMS, decodings, strict=True)
-    written = [_read(chain / texts_of((name, decoding, "test"))) for name, decoding in named]
+    written = [_read(chain / texts_of((*row, "test"))) for row in rows]
     turned = np.random.default_rng(seed).random(len(corpus)) < 0.5
     lines, key = [], {}
     for number, (row, turn) in enumerate(zip(corpus, turned, strict=True), 1):

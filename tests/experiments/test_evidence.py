@@ -101,8 +101,9 @@ def test_the_docs_show_the_tables_of_the_committed_rows(monkeypatch):
             assert text in docs
         chains = plan.read_chains(plan.PLAN.with_name(f"{file.stem}.yaml"))
         assert room.room(chains, rows) in docs
-    for line in reading.count(ROOT / "metrics/evidence/reading").splitlines():
-        assert line in docs
+    for folder in (ROOT / "metrics/evidence").glob("reading*"):
+        for line in reading.count(folder).splitlines():
+            assert line in docs
 
 
 def test_the_committed_rows_are_those_of_the_plans(monkeypatch):
@@ -260,9 +261,10 @@ def test_a_small_one_is_measured_once_and_goes_on_where_rows_are_missing(tmp_pat
         assert [row["ab"[key[str(row["number"])].index(name)]] for row in sheet] == kept
     # At base's length, which so small a model need not reach.
     kept = [f"As long as base's number {number}." for number in range(40)]
-    texts = made_in / chain.texts_of(("tuned", chain.AT_BASE_LENGTH, "test"))
+    texts = made_in / chain.texts_of(("3 candidates", chain.AT_BASE_LENGTH, "test"))
     texts.write_text(json.dumps(kept))
     reader = ["experiments.evidence.reading", "sheet", str(made_in), "--equal-length"]
+    reader += ["--system", "3 candidates"]
     run(folder, "python", "-m", *reader)
     sheet = [json.loads(line) for line in (made_in / "reading/sheet.jsonl").open()]
     assert [row["ab"[key[str(row["number"])].index("tuned")]] for row in sheet] == kept
