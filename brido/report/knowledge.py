@@ -87,7 +87,7 @@ def plain(told: Mapping[str, Any]) -> list[str]:
         said += [
             f"{begin}{elected:.0f} % of the elected candidates say something that the article does "
             f"not support, against {own:.0f} % of what base writes by itself.",
-            advice,
+            f"{advice} {election['caution']}".rstrip(),
         ]
     vote = told["accuracy"].get("vote", {})
     if vote.get("pairs", 0) >= FEWEST:

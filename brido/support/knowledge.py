@@ -25,6 +25,8 @@ DECIMALS = 6
 # Texts of equal length differ by at most this share of the longer one; those of the world, where a
 # word more is a fact more, by nothing.
 TOLERANCE = 0.15
+# Elected texts shorter than base's by more than this share: a gain may be no more than that.
+SHORTER = 0.1
 LABELS = {
     "vote": "this vote",
     "consensus": "consensus (α = 0)",
@@ -134,6 +136,8 @@ def election_json(result: Election, documents: str) -> dict[str, Any]:
     elif result.elected.mean == result.own.mean == 0:
         verdict = "nothing"
     told: dict[str, Any] = {"verdict": verdict, "sentence": _verdict(result, verdict, documents)}
+    told["caution"] = _caution(result) if verdict == "beats" else ""
+    told["sentence"] = f"{told['sentence']} {told['caution']}".rstrip()
     assert result.equal_length is not None
     for name, one in (("all", result), ("equal_length", result.equal_length)):
         parts = {"elected": one.elected, "base": one.own, "difference": one.difference}
@@ -169,6 +173,17 @@ def _verdict(result: Election, verdict: str, documents: str) -> str:
         f"{_percent(result.own.mean)} of what base writes by itself. The difference is "
         f"{_points(result.difference)}; where both are equally long ({equal.elected.count:,} "
         f"documents) it is {_points(equal.difference)}. {end}"
+    )
+
+
+def _caution(result: Election) -> str:
+    """A model that learns to write less says less that is wrong; a length penalty does that too."""
+    elected, own = result.lengths
+    if elected >= (1 - SHORTER) * own:
+        return ""
+    return (
+        f"Some or all of it may be shortness: the elected have {elected:.1f} words, what base "
+        f"writes {own:.1f}. Compare tuned and base at one length (decoding.length_penalty)."
     )
 
 

@@ -121,12 +121,14 @@ def accuracies(
 class Election:
     """Shares of documents with something unsupported: elected, own, and elected minus own.
 
-    `equal_length` is the same over the documents whose two texts are about equally long.
+    lengths: the mean of each. `equal_length` is the same over the documents whose two texts are
+    about equally long.
     """
 
     elected: Share
     own: Share
     difference: Share
+    lengths: tuple[float, float]
     equal_length: "Election | None" = None
 
 
@@ -156,7 +158,9 @@ def election(
     ends = zip(means(values), *bootstrap_interval(values, samples, confidence, seed), strict=True)
     counts = [len(bad)] * 3 + [int(close.sum())] * 3
     shares = [Share(*map(float, row), count) for row, count in zip(ends, counts, strict=True)]
-    return Election(*shares[:3], Election(*shares[3:]))
+    both = np.stack([length, own_length])
+    every, equal = (tuple(map(float, means(part.T))) for part in (both, both[:, close]))
+    return Election(*shares[:3], every, Election(*shares[3:], equal))
 
 
 def _gaps(

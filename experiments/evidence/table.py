@@ -26,6 +26,8 @@ LABELS = {
     "brio": "tuned on the references' order (BRIO)",
     "mle": "the same steps without a ranking (MLE)",
     "probability": "tuned, votes weighted by probability",
+    "half, 64 documents": "64 documents, half of the vote the reference's (alpha N-1)",
+    "brio, 64 documents": "64 documents, the references' order (BRIO)",
 }
 GREEDY = "greedy"
 # What the check, which knows of no recipe, is compared with.

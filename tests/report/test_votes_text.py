@@ -32,7 +32,7 @@ TOLD = {"accuracy": {}, "documents": 300, "judge": "facts", "length_tolerance": 
     ],
 )
 def test_the_election_in_plain_words_and_as_a_table(verdict, begin, advice):
-    election = {"verdict": verdict, "all": ALL, "equal_length": NONE}
+    election = {"verdict": verdict, "caution": "", "all": ALL, "equal_length": NONE}
     vote = {"label": "the vote", "mean": None, "pairs": 0, "by_gap": {}}
     shown = knowledge(TOLD | {"election": election, "accuracy": {"vote": vote}})
     assert shown.plain == [
@@ -47,6 +47,8 @@ def test_the_election_in_plain_words_and_as_a_table(verdict, begin, advice):
         ["elected and base equally long", "0", "–", "–", "– points [–, –]"],
     ]
     assert shown.bars == []
+    careful = knowledge(TOLD | {"election": election | {"caution": "Perhaps."}, "accuracy": {}})
+    assert careful.plain[1] == f"{advice} Perhaps."
 
 
 def test_how_often_the_vote_is_right_against_chance():

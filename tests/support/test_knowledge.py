@@ -64,6 +64,19 @@ def test_the_verdict_follows_the_interval():
     assert told["all"]["difference"] == {"mean": 0.0, "low": 0.0, "high": 0.0, "documents": 60}
 
 
+def test_what_may_be_shortness_alone_is_said():
+    found = made()
+    best = made(scores=-found.unsupported.astype(float), words=np.full((DOCUMENTS, SIZE), 9))
+    for own, said in ((9, False), (10, False), (11, True)):
+        for wrong, verdict in ((1, "beats"), (0, "loses")):
+            base = np.full(DOCUMENTS, wrong), np.full(DOCUMENTS, own)
+            told = check_votes(best, base, HOW)["election"]
+            assert told["verdict"] == verdict
+            words = f"the elected have 9.0 words, what base writes {own:.1f}"
+            assert (words in told["sentence"]) == (said and verdict == "beats")
+            assert told["sentence"].endswith(told["caution"])
+
+
 def test_where_nothing_is_unsupported_nothing_is_foretold():
     clean = made(unsupported=np.zeros((DOCUMENTS, SIZE), int))
     told = check_votes(clean, own_of(clean, 0), HOW)["election"]

@@ -128,8 +128,10 @@ def test_election_by_hand():
     found = election(elected, own, 0.15, 200, 0.95, 0)
     assert (found.elected.mean, found.own.mean, found.difference.mean) == (0.5, 0.5, 0.0)
     assert found.elected.count == 4
+    assert found.lengths == (12.5, 15.25)
     equal = found.equal_length
     assert equal.elected.count == 3  # the third document's lengths are 10 and 20
+    assert equal.lengths == pytest.approx((40 / 3, 41 / 3))
     assert equal.elected.mean == pytest.approx(2 / 3)
     assert equal.own.mean == pytest.approx(2 / 3)
     assert equal.difference.low < 0 < equal.difference.high
