@@ -81,9 +81,15 @@ class Pipeline:
         """The corpus, the base model, and candidates of every split, compared; each made once."""
         self.once("corpus", download.main)
         self.once("base", lambda: checkpoint.make(self.params, "base"))
-        sources = self.params.generation
-        self.once("candidates", lambda: [generate.make(self.params, name) for name in sources])
+        self.once("candidates", self._make_candidates)
         self.once("compared", lambda: [self.compare(split) for split in SPLITS])
+
+    def _make_candidates(self) -> None:
+        # The election is measured on all documents of these splits.
+        whole = self.use({f"documents.{split}": None for split in MEASURED})
+        for name in whole.generation:
+            generate.make(whole, name)
+        self.use({})
 
     def compare(self, split: str) -> None:
         """Pool a split's candidates and compare all pairs."""
