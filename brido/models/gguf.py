@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,6 +16,9 @@ if TYPE_CHECKING:
     from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 PACKAGE = "package:"
+# How a vocabulary marks a word's beginning, and how many of its words are tried.
+WORD = re.compile("[Ġ▁]([A-Za-z]{3,})")
+TRIED = 500
 
 
 def gguf_file(source: str, key: str) -> Path | None:
@@ -57,7 +61,8 @@ def load_gguf(
     """Model (float32, dequantised) and tokenizer of a file, and what transformers says of weights.
 
     Raises:
-        BridoError: it is no GGUF file, or its architecture cannot be read.
+        BridoError: it is no GGUF file, its architecture cannot be read, or its tokenizer is read
+            wrongly.
     """
     import torch
     from transformers import AutoModelForCausalLM, AutoTokenizer
@@ -82,7 +87,30 @@ def load_gguf(
             f"{key}.source: {path} cannot be read as a model: {first_line(error)}; GGUF files of "
             "the architectures that transformers knows can be, others as a folder or hub id"
         ) from error
+    _check_words(tokenizer, path, key)
     return _unquantised(read), tokenizer, found
+
+
+def _check_words(tokenizer: PreTrainedTokenizerBase, path: Path, key: str) -> None:
+    """Refuse a tokenizer that takes the words of its own vocabulary apart.
+
+    A file's merges can be rebuilt in a wrong order without any complaint (transformers 5.17 does so
+    with Gemma 3): the model then reads and writes pieces that it never learned. Rightly read, as
+    good as every word of the vocabulary is one token; wrongly read, hardly any.
+    """
+    tokens = tokenizer.convert_ids_to_tokens(list(range(len(tokenizer))))
+    words = [word[1] for token in tokens if token and (word := WORD.fullmatch(token))]
+    if len(words) < TRIED:
+        return  # a toy's: none of its words need be whole
+    tried = words[:: len(words) // TRIED]
+    after = len(tokenizer.encode("a", add_special_tokens=False)) + 1
+    whole = [len(tokenizer.encode(f"a {w}", add_special_tokens=False)) == after for w in tried]
+    if 2 * sum(whole) < len(tried):
+        raise BridoError(
+            f"{key}.source: the tokenizer of {path} is read wrongly: it takes apart "
+            f"{len(tried) - sum(whole)} of {len(tried)} words that its vocabulary has. Install a "
+            "newer transformers (5.18 reads what 5.17 does not), or name a folder or hub id"
+        )
 
 
 def _unquantised(read: PreTrainedModel) -> PreTrainedModel:

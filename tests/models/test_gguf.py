@@ -1,8 +1,11 @@
 """GGUF files and LoRA adapters: read, merged, stored as ordinary folders, or one clear sentence."""
 
+import copy
 import json
+import re
 import shutil
 import sys
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -10,6 +13,7 @@ import torch
 from gguf_file import write_gguf
 from peft import LoraConfig, get_peft_model
 from tiny_chat import CHATML, chat_tokenizer, tiny_llama
+from tokenizers import Tokenizer
 from transformers import AutoModelForCausalLM, AutoTokenizer
 
 from brido.errors import BridoError
@@ -64,6 +68,35 @@ def test_a_file_of_a_package_becomes_an_ordinary_folder(made, tmp_path, monkeypa
 def test_a_file_by_its_path(made, tmp_path):
     store_checkpoint(str(made / "tiny_weights" / "tiny.F32.gguf"), None, tmp_path / "b", "k")
     assert (tmp_path / "b" / "model.safetensors").is_file()
+
+
+def test_a_tokenizer_that_takes_its_own_words_apart_is_refused(tmp_path):
+    """As transformers 5.17 reads Gemma's; here the file itself lacks the merges of its words."""
+    whole = chat_tokenizer()
+    letters = "abcdefghijklmnop"
+    state = json.loads(whole.backend_tokenizer.to_str())
+    vocabulary, merges = state["model"]["vocab"], state["model"]["merges"]
+    size = max(whole.get_vocab().values()) + 1
+    kept = len(merges)
+    for first, second, third in product(letters[:8], letters[:8], letters[:8]):
+        pieces = ["Ġ", *(first + second + third)]
+        while len(pieces) > 1:
+            pieces[:2] = ["".join(pieces[:2])]
+            if pieces[0] not in vocabulary:
+                vocabulary[pieces[0]] = size
+                size += 1
+                merges.append([pieces[0][:-1], pieces[0][-1]])
+    for name, known in (("whole", merges), ("apart", merges[:kept])):
+        state["model"]["merges"] = known
+        tokenizer = copy.deepcopy(whole)
+        tokenizer._tokenizer = Tokenizer.from_str(json.dumps(state))
+        model = tiny_llama()
+        model.resize_token_embeddings(size)
+        write_gguf(model, tokenizer, tmp_path / f"{name}.gguf")
+    store_checkpoint(str(tmp_path / "whole.gguf"), None, tmp_path / "stored", "k")
+    message = refused(tmp_path / "apart.gguf")
+    assert re.search(r"is read wrongly: it takes apart 51\d of 51\d words", message)
+    assert "Install a newer transformers" in message
 
 
 def test_what_is_no_such_file_is_one_sentence(made, tmp_path, monkeypatch):
