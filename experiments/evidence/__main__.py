@@ -44,7 +44,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     for text in tables(rows):
         print(text, end="\n\n")
     print(room(chains, rows))
-    draw(FOLDER, options.plan.stem, rows)
+    draw(FOLDER, options.plan.stem, rows, chains)
 
 
 def run_chain(chain: Chain, plan: Path, table: Path) -> None:

@@ -108,18 +108,33 @@ class Measuring:
             self.run.decode(model, {**beams, PENALTY: penalty}, ("test",))
             self.keep(named, partial(self.run.decoded, model, "test"), penalty)
 
+    def keep_cut(self, name: str, target: float) -> None:
+        """The row of base's beams cut after so many words that `target` are left on average, which
+        validation documents decide: what shortness alone does. No sentence need be left whole.
+        """
+        written = {split: texts_of(("base", BEAMS, split)) for split in MEASURED}
+        if not all(path.is_file() for path in written.values()):
+            return  # measured on another machine
+        texts = {split: json.loads(path.read_text("utf-8")) for split, path in written.items()}
+        longest = max(len(text.split()) for text in texts["validation"])
+        limit = min(
+            range(1, longest + 1),
+            key=lambda words: abs(mean_words(cut(texts["validation"], words)) - target),
+        )
+        self.keep(("base", cut_to(name), "test"), partial(cut, texts["test"], limit))
+
     def make_system(self, name: str, system: System) -> None:
         """Tune, decode and measure one system."""
         size = self.run.cut(system.documents, system.candidates)
-        self.run.tune(size | dict(system.changes))
+        self.run.tune(size | dict(system.changes), shuffled=system.shuffled)
         self.keep_decoded("tuned", name, self.chain.decodings)
         if system.at_base_length:
             words = {each: self.has(each, BEAMS, "validation").words for each in ("base", name)}
             self.keep_at_length("tuned", name, words["base"])
             self.keep_at_length("base", name, words[name])
-        # Gigabytes a system, and what it wrote is measured. Only in a work folder of its own.
-        if work_root().resolve().is_relative_to(Path.cwd()):
-            shutil.rmtree(work_root() / "train", ignore_errors=True)
+            self.keep_cut(name, words[name])
+        # What it wrote is measured.
+        _forget("train")
 
     def has_base(self) -> bool:
         """Whether every row is there of what is measured before anything is tuned."""
@@ -150,6 +165,16 @@ def at_length(name: str) -> list[tuple[str, str, str]]:
     ]
 
 
+def cut_to(name: str) -> str:
+    """What rows call base's beams cut to a system's length."""
+    return f"{BEAMS} cut to {name}'s words"
+
+
+def cut(texts: Sequence[str], words: int) -> list[str]:
+    """The first so many words of each."""
+    return [" ".join(text.split()[:words]) for text in texts]
+
+
 def run_chain(chain: Chain) -> None:
     """Run a chain in the present folder, as far as it is not done; it leaves rows.csv."""
     kept = Measuring(chain)
@@ -157,11 +182,18 @@ def run_chain(chain: Chain) -> None:
     if not waiting and kept.has_base():
         return
     kept.run.make_base()
+    _forget("checkpoint")
     first, *others = chain.decodings
     kept.run.once("base decoded", partial(measure_base, kept, first))
     kept.keep_decoded("base", "base", others)
     for name, system in waiting.items():
         kept.make_system(name, system)
+
+
+def _forget(stage: str) -> None:
+    """Remove what a stage would go on from, gigabytes; only in a work folder of the chain's own."""
+    if work_root().resolve().is_relative_to(Path.cwd()):
+        shutil.rmtree(work_root() / stage, ignore_errors=True)
 
 
 def measure_base(kept: Measuring, decoding: str) -> None:

@@ -14,6 +14,7 @@ PLAN = Path(__file__).parent / "plan.yaml"
 SEEDS = (
     "data.world.seed",
     "data.files.split_seed",
+    "checkpoints.base.embedded.seed",
     "checkpoints.base.fine_tuning.seed",
     "generation.base.seed",
     "training.seed",
@@ -25,13 +26,15 @@ class System:
     """What is tuned: the dotted keys of params.yaml that it changes, and on how much.
 
     documents, candidates: the first so many of the training documents, and of the candidates of
-    each; None: all. at_base_length: with beams it is decoded at base's length as well.
+    each; None: all. at_base_length: with beams it is decoded at base's length as well. shuffled:
+    the scores of a document's candidates are dealt out anew, so they say nothing.
     """
 
     changes: Mapping[str, Any] = field(default_factory=dict)
     documents: int | None = None
     candidates: int | None = None
     at_base_length: bool = False
+    shuffled: bool = False
 
 
 @dataclass(frozen=True)

@@ -1,23 +1,24 @@
 """Two systems' summaries read side by side by a reader who does not know which is whose.
 
     python -m experiments.evidence.reading sheet CHAIN --decoding beams
-    python -m experiments.evidence.reading count CHAIN
+    python -m experiments.evidence.reading count CHAIN/reading [MORE ...]
 
 CHAIN is a chain's folder in .brido/evidence. `sheet` writes CHAIN/reading/sheet.jsonl, a test
 document a line with the summaries `a` and `b` of base and tuned in an order that is drawn for each,
 and the order in key.json, which the reader leaves alone. --system names what was tuned where a plan
 has several; with --equal-length its summaries are those of its beams at base's length.
 The reader writes marks.jsonl beside them, `{"number": 1, "a": 2, "b": 0}`: how many statements of
-each the document does not support. `count` puts both together.
+each the document does not support. `count` puts both together, over all readings that it is given.
 """
 
 import argparse
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from brido.atomic import write_text
 from brido.errors import BridoError, parsing, run_command
@@ -37,7 +38,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("what", choices=("sheet", "count"))
-    parser.add_argument("chain", type=Path)
+    parser.add_argument("folders", type=Path, nargs="+", metavar="FOLDER")
     parser.add_argument("--system", default="tuned")
     ways = parser.add_mutually_exclusive_group()
     ways.add_argument("--decoding", default=BEAMS)
@@ -48,9 +49,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
     if options.what == "sheet":
         tuned = AT_BASE_LENGTH if options.equal_length else options.decoding
         rows = (("base", options.decoding), (options.system, tuned))
-        write_sheet(options.chain, rows, options.documents, options.seed)
+        for chain in options.folders:
+            write_sheet(chain, rows, options.documents, options.seed)
     else:
-        print(count(options.chain / "reading"))
+        print(count(options.folders))
 
 
 def write_sheet(chain: Path, rows: Sequence[tuple[str, str]], documents: int, seed: int) -> None:
@@ -73,14 +75,42 @@ def write_sheet(chain: Path, rows: Sequence[tuple[str, str]], documents: int, se
     write_text(chain / "reading/key.json", json.dumps(key))
 
 
-def count(folder: Path) -> str:
-    """What the marks of a reading say: each system's summaries with something unsupported, their
+def count(folders: Sequence[Path]) -> str:
+    """What the marks of readings say: each system's summaries with something unsupported, their
     difference in points, and the same of statements a summary, with 95 % bootstrap intervals over
-    documents.
+    readings and documents.
 
     Raises:
         BridoError: a mark is missing, stands twice or is no number of statements.
     """
+    found = [_counts(folder) for folder in folders]
+    counts = {name: [one[name] for one in found] for name in SYSTEMS}
+    flags = {name: [(one > 0).astype(float) for one in own] for name, own in counts.items()}
+    size, many = len(counts["base"][0]), len(folders)
+    lines = [
+        f"{size} documents, one reader, blind to the system"
+        if many == 1
+        else f"{many} readings of {size} documents, one reader each, blind to the system"
+    ]
+    for name in SYSTEMS:
+        mean, low, high = (100 * value for value in interval(flags[name]))
+        lines.append(
+            f"{name}: {mean:.1f} % [{low:.1f}, {high:.1f}] of the summaries say something "
+            f"unsupported; {np.mean(counts[name]):.2f} statements a summary"
+        )
+    lines.append(f"tuned - base: {points(_gaps(flags))} points")
+    mean, low, high = interval(_gaps(counts))
+    lines.append(f"statements, tuned - base: {mean:+.2f} [{low:+.2f}, {high:+.2f}] a summary")
+    return "\n".join(lines)
+
+
+def _gaps(of: Mapping[str, Sequence[NDArray[np.float64]]]) -> list[NDArray[np.float64]]:
+    base, tuned = (of[name] for name in SYSTEMS)
+    return [after - before for before, after in zip(base, tuned, strict=True)]
+
+
+def _counts(folder: Path) -> dict[str, NDArray[np.float64]]:
+    """Each system's unsupported statements, a number a document."""
     key = _read(folder / "key.json")
     marks = read_records(folder / "marks.jsonl")
     found = {str(row.get("number")): row for row in marks}
@@ -89,29 +119,16 @@ def count(folder: Path) -> str:
     wrong = [number for number, row in found.items() if not _is_marked(row)]
     if wrong:
         raise BridoError(f"{folder}/marks.jsonl: `a` and `b` must be counts: {', '.join(wrong)}")
-    counts = {
+    return {
         name: np.array(
             [found[number]["ab"[order.index(name)]] for number, order in key.items()], float
         )
         for name in SYSTEMS
     }
-    flags = {name: (one > 0).astype(float) for name, one in counts.items()}
-    lines = [f"{len(key)} documents, one reader, blind to the system"]
-    for name in SYSTEMS:
-        mean, low, high = (100 * value for value in interval([flags[name]]))
-        lines.append(
-            f"{name}: {mean:.1f} % [{low:.1f}, {high:.1f}] of the summaries say something "
-            f"unsupported; {counts[name].mean():.2f} statements a summary"
-        )
-    base, tuned = (flags[name] for name in SYSTEMS)
-    lines.append(f"tuned - base: {points([tuned - base])} points")
-    mean, low, high = interval([counts["tuned"] - counts["base"]])
-    lines.append(f"statements, tuned - base: {mean:+.2f} [{low:+.2f}, {high:+.2f}] a summary")
-    return "\n".join(lines)
 
 
 def _read(path: Path) -> Any:
-    with parsing(lambda reason: f"{path}: {reason}; CHAIN is the folder of a chain that was run"):
+    with parsing(lambda reason: f"{path}: {reason}; sheet takes the folder of a chain that was run, count its reading/"):
         return json.loads(path.read_text(encoding="utf-8"))
 
 

@@ -6,7 +6,7 @@ from itertools import product
 import numpy as np
 from numpy.typing import NDArray
 
-from experiments.evidence.chain import BEAMS, ELECTED
+from experiments.evidence.chain import BEAMS, ELECTED, cut_to
 from experiments.evidence.records import Row
 from experiments.study.table import interval, points, share
 
@@ -28,6 +28,9 @@ LABELS = {
     "probability": "tuned, votes weighted by probability",
     "half, 64 documents": "64 documents, half of the vote the reference's (alpha N-1)",
     "brio, 64 documents": "64 documents, the references' order (BRIO)",
+    "mle, 64 documents": "64 documents without a ranking (MLE)",
+    "random": "the same steps, scores dealt out at random",
+    "random, 64 documents": "64 documents, scores dealt out at random",
 }
 GREEDY = "greedy"
 # What a chain measures before anything is tuned.
@@ -55,14 +58,15 @@ def _main_table(rows: Sequence[Row], setting: str) -> str:
         f"**{setting}**: {len(base)} seeds x {len(base[0].flags):,} test documents",
         "",
         "| system | decoded | unsupported | minus base | mentions per 100 words | words "
-        "| well-formed | ROUGE-1/2 | at base's length, minus base | minus base at its length |",
-        "|---" * 10 + "|",
+        "| well-formed | ROUGE-1/2 | at base's length, minus base | minus base at its length "
+        "| minus base cut to its words |",
+        "|---" * 11 + "|",
     ]
     others = {row.system for row in own} - LABELS.keys()
     systems = [*LABELS, *sorted(others, key=_by_number)]
     for system in systems:
         for decoding in dict.fromkeys(row.decoding for row in own if row.system == system):
-            if " at " in decoding:
+            if " at " in decoding or " cut to " in decoding:
                 continue
             found = _chosen(own, system, decoding)
             compared = _chosen(own, "base", decoding or GREEDY)
@@ -70,14 +74,16 @@ def _main_table(rows: Sequence[Row], setting: str) -> str:
                 float(np.mean([getattr(row, key) for row in found]))
                 for key in ("words", "r1", "r2")
             )
-            matched = ["", ""]
+            matched = [""] * 3
             if decoding == BEAMS and system not in ("base", "reference"):
                 matched = [
                     difference(_chosen(own, system, f"{BEAMS} at base's length"), compared),
                     difference(found, _chosen(own, "base", f"{BEAMS} at {system}'s length")),
+                    difference(found, _chosen(own, "base", cut_to(system))),
                 ]
+            few = f" ({len(found)} of {len(base)} seeds)" if len(found) < len(base) else ""
             cells = [
-                LABELS.get(system, system),
+                LABELS.get(system, system) + few,
                 decoding,
                 share(found),
                 "" if system == "base" else difference(found, compared),

@@ -3,8 +3,10 @@
 import json
 import shutil
 from dataclasses import replace
+from itertools import groupby
 from pathlib import Path
 
+import numpy as np
 import pytest
 from dvc_project import SMALL, copy_project, run
 from ruamel.yaml import YAML
@@ -14,7 +16,8 @@ from brido.corpus.settings import WorldSettings
 from brido.corpus.world import documents
 from brido.corpus.world.reading import key_slots
 from brido.errors import BridoError
-from brido.tables import POOL, read_rows
+from brido.tables import POOL, SCORES, read_metadata, read_rows, write_table
+from experiments import pipeline
 from experiments.evidence import chain, picture, plan, reading, records, room, table
 from experiments.evidence.records import Row
 from experiments.grids import changed
@@ -101,9 +104,9 @@ def test_the_docs_show_the_tables_of_the_committed_rows(monkeypatch):
             assert text in docs
         chains = plan.read_chains(plan.PLAN.with_name(f"{file.stem}.yaml"))
         assert room.room(chains, rows) in docs
-    for folder in (ROOT / "metrics/evidence").glob("reading*"):
-        for line in reading.count(folder).splitlines():
-            assert line in docs
+    folders = sorted((ROOT / "metrics/evidence/readings").iterdir())
+    for _, seeds in groupby(folders, lambda folder: folder.name.partition("-seed-")[0]):
+        assert reading.count(list(seeds)) in docs
 
 
 def test_the_committed_rows_are_those_of_the_plans(monkeypatch):
@@ -169,9 +172,61 @@ def test_documents_without_a_supported_detail_are_found():
 
 
 def test_the_picture_is_the_same_twice(rows, tmp_path):
-    first = picture.draw(tmp_path / "a", "growth", rows).read_bytes()
-    assert first == picture.draw(tmp_path / "b", "growth", rows).read_bytes()
-    assert picture.draw(tmp_path, "none", [one for one in rows if one.system == "base"]) is None
+    chains = [replace(one, setting="a", seed=seed) for seed in (0, 1) for one in sized()]
+    first = picture.draw(tmp_path / "a", "growth", rows, chains).read_bytes()
+    assert first == picture.draw(tmp_path / "b", "growth", rows, chains).read_bytes()
+    untuned = [one for one in rows if one.system == "base"]
+    assert picture.draw(tmp_path, "none", untuned, chains) is None
+
+
+def sized():
+    """A chain whose systems differ in documents and in candidates, and one in what it changes."""
+    systems = {
+        "tuned": plan.System(),
+        "2 documents": plan.System(documents=2),
+        "4 documents": plan.System(documents=4),
+        "3 candidates": plan.System(documents=4, candidates=3),
+        "random": plan.System(documents=8, shuffled=True),
+        "mle": plan.System({"training.gamma": 0.0}, documents=16),
+    }
+    params = {"documents": {"train": 32}, "generation": {"base": {"num_candidates": 6}}}
+    return [plan.Chain("a", 0, params, systems, {})]
+
+
+def test_a_point_of_the_picture_is_what_a_system_was_tuned_on():
+    systems = ["tuned", "2 documents", "4 documents", "3 candidates", "random", "mle"]
+    own = [row(system, "beams", "1100") for system in systems]
+    own += [row("4 documents", "beams at base's length", "1111")]
+    found = {
+        kind: {one.system: size for size, one in picture.points(kind, own, sized())}
+        for kind in (picture.DOCUMENTS, picture.CANDIDATES)
+    }
+    assert found[picture.DOCUMENTS] == {"tuned": 32, "2 documents": 2, "4 documents": 4}
+    assert found[picture.CANDIDATES] == {"4 documents": 6, "3 candidates": 3}
+
+
+def test_shuffled_scores_are_the_same_ones_in_another_order(tmp_path):
+    scores = [[0.5, 0.25, float("nan"), 0.125, 1.0]] * 8
+    order = [[4, 0, 1, 3, 2]] * 8
+    found = [
+        {"id": f"{n}", "scores": s, "order": o} for n, (s, o) in enumerate(zip(scores, order))
+    ]
+    table_of_scores = tmp_path / "scores.parquet"
+    write_table(table_of_scores, [found], SCORES, {"candidates": "c"})
+    pipeline.shuffle_scores(table_of_scores, 0)
+    after = read_rows(table_of_scores, SCORES, "score")
+    assert read_metadata(table_of_scores, "score")["candidates"] == "c"
+    assert len({str(one["scores"]) for one in after}) > 4
+    for one in after:
+        assert np.isnan(one["scores"][2])
+        assert sorted(one["scores"][:2] + one["scores"][3:]) == [0.125, 0.25, 0.5, 1.0]
+        ranked = [one["scores"][place] for place in one["order"][:4]]
+        assert ranked == sorted(ranked, reverse=True)
+        assert one["order"][4] == 2
+    before = after
+    write_table(table_of_scores, [found], SCORES, {"candidates": "c"})
+    pipeline.shuffle_scores(table_of_scores, 0)
+    assert str(read_rows(table_of_scores, SCORES, "score")) == str(before)
 
 
 def test_a_blind_reading_is_counted_by_its_key(tmp_path):
@@ -182,17 +237,24 @@ def test_a_blind_reading_is_counted_by_its_key(tmp_path):
     marks = [(1, 2, 0), (2, 0, 1), (3, 0, 0), (4, 1, 1)]
     text = "".join(f'{{"number": {n}, "a": {a}, "b": {b}}}\n' for n, a, b in marks)
     (folder / "marks.jsonl").write_text(text)
-    said = reading.count(folder).splitlines()
+    said = reading.count([folder]).splitlines()
     assert said[1].startswith("base: 75.0 % [")
     assert said[1].endswith("; 1.00 statements a summary")
     assert said[2].startswith("tuned: 25.0 % [")
     assert said[3].startswith("tuned - base: -50.0 [")
+    # A second reading of as many, in which both are the same.
+    shutil.copytree(folder, tmp_path / "again")
+    same = "".join(f'{{"number": {n}, "a": 1, "b": 1}}\n' for n in key)
+    (tmp_path / "again/marks.jsonl").write_text(same)
+    both = reading.count([folder, tmp_path / "again"]).splitlines()
+    assert both[0] == "2 readings of 4 documents, one reader each, blind to the system"
+    assert both[3].startswith("tuned - base: -25.0 [")
     for wrong in (text.replace('"number": 4', '"number": 3'), text.replace('"a": 2', '"a": "2"')):
         (folder / "marks.jsonl").write_text(wrong)
         with pytest.raises(BridoError, match="must"):
-            reading.count(folder)
-    with pytest.raises(BridoError, match="CHAIN is the folder of a chain that was run"):
-        reading.count(tmp_path)
+            reading.count([folder])
+    with pytest.raises(BridoError, match="count its reading/"):
+        reading.count([tmp_path])
 
 
 SMALL_PLAN = """
