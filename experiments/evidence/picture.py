@@ -1,6 +1,7 @@
 """The picture of the evidence: how what tuning gains grows with documents and candidates."""
 
 from collections.abc import Sequence
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -41,11 +42,16 @@ def draw(folder: Path, name: str, rows: Sequence[Row], chains: Sequence[Chain]) 
             axis.set_xscale("log", base=2)
             axis.minorticks_off()
             sizes = sorted({size for size, _ in own})
-            axis.set_xticks(sizes, [f"{size}" for size in sizes])
+            # Where two stand close, the second one's number is a line lower.
+            close = [False, *(b < 1.3 * a for a, b in pairwise(sizes))]
+            labels = [f"{chr(10) * near}{size}" for size, near in zip(sizes, close, strict=True)]
+            axis.set_xticks(sizes, labels)
             axis.set_xlabel(f"{kind} to tune on")
             axis.set_ylabel("unsupported summaries, %")
             axis.set_ylim(bottom=0)
-        axes[0, 0].legend(title="dotted: base")
+        axes[0, 0].legend(
+            title="dotted: base", loc="lower left", bbox_to_anchor=(0, 1), ncols=2
+        )
     return folder / f"{name}.png"
 
 
