@@ -49,9 +49,7 @@ def draw(folder: Path, name: str, rows: Sequence[Row], chains: Sequence[Chain]) 
             axis.set_xlabel(f"{kind} to tune on")
             axis.set_ylabel("unsupported summaries, %")
             axis.set_ylim(bottom=0)
-        axes[0, 0].legend(
-            title="dotted: base", loc="lower left", bbox_to_anchor=(0, 1), ncols=2
-        )
+        axes[0, 0].legend(title="dotted: base", loc="lower left", bbox_to_anchor=(0, 1), ncols=2)
     return folder / f"{name}.png"
 
 
@@ -85,9 +83,7 @@ def points(kind: str, rows: Sequence[Row], chains: Sequence[Chain]) -> list[Poin
 
 def _line(axis, own: Sequence[Point], place: int) -> None:
     sizes = sorted({size for size, _ in own})
-    shares = {
-        size: [100 * row.flags.mean() for its, row in own if its == size] for size in sizes
-    }
+    shares = {size: [100 * row.flags.mean() for its, row in own if its == size] for size in sizes}
     for size, values in shares.items():
         axis.plot([size] * len(values), values, MARKERS[place], color=COLOURS[place], alpha=0.5)
     means = [np.mean(shares[size]) for size in sizes]

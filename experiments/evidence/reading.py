@@ -128,7 +128,11 @@ def _counts(folder: Path) -> dict[str, NDArray[np.float64]]:
 
 
 def _read(path: Path) -> Any:
-    with parsing(lambda reason: f"{path}: {reason}; sheet takes the folder of a chain that was run, count its reading/"):
+    with parsing(
+        lambda reason: (
+            f"{path}: {reason}; sheet takes the folder of a chain that was run, count its reading/"
+        )
+    ):
         return json.loads(path.read_text(encoding="utf-8"))
 
 

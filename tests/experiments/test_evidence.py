@@ -127,6 +127,17 @@ def test_the_committed_rows_are_those_of_the_plans(monkeypatch):
             assert known[one.setting, one.seed] == one.params
 
 
+def test_a_text_is_cut_after_so_many_words():
+    assert chain.cut(["one two  three", "one", ""], 2) == ["one two", "one", ""]
+
+
+def test_a_table_says_of_how_many_seeds_a_system_is(rows):
+    some = [one for one in rows if not (one.system == "2 documents" and one.seed)]
+    (text,) = table.main_tables(some)
+    assert text.count("| 2 documents (1 of 2 seeds) |") == 2
+    assert "of 2 seeds" not in text.replace("2 documents (1 of 2 seeds)", "")
+
+
 def test_what_electing_foretells_is_compared_with_what_tuning_did():
     many = {"validation": ("1" * 40, "0" * 40), "test": ("1" * 40, "0" * 40)}
     for better in (True, False):
@@ -215,11 +226,8 @@ def test_a_point_of_the_picture_is_what_a_system_was_tuned_on():
 
 
 def test_shuffled_scores_are_the_same_ones_in_another_order(tmp_path):
-    scores = [[0.5, 0.25, float("nan"), 0.125, 1.0]] * 8
-    order = [[4, 0, 1, 3, 2]] * 8
-    found = [
-        {"id": f"{n}", "scores": s, "order": o} for n, (s, o) in enumerate(zip(scores, order))
-    ]
+    scores, order = [0.5, 0.25, float("nan"), 0.125, 1.0], [4, 0, 1, 3, 2]
+    found = [{"id": f"{number}", "scores": scores, "order": order} for number in range(8)]
     table_of_scores = tmp_path / "scores.parquet"
     write_table(table_of_scores, [found], SCORES, {"candidates": "c"})
     pipeline.shuffle_scores(table_of_scores, 0)
@@ -319,6 +327,12 @@ def test_a_small_one_is_measured_once_and_goes_on_where_rows_are_missing(tmp_pat
     assert systems == {
         "reference", "base", "elected", "elected by the reference", "tuned", "3 candidates",
     }  # fmt: skip
+
+    # Shortness alone: base's own beams, cut to as many words as tuned's.
+    made_of = {(one.system, one.decoding, one.split): one for one in rows}
+    short = made_of["base", chain.cut_to("tuned"), "test"]
+    assert abs(short.words - made_of["tuned", "beams", "test"].words) < 2
+    assert short.words <= made_of["base", "beams", "test"].words
 
     # What was written is kept, to be read by somebody who does not know whose it is.
     (made_in,) = (folder / ".brido/evidence").iterdir()
