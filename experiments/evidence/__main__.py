@@ -1,9 +1,9 @@
 """What the vote does on a real pretrained model, resumable: `make evidence`.
 
 It runs the chains of experiments/evidence/plan.yaml as far as they are not done, one after the
-other (sized for a GPU; laptop.yaml is for two cores), keeps what they measured in metrics/evidence,
-prints the tables and draws the picture. What
-stands in that table under the same settings is not measured again; stopped, it goes on.
+other (sized for a GPU; laptop.yaml is for two cores, control.yaml for one), keeps what they
+measured in metrics/evidence, prints the tables and draws the picture. What stands in that table
+under the same settings is not measured again; stopped, it goes on.
 """
 
 import argparse

@@ -86,17 +86,19 @@ def count(folders: Sequence[Path]) -> str:
     found = [_counts(folder) for folder in folders]
     counts = {name: [one[name] for one in found] for name in SYSTEMS}
     flags = {name: [(one > 0).astype(float) for one in own] for name, own in counts.items()}
-    size, many = len(counts["base"][0]), len(folders)
-    lines = [
-        f"{size} documents, one reader, blind to the system"
-        if many == 1
-        else f"{many} readings of {size} documents, one reader each, blind to the system"
-    ]
+    sizes, many = (
+        " and ".join(f"{size}" for size in sorted({*map(len, counts["base"])})),
+        len(found),
+    )
+    begin = f"{sizes} documents, one reader"
+    if many > 1:
+        begin = f"{many} readings of {sizes} documents, one reader each"
+    lines = [f"{begin}, blind to the system"]
     for name in SYSTEMS:
         mean, low, high = (100 * value for value in interval(flags[name]))
         lines.append(
             f"{name}: {mean:.1f} % [{low:.1f}, {high:.1f}] of the summaries say something "
-            f"unsupported; {np.mean(counts[name]):.2f} statements a summary"
+            f"unsupported; {interval(counts[name])[0]:.2f} statements a summary"
         )
     lines.append(f"tuned - base: {points(_gaps(flags))} points")
     mean, low, high = interval(_gaps(counts))
