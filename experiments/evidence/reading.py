@@ -86,19 +86,17 @@ def count(folders: Sequence[Path]) -> str:
     found = [_counts(folder) for folder in folders]
     counts = {name: [one[name] for one in found] for name in SYSTEMS}
     flags = {name: [(one > 0).astype(float) for one in own] for name, own in counts.items()}
-    sizes, many = (
-        " and ".join(f"{size}" for size in sorted({*map(len, counts["base"])})),
-        len(found),
-    )
+    sizes = " and ".join(f"{size}" for size in sorted({*map(len, counts["base"])}))
     begin = f"{sizes} documents, one reader"
-    if many > 1:
-        begin = f"{many} readings of {sizes} documents, one reader each"
+    if len(found) > 1:
+        begin = f"{len(found)} readings of {sizes} documents, one reader each"
     lines = [f"{begin}, blind to the system"]
     for name in SYSTEMS:
         mean, low, high = (100 * value for value in interval(flags[name]))
+        said = np.mean([one.mean() for one in counts[name]])
         lines.append(
             f"{name}: {mean:.1f} % [{low:.1f}, {high:.1f}] of the summaries say something "
-            f"unsupported; {interval(counts[name])[0]:.2f} statements a summary"
+            f"unsupported; {said:.2f} statements a summary"
         )
     lines.append(f"tuned - base: {points(_gaps(flags))} points")
     mean, low, high = interval(_gaps(counts))

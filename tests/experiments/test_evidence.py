@@ -6,7 +6,6 @@ from dataclasses import replace
 from itertools import groupby
 from pathlib import Path
 
-import numpy as np
 import pytest
 from dvc_project import SMALL, copy_project, run
 from ruamel.yaml import YAML
@@ -16,8 +15,7 @@ from brido.corpus.settings import WorldSettings
 from brido.corpus.world import documents
 from brido.corpus.world.reading import key_slots
 from brido.errors import BridoError
-from brido.tables import POOL, SCORES, read_metadata, read_rows, write_table
-from experiments import pipeline
+from brido.tables import POOL, read_rows
 from experiments.evidence import chain, picture, plan, reading, records, room, table
 from experiments.evidence.records import Row
 from experiments.grids import changed
@@ -47,6 +45,8 @@ def test_every_plan_is_one(monkeypatch):
     found = {name: plan.read_chains(plan.PLAN.with_name(f"{name}.yaml")) for name in names}
     for chains in found.values():
         assert len({one.name for one in chains}) == len(chains)
+    assert [one.seed for one in found["growth"]] == [0, 0, 0, 1, 1, 1, 2, 2, 2]
+    assert {"64 documents", "4 candidates"} <= found["growth"][0].systems.keys()
     (zero_shot,) = (one for one in found["longer"] if one.name == "zero-shot-seed-0")
     assert zero_shot.params["checkpoints"]["base"]["fine_tuning"] is None
 
@@ -223,55 +223,6 @@ def test_a_point_of_the_picture_is_what_a_system_was_tuned_on():
     }
     assert found[picture.DOCUMENTS] == {"tuned": 32, "2 documents": 2, "4 documents": 4}
     assert found[picture.CANDIDATES] == {"4 documents": 6, "3 candidates": 3}
-
-
-def test_shuffled_scores_are_the_same_ones_in_another_order(tmp_path):
-    scores, order = [0.5, 0.25, float("nan"), 0.125, 1.0], [4, 0, 1, 3, 2]
-    found = [{"id": f"{number}", "scores": scores, "order": order} for number in range(8)]
-    table_of_scores = tmp_path / "scores.parquet"
-    write_table(table_of_scores, [found], SCORES, {"candidates": "c"})
-    pipeline.shuffle_scores(table_of_scores, 0)
-    after = read_rows(table_of_scores, SCORES, "score")
-    assert read_metadata(table_of_scores, "score")["candidates"] == "c"
-    assert len({str(one["scores"]) for one in after}) > 4
-    for one in after:
-        assert np.isnan(one["scores"][2])
-        assert sorted(one["scores"][:2] + one["scores"][3:]) == [0.125, 0.25, 0.5, 1.0]
-        ranked = [one["scores"][place] for place in one["order"][:4]]
-        assert ranked == sorted(ranked, reverse=True)
-        assert one["order"][4] == 2
-    before = after
-    write_table(table_of_scores, [found], SCORES, {"candidates": "c"})
-    pipeline.shuffle_scores(table_of_scores, 0)
-    assert str(read_rows(table_of_scores, SCORES, "score")) == str(before)
-
-
-def test_a_blind_reading_is_counted_by_its_key(tmp_path):
-    folder = tmp_path / "reading"
-    folder.mkdir()
-    key = {1: ["base", "tuned"], 2: ["tuned", "base"], 3: ["tuned", "base"], 4: ["base", "tuned"]}
-    (folder / "key.json").write_text(json.dumps(key))
-    marks = [(1, 2, 0), (2, 0, 1), (3, 0, 0), (4, 1, 1)]
-    text = "".join(f'{{"number": {n}, "a": {a}, "b": {b}}}\n' for n, a, b in marks)
-    (folder / "marks.jsonl").write_text(text)
-    said = reading.count([folder]).splitlines()
-    assert said[1].startswith("base: 75.0 % [")
-    assert said[1].endswith("; 1.00 statements a summary")
-    assert said[2].startswith("tuned: 25.0 % [")
-    assert said[3].startswith("tuned - base: -50.0 [")
-    # A second reading of as many, in which both are the same.
-    shutil.copytree(folder, tmp_path / "again")
-    same = "".join(f'{{"number": {n}, "a": 1, "b": 1}}\n' for n in key)
-    (tmp_path / "again/marks.jsonl").write_text(same)
-    both = reading.count([folder, tmp_path / "again"]).splitlines()
-    assert both[0] == "2 readings of 4 documents, one reader each, blind to the system"
-    assert both[3].startswith("tuned - base: -25.0 [")
-    for wrong in (text.replace('"number": 4', '"number": 3'), text.replace('"a": 2', '"a": "2"')):
-        (folder / "marks.jsonl").write_text(wrong)
-        with pytest.raises(BridoError, match="must"):
-            reading.count([folder])
-    with pytest.raises(BridoError, match="count its reading/"):
-        reading.count([tmp_path])
 
 
 SMALL_PLAN = """

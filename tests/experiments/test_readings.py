@@ -1,0 +1,37 @@
+"""Blind readings: what the marks say once the key is there."""
+
+import json
+import shutil
+
+import pytest
+
+from brido.errors import BridoError
+from experiments.evidence import reading
+
+
+def test_a_blind_reading_is_counted_by_its_key(tmp_path):
+    folder = tmp_path / "reading"
+    folder.mkdir()
+    key = {1: ["base", "tuned"], 2: ["tuned", "base"], 3: ["tuned", "base"], 4: ["base", "tuned"]}
+    (folder / "key.json").write_text(json.dumps(key))
+    marks = [(1, 2, 0), (2, 0, 1), (3, 0, 0), (4, 1, 1)]
+    text = "".join(f'{{"number": {n}, "a": {a}, "b": {b}}}\n' for n, a, b in marks)
+    (folder / "marks.jsonl").write_text(text)
+    said = reading.count([folder]).splitlines()
+    assert said[1].startswith("base: 75.0 % [")
+    assert said[1].endswith("; 1.00 statements a summary")
+    assert said[2].startswith("tuned: 25.0 % [")
+    assert said[3].startswith("tuned - base: -50.0 [")
+    # A second reading of as many, in which both are the same.
+    shutil.copytree(folder, tmp_path / "again")
+    same = "".join(f'{{"number": {n}, "a": 1, "b": 1}}\n' for n in key)
+    (tmp_path / "again/marks.jsonl").write_text(same)
+    both = reading.count([folder, tmp_path / "again"]).splitlines()
+    assert both[0] == "2 readings of 4 documents, one reader each, blind to the system"
+    assert both[3].startswith("tuned - base: -25.0 [")
+    for wrong in (text.replace('"number": 4', '"number": 3'), text.replace('"a": 2', '"a": "2"')):
+        (folder / "marks.jsonl").write_text(wrong)
+        with pytest.raises(BridoError, match="must"):
+            reading.count([folder])
+    with pytest.raises(BridoError, match="count its reading/"):
+        reading.count([tmp_path])
