@@ -15,6 +15,7 @@ import numpy as np
 import pyarrow as pa
 
 from brido.consensus import (
+    dealt_scores,
     eligible_probability_scores,
     eligible_scores,
     first_of_each_text,
@@ -98,6 +99,8 @@ def _voted(
     if scoring.support_weight:
         support = _values(found["support"], "support", size)
         scores = supported_scores(scores, support, scoring.support_weight)
+    if scoring.voters == "chance":
+        scores = dealt_scores(scores, pool.column("id").to_pylist())
     return Voted(pool.column("id"), pool.column("candidates"), scores)
 
 

@@ -17,7 +17,7 @@ from brido.consensus import ranking
 from brido.evaluation import Inputs
 from brido.evaluation.registry import find_metric
 from brido.settings import Params
-from brido.tables import CANDIDATES, DECODED, SCORES, read_metadata, read_rows, write_table
+from brido.tables import CANDIDATES, DECODED, read_metadata, read_rows, write_table
 from brido.voting import Ballots, vote
 from experiments.grids import changed
 from stages import (
@@ -114,19 +114,12 @@ class Pipeline:
         self.compare("train")
         return size
 
-    def tune(self, changes: Mapping[str, Any], *, shuffled: bool = False) -> None:
-        """Scores and tuned model, under further changes of params.
-
-        shuffled: train on scores that say nothing, each document's dealt out anew among its
-        candidates that can be elected.
-        """
+    def tune(self, changes: Mapping[str, Any]) -> None:
+        """Scores and tuned model, under further changes of params."""
         params = self.use(changes)
         if params.scoring.voters == "probability":
             likelihood.main()
         score.write_scores(params)
-        if shuffled:
-            for split in paths.TUNING_SPLITS:
-                shuffle_scores(paths.scores(split), params.training.seed)
         train.main()
 
     def decoded(self, system: str, split: str) -> list[str]:
@@ -190,18 +183,3 @@ class Pipeline:
 def mean_words(texts: Sequence[str]) -> float:
     """Mean number of words."""
     return float(np.mean([len(text.split()) for text in texts]))
-
-
-def shuffle_scores(table: Path, seed: int) -> None:
-    """Deal each document's scores out anew among its candidates that can be elected.
-
-    What a model learns from them is what any ranking of these candidates teaches.
-    """
-    generator = np.random.default_rng(seed)
-    rows, metadata = read_rows(table, SCORES, "score"), read_metadata(table, "score")
-    for row in rows:
-        scores = np.array(row["scores"])
-        elected = np.isfinite(scores)  # NaN: not to be elected
-        scores[elected] = generator.permutation(scores[elected])
-        row |= {"scores": scores.tolist(), "order": ranking(scores[None])[0].tolist()}
-    write_table(table, [rows], SCORES, metadata)

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from brido.consensus import consensus_scores, eligible_scores, ranking
+from brido.consensus import consensus_scores, dealt_scores, eligible_scores, ranking
 from brido.errors import BridoError
 
 
@@ -184,3 +184,34 @@ def test_who_does_not_vote_is_as_if_it_were_not_there(data, alpha, size, documen
 
 def test_candidates_without_a_score_are_ranked_last():
     assert ranking(np.array([math.nan, 0.1, math.nan, 0.3])).tolist() == [3, 1, 0, 2]
+
+
+@given(st.integers(1, 12), st.integers(2, 6), st.integers(0, 2**32))
+def test_dealt_scores_are_the_documents_own_whatever_else_is_there(documents, size, seed):
+    generator = np.random.default_rng(seed)
+    scores = generator.random((documents, size))
+    scores[generator.random((documents, size)) < 0.3] = np.nan
+    names = [f"news-{place}" for place in range(documents)]
+    dealt = dealt_scores(scores, names)
+    assert np.array_equal(np.isnan(dealt), np.isnan(scores))
+    assert np.array_equal(np.sort(dealt), np.sort(scores), equal_nan=True)
+    # Neither the other documents of a batch nor who was put where decides a deal.
+    last = dealt_scores(scores[-1:], names[-1:])
+    assert np.array_equal(last, dealt[-1:], equal_nan=True)
+
+
+def test_dealt_scores_say_nothing_of_the_candidates():
+    """Every score comes to every place equally often."""
+    documents, size = 4000, 5
+    scores = np.tile(np.arange(size, dtype=float), (documents, 1))
+    dealt = dealt_scores(scores, [str(place) for place in range(documents)]).astype(int)
+    counts = np.array([np.bincount(dealt[:, place], minlength=size) for place in range(size)])
+    expected = documents / size
+    # 99.99 % of chi-square with (5 - 1)^2 degrees of freedom.
+    assert ((counts - expected) ** 2 / expected).sum() < 46
+
+
+@pytest.mark.parametrize(("shape", "names"), [((2, 3), ["one"]), ((3,), ["a", "b", "c"])])
+def test_dealt_scores_want_a_name_a_document(shape, names):
+    with pytest.raises(BridoError, match="documents"):
+        dealt_scores(np.zeros(shape), names)

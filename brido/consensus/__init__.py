@@ -1,5 +1,6 @@
 """Eq. 2: from the similarity of all pairs to a score for every candidate and their order."""
 
+from brido.consensus.chance import dealt_scores
 from brido.consensus.equation import consensus_scores, eligible_scores, ranking
 from brido.consensus.weighted import (
     eligible_probability_scores,
@@ -10,6 +11,7 @@ from brido.consensus.weighted import (
 
 __all__ = [
     "consensus_scores",
+    "dealt_scores",
     "eligible_probability_scores",
     "eligible_scores",
     "first_of_each_text",

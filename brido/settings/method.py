@@ -73,14 +73,14 @@ class ScoringSettings(Section):
 
     alpha: Alpha = 0.0
     normalization: Literal["equation", "listing"] = "equation"
-    voters: Literal["equal", "probability"] = "equal"
+    voters: Literal["equal", "probability", "chance"] = "equal"
     temperature: Annotated[float, Field(gt=0)] = 1.0
     support_weight: Share = 0.0
     unit: Literal["summary", "sentence"] = "summary"
 
     def problems(self) -> Iterator[str]:
         """The listing knows one kind of vote."""
-        if self.normalization == "listing" and self.voters != "equal":
+        if self.normalization == "listing" and self.voters == "probability":
             yield "voters: probability goes with normalization `equation`, not with `listing`"
 
 

@@ -126,7 +126,7 @@ class Measuring:
     def make_system(self, name: str, system: System) -> None:
         """Tune, decode and measure one system."""
         size = self.run.cut(system.documents, system.candidates)
-        self.run.tune(size | dict(system.changes), shuffled=system.shuffled)
+        self.run.tune(size | dict(system.changes))
         self.keep_decoded("tuned", name, self.chain.decodings)
         if system.at_base_length:
             words = {each: self.has(each, BEAMS, "validation").words for each in ("base", name)}

@@ -63,7 +63,7 @@ def points(kind: str, rows: Sequence[Row], chains: Sequence[Chain]) -> list[Poin
                 system.candidates or chain.params["generation"]["base"]["num_candidates"],
             )
             for name, system in chain.systems.items()
-            if not (system.changes or system.shuffled)
+            if not system.changes
         }
         cut = [name for name in systems if chain.systems[name].candidates]
         if kind == DOCUMENTS:

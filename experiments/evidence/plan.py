@@ -26,15 +26,13 @@ class System:
     """What is tuned: the dotted keys of params.yaml that it changes, and on how much.
 
     documents, candidates: the first so many of the training documents, and of the candidates of
-    each; None: all. at_base_length: with beams it is decoded at base's length as well. shuffled:
-    the scores of a document's candidates are dealt out anew, so they say nothing.
+    each; None: all. at_base_length: with beams it is decoded at base's length as well.
     """
 
     changes: Mapping[str, Any] = field(default_factory=dict)
     documents: int | None = None
     candidates: int | None = None
     at_base_length: bool = False
-    shuffled: bool = False
 
 
 @dataclass(frozen=True)

@@ -34,7 +34,7 @@ def test_the_plan_has_every_setting_under_every_seed():
         assert {"tuned", "random"} <= one.systems.keys()
         assert {"greedy", "beams"} == one.decodings.keys()
         # Of the same documents and candidates, and by the same steps.
-        assert not one.systems["random"].changes
+        assert one.systems["random"].changes == {"scoring.voters": "chance"}
         assert one.systems["random"].documents == one.systems["tuned"].documents
 
 
@@ -206,7 +206,7 @@ def sized():
         "2 documents": plan.System(documents=2),
         "4 documents": plan.System(documents=4),
         "3 candidates": plan.System(documents=4, candidates=3),
-        "random": plan.System(documents=8, shuffled=True),
+        "random": plan.System({"scoring.voters": "chance"}, documents=8),
         "mle": plan.System({"training.gamma": 0.0}, documents=16),
     }
     params = {"documents": {"train": 32}, "generation": {"base": {"num_candidates": 6}}}

@@ -66,10 +66,10 @@ def write_evidence(documents, **metadata):
     write_table(Path("data/likelihood/validation.parquet"), [rows], LIKELIHOOD)
 
 
-def settings(alpha, normalization="equation"):
+def settings(alpha, normalization="equation", voters="equal"):
     yaml = YAML()
     params = yaml.load((ROOT / "params.yaml").read_text())
-    params["scoring"].update(alpha=alpha, normalization=normalization)
+    params["scoring"].update(alpha=alpha, normalization=normalization, voters=voters)
     with open("params.yaml", "w") as stream:
         yaml.dump(params, stream)
 
@@ -95,6 +95,24 @@ def test_scores_are_equation_2_and_the_order_is_best_first_and_stable(alpha):
             order = sorted(range(SIZE), key=lambda i: (-row["scores"][i], i))
             assert row["order"] == order
         assert read_metadata(path, "")["num_candidates"] == SIZE
+
+
+@pytest.mark.parametrize("normalization", ["equation", "listing"])
+def test_chance_deals_out_the_votes_own_scores(normalization):
+    """More documents than a batch holds."""
+    write_similarity(1100)
+    path, found = Path("data/scores/train.parquet"), {}
+    for voters in ("equal", "chance", "chance"):
+        settings(0, normalization, voters)
+        score.main()
+        found[voters] = pq.read_table(path).to_pylist()
+    assert read_metadata(path, "")["scoring"]["voters"] == "chance"
+    moved = 0
+    for own, dealt in zip(found["equal"], found["chance"], strict=True):
+        assert sorted(dealt["scores"]) == sorted(own["scores"])
+        assert dealt["order"] == sorted(range(SIZE), key=lambda i: (-dealt["scores"][i], i))
+        moved += dealt["scores"] != own["scores"]
+    assert moved > 1000
 
 
 def test_what_the_vote_knows_is_written_and_said(capsys):
