@@ -31,6 +31,8 @@ LABELS = {
     "mle, 64 documents": "64 documents without a ranking (MLE)",
     "random": "the same steps, scores dealt out at random",
     "random, 64 documents": "64 documents, scores dealt out at random",
+    "taught": "taught the elected, no ranking",
+    "taught, random": "taught a candidate drawn at random, no ranking",
     "anchored, random": "beta 1, anchored with a margin of .5, scores dealt out at random",
 }
 GREEDY = "greedy"
