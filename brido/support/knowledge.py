@@ -135,9 +135,9 @@ def election_json(result: Election, documents: str) -> dict[str, Any]:
         verdict = "few"
     elif result.elected.mean == result.own.mean == 0:
         verdict = "nothing"
-    told: dict[str, Any] = {"verdict": verdict, "sentence": _verdict(result, verdict, documents)}
-    told["caution"] = _caution(result) if verdict == "beats" else ""
-    told["sentence"] = f"{told['sentence']} {told['caution']}".rstrip()
+    caution = _caution(result) if verdict == "beats" else ""
+    sentence = f"{_verdict(result, verdict, documents)} {caution}".rstrip()
+    told: dict[str, Any] = {"verdict": verdict, "sentence": sentence, "caution": caution}
     assert result.equal_length is not None
     for name, one in (("all", result), ("equal_length", result.equal_length)):
         parts = {"elected": one.elected, "base": one.own, "difference": one.difference}

@@ -76,7 +76,7 @@ def points(kind: str, rows: Sequence[Row], chains: Sequence[Chain]) -> list[Poin
             (sizes[row.system], row)
             for row in rows
             if (row.setting, row.seed) == (chain.setting, chain.seed) and row.system in sizes
-            if row.split == "test" and " at " not in row.decoding
+            if row.split == "test" and not row.fitted
         ]
     return found
 

@@ -51,6 +51,11 @@ class Row:
         return rows.well_formed(self.fluency)
 
     @property
+    def fitted(self) -> bool:
+        """Whether it was decoded at, or cut to, the length of another system's summaries."""
+        return " at " in self.decoding or " cut to " in self.decoding
+
+    @property
     def key(self) -> tuple[str, int, str, str, str]:
         """What tells it from the other rows of its settings."""
         return self.setting, self.seed, self.system, self.decoding, self.split

@@ -6,7 +6,7 @@ from itertools import product
 import numpy as np
 from numpy.typing import NDArray
 
-from experiments.evidence.chain import BEAMS, ELECTED, cut_to
+from experiments.evidence.chain import AT_BASE_LENGTH, BEAMS, ELECTED, cut_to
 from experiments.evidence.records import Row
 from experiments.study.table import interval, points, share
 
@@ -28,6 +28,7 @@ LABELS = {
     "probability": "tuned, votes weighted by probability",
     "half, 64 documents": "64 documents, half of the vote the reference's (alpha N-1)",
     "brio, 64 documents": "64 documents, the references' order (BRIO)",
+    "probability, 64 documents": "64 documents, votes weighted by probability",
     "mle, 64 documents": "64 documents without a ranking (MLE)",
     "random": "the same steps, scores dealt out at random",
     "random, 64 documents": "64 documents, scores dealt out at random",
@@ -38,6 +39,14 @@ LABELS = {
 GREEDY = "greedy"
 # What a chain measures before anything is tuned.
 UNTUNED = ("base", "reference", *ELECTED)
+MEANS = ("words", "r1", "r2")
+# Each with the system that took the same steps on scores that say nothing.
+TWINS = (
+    ("tuned", "random"),
+    ("64 documents", "random, 64 documents"),
+    ("anchored, margin .5", "anchored, random"),
+    ("taught", "taught, random"),
+)
 # What the check, which knows of no recipe, is compared with.
 FORETOLD = ("tuned", "anchored, margin .5", "64 documents", "300 documents")
 
@@ -46,7 +55,7 @@ def tables(rows: Sequence[Row]) -> list[str]:
     """Everything that the rows of a plan say."""
     if all(row.system in UNTUNED for row in rows):
         return [election_table(rows)]
-    return [*main_tables(rows), foretold_table(rows)]
+    return [*main_tables(rows), *control_tables(rows), foretold_table(rows)]
 
 
 def main_tables(rows: Sequence[Row]) -> list[str]:
@@ -68,19 +77,15 @@ def _main_table(rows: Sequence[Row], setting: str) -> str:
     others = {row.system for row in own} - LABELS.keys()
     systems = [*LABELS, *sorted(others, key=_by_number)]
     for system in systems:
-        for decoding in dict.fromkeys(row.decoding for row in own if row.system == system):
-            if " at " in decoding or " cut to " in decoding:
-                continue
+        written = [row for row in own if row.system == system and not row.fitted]
+        for decoding in dict.fromkeys(row.decoding for row in written):
             found = _chosen(own, system, decoding)
             compared = _chosen(own, "base", decoding or GREEDY)
-            words, r1, r2 = (
-                float(np.mean([getattr(row, key) for row in found]))
-                for key in ("words", "r1", "r2")
-            )
+            words, r1, r2 = _means(found)
             matched = [""] * 3
             if decoding == BEAMS and system not in ("base", "reference"):
                 matched = [
-                    difference(_chosen(own, system, f"{BEAMS} at base's length"), compared),
+                    difference(_chosen(own, system, AT_BASE_LENGTH), compared),
                     difference(found, _chosen(own, "base", f"{BEAMS} at {system}'s length")),
                     difference(found, _chosen(own, "base", cut_to(system))),
                 ]
@@ -98,6 +103,30 @@ def _main_table(rows: Sequence[Row], setting: str) -> str:
             ]
             lines.append(f"| {' | '.join(cells)} |")
     return "\n".join(lines)
+
+
+def control_tables(rows: Sequence[Row]) -> list[str]:
+    """What is the vote's: systems against the same steps on scores dealt out at random, over the
+    seeds that have both; nothing where no system has such a twin."""
+    lines = []
+    for setting, (system, twin) in product(dict.fromkeys(row.setting for row in rows), TWINS):
+        for decoding in (GREEDY, BEAMS, AT_BASE_LENGTH):
+            own = [row for row in rows if row.setting == setting]
+            pairs = _pairs(*(_chosen(own, name, decoding) for name in (system, twin)))
+            if not pairs:
+                continue
+            sides: list[Sequence[Row]] = [list(side) for side in zip(*pairs, strict=True)]
+            means = [_means(side) for side in sides]
+            cells = [setting, LABELS.get(system, system), f"{len(pairs)}", decoding]
+            cells += [*map(share, sides), points(_gaps(pairs))]
+            cells += [f"{vote:.1f}, {chance:.1f}" for vote, chance in zip(*means, strict=True)]
+            formed = [_formed(side) for side in sides]
+            lines.append(f"| {' | '.join([*cells, ', '.join(filter(None, formed))])} |")
+    head = (
+        "| setting | system | seeds | decoded | by the vote | by chance | vote - chance "
+        "| words of both | ROUGE-1 of both | ROUGE-2 of both | well-formed of both |"
+    )
+    return ["\n".join([head, "|---" * 11 + "|", *lines])] if lines else []
 
 
 def foretold_table(rows: Sequence[Row]) -> str:
@@ -170,6 +199,12 @@ def _gaps(pairs: Sequence[tuple[Row, Row]]) -> list[NDArray[np.float64]]:
 def _pairs(first: Sequence[Row], second: Sequence[Row]) -> list[tuple[Row, Row]]:
     others = {row.seed: row for row in second if row.unsupported}
     return [(row, others[row.seed]) for row in first if row.unsupported and row.seed in others]
+
+
+def _means(found: Sequence[Row]) -> tuple[float, float, float]:
+    """Words and ROUGE-1/2, mean over seeds."""
+    words, r1, r2 = (float(np.mean([getattr(row, key) for row in found])) for key in MEANS)
+    return words, r1, r2
 
 
 def _formed(found: Sequence[Row]) -> str:

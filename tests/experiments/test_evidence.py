@@ -138,6 +138,24 @@ def test_a_table_says_of_how_many_seeds_a_system_is(rows):
     assert "of 2 seeds" not in text.replace("2 documents (1 of 2 seeds)", "")
 
 
+def test_what_is_the_votes_is_told_from_what_chance_does(rows):
+    assert table.control_tables(rows) == []
+    some = [*rows, row("random", "beams", "1100", 0, words=12.0, r1=50.0)]
+    # Of the second seed only the validation documents were measured.
+    some.append(row("random", "beams", "1111", 1, "validation"))
+    (text,) = table.control_tables(some)
+    (line,) = text.splitlines()[2:]
+    cells = [cell.split(" [")[0] for cell in line.strip("| ").split(" | ")]
+    assert cells[:4] == ["a", table.LABELS["tuned"], "1", "beams"]
+    assert cells[4:7] == ["25.0 %", "50.0 %", "-25.0"]
+    assert cells[7:] == ["10.0, 12.0", "60.0, 50.0", "40.0, 40.0", "75 %, 75 %"]
+    # As long as base, only where a length penalty gets both there.
+    fitted = [row("random", "beams at base's length", "1100", seed) for seed in (0, 1)]
+    (text,) = table.control_tables([*some, *fitted])
+    assert [line.split(" | ")[2] for line in text.splitlines()[2:]] == ["1", "1"]
+    assert "beams at base's length" in text
+
+
 def test_what_electing_foretells_is_compared_with_what_tuning_did():
     many = {"validation": ("1" * 40, "0" * 40), "test": ("1" * 40, "0" * 40)}
     for better in (True, False):
