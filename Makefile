@@ -52,7 +52,7 @@ mutants: .venv/.dev
 
 # Five columns in 100 characters; `dvc exp show --only-changed` has whatever differs.
 experiments: .venv/.runtime
-	@dvc exp show --no-pager --precision 3 --drop '.*' --keep '^(Experiment|scoring.alpha|unsupported|r1|r2|length)$$'
+	@dvc exp show --no-pager --precision 3 --drop '.*' --keep '^(Experiment|scoring.alpha|unsupported|sound|r1|length)$$'
 
 preset: .venv/.runtime
 	@python -m experiments.preset $(NAME)

@@ -8,15 +8,17 @@ from itertools import pairwise
 from typing import Any
 
 from brido.corpus.world import reading
-from brido.evaluation import Column, Evaluation, Inputs, Metric
+from brido.evaluation import Column, Evaluation, Inputs, Metric, share
 from brido.progress import MakeProgress
 from brido.section import Section
 
 
 def evaluate(inputs: Inputs, settings: Section, progress: MakeProgress) -> Evaluation:
-    """coherence, consistency, fluency, relevance and their plain mean (`average`) per summary.
+    """coherence, consistency, fluency, relevance, their plain mean (`average`), and `sound`.
 
     The ranges are G-Eval's as the paper uses it: 1 to 5, fluency 1 to 3. See `judge` for the rules.
+    sound: 1 for a summary with the highest consistency and fluency, else 0. It cannot be had by
+    breaking sentences, which also makes up less.
 
     Raises:
         BridoError: the corpus has no facts.
@@ -27,7 +29,8 @@ def evaluate(inputs: Inputs, settings: Section, progress: MakeProgress) -> Evalu
     with progress("world_judge", len(inputs.ids), "documents") as bar:
         for summary, known in zip(inputs.summaries, facts, strict=True):
             marks, detail = judge(summary, list(known))
-            rows.append({**marks, "average": sum(marks.values()) / len(marks)})
+            sound = float((marks["consistency"], marks["fluency"]) == (5, 3))
+            rows.append({**marks, "average": sum(marks.values()) / len(marks), "sound": sound})
             details.append(detail)
             bar.advance()
     signature = {"implementation": "rules on the facts of the world, exact", "models": "none"}
@@ -53,10 +56,10 @@ def judge(summary: str, facts: list[dict[str, Any]]) -> tuple[dict[str, float], 
     unclear = len(read.statements) - len(told)
     coherence = 5 - (len(told) - len(set(told))) - unclear
     coherence -= 2 * (read.event is not None and read.event != event)
-    share = len(true) / len(read.statements) if read.statements else 0.0
+    supported = len(true) / len(read.statements) if read.statements else 0.0
     marks = {
         "coherence": float(max(1, coherence)),
-        "consistency": 1 + 4 * share,
+        "consistency": 1 + 4 * supported,
         "fluency": float(_fluency(summary, read.well_formed)),
         "relevance": 1 + 4 * len(keys & {statement.slot for statement in true}) / len(keys),
     }
@@ -90,10 +93,11 @@ METRIC = Metric(
     label="World judge",
     columns=(
         Column("coherence"),
-        Column("consistency", headline=True),
+        Column("consistency"),
         Column("fluency"),
         Column("relevance"),
         Column("average"),
+        share("sound", headline=True),
     ),
     evaluate=evaluate,
 )

@@ -115,9 +115,21 @@ def test_references_where_everything_is_supported_are_perfect(metric):
     result = evaluate(metric, [row["summary"] for row in rows], [row["facts"] for row in rows])
     best = {"world_qa": 100, "world_judge": 5}[metric]
     for row in result.rows:
-        assert {row[name] for name in row if name not in {"fluency", "average"}} == {best}
+        others = {"fluency", "average", "sound"}
+        assert {row[name] for name in row if name not in others} == {best}
         if metric == "world_judge":
-            assert (row["fluency"], row["average"]) == (3, 4.5)
+            assert (row["fluency"], row["average"], row["sound"]) == (3, 4.5, 1)
+
+
+def test_a_sound_summary_is_a_whole_sentence_of_what_the_document_says():
+    """Without its full stop it is none, nor where the document says nothing of it."""
+    rows = list(documents(WorldSettings(support_rate=1.0), "test", 1))
+    summary, facts = rows[0]["summary"], rows[0]["facts"]
+    unsaid = [fact | {"in_document": fact["slot"] == "event"} for fact in facts]
+    cases = [(summary, facts), (summary.rstrip("."), facts), (summary, unsaid), ("", facts)]
+    result = evaluate("world_judge", *zip(*cases, strict=True))
+    assert [row["sound"] for row in result.rows] == [1, 0, 0, 0]
+    assert [row["consistency"] == 5 for row in result.rows[:3]] == [True, True, False]
 
 
 @pytest.mark.parametrize("metric", ["world_qa", "world_judge"])
