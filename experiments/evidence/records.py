@@ -51,6 +51,11 @@ class Row:
         return rows.well_formed(self.fluency)
 
     @property
+    def supported_sentence(self) -> NDArray[np.float64]:
+        """1 for each document whose summary is such a sentence and has nothing unsupported."""
+        return self.well_formed * (1 - self.flags)
+
+    @property
     def fitted(self) -> bool:
         """Whether it was decoded at, or cut to, the length of another system's summaries."""
         return " at " in self.decoding or " cut to " in self.decoding

@@ -70,9 +70,9 @@ def _main_table(rows: Sequence[Row], setting: str) -> str:
         f"**{setting}**: {len(base)} seeds x {len(base[0].flags):,} test documents",
         "",
         "| system | decoded | unsupported | minus base | mentions per 100 words | words "
-        "| well-formed | ROUGE-1/2 | at base's length, minus base | minus base at its length "
-        "| minus base cut to its words |",
-        "|---" * 11 + "|",
+        "| well-formed | and supported | ROUGE-1/2 | at base's length, minus base "
+        "| minus base at its length | minus base cut to its words |",
+        "|---" * 12 + "|",
     ]
     others = {row.system for row in own} - LABELS.keys()
     systems = [*LABELS, *sorted(others, key=_by_number)]
@@ -98,6 +98,7 @@ def _main_table(rows: Sequence[Row], setting: str) -> str:
                 f"{_per_100_words(found):.2f}",
                 f"{words:.1f}",
                 _formed(found),
+                share(found, "supported_sentence") if _formed(found) else "",
                 "" if system == "reference" else f"{r1:.1f}/{r2:.1f}",
                 *matched,
             ]
@@ -120,13 +121,21 @@ def control_tables(rows: Sequence[Row]) -> list[str]:
             cells = [setting, LABELS.get(system, system), f"{len(pairs)}", decoding]
             cells += [*map(share, sides), points(_gaps(pairs))]
             cells += [f"{vote:.1f}, {chance:.1f}" for vote, chance in zip(*means, strict=True)]
-            formed = [_formed(side) for side in sides]
-            lines.append(f"| {' | '.join([*cells, ', '.join(filter(None, formed))])} |")
+            form = ["", ""]
+            if all(map(_formed, sides)):
+                marks = [[row.supported_sentence for row in side] for side in sides]
+                both = ", ".join(
+                    f"{100 * np.mean([one.mean() for one in each]):.1f} %" for each in marks
+                )
+                gain = points([vote - chance for vote, chance in zip(*marks, strict=True)])
+                form = [", ".join(map(_formed, sides)), f"{both}: {gain}"]
+            lines.append(f"| {' | '.join([*cells, *form])} |")
     head = (
         "| setting | system | seeds | decoded | by the vote | by chance | vote - chance "
-        "| words of both | ROUGE-1 of both | ROUGE-2 of both | well-formed of both |"
+        "| words of both | ROUGE-1 of both | ROUGE-2 of both | well-formed of both "
+        "| and supported, vote - chance |"
     )
-    return ["\n".join([head, "|---" * 11 + "|", *lines])] if lines else []
+    return ["\n".join([head, "|---" * 12 + "|", *lines])] if lines else []
 
 
 def foretold_table(rows: Sequence[Row]) -> str:

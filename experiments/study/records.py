@@ -46,6 +46,11 @@ class Row:
         return np.array([float(digit) for digit in self.unsupported])
 
     @property
+    def supported_sentence(self) -> NDArray[np.float64]:
+        """1 for each document whose summary is such a sentence and has nothing unsupported."""
+        return self.well_formed * (1 - self.flags)
+
+    @property
     def place(self) -> tuple[float, float]:
         """Where its chain stands in the plane."""
         return self.stock_phrases, self.support_rate

@@ -31,8 +31,8 @@ def summary_table(rows: Sequence[Row], home: Chain) -> str:
     base = by_seed(own, "base")
     lines = [
         f"| {len(base)} seeds x {len(base[0].flags):,} test documents | unsupported mentions "
-        "| words | well-formed | ROUGE-1/2 | unsupported at base's length |",
-        "|---|---|---|---|---|---|",
+        "| words | well-formed | and supported | ROUGE-1/2 | unsupported at base's length |",
+        "|---|---|---|---|---|---|---|",
     ]
     for system, label in LABELS.items():
         found = by_seed(own, system)
@@ -45,7 +45,8 @@ def summary_table(rows: Sequence[Row], home: Chain) -> str:
         if 0 < len(matched) < len(found):
             at_length = f"out of reach for {len(found) - len(matched)} of {len(found)} seeds"
         formed = 100 * np.mean([row.well_formed.mean() for row in found])
-        cells = [label, share(found), f"{words:.1f}", f"{formed:.0f} %", rouge, at_length]
+        form = [f"{formed:.0f} %", share(found, "supported_sentence")]
+        cells = [label, share(found), f"{words:.1f}", *form, rouge, at_length]
         lines.append(f"| {' | '.join(cells)} |")
     return "\n".join(lines)
 
@@ -154,9 +155,11 @@ def _percent(found: Sequence[Row]) -> str:
     return f"{100 * np.mean([row.flags.mean() for row in found]):.1f} %"
 
 
-def share(found: Sequence[Any]) -> str:
-    """Mean share of unsupported summaries of rows with `flags`, per cent."""
-    mean, low, high = (100 * value for value in interval([row.flags for row in found]))
+def share(found: Sequence[Any], mark: str = "flags") -> str:
+    """Mean share of summaries with a mark of their rows, per cent: `flags` (something unsupported)
+    or `supported_sentence`."""
+    marks = [getattr(row, mark) for row in found]
+    mean, low, high = (100 * value for value in interval(marks))
     return f"{mean:.1f} % [{low:.1f}, {high:.1f}]"
 
 

@@ -98,8 +98,10 @@ def test_tables_say_what_the_rows_hold(rows):
     tuned = found[table.LABELS["tuned"], "beams"]
     assert tuned[3].startswith("-25.0 [")
     assert tuned[6] == "75 %"
-    assert tuned[8].startswith("-25.0 [")
-    assert tuned[8].endswith("out of reach for 1")
+    # Of 0100, 3331 is whole in the first three: the first and the third are supported too.
+    assert tuned[7].startswith("50.0 % [")
+    assert tuned[9].startswith("-25.0 [")
+    assert tuned[9].endswith("out of reach for 1")
     assert found[table.LABELS["elected"], ""][3].startswith("-50.0 [")
 
 
@@ -148,7 +150,9 @@ def test_what_is_the_votes_is_told_from_what_chance_does(rows):
     cells = [cell.split(" [")[0] for cell in line.strip("| ").split(" | ")]
     assert cells[:4] == ["a", table.LABELS["tuned"], "1", "beams"]
     assert cells[4:7] == ["25.0 %", "50.0 %", "-25.0"]
-    assert cells[7:] == ["10.0, 12.0", "60.0, 50.0", "40.0, 40.0", "75 %, 75 %"]
+    assert cells[7:11] == ["10.0, 12.0", "60.0, 50.0", "40.0, 40.0", "75 %, 75 %"]
+    # 0100 and 1100 of 3331: two and one of four.
+    assert cells[11] == "50.0 %, 25.0 %: +25.0"
     # As long as base, only where a length penalty gets both there.
     fitted = [row("random", "beams at base's length", "1100", seed) for seed in (0, 1)]
     (text,) = table.control_tables([*some, *fitted])

@@ -122,7 +122,7 @@ def test_tables_say_what_the_rows_hold(rows):
     lines = {line.split(" | ")[0]: line for line in table.summary_table(rows, home).splitlines()}
     assert "| 2 seeds x 4 test documents" in lines
     assert "| 50.0 % [" in lines["| base"]
-    assert "| 15.0 | 75 % | 60.0/40.0 |" in lines["| base"]
+    assert "| 15.0 | 75 % | 25.0 % [0.0, 62.5] | 60.0/40.0 |" in lines["| base"]
     told = table.among_well_formed(rows, home)
     assert told.startswith("In 6 of 8 documents both are; there tuned - base is -33.3 [")
     assert "out of reach for 1 of 2 seeds" in lines[f"| {table.LABELS['brio']}"]
