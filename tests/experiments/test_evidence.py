@@ -6,6 +6,7 @@ from dataclasses import replace
 from itertools import groupby
 from pathlib import Path
 
+import numpy as np
 import pytest
 from dvc_project import SMALL, copy_project, run
 from ruamel.yaml import YAML
@@ -16,7 +17,7 @@ from brido.corpus.world import documents
 from brido.corpus.world.reading import key_slots
 from brido.errors import BridoError
 from brido.tables import POOL, read_rows
-from experiments.evidence import chain, picture, plan, reading, records, room, table
+from experiments.evidence import chain, leads, picture, plan, reading, records, room, table
 from experiments.evidence.records import Row
 from experiments.grids import changed
 from experiments.preset import flatten
@@ -283,6 +284,28 @@ SMALLER = {key: value for key, value in SMALL.items() if "report" not in key} | 
 }
 
 
+def test_a_lead_is_over_the_mean_of_the_candidates():
+    f = np.array([[-0.2, -0.4, -0.1], [-0.2, -0.4, -0.3], [-0.1, -0.1, -0.1]])
+    found = leads.leads(f, np.array([True, False, False]))
+    assert found["spread"] == pytest.approx([0.1, 0.1, 0])
+    assert found["wrong"] == pytest.approx([0.2])
+    assert found["right"] == pytest.approx([0, 0])
+    assert found["above_wrong"].tolist() == [0]
+    assert found["above_right"].tolist() == [0.5, 0]
+    text = leads.table([{"base": found}, {"base": found}])
+    assert text.splitlines()[2].startswith("| base | 0.0667 [")
+    assert "| 25.0 % [" in text
+
+
+def test_leads_of_what_was_not_run_is_refused(tmp_path, monkeypatch):
+    monkeypatch.chdir(ROOT)
+    monkeypatch.setattr(leads, "WORK", tmp_path)
+    with pytest.raises(BridoError, match=r"the-default-seed-0-\w+ is missing: python -m"):
+        leads.main(["tuned"])
+    with pytest.raises(BridoError, match="no 'the default' with nobody"):
+        leads.main(["nobody"])
+
+
 @pytest.mark.slow
 def test_a_small_one_is_measured_once_and_goes_on_where_rows_are_missing(tmp_path):
     folder = copy_project(tmp_path)
@@ -326,6 +349,17 @@ def test_a_small_one_is_measured_once_and_goes_on_where_rows_are_missing(tmp_pat
     run(folder, "python", "-m", *reader)
     sheet = [json.loads(line) for line in (made_in / "reading/sheet.jsonl").open()]
     assert [row["ab"[key[str(row["number"])].index("tuned")]] for row in sheet] == kept
+
+    # How the model was moved off its own output.
+    told = run(
+        folder, "python", "-m", "experiments.evidence.leads", "tuned", "--plan", "small.yaml"
+    )
+    lines = [line.split(" | ") for line in told.splitlines() if line.startswith("| ")]
+    _, base, tuned = lines
+    assert (base[0], tuned[0]) == ("| base", "| tuned")
+    assert base[1:] != tuned[1:]
+    for line in (base, tuned):
+        assert len(line) == 1 + len(leads.COLUMNS)
 
     # Another machine has the table alone: nothing is made again.
     shutil.rmtree(folder / ".brido/evidence")

@@ -1,0 +1,138 @@
+"""What training on the vote, and on chance, does to what a model writes by habit.
+
+    python -m experiments.evidence experiments/evidence/control.yaml
+    python -m experiments.evidence.leads tuned random
+
+Of the chains that the first command made it trains the named systems once more, and asks base and
+each of them how likely they find the candidates of the validation documents and base's own output
+there: f, log p over length to the power of beta, as the ranking has it. The *lead* of base's own
+output is its f above the mean of the candidates'.
+"""
+
+import argparse
+import contextlib
+import json
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from brido.candidates.probability import ProbabilityWorker
+from brido.errors import BridoError, run_command
+from brido.tables import POOL, read_rows
+from experiments.evidence.__main__ import WORK
+from experiments.evidence.chain import BEAMS, Measuring, settings_of, texts_of
+from experiments.evidence.plan import PLAN, Chain, read_chains
+from experiments.study.table import interval
+from stages import paths
+
+SPLIT = "validation"
+OWN = ("base", BEAMS, SPLIT)
+# A column of the table: its heading and its digits.
+COLUMNS = {
+    "spread": "f of a document's candidates, standard deviation",
+    "wrong": "lead of base's output with something unsupported",
+    "right": "lead of the others",
+    "above_wrong": "candidates likelier than base's output with something unsupported",
+    "above_right": "than the others",
+}
+Leads = Mapping[str, NDArray[np.float64]]
+
+
+def leads(f: NDArray[np.float64], wrong: NDArray[np.bool_]) -> Leads:
+    """What stands in a row of the table, a value a document.
+
+    f [D, N + 1]: of N candidates and, last, of base's own output; wrong [D]: whether that says
+    something unsupported.
+    """
+    candidates, own = f[:, :-1], f[:, -1:]
+    lead, above = (own - candidates).mean(1), (candidates > own).mean(1)
+    return {
+        "spread": candidates.std(1),
+        "wrong": lead[wrong],
+        "right": lead[~wrong],
+        "above_wrong": above[wrong],
+        "above_right": above[~wrong],
+    }
+
+
+def measure(chain: Chain, systems: Sequence[str]) -> dict[str, Leads]:
+    """The leads under base and each system, in the present folder, where the chain has been run."""
+    kept = Measuring(chain)
+    row = kept.has(*OWN)
+    if row is None or not texts_of(OWN).is_file():
+        raise BridoError(f"{Path.cwd()} holds no chain that was run: run the plan first")
+    ids = [found["id"] for found in read_rows(paths.corpus(SPLIT), None, "download")]
+    own = dict(zip(ids, json.loads(texts_of(OWN).read_text("utf-8")), strict=True))
+    unsupported = dict(zip(ids, row.flags > 0, strict=True))
+    pool = read_rows(paths.pool(SPLIT), POOL, "pool")
+    texts = [[*found["candidates"], own[found["id"]]] for found in pool]
+    wrong = np.array([unsupported[found["id"]] for found in pool])
+    f = {"base": _likelihoods(kept, "base", pool, texts)}
+    for name in systems:
+        kept.run.tune(chain.systems[name].changes)
+        f[name] = _likelihoods(kept, "tuned", pool, texts)
+    return {name: leads(values, wrong) for name, values in f.items()}
+
+
+def _likelihoods(kept: Measuring, model: str, pool: list, texts: list) -> NDArray[np.float64]:
+    """f of the texts of each document, [D, N + 1]."""
+    corpus = {
+        row["id"]: row["document"] for row in read_rows(paths.corpus(SPLIT), None, "download")
+    }
+    params = kept.run.use({})
+    tables = paths.pool(SPLIT), paths.corpus(SPLIT)
+    how = params.reading_of("base"), params.runtime, *tables, "", lambda documents: None
+    worker = ProbabilityWorker(paths.checkpoint(model), *how)
+    found = worker.score([corpus[row["id"]] for row in pool], texts)
+    sums, lengths = (np.array(values, float) for values in zip(*found, strict=True))
+    return sums / lengths**params.training.length_penalty
+
+
+def table(found: Sequence[Mapping[str, Leads]]) -> str:
+    """A row a model, over the seeds, in Markdown."""
+    lines = [f"| {len(found)} seeds | {' | '.join(COLUMNS.values())} |"]
+    lines.append("|---" * (1 + len(COLUMNS)) + "|")
+    for name in found[0]:
+        cells = [name]
+        for column in COLUMNS:
+            mean, low, high = interval([one[name][column] for one in found])
+            if column.startswith("above"):
+                cells.append(f"{100 * mean:.1f} % [{100 * low:.1f}, {100 * high:.1f}]")
+            else:
+                cells.append(f"{mean:.4f} [{low:.4f}, {high:.4f}]")
+        lines.append(f"| {' | '.join(cells)} |")
+    return "\n".join(lines)
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Print the table of a setting's chains."""
+    parser = argparse.ArgumentParser(
+        prog="python -m experiments.evidence.leads",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("systems", nargs="+", help="as the plan names them")
+    parser.add_argument("--plan", type=Path, default=PLAN.with_name("control.yaml"))
+    parser.add_argument("--setting", help="of the plan; default: its first")
+    options = parser.parse_args(arguments)
+    chains = read_chains(options.plan)
+    setting = options.setting or chains[0].setting
+    own = [chain for chain in chains if chain.setting == setting]
+    if not own or not set(options.systems) <= own[0].systems.keys():
+        raise BridoError(f"{options.plan} has no {setting!r} with {', '.join(options.systems)}")
+    found = []
+    for chain in own:
+        folder = WORK / f"{chain.name}-{settings_of(chain)}"
+        if not folder.is_dir():
+            raise BridoError(f"{folder} is missing: python -m experiments.evidence {options.plan}")
+        os.environ["BRIDO_WORK"] = str((folder / "work").resolve())
+        with contextlib.chdir(folder):
+            found.append(measure(chain, options.systems))
+    print(table(found))
+
+
+if __name__ == "__main__":
+    run_command(main)
