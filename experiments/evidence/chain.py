@@ -123,10 +123,14 @@ class Measuring:
         )
         self.keep(("base", cut_to(name), "test"), partial(cut, texts["test"], limit))
 
-    def make_system(self, name: str, system: System) -> None:
-        """Tune, decode and measure one system."""
+    def tune(self, system: System) -> None:
+        """Make `tuned` this system's model."""
         size = self.run.cut(system.documents, system.candidates)
         self.run.tune(size | dict(system.changes))
+
+    def make_system(self, name: str, system: System) -> None:
+        """Tune, decode and measure one system."""
+        self.tune(system)
         self.keep_decoded("tuned", name, self.chain.decodings)
         if system.at_base_length:
             words = {each: self.has(each, BEAMS, "validation").words for each in ("base", name)}

@@ -72,7 +72,7 @@ def measure(chain: Chain, systems: Sequence[str]) -> dict[str, Leads]:
     wrong = np.array([unsupported[found["id"]] for found in pool])
     f = {"base": _likelihoods(kept, "base", pool, texts)}
     for name in systems:
-        kept.run.tune(chain.systems[name].changes)
+        kept.tune(chain.systems[name])
         f[name] = _likelihoods(kept, "tuned", pool, texts)
     return {name: leads(values, wrong) for name, values in f.items()}
 
