@@ -195,7 +195,7 @@ def test_dealt_scores_are_the_documents_own_whatever_else_is_there(documents, si
     dealt = dealt_scores(scores, names)
     assert np.array_equal(np.isnan(dealt), np.isnan(scores))
     assert np.array_equal(np.sort(dealt), np.sort(scores), equal_nan=True)
-    # Neither the other documents of a batch nor who was put where decides a deal.
+    # The other documents of a batch have no part in a deal.
     last = dealt_scores(scores[-1:], names[-1:])
     assert np.array_equal(last, dealt[-1:], equal_nan=True)
 

@@ -134,6 +134,15 @@ def test_empty_candidates_stand_in_no_pair():
         assert list(pairs(voted, False, 0.0, Counter())) == []
 
 
+def test_scores_of_the_control_are_exported_with_a_warning(data, tmp_path, capsys):
+    path = data / "scores/validation.parquet"
+    rows = [tables.read_rows(path, None, "")]
+    for voters, warned in (("chance", True), ("equal", False)):
+        tables.write_table(path, rows, tables.SCORES, {"scoring": {"voters": voters}})
+        export(data, tmp_path, "preferences", name=f"{voters}.jsonl")
+        assert ("dealt out at random" in capsys.readouterr().err) == warned
+
+
 def test_what_is_left_out_is_said(data, tmp_path, capsys):
     copy = tmp_path / "data"
     shutil.copytree(data, copy)

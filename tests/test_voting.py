@@ -11,6 +11,7 @@ from ruamel.yaml import YAML
 
 from brido.consensus import (
     consensus_scores,
+    dealt_scores,
     first_of_each_text,
     probability_scores,
     supported_scores,
@@ -92,6 +93,8 @@ def slow_scores(found, scoring, alpha):
             scores = consensus_scores(similarity, alpha)
         support = found["support"][row, inside]
         result[row, inside] = supported_scores(scores, support, scoring.support_weight)
+    if scoring.voters == "chance":  # deals these out, of each document among those that have one
+        return dealt_scores(result, [f"d{n}" for n in range(len(result))])
     return result
 
 
@@ -103,6 +106,8 @@ def slow_scores(found, scoring, alpha):
         {"voters": "probability", "temperature": 2.0},
         {"support_weight": 0.5},
         {"voters": "probability", "support_weight": 0.25},
+        {"voters": "chance"},
+        {"voters": "chance", "support_weight": 0.5},
     ],
     ids=str,
 )

@@ -13,8 +13,8 @@ def dealt_scores(scores: NDArray[np.floating], names: Sequence[str]) -> NDArray[
     """Each document's scores dealt out anew among its own candidates, float64 [D, N].
 
     scores [D, N]; whoever has none (NaN: not to be elected) gets none. names [D]: of the documents,
-    whose hashes decide who gets which score. So a document has the same deal in every run and
-    batch, and what a candidate says has no part in it.
+    whose hashes decide who gets which score: what a candidate says has no part in it, and a
+    document with as many scores has the same deal in every run and batch.
 
     Raises:
         ArgumentError: not as many names as rows.

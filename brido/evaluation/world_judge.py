@@ -17,8 +17,8 @@ def evaluate(inputs: Inputs, settings: Section, progress: MakeProgress) -> Evalu
     """coherence, consistency, fluency, relevance, their plain mean (`average`), and `sound`.
 
     The ranges are G-Eval's as the paper uses it: 1 to 5, fluency 1 to 3. See `judge` for the rules.
-    sound: 1 for a summary with the highest consistency and fluency, else 0. It cannot be had by
-    breaking sentences, which also makes up less.
+    sound: 1 for a summary with the highest consistency and fluency, else 0. Broken sentences, which
+    also make up less, cannot have it; those that leave details out can.
 
     Raises:
         BridoError: the corpus has no facts.

@@ -100,12 +100,20 @@ def model_card(
     """
     source = params.checkpoints["base"].source
     pinned = "".join(f", {key} {base[key]}" for key in ("commit", "sha256") if base.get(key))
+    order, scored = (
+        ("scores dealt out at random", "their scores were dealt out at random (the control)")
+        if params.scoring.voters == "chance"
+        else (
+            "the vote of its own candidates",
+            "each was scored by how much the others agree with it",
+        )
+    )
     lines = [
         *_header(source),
-        "# A summarizer tuned on the vote of its own candidates",
+        f"# A summarizer tuned on {order}",
         "",
-        "Made with BRIDO: the base model wrote several candidates a document, each was scored by "
-        "how much the others agree with it, and a contrastive loss taught the model that order "
+        f"Made with BRIDO: the base model wrote several candidates a document, {scored}, and a "
+        "contrastive loss taught the model that order "
         "(*Bringing Democratic Order to Abstractive Summarization*, Lee, Goka and Ko).",
         "",
         f"* Base: {_base_name(source)}{pinned}",

@@ -74,6 +74,7 @@ _FINDINGS = {
     "loses": ("Electing does harm: ", "Tuning on this vote would make base worse."),
     "few": ("Too few documents to tell: ", "Nothing can be said of tuning on this vote."),
     "nothing": ("Nothing was found to judge by: ", "Nothing can be said of tuning on this vote."),
+    "chance": ("Drawn at random, the control: ", "What tuning on it gains is not the vote's."),
     "open": ("Electing is not shown to help: ", "Tuning on this vote may help or do harm."),
 }
 

@@ -20,6 +20,7 @@ def settings_text(params: Params) -> list[tuple[str, str]]:
         ("base model", params.checkpoints["base"].source),
         ("candidates", f"N = {params.num_candidates}, {_sources(params)}"),
         ("similarity", f"{params.pairwise.combination}, {params.pairwise.value}"),
+        ("voters", params.scoring.voters),
         ("weight of the reference", f"α = {alpha_text(params.scoring.alpha)}"),
         ("contrastive weight", f"γ = {training.gamma:g}"),
         ("margin", f"{training.margin_kind}, λ = {training.margin:g}"),

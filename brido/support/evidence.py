@@ -42,7 +42,9 @@ def write_check(tables: Tables, path: Path) -> dict[str, Any]:
         BridoError: a table is missing or damaged, or they hold different documents.
     """
     about = read_metadata(tables.support, "support")
-    how = Judged(about.get("judge", "unknown"), 0.0 if about.get("exact") else TOLERANCE)
+    voters = (read_metadata(tables.scores, "score").get("scoring") or {}).get("voters")
+    tolerance = 0.0 if about.get("exact") else TOLERANCE
+    how = Judged(about.get("judge", "unknown"), tolerance, chance=voters == "chance")
     base = {"base": about["base"]} if "base" in about else {}
     told = base | check_votes(*read_evidence(tables), how)
     write_text(path, json.dumps(told, indent=2, ensure_ascii=False, allow_nan=False) + "\n")

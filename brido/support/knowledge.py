@@ -62,12 +62,13 @@ class Candidates:
 
 @dataclass(frozen=True)
 class Judged:
-    """How the check was made: who judged, how much longer a text of `equal length` may be, and what
-    the documents are called."""
+    """How the check was made: who judged, how much longer a text of `equal length` may be, what
+    the documents are called, and whether their scores are the control's, dealt out at random."""
 
     judge: str
     tolerance: float
     documents: str = "validation documents"
+    chance: bool = False
 
 
 def rankings(found: Candidates) -> dict[str, NDArray[np.float64]]:
@@ -123,11 +124,11 @@ def check_votes(
         first = ranking(found.scores)[:, 0]
         chosen = found.unsupported[every, first], found.words[every, first]
         result = election(chosen, own, how.tolerance, SAMPLES, CONFIDENCE, SEED)
-        told["election"] = election_json(result, how.documents)
+        told["election"] = election_json(result, how)
     return told | {"accuracy": table}
 
 
-def election_json(result: Election, documents: str) -> dict[str, Any]:
+def election_json(result: Election, how: Judged) -> dict[str, Any]:
     """The election against base's own output, with its verdict and the sentence that says it."""
     low, high = result.difference.low, result.difference.high
     verdict = "beats" if high < 0 else "loses" if low > 0 else "open"
@@ -135,8 +136,10 @@ def election_json(result: Election, documents: str) -> dict[str, Any]:
         verdict = "few"
     elif result.elected.mean == result.own.mean == 0:
         verdict = "nothing"
+    elif how.chance:
+        verdict = "chance"
     caution = _caution(result) if verdict == "beats" else ""
-    sentence = f"{_verdict(result, verdict, documents)} {caution}".rstrip()
+    sentence = f"{_verdict(result, verdict, how.documents)} {caution}".rstrip()
     told: dict[str, Any] = {"verdict": verdict, "sentence": sentence, "caution": caution}
     assert result.equal_length is not None
     for name, one in (("all", result), ("equal_length", result.equal_length)):
@@ -161,6 +164,10 @@ def _verdict(result: Election, verdict: str, documents: str) -> str:
         "nothing": (
             "Nothing was found to judge by",
             "Nothing can be said of tuning on this vote.",
+        ),
+        "chance": (
+            "The control, scores dealt out at random",
+            "What tuning on them gains is not the vote's.",
         ),
         "open": (
             "Electing is not shown to beat base's own output",

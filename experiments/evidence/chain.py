@@ -138,7 +138,7 @@ class Measuring:
             self.keep_at_length("base", name, words[name])
             self.keep_cut(name, words[name])
         # What it wrote is measured.
-        _forget("train")
+        forget("train")
 
     def has_base(self) -> bool:
         """Whether every row is there of what is measured before anything is tuned."""
@@ -186,7 +186,7 @@ def run_chain(chain: Chain) -> None:
     if not waiting and kept.has_base():
         return
     kept.run.make_base()
-    _forget("checkpoint")
+    forget("checkpoint")
     first, *others = chain.decodings
     kept.run.once("base decoded", partial(measure_base, kept, first))
     kept.keep_decoded("base", "base", others)
@@ -194,7 +194,7 @@ def run_chain(chain: Chain) -> None:
         kept.make_system(name, system)
 
 
-def _forget(stage: str) -> None:
+def forget(stage: str) -> None:
     """Remove what a stage would go on from, gigabytes; only in a work folder of the chain's own."""
     if work_root().resolve().is_relative_to(Path.cwd()):
         shutil.rmtree(work_root() / stage, ignore_errors=True)

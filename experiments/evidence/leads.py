@@ -5,8 +5,8 @@
 
 Of the chains that the first command made it trains the named systems once more, and asks base and
 each of them how likely they find the candidates of the validation documents and base's own output
-there: f, log p over length to the power of beta, as the ranking has it. The *lead* of base's own
-output is its f above the mean of the candidates'.
+there: f, log p over length to the power of the plan's beta, as its ranking has it. The *lead* of
+base's own output is its f above the mean of the candidates'.
 """
 
 import argparse
@@ -23,8 +23,9 @@ from brido.candidates.probability import ProbabilityWorker
 from brido.errors import BridoError, run_command
 from brido.tables import POOL, read_rows
 from experiments.evidence.__main__ import WORK
-from experiments.evidence.chain import BEAMS, Measuring, settings_of, texts_of
+from experiments.evidence.chain import BEAMS, Measuring, forget, settings_of, texts_of
 from experiments.evidence.plan import PLAN, Chain, read_chains
+from experiments.evidence.table import LABELS
 from experiments.study.table import interval
 from stages import paths
 
@@ -32,11 +33,11 @@ SPLIT = "validation"
 OWN = ("base", BEAMS, SPLIT)
 # A column of the table: its heading and its digits.
 COLUMNS = {
-    "spread": "f of a document's candidates, standard deviation",
-    "wrong": "lead of base's output with something unsupported",
-    "right": "lead of the others",
-    "above_wrong": "candidates likelier than base's output with something unsupported",
-    "above_right": "than the others",
+    "spread": "standard deviation of f among a document's candidates",
+    "wrong": "lead of base's output where it says something unsupported",
+    "right": "lead where it does not",
+    "above_wrong": "candidates likelier than it where it does",
+    "above_right": "where it does not",
 }
 Leads = Mapping[str, NDArray[np.float64]]
 
@@ -74,6 +75,7 @@ def measure(chain: Chain, systems: Sequence[str]) -> dict[str, Leads]:
     for name in systems:
         kept.tune(chain.systems[name])
         f[name] = _likelihoods(kept, "tuned", pool, texts)
+        forget("train")
     return {name: leads(values, wrong) for name, values in f.items()}
 
 
@@ -96,7 +98,7 @@ def table(found: Sequence[Mapping[str, Leads]]) -> str:
     lines = [f"| {len(found)} seeds | {' | '.join(COLUMNS.values())} |"]
     lines.append("|---" * (1 + len(COLUMNS)) + "|")
     for name in found[0]:
-        cells = [name]
+        cells = [LABELS.get(name, name)]
         for column in COLUMNS:
             mean, low, high = interval([one[name][column] for one in found])
             if column.startswith("above"):

@@ -28,6 +28,8 @@ LABELS = {
     "probability": "tuned, votes weighted by probability",
     "half, 64 documents": "64 documents, half of the vote the reference's (alpha N-1)",
     "brio, 64 documents": "64 documents, the references' order (BRIO)",
+    "ranked, 64 documents": "64 documents, the references taught",
+    "ranked, random": "64 documents, the references taught, scores dealt out at random",
     "probability, 64 documents": "64 documents, votes weighted by probability",
     "mle, 64 documents": "64 documents without a ranking (MLE)",
     "random": "the same steps, scores dealt out at random",
@@ -44,6 +46,7 @@ MEANS = ("words", "r1", "r2")
 TWINS = (
     ("tuned", "random"),
     ("64 documents", "random, 64 documents"),
+    ("ranked, 64 documents", "ranked, random"),
     ("anchored, margin .5", "anchored, random"),
     ("taught", "taught, random"),
 )

@@ -356,7 +356,7 @@ def test_a_small_one_is_measured_once_and_goes_on_where_rows_are_missing(tmp_pat
     )
     lines = [line.split(" | ") for line in told.splitlines() if line.startswith("| ")]
     _, base, tuned = lines
-    assert (base[0], tuned[0]) == ("| base", "| tuned")
+    assert (base[0], tuned[0]) == ("| base", f"| {table.LABELS['tuned']}")
     assert base[1:] != tuned[1:]
     for line in (base, tuned):
         assert len(line) == 1 + len(leads.COLUMNS)

@@ -107,3 +107,17 @@ def test_a_card_of_other_weights_is_not_exported(project: Path) -> None:
     with pytest.raises(BridoError, match="holds no weights: make it with `dvc repro train`"):
         main(["model", "--output", "my/model"])
     assert not (project / "my").exists()
+
+
+def test_the_card_of_the_control_does_not_speak_of_a_vote(project: Path) -> None:
+    yaml = YAML(typ="safe")
+    raw = yaml.load((project / "params.yaml").read_text())
+    raw["scoring"]["voters"] = "chance"
+    with (project / "params.yaml").open("w") as stream:
+        yaml.dump(raw, stream)
+    report.report(load_params())
+    card = (project / "report/model_card.md").read_text()
+    assert "# A summarizer tuned on scores dealt out at random" in card
+    assert "their scores were dealt out at random (the control)" in card
+    assert "| voters | chance |" in card
+    assert "how much the others agree" not in card

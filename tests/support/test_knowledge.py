@@ -2,12 +2,13 @@
 
 import json
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from brido.consensus import consensus_scores
-from brido.report.knowledge import bars, votes_text
+from brido.report.knowledge import bars, plain, votes_text
 from brido.support.knowledge import Candidates, Judged, check_votes, rankings
 from brido.support.vote_check import pair_accuracy
 
@@ -62,6 +63,18 @@ def test_the_verdict_follows_the_interval():
     told = check_votes(first, same, HOW)["election"]
     assert told["verdict"] == "open"
     assert told["all"]["difference"] == {"mean": 0.0, "low": 0.0, "high": 0.0, "documents": 60}
+
+
+def test_of_the_control_nothing_is_foretold():
+    best = made(scores=-made().unsupported.astype(float))
+    how = replace(HOW, chance=True)
+    told = check_votes(best, own_of(best, 1), how)["election"]
+    assert (told["verdict"], told["caution"]) == ("chance", "")
+    assert told["sentence"].startswith("The control, scores dealt out at random: ")
+    assert told["sentence"].endswith("What tuning on them gains is not the vote's.")
+    first, second, *_ = plain(check_votes(best, own_of(best, 1), how))
+    assert first.startswith("Drawn at random, the control: ")
+    assert second == "What tuning on it gains is not the vote's."
 
 
 def test_what_may_be_shortness_alone_is_said():
