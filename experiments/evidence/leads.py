@@ -31,7 +31,7 @@ from stages import paths
 
 SPLIT = "validation"
 OWN = ("base", BEAMS, SPLIT)
-# A column of the table: its heading and its digits.
+# A column of the table and its heading.
 COLUMNS = {
     "spread": "standard deviation of f among a document's candidates",
     "wrong": "lead of base's output where it says something unsupported",
