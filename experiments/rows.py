@@ -16,9 +16,30 @@ from brido.atomic import write_text
 _ROUNDED = ("words", "r1", "r2")
 
 
-def well_formed(fluency: str) -> NDArray[np.bool_]:
-    """Whether each summary is a sentence of the world's grammar; fluency: a digit each, 3 if so."""
-    return np.array([digit == "3" for digit in fluency], bool)
+class Checked:
+    """What a row's digits, one a document, say of its summaries.
+
+    unsupported: 0 where the document supports everything. fluency: 3 for a sentence of the world's
+    grammar; empty where it was not measured.
+    """
+
+    unsupported: str
+    fluency: str
+
+    @property
+    def flags(self) -> NDArray[np.float64]:
+        """1 for each document whose summary says something unsupported, else 0."""
+        return np.array([float(digit != "0") for digit in self.unsupported])
+
+    @property
+    def well_formed(self) -> NDArray[np.bool_]:
+        """Whether each document's summary is a sentence of the world's grammar."""
+        return np.array([digit == "3" for digit in self.fluency], bool)
+
+    @property
+    def supported_sentence(self) -> NDArray[np.float64]:
+        """1 for each document whose summary is such a sentence and has nothing unsupported."""
+        return self.well_formed * (1 - self.flags)
 
 
 def write_rows(kind: type, path: Path, rows: Iterable[Any]) -> None:

@@ -15,14 +15,13 @@ from pathlib import Path
 
 from brido.errors import BridoError, run_command
 from brido.progress import say
-from experiments.evidence.chain import ROWS, settings_of
+from experiments.evidence.chain import ROWS, folder_of, settings_of
 from experiments.evidence.picture import draw
 from experiments.evidence.plan import PLAN, Chain, read_chains
 from experiments.evidence.records import Row, read_rows, write_rows
 from experiments.evidence.room import room
 from experiments.evidence.table import tables
 
-WORK = Path(".brido/evidence")
 FOLDER = Path("metrics/evidence")
 
 
@@ -49,8 +48,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 def run_chain(chain: Chain, plan: Path, table: Path) -> None:
     """Run a chain in a process and a folder of its own, and put its rows into the table."""
-    name = f"{chain.name}-{settings_of(chain)}"
-    folder = WORK / name
+    folder = folder_of(chain)
     folder.mkdir(parents=True, exist_ok=True)
     # A chain runs in a folder of its own; files of one's own are named from here.
     if (own := Path("my")).is_dir() and not (folder / own).exists():

@@ -26,6 +26,7 @@ from experiments.preset import flatten
 from experiments.study.lengths import penalty_for
 
 ROWS = Path("rows.csv")
+WORK = Path(".brido/evidence")
 # Only beams listen to a length penalty.
 BEAMS = "beams"
 AT_BASE_LENGTH = f"{BEAMS} at base's length"
@@ -39,6 +40,11 @@ def settings_of(chain: Chain) -> str:
     used = flatten(chain.params).items()
     how = {key: value for key, value in used if not key.startswith(("runtime.", "report."))}
     return fingerprint([how, chain.decodings])[:8]
+
+
+def folder_of(chain: Chain) -> Path:
+    """Where a chain runs."""
+    return WORK / f"{chain.name}-{settings_of(chain)}"
 
 
 class Measuring:

@@ -22,8 +22,7 @@ from numpy.typing import NDArray
 from brido.candidates.probability import ProbabilityWorker
 from brido.errors import BridoError, run_command
 from brido.tables import POOL, read_rows
-from experiments.evidence.__main__ import WORK
-from experiments.evidence.chain import BEAMS, Measuring, forget, settings_of, texts_of
+from experiments.evidence.chain import BEAMS, Measuring, folder_of, forget, texts_of
 from experiments.evidence.plan import PLAN, Chain, read_chains
 from experiments.evidence.table import LABELS
 from experiments.study.table import interval
@@ -65,30 +64,32 @@ def measure(chain: Chain, systems: Sequence[str]) -> dict[str, Leads]:
     row = kept.has(*OWN)
     if row is None or not texts_of(OWN).is_file():
         raise BridoError(f"{Path.cwd()} holds no chain that was run: run the plan first")
-    ids = [found["id"] for found in read_rows(paths.corpus(SPLIT), None, "download")]
-    own = dict(zip(ids, json.loads(texts_of(OWN).read_text("utf-8")), strict=True))
-    unsupported = dict(zip(ids, row.flags > 0, strict=True))
+    documents = {
+        found["id"]: found["document"] for found in read_rows(paths.corpus(SPLIT), None, "download")
+    }
+    own = dict(zip(documents, json.loads(texts_of(OWN).read_text("utf-8")), strict=True))
+    unsupported = dict(zip(documents, row.flags > 0, strict=True))
     pool = read_rows(paths.pool(SPLIT), POOL, "pool")
+    voted = [documents[found["id"]] for found in pool]
     texts = [[*found["candidates"], own[found["id"]]] for found in pool]
     wrong = np.array([unsupported[found["id"]] for found in pool])
-    f = {"base": _likelihoods(kept, "base", pool, texts)}
+    f = {"base": _likelihoods(kept, "base", voted, texts)}
     for name in systems:
         kept.tune(chain.systems[name])
-        f[name] = _likelihoods(kept, "tuned", pool, texts)
+        f[name] = _likelihoods(kept, "tuned", voted, texts)
         forget("train")
     return {name: leads(values, wrong) for name, values in f.items()}
 
 
-def _likelihoods(kept: Measuring, model: str, pool: list, texts: list) -> NDArray[np.float64]:
+def _likelihoods(
+    kept: Measuring, model: str, documents: list[str], texts: list[list[str]]
+) -> NDArray[np.float64]:
     """f of the texts of each document, [D, N + 1]."""
-    corpus = {
-        row["id"]: row["document"] for row in read_rows(paths.corpus(SPLIT), None, "download")
-    }
     params = kept.run.use({})
     tables = paths.pool(SPLIT), paths.corpus(SPLIT)
-    how = params.reading_of("base"), params.runtime, *tables, "", lambda documents: None
+    how = params.reading_of("base"), params.runtime, *tables, "", lambda done: None
     worker = ProbabilityWorker(paths.checkpoint(model), *how)
-    found = worker.score([corpus[row["id"]] for row in pool], texts)
+    found = worker.score(documents, texts)
     sums, lengths = (np.array(values, float) for values in zip(*found, strict=True))
     return sums / lengths**params.training.length_penalty
 
@@ -127,7 +128,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         raise BridoError(f"{options.plan} has no {setting!r} with {', '.join(options.systems)}")
     found = []
     for chain in own:
-        folder = WORK / f"{chain.name}-{settings_of(chain)}"
+        folder = folder_of(chain)
         if not folder.is_dir():
             raise BridoError(f"{folder} is missing: python -m experiments.evidence {options.plan}")
         os.environ["BRIDO_WORK"] = str((folder / "work").resolve())

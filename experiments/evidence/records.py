@@ -11,7 +11,7 @@ from experiments import rows
 
 
 @dataclass(frozen=True)
-class Row:
+class Row(rows.Checked):
     """The summaries of one system of one chain.
 
     unsupported: a digit a document, the number of mentions that the document does not support (9:
@@ -39,21 +39,6 @@ class Row:
     def counts(self) -> NDArray[np.float64]:
         """The number of unsupported mentions of each document's summary."""
         return np.array([float(digit) for digit in self.unsupported])
-
-    @property
-    def flags(self) -> NDArray[np.float64]:
-        """1 for each document whose summary says something unsupported, else 0."""
-        return (self.counts > 0).astype(np.float64)
-
-    @property
-    def well_formed(self) -> NDArray[np.bool_]:
-        """Whether each document's summary is a sentence of the world's grammar."""
-        return rows.well_formed(self.fluency)
-
-    @property
-    def supported_sentence(self) -> NDArray[np.float64]:
-        """1 for each document whose summary is such a sentence and has nothing unsupported."""
-        return self.well_formed * (1 - self.flags)
 
     @property
     def fitted(self) -> bool:

@@ -114,8 +114,8 @@ def control_tables(rows: Sequence[Row]) -> list[str]:
     seeds that have both; nothing where no system has such a twin."""
     lines = []
     for setting, (system, twin) in product(dict.fromkeys(row.setting for row in rows), TWINS):
+        own = [row for row in rows if row.setting == setting]
         for decoding in (GREEDY, BEAMS, AT_BASE_LENGTH):
-            own = [row for row in rows if row.setting == setting]
             pairs = _pairs(*(_chosen(own, name, decoding) for name in (system, twin)))
             if not pairs:
                 continue

@@ -4,14 +4,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 
-import numpy as np
-from numpy.typing import NDArray
-
 from experiments import rows
 
 
 @dataclass(frozen=True)
-class Row:
+class Row(rows.Checked):
     """The summaries of one system of one chain.
 
     unsupported: a digit a document, 1 where the summary says something that the document does not
@@ -34,21 +31,6 @@ class Row:
     r2: float
     unsupported: str
     fluency: str = ""
-
-    @property
-    def well_formed(self) -> NDArray[np.bool_]:
-        """Whether each document's summary is a sentence of the world's grammar."""
-        return rows.well_formed(self.fluency)
-
-    @property
-    def flags(self) -> NDArray[np.float64]:
-        """1 for each document whose summary says something unsupported, else 0."""
-        return np.array([float(digit) for digit in self.unsupported])
-
-    @property
-    def supported_sentence(self) -> NDArray[np.float64]:
-        """1 for each document whose summary is such a sentence and has nothing unsupported."""
-        return self.well_formed * (1 - self.flags)
 
     @property
     def place(self) -> tuple[float, float]:

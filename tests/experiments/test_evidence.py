@@ -299,7 +299,7 @@ def test_a_lead_is_over_the_mean_of_the_candidates():
 
 def test_leads_of_what_was_not_run_is_refused(tmp_path, monkeypatch):
     monkeypatch.chdir(ROOT)
-    monkeypatch.setattr(leads, "WORK", tmp_path)
+    monkeypatch.setattr(chain, "WORK", tmp_path)
     with pytest.raises(BridoError, match=r"the-default-seed-0-\w+ is missing: python -m"):
         leads.main(["tuned"])
     with pytest.raises(BridoError, match="no 'the default' with nobody"):
