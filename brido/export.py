@@ -130,11 +130,10 @@ def _votes(options: argparse.Namespace, stack: ExitStack) -> tuple[Iterator[Vote
             path = Path(options.scores)
             lines = stack.enter_context(path.open("rb"))
         return read_scored(lines, options.scores), None
-    from brido.tables import count_rows, read_metadata
+    from brido.tables import count_rows, dealt_at_random
 
     count = count_rows(options.data / "pool" / f"{options.split}.parquet", "pool")
-    scores = options.data / "scores" / f"{options.split}.parquet"
-    if (read_metadata(scores, "score").get("scoring") or {}).get("voters") == "chance":
+    if dealt_at_random(options.data / "scores" / f"{options.split}.parquet"):
         say("export: warning: these scores were dealt out at random (scoring.voters: chance)")
     return read_votes(options.data, options.split), count
 

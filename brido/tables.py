@@ -186,6 +186,12 @@ def read_metadata(path: Path, made_by: str) -> dict[str, Any]:
     return json.loads(raw) if raw else {}
 
 
+def dealt_at_random(scores: Path) -> bool:
+    """Whether a table of scores is the control's (`scoring.voters: chance`)."""
+    scoring = read_metadata(scores, "score").get("scoring") or {}
+    return scoring.get("voters") == "chance"
+
+
 def write_table(
     path: Path,
     batches: Iterable[pa.RecordBatch | list[dict[str, Any]]],

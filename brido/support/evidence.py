@@ -18,6 +18,7 @@ from brido.tables import (
     POOL,
     SCORES,
     SUPPORT,
+    dealt_at_random,
     read_columns,
     read_metadata,
     similarity_schema,
@@ -42,9 +43,8 @@ def write_check(tables: Tables, path: Path) -> dict[str, Any]:
         BridoError: a table is missing or damaged, or they hold different documents.
     """
     about = read_metadata(tables.support, "support")
-    voters = (read_metadata(tables.scores, "score").get("scoring") or {}).get("voters")
     tolerance = 0.0 if about.get("exact") else TOLERANCE
-    how = Judged(about.get("judge", "unknown"), tolerance, chance=voters == "chance")
+    how = Judged(about.get("judge", "unknown"), tolerance, chance=dealt_at_random(tables.scores))
     base = {"base": about["base"]} if "base" in about else {}
     told = base | check_votes(*read_evidence(tables), how)
     write_text(path, json.dumps(told, indent=2, ensure_ascii=False, allow_nan=False) + "\n")
