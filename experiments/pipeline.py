@@ -30,6 +30,7 @@ from stages import (
     paths,
     pool,
     score,
+    support,
     train,
 )
 
@@ -119,6 +120,8 @@ class Pipeline:
         params = self.use(changes)
         if params.scoring.voters == "probability":
             likelihood.main()
+        if params.scoring.support_weight:
+            support.main()
         score.write_scores(params)
         train.main()
 
