@@ -125,7 +125,9 @@ def _choose_group(
 ) -> tuple[torch.Tensor, ...]:
     """Candidates and next beams of the group of `size` rows that starts at row `first`."""
     top_k = scores.shape[1] // size
-    scores, where = scores.topk(_candidates(step, size), dim=1)
+    # Of equal scores the earlier beam's comes first, which topk does not promise.
+    kept = slice(_candidates(step, size))
+    scores, where = (part[:, kept] for part in scores.sort(dim=1, descending=True, stable=True))
     found = tokens.gather(1, where)
     beams = where.div(top_k, rounding_mode="floor").add_(first)
     # A stable sort moves the candidates that end behind those that go on.

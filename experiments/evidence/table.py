@@ -26,6 +26,7 @@ LABELS = {
     "brio": "tuned on the references' order (BRIO)",
     "mle": "the same steps without a ranking (MLE)",
     "probability": "tuned, votes weighted by probability",
+    "checked": "tuned, half of the score the checker's, who judges here (an upper bound)",
     "half, 64 documents": "64 documents, half of the vote the reference's (alpha N-1)",
     "brio, 64 documents": "64 documents, the references' order (BRIO)",
     "ranked, 64 documents": "64 documents, the references taught",

@@ -29,6 +29,14 @@ def test_a_blind_reading_is_counted_by_its_key(tmp_path):
     both = reading.count([folder, tmp_path / "again"]).splitlines()
     assert both[0] == "2 readings of 4 documents, one reader each, blind to the system"
     assert both[3].startswith("tuned - base: -25.0 [")
+    # Beside another system than base, which is not counted with the first.
+    other = {number: [name.replace("base", "random") for name in key[number]] for number in key}
+    (tmp_path / "again/key.json").write_text(json.dumps(other))
+    alone = reading.count([tmp_path / "again"]).splitlines()
+    assert alone[1].startswith("random: 100.0 % [")
+    assert alone[3].startswith("tuned - random: +0.0 [")
+    with pytest.raises(BridoError, match="tuned beside base and beside random: count them apart"):
+        reading.count([folder, tmp_path / "again"])
     for wrong in (text.replace('"number": 4', '"number": 3'), text.replace('"a": 2', '"a": "2"')):
         (folder / "marks.jsonl").write_text(wrong)
         with pytest.raises(BridoError, match="must"):

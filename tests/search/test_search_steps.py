@@ -2,7 +2,7 @@
 
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from transformers import (
     EpsilonLogitsWarper,
@@ -159,6 +159,7 @@ def test_choosing_equals_plain_loops_over_the_vocabulary(way, beams, groups, pen
     st.sampled_from([0.0, 0.3, 1.0, 5.0]),
     st.integers(33, 60),
 )
+@example(695930, (32, 4), 0.0, 33)  # two candidates of a group with the very same score
 def test_both_ways_of_choosing_are_equal_to_the_last_bit(seed, shape, penalty, vocabulary):
     beams, groups = shape
     generator = torch.Generator().manual_seed(seed)
