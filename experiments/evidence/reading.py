@@ -62,7 +62,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 def write_sheet(chain: Path, rows: Sequence[tuple[str, str]], documents: int, seed: int) -> None:
     """Write sheet.jsonl and key.json of the first so many test documents.
 
-    rows: the other's (base's, say) and the tuned model's, system and decoding as rows.csv calls them.
+    rows: the other's (base's, say) and the tuned model's; system and decoding as in rows.csv.
     """
     corpus = read_rows(chain / "data/corpus/test.parquet", CORPUS, "download")[:documents]
     written = [_read(chain / texts_of((*row, "test"))) for row in rows]
