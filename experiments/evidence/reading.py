@@ -50,6 +50,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args(arguments)
     if options.what == "sheet":
+        if options.against in (TUNED, options.system):
+            raise BridoError(
+                f"--against {options.against}: name another system than what was tuned"
+            )
         tuned = AT_BASE_LENGTH if options.equal_length else options.decoding
         first = options.decoding if options.against == "base" else tuned
         rows = ((options.against, first), (options.system, tuned))

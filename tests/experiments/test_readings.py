@@ -37,6 +37,9 @@ def test_a_blind_reading_is_counted_by_its_key(tmp_path):
     assert alone[3].startswith("tuned - random: +0.0 [")
     with pytest.raises(BridoError, match="tuned beside base and beside random: count them apart"):
         reading.count([folder, tmp_path / "again"])
+    for same in (["--against", "tuned"], ["--system", "half", "--against", "half"]):
+        with pytest.raises(BridoError, match="name another system than what was tuned"):
+            reading.main(["sheet", str(tmp_path), *same])
     for wrong in (text.replace('"number": 4', '"number": 3'), text.replace('"a": 2', '"a": "2"')):
         (folder / "marks.jsonl").write_text(wrong)
         with pytest.raises(BridoError, match="must"):
