@@ -71,7 +71,10 @@ def sentences(told: Mapping[str, Any]) -> list[str]:
 
 _FINDINGS = {
     "beats": ("Electing helps: ", "Tuning on this vote should help."),
-    "loses": ("Electing does harm: ", "Tuning on this vote would make base worse."),
+    "loses": (
+        "Electing does harm: ",
+        "At equal length, tuning on this vote would make nothing better and may do harm.",
+    ),
     "few": ("Too few documents to tell: ", "Nothing can be said of tuning on this vote."),
     "nothing": ("Nothing was found to judge by: ", "Nothing can be said of tuning on this vote."),
     "chance": ("Drawn at random, the control: ", "What tuning on it gains is not the vote's."),

@@ -155,7 +155,7 @@ def _verdict(result: Election, verdict: str, documents: str) -> str:
         "beats": ("Electing beats base's own output", "Tuning on this vote should help."),
         "loses": (
             "Electing is worse than base's own output",
-            "Expect tuning on this vote to make base worse.",
+            "Expect tuning on this vote to make summaries of equal length no better, or worse.",
         ),
         "few": (
             "Too few documents to tell whether electing beats base's own output",

@@ -21,7 +21,11 @@ TOLD = {"accuracy": {}, "documents": 300, "judge": "facts", "length_tolerance": 
     ("verdict", "begin", "advice"),
     [
         ("beats", "Electing helps: ", "Tuning on this vote should help."),
-        ("loses", "Electing does harm: ", "Tuning on this vote would make base worse."),
+        (
+            "loses",
+            "Electing does harm: ",
+            "At equal length, tuning on this vote would make nothing better and may do harm.",
+        ),
         (
             "nothing",
             "Nothing was found to judge by: ",

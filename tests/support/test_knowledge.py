@@ -57,7 +57,7 @@ def test_the_verdict_follows_the_interval():
     worst = made(scores=found.unsupported.astype(float))
     told = check_votes(worst, own_of(worst, 0), HOW)["election"]
     assert told["verdict"] == "loses"
-    assert "make base worse" in told["sentence"]
+    assert "equal length no better, or worse" in told["sentence"]
     same = found.unsupported[:, 0], found.words[:, 0]
     first = made(scores=-np.tile(np.arange(SIZE), (DOCUMENTS, 1)).astype(float))
     told = check_votes(first, same, HOW)["election"]
