@@ -27,7 +27,7 @@ setup: .venv/.dev
 	touch $@
 
 repro: .venv/.runtime
-	@python -m brido.config
+	@python -m brido config
 	dvc repro
 	@python -m stages.report --show
 

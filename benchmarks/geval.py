@@ -22,9 +22,9 @@ import time
 from pathlib import Path
 from typing import Any
 
+from brido.endpoint.settings import EndpointRuntime
 from brido.evaluation.geval import GEval
 from brido.evaluation.geval.settings import GEvalSettings
-from brido.settings import EndpointRuntime
 
 ANSWER = '{"coherence": 4, "consistency": 5, "fluency": 3, "relevance": 4}'
 COMPLETION = json.dumps(

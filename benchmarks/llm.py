@@ -21,12 +21,12 @@ import transformers
 from transformers import Qwen3Config, Qwen3ForCausalLM
 
 from benchmarks.throughput import seconds_of
-from brido.config import load_params
 from brido.models.lora import Adapter
 from brido.models.tokens import Sources, Targets
 from brido.search import SamplingSettings, SearchSettings, beam_search, sample
 from brido.search.sampling import document_uniforms
-from brido.settings import Params
+from brido.settings.load import load_params
+from brido.settings.params import Params
 from brido.training.batches import Batch
 from brido.training.devices import checkpoint_layers
 from brido.training.step import ContrastiveStep

@@ -25,9 +25,9 @@ from transformers import (
 )
 
 from benchmarks.qafacteval import side_by_side, vocabulary
-from brido.device import choose_device
-from brido.store import ResultStore
-from brido.support.minicheck import MiniCheck
+from brido.checkers.minicheck import MiniCheck
+from brido.utils.device import choose_device
+from brido.utils.store import ResultStore
 
 CANDIDATES, SENTENCE = 16, 18
 # Flan-T5 and DeBERTa v3: layers, width, heads, inner width.

@@ -31,14 +31,14 @@ from transformers import (
     RobertaForSequenceClassification,
 )
 
-from brido.device import choose_device
 from brido.evaluation.qafacteval import questions as questions_module
 from brido.evaluation.qafacteval import records
 from brido.evaluation.qafacteval.answering import Reader
 from brido.evaluation.qafacteval.lerc import Comparison, LercQuip
 from brido.evaluation.qafacteval.metric import QAFactEval
 from brido.evaluation.qafacteval.questions import MarkedSentence, QuestionGenerator, add_markers
-from brido.store import ResultStore
+from brido.utils.device import choose_device
+from brido.utils.store import ResultStore
 
 QUESTION_TOKENS = 16
 

@@ -66,8 +66,8 @@ def _read(path: Path) -> list[list[tuple[list[str], str]]]:
 
 
 def _from_world(seed: int) -> list[list[tuple[list[str], str]]]:
-    from brido.corpus.world.generator import documents
-    from brido.settings import WorldSettings
+    from brido.corpus.settings import WorldSettings
+    from brido.world.generator import documents
 
     long, short = [], []
     generator = random.Random(seed)

@@ -32,13 +32,13 @@ from transformers import (
 )
 
 from benchmarks.training import build_batch
-from brido.config import load_params
-from brido.device import choose_device, inference_dtype
 from brido.models.family import family_of
 from brido.models.layout import columns_first
 from brido.search import SearchSettings, diverse_beam_search
-from brido.settings import Params
+from brido.settings.load import load_params
+from brido.settings.params import Params
 from brido.training.step import ContrastiveStep
+from brido.utils.device import choose_device, inference_dtype
 from experiments.paper import DATASETS, THROUGHPUT
 from experiments.preset import PRESETS
 

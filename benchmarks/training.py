@@ -23,8 +23,8 @@ from transformers import BartConfig, BartForConditionalGeneration
 
 from benchmarks.brio_step import GAMMA, LENGTH_PENALTY, MARGIN, SMOOTHING, brio_loss
 from brido.models.tokens import Sources, Targets
-from brido.settings import TrainingSettings
 from brido.training.batches import Batch
+from brido.training.settings import TrainingSettings
 from brido.training.step import ContrastiveStep
 
 SHAPES = {

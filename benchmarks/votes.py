@@ -23,11 +23,11 @@ from pathlib import Path
 
 import numpy as np
 
-from brido.consensus import consensus_scores
 from brido.rouge import similarity_matrix
-from brido.similarity import sentence_votes
-from brido.support.vote_check import Share, accuracies, comparable_pairs, pair_counts
-from brido.text import one_sentence_a_line
+from brido.utils.text import one_sentence_a_line
+from brido.vote.check import Share, accuracies, comparable_pairs, pair_counts
+from brido.vote.consensus import consensus_scores
+from brido.vote.similarity import sentence_votes
 
 LABELS = ("expert_consistency", "faithful_word")
 VALUES = ("fmeasure", "precision", "recall", "mean_f_precision")

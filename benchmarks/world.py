@@ -13,9 +13,9 @@ import time
 from itertools import islice
 from pathlib import Path
 
-from brido.corpus.world import documents
-from brido.settings import WorldSettings
+from brido.corpus.settings import WorldSettings
 from brido.tables import ROWS_PER_GROUP, WORLD_CORPUS, write_table
+from brido.world import documents
 
 
 def measure(count: int, to_table: bool) -> None:

@@ -3,11 +3,11 @@
 import sys
 from itertools import pairwise
 
-from brido.errors import end_at_signals, speak_plainly
+from brido.utils.errors import end_at_signals, speak_plainly
 
 __version__ = "0.2.0.dev0"
 
-# A command of ours (`python -m brido.score`, the stages) imports for seconds before it can answer a
+# A command of ours (`python -m brido score`, the stages) imports for seconds before it can answer a
 # signal itself. While Python looks for the module after -m, that is what argv[0] is.
 if sys.argv[:1] == ["-m"] and any(
     option == "-m" and name.split(".")[0] in ("brido", "stages")

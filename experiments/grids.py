@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from brido.config import check_params, read_yaml
-from brido.errors import BridoError
+from brido.settings.load import check_params, read_yaml
+from brido.utils.errors import BridoError
 from experiments.layouts import dataset_of
 from experiments.runs import compared
 

@@ -5,8 +5,8 @@ from collections.abc import Mapping
 
 from ruamel.yaml import YAML
 
-from brido.config import check_params, read_yaml
-from brido.settings import Params
+from brido.settings.load import check_params, read_yaml
+from brido.settings.params import Params
 from experiments.preset import PRESETS
 
 NAME = "xsum"

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from brido.config import load_params, read_yaml
-from brido.errors import run_command
-from brido.settings import Params
+from brido.settings.load import load_params, read_yaml
+from brido.settings.params import Params
+from brido.utils.errors import run_command
 from experiments import middle_way
 from experiments.preset import PRESETS
 

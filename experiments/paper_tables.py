@@ -10,8 +10,8 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from brido.atomic import write_text
-from brido.errors import BridoError, run_command
+from brido.utils.atomic import write_text
+from brido.utils.errors import BridoError, run_command
 from experiments.curves import draw_curves
 from experiments.layouts import FilledTable, fill, layouts_for
 from experiments.render import RENDERERS, terminal

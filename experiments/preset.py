@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from brido.config import (
+from brido.settings.load import (
     PARAMS_FILE,
     PREVIOUS,
     check_params,
@@ -13,7 +13,7 @@ from brido.config import (
     read_yaml,
     replace_params,
 )
-from brido.errors import BridoError, run_command
+from brido.utils.errors import BridoError, run_command
 
 PRESETS = Path("presets")
 
@@ -62,7 +62,7 @@ def _show(value: Any) -> str:
 def put_in_place(name: str) -> list[str]:
     """Replace params.yaml by the preset `name` and return what changed, a line a key.
 
-    The old file is kept (`brido.config.replace_params`).
+    The old file is kept (`brido.settings.load.replace_params`).
 
     Raises:
         BridoError: there is no such preset, or it does not pass the checks of params.yaml.

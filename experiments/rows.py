@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from brido.atomic import write_text
+from brido.utils.atomic import write_text
 
 # Means, in four decimals.
 _ROUNDED = ("words", "r1", "r2")

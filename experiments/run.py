@@ -12,8 +12,8 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from brido.errors import BridoError, run_command
-from brido.progress import say
+from brido.utils.errors import BridoError, run_command
+from brido.utils.progress import say
 from brido.work.folder import work_root
 from experiments.curves import draw_curves
 from experiments.grids import Experiment, load_experiments

@@ -9,8 +9,8 @@ from typing import Any
 
 from ruamel.yaml import YAML
 
-from brido.errors import BridoError
 from brido.report.metrics import Estimates, read_estimates
+from brido.utils.errors import BridoError
 from experiments.preset import flatten
 
 INTERVALS = "metrics/intervals.json"
@@ -28,7 +28,7 @@ class Run:
     """One run: its name, its flattened params (dotted keys), and its systems' estimates.
 
     `broken` says why a run has no numbers, "" where it has. `base`: which base they belong to
-    (`brido.base`), "" where an older version made them.
+    (`brido.tables.fingerprint`), "" where an older version made them.
     """
 
     name: str

@@ -13,21 +13,16 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from brido.config import load_params
-from brido.consensus import (
-    eligible_probability_scores,
-    eligible_scores,
-    first_of_each_text,
-    ranking,
-    supported_scores,
-)
-from brido.errors import run_command
-from brido.settings import Params
-from brido.similarity import sentence_votes
-from brido.support.evidence import Tables, read_evidence
-from brido.support.knowledge import CONFIDENCE, SAMPLES, SEED, TOLERANCE, Candidates, rankings
-from brido.support.vote_check import Share, accuracies, comparable_pairs, pair_counts
+from brido.settings.load import load_params
+from brido.settings.params import Params
 from brido.tables import CORPUS, POOL, SUPPORT, read_metadata, read_rows
+from brido.utils.errors import run_command
+from brido.vote.check import Share, accuracies, comparable_pairs, pair_counts
+from brido.vote.consensus import eligible_scores, ranking
+from brido.vote.evidence import Tables, read_evidence
+from brido.vote.signals import eligible_probability_scores, first_of_each_text, supported_scores
+from brido.vote.similarity import sentence_votes
+from brido.vote.verdict import CONFIDENCE, SAMPLES, SEED, TOLERANCE, Candidates, rankings
 from stages import paths
 
 SPLIT = "validation"

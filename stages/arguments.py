@@ -3,7 +3,7 @@
 import sys
 from collections.abc import Collection
 
-from brido.errors import BridoError
+from brido.utils.errors import BridoError
 
 
 def name_given(stage: str, kind: str, known: Collection[str], where: str) -> str:

@@ -9,20 +9,16 @@ from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
-from brido.atomic import atomic_folder, write_text
-from brido.config import load_params
-from brido.errors import run_command
-from brido.home import user_path
 from brido.models.checkpoint import store_checkpoint
-from brido.settings import (
-    EmbeddedModel,
-    FineTuningSettings,
-    Params,
-    RuntimeSettings,
-    StoredCheckpoint,
-)
+from brido.models.settings import EmbeddedModel, FineTuningSettings, StoredCheckpoint
+from brido.settings.load import load_params
+from brido.settings.params import Params
 from brido.training.launch import is_main, relaunch
+from brido.utils.atomic import atomic_folder, write_text
+from brido.utils.errors import run_command
+from brido.utils.paths import user_path
 from brido.work.folder import work_root
+from brido.work.settings import RuntimeSettings
 from brido.work.shards import fingerprint
 from stages import paths
 from stages.arguments import name_given

@@ -9,14 +9,14 @@ from pathlib import Path
 from typing import Any
 
 from brido.candidates.documents import Documents
-from brido.config import load_params
-from brido.errors import BridoError, parsing, run_command
-from brido.json_lines import parse_object
-from brido.progress import say
 from brido.search.own_search import own_search, says_length
-from brido.search.settings import SearchSettings
-from brido.settings import DecodingSettings, Params
+from brido.search.settings import DecodingSettings, SearchSettings
+from brido.settings.load import load_params
+from brido.settings.params import Params
 from brido.tables import DECODED
+from brido.utils.errors import BridoError, parsing, run_command
+from brido.utils.json_lines import parse_object
+from brido.utils.progress import say
 from brido.work.shards import fingerprint
 from brido.work.splits import Splits
 from brido.work.workers import model_workers

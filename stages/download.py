@@ -4,10 +4,10 @@ The references are also written as if a system had made them (data/decoded/refer
 are evaluated like any other.
 """
 
-from brido.config import load_params
 from brido.corpus.source import open_source
 from brido.corpus.write import write_corpus, write_references
-from brido.errors import run_command
+from brido.settings.load import load_params
+from brido.utils.errors import run_command
 from stages import paths
 
 

@@ -9,13 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from brido.config import load_params
-from brido.consensus import ranking
-from brido.errors import run_command
-from brido.progress import say
-from brido.settings import Params
+from brido.settings.load import load_params
+from brido.settings.params import Params
 from brido.tables import CORPUS, DECODED, read_batches, write_table
-from brido.voting import Ballots, vote
+from brido.utils.errors import run_command
+from brido.utils.progress import say
+from brido.vote.consensus import ranking
+from brido.vote.select import Ballots, vote
 from stages import paths
 
 SYSTEM = "elected"
@@ -42,9 +42,7 @@ def elect(split: str, params: Params) -> None:
 def _rows(split: str, params: Params) -> Iterator[dict[str, Any]]:
     """A row for each document of the corpus, in its order."""
     elected: dict[str, tuple[str, float]] = {}
-    ballots = Ballots(
-        paths.pool(split), paths.similarity(split), paths.likelihood(split), paths.support(split)
-    )
+    ballots = Ballots(paths.pool(split), paths.similarity(split), paths.support(split))
     for voted in vote(ballots, params.scoring, 0.0):
         first = ranking(voted.scores)[:, 0]
         scores = voted.scores[np.arange(len(first)), first].tolist()

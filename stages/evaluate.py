@@ -16,9 +16,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from brido.config import load_params
 from brido.endpoint import DryRun
-from brido.errors import BridoError, run_command
 from brido.evaluation.parts import (
     PART,
     Measurer,
@@ -28,9 +26,11 @@ from brido.evaluation.parts import (
     read_inputs,
 )
 from brido.evaluation.registry import find_metric
-from brido.progress import Progress, say
-from brido.settings import Params
+from brido.settings.load import load_params
+from brido.settings.params import Params
 from brido.tables import evaluation_schema, write_table
+from brido.utils.errors import BridoError, run_command
+from brido.utils.progress import Progress, say
 from brido.work.ranges import cut
 from brido.work.running import run
 from brido.work.shards import Shards, fingerprint

@@ -8,10 +8,10 @@ Several GPUs work side by side (see `runtime.workers`).
 from brido.candidates.documents import Documents
 from brido.candidates.generate import describe, generate, notes
 from brido.candidates.sources import Request
-from brido.config import load_params
-from brido.errors import run_command
-from brido.progress import say
-from brido.settings import Params
+from brido.settings.load import load_params
+from brido.settings.params import Params
+from brido.utils.errors import run_command
+from brido.utils.progress import say
 from stages import paths
 from stages.arguments import name_given
 

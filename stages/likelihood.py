@@ -6,11 +6,11 @@ Several GPUs work side by side (see `runtime.workers`).
 from functools import partial
 
 from brido.candidates.probability import ProbabilityWorker
-from brido.config import load_params
-from brido.errors import run_command
-from brido.settings import Params
-from brido.similarity import pair_up
+from brido.settings.load import load_params
+from brido.settings.params import Params
 from brido.tables import LIKELIHOOD, write_table
+from brido.utils.errors import run_command
+from brido.vote.similarity import pair_up
 from brido.work.running import run
 from brido.work.shards import Shards, content_hash, fingerprint
 from brido.work.workers import model_workers
@@ -18,11 +18,8 @@ from stages import paths
 
 
 def main() -> None:
-    """Write data/likelihood/validation.parquet, and of every split where probability votes."""
-    params = load_params()
-    voting = params.scoring.voters == "probability"
-    for split in params.documents.splits if voting else ["validation"]:
-        _score(split, params)
+    """Write data/likelihood/validation.parquet, which the vote check compares the vote with."""
+    _score("validation", load_params())
 
 
 def _score(split: str, params: Params) -> None:

@@ -1,9 +1,10 @@
 """What a base model learns to summarize from."""
 
 from brido import tables
-from brido.corpus.world import documents
-from brido.errors import BridoError
-from brido.settings import WorldSettings, WorldShare
+from brido.corpus.settings import WorldSettings
+from brido.models.settings import WorldShare
+from brido.utils.errors import BridoError
+from brido.world import documents
 from stages import paths
 
 

@@ -2,11 +2,11 @@
 
 from functools import partial
 
-from brido.config import load_params
-from brido.errors import run_command
-from brido.settings import Params
-from brido.similarity import Comparer, candidates_a_document, needs_sentences, pair_up
+from brido.settings.load import load_params
+from brido.settings.params import Params
 from brido.tables import similarity_schema, write_table
+from brido.utils.errors import run_command
+from brido.vote.similarity import Comparer, candidates_a_document, needs_sentences, pair_up
 from brido.work.running import run
 from brido.work.shards import Shards, content_hash, fingerprint
 from brido.work.workers import core_workers

@@ -3,13 +3,13 @@
 import json
 from typing import Any
 
-from brido.atomic import write_text
 from brido.candidates.pool import Pool
-from brido.config import load_params
-from brido.errors import run_command
-from brido.progress import say
-from brido.settings import Params
+from brido.settings.load import load_params
+from brido.settings.params import Params
 from brido.tables import POOL, write_table
+from brido.utils.atomic import write_text
+from brido.utils.errors import run_command
+from brido.utils.progress import say
 from brido.work.shards import content_hash
 from stages import paths
 

@@ -3,11 +3,6 @@
 import argparse
 from typing import Any
 
-from brido.atomic import write_text
-from brido.base import base_of
-from brido.config import load_params
-from brido.errors import run_command
-from brido.progress import say
 from brido.report.card import model_card, source_of, weights_of
 from brido.report.doubts import COLUMN, doubts
 from brido.report.explorer import render_page
@@ -21,7 +16,12 @@ from brido.report.questions import NAME, examine
 from brido.report.sources import SourceTables, sources_text, write_sources
 from brido.report.validation import read_cases
 from brido.report.votes import cast_votes, named_rankings, vote_bins
-from brido.settings import Params
+from brido.settings.load import load_params
+from brido.settings.params import Params
+from brido.tables.fingerprint import base_of
+from brido.utils.atomic import write_text
+from brido.utils.errors import run_command
+from brido.utils.progress import say
 from stages import paths
 
 PAGE = paths.REPORT / "index.html"

@@ -8,14 +8,14 @@ from collections.abc import Iterator
 import numpy as np
 import pyarrow as pa
 
-from brido.config import load_params
-from brido.consensus import ranking
-from brido.errors import run_command
-from brido.progress import Progress, say
-from brido.settings import Params
-from brido.support.evidence import Tables, write_check
+from brido.settings.load import load_params
+from brido.settings.params import Params
 from brido.tables import SCORES, count_rows, read_metadata, write_table
-from brido.voting import Ballots, candidates_per_row, vote
+from brido.utils.errors import run_command
+from brido.utils.progress import Progress, say
+from brido.vote.consensus import ranking
+from brido.vote.evidence import Tables, write_check
+from brido.vote.select import Ballots, candidates_per_row, vote
 from stages import paths
 
 CHECKED = "validation"
@@ -58,9 +58,7 @@ def check_vote() -> None:
 
 def _scores(split: str, params: Params) -> Iterator[pa.RecordBatch]:
     scoring = params.scoring
-    ballots = Ballots(
-        paths.pool(split), paths.similarity(split), paths.likelihood(split), paths.support(split)
-    )
+    ballots = Ballots(paths.pool(split), paths.similarity(split), paths.support(split))
     documents = count_rows(ballots.similarity, "pairwise")
     with Progress(f"score {split}", documents, interval=params.runtime.log_seconds) as progress:
         for voted in vote(ballots, scoring, scoring.alpha):

@@ -3,12 +3,12 @@
 from collections.abc import Sequence
 from functools import partial
 
-from brido.base import base_of
-from brido.config import load_params
-from brido.errors import run_command
-from brido.settings import Params
-from brido.support.checking import SupportWorker, judge_of, units
+from brido.checkers.table import SupportWorker, judge_of, units
+from brido.settings.load import load_params
+from brido.settings.params import Params
 from brido.tables import SUPPORT
+from brido.tables.fingerprint import base_of
+from brido.utils.errors import run_command
 from brido.work.shards import content_hash, fingerprint
 from brido.work.splits import Splits
 from brido.work.workers import core_workers, model_workers

@@ -5,19 +5,19 @@
 
 import json
 
-from brido.atomic import atomic_folder
-from brido.config import load_params
-from brido.errors import run_command
 from brido.models import LanguageModel
 from brido.models.lora import Adapter
-from brido.progress import say
-from brido.settings import Params
+from brido.settings.load import load_params
+from brido.settings.params import Params
 from brido.training.contrastive import ContrastiveTask
 from brido.training.documents import read_ranked
 from brido.training.launch import is_main, relaunch
 from brido.training.loop import train
 from brido.training.measures import sample_measures
 from brido.training.sample import SampleGenerator
+from brido.utils.atomic import atomic_folder
+from brido.utils.errors import run_command
+from brido.utils.progress import say
 from brido.work.folder import work_root
 from brido.work.shards import fingerprint
 from stages import paths

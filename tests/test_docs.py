@@ -11,10 +11,10 @@ from xml.etree import ElementTree
 import pytest
 from ruamel.yaml import YAML
 
-from brido.consensus import consensus_scores
 from brido.rouge import similarity_matrix
-from brido.section import Section
-from brido.settings import Params
+from brido.settings.base import Section
+from brido.settings.params import Params
+from brido.vote.consensus import consensus_scores
 
 ROOT = Path(__file__).parent.parent
 LONGEST = 120

@@ -309,13 +309,13 @@ def test_an_edit_retrains_only_what_depends_on_it():
     after_training = {"train", "decode@tuned", "evaluate@tuned", "report"}
     # The check of the vote stands in `score`; its scores stay what they were, and DVC stops there.
     checked = after_training | {"score"}
-    assert rerun_by("brido/consensus/equation.py") == checked | {"elect"}
+    assert rerun_by("brido/vote/consensus.py") == checked | {"elect"}
     everything_made = {"generate@base", "pool", "pairwise", "decode@base", "evaluate@base"}
     everything_made |= checked | {"support", "likelihood", "elect"}
     assert rerun_by("brido/search/beams.py") == everything_made | after_training
     for trains in ("models/embedded.py", "training/loop.py", "likelihood/likelihood.py"):
         assert "checkpoint@base" in rerun_by(f"brido/{trains}")
-    assert rerun_by("brido/errors.py") == set()
+    assert rerun_by("brido/utils/errors.py") == set()
 
 
 def table_of_rooms() -> str:

@@ -16,7 +16,7 @@ from dvc.repo import Repo
 from dvc_project import ROOT, environment
 from ruamel.yaml import YAML
 
-from brido.settings import Params
+from brido.settings.params import Params
 
 # Seconds of processor time after which a stage is killed: a busy machine gets as far in them.
 SHORTEST, LONGEST = 3.0, 15.0

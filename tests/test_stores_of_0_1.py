@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 from bad_endpoint import BadEndpoint
 
+from brido.endpoint.settings import EndpointRuntime
 from brido.evaluation.geval import GEval
 from brido.evaluation.geval.settings import GEvalSettings
-from brido.settings import EndpointRuntime
-from brido.store import ResultStore
+from brido.utils.store import ResultStore
 
 DUMPS = Path(__file__).parent / "stores_0_1"
 DOCUMENTS = ["A bridge over the Ash opened.", "Das Brücken-Café schloss."]

@@ -189,11 +189,12 @@ def test_examples_run_with_their_extra_alone(extra: str, tmp_path: Path):
 IMPORTS = {
     "qafacteval": "from brido.evaluation.qafacteval import QAFactEval\ntry:\n"
     "    QAFactEval.load(spacy_model='no/pipeline', device='cpu')\n"
-    "except brido.errors.BridoError as error:\n    print(type(error).__name__)",
-    "judge": "import brido.endpoint.call, openai, brido.evaluation.geval.__main__, brido.config",
+    "except brido.utils.errors.BridoError as error:\n    print(type(error).__name__)",
+    "judge": "import brido.endpoint.call, openai, brido.evaluation.geval.__main__"
+    ", brido.settings.load",
     "pipeline": IMPORT_ALL,
     "ray": "import ray, brido.work.cluster",
-    "completion": "from brido.cli import main; main(['completion', 'bash'])",
+    "completion": "from brido.cli.main import main; main(['completion', 'bash'])",
 }
 
 
@@ -201,7 +202,7 @@ IMPORTS = {
 def test_what_an_extra_brings_suffices(extra: str, tmp_path: Path):
     variables = environment(tmp_path, hidden(extra)) | {"HF_HUB_OFFLINE": "1"}
     done = subprocess.run(
-        [sys.executable, "-c", f"import brido.errors\n{IMPORTS[extra]}"],
+        [sys.executable, "-c", f"import brido.utils.errors\n{IMPORTS[extra]}"],
         cwd=tmp_path, env=variables, capture_output=True, text=True,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr

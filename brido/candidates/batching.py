@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import torch
 
-from brido.errors import BridoError
+from brido.utils.errors import BridoError
 
 
 class MemoryBudget:

@@ -12,8 +12,8 @@ import re
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from brido.settings.method import CLEANING_RULES as RULES
-from brido.settings.method import CleaningRule as Rule
+from brido.candidates.settings import CLEANING_RULES as RULES
+from brido.candidates.settings import CleaningRule as Rule
 
 
 class Cleaned(NamedTuple):

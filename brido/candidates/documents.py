@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from brido.errors import BridoError, some
 from brido.tables import CORPUS, read_batches
+from brido.utils.errors import BridoError, some
 from brido.work.ranges import cut, read_range
 
 # What an empty document leads to: an error, no row, or a row with an empty text.

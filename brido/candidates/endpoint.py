@@ -20,14 +20,15 @@ from brido.endpoint.key import key_problems, runtime_problems
 from brido.endpoint.plan import Plan as Asking
 from brido.endpoint.plan import Prompt
 from brido.endpoint.settings import EndpointRuntime
-from brido.errors import BridoError
-from brido.home import user_path
 from brido.models.prompt import messages
-from brido.progress import Progress
+from brido.utils.errors import BridoError
+from brido.utils.paths import user_path
+from brido.utils.progress import Progress
 from brido.work.running import Advance, Result
 
 if TYPE_CHECKING:
-    from brido.settings import EndpointGeneration, ReadingSettings
+    from brido.candidates.settings import EndpointGeneration
+    from brido.models.settings import ReadingSettings
 
 # Only for the budget, where no limit of the answer's length is sent.
 _UNLIMITED_ANSWER = 4096

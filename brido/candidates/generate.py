@@ -9,8 +9,8 @@ from typing import Any
 
 from brido.candidates.documents import Part
 from brido.candidates.sources import SOURCES, Request
-from brido.errors import BridoError, some
 from brido.tables import CANDIDATES, GROUPED_CANDIDATES
+from brido.utils.errors import BridoError, some
 from brido.work.running import Advance, MakeWorker, Result
 from brido.work.shards import fingerprint
 from brido.work.splits import Splits

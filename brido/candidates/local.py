@@ -10,15 +10,16 @@ from typing import TYPE_CHECKING
 import torch
 
 from brido.candidates.batching import MemoryBudget
-from brido.device import computing_device, inference_dtype
 from brido.models import LanguageModel
 from brido.models.tokens import Sources
 from brido.search import SamplingSettings, SearchResult, SearchSettings, diverse_beam_search
 from brido.search.sampling import document_uniforms, sample
+from brido.utils.device import computing_device, inference_dtype
 from brido.work.batches import plan_batches
 
 if TYPE_CHECKING:
-    from brido.settings import ReadingSettings, RuntimeSettings
+    from brido.models.settings import ReadingSettings
+    from brido.work.settings import RuntimeSettings
 
 
 @dataclass(frozen=True)

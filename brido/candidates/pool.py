@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 from brido.candidates.cleaning import RULES, clean
 from brido.candidates.foreign import FOREIGN, Foreign
-from brido.errors import BridoError, quoted, some
 from brido.tables import CANDIDATES, CORPUS, ROWS_PER_GROUP, read_batches
+from brido.utils.errors import BridoError, quoted, some
 
 if TYPE_CHECKING:
-    from brido.settings import PoolSettings
+    from brido.candidates.settings import PoolSettings
 
 Row = dict[str, Any]
 # What keeps a candidate from voting.

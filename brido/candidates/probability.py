@@ -13,18 +13,19 @@ from typing import TYPE_CHECKING
 import torch
 
 from brido.candidates.batching import MemoryBudget
-from brido.device import computing_device, inference_dtype
 from brido.likelihood.likelihood import sequence_statistics
 from brido.models import LanguageModel
 from brido.models.family import check_scores
-from brido.similarity import Pairing
 from brido.tables import CORPUS, POOL
+from brido.utils.device import computing_device, inference_dtype
+from brido.vote.similarity import Pairing
 from brido.work.batches import plan_batches
 from brido.work.ranges import read_range
 from brido.work.running import Advance, Result
 
 if TYPE_CHECKING:
-    from brido.settings import ReadingSettings, RuntimeSettings
+    from brido.models.settings import ReadingSettings
+    from brido.work.settings import RuntimeSettings
 
 # Tokens of a candidate that are scored where the model has no limit of its own.
 LONGEST = 4096

@@ -16,11 +16,12 @@ from typing import Any
 
 from brido.candidates.documents import Documents, Part
 from brido.candidates.files import read_candidates
-from brido.errors import BridoError
-from brido.home import user_path
-from brido.section import Section
-from brido.settings import ReadingSettings, RuntimeSettings
+from brido.models.settings import ReadingSettings
+from brido.settings.base import Section
+from brido.utils.errors import BridoError
+from brido.utils.paths import user_path
 from brido.work.running import Advance, MakeWorker, Result
+from brido.work.settings import RuntimeSettings
 from brido.work.workers import Workers, model_workers
 
 

@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 from brido.candidates.documents import Part
 from brido.candidates.local import Generator, Sampling
+from brido.models.settings import ReadingSettings
 from brido.search.settings import SearchSettings
-from brido.settings import ReadingSettings, RuntimeSettings
 from brido.work.running import Advance, Result
+from brido.work.settings import RuntimeSettings
 
 if TYPE_CHECKING:
-    from brido.settings import DiverseBeamGeneration, SamplingGeneration
+    from brido.candidates.settings import DiverseBeamGeneration, SamplingGeneration
 
 
 class _WithModel:

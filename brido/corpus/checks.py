@@ -5,9 +5,9 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from brido.errors import short
-from brido.json_lines import holds_half_pair
-from brido.text import clean
+from brido.utils.errors import short
+from brido.utils.json_lines import holds_half_pair
+from brido.utils.text import clean
 
 # Names of bad rows that a message shows for each kind.
 _NAMED = 3

@@ -10,10 +10,10 @@ from typing import Any
 
 from brido.corpus.checks import MissingId, RawRow, Unlabelled, made_id
 from brido.corpus.settings import FilesSettings
-from brido.errors import BridoError, quoted
-from brido.home import user_path
-from brido.readers import read_file
 from brido.tables import CORPUS
+from brido.tables.files import read_file
+from brido.utils.errors import BridoError, quoted
+from brido.utils.paths import user_path
 
 _SPLITS = ("train", "validation", "test")
 _KEY = "data.files"

@@ -7,10 +7,10 @@ from typing import Any
 
 from brido.corpus.checks import MissingId, RawRow, Unlabelled
 from brido.corpus.settings import HubSettings
-from brido.errors import BridoError, quoted, some
-from brido.hub_errors import hub_errors
-from brido.progress import say
 from brido.tables import CORPUS
+from brido.utils.errors import BridoError, quoted, some
+from brido.utils.hub_errors import hub_errors
+from brido.utils.progress import say
 
 _SPLITS = ("train", "validation", "test")
 _COMMIT = re.compile(r"[0-9a-f]{40}")
@@ -29,8 +29,8 @@ class HubSource:
         """Fetch the data set (or take it from the cache) and check its columns and sizes.
 
         Raises:
-            BridoError: it cannot be fetched (see `brido.hub_errors`), has no such config, split
-                or column, or other numbers of rows than `expected_rows`.
+            BridoError: it cannot be fetched (see `brido.utils.hub_errors`), has no such config,
+                split or column, or other numbers of rows than `expected_rows`.
         """
         self.settings = settings
         commit = self._commit()

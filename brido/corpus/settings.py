@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from brido.section import Count, Name, Positive, Section, Share, Variant, choose_by_default
+from brido.settings.base import Count, Name, Positive, Section, Share, Variant, choose_by_default
 
 # An article of the world has at most so many optional facts.
 _Extras = Annotated[int, Field(ge=1, le=4)]

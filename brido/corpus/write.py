@@ -10,12 +10,12 @@ from typing import Any
 import pyarrow as pa
 
 from brido import tables
-from brido.atomic import atomic_folder, write_text
 from brido.corpus.checks import SplitChecks
 from brido.corpus.settings import DataSettings
 from brido.corpus.source import Source
-from brido.errors import BridoError
-from brido.progress import Progress, say
+from brido.utils.atomic import atomic_folder, write_text
+from brido.utils.errors import BridoError
+from brido.utils.progress import Progress, say
 
 SPLITS = ("train", "validation", "test")
 # Splits that systems are decoded and evaluated on.

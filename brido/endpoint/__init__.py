@@ -4,7 +4,7 @@
 says which section of params.yaml it speaks for, and errors name that section.
 """
 
-from brido.lazy import lazy
+from brido.utils.lazy import lazy
 
 # Loaded when asked for: the room's section is read with every params.yaml.
 _PUBLIC = {

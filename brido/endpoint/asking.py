@@ -15,7 +15,7 @@ from brido.endpoint.ledger import Ledger
 from brido.endpoint.limiter import AdaptiveLimit
 from brido.endpoint.settings import EndpointRuntime
 from brido.endpoint.writer import Writer
-from brido.errors import BridoError
+from brido.utils.errors import BridoError
 
 _FIRST_WAIT, _LONGEST_WAIT = 0.5, 30.0
 # Calls that the server calls wrong before anything was answered: then it is not the calls.

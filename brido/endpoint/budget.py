@@ -1,7 +1,7 @@
 """What asking costs: estimates before anything is spent, and a limit that is kept."""
 
 from brido.endpoint.settings import EndpointRuntime
-from brido.errors import BridoError
+from brido.utils.errors import BridoError
 
 # Until the model has answered once, English text is taken as four characters a token.
 CHARACTERS_PER_TOKEN = 4.0

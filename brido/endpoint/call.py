@@ -14,9 +14,9 @@ from typing import Any
 from brido.endpoint.answers import Answer, Question, Token
 from brido.endpoint.key import api_key
 from brido.endpoint.settings import EndpointRuntime
-from brido.errors import BridoError
-from brido.extras import extra
-from brido.json_lines import HALF_PAIR, holds_half_pair, parse_object
+from brido.utils.errors import BridoError
+from brido.utils.extras import extra
+from brido.utils.json_lines import HALF_PAIR, holds_half_pair, parse_object
 
 # Which tokens of an answer have alternatives that are worth keeping.
 Wanted = Callable[[str], bool]

@@ -12,8 +12,8 @@ from brido.endpoint.ledger import Ledger, Report, Respondent
 from brido.endpoint.plan import Plan, Prompt
 from brido.endpoint.settings import EndpointRuntime
 from brido.endpoint.store import AnswerStore
-from brido.errors import BridoError
-from brido.progress import say
+from brido.utils.errors import BridoError
+from brido.utils.progress import say
 
 # Bytes of the disk set aside for every call in flight: a long answer with its log-probabilities.
 _ROOM_OF_A_CALL = 128 * 1024

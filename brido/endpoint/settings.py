@@ -5,7 +5,7 @@ from urllib.parse import urlsplit
 
 from pydantic import Field, field_validator
 
-from brido.section import Name, NonNegative, Number, Positive, Section
+from brido.settings.base import Name, NonNegative, Number, Positive, Section
 
 
 class EndpointRuntime(Section):

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import IO, Any, NamedTuple
 
 from brido.endpoint.answers import Answer, AskedModel
-from brido.store import Store, StoreFull, placeholders
+from brido.utils.store import Store, StoreFull, placeholders
 
 # A file format: the names are those of version 0.1, in which only judges were asked, so that its
 # stores and ours are the same.

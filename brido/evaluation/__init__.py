@@ -1,6 +1,6 @@
 """What a metric of summaries is (`metric`), the metrics, and the registry that finds them."""
 
-from brido.lazy import lazy
+from brido.utils.lazy import lazy
 
 # Loaded when asked for: a judge or a QAFactEval alone does not bring what the others need.
 _PUBLIC = dict.fromkeys(("Column", "Evaluation", "Inputs", "Metric", "points", "share"), "metric")

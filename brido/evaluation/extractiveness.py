@@ -8,8 +8,8 @@ from collections import defaultdict
 from collections.abc import Sequence
 
 from brido.evaluation import Column, Evaluation, Inputs, Metric, share
-from brido.progress import MakeProgress
-from brido.section import Positive, Section
+from brido.settings.base import Positive, Section
+from brido.utils.progress import MakeProgress
 
 _WORD = re.compile(r"\w+")
 

@@ -1,11 +1,11 @@
-"""How many mentions of a summary its source supports (`brido.support.mentions` finds them)."""
+"""How many mentions of a summary its source supports (`brido.checkers.mentions` finds them)."""
 
 from collections.abc import Callable
 
+from brido.checkers.mentions import Found, text_mentions, world_mentions
 from brido.evaluation import Evaluation, Inputs, Metric, share
-from brido.progress import MakeProgress
-from brido.section import Section
-from brido.support.mentions import Found, text_mentions, world_mentions
+from brido.settings.base import Section
+from brido.utils.progress import MakeProgress
 
 
 class MentionsSettings(Section):

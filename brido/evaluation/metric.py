@@ -19,13 +19,13 @@ from dataclasses import dataclass, field, replace
 from statistics import fmean
 from typing import TYPE_CHECKING, Any, Literal
 
-from brido.errors import BridoError
-from brido.progress import MakeProgress, quiet
-from brido.section import Section
-from brido.text import Splitter
+from brido.settings.base import Section
+from brido.utils.errors import BridoError
+from brido.utils.progress import MakeProgress, quiet
+from brido.utils.text import Splitter
 
 if TYPE_CHECKING:
-    from brido.settings import RuntimeSettings
+    from brido.work.settings import RuntimeSettings
 
 
 @dataclass(frozen=True)
@@ -148,7 +148,7 @@ class Metric:
 
     `evaluate(inputs, settings, progress)` measures: `settings` is an instance of the class
     `settings`, the metric's own section `evaluation.NAME`, and `progress(label, total, unit)`
-    makes a display (`brido.progress.Progress`). Where `needs_runtime`, it also takes
+    makes a display (`brido.utils.progress.Progress`). Where `needs_runtime`, it also takes
     `params.runtime` (device, batch sizes, limits), which never changes a number. It raises
     BridoError for what a user can cause, and never returns fewer rows than it was given.
 

@@ -9,18 +9,18 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow.compute as pc
 
-from brido.errors import BridoError
 from brido.evaluation import Inputs
 from brido.evaluation.registry import find_metric
-from brido.progress import MakeProgress, quiet
-from brido.section import Section
+from brido.settings.base import Section
 from brido.tables import CORPUS, DECODED, evaluation_schema, open_table, read_columns
-from brido.text import Splitter
+from brido.utils.errors import BridoError
+from brido.utils.progress import MakeProgress, quiet
+from brido.utils.text import Splitter
 from brido.work.ranges import read_range
 from brido.work.running import Advance, Result
 
 if TYPE_CHECKING:
-    from brido.settings import RuntimeSettings
+    from brido.work.settings import RuntimeSettings
 
 # Documents of a part: enough for full batches of a model, few enough to lose none to a kill.
 PART = 64

@@ -10,8 +10,8 @@ import functools
 from importlib import import_module
 from importlib.metadata import entry_points
 
-from brido.errors import BridoError
 from brido.evaluation import Metric
+from brido.utils.errors import BridoError
 
 # Modules of this package with a METRIC each, in the order in which tables show them.
 BUILT_IN = (

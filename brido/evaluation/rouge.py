@@ -3,9 +3,9 @@
 from importlib.metadata import version
 
 from brido.evaluation import Evaluation, Inputs, Metric, points
-from brido.progress import MakeProgress
-from brido.section import Section
-from brido.text import one_sentence_a_line
+from brido.settings.base import Section
+from brido.utils.progress import MakeProgress
+from brido.utils.text import one_sentence_a_line
 
 MEASURES = {"r1": "rouge1", "r2": "rouge2", "rl": "rougeL", "rlsum": "rougeLsum"}
 

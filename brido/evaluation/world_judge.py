@@ -7,10 +7,10 @@ not comparable: hence the name.
 from itertools import pairwise
 from typing import Any
 
-from brido.corpus.world import reading
 from brido.evaluation import Column, Evaluation, Inputs, Metric, share
-from brido.progress import MakeProgress
-from brido.section import Section
+from brido.settings.base import Section
+from brido.utils.progress import MakeProgress
+from brido.world import reading
 
 
 def evaluate(inputs: Inputs, settings: Section, progress: MakeProgress) -> Evaluation:

@@ -10,11 +10,11 @@ import string
 from collections import Counter
 from typing import Any
 
-from brido.corpus.world import reading
-from brido.corpus.world.lexicon import TITLES
 from brido.evaluation import Evaluation, Inputs, Metric, points
-from brido.progress import MakeProgress
-from brido.section import Section
+from brido.settings.base import Section
+from brido.utils.progress import MakeProgress
+from brido.world import reading
+from brido.world.lexicon import TITLES
 
 _ARTICLES = re.compile(r"\b(a|an|the)\b")
 _PUNCTUATION = str.maketrans("", "", string.punctuation)

@@ -17,14 +17,14 @@ import torch
 from torch import Tensor
 from torch.utils.checkpoint import checkpoint
 
-from brido.arguments import as_number
-from brido.errors import ArgumentError
 from brido.likelihood.length_groups import LengthGroup, group_by_length
 from brido.likelihood.projection import token_log_probability
 from brido.models.arguments import as_ids, as_sources, as_tensor
 from brido.models.family import Head, States, family_of
 from brido.models.special_tokens import end_tokens, pad_token
 from brido.models.tokens import Sources
+from brido.utils.arguments import as_number
+from brido.utils.errors import ArgumentError
 
 if TYPE_CHECKING:
     from transformers import PreTrainedModel

@@ -1,6 +1,6 @@
 """What a language model is: the only room that knows how one reads, steps and scores."""
 
-from brido.lazy import lazy
+from brido.utils.lazy import lazy
 
 # Loaded when asked for: search and likelihood need no tokenizers.
 _PUBLIC = {"LanguageModel": "language_model"}

@@ -6,8 +6,8 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from brido.errors import BridoError, first_line, some
 from brido.models.loading import pretrained
+from brido.utils.errors import BridoError, first_line, some
 
 if TYPE_CHECKING:
     from transformers import PreTrainedModel

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import Tensor
 
-from brido.errors import ArgumentError, quoted
 from brido.models.family import family_of
 from brido.models.tokens import Sources
+from brido.utils.errors import ArgumentError, quoted
 
 if TYPE_CHECKING:
     from transformers import PreTrainedModel

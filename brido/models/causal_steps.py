@@ -6,11 +6,11 @@ import torch
 from torch import Tensor
 from transformers import DynamicCache, PreTrainedModel
 
-from brido.errors import BridoError
 from brido.models.family import Steps
-from brido.models.past import rows_of
-from brido.models.prompt_attention import NotShared, RepeatedPrompt, SharedPrompt, can_share
+from brido.models.sharing.past import rows_of
+from brido.models.sharing.prompt_attention import NotShared, RepeatedPrompt, SharedPrompt, can_share
 from brido.models.tokens import Sources
+from brido.utils.errors import BridoError
 
 
 class CausalSteps(Steps):

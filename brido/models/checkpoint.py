@@ -8,14 +8,14 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from brido.atomic import atomic_folder
-from brido.errors import BridoError, first_line, parsing, short, some
-from brido.home import user_path
-from brido.hub_errors import hub_errors
 from brido.models.adapters import merge_adapter
 from brido.models.family import family_of
 from brido.models.gguf import gguf_file, load_gguf, sha256
 from brido.models.loading import pretrained
+from brido.utils.atomic import atomic_folder
+from brido.utils.errors import BridoError, first_line, parsing, short, some
+from brido.utils.hub_errors import hub_errors
+from brido.utils.paths import user_path
 
 if TYPE_CHECKING:
     import torch
@@ -83,7 +83,7 @@ def fetch(name: str, revision: str | None, key: str) -> Path:
     download goes on where it was; without a network the cache alone is used.
 
     Raises:
-        BridoError: see `brido.hub_errors.hub_errors`.
+        BridoError: see `brido.utils.hub_errors.hub_errors`.
     """
     from huggingface_hub import HfApi, snapshot_download
 

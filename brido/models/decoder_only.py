@@ -14,15 +14,15 @@ from torch import Tensor
 from transformers import AutoModelForCausalLM, PreTrainedModel
 from transformers.models.auto.modeling_auto import MODEL_FOR_CAUSAL_LM_MAPPING
 
-from brido.errors import ArgumentError, BridoError
 from brido.models.causal_states import RepeatedStates
 from brido.models.causal_steps import CausalSteps
 from brido.models.family import Family, States, Steps
 from brido.models.loading import pretrained
 from brido.models.prompt import Prompt, end_of_answer
-from brido.models.shared_prefix import TAKES_MASKS, PackedStates
+from brido.models.sharing.shared_prefix import TAKES_MASKS, PackedStates
 from brido.models.special_tokens import SpecialTokens, end_tokens
 from brido.models.tokens import Sources
+from brido.utils.errors import ArgumentError, BridoError
 
 if TYPE_CHECKING:
     from brido.models.language_model import LanguageModel

@@ -10,14 +10,14 @@ from torch import Tensor
 from transformers import DynamicCache, EncoderDecoderCache, PreTrainedModel
 from transformers.modeling_outputs import BaseModelOutput
 
-from brido.models.cross_attention import (
+from brido.models.family import Head, States
+from brido.models.sharing.cross_attention import (
     SHARED_EAGER,
     SHARED_SDPA,
     no_mask,
     shared_cross_attention,
     source_mask,
 )
-from brido.models.family import Head, States
 from brido.models.tokens import Sources
 
 

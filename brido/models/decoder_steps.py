@@ -12,10 +12,10 @@ import torch.nn.functional as F
 from transformers import DynamicCache, EncoderDecoderCache, PreTrainedModel
 from transformers.modeling_outputs import BaseModelOutput
 
-from brido.errors import BridoError
-from brido.models.cross_attention import source_mask
 from brido.models.family import Steps
-from brido.models.past import Past, rows_of
+from brido.models.sharing.cross_attention import source_mask
+from brido.models.sharing.past import Past, rows_of
+from brido.utils.errors import BridoError
 
 # The tokens that stand before what is written (see Steps).
 Given = tuple[int, ...]

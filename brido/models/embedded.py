@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING
 
 import torch
 
-from brido.device import is_out_of_memory
-from brido.errors import BridoError
 from brido.models.corpus_tokenizer import BOS, EOS, PAD
 from brido.models.settings import EmbeddedLlama, EmbeddedModel, EmbeddedSettings
+from brido.utils.device import is_out_of_memory
+from brido.utils.errors import BridoError
 
 if TYPE_CHECKING:
     from transformers import (

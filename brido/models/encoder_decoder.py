@@ -13,14 +13,14 @@ import torch
 from torch import Tensor
 from transformers import AutoModelForSeq2SeqLM, PreTrainedModel
 
-from brido.errors import BridoError
-from brido.models.cross_attention import shared_cross_attention
 from brido.models.decoder_states import encoder_decoder_states
 from brido.models.decoder_steps import PlainSteps, SharedSteps, check_length
 from brido.models.family import Family, States, Steps
 from brido.models.loading import pretrained
+from brido.models.sharing.cross_attention import shared_cross_attention
 from brido.models.special_tokens import SpecialTokens
 from brido.models.tokens import Sources, padded
+from brido.utils.errors import BridoError
 
 if TYPE_CHECKING:
     from brido.models.language_model import LanguageModel

@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 import torch
 from torch import Tensor
 
-from brido.errors import BridoError
 from brido.models.tokens import Sources
+from brido.utils.errors import BridoError
 
 if TYPE_CHECKING:
     from transformers import PreTrainedModel

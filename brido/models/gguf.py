@@ -8,9 +8,9 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from brido.errors import BridoError, first_line
-from brido.home import user_path
 from brido.models.loading import pretrained
+from brido.utils.errors import BridoError, first_line
+from brido.utils.paths import user_path
 
 if TYPE_CHECKING:
     from transformers import PreTrainedModel, PreTrainedTokenizerBase

@@ -10,14 +10,14 @@ import torch
 from torch import Tensor
 from transformers.utils.logging import disable_progress_bar
 
-from brido.arguments import as_list, as_texts
-from brido.errors import BridoError
 from brido.models.checkpoint import load_checkpoint, save
 from brido.models.family import family_of
 from brido.models.layout import columns_first
 from brido.models.settings import ReadingSettings
 from brido.models.special_tokens import end_tokens, pad_token
 from brido.models.tokens import Sources, Targets, padded
+from brido.utils.arguments import as_list, as_texts
+from brido.utils.errors import BridoError
 
 if TYPE_CHECKING:
     from transformers import PreTrainedModel, PreTrainedTokenizerBase

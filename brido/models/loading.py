@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from brido.errors import BridoError
+from brido.utils.errors import BridoError
 
 
 def pretrained(kind: Any, source: Path | str, **how: Any) -> Any:

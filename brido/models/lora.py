@@ -11,9 +11,9 @@ import torch
 from torch import nn
 from transformers.pytorch_utils import Conv1D
 
-from brido.atomic import write_text
-from brido.errors import BridoError
 from brido.models.settings import LoraSettings
+from brido.utils.atomic import write_text
+from brido.utils.errors import BridoError
 
 if TYPE_CHECKING:
     from transformers import PreTrainedModel

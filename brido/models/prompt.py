@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any
 from jinja2 import StrictUndefined, TemplateError
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
-from brido.errors import BridoError, first_line
 from brido.models.plain_text import control_tokens, tokens_of
+from brido.utils.errors import BridoError, first_line
 
 if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerBase

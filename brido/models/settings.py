@@ -3,9 +3,9 @@
 from collections.abc import Iterator
 from typing import Annotated, Any, Literal
 
-from pydantic import Discriminator, Field, Tag
+from pydantic import BeforeValidator, Discriminator, Field, Tag
 
-from brido.section import (
+from brido.settings.base import (
     Count,
     Exponent,
     Name,
@@ -16,13 +16,26 @@ from brido.section import (
     Share,
     Size,
     Variant,
-    Warmup,
     choose_by_default,
 )
+from brido.utils.errors import quoted
 
 # Fewer hold a text's first and last token and nothing worth reading between them.
 _Tokens = Annotated[Size, Field(ge=4)]
 _BYTES = 260
+
+
+def _updates_or_share(value: Any) -> Any:
+    """Accept a whole number of updates, or a share of them below 1; either as it is written."""
+    number = isinstance(value, int | float) and not isinstance(value, bool)
+    if not number or not (0 <= value < 1 or (isinstance(value, int) and 0 <= value < 2**63)):
+        raise ValueError(
+            f"must be a whole number of updates, or a share of them below 1, not {quoted(value)}"
+        )
+    return value
+
+
+Warmup = Annotated[int | float, BeforeValidator(_updates_or_share)]
 
 
 class WorldShare(Section):

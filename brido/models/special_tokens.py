@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from brido.errors import BridoError, quoted
+from brido.utils.errors import BridoError, quoted
 
 if TYPE_CHECKING:
     from transformers import PreTrainedModel

@@ -8,15 +8,15 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from brido.atomic import atomic_folder
-from brido.errors import BridoError, first_line
-from brido.progress import say
 from brido.report.display import arrow, display, metric_label
 from brido.report.metrics import Estimate
 from brido.report.numbers import Numbers
 from brido.report.settings_text import settings_text
 from brido.report.summary import excludes_zero, headline_columns, interval
-from brido.settings import Params
+from brido.settings.params import Params
+from brido.utils.atomic import atomic_folder
+from brido.utils.errors import BridoError, first_line
+from brido.utils.progress import say
 
 # The line of a card that says which weights it is about.
 _WEIGHTS = re.compile(r"^Weights: SHA-256 `([0-9a-f]{64})`", re.MULTILINE)
@@ -102,7 +102,7 @@ def model_card(
     pinned = "".join(f", {key} {base[key]}" for key in ("commit", "sha256") if base.get(key))
     order, scored = (
         ("scores dealt out at random", "their scores were dealt out at random (the control)")
-        if params.scoring.voters == "chance"
+        if params.scoring.shuffle
         else (
             "the vote of its own candidates",
             "each was scored by how much the others agree with it",

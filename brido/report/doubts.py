@@ -12,7 +12,7 @@ from brido.report.validation import chosen_rows
 
 NAME = "minicheck"
 COLUMN: ColumnKey = (NAME, "worst")
-# A sentence below it is shown as doubted; `brido.support.minicheck` counts those.
+# A sentence below it is shown as doubted; `brido.checkers.minicheck` counts those.
 DOUBT = 0.5
 
 

@@ -8,14 +8,14 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from brido.atomic import atomic_folder
-from brido.errors import BridoError
 from brido.report.display import ColumnKey, display, metric_label
 from brido.report.metrics import Estimate, Estimates, Scores
 from brido.report.numbers import Numbers
 from brido.report.style import COLOURS, drawing, line_style, panels
 from brido.report.summary import headline_columns
 from brido.report.votes import VoteBin
+from brido.utils.atomic import atomic_folder
+from brido.utils.errors import BridoError
 
 # Columns of training.csv that are no curves, or that no two runs share.
 _NO_CURVES = {"epoch"}

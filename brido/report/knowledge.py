@@ -7,9 +7,9 @@ from pathlib import Path
 from textwrap import fill
 from typing import Any
 
-from brido.bootstrap import FEWEST
-from brido.errors import BridoError
 from brido.report.text_table import aligned
+from brido.stats import FEWEST
+from brido.utils.errors import BridoError
 
 # The page's picture: a row a ranking, accuracies from 0 to 1 across WIDTH units.
 WIDTH, ROW = 240.0, 22.0

@@ -8,10 +8,10 @@ from typing import Any
 
 from brido.evaluation import Inputs
 from brido.evaluation.mentions import METRIC
-from brido.progress import Progress
 from brido.report.validation import Case
 from brido.report.votes import Mention
-from brido.settings import Params
+from brido.settings.params import Params
+from brido.utils.progress import Progress
 
 
 @dataclass(frozen=True)

@@ -10,10 +10,10 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from brido.bootstrap import bootstrap_interval, means
-from brido.errors import BridoError
 from brido.report.display import ColumnKey
+from brido.stats import bootstrap_interval, means
 from brido.tables import DECODED, open_table, read_batches, read_metadata
+from brido.utils.errors import BridoError
 
 # Estimates have six decimals: more would only make diffs noisy.
 _DECIMALS = 6

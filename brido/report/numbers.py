@@ -7,8 +7,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from brido.atomic import atomic_folder, write_text
-from brido.errors import BridoError
 from brido.evaluation.registry import BUILT_IN, all_metrics, find_metric
 from brido.report.metrics import (
     Estimate,
@@ -22,8 +20,10 @@ from brido.report.metrics import (
     read_scores,
     system_numbers,
 )
+from brido.report.settings import ReportSettings
 from brido.report.summary import headline_columns, length_warning, summary_table
-from brido.settings import ReportSettings
+from brido.utils.atomic import atomic_folder, write_text
+from brido.utils.errors import BridoError
 
 INTERVALS = "intervals.json"
 TUNED = "tuned.json"
@@ -33,7 +33,7 @@ TUNED = "tuned.json"
 class Numbers:
     """What was measured on the test split: per system, as differences, and mean lengths.
 
-    `base` says which base all of it belongs to (`brido.base`), "" where there is none.
+    `base` says which base all of it belongs to (`brido.tables.fingerprint`); "" without one.
     """
 
     scores: dict[str, Scores]
@@ -60,7 +60,7 @@ def measure(
     """Means, intervals, paired differences from base, and warnings.
 
     tables: system -> metric -> its evaluation table; decoded: system -> its summaries; base: which
-    base they belong to (`brido.base`).
+    base they belong to (`brido.tables.fingerprint`).
 
     Raises:
         BridoError: a table is missing or damaged, or tables hold different documents.

@@ -4,10 +4,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from brido.consensus import ranking
 from brido.report.mention_finder import CaseMentions
 from brido.report.validation import Case
 from brido.report.votes import Mention, case_scores
+from brido.vote.consensus import ranking
 
 
 def opening(

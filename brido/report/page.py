@@ -21,7 +21,7 @@ from brido.report.sources import sources_rows
 from brido.report.summary import every_column, headline_columns
 from brido.report.validation import Case
 from brido.report.votes import VoteBin
-from brido.settings import Params
+from brido.settings.params import Params
 
 _WORLD_MARKS = "The embedded world knows its facts, so every mention is found and checked exactly."
 _TEXT_MARKS = (

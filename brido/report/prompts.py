@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from brido.errors import BridoError, parsing
+from brido.utils.errors import BridoError, parsing
 
 if TYPE_CHECKING:
     from brido.models.prompt import Prompt
-    from brido.settings import ReadingSettings
+    from brido.models.settings import ReadingSettings
 
 
 @dataclass(frozen=True)

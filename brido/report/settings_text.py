@@ -2,7 +2,7 @@
 
 import math
 
-from brido.settings import Params
+from brido.settings.params import Params
 
 
 def alpha_text(alpha: float) -> str:
@@ -20,7 +20,7 @@ def settings_text(params: Params) -> list[tuple[str, str]]:
         ("base model", params.checkpoints["base"].source),
         ("candidates", f"N = {params.num_candidates}, {_sources(params)}"),
         ("similarity", f"{params.pairwise.combination}, {params.pairwise.value}"),
-        ("voters", params.scoring.voters),
+        ("shuffle", params.scoring.shuffle),
         ("weight of the reference", f"α = {alpha_text(params.scoring.alpha)}"),
         ("contrastive weight", f"γ = {training.gamma:g}"),
         ("margin", f"{training.margin_kind}, λ = {training.margin:g}"),

@@ -13,9 +13,6 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from brido.atomic import write_text
-from brido.consensus import eligible_scores, ranking
-from brido.errors import BridoError, parsing
 from brido.report.text_table import aligned
 from brido.tables import (
     CANDIDATES,
@@ -26,6 +23,9 @@ from brido.tables import (
     read_columns,
     similarity_schema,
 )
+from brido.utils.atomic import write_text
+from brido.utils.errors import BridoError, parsing
+from brido.vote.consensus import eligible_scores, ranking
 
 _LIKENESS = ("distinct", "alike", "agreement", "within_groups", "between_groups")
 

@@ -9,8 +9,8 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from brido.errors import BridoError, some
 from brido.tables import CORPUS, DECODED, POOL, read_batches, similarity_schema
+from brido.utils.errors import BridoError, some
 
 
 @dataclass(frozen=True)

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from brido.consensus import eligible_scores, ranking
 from brido.report.settings_text import alpha_text
 from brido.report.validation import Case
+from brido.vote.consensus import eligible_scores, ranking
 
 # Upper ends of the bins of the pool share; the lower end is the one before, 0 excluded.
 BINS = (0.2, 0.4, 0.6, 0.8, 1.0)

@@ -11,10 +11,10 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from brido.arguments import as_list, as_texts, check_choices
-from brido.errors import ArgumentError, quoted
 from brido.rouge import kernels, pltrdy, values
 from brido.rouge.tokens import text_bytes
+from brido.utils.arguments import as_list, as_texts, check_choices
+from brido.utils.errors import ArgumentError, quoted
 
 Combination = Literal["harmonic_r1_r2", "mean_r1_r2_rlsum"]
 Value = Literal["fmeasure", "precision", "recall", "mean_f_precision"]
@@ -53,7 +53,7 @@ def rouge_matrix(
 
     Every number equals rouge_score 0.1.2's `score(target, prediction)` with the same use_stemmer,
     which is False there unless asked for. Measures: rouge1, rouge2, rougeL, rougeLsum (sentences
-    are parted by newlines: `brido.text.one_sentence_a_line`). `value`: fmeasure, precision or
+    are parted by newlines: `brido.utils.text.one_sentence_a_line`). `value`: fmeasure, precision or
     recall. A text without tokens scores 0.
 
     Raises:
@@ -101,9 +101,9 @@ def similarity_matrix(
 
     Row = prediction (the candidate judged), column = target; the diagonal is 0. `harmonic_r1_r2`
     (XSum) is 2 R1 R2 / (R1 + R2), 0 where both are 0; `mean_r1_r2_rlsum` (CNN/DM) the mean of
-    three, sentences parted by newlines (`brido.text.one_sentence_a_line` parts them as the commands
-    do). Without a reference give "": its column is 0 then, so leave alpha at 0. Computed in float64
-    and rounded once. mean_f_precision is the mean of R by F-measures and R by precisions.
+    three, sentences parted by newlines (`brido.utils.text.one_sentence_a_line` does it as the
+    commands do). Without a reference give "": its column is 0 then, so leave alpha at 0. Computed
+    in float64 and rounded once. mean_f_precision is the mean of R by F-measures and by precisions.
 
     Raises:
         ArgumentError: no candidates, one text in place of a list, a text that is no str, or an

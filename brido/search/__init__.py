@@ -1,6 +1,6 @@
 """Token by token over logits: beam search, diverse beam search, greedy search, sampling."""
 
-from brido.lazy import lazy
+from brido.utils.lazy import lazy
 
 # Loaded when asked for: settings are read without PyTorch.
 _PUBLIC = {

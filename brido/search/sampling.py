@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 import torch
 
-from brido.errors import ArgumentError
 from brido.models.arguments import as_tensor, as_written_sources
 from brido.models.family import check_dtype, check_scores, family_of
 from brido.models.tokens import Sources
@@ -16,6 +15,7 @@ from brido.search.drawing import draw
 from brido.search.result import SearchResult
 from brido.search.settings import SamplingSettings, SearchSettings, check_settings
 from brido.search.token_by_token import Pick, Writing
+from brido.utils.errors import ArgumentError
 
 if TYPE_CHECKING:
     from transformers import PreTrainedModel

@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING
 
 import torch
 
-from brido.errors import BridoError
 from brido.models.arguments import as_written_sources
 from brido.models.family import check_dtype, check_scores, family_of
 from brido.search.beams import Search
 from brido.search.result import SearchResult
 from brido.search.settings import SearchSettings, check_settings
+from brido.utils.errors import BridoError
 
 if TYPE_CHECKING:
     from transformers import PreTrainedModel

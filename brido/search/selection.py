@@ -8,7 +8,7 @@ on a processor and operators elsewhere. Among equal values these loops keep the 
 import numpy as np
 from numba import njit
 
-from brido.compiling import cached
+from brido.utils.compiling import cached
 
 # The columns of a lane when the best of a long row are looked for.
 DEPTH = 16

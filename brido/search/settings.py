@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
-from pydantic import Field, ValidationError
+from pydantic import Field, ValidationError, create_model
 
-from brido.errors import ArgumentError, quoted
-from brido.section import Exponent, Section, Size
+from brido.settings.base import Exponent, Section, Size
+from brido.utils.errors import ArgumentError, quoted
 
 _COLDEST = 1e-6
 
@@ -175,3 +176,26 @@ def _sentences(error: ValidationError) -> Iterator[str]:
         else:
             key = ".".join(map(str, item["loc"]))
             yield f"{key}: {item['msg']}, not {quoted(item['input'])}"
+
+
+# The keys of a beam search, each of which may be null; one summary needs no groups.
+_Decoding = create_model(
+    "_Decoding",
+    __base__=Section,
+    **{
+        name: (field.annotation | None, None)
+        for name, field in BeamSettings.model_fields.items()
+        if name not in {"num_beam_groups", "diversity_penalty"}
+    },
+)
+
+
+class DecodingSettings(_Decoding):
+    """`decoding`: null means the checkpoint's own generation_config."""
+
+    early_stopping: Literal[True, False, "never"] | None = None
+
+    def problems(self) -> Iterator[str]:
+        """What is wrong with the given keys; the checkpoint's may have any length."""
+        given = self.model_dump(exclude_none=True)
+        yield from BeamSettings.model_construct(**{"max_length": sys.maxsize} | given).problems()

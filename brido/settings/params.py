@@ -4,28 +4,25 @@ import math
 import re
 from collections.abc import Iterable, Iterator
 
-from brido.corpus.settings import DataSettings, WorldData
-from brido.errors import quoted, short, some
-from brido.models.settings import CheckpointSettings, ReadingSettings
-from brido.section import Section
-from brido.settings.evaluation import EvaluationSettings, ReportSettings
-from brido.settings.generation import (
+from brido.candidates.settings import (
     NO_CHECKPOINT,
     DiverseBeamGeneration,
+    DocumentsSettings,
     EndpointGeneration,
+    PoolSettings,
     SourceSettings,
 )
-from brido.settings.method import (
-    DecodingSettings,
-    DocumentsSettings,
-    PairwiseSettings,
-    PoolSettings,
-    ScoringSettings,
-    TextSettings,
-    TrainingSettings,
-)
-from brido.settings.runtime import RuntimeSettings
-from brido.support.settings import MentionsSupport, SupportSettings
+from brido.checkers.settings import MentionsSupport, SupportSettings
+from brido.corpus.settings import DataSettings, WorldData
+from brido.evaluation.settings import EvaluationSettings
+from brido.models.settings import CheckpointSettings, ReadingSettings
+from brido.report.settings import ReportSettings
+from brido.search.settings import DecodingSettings
+from brido.settings.base import Section
+from brido.training.settings import TrainingSettings
+from brido.utils.errors import quoted, short, some
+from brido.vote.settings import PairwiseSettings, ScoringSettings, TextSettings
+from brido.work.settings import RuntimeSettings
 
 # Systems that no checkpoint writes: the corpus' own, and a vote on base's candidates.
 _MADE = ("reference", "elected")

@@ -17,11 +17,11 @@ from accelerate.utils import gather_object
 from torch import Tensor
 
 from brido.likelihood import candidate_log_likelihood
-from brido.progress import Progress
 from brido.training.batches import Batch
 from brido.training.checkpointing import load_tensors, save_tensors
 from brido.training.documents import RankedDocument
 from brido.training.pauses import pause
+from brido.utils.progress import Progress
 
 if TYPE_CHECKING:
     from brido.training.contrastive import ContrastiveTask

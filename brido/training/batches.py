@@ -14,10 +14,10 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from brido.errors import BridoError
 from brido.models.language_model import LanguageModel
 from brido.models.tokens import Sources, Targets
 from brido.training.documents import RankedDocument
+from brido.utils.errors import BridoError
 
 
 class Batch(NamedTuple):

@@ -13,10 +13,10 @@ from torch import Tensor
 from torch.optim import Optimizer
 from transformers import PreTrainedModel
 
-from brido.atomic import atomic_file
-from brido.errors import BridoError
 from brido.training.kept import FINISHED, made_with
 from brido.training.sharding import as_there, gathered, gathered_state, load_state
+from brido.utils.atomic import atomic_file
+from brido.utils.errors import BridoError
 
 
 @dataclass

@@ -15,15 +15,16 @@ from accelerate import Accelerator
 from transformers import PreTrainedModel
 
 from brido.models.language_model import LanguageModel
-from brido.settings import RuntimeSettings, TrainingSettings
 from brido.training.anchor import Anchors, anchored, base_likelihoods
 from brido.training.batches import Batch, Batches, Plan
 from brido.training.documents import Pairs, RankedDocument, RankedDocuments
 from brido.training.gaps import smallest_gap
 from brido.training.schedule import highest_rate, learning_rate, warmup_updates
+from brido.training.settings import TrainingSettings
 from brido.training.step import ContrastiveStep
 from brido.training.task import Descent, Task, Work, is_random
 from brido.training.validation import MeasureSample, validate_ranker
+from brido.work.settings import RuntimeSettings
 
 
 @dataclass

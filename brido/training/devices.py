@@ -9,9 +9,9 @@ from accelerate import Accelerator
 from accelerate.utils import DistributedType, InitProcessGroupKwargs
 from transformers import PreTrainedModel
 
-from brido.device import computing_device, inference_dtype
-from brido.errors import BridoError
-from brido.settings import RuntimeSettings
+from brido.utils.device import computing_device, inference_dtype
+from brido.utils.errors import BridoError
+from brido.work.settings import RuntimeSettings
 
 # So long do processes wait for the one that writes a state, or validates (the default: 10 minutes).
 PATIENCE = timedelta(hours=6)

@@ -9,8 +9,8 @@ from typing import NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from brido.errors import BridoError, quoted, some
 from brido.tables import CORPUS, POOL, SCORES, read_columns, read_metadata
+from brido.utils.errors import BridoError, quoted, some
 from brido.work.shards import content_hash
 
 

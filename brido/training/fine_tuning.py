@@ -8,21 +8,17 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from brido.errors import BridoError
 from brido.models.language_model import LanguageModel
 from brido.models.lora import Adapter
-from brido.progress import say
-from brido.settings import (
-    FineTuningSettings,
-    ReadingSettings,
-    RuntimeSettings,
-    TrainingSettings,
-    ValidationSettings,
-)
+from brido.models.settings import FineTuningSettings, ReadingSettings
 from brido.training.contrastive import ContrastiveTask
 from brido.training.documents import Pairs
 from brido.training.launch import is_main
 from brido.training.loop import train
+from brido.training.settings import TrainingSettings, ValidationSettings
+from brido.utils.errors import BridoError
+from brido.utils.progress import say
+from brido.work.settings import RuntimeSettings
 
 # So many rows of losses a run.
 ROWS = 20

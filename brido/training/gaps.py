@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from brido.errors import BridoError
+from brido.utils.errors import BridoError
 
 
 def smallest_gap(scores: NDArray[np.floating], quantile: float) -> float:

@@ -8,7 +8,7 @@ import math
 from pathlib import Path
 from typing import Any
 
-from brido.atomic import write_text
+from brido.utils.atomic import write_text
 
 COLUMNS = (
     "update",

@@ -12,8 +12,6 @@ from accelerate import Accelerator
 from accelerate.utils import broadcast_object_list
 from transformers import PreTrainedModel
 
-from brido.errors import BridoError
-from brido.progress import Progress, say
 from brido.training.checkpointing import Checkpoints, RunState
 from brido.training.devices import checkpoint_layers, make_accelerator
 from brido.training.history import write_history
@@ -31,6 +29,8 @@ from brido.training.sharding import (
 from brido.training.signals import StopRequest
 from brido.training.task import Task
 from brido.training.update import DivergedError, Updater
+from brido.utils.errors import BridoError
+from brido.utils.progress import Progress, say
 from brido.work.folder import hold, release
 
 # How fast a disk writes a state, as long as nobody has measured it.

@@ -8,7 +8,7 @@ from typing import Any, Literal
 import torch
 from torch import Tensor
 
-from brido.errors import ArgumentError, quoted
+from brido.utils.errors import ArgumentError, quoted
 
 MarginKind = Literal["difference", "fixed"]
 Reduction = Literal["listing", "sum"]

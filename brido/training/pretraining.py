@@ -15,17 +15,18 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from brido.atomic import write_text
-from brido.errors import BridoError
 from brido.models.checkpoint import save
 from brido.models.corpus_tokenizer import PAD, learn_tokenizer, tokenizer_of
 from brido.models.embedded import build_model
 from brido.models.language_model import LanguageModel
+from brido.models.settings import EmbeddedLlama, EmbeddedModel, ReadingSettings
 from brido.models.tokens import padded
-from brido.settings import EmbeddedLlama, EmbeddedModel, ReadingSettings, RuntimeSettings
 from brido.training.loop import train
 from brido.training.pairs import PairBatch, PairStep, PromptStep
 from brido.training.task import Descent, Task, Work
+from brido.utils.atomic import write_text
+from brido.utils.errors import BridoError
+from brido.work.settings import RuntimeSettings
 from brido.work.shards import fingerprint
 
 if TYPE_CHECKING:

@@ -25,9 +25,9 @@ from torch.distributed.tensor import DTensor, distribute_tensor
 from torch.optim import Optimizer
 from transformers import PreTrainedModel
 
-from brido.errors import BridoError
 from brido.models.family import family_of
-from brido.settings import RuntimeSettings
+from brido.utils.errors import BridoError
+from brido.work.settings import RuntimeSettings
 
 Found = TypeVar("Found")
 

@@ -10,9 +10,9 @@ from torch import Tensor, nn
 from transformers import PreTrainedModel
 
 from brido.likelihood.likelihood import SequenceStatistics, normalized, sequence_statistics
-from brido.settings import TrainingSettings
 from brido.training.batches import Batch
 from brido.training.loss import combined_loss, contrastive_loss, smoothed_cross_entropy
+from brido.training.settings import TrainingSettings
 
 Found = TypeVar("Found")
 

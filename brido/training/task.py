@@ -18,7 +18,7 @@ from accelerate import Accelerator
 from torch import nn
 from transformers import PreTrainedModel
 
-from brido.settings import RuntimeSettings
+from brido.work.settings import RuntimeSettings
 
 
 class Work(NamedTuple):

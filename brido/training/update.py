@@ -11,10 +11,10 @@ import torch
 from accelerate import Accelerator
 from torch.optim import Optimizer
 
-from brido.errors import BridoError
 from brido.training.batches import chunk_seed, share
 from brido.training.sharding import is_sharded, whole
 from brido.training.task import Descent, Task, Work
+from brido.utils.errors import BridoError
 
 
 class UpdateReport(NamedTuple):

@@ -18,7 +18,7 @@ from types import ModuleType
 from typing import Any
 
 import brido
-from brido.errors import BridoError
+from brido.utils.errors import BridoError
 from brido.work.desk import Desk, Setup
 from brido.work.endings import FOR_MEMORY, KEPT
 from brido.work.running import Advance, MakeWorker, Result

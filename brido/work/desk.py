@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import brido
-from brido.errors import BridoError
+from brido.utils.errors import BridoError
 from brido.work.running import Seat
 from brido.work.travel import Unpacker
 

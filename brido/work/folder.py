@@ -13,7 +13,7 @@ from pathlib import Path
 
 from filelock import BaseFileLock, FileLock, Timeout
 
-from brido.errors import BridoError
+from brido.utils.errors import BridoError
 
 # The locks that this process holds, until it leaves the folder or ends.
 _held: dict[Path, BaseFileLock] = {}

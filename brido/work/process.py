@@ -12,7 +12,7 @@ from multiprocessing import resource_tracker
 from multiprocessing.connection import Connection
 from typing import TYPE_CHECKING
 
-from brido.errors import BridoError
+from brido.utils.errors import BridoError
 from brido.work.endings import FOR_MEMORY, KEPT
 
 if TYPE_CHECKING:

@@ -19,9 +19,9 @@ from typing import Any, Protocol
 
 import pyarrow as pa
 
-from brido.device import is_out_of_memory
-from brido.errors import BridoError
-from brido.progress import Progress
+from brido.utils.device import is_out_of_memory
+from brido.utils.errors import BridoError
+from brido.utils.progress import Progress
 from brido.work.endings import FOR_MEMORY, KEPT
 from brido.work.process import ProcessSeat
 from brido.work.shards import Shards

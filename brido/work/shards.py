@@ -16,8 +16,8 @@ from typing import Any
 import pyarrow as pa
 from pydantic import BaseModel
 
-from brido.errors import BridoError
 from brido.tables import read_batches, read_metadata, write_table
+from brido.utils.errors import BridoError
 from brido.work.folder import leave, take, work_root
 
 

@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from brido.device import worker_devices
+from brido.utils.device import worker_devices
 from brido.work.settings import RayRuntime
 
 if TYPE_CHECKING:
-    from brido.settings import RuntimeSettings
+    from brido.work.settings import RuntimeSettings
 
 
 @dataclass(frozen=True)

@@ -13,8 +13,8 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from brido.errors import BridoError, run_command
-from brido.progress import say
+from brido.utils.errors import BridoError, run_command
+from brido.utils.progress import say
 from experiments.evidence.chain import ROWS, folder_of, settings_of
 from experiments.evidence.picture import draw
 from experiments.evidence.plan import PLAN, Chain, read_chains

@@ -15,8 +15,8 @@ from functools import partial
 from itertools import product
 from pathlib import Path
 
-from brido.atomic import write_text
-from brido.errors import BridoError, run_command
+from brido.utils.atomic import write_text
+from brido.utils.errors import BridoError, run_command
 from brido.work.folder import work_root
 from brido.work.shards import fingerprint
 from experiments.evidence.plan import PLAN, Chain, System, read_chains

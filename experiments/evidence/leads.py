@@ -20,8 +20,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from brido.candidates.probability import ProbabilityWorker
-from brido.errors import BridoError, run_command
 from brido.tables import POOL, read_rows
+from brido.utils.errors import BridoError, run_command
 from experiments.evidence.chain import BEAMS, Measuring, folder_of, forget, texts_of
 from experiments.evidence.plan import PLAN, Chain, read_chains
 from experiments.evidence.table import LABELS

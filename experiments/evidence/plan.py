@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from brido.config import check_params, read_yaml
-from brido.errors import BridoError
+from brido.settings.load import check_params, read_yaml
+from brido.utils.errors import BridoError
 from experiments.grids import changed
 
 PLAN = Path(__file__).parent / "plan.yaml"

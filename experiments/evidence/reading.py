@@ -21,10 +21,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from brido.atomic import write_text
-from brido.errors import BridoError, parsing, run_command
-from brido.readers import read_records
 from brido.tables import CORPUS, read_rows
+from brido.tables.files import read_records
+from brido.utils.atomic import write_text
+from brido.utils.errors import BridoError, parsing, run_command
 from experiments.evidence.chain import AT_BASE_LENGTH, BEAMS, texts_of
 from experiments.study.table import interval, points
 

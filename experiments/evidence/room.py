@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from brido.corpus.settings import WorldSettings
-from brido.corpus.world import documents
-from brido.corpus.world.reading import key_slots
+from brido.world import documents
+from brido.world.reading import key_slots
 from experiments.evidence.chain import BEAMS
 from experiments.evidence.plan import Chain
 from experiments.evidence.records import Row, find

@@ -16,12 +16,12 @@ from typing import Any
 import numpy as np
 from transformers.utils.logging import disable_progress_bar
 
-from brido.config import load_params
-from brido.corpus.world import documents
-from brido.errors import BridoError, run_command
 from brido.evaluation.world_qa import questions as exact_questions
-from brido.progress import Progress, say
+from brido.settings.load import load_params
 from brido.tables import DECODED, WORLD_CORPUS, read_rows
+from brido.utils.errors import BridoError, run_command
+from brido.utils.progress import Progress, say
+from brido.world import documents
 
 FOLDER = Path(".brido/examiner")
 TRAINING_DOCUMENTS = 3000

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from brido.progress import Progress
+from brido.utils.progress import Progress
 from experiments.examiner import examples
 
 

@@ -10,9 +10,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from brido.corpus.world import lexicon, reading
-from brido.corpus.world.events import EVENTS
 from brido.evaluation.qafacteval.overlap import normalise, token_f1
+from brido.world import lexicon, reading
+from brido.world.events import EVENTS
 
 # The question about a slot that is not one person's or firm's role.
 _PLAIN = {

@@ -21,7 +21,7 @@ from brido.evaluation.qafacteval.contexts import ContextReader
 from brido.evaluation.qafacteval.questions import MarkedSentence, add_markers
 from brido.models.loading import pretrained
 from brido.models.tokens import padded
-from brido.progress import Progress
+from brido.utils.progress import Progress
 from brido.work.batches import plan_batches
 from experiments.examiner import examples
 

@@ -17,9 +17,9 @@ from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
 from typing import Any
 
-from brido.config import read_yaml
-from brido.errors import BridoError, run_command
-from brido.progress import say
+from brido.settings.load import read_yaml
+from brido.utils.errors import BridoError, run_command
+from brido.utils.progress import say
 from experiments.preset import flatten
 from experiments.study.picture import draw
 from experiments.study.plan import NATIVE, PLAN, Chain, read_chains, settings_of

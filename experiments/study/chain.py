@@ -10,8 +10,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from brido.config import read_yaml
-from brido.errors import BridoError, run_command
+from brido.settings.load import read_yaml
+from brido.utils.errors import BridoError, run_command
 from experiments.grids import changed
 from experiments.pipeline import MEASURED, Pipeline, mean_words
 from experiments.preset import flatten

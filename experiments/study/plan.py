@@ -6,7 +6,7 @@ from itertools import chain, product
 from pathlib import Path
 from typing import Any
 
-from brido.config import read_yaml
+from brido.settings.load import read_yaml
 from brido.work.shards import fingerprint
 from experiments.grids import changed
 from experiments.preset import flatten

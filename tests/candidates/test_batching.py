@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from brido.candidates.batching import MemoryBudget
-from brido.errors import BridoError
 from brido.models.tokens import padded
+from brido.utils.errors import BridoError
 from brido.work.batches import plan_batches
 
 

@@ -5,8 +5,8 @@ import pickle
 import pytest
 
 from brido.candidates.documents import Documents
-from brido.errors import BridoError
 from brido.tables import CORPUS, write_table
+from brido.utils.errors import BridoError
 
 
 def corpus(path, documents, ids=None):

@@ -8,7 +8,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from brido.candidates.files import read_candidates
-from brido.errors import BridoError
+from brido.utils.errors import BridoError
 
 ROWS = [{"id": f"d{number}", "candidates": ["One.", f"Two {number}."]} for number in range(3)]
 TEXT = "".join(json.dumps(row) + "\n" for row in ROWS)

@@ -8,11 +8,14 @@ from bad_endpoint import BadEndpoint, plain_answer
 
 from brido.candidates.documents import Documents
 from brido.candidates.generate import describe, generate, notes
+from brido.candidates.settings import EndpointGeneration
 from brido.candidates.sources import Request
 from brido.endpoint import DryRun
-from brido.errors import BridoError
-from brido.settings import EndpointGeneration, EndpointRuntime, ReadingSettings, RuntimeSettings
+from brido.endpoint.settings import EndpointRuntime
+from brido.models.settings import ReadingSettings
 from brido.tables import CANDIDATES, CORPUS, read_rows, write_table
+from brido.utils.errors import BridoError
+from brido.work.settings import RuntimeSettings
 
 PROMPT = "Shorten this:\n{{ document }}"
 TEXTS = [f"Bridge {number} was closed." for number in range(7)]

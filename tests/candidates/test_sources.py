@@ -8,10 +8,11 @@ import pytest
 from brido.candidates.documents import Documents
 from brido.candidates.generate import describe, generate, notes
 from brido.candidates.sources import SOURCES, Plan, Request
-from brido.errors import BridoError
-from brido.section import Positive, Section
-from brido.settings import ReadingSettings, RuntimeSettings
+from brido.models.settings import ReadingSettings
+from brido.settings.base import Positive, Section
 from brido.tables import CANDIDATES, CORPUS, read_rows, write_table
+from brido.utils.errors import BridoError
+from brido.work.settings import RuntimeSettings
 
 
 class FirstWords(Section):

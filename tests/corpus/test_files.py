@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 
 from brido import tables
 from brido.corpus.files import FilesSource
+from brido.corpus.settings import FilesData, FilesSettings
 from brido.corpus.write import write_corpus
-from brido.errors import BridoError
-from brido.settings import FilesData, FilesSettings
+from brido.utils.errors import BridoError
 
 # What UTF-8 and all four formats can hold; csv cannot write NUL.
 TEXT = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=40)

@@ -19,8 +19,8 @@ CNNDM = {
 ATTEMPTS = """
 import json, sys
 from brido.corpus.hub_datasets import HubSource
-from brido.errors import BridoError
-from brido.settings import HubSettings
+from brido.utils.errors import BridoError
+from brido.corpus.settings import HubSettings
 for settings in json.loads(sys.argv[1]):
     try:
         HubSource(HubSettings.model_validate(settings))

@@ -3,7 +3,7 @@
 import pytest
 
 from brido.endpoint import AskedModel, Client
-from brido.settings import EndpointRuntime
+from brido.endpoint.settings import EndpointRuntime
 
 SECTION = "generation.big"
 

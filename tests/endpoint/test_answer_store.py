@@ -12,7 +12,7 @@ import pytest
 
 from brido.endpoint import Answer, AskedModel
 from brido.endpoint.store import AnswerStore, Row
-from brido.errors import BridoError
+from brido.utils.errors import BridoError
 
 MODEL = AskedModel("openai", "model", None, {"temperature": 1.0})
 MESSAGES = [{"role": "user", "content": "Sum it up."}]

@@ -9,7 +9,7 @@ from bad_endpoint import BadEndpoint, plain_answer
 
 from brido.endpoint import Answer, AskedModel
 from brido.endpoint.store import Row
-from brido.errors import BridoError
+from brido.utils.errors import BridoError
 
 TEXTS = [f"What of bridge {number}?" for number in range(8)]
 

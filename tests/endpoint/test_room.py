@@ -33,7 +33,7 @@ def test_no_word_of_who_asks(path):
     ("module", "unwanted"),
     [
         ("brido.endpoint", ("brido.settings", "brido.evaluation", "openai", "torch")),
-        ("brido.store", ("brido.endpoint", "openai", "asyncio", "ssl")),
+        ("brido.utils.store", ("brido.endpoint", "openai", "asyncio", "ssl")),
     ],
 )
 def test_it_is_imported_without_settings_metrics_and_network_clients(module, unwanted):

@@ -2,8 +2,8 @@
 
 import pytest
 
-from brido.config import check_params
-from brido.errors import BridoError
+from brido.settings.load import check_params
+from brido.utils.errors import BridoError
 
 BASE = {"checkpoints": {"base": {"source": "embedded"}}}
 

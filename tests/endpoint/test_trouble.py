@@ -7,7 +7,7 @@ import pytest
 from bad_endpoint import TROUBLES, BadEndpoint, plain_answer
 
 from brido.endpoint.call import CallFailed, read_response, retry_after
-from brido.errors import BridoError
+from brido.utils.errors import BridoError
 
 TEXTS = [f"Confidential document {number}: what of the bridge?" for number in range(12)]
 KEY = "sk-do-not-tell-anybody"

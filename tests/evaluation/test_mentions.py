@@ -3,10 +3,10 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from brido.corpus.world import document
+from brido.corpus.settings import WorldSettings
 from brido.evaluation import Inputs
 from brido.evaluation.mentions import METRIC, MentionsSettings
-from brido.settings import WorldSettings
+from brido.world import document
 
 
 def measure(documents, summaries, facts=None, case_sensitive=True):

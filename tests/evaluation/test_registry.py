@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 from ruamel.yaml import YAML
 
-from brido.errors import BridoError
 from brido.evaluation import Column, Evaluation, Inputs, Metric, registry
 from brido.evaluation.registry import all_metrics, find_metric, register
+from brido.evaluation.settings import EvaluationSettings
 from brido.report.display import display, known_columns, metric_label
-from brido.settings import EvaluationSettings
+from brido.utils.errors import BridoError
 
 ROOT = Path(__file__).parents[2]
 INPUTS = Inputs(["a", "b"], ["x", "y"], ["x", "y"], [["x"], ["y"]])
@@ -99,7 +99,7 @@ def test_the_documentation_names_every_column(metric):
 def test_settings_are_read_without_the_libraries_of_metrics():
     program = f"""
 import sys
-from brido.config import load_params
+from brido.settings.load import load_params
 load_params()
 print([name for name in {HEAVY} if name in sys.modules])
 """

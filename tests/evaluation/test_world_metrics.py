@@ -2,13 +2,13 @@
 
 import pytest
 
-from brido.corpus.world import documents
-from brido.errors import BridoError
+from brido.corpus.settings import WorldSettings
 from brido.evaluation import Inputs
 from brido.evaluation.registry import find_metric
 from brido.evaluation.world_judge import judge
 from brido.evaluation.world_qa import compare, questions
-from brido.settings import WorldSettings
+from brido.utils.errors import BridoError
+from brido.world import documents
 
 
 def fact(slot, kind, value, in_document=True):

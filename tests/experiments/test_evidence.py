@@ -11,12 +11,12 @@ import pytest
 from dvc_project import SMALL, copy_project, run
 from ruamel.yaml import YAML
 
-from brido.config import read_yaml
 from brido.corpus.settings import WorldSettings
-from brido.corpus.world import documents
-from brido.corpus.world.reading import key_slots
-from brido.errors import BridoError
+from brido.settings.load import read_yaml
 from brido.tables import POOL, read_rows
+from brido.utils.errors import BridoError
+from brido.world import documents
+from brido.world.reading import key_slots
 from experiments.evidence import chain, leads, picture, plan, reading, records, room, table
 from experiments.evidence.records import Row
 from experiments.grids import changed
@@ -35,7 +35,7 @@ def test_the_plan_has_every_setting_under_every_seed():
         assert {"tuned", "random"} <= one.systems.keys()
         assert {"greedy", "beams"} == one.decodings.keys()
         # Of the same documents and candidates, and by the same steps.
-        assert one.systems["random"].changes == {"scoring.voters": "chance"}
+        assert one.systems["random"].changes == {"scoring.shuffle": True}
         assert one.systems["random"].documents == one.systems["tuned"].documents
 
 
@@ -229,7 +229,7 @@ def sized():
         "2 documents": plan.System(documents=2),
         "4 documents": plan.System(documents=4),
         "3 candidates": plan.System(documents=4, candidates=3),
-        "random": plan.System({"scoring.voters": "chance"}, documents=8),
+        "random": plan.System({"scoring.shuffle": True}, documents=8),
         "mle": plan.System({"training.gamma": 0.0}, documents=16),
     }
     params = {"documents": {"train": 32}, "generation": {"base": {"num_candidates": 6}}}

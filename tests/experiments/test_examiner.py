@@ -6,11 +6,11 @@ import pytest
 import torch
 from transformers import BertConfig, BertForTokenClassification
 
-from brido.corpus.world import documents
+from brido.corpus.settings import WorldSettings
 from brido.evaluation.qafacteval import QAFactEval
 from brido.evaluation.qafacteval.lerc import Comparison, encode_comparison
 from brido.evaluation.world_qa import questions
-from brido.settings import WorldSettings
+from brido.world import documents
 from experiments.examiner import examples, scorer, training
 from experiments.examiner.__main__ import compare, train_examiner
 

@@ -7,8 +7,8 @@ import re
 
 import pytest
 
-from brido.errors import BridoError
 from brido.report.metrics import Estimate
+from brido.utils.errors import BridoError
 from experiments.curves import draw_curves, varied
 from experiments.layouts import dataset_of, fill, layouts_for
 from experiments.paper_numbers import ALPHA, ETA, paper_layouts

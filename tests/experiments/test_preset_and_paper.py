@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from dvc.utils.hydra import apply_overrides
 
-from brido.config import load_params, read_yaml
-from brido.errors import BridoError
+from brido.settings.load import load_params, read_yaml
+from brido.utils.errors import BridoError
 from experiments import middle_way, paper, preset
 
 ROOT = Path(__file__).parents[2]

@@ -5,7 +5,7 @@ import shutil
 
 import pytest
 
-from brido.errors import BridoError
+from brido.utils.errors import BridoError
 from experiments.evidence import reading
 
 

@@ -14,7 +14,7 @@ import pytest
 from dvc_project import SMALL, commit, copy_project, environment, run
 from ruamel.yaml import YAML
 
-from brido.config import read_yaml
+from brido.settings.load import read_yaml
 from experiments.grids import changed
 from experiments.preset import flatten
 from experiments.study import lengths, picture, plan, records, table

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from ruamel.yaml import YAML
 
-from brido.errors import BridoError
+from brido.utils.errors import BridoError
 from experiments.grids import load_experiments
 from experiments.paper_numbers import ETA
 from experiments.run import finished

@@ -6,9 +6,9 @@ import pytest
 from ruamel.yaml import YAML
 from synthetic_run import write_run
 
-from brido.config import load_params
-from brido.errors import BridoError
+from brido.settings.load import load_params
 from brido.tables import LIKELIHOOD, POOL, SUPPORT, read_rows, write_table
+from brido.utils.errors import BridoError
 from experiments import votes
 from stages import paths
 

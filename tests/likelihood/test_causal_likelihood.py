@@ -14,7 +14,7 @@ from brido.likelihood import candidate_log_likelihood
 from brido.likelihood.likelihood import sequence_statistics
 from brido.models import family as families
 from brido.models.decoder_only import last_tokens
-from brido.models.shared_prefix import PackedStates, pack, visible
+from brido.models.sharing.shared_prefix import PackedStates, pack, visible
 from brido.models.tokens import Sources
 
 MORE = {

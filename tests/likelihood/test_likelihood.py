@@ -17,7 +17,7 @@ from transformers import (
 
 from brido.likelihood import length_groups, projection
 from brido.likelihood.likelihood import candidate_log_likelihood, sequence_statistics
-from brido.models.cross_attention import shared_cross_attention
+from brido.models.sharing.cross_attention import shared_cross_attention
 
 VOCABULARY, DOCUMENTS, CANDIDATES, SOURCE, TOKENS = 61, 3, 5, 11, 9
 SHAPE = {

@@ -6,8 +6,8 @@ from tiny_models import build_model, build_sources
 from transformers import DynamicCache, EncoderDecoderCache
 from transformers.modeling_outputs import BaseModelOutput
 
-from brido.models.cross_attention import no_mask, shared_cross_attention, source_mask
 from brido.models.family import family_of
+from brido.models.sharing.cross_attention import no_mask, shared_cross_attention, source_mask
 
 SHARING = ["bart", "mbart", "marian", "pegasus"]
 CANDIDATES = 3

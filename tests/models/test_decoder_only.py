@@ -8,12 +8,12 @@ import transformers
 from tiny_chat import END, NO_SYSTEM, PAD, chat_tokenizer, tiny_llama
 from tiny_decoders import CLASSES, build_decoder, build_prompts
 
-from brido.errors import BridoError
 from brido.models import LanguageModel
 from brido.models import family as families
 from brido.models.decoder_only import FAMILIES, DecoderOnly
 from brido.models.settings import ReadingSettings
 from brido.models.tokens import Sources
+from brido.utils.errors import BridoError
 
 DOCUMENTS = ["the cat sat in the cat", "the cat", "the cat sat " * 30]
 

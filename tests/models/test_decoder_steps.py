@@ -5,11 +5,11 @@ import torch
 import transformers
 from tiny_models import CLASSES, LAYERS, SMALL, TOKENS, build_model, build_sources
 
-from brido.errors import BridoError
 from brido.models.decoder_steps import PlainSteps, SharedSteps
 from brido.models.family import family_of
 from brido.models.tokens import Sources
 from brido.search import SearchSettings, diverse_beam_search
+from brido.utils.errors import BridoError
 
 CONFIGURATIONS = {
     "bart": transformers.BartConfig,

@@ -4,11 +4,12 @@ import pytest
 import torch
 from transformers import AutoTokenizer, PreTrainedTokenizerFast
 
-from brido.corpus.world import documents
-from brido.errors import BridoError
+from brido.corpus.settings import WorldSettings
 from brido.models.corpus_tokenizer import BOS, EOS, learn_tokenizer, tokenizer_of
 from brido.models.embedded import build_model
-from brido.settings import EmbeddedSettings, WorldSettings
+from brido.models.settings import EmbeddedSettings
+from brido.utils.errors import BridoError
+from brido.world import documents
 
 
 @pytest.fixture(scope="module")

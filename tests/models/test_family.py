@@ -8,7 +8,6 @@ import torch
 from tiny_models import build_model, build_sources
 from transformers import LEDConfig
 
-from brido.errors import BridoError
 from brido.likelihood import candidate_log_likelihood
 from brido.models import family as families
 from brido.models.decoder_states import PlainStates
@@ -16,6 +15,7 @@ from brido.models.decoder_steps import PlainSteps
 from brido.models.encoder_decoder import EncoderDecoder
 from brido.models.tokens import Sources
 from brido.search import SearchSettings, beam_search
+from brido.utils.errors import BridoError
 
 
 @pytest.fixture(autouse=True)

@@ -16,8 +16,8 @@ from tiny_chat import CHATML, chat_tokenizer, tiny_llama
 from tokenizers import Tokenizer
 from transformers import AutoModelForCausalLM, AutoTokenizer
 
-from brido.errors import BridoError
 from brido.models.checkpoint import save, store_checkpoint
+from brido.utils.errors import BridoError
 
 NAMES = {"safetensors": "adapter_model.safetensors", "config": "adapter_config.json"}
 

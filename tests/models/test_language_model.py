@@ -4,9 +4,9 @@ import pytest
 import torch
 from tiny_models import tiny_bart, word_tokenizer
 
-from brido.errors import BridoError
 from brido.models import LanguageModel
-from brido.settings import ReadingSettings
+from brido.models.settings import ReadingSettings
+from brido.utils.errors import BridoError
 
 # Ids: <s> 0, <pad> 1, </s> 2, <unk> 3, w0 4, w1 5, ...
 

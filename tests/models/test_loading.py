@@ -9,9 +9,9 @@ import pytest
 from tiny_models import tiny_bart, word_tokenizer
 from transformers import AutoConfig, AutoTokenizer
 
-from brido.errors import BridoError
 from brido.models.checkpoint import save
 from brido.models.loading import pretrained
+from brido.utils.errors import BridoError
 
 ROOT = Path(__file__).parents[2]
 EVIL = "import pathlib; pathlib.Path({target!r}).touch()\n"

@@ -9,9 +9,9 @@ from peft import PeftModel
 from safetensors.torch import load_file
 from tiny_models import build_model
 
-from brido.errors import BridoError
 from brido.models.lora import Adapter
-from brido.settings import LoraSettings
+from brido.models.settings import LoraSettings
+from brido.utils.errors import BridoError
 
 LORA = LoraSettings(rank=2, alpha=4.0)
 

@@ -7,9 +7,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tiny_chat import BOS, CHATML, DATED, END, NO_SYSTEM, TEXT_END, THINKING, chat_tokenizer
 
-from brido.errors import BridoError
 from brido.models.prompt import Prompt, end_of_answer
 from brido.models.settings import ReadingSettings
+from brido.utils.errors import BridoError
 
 ASK = "Summarise:\n\n{{ document }}\n\nIn one sentence."
 DOCUMENT = "the cat sat in the café"

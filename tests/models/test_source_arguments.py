@@ -8,11 +8,11 @@ import pytest
 import torch
 from tiny_models import build_model, build_sources, word_tokenizer
 
-from brido.errors import ArgumentError
 from brido.likelihood import candidate_log_likelihood
 from brido.models import LanguageModel
 from brido.models.settings import ReadingSettings
 from brido.search import SamplingSettings, SearchSettings, beam_search, diverse_beam_search, sample
+from brido.utils.errors import ArgumentError
 
 BEAMS = SearchSettings(num_beams=2, max_length=6)
 GREEDY = SearchSettings(max_length=6)

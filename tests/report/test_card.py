@@ -8,10 +8,10 @@ import pytest
 import synthetic_run
 from ruamel.yaml import YAML
 
-from brido.config import load_params
-from brido.errors import BridoError
-from brido.export import main
+from brido.cli.export import main
 from brido.report.card import weights_named, weights_of
+from brido.settings.load import load_params
+from brido.utils.errors import BridoError
 from stages import report
 
 ROOT = Path(__file__).parents[2]

@@ -7,7 +7,7 @@ import pytest
 from shown_page import ALPHAS, COUNT, choose, go, shown_ids, shown_order, title, wait_for
 from synthetic_run import HOSTILE
 
-from brido.consensus import consensus_scores, eligible_scores, ranking
+from brido.vote.consensus import consensus_scores, eligible_scores, ranking
 
 pytestmark = pytest.mark.slow
 

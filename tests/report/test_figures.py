@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from brido.errors import BridoError
 from brido.report import figures
 from brido.report.metrics import Estimate, Scores
 from brido.report.votes import VoteBin
+from brido.utils.errors import BridoError
 
 COLUMNS = [("rouge", "r1"), ("mentions", "unsupported"), ("extractiveness", "length")]
 

@@ -9,7 +9,6 @@ import pytest
 import synthetic_run
 
 from brido import tables
-from brido.errors import BridoError
 from brido.report.metrics import (
     difference,
     estimate,
@@ -19,6 +18,7 @@ from brido.report.metrics import (
     read_scores,
     system_numbers,
 )
+from brido.utils.errors import BridoError
 
 HOW = (200, 0.95, 0)
 

@@ -6,7 +6,6 @@ import math
 import numpy as np
 import pytest
 
-from brido.errors import BridoError
 from brido.report.sources import (
     SourceTables,
     compare,
@@ -15,6 +14,7 @@ from brido.report.sources import (
     write_sources,
 )
 from brido.tables import CANDIDATES, GROUPED_CANDIDATES, POOL, similarity_schema, write_table
+from brido.utils.errors import BridoError
 
 SOURCES = ["one", "one", "one", "two", "two"]
 # Those of `two` did not come from beams.

@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from brido.checkers.mentions import text_mentions
 from brido.report.mention_finder import located
 from brido.report.votes import Ballot, Mention, vote_bins
-from brido.support.mentions import text_mentions
 
 
 def candidate(*unsupported):

@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 from numba.core.caching import FunctionCache
 from rouge_score import rouge_scorer
 
-from brido.errors import BridoError
 from brido.rouge import (
     kernels,
     ngrams,
@@ -30,6 +29,7 @@ from brido.rouge import (
     values,
     vectors,
 )
+from brido.utils.errors import BridoError
 
 MEASURES = ("rouge1", "rouge2", "rougeL", "rougeLsum")
 SCORERS = {stemmed: rouge_scorer.RougeScorer(MEASURES, stemmed) for stemmed in (False, True)}

@@ -17,7 +17,6 @@ from transformers import (
     RepetitionPenaltyLogitsProcessor,
 )
 
-from brido.errors import BridoError
 from brido.models import prompt_attention
 from brido.models.family import family_of
 from brido.models.tokens import Sources
@@ -30,6 +29,7 @@ from brido.search import (
 )
 from brido.search.drawing import draw
 from brido.search.sampling import document_uniforms
+from brido.utils.errors import BridoError
 
 FIXTURE = Path(__file__).parent / "fixtures" / "decoders_4_55_4.json"
 RECORDED = json.loads(FIXTURE.read_text(encoding="utf-8"))

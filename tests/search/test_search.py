@@ -8,9 +8,9 @@ import pytest
 import torch
 from tiny_models import build_model, build_sources, set_end_tokens
 
-from brido.errors import BridoError
 from brido.search import SearchSettings, beam_search, diverse_beam_search
 from brido.search import beams as beams_module
+from brido.utils.errors import BridoError
 
 FIXTURES = Path(__file__).parent / "fixtures"
 RECORDED = json.loads((FIXTURES / "search_4_55_4.json").read_text(encoding="utf-8"))

@@ -12,7 +12,6 @@ from transformers import (
     TopPLogitsWarper,
 )
 
-from brido.errors import BridoError
 from brido.models.special_tokens import SpecialTokens
 from brido.search import SamplingSettings
 from brido.search.bans import ban_tokens, behind_prompts, penalise_repeats
@@ -20,6 +19,7 @@ from brido.search.drawing import draw
 from brido.search.groups import Step, choose_by_operators, choose_compiled
 from brido.search.sampling import document_uniforms
 from brido.search.top_k import row_top_k, top_k_of_lanes
+from brido.utils.errors import BridoError
 
 
 @pytest.mark.parametrize("find", [row_top_k, top_k_of_lanes])

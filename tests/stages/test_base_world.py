@@ -5,12 +5,12 @@ from pathlib import Path
 import pytest
 import yaml
 
-from brido.config import check_params
-from brido.corpus.world import documents, reading
-from brido.errors import BridoError
-from brido.settings import WorldSettings
+from brido.corpus.settings import WorldSettings
+from brido.settings.load import check_params
 from brido.tables import CORPUS, read_rows, write_table
 from brido.training import pretraining
+from brido.utils.errors import BridoError
+from brido.world import documents, reading
 from stages import checkpoint, download, paths
 
 WORLD = {"seed": 4, "train": 60, "validation": 30, "test": 30}

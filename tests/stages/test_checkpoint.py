@@ -10,14 +10,16 @@ import torch
 from transformers import AutoModelForSeq2SeqLM, AutoTokenizer, MambaConfig, PegasusTokenizer
 
 from brido.candidates.local import Generator
-from brido.errors import BridoError
 from brido.models import LanguageModel
 from brido.models.checkpoint import store_checkpoint
+from brido.models.settings import ReadingSettings
 from brido.search import SearchSettings
-from brido.settings import ReadingSettings, RuntimeSettings, TrainingSettings
 from brido.training.batches import Batches
 from brido.training.documents import RankedDocument
+from brido.training.settings import TrainingSettings
 from brido.training.step import ContrastiveStep
+from brido.utils.errors import BridoError
+from brido.work.settings import RuntimeSettings
 
 MODELS = {
     "base": "facebook/bart-large-cnn",
@@ -32,7 +34,7 @@ import json, sys
 from pathlib import Path
 from huggingface_hub import constants
 constants.DOWNLOAD_CHUNK_SIZE = 500
-from brido.errors import BridoError
+from brido.utils.errors import BridoError
 from brido.models.checkpoint import store_checkpoint
 for source, revision, folder in json.loads(sys.argv[1]):
     try:

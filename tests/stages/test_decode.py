@@ -9,10 +9,10 @@ import small_project
 
 from brido.candidates.local import Generator
 from brido.candidates.worker import SummaryWorker
-from brido.errors import BridoError
 from brido.search import SearchSettings, beam_search
-from brido.settings import DecodingSettings
+from brido.search.settings import DecodingSettings
 from brido.tables import DECODED, read_metadata, read_rows
+from brido.utils.errors import BridoError
 from stages import decode, paths
 from stages.decode import search_settings
 

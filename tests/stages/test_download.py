@@ -9,8 +9,8 @@ import pytest
 from brido import tables
 from brido.corpus import write
 from brido.corpus.checks import RawRow
-from brido.errors import BridoError
-from brido.settings import WorldData
+from brido.corpus.settings import WorldData
+from brido.utils.errors import BridoError
 from stages import download
 
 SMALL = {"train": 30, "validation": 6, "test": 5}

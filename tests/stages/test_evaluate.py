@@ -4,12 +4,12 @@ import json
 
 import pytest
 
-from brido.config import check_params
-from brido.corpus.world import documents
-from brido.errors import BridoError
+from brido.corpus.settings import WorldSettings
 from brido.evaluation.registry import find_metric
-from brido.settings import WorldSettings
+from brido.settings.load import check_params
 from brido.tables import CORPUS, DECODED, WORLD_CORPUS, read_metadata, read_rows, write_table
+from brido.utils.errors import BridoError
+from brido.world import documents
 from stages import evaluate as stage
 from stages import paths
 from stages.evaluate import evaluate

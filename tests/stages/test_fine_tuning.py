@@ -11,15 +11,15 @@ from safetensors.torch import load_file
 from small_project import WORDS, document, write_checkpoint, write_corpus
 from transformers import AutoModelForSeq2SeqLM
 
-from brido.config import check_params
-from brido.errors import BridoError
 from brido.models import LanguageModel
-from brido.settings import ReadingSettings
+from brido.models.settings import ReadingSettings
+from brido.settings.load import check_params
 from brido.tables import CORPUS, read_rows, write_table
 from brido.training.batches import Batches
 from brido.training.documents import Pairs
 from brido.training.monitor import Monitor
 from brido.training.update import Updater
+from brido.utils.errors import BridoError
 from stages import checkpoint, paths
 
 TUNING = {"epochs": 3, "batch_size": 4, "learning_rate": 0.02, "max_summary_tokens": 12}

@@ -15,10 +15,10 @@ import small_project
 import torch
 
 from brido.candidates import local as generator
-from brido.config import load_params
-from brido.errors import BridoError
 from brido.search import SearchSettings, diverse_beam_search
+from brido.settings.load import load_params
 from brido.tables import CANDIDATES, read_metadata, read_rows, write_table
+from brido.utils.errors import BridoError
 from stages import generate
 
 FILES = {"method": "files", "checkpoint": "none"}

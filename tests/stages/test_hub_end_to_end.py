@@ -12,7 +12,7 @@ import pytest
 from ruamel.yaml import YAML
 
 from brido import tables
-from brido.config import load_params
+from brido.settings.load import load_params
 
 ROOT = Path(__file__).parent.parent.parent
 PARTS = (

@@ -18,10 +18,10 @@ import tiny_minichecks
 from pool_rows import pooled
 
 from brido.candidates.worker import CandidateWorker
-from brido.config import load_params
-from brido.errors import BridoError
-from brido.similarity import Comparer
+from brido.settings.load import load_params
 from brido.tables import POOL, write_table
+from brido.utils.errors import BridoError
+from brido.vote.similarity import Comparer
 from brido.work import Shards
 from stages import decode, evaluate, generate, pairwise, paths, support
 

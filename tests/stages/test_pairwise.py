@@ -10,11 +10,11 @@ import pytest
 from pool_rows import pooled
 from ruamel.yaml import YAML
 
-from brido.errors import BridoError
 from brido.rouge import similarity_matrix
-from brido.similarity import Comparer, sentence_votes
 from brido.tables import CORPUS, POOL, read_metadata, write_table
-from brido.text import one_sentence_a_line
+from brido.utils.errors import BridoError
+from brido.utils.text import one_sentence_a_line
+from brido.vote.similarity import Comparer, sentence_votes
 from stages import pairwise, paths
 
 ROOT = Path(__file__).parents[2]

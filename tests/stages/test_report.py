@@ -13,11 +13,11 @@ import pytest
 import synthetic_run
 from ruamel.yaml import YAML
 
-from brido.base import base_of
-from brido.config import load_params
-from brido.errors import BridoError
 from brido.report.display import display
+from brido.settings.load import load_params
 from brido.tables import DECODED, read_rows, write_table
+from brido.tables.fingerprint import base_of
+from brido.utils.errors import BridoError
 from stages import report
 
 ROOT = Path(__file__).parents[2]

@@ -11,7 +11,6 @@ import pytest
 from pool_rows import pooled
 from ruamel.yaml import YAML
 
-from brido.errors import BridoError
 from brido.tables import (
     LIKELIHOOD,
     POOL,
@@ -21,6 +20,7 @@ from brido.tables import (
     similarity_schema,
     write_table,
 )
+from brido.utils.errors import BridoError
 from stages import paths, score
 
 ROOT = Path(__file__).parents[2]

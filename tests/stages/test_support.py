@@ -8,11 +8,11 @@ import small_project
 import torch
 from pool_rows import pooled
 
-from brido.base import base_of
-from brido.errors import BridoError
+from brido.checkers.mentions import world_mentions
 from brido.models.checkpoint import load_checkpoint
-from brido.support.mentions import world_mentions
 from brido.tables import CORPUS, DECODED, POOL, WORLD_CORPUS, read_metadata, write_table
+from brido.tables.fingerprint import base_of
+from brido.utils.errors import BridoError
 from stages import likelihood, paths, support
 
 DOCUMENT = "Anna Vane paid 1,200 euros in Paris."

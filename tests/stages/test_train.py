@@ -19,12 +19,12 @@ from tiny_chat import chat_tokenizer, tiny_llama
 from tiny_models import SPECIAL, tiny_bart, word_tokenizer
 from transformers import AutoModelForSeq2SeqLM
 
-from brido.errors import BridoError
 from brido.models import LanguageModel
 from brido.models.checkpoint import save
-from brido.settings import ReadingSettings
+from brido.models.settings import ReadingSettings
 from brido.tables import CORPUS, POOL, SCORES, read_rows, write_table
 from brido.training.update import Updater
+from brido.utils.errors import BridoError
 from brido.work.shards import content_hash
 from stages import paths, train
 

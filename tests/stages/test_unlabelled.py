@@ -10,9 +10,9 @@ import torch
 import yaml
 from small_project import ROOT, document, write_checkpoint
 
-from brido.config import check_params
-from brido.errors import BridoError
+from brido.settings.load import check_params
 from brido.tables import CORPUS, read_batches, read_rows, similarity_schema
+from brido.utils.errors import BridoError
 from stages import (
     decode,
     download,

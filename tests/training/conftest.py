@@ -10,9 +10,11 @@ from training_helpers import tables
 from transformers import PreTrainedTokenizerFast
 
 from brido.models import LanguageModel
-from brido.settings import ReadingSettings, RuntimeSettings, TrainingSettings, ValidationSettings
+from brido.models.settings import ReadingSettings
 from brido.training.contrastive import ContrastiveTask
 from brido.training.documents import RankedDocuments
+from brido.training.settings import TrainingSettings, ValidationSettings
+from brido.work.settings import RuntimeSettings
 
 
 @pytest.fixture(autouse=True, scope="session")

@@ -9,11 +9,11 @@ from hypothesis import strategies as st
 from tiny_models import tiny_bart
 from transformers import PreTrainedTokenizerFast
 
-from brido.errors import BridoError
 from brido.models import LanguageModel
-from brido.settings import ReadingSettings
+from brido.models.settings import ReadingSettings
 from brido.training.batches import Batches, Plan, chunk_seed, share
 from brido.training.documents import RankedDocument
+from brido.utils.errors import BridoError
 
 DOCUMENTS = [
     RankedDocument("a", "w1 w2 w3", "w1", ["w4 w5", "w6"], [0.9, 0.1]),

@@ -14,20 +14,16 @@ from two_processes import on_two_processes
 
 from brido.models import LanguageModel
 from brido.models.lora import Adapter
-from brido.settings import (
-    LoraSettings,
-    ReadingSettings,
-    RuntimeSettings,
-    TrainingSettings,
-    ValidationSettings,
-)
+from brido.models.settings import LoraSettings, ReadingSettings
 from brido.training.contrastive import ContrastiveTask
 from brido.training.documents import RankedDocuments
 from brido.training.loop import train
 from brido.training.monitor import Monitor
 from brido.training.sample import SampleGenerator
+from brido.training.settings import TrainingSettings, ValidationSettings
 from brido.training.step import ContrastiveStep
 from brido.training.update import Updater
+from brido.work.settings import RuntimeSettings
 
 TOKENIZER = chat_tokenizer()
 SIZE = {"vocab_size": len(TOKENIZER), "initializer_range": 0.2}

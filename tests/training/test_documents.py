@@ -4,8 +4,8 @@ import pyarrow as pa
 import pytest
 from training_helpers import tables
 
-from brido.errors import BridoError
 from brido.training.documents import Pairs, RankedDocuments
+from brido.utils.errors import BridoError
 
 
 def small() -> tuple[pa.Table, pa.Table, pa.Table]:

@@ -8,9 +8,9 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from brido.errors import BridoError
 from brido.training.gaps import smallest_gap
 from brido.training.loss import contrastive_loss
+from brido.utils.errors import BridoError
 
 
 @given(

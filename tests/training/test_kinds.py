@@ -8,15 +8,15 @@ import torch
 from tiny_models import tiny_bart
 from training_helpers import tables
 
-from brido.errors import BridoError
 from brido.likelihood import candidate_log_likelihood
 from brido.models.lora import Adapter
-from brido.settings import LoraSettings
+from brido.models.settings import LoraSettings
 from brido.training import anchor
 from brido.training.contrastive import ContrastiveTask
 from brido.training.documents import RankedDocuments
 from brido.training.loop import train
 from brido.training.monitor import Monitor
+from brido.utils.errors import BridoError
 
 MakeTask = Callable[..., ContrastiveTask]
 LORA = LoraSettings(rank=2, alpha=4.0, dropout=0.1)

@@ -12,14 +12,14 @@ import torch
 from accelerate import Accelerator
 from torch import Tensor
 
-from brido.errors import BridoError
 from brido.models import LanguageModel
-from brido.settings import ValidationSettings
 from brido.training import checkpointing, monitor
 from brido.training.contrastive import ContrastiveTask
 from brido.training.loop import train
 from brido.training.pauses import pause
+from brido.training.settings import ValidationSettings
 from brido.training.update import Updater
+from brido.utils.errors import BridoError
 
 MakeTask = Callable[..., ContrastiveTask]
 EVERY_UPDATE = {"checkpoint_minutes": 1e-9}

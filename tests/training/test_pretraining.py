@@ -9,20 +9,13 @@ import pytest
 import torch
 from transformers import AutoModelForSeq2SeqLM, AutoTokenizer
 
-from brido.corpus.world import documents
-from brido.errors import BridoError
+from brido.corpus.settings import WorldSettings
 from brido.models import LanguageModel
 from brido.models.corpus_tokenizer import BOS, EOS, PAD, learn_tokenizer, tokenizer_of
 from brido.models.decoder_only import DecoderOnly
 from brido.models.embedded import build_model
+from brido.models.settings import EmbeddedLlama, EmbeddedSettings, ReadingSettings
 from brido.models.tokens import padded
-from brido.settings import (
-    EmbeddedLlama,
-    EmbeddedSettings,
-    ReadingSettings,
-    RuntimeSettings,
-    WorldSettings,
-)
 from brido.training import pretraining
 from brido.training.monitor import Monitor
 from brido.training.pretraining import (
@@ -33,6 +26,9 @@ from brido.training.pretraining import (
     train_embedded,
 )
 from brido.training.update import Updater
+from brido.utils.errors import BridoError
+from brido.work.settings import RuntimeSettings
+from brido.world import documents
 
 SMALL = EmbeddedSettings(
     d_model=32, ffn_dim=32, attention_heads=2, encoder_layers=1, epochs=2, batch_size=8,

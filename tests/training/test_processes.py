@@ -9,10 +9,10 @@ from accelerate.utils import DistributedType
 from test_kinds import kill_at
 from two_processes import on_two_processes
 
-from brido.errors import BridoError
 from brido.training import devices
 from brido.training.contrastive import ContrastiveTask
 from brido.training.loop import train
+from brido.utils.errors import BridoError
 
 MakeTask = Callable[..., ContrastiveTask]
 

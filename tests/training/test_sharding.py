@@ -11,13 +11,13 @@ from test_decoders import CONFIGS, LONG, LORA, task_of
 from test_kinds import Killed, kill_at
 from two_processes import on_two_processes
 
-from brido.errors import BridoError
 from brido.models.lora import Adapter
 from brido.training import loop, sharding
 from brido.training.contrastive import ContrastiveTask
 from brido.training.loop import train
 from brido.training.monitor import Monitor
 from brido.training.update import Updater
+from brido.utils.errors import BridoError
 
 MEASURES = ("loss", "cross_entropy", "contrastive", "gradient_norm", "tau", "rouge")
 

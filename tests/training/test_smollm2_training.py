@@ -9,22 +9,18 @@ import smollm2
 import torch
 from transformers import AutoModelForCausalLM
 
-from brido.corpus.world import documents as world_documents
+from brido.corpus.settings import WorldSettings
 from brido.likelihood import candidate_log_likelihood
 from brido.models import LanguageModel
 from brido.models.checkpoint import store_checkpoint
 from brido.models.lora import Adapter
-from brido.settings import (
-    LoraSettings,
-    ReadingSettings,
-    RuntimeSettings,
-    TrainingSettings,
-    ValidationSettings,
-    WorldSettings,
-)
+from brido.models.settings import LoraSettings, ReadingSettings
 from brido.training.contrastive import ContrastiveTask
 from brido.training.documents import RankedDocuments
 from brido.training.loop import train
+from brido.training.settings import TrainingSettings, ValidationSettings
+from brido.work.settings import RuntimeSettings
+from brido.world import documents as world_documents
 
 READING = ReadingSettings(max_source_tokens=200, prompt="Summarise in one sentence: {{ document }}")
 pytestmark = smollm2.NEEDED

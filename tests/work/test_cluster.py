@@ -11,11 +11,10 @@ import pytest
 import ray_nodes
 from toy_workers import UNITS, Toy, behave, complain, die_always, die_once, exhaust, fail, maker
 
-from brido.errors import BridoError
-from brido.settings import RuntimeSettings
 from brido.tables import DECODED
+from brido.utils.errors import BridoError
 from brido.work import Shards, Workers, run
-from brido.work.settings import RayRuntime
+from brido.work.settings import RayRuntime, RuntimeSettings
 from brido.work.workers import core_workers, model_workers
 
 ALL = range(len(UNITS))

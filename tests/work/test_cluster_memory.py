@@ -4,8 +4,8 @@ import pytest
 import ray_nodes
 from toy_workers import UNITS, maker, sleep
 
-from brido.errors import BridoError
 from brido.tables import DECODED
+from brido.utils.errors import BridoError
 from brido.work import Shards, Workers, run
 from brido.work.settings import RayRuntime
 

@@ -7,8 +7,8 @@ import sys
 
 import pytest
 
-from brido.errors import BridoError
 from brido.tables import DECODED
+from brido.utils.errors import BridoError
 from brido.work.folder import leave, take, work_root
 from brido.work.shards import Shards
 

@@ -12,9 +12,9 @@ import pytest
 import toy_workers
 from toy_workers import UNITS, complain, die_once, exhaust, fail, maker, meet
 
-from brido.errors import BridoError
-from brido.progress import Progress
 from brido.tables import DECODED, read_metadata, read_rows
+from brido.utils.errors import BridoError
+from brido.utils.progress import Progress
 from brido.work import Workers, run
 from brido.work import running as run_module
 from brido.work.shards import Shards

@@ -2,9 +2,9 @@
 
 import pytest
 
-from brido.errors import BridoError
-from brido.settings import ScoringSettings
 from brido.tables import DECODED
+from brido.utils.errors import BridoError
+from brido.vote.settings import ScoringSettings
 from brido.work.shards import Shards, content_hash, fingerprint
 
 

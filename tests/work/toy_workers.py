@@ -7,8 +7,8 @@ import time
 from functools import partial
 from pathlib import Path
 
-from brido.errors import BridoError, run_command
 from brido.tables import DECODED
+from brido.utils.errors import BridoError, run_command
 from brido.work.running import Workers, run
 from brido.work.shards import Shards
 

@@ -4,7 +4,7 @@
 (`python -m brido.evaluation.geval`) the same for files; `METRIC` is its place in the pipeline.
 """
 
-from brido.lazy import lazy
+from brido.utils.lazy import lazy
 
 # Loaded when asked for: the command line says what is missing, and its --help needs nothing.
 _PUBLIC = {

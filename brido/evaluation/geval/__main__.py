@@ -14,10 +14,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from brido.errors import BridoError, parsing, quoted, run_command, short
-from brido.extras import extra
-from brido.progress import Progress
-from brido.readers import read_records
+from brido.tables.files import read_records
+from brido.utils.errors import BridoError, parsing, quoted, run_command, short
+from brido.utils.extras import extra
+from brido.utils.progress import Progress
 
 if TYPE_CHECKING:
     from brido.endpoint.settings import EndpointRuntime
@@ -130,7 +130,7 @@ def read_settings(
 
 def _of_a_file(params: Path) -> tuple[dict[str, Any], dict[str, Any]]:
     """evaluation.geval and runtime.endpoint of a params.yaml."""
-    from brido.config import load_params
+    from brido.settings.load import load_params
 
     loaded = load_params(params)
     return loaded.evaluation.geval.model_dump(), loaded.runtime.endpoint.model_dump()

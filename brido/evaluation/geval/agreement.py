@@ -20,10 +20,10 @@ from pathlib import Path
 
 import numpy as np
 
-from brido.bootstrap import bootstrap_interval
-from brido.errors import BridoError, run_command, short, some
-from brido.extras import extra
-from brido.readers import read_records
+from brido.stats import bootstrap_interval
+from brido.tables.files import read_records
+from brido.utils.errors import BridoError, run_command, short, some
+from brido.utils.extras import extra
 
 with extra("pipeline"):
     import pandas as pd

@@ -12,8 +12,8 @@ from brido.endpoint.asking import Server
 from brido.endpoint.call import NoLogProbabilities
 from brido.endpoint.key import key_problems
 from brido.endpoint.settings import EndpointRuntime
-from brido.errors import BridoError
 from brido.evaluation.geval.probabilities import may_be_a_mark
+from brido.utils.errors import BridoError
 
 if TYPE_CHECKING:
     from brido.evaluation.geval.settings import GEvalSettings

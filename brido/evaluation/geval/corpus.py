@@ -5,8 +5,8 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from brido.bootstrap import bootstrap_interval, means
 from brido.evaluation.geval import METRIC
+from brido.stats import bootstrap_interval, means
 
 Rows = Sequence[Mapping[str, float | None]]
 

@@ -4,10 +4,10 @@ from typing import TYPE_CHECKING
 
 from brido.evaluation import Column, Evaluation, Inputs, Metric
 from brido.evaluation.geval.settings import GEvalSettings
-from brido.progress import MakeProgress
+from brido.utils.progress import MakeProgress
 
 if TYPE_CHECKING:
-    from brido.settings import RuntimeSettings
+    from brido.work.settings import RuntimeSettings
 
 
 def evaluate(

@@ -6,19 +6,19 @@ from itertools import islice
 from typing import Any
 
 from brido import __version__
-from brido.arguments import as_texts
 from brido.endpoint import AskedModel, Client, DryRun, Question
 from brido.endpoint.plan import Prompt
 from brido.endpoint.settings import EndpointRuntime
-from brido.errors import ArgumentError, BridoError
 from brido.evaluation import Evaluation
 from brido.evaluation.geval.backends import SECTION
 from brido.evaluation.geval.prompts import Prompt as GEvalPrompt
 from brido.evaluation.geval.scoring import Account, score_document
 from brido.evaluation.geval.settings import GEvalSettings
 from brido.evaluation.geval.setup import answer_limit, check, judges_of, samples_of
-from brido.home import user_path
-from brido.progress import MakeProgress, quiet
+from brido.utils.arguments import as_texts
+from brido.utils.errors import ArgumentError, BridoError
+from brido.utils.paths import user_path
+from brido.utils.progress import MakeProgress, quiet
 
 _STRUCTURED = "json_schema"
 # How many questions may show whether the server takes a schema, should it refuse the first ones.
@@ -64,7 +64,7 @@ class GEval:
         coherence, consistency, relevance run from 1 to 5, fluency from 1 to 3; `average` is their
         raw mean (at most 4.5), `average_normalised` the mean after each scale is mapped to 0-1.
         `names` are what messages call the documents (default: their numbers). `progress(label,
-        total, unit)` makes the progress bar (`brido.progress.Progress`).
+        total, unit)` makes the progress bar (`brido.utils.progress.Progress`).
 
         Raises:
             ArgumentError: one text in place of a list, or lengths differ.

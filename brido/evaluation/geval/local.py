@@ -22,9 +22,9 @@ from transformers import (
 )
 
 from brido.endpoint import Answer, Ledger, Question, Token
-from brido.errors import BridoError
 from brido.evaluation.geval.probabilities import may_be_a_mark
 from brido.models.loading import pretrained
+from brido.utils.errors import BridoError
 
 Item = tuple[Question, int]  # a question and a sample number
 

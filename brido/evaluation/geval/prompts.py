@@ -14,9 +14,9 @@ from pathlib import Path
 from jinja2 import StrictUndefined, Template, TemplateSyntaxError, meta
 from jinja2.sandbox import SandboxedEnvironment
 
-from brido.errors import BridoError, parsing
 from brido.evaluation.geval.criteria import CRITERIA, SCALES
-from brido.home import user_path
+from brido.utils.errors import BridoError, parsing
+from brido.utils.paths import user_path
 
 BUILT_IN = ("merged", "separate")
 VARIABLES = frozenset({"document", "summary", "criterion", "lowest", "highest"})

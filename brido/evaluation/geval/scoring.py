@@ -7,10 +7,10 @@ from statistics import fmean
 from typing import Any
 
 from brido.endpoint import Answer
-from brido.errors import BridoError, some
 from brido.evaluation.geval.criteria import CRITERIA, average, average_normalised
 from brido.evaluation.geval.parsing import Mark, Missing, read_marks
 from brido.evaluation.geval.probabilities import weighted_marks
+from brido.utils.errors import BridoError, some
 
 
 @dataclass

@@ -4,8 +4,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, field_validator
 
-from brido.errors import quoted
-from brido.section import Name, Positive, Section, Share
+from brido.settings.base import Name, Positive, Section, Share
+from brido.utils.errors import quoted
 
 
 class GEvalSettings(Section):

@@ -5,11 +5,11 @@ from typing import Any
 from brido.endpoint import AskedModel
 from brido.endpoint.key import runtime_problems
 from brido.endpoint.settings import EndpointRuntime
-from brido.errors import BridoError
 from brido.evaluation.geval.backends import BACKENDS, Backend
 from brido.evaluation.geval.criteria import answer_schema
 from brido.evaluation.geval.prompts import Prompt, load_prompt
 from brido.evaluation.geval.settings import GEvalSettings
+from brido.utils.errors import BridoError
 
 # Request fields that have a key of their own, or would change what an answer is.
 _RESERVED = {"model", "messages", "n", "stream", "logprobs", "top_logprobs", "response_format",

@@ -1,17 +1,17 @@
 """MiniCheck as a metric: does the source support the sentences of a summary?
 
-The model is in `brido.support.minicheck`; `python -m brido.evaluation.minicheck` scores any file.
+The model is in `brido.checkers.minicheck`; `python -m brido.evaluation.minicheck` scores any file.
 """
 
 from typing import TYPE_CHECKING, Any
 
+from brido.checkers.settings import MiniCheckModel
 from brido.evaluation import Evaluation, Inputs, Metric, share
-from brido.progress import MakeProgress
-from brido.support.settings import MiniCheckModel
+from brido.utils.progress import MakeProgress
 
 if TYPE_CHECKING:
-    from brido.settings import RuntimeSettings
-    from brido.support.minicheck import Sentence
+    from brido.checkers.minicheck import Sentence
+    from brido.work.settings import RuntimeSettings
 
 
 def numbers(sentences: "list[Sentence]") -> dict[str, float | None]:
@@ -30,7 +30,7 @@ def evaluate(
     Raises:
         BridoError: the model cannot be loaded, or memory does not suffice.
     """
-    from brido.support.minicheck import MiniCheck
+    from brido.checkers.minicheck import MiniCheck
     from brido.work.shards import work_root
 
     checker = MiniCheck.load(

@@ -9,10 +9,10 @@ import json
 import sys
 from pathlib import Path
 
-from brido.errors import BridoError, run_command
 from brido.evaluation.minicheck import MiniCheckModel, numbers
 from brido.evaluation.qafacteval.__main__ import read_documents
-from brido.progress import Progress, say
+from brido.utils.errors import BridoError, run_command
+from brido.utils.progress import Progress, say
 from brido.work.shards import work_root
 
 
@@ -42,7 +42,7 @@ def main(arguments: list[str] | None = None) -> None:
     rows = read_documents(options.documents)
     if options.batch_tokens < 1:
         raise BridoError(f"--batch-tokens must be at least 1, not {options.batch_tokens}")
-    from brido.support.minicheck import DOUBT, MiniCheck
+    from brido.checkers.minicheck import DOUBT, MiniCheck
 
     checker = MiniCheck.load(
         options.model,

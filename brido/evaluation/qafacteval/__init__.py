@@ -7,7 +7,7 @@
 file. What each number means, its range and its traps: docs/metrics.md.
 """
 
-from brido.lazy import lazy
+from brido.utils.lazy import lazy
 
 # Loaded when asked for: the command line says what is missing, and its --help needs nothing.
 _PUBLIC = {"METRIC": "declaration", "QAFactEval": "metric", "QAFactEvalSettings": "declaration"}

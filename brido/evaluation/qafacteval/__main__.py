@@ -11,10 +11,10 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from brido.errors import BridoError, parsing, quoted, run_command
-from brido.extras import extra
-from brido.json_lines import HALF_PAIR, holds_half_pair, parse_object
-from brido.progress import Progress, say
+from brido.utils.errors import BridoError, parsing, quoted, run_command
+from brido.utils.extras import extra
+from brido.utils.json_lines import HALF_PAIR, holds_half_pair, parse_object
+from brido.utils.progress import Progress, say
 
 MAX_PROBLEMS = 20
 PROGRAM = "python -m brido.evaluation.qafacteval"

@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from brido.errors import BridoError, quoted
-from brido.home import user_path
+from brido.utils.errors import BridoError, quoted
+from brido.utils.paths import user_path
 
 if TYPE_CHECKING:
     from spacy.language import Language

@@ -13,9 +13,9 @@ from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
 from typing import IO, TYPE_CHECKING
 
-from brido.atomic import atomic_folder
-from brido.errors import BridoError
 from brido.models.loading import pretrained
+from brido.utils.atomic import atomic_folder
+from brido.utils.errors import BridoError
 
 if TYPE_CHECKING:
     import torch

@@ -5,7 +5,7 @@ from contextlib import contextmanager
 
 import torch
 
-from brido.errors import BridoError
+from brido.utils.errors import BridoError
 
 
 @contextmanager

@@ -5,12 +5,12 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Literal
 
 from brido.evaluation import Column, Evaluation, Inputs, Metric, points, share
-from brido.progress import MakeProgress
-from brido.section import Name, Section
+from brido.settings.base import Name, Section
+from brido.utils.progress import MakeProgress
 
 if TYPE_CHECKING:
     from brido.evaluation.qafacteval.metric import QAFactEval
-    from brido.settings import RuntimeSettings
+    from brido.work.settings import RuntimeSettings
 
 # The tables show these as the paper prints them.
 _TIMES_100 = frozenset({"f1", "em", "is_answered"})
@@ -36,7 +36,7 @@ def evaluate(
 
     Answers are kept beside the work folders, where every system and every later run finds them.
     """
-    from brido.store import ResultStore
+    from brido.utils.store import ResultStore
     from brido.work.folder import work_root
 
     loaded = _load(settings, runtime.device, runtime.batch_tokens)

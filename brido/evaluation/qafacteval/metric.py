@@ -11,12 +11,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import brido
-from brido.errors import BridoError, quoted
 from brido.evaluation.qafacteval.answers import load_pipeline, pipeline_version, select_answers
 from brido.evaluation.qafacteval.records import Question, as_pairs, summarise
-from brido.extras import extra
-from brido.progress import MakeProgress, quiet
-from brido.store import ResultStore
+from brido.utils.errors import BridoError, quoted
+from brido.utils.extras import extra
+from brido.utils.progress import MakeProgress, quiet
+from brido.utils.store import ResultStore
 
 if TYPE_CHECKING:
     from spacy.language import Language
@@ -71,11 +71,11 @@ class QAFactEval:
             BridoError: a model is missing or wrong; the message says what to fetch and where from.
         """
         with extra("qafacteval"):
-            from brido.device import choose_device
             from brido.evaluation.qafacteval.answering import Reader
             from brido.evaluation.qafacteval.lerc import SCORERS
             from brido.evaluation.qafacteval.questions import QuestionGenerator
             from brido.evaluation.qafacteval.weights import find_models
+            from brido.utils.device import choose_device
             from brido.work.shards import content_hash
 
         if scorer not in SCORERS:

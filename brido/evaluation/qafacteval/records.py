@@ -4,10 +4,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from brido.arguments import as_list, as_texts
-from brido.errors import ArgumentError
 from brido.evaluation.qafacteval.answers import Answer
 from brido.evaluation.qafacteval.overlap import exact_match, is_answered, is_kept, token_f1
+from brido.utils.arguments import as_list, as_texts
+from brido.utils.errors import ArgumentError
 
 SCORES = ("lerc", "f1", "em", "is_answered")
 

@@ -8,9 +8,9 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
-from brido.errors import BridoError
 from brido.evaluation.qafacteval.archives import convert
-from brido.home import user_path
+from brido.utils.errors import BridoError
+from brido.utils.paths import user_path
 
 # A mirror of all published archives; the authors' own links are mostly dead.
 HUB_REPOSITORY = "amritgupta/qafacteval"

@@ -4,9 +4,9 @@ import json
 
 import pytest
 
+from brido.endpoint.settings import EndpointRuntime
 from brido.evaluation.geval import GEval
 from brido.evaluation.geval.settings import GEvalSettings
-from brido.settings import EndpointRuntime
 
 # What the model was taught to answer, and how often: the marks of each and their share.
 TAUGHT = {

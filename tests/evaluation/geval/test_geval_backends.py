@@ -5,15 +5,16 @@ import json
 import pytest
 from written_marks import clean_answer
 
-from brido.config import check_params
 from brido.endpoint import Answer
-from brido.errors import BridoError
+from brido.endpoint.settings import EndpointRuntime
 from brido.evaluation import Inputs
 from brido.evaluation.geval import METRIC, GEval
 from brido.evaluation.geval.backends import BACKENDS, Backend
 from brido.evaluation.geval.criteria import CRITERIA
 from brido.evaluation.geval.settings import GEvalSettings
-from brido.settings import EndpointRuntime, RuntimeSettings
+from brido.settings.load import check_params
+from brido.utils.errors import BridoError
+from brido.work.settings import RuntimeSettings
 
 DOCUMENTS = [f"Document {number} tells of a bridge." for number in range(4)]
 SUMMARIES = [f"Bridge {number} stands." for number in range(4)]

@@ -17,11 +17,11 @@ from bad_endpoint import BadEndpoint
 from written_marks import written_answer
 
 from brido.endpoint import Answer
+from brido.endpoint.settings import EndpointRuntime
 from brido.endpoint.store import AnswerStore, Row
 from brido.evaluation.geval import GEval
 from brido.evaluation.geval.criteria import CRITERIA
 from brido.evaluation.geval.settings import GEvalSettings
-from brido.settings import EndpointRuntime
 
 SYSTEMS = ("base", "brio", "tuned")
 SETTINGS = {"model": "judge", "score_mode": "greedy", "seed": 0, "max_invalid_fraction": 0.2}

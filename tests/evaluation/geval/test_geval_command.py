@@ -11,10 +11,10 @@ import pytest
 from bad_endpoint import BadEndpoint
 from written_marks import clean_answer
 
-from brido.errors import BridoError
 from brido.evaluation.geval import METRIC, agreement
 from brido.evaluation.geval import __main__ as command
 from brido.evaluation.geval.criteria import CRITERIA
+from brido.utils.errors import BridoError
 
 ROWS = [
     {
@@ -181,7 +181,7 @@ def test_tables_that_cannot_be_compared(tmp_path, rows, message):
 
 
 def test_the_evaluate_stage_writes_the_judges_table(tmp_path, monkeypatch):
-    from brido.config import check_params
+    from brido.settings.load import check_params
     from brido.tables import CORPUS, DECODED, read_metadata, write_table
     from stages import evaluate, paths
 

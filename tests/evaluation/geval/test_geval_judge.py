@@ -10,13 +10,13 @@ import pytest
 from bad_endpoint import BadEndpoint
 from written_marks import clean_answer
 
-from brido.errors import BridoError
 from brido.evaluation import Inputs
 from brido.evaluation.geval import METRIC, DryRun
 from brido.evaluation.geval.criteria import CRITERIA
 from brido.evaluation.geval.prompts import load_prompt
 from brido.evaluation.geval.settings import GEvalSettings
-from brido.settings import RuntimeSettings
+from brido.utils.errors import BridoError
+from brido.work.settings import RuntimeSettings
 
 DOCUMENTS = [f"Confidential document {number}: a bridge was built." for number in range(8)]
 SUMMARIES = [f"Bridge number {number} stands." for number in range(8)]

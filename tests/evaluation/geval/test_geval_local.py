@@ -6,11 +6,11 @@ import sqlite3
 
 import pytest
 
-from brido.errors import BridoError
+from brido.endpoint.settings import EndpointRuntime
 from brido.evaluation.geval import GEval
 from brido.evaluation.geval.criteria import CRITERIA
 from brido.evaluation.geval.settings import GEvalSettings
-from brido.settings import EndpointRuntime
+from brido.utils.errors import BridoError
 
 DOCUMENTS = ["the old bridge", "river", "mayor opened the new bridge in 1994", "closed", "new"]
 SUMMARIES = ["old bridge", "the river", "bridge opened", "it closed in 1994", "new"]

@@ -2,10 +2,10 @@
 
 import pytest
 
-from brido.errors import BridoError
 from brido.evaluation.geval.criteria import CRITERIA
 from brido.evaluation.geval.parsing import Missing, read_marks
 from brido.evaluation.geval.prompts import load_prompt
+from brido.utils.errors import BridoError
 
 DOCUMENT, SUMMARY = "A document about a bridge.", "A bridge opened."
 

@@ -10,11 +10,11 @@ import urllib.request
 
 import pytest
 
-from brido.errors import BridoError
+from brido.endpoint.settings import EndpointRuntime
 from brido.evaluation.geval import GEval
 from brido.evaluation.geval.criteria import CRITERIA
 from brido.evaluation.geval.settings import GEvalSettings
-from brido.settings import EndpointRuntime
+from brido.utils.errors import BridoError
 
 pytestmark = pytest.mark.slow  # the server takes 10 to 30 s to start
 

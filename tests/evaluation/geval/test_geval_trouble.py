@@ -6,7 +6,7 @@ import pytest
 from bad_endpoint import BadEndpoint
 from written_marks import clean_answer
 
-from brido.errors import BridoError
+from brido.utils.errors import BridoError
 
 DOCUMENTS = [f"Confidential document {number}." for number in range(12)]
 SUMMARIES = [f"Bridge {number} stands." for number in range(12)]

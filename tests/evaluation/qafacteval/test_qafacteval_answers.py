@@ -4,8 +4,8 @@ import pytest
 import spacy
 from spacy.tokens import Doc, Span
 
-from brido.errors import BridoError
 from brido.evaluation.qafacteval.answers import load_pipeline, pipeline_version, select_answers
+from brido.utils.errors import BridoError
 
 SUMMARY = "The court jailed Ann Smith for three years. She left."
 

@@ -8,7 +8,6 @@ from types import SimpleNamespace
 import pytest
 import torch
 
-from brido.errors import BridoError
 from brido.evaluation import Inputs
 from brido.evaluation.qafacteval import METRIC, QAFactEval, QAFactEvalSettings
 from brido.evaluation.qafacteval.__main__ import main, read_documents
@@ -18,9 +17,10 @@ from brido.evaluation.qafacteval.lerc import Comparison, Encoded
 from brido.evaluation.qafacteval.overlap import is_kept, token_f1
 from brido.evaluation.qafacteval.records import SCORES
 from brido.evaluation.question_view import COLUMNS, as_text, question_rows
-from brido.progress import Progress
-from brido.settings import RuntimeSettings
-from brido.store import ResultStore
+from brido.utils.errors import BridoError
+from brido.utils.progress import Progress
+from brido.utils.store import ResultStore
+from brido.work.settings import RuntimeSettings
 
 DOCUMENTS = [
     "The court in Leeds jailed Ann Smith for three years on Monday. A judge left.",

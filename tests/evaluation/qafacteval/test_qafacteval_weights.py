@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 import torch
 
-from brido.errors import BridoError
 from brido.evaluation.qafacteval.lerc import Comparison, Lerc, LercQuip
 from brido.evaluation.qafacteval.questions import MarkedSentence, QuestionGenerator
 from brido.evaluation.qafacteval.weights import PARTS, find_models
+from brido.utils.errors import BridoError
 
 CPU = torch.device("cpu")
 COMPARISON = Comparison("Who left?", "Ann Smith", "The judge", "The court in Leeds jailed Ann.")

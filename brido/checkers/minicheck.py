@@ -1,0 +1,247 @@
+"""MiniCheck: how probable it is that a document supports a sentence (Tang, Laban and Durrett 2024).
+
+A port of the released recipe to plain transformers. The document is cut at sentence ends into
+chunks, each chunk is joined with the claim by the tokenizer's end token, a model says how probable
+it is that the chunk supports the claim, and the best chunk counts. Claims are sentences. Two kinds
+of model are published: a T5 that answers with one of two tokens, and classifiers (DeBERTa, RoBERTa)
+with two labels.
+
+Different from the release: where a single sentence makes a chunk too long for the model, the chunk
+is cut and the claim kept (the release cuts the claim); an empty document is one empty chunk (the
+release fails); sentences are split by this project's splitter.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import torch
+
+from brido.models.loading import pretrained
+from brido.utils.device import computing_device, inference_dtype
+from brido.utils.errors import BridoError, first_line
+from brido.utils.hub_errors import hub_errors
+from brido.utils.paths import user_path
+from brido.utils.progress import MakeProgress, quiet
+from brido.utils.store import ResultStore
+from brido.utils.text import Splitter, split_sentences
+from brido.work.batches import plan_batches
+from brido.work.shards import content_hash
+
+# What the T5 was taught: its prompt, and the tokens it answers with in its only step.
+PROMPT = "predict: "
+UNSUPPORTED, SUPPORTED = 3, 209
+LONGEST = 2048
+# Words of a chunk for the T5, tokens of one for a classifier.
+WORDS, TOKENS = 500, 400
+# Embeddings are rounded up; of a folder without its tokenizer transformers makes an empty one.
+SMALLEST_SHARE = 0.5
+# A sentence below it is in doubt.
+DOUBT = 0.5
+
+Pair = tuple[str, str]  # a chunk of a document, and a claim
+
+
+class Sentence(NamedTuple):
+    """A sentence of a text and the probability that its document supports it."""
+
+    text: str
+    probability: float
+
+
+class MiniCheck:
+    """A loaded model; make one with `load`. Every answer is kept in the store."""
+
+    def __init__(
+        self, model: Any, tokenizer: Any, name: str, batch_tokens: int, store: ResultStore
+    ) -> None:
+        self.name, self.store = name, store
+        self._model, self._tokenizer, self._batch_tokens = model, tokenizer, batch_tokens
+        self._answers = bool(model.config.is_encoder_decoder)
+        self._limit = _positions(model.config)
+
+    @classmethod
+    def load(
+        cls,
+        model: str,
+        revision: str | None = None,
+        device: str = "auto",
+        precision: str = "auto",
+        batch_tokens: int = 16384,
+        store: Path | None = None,
+        key: str = "minicheck",
+    ) -> MiniCheck:
+        """The model of a hub id or folder. store: the file that keeps every answer.
+
+        precision: auto (bfloat16 where the GPU has it), float32 or bfloat16. batch_tokens: tokens
+        in one forward pass. `key` is what errors name.
+
+        Raises:
+            BridoError: it cannot be fetched or loaded, or is no model of these two kinds.
+        """
+        from huggingface_hub import hf_hub_download
+        from transformers import (
+            AutoConfig,
+            AutoModelForSeq2SeqLM,
+            AutoModelForSequenceClassification,
+            AutoTokenizer,
+        )
+
+        place = computing_device(device)
+        dtype = inference_dtype(place) if precision == "auto" else getattr(torch, precision)
+        folder = user_path(model)
+        source = str(folder) if folder.is_dir() else model
+        try:
+            with hub_errors("model", model, revision, f"{key}.model"):
+                if not folder.is_dir():
+                    # The answers are kept by commit, whatever the revision is called.
+                    path = hf_hub_download(model, "config.json", revision=revision)
+                    revision = Path(path).parent.name
+                config = pretrained(AutoConfig, source, revision=revision)
+                answers = bool(getattr(config, "is_encoder_decoder", False))
+                kind = AutoModelForSeq2SeqLM if answers else AutoModelForSequenceClassification
+                tokenizer = pretrained(AutoTokenizer, source, revision=revision)
+                loaded = pretrained(kind, source, revision=revision, dtype=dtype)
+        except (OSError, ValueError, KeyError) as error:
+            raise BridoError(
+                f"{key}.model: {model} cannot be loaded ({first_line(error)})"
+            ) from None
+        _check(loaded, tokenizer, f"{key}.model: {model}")
+        version = content_hash(folder)[:16] if folder.is_dir() else revision
+        name = f"{model}@{version}"
+        return cls(loaded.to(place).eval(), tokenizer, name, batch_tokens, ResultStore(store))
+
+    def sentences(
+        self,
+        documents: Sequence[str],
+        texts: Sequence[str],
+        splitter: Splitter = "abbreviations",
+        progress: MakeProgress = quiet,
+    ) -> list[list[Sentence]]:
+        """The sentences of each text, with the probabilities that its document supports them.
+
+        An empty text has no sentence.
+        """
+        chunked = {text: self._chunks(text, splitter) for text in dict.fromkeys(documents)}
+        claims = [split_sentences(text, splitter) for text in texts]
+        items = [
+            (chunk, claim)
+            for document, own in zip(documents, claims, strict=True)
+            for claim in own
+            for chunk in chunked[document]
+        ]
+
+        def compute(new: list[Pair]) -> Iterator[list[tuple[int, float]]]:
+            with progress("minicheck", len(new), "pairs") as bar:
+                for batch in self.batches(new):
+                    yield batch
+                    bar.advance(len(batch))
+
+        known = self.store.recall("minicheck", self.name, items, compute)
+        return [
+            [
+                Sentence(claim, max(known[chunk, claim] for chunk in chunked[document]))
+                for claim in own
+            ]
+            for document, own in zip(documents, claims, strict=True)
+        ]
+
+    def _chunks(self, document: str, splitter: Splitter) -> list[str]:
+        """The document in pieces of whole sentences, as many as fit; a line's end stays one."""
+        pieces: list[list[str]] = [[]]
+        filled = 0
+        for line in document.split("\n"):
+            first = True
+            for sentence in split_sentences(line, splitter):
+                size = self._size(sentence)
+                if filled + size > (WORDS if self._answers else TOKENS) and pieces[-1]:
+                    pieces.append([])
+                    filled = 0
+                elif first and pieces[-1]:
+                    pieces[-1].append("\n")
+                pieces[-1].append(sentence)
+                filled, first = filled + size, False
+        return [" ".join(piece).replace(" \n ", "\n") for piece in pieces]
+
+    def _size(self, sentence: str) -> int:
+        if self._answers:
+            return len(sentence.split())
+        return len(self._tokenizer(sentence, add_special_tokens=False)["input_ids"])
+
+    def batches(self, pairs: Sequence[Pair]) -> Iterator[list[tuple[int, float]]]:
+        """(number of the pair, probability) of all pairs, a forward pass after the other.
+
+        Pairs of like length run together, so that little is computed for padding.
+
+        Raises:
+            BridoError: batch_tokens are too many for the device, or the model computes NaN.
+        """
+        rows = [self._read(pair) for pair in pairs]
+        for numbers in plan_batches([len(row) for row in rows], self._batch_tokens):
+            try:
+                found = self._probabilities([rows[number] for number in numbers])
+            except torch.OutOfMemoryError as error:
+                raise BridoError(
+                    f"the device has not enough memory for batches of {self._batch_tokens} tokens: "
+                    f"lower runtime.batch_tokens; what is finished is kept ({first_line(error)})"
+                ) from None
+            if found.isnan().any():
+                raise BridoError(f"{self.name} computes NaN: its weights are damaged")
+            yield list(zip(numbers, found.tolist(), strict=True))
+
+    def _read(self, pair: Pair) -> list[int]:
+        """A pair's tokens; where they are too many, the chunk's last ones are left out."""
+        begin = PROMPT if self._answers else ""
+        tail = self._tokenizer.eos_token + pair[1]
+        ids: list[int] = self._tokenizer(begin + pair[0] + tail, verbose=False)["input_ids"]
+        if len(ids) <= self._limit:
+            return ids
+        head = len(self._tokenizer("", verbose=False)["input_ids"])
+        kept = min(len(self._tokenizer(tail, verbose=False)["input_ids"]) - (head > 1), self._limit)
+        return ids[: self._limit - kept] + ids[-kept:]
+
+    @torch.inference_mode()
+    def _probabilities(self, rows: Sequence[list[int]]) -> torch.Tensor:
+        padded = self._tokenizer.pad({"input_ids": list(rows)}, return_tensors="pt")
+        inputs = {
+            name: padded[name].to(self._model.device) for name in ("input_ids", "attention_mask")
+        }
+        if self._answers:
+            first = torch.zeros((len(rows), 1), dtype=torch.long, device=self._model.device)
+            logits = self._model(**inputs, decoder_input_ids=first).logits[:, 0]
+            logits = logits[:, [UNSUPPORTED, SUPPORTED]]
+        else:
+            logits = self._model(**inputs).logits
+        return logits.float().softmax(-1)[:, 1].cpu()
+
+
+def _positions(config: Any) -> int:
+    """The longest input: as released, or as many positions as the model has a table for."""
+    table = getattr(config, "max_position_embeddings", None)
+    if config.is_encoder_decoder or table is None or not _absolute(config):
+        return LONGEST
+    # RoBERTa's count starts behind its pad token.
+    offset = config.pad_token_id + 1 if "roberta" in config.model_type else 0
+    return min(LONGEST, table - offset)
+
+
+def _absolute(config: Any) -> bool:
+    """Whether positions are added to the input; DeBERTa's are relative."""
+    return getattr(config, "position_biased_input", True)
+
+
+def _check(model: Any, tokenizer: Any, what: str) -> None:
+    problems = []
+    entries = model.get_input_embeddings().num_embeddings
+    if model.config.is_encoder_decoder and entries <= SUPPORTED:
+        problems.append(f"{entries} entries are too few for the token it should answer with")
+    if not model.config.is_encoder_decoder and model.config.num_labels != 2:
+        problems.append(f"it has {model.config.num_labels} labels, not two")
+    if tokenizer.eos_token is None:
+        problems.append("its tokenizer has no end token to put between document and claim")
+    if not entries * SMALLEST_SHARE <= len(tokenizer) <= entries:
+        problems.append(f"its tokenizer has {len(tokenizer)} entries, the model {entries}")
+    if problems:
+        raise BridoError.from_problems(f"{what} is no MiniCheck model:", problems)

@@ -1,0 +1,1 @@
+"""The commands: thin command lines over the library."""

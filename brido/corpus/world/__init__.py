@@ -1,9 +1,0 @@
-"""The embedded world: synthetic news with known facts, written for this project.
-
-`documents(settings, split)` yields the rows of the corpus table; `reading` finds every mention of a
-text and reads summaries back into facts.
-"""
-
-from brido.corpus.world.generator import SPLITS, document, documents
-
-__all__ = ["SPLITS", "document", "documents"]

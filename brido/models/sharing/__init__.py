@@ -1,0 +1,1 @@
+"""Attention over shared sources and prompts: read once for all candidates of a document."""

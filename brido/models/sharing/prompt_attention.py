@@ -1,0 +1,221 @@
+"""Attention of the rows that go on behind a prompt: its keys and values are read once for all.
+
+`generate` keeps the prompt's keys and values once for every beam. Here they keep their batch of B
+documents. A step's queries of a document's N rows are folded into one product with them, a second
+product takes the rows' own keys, and both are weighed by one softmax. No module of the model is
+touched: its attention is pointed to a function that is registered with transformers, its cache is
+one that returns the rows' own keys and values alone.
+"""
+
+from __future__ import annotations
+
+import warnings
+from contextvars import ContextVar
+from functools import cache
+from typing import Any
+
+import torch
+from torch import Tensor
+from transformers import AttentionInterface, DynamicCache, PreTrainedModel
+
+from brido.models.sharing.past import Past
+
+SHARED_PROMPT = "brido_shared_prompt"
+# What attention may be told besides what `_attend` names, and need not know for a step.
+_NO_MATTER = {"is_causal", "output_attentions", "position_ids", "use_cache"}
+
+
+class NotShared(Exception):
+    """This model's attention asks for something that `_attend` does not do."""
+
+
+class SharedPrompt(DynamicCache):
+    """Keys and values of B prompts, and of at most `limit` tokens of each row behind them.
+
+    mask: [B, S], True where a token is; prompts are padded on the left, so column S + t - 1 is the
+    place of every row's t-th own token.
+    """
+
+    def __init__(self, model: PreTrainedModel, prompts: DynamicCache, mask: Tensor, limit: int):
+        super().__init__()
+        self.model = model
+        self.prompts = [(layer.keys, layer.values) for layer in prompts.layers]
+        self.mask, self.pads = mask, None if bool(mask.all()) else ~mask
+        self.own = [Past(limit) for _ in self.prompts]
+        self._updated: list[int] = []
+        self._read = 0
+
+    def step(self, tokens: Tensor, positions: Tensor) -> Tensor:
+        """Logits [R, V] after one more token a row, [R] at `positions` [R].
+
+        Raises:
+            NotShared: at the first step, which is to be made with repeated prompts.
+        """
+        former = self.model.config._attn_implementation
+        self._read = 0
+        reading = _READING.set(self)
+        self.model.set_attn_implementation(SHARED_PROMPT)
+        try:
+            # The mask says nothing, but without one some models warn of pads among the tokens.
+            logits = self.model(
+                input_ids=tokens[:, None],
+                attention_mask=torch.ones_like(tokens)[:, None],
+                position_ids=positions[:, None],
+                past_key_values=self,
+                use_cache=True,
+            ).logits[:, -1]
+        finally:
+            self.model.set_attn_implementation(former)
+            _READING.reset(reading)
+        if self._read != len(self.prompts):
+            raise NotShared("layers that do not ask transformers' attention interface")
+        return logits
+
+    def take(self, rows: Tensor) -> None:
+        """Row r goes on from what row `rows[r]` was."""
+        for own in self.own:
+            if own.length:
+                own.take(rows)
+
+    def keep(self, documents: Tensor, rows: Tensor) -> None:
+        """Go on with `documents` alone, which have `rows`."""
+        self.take(rows)
+        self.prompts = [
+            tuple(part.index_select(0, documents) for part in layer) for layer in self.prompts
+        ]
+        if self.pads is not None:
+            self.pads = self.pads.index_select(0, documents)
+
+    def update(
+        self, key_states: Tensor, value_states: Tensor, layer_idx: int, *_: Any, **__: Any
+    ) -> tuple[Tensor, Tensor]:
+        """The rows' own keys and values [R, H, t, D] after one more token, [R, H, 1, D]."""
+        self._updated.append(layer_idx)
+        key, value = self.own[layer_idx].append(key_states[:, :, 0], value_states[:, :, 0])
+        return key, value
+
+    def get_seq_length(self, layer_idx: int = 0) -> int:
+        """The number of tokens that stand before a step's, pads included."""
+        return self.prompts[0][0].shape[2] + self.own[0].length
+
+    def repeated(self, rows: int) -> RepeatedPrompt:
+        """The same prompts for a model that does not share them; nothing is written yet."""
+        copies = DynamicCache()
+        for layer, (key, value) in enumerate(self.prompts):
+            copies.update(key, value, layer)
+        repeated = RepeatedPrompt(self.model, copies, self.mask)
+        documents = torch.arange(len(key), device=key.device)
+        repeated.take(documents.repeat_interleave(rows // len(key)))
+        return repeated
+
+    def layer_of_this_call(self, window: int | None) -> int:
+        """The layer whose keys the present call of attention was given."""
+        if len(self._updated) != 1:
+            raise NotShared("layers that do not keep their own keys and values")
+        layer = self._updated.pop()
+        kinds = getattr(self.model.config.get_text_config(), "layer_types", None)
+        if kinds and (kinds[layer] == "sliding_attention") != (window is not None):
+            raise NotShared("windows that attention is not told of")
+        self._read += 1
+        return layer
+
+
+class RepeatedPrompt:
+    """Each row with its own copy of the prompt's keys and values, in the model's own attention.
+
+    Methods as `SharedPrompt`'s. Says once a process and kind of model that it is slow.
+    """
+
+    def __init__(self, model: PreTrainedModel, prompts: DynamicCache, mask: Tensor) -> None:
+        self.model, self.cache, self.mask = model, prompts, mask
+        _say_repeated(model.config.model_type)
+
+    def step(self, tokens: Tensor, positions: Tensor) -> Tensor:
+        self.mask = torch.cat([self.mask, self.mask.new_ones(len(self.mask), 1)], dim=1)
+        return self.model(
+            input_ids=tokens[:, None],
+            attention_mask=self.mask,
+            position_ids=positions[:, None],
+            past_key_values=self.cache,
+            use_cache=True,
+        ).logits[:, -1]
+
+    def take(self, rows: Tensor) -> None:
+        self.cache.reorder_cache(rows)
+        self.mask = self.mask.index_select(0, rows)
+
+    def keep(self, documents: Tensor, rows: Tensor) -> None:
+        self.take(rows)
+
+
+@cache
+def _say_repeated(model_type: str) -> None:
+    warnings.warn(
+        f"the attention of model family {model_type!r} cannot share a prompt: every row gets its "
+        "own copy of the prompt's keys and values, which is correct but slow",
+        stacklevel=2,
+    )
+
+
+_READING: ContextVar[SharedPrompt] = ContextVar("reading")
+
+
+def can_share(model: PreTrainedModel) -> bool:
+    """Whether a model's layers may all be of a kind that shares; a first step shows if they do."""
+    kinds = getattr(model.config.get_text_config(), "layer_types", None) or ()
+    known = set(kinds) <= {"full_attention", "sliding_attention"}
+    return known and model._supports_attention_backend
+
+
+def _attend(
+    module: torch.nn.Module,
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    attention_mask: Tensor | None,
+    scaling: float | None = None,
+    dropout: float = 0.0,
+    sliding_window: int | None = None,
+    softcap: float | None = None,
+    **others: Any,
+) -> tuple[Tensor, None]:
+    """Attention [R, 1, H, D] of one query a row to its prompt and its own past.
+
+    Inside, a query is [B, N, H, G, D]: N rows a document, G queries a head of keys.
+    """
+    unknown = {name for name, told in others.items() if told is not None} - _NO_MATTER
+    if attention_mask is not None or unknown:
+        raise NotShared(f"attention with {', '.join(unknown) or 'a mask of its own'}")
+    past = _READING.get()
+    far_key, far_value = past.prompts[past.layer_of_this_call(sliding_window)]
+    hidden = past.pads
+    if sliding_window is not None:
+        first = max(0, far_key.shape[2] + key.shape[2] - sliding_window)
+        far_key, far_value = far_key[:, :, first:], far_value[:, :, first:]
+        hidden = None if hidden is None else hidden[:, first:]
+        key, value = key[:, :, -sliding_window:], value[:, :, -sliding_window:]
+    documents, heads, length = far_key.shape[:3]
+    query, key, value = (
+        part.unflatten(0, (documents, -1)) for part in (query[:, :, 0], key, value)
+    )
+    query = query.unflatten(2, (heads, -1))
+    scores = torch.cat([_far(query, far_key.mT), query @ key.mT], dim=-1)
+    # As the models do it: products in the model's precision, the softmax in float32 at least.
+    scores = scores.to(torch.promote_types(scores.dtype, torch.float32))
+    scores *= query.shape[-1] ** -0.5 if scaling is None else scaling
+    if softcap is not None:
+        scores = torch.tanh(scores / softcap) * softcap
+    if hidden is not None:
+        scores[..., :length].masked_fill_(hidden[:, None, None, None], -torch.inf)
+    weights = scores.softmax(-1).to(query.dtype)
+    found = _far(weights[..., :length], far_value) + weights[..., length:] @ value
+    return found.flatten(2, 3).flatten(0, 1)[:, None], None
+
+
+def _far(rows: Tensor, shared: Tensor) -> Tensor:
+    """rows [B, N, H, G, X] times shared [B, H, X, Y], one product a document and head."""
+    folded = rows.transpose(1, 2).flatten(2, 3)
+    return (folded @ shared).unflatten(2, rows.shape[1:4:2]).transpose(1, 2)
+
+
+AttentionInterface.register(SHARED_PROMPT, _attend)

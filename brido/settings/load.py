@@ -1,0 +1,201 @@
+"""params.yaml, read strictly: every problem in one message, misspelt keys with a suggestion.
+
+`brido config [FILE]` checks a whole file before DVC starts: DVC removes a stage's old results
+before the stage reads its settings.
+"""
+
+import difflib
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, NamedTuple, get_args, get_origin
+
+from pydantic import ValidationError
+from ruamel.yaml import YAML, YAMLError
+
+from brido.candidates.settings import DiverseBeamGeneration, FilesGeneration, SamplingGeneration
+from brido.models.settings import ReadingSettings
+from brido.settings.base import Section, Variant
+from brido.settings.params import Params
+from brido.utils.atomic import write_text
+from brido.utils.errors import BridoError, parsing, quoted, short
+
+PARAMS_FILE = Path("params.yaml")
+# Where a params.yaml that is replaced is kept: a folder that git ignores.
+PREVIOUS = Path(".brido/params.previous.yaml")
+# Sections whose stages read documents; how they do stands in `reading` once.
+_READERS = ("generation", "training", "decoding", "reading")
+# Where the keys of version 0.1's one source went.
+_OF_A_SOURCE = {name for form in (DiverseBeamGeneration, SamplingGeneration, FilesGeneration)
+                for name in form.model_fields}  # fmt: skip
+_OF_DOCUMENTS = {
+    "train_documents": "train",
+    "validation_documents": "validation",
+    "empty_documents": "empty",
+}
+
+
+def load_params(path: Path = PARAMS_FILE) -> Params:
+    """The checked settings of `path`.
+
+    YAML 1.2 rules hold, because DVC writes numbers such as `1e-05` that YAML 1.1 reads as text.
+
+    Raises:
+        BridoError: the file is missing or no YAML, or some keys or values are wrong (all named).
+    """
+    return check_params(read_yaml(path), str(path))
+
+
+def read_yaml(path: Path) -> Any:
+    """The content of a YAML 1.2 file; BridoError whatever keeps it from being read."""
+    with parsing(lambda reason: f"{path} cannot be read as YAML: {reason}"):
+        try:
+            return YAML(typ="safe").load(path.read_text(encoding="utf-8"))
+        except FileNotFoundError:
+            raise BridoError(
+                f"{path} is missing: run in the project's folder, where params.yaml is"
+            ) from None
+        except YAMLError as error:
+            # Its further lines say where.
+            raise BridoError(f"{path} cannot be read as YAML: {error}") from None
+
+
+def check_params(raw: Any, name: str = "params.yaml") -> Params:
+    """The settings of a parsed params file; BridoError lists every problem of it."""
+    if not isinstance(raw, dict):
+        raise BridoError(f"{name} must hold sections such as `data:`, not {type(raw).__name__}")
+    try:
+        return Params.model_validate(raw)
+    except ValidationError as error:
+        problems = []
+        for item in error.errors():
+            problems += _describe(item)
+        raise BridoError.from_problems(f"{name} has {_count(problems)}:", problems) from None
+
+
+def _count(problems: list[str]) -> str:
+    return "a problem" if len(problems) == 1 else f"{len(problems)} problems"
+
+
+class _Place(NamedTuple):
+    """Where a problem is: its keys, the section around the last one, what may stand there."""
+
+    keys: list[str]
+    section: type[Section]
+    # All forms of that section, where it has several.
+    forms: list[type[Variant]]
+    annotation: Any
+
+
+def _place(location: Sequence[str | int]) -> _Place:
+    """pydantic's location as keys: without the forms of sections and types that it counts in."""
+    keys: list[str] = []
+    section: type[Section] = Params
+    forms: list[Any] = []
+    annotation: Any = Params
+    for part in location:
+        sections = _sections(annotation)
+        if part == "[key]":  # pydantic's word for a key that is itself no text
+            break
+        if len(sections) > 1:
+            forms, annotation = sections, next(f for f in sections if f.choice() == part)
+            continue
+        if sections:
+            section, forms = sections[0], forms if sections[0] in forms else []
+            field = section.model_fields.get(str(part))
+            annotation = field.annotation if field else None
+        elif get_origin(annotation) is dict:
+            annotation = get_args(annotation)[1]
+        elif not isinstance(part, int):
+            continue
+        keys.append(str(part))
+    return _Place(keys, section, forms, annotation)
+
+
+def _sections(annotation: Any) -> list[Any]:
+    """The sections that a key may hold: several where one of its keys chooses between them."""
+    if isinstance(annotation, type):
+        return [annotation] if issubclass(annotation, Section) else []
+    if get_origin(annotation) is dict:
+        return []
+    return [section for part in get_args(annotation) for section in _sections(part)]
+
+
+def _describe(item: Any) -> list[str]:
+    """One of pydantic's errors as lines of ours: key, value, reason, way out."""
+    place, kind, value = _place(item["loc"]), item["type"], item["input"]
+    key = ".".join(map(short, place.keys))
+    if kind == "extra_forbidden":
+        return [f"{key}: {_home(place) or 'unknown key' + _suggestion(place)}"]
+    if kind == "missing":
+        return [f"{key}: this key is missing"]
+    if kind == "value_error":
+        reasons = str(item["ctx"]["error"]).split("\n")
+        return [f"{key}: {reason}" if key else reason for reason in reasons]
+    if kind in {"model_type", "model_attributes_type", "dict_type"}:
+        return [f"{key}: {_home(place) or f'must hold keys of its own, not {_shown(value)}'}"]
+    if kind == "union_tag_invalid":
+        forms = _sections(place.annotation)
+        names = [repr(form.choice()) for form in forms]
+        key, value = f"{key}.{forms[0].chooser}", value[forms[0].chooser]
+        message = f"must be {', '.join(names[:-1])} or {names[-1]}"
+    else:
+        message = item["msg"].replace("Input should be ", "must be ")
+        message = message.replace("True, False", "true, false")
+    hint = "; an empty value is written null" if value == "None" else ""
+    return [f"{key}: {message}, not {_shown(value)}{hint}"]
+
+
+def _shown(value: Any) -> str:
+    """A value, with null, true and false as YAML writes them."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    return "null" if value is None else quoted(value)
+
+
+def _home(place: _Place) -> str:
+    """Where a key belongs that has no meaning where it stands; empty where nobody knows it."""
+    *outer, name = place.keys
+    if place.keys == ["runtime", "judge"]:
+        return "is called runtime.endpoint now: rename it, the keys in it stay as they are"
+    if outer == ["generation"] and name in _OF_A_SOURCE:
+        return f"belongs to generation.base.{name}: generation is a mapping of sources by name"
+    if outer == ["generation"] and name in _OF_DOCUMENTS:
+        return f"is called documents.{_OF_DOCUMENTS[name]} now"
+    if name in ReadingSettings.model_fields and outer and outer[0] in _READERS:
+        return f"belongs to reading.default.{name}"
+    owners = [form for form in place.forms if name in form.model_fields]
+    if not owners or place.section in owners:
+        return ""
+    chooser = ".".join([*outer, owners[0].chooser])
+    choices = " or ".join(form.choice() for form in owners)
+    kind = "" if any(form.otherwise for form in owners) else f"{owners[0].chooser} "
+    return (
+        f"belongs to {kind}{choices}, and {chooser} is {place.section.choice()}: "
+        f"remove it, or set {chooser} to {choices}"
+    )
+
+
+def _suggestion(place: _Place) -> str:
+    """`; did you mean ...` for a misspelt key, else the keys that the section has."""
+    *outer, name = place.keys
+    known = list(place.section.model_fields)
+    close = difflib.get_close_matches(name, known, n=1)
+    if close:
+        return f"; did you mean {'.'.join([*outer, close[0]])}?"
+    return f"; known here: {', '.join(known)}" if known else ""
+
+
+def replace_params(text: str) -> Path | None:
+    """Make `text` the params.yaml; the old file is kept: its new name, None where there was none.
+
+    Nothing that was kept before is lost: a further file gets a number.
+    """
+    kept = None
+    if PARAMS_FILE.is_file() and (old := PARAMS_FILE.read_text(encoding="utf-8")) != text:
+        kept, number = PREVIOUS, 1
+        while kept.is_file() and kept.read_text(encoding="utf-8") != old:
+            number += 1
+            kept = PREVIOUS.with_name(f"params.previous-{number}.yaml")
+        write_text(kept, old)
+    write_text(PARAMS_FILE, text)
+    return kept

@@ -1,0 +1,73 @@
+"""What callers hand to public functions: converted where that is safe, else refused by name."""
+
+import math
+from collections.abc import Iterable, Mapping, Sequence, Set
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from brido.utils.errors import ArgumentError, quoted
+
+# As many problems of a list as a message shows.
+_MOST_PROBLEMS = 10
+
+
+def as_texts(name: str, texts: Any) -> Sequence[str]:
+    """A list of texts; ArgumentError for one text, whose letters would be texts, and for others.
+
+    Any ordered collection will do (a list, a tuple, an array or a column of texts).
+    """
+    texts = as_list(name, texts, "a list of texts")
+    # The usual case in one pass.
+    if set(map(type, texts)) - {str}:
+        problems = [
+            f"{name}[{index}] is {quoted(text)}, not a text"
+            for index, text in enumerate(texts)
+            if not isinstance(text, str)
+        ]
+        if problems:
+            raise ArgumentError.from_problems(f"{name} must be texts:", problems, _MOST_PROBLEMS)
+    return texts
+
+
+def as_list(name: str, items: Any, wanted: str) -> Sequence[Any]:
+    """An ordered collection as a list; ArgumentError for one text or something without order."""
+    if isinstance(items, str | bytes | Mapping | Set) or not isinstance(items, Iterable):
+        raise ArgumentError(f"{name} must be {wanted}, not {quoted(items)}")
+    return items if isinstance(items, list | tuple) else list(items)
+
+
+def as_numbers(name: str, values: Any, shape: str) -> NDArray[Any]:
+    """An array of real numbers, out of lists and of tensors on any device too.
+
+    shape: what the message says that it must be, such as `[..., N, N + 1]`.
+    """
+    if hasattr(values, "detach"):
+        values = values.detach().cpu()
+    try:
+        array = np.asarray(values)
+    except (TypeError, ValueError, RuntimeError) as error:
+        raise ArgumentError(f"{name} must be an array {shape} of numbers: {error}") from None
+    if array.dtype.kind not in "fiub":
+        raise ArgumentError(
+            f"{name} must be an array {shape} of numbers, not of {array.dtype}: {quoted(values)}"
+        )
+    return array
+
+
+def as_number(name: str, value: Any) -> float:
+    """A real number, infinity among them; ArgumentError for a text, NaN or an array."""
+    try:
+        if isinstance(value, str) or math.isnan(number := float(value)):
+            raise ValueError
+    except (TypeError, ValueError, RuntimeError):
+        raise ArgumentError(f"{name} must be a number, not {quoted(value)}") from None
+    return number
+
+
+def check_choices(choices: Mapping[str, tuple[str, tuple[str, ...]]]) -> None:
+    """Nothing; ArgumentError where the choice of a name is none of those known."""
+    for name, (choice, known) in choices.items():
+        if choice not in known:
+            raise ArgumentError(f"unknown {name} {quoted(choice)}: choose from {', '.join(known)}")

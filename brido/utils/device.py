@@ -1,0 +1,82 @@
+"""The device and the threads that `runtime` names."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from brido.utils.errors import BridoError
+
+if TYPE_CHECKING:
+    import torch
+
+
+def worker_devices(device: str, workers: int | None) -> list[str]:
+    """A device for each worker of a stage that runs a model: `runtime.device`, `runtime.workers`.
+
+    None workers are one a GPU where `device` leaves open which one (auto, cuda), else one. Workers
+    share the GPUs evenly.
+    """
+    if device in ("auto", "cuda"):
+        import torch
+
+        gpus = torch.cuda.device_count()
+        if gpus > 1:
+            return [f"cuda:{number % gpus}" for number in range(workers or gpus)]
+    return [device] * (workers or 1)
+
+
+def choose_device(name: str, threads: int = 0) -> torch.device:
+    """The device `runtime.device` names, `auto` being the first of cuda, mps and cpu that is there.
+
+    `threads` above 0 also sets PyTorch's number of threads for this process.
+
+    Raises:
+        BridoError: no such device here.
+    """
+    import torch
+
+    if threads:
+        torch.set_num_threads(threads)
+    if name == "auto":
+        if torch.cuda.is_available():
+            return torch.device("cuda")
+        return torch.device("mps" if torch.backends.mps.is_available() else "cpu")
+    try:
+        device = torch.device(name)
+        torch.empty(0, device=device)
+    except (RuntimeError, AssertionError) as error:
+        reason = str(error).strip().splitlines()[0]
+        raise BridoError(
+            f"runtime.device: {name} cannot be used here ({reason}); auto takes what is there"
+        ) from None
+    return device
+
+
+def computing_device(name: str, threads: int = 0) -> torch.device:
+    """`choose_device`, but the processor in place of Apple's GPUs: they have no float64, in which
+    scores are summed."""
+    import torch
+
+    device = choose_device(name, threads)
+    return torch.device("cpu") if device.type == "mps" else device
+
+
+def is_out_of_memory(error: BaseException) -> bool:
+    """Whether an error says that a device's or the machine's memory does not suffice."""
+    import torch
+
+    # PyTorch on a processor has no kind of its own for it.
+    known = isinstance(error, MemoryError | torch.OutOfMemoryError)
+    return known or "DefaultCPUAllocator" in str(error)
+
+
+def inference_dtype(device: torch.device) -> torch.dtype:
+    """bfloat16 on an accelerator that computes in it, float32 everywhere else.
+
+    float16 is never chosen by itself: PEGASUS and T5 overflow in it.
+    """
+    import torch
+
+    if device.type == "cuda" and torch.cuda.is_bf16_supported(including_emulation=False):
+        return torch.bfloat16
+    return torch.float32

@@ -1,0 +1,85 @@
+"""The Hugging Face hub's failures, each as one sentence that says what to do.
+
+Who may read what is decided by the login of the machine (`hf auth login`, or HF_TOKEN): no token
+ever stands in params.yaml.
+"""
+
+import contextlib
+from collections.abc import Iterator
+from typing import Literal
+
+from brido.utils.errors import BridoError, causes, is_disk_full, quoted
+
+Kind = Literal["model", "dataset"]
+
+_LOGIN = "log in with `hf auth login` (or set HF_TOKEN) as somebody who may read it"
+
+
+@contextlib.contextmanager
+def hub_errors(kind: Kind, name: str, revision: str | None, key: str) -> Iterator[None]:
+    """Turn what goes wrong with a hub repository into a BridoError that names `key` of params.yaml.
+
+    Covered: a repository that is missing, private, gated or disabled, a revision that does not
+    exist, no network and nothing in the cache, a server error, and a full disk.
+    """
+    try:
+        yield
+    except BridoError:
+        raise
+    except Exception as error:
+        message = _explain(error, kind, name, revision)
+        if message is None:
+            raise
+        raise BridoError(f"{key}: {message}") from error
+
+
+def _explain(error: BaseException, kind: Kind, name: str, revision: str | None) -> str | None:
+    """The sentence for an error of the hub or of its network, None for any other error."""
+    from huggingface_hub import constants, errors
+
+    what = f"the {'data set' if kind == 'dataset' else 'model'} {name}"
+    page = f"{constants.ENDPOINT}/{'datasets/' if kind == 'dataset' else ''}{name}"
+    chain = list(causes(error))
+
+    def caused_by(*kinds: type[BaseException]) -> bool:
+        return any(isinstance(item, kinds) for item in chain)
+
+    if is_disk_full(error):
+        return (
+            f"no disk space left while fetching {what}: free some, or move the cache with HF_HOME "
+            f"(now {constants.HF_HOME}); what is there already is kept"
+        )
+    if caused_by(errors.GatedRepoError):
+        return f"{what} is gated: accept its terms at {page}, then {_LOGIN}"
+    if caused_by(errors.DisabledRepoError):
+        return f"{what} was disabled by the hub: see {page}"
+    if caused_by(errors.RevisionNotFoundError):
+        return (
+            f"{what} has no revision {quoted(revision)}: see the branches, tags and commits at "
+            f"{page}"
+        )
+    if caused_by(errors.RepositoryNotFoundError):
+        return (
+            f"{what} does not exist, or is private: check the spelling; for a private one {_LOGIN}"
+        )
+    if caused_by(errors.HFValidationError):
+        return f"{quoted(name)} is no hub id (owner/name) and no folder that exists"
+    unreachable = caused_by(
+        errors.HTTPError, errors.LocalEntryNotFoundError, ConnectionError, TimeoutError
+    )
+    if unreachable and constants.HF_HUB_OFFLINE:
+        return (
+            f"{what} is not (wholly) in the cache ({constants.HF_HUB_CACHE}), and HF_HUB_OFFLINE "
+            "forbids fetching it: unset that once, or copy a filled cache here"
+        )
+    for item in chain:
+        status = getattr(getattr(item, "response", None), "status_code", None)
+        if status is not None:
+            advice = _LOGIN if status in {401, 403} else "try again later; what is there is kept"
+            return f"{constants.ENDPOINT} answered {status} for {what}: {advice}"
+    if unreachable:
+        return (
+            f"{constants.ENDPOINT} cannot be reached, and {what} is not (wholly) in the cache "
+            f"({constants.HF_HUB_CACHE}): check the network and proxy and run again"
+        )
+    return None

@@ -1,0 +1,36 @@
+"""JSON that anybody wrote: a line as an object, and texts that are none."""
+
+import json
+import re
+from typing import Any
+
+from brido.utils.errors import BridoError, parsing
+
+HALF_PAIR = "a text holds half of a surrogate pair (such as \\ud800), which is no character"
+_HALF_PAIR = re.compile("[\ud800-\udfff]")
+
+
+def parse_object(line: str | bytes) -> dict[str, Any]:
+    """The JSON object that a line holds; BridoError says why it holds none."""
+    with parsing(lambda reason: f"no JSON ({reason})"):
+        value = json.loads(line)
+    if not isinstance(value, dict):
+        raise BridoError(f"a JSON object is expected, not {type(value).__name__}")
+    return value
+
+
+def holds_half_pair(value: Any) -> bool:
+    """Whether a text, or any text inside a JSON value, holds half of a surrogate pair.
+
+    JSON can write one as an escape; as UTF-8 nothing can.
+    """
+    waiting = [value]
+    while waiting:
+        item = waiting.pop()
+        if isinstance(item, dict):
+            waiting += [*item, *item.values()]
+        elif isinstance(item, list):
+            waiting += item
+        elif isinstance(item, str) and not item.isascii() and _HALF_PAIR.search(item):
+            return True
+    return False

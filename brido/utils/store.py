@@ -1,0 +1,207 @@
+"""What was computed or paid for once, kept by content in an SQLite file and never done again.
+
+`Store` is such a file: opened, checked, written all or nothing. `ResultStore` keeps any result that
+is JSON by the hash of its inputs; answers that a server was paid for have tables of their own
+(brido/endpoint/store.py).
+"""
+
+import contextlib
+import hashlib
+import json
+import os
+import sqlite3
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any, ClassVar, Self
+
+from brido.utils.errors import BridoError
+
+# The format of version 0.1, which every later version has read and written.
+_VERSION = 1
+# Systems are evaluated side by side: how long one waits for another's writing.
+WAIT_SECONDS = 120.0
+# SQLite's oldest limit of variables in a statement is 999.
+_CHUNK = 900
+
+
+class StoreFull(BridoError):
+    """The disk is full, and nothing was written."""
+
+
+class Store:
+    """An open file; one connection, to be used by one thread at a time. Subclasses say what is in.
+
+    `tables`: the SQL that makes its tables. `private`: whether its owner alone may read it.
+    `advice`: what to do about a file that cannot be used.
+    """
+
+    tables: ClassVar[str]
+    private: ClassVar[bool]
+    advice: ClassVar[str]
+
+    def __init__(self, path: Path | None = None, must_exist: bool = False) -> None:
+        """Open the file at `path`, made unless it `must_exist`; without a path, in memory.
+
+        Raises:
+            BridoError: it cannot be opened or made, is no store, or is of a newer version.
+        """
+        self.path = None if path is None else Path(path)
+        with self._errors():
+            if self.path is not None:
+                if must_exist and not self.path.is_file():
+                    raise BridoError(f"there is no store of answers at {self.path}")
+                self.path.parent.mkdir(parents=True, exist_ok=True)
+                if self.private:
+                    _make_private(self.path)
+            # Systems may be evaluated side by side: wait for one another's commits.
+            self._connection = sqlite3.connect(
+                self.path or ":memory:",
+                timeout=WAIT_SECONDS,
+                isolation_level=None,
+                check_same_thread=False,
+            )
+            self._prepare()
+
+    def _prepare(self) -> None:
+        self._write_ahead()
+        # FULL: what was committed outlives a power cut, not only a killed process.
+        self._connection.execute("PRAGMA synchronous=FULL")
+        version = self._connection.execute("PRAGMA user_version").fetchone()[0]
+        if version > _VERSION:
+            raise BridoError(
+                f"{self.path} was written by a newer version of brido (format {version}, this one "
+                f"reads {_VERSION}): update brido, or name another file"
+            )
+        if version < _VERSION:
+            self._connection.executescript(self.tables)
+            self._connection.execute(f"PRAGMA user_version={_VERSION}")
+
+    def _write_ahead(self) -> None:
+        """Switch the file to its write-ahead log, which two that open it at once cannot both do.
+
+        SQLite does not wait here as it does elsewhere.
+        """
+        until = time.monotonic() + WAIT_SECONDS
+        while True:
+            try:
+                self._connection.execute("PRAGMA journal_mode=WAL")
+                return
+            except sqlite3.OperationalError as error:
+                if error.sqlite_errorcode != sqlite3.SQLITE_BUSY or time.monotonic() > until:
+                    raise
+            time.sleep(0.02)
+
+    @contextlib.contextmanager
+    def _errors(self) -> Iterator[None]:
+        try:
+            yield
+        except (sqlite3.Error, ValueError) as error:
+            full = getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_FULL
+            raise (StoreFull if full else BridoError)(
+                f"the store of answers {self.path} cannot be used ({error}): {self.advice}"
+            ) from None
+        except OSError as error:
+            raise BridoError(
+                f"the store of answers {self.path} cannot be opened or written ({error.strerror})"
+            ) from None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the file; the store cannot be used afterwards."""
+        self._connection.close()
+
+    def _rows(self, query: str, values: Sequence[Any]) -> list[Any]:
+        with self._errors():
+            return self._connection.execute(query, values).fetchall()
+
+    @contextlib.contextmanager
+    def _transaction(self) -> Iterator[sqlite3.Connection]:
+        """What is written in the block is committed whole, and durable, or not at all."""
+        with self._errors():
+            self._connection.execute("BEGIN IMMEDIATE")
+            try:
+                yield self._connection
+                self._connection.execute("COMMIT")
+            except BaseException:
+                # A full disk may have ended the transaction already.
+                if self._connection.in_transaction:
+                    self._connection.execute("ROLLBACK")
+                raise
+
+
+def _make_private(path: Path) -> None:
+    """Make the file with mode 0600 before SQLite opens it; its journals inherit the mode."""
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
+    try:
+        os.fchmod(descriptor, 0o600)
+    finally:
+        os.close(descriptor)
+
+
+def placeholders(count: int) -> str:
+    """So many question marks, for the values of an SQL statement."""
+    return ", ".join("?" * count)
+
+
+def content_key(kind: str, model: str, parts: Sequence[Any]) -> str:
+    """The key of a result: it changes with the kind, the model's fingerprint and every input."""
+    text = json.dumps([kind, model, *parts], ensure_ascii=False)
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+class ResultStore(Store):
+    """The JSON of results by the SHA-256 of (kind, model, inputs).
+
+    Every batch is committed as soon as it is done, so a killed run goes on where it was, and
+    another system's texts only pay for what is new in them. The file can be deleted at any time.
+    """
+
+    tables = "CREATE TABLE IF NOT EXISTS results (key TEXT PRIMARY KEY, value TEXT) WITHOUT ROWID;"
+    private = False
+    advice = (
+        "free some disk space, or delete the file (everything in it can be computed again), or "
+        "name another"
+    )
+
+    def read(self, keys: Iterable[str]) -> dict[str, Any]:
+        """The stored results among `keys`."""
+        wanted = list(dict.fromkeys(keys))
+        found: dict[str, Any] = {}
+        with self._errors():
+            for first in range(0, len(wanted), _CHUNK):
+                chunk = wanted[first : first + _CHUNK]
+                query = f"SELECT key, value FROM results WHERE key IN ({placeholders(len(chunk))})"
+                found.update((key, json.loads(value)) for key, value in self._rows(query, chunk))
+        return found
+
+    def write(self, results: Iterable[tuple[str, Any]]) -> None:
+        """Commit results; those of a key that is there already stay as they are."""
+        rows = [(key, json.dumps(value, ensure_ascii=False)) for key, value in results]
+        with self._transaction() as connection:
+            connection.executemany("INSERT INTO results VALUES (?, ?) ON CONFLICT DO NOTHING", rows)
+
+    def recall(
+        self,
+        kind: str,
+        model: str,
+        items: Sequence[tuple],
+        compute: Callable[[list[tuple]], Iterator[list[tuple[int, Any]]]],
+    ) -> dict[tuple, Any]:
+        """The result of every distinct item; what is not stored is computed, and stored at once.
+
+        `compute` gets the new items and yields finished batches of (index of the item, result).
+        """
+        keys = {item: content_key(kind, model, item) for item in dict.fromkeys(items)}
+        known = self.read(keys.values())
+        new = [item for item, key in keys.items() if key not in known]
+        for results in compute(new) if new else ():
+            finished = [(keys[new[index]], value) for index, value in results]
+            self.write(finished)
+            known.update(finished)
+        return {item: known[key] for item, key in keys.items()}

@@ -1,0 +1,209 @@
+"""MiniCheck against an obvious slow version: one pair at a time, on tiny random models."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import tiny_minichecks
+import torch
+from loopback_hub import LoopbackHub
+
+from brido.checkers import minicheck
+from brido.checkers.minicheck import MiniCheck
+from brido.evaluation import Inputs
+from brido.evaluation.minicheck import METRIC, MiniCheckModel
+from brido.evaluation.minicheck.__main__ import main
+from brido.utils.errors import BridoError
+from brido.work.settings import RuntimeSettings
+
+ROOT = Path(__file__).parents[2]
+# Four sentences of 3 to 5 words, and one of 9.
+DOCUMENT = "W0 w1 w2. W1 w7 w9 w3. W2 w5 w6 w8 w4. W3 w11 w12 w13 w14 w15 w16 w17 w1. W4 w20 w5."
+TEXTS = ["W1 w7 w3. W5 w2 w99 w4.", "W0 w1 w2.", "", "W1 w7 w3."]
+
+
+@pytest.fixture(scope="module")
+def folders(tmp_path_factory):
+    base = tmp_path_factory.mktemp("models")
+    return {kind: tiny_minichecks.save(kind, base / kind) for kind in tiny_minichecks.KINDS}
+
+
+def slow_chunks(document, kind, tokenizer, limit):
+    """Whole sentences as long as they fit, one after the other."""
+    chunks, filled = [], 0
+    for sentence in document.replace(". ", ".|").split("|"):
+        size = len(sentence.split())
+        if kind != "t5":
+            size = len(tokenizer(sentence, add_special_tokens=False)["input_ids"])
+        if chunks and filled + size <= limit:
+            chunks[-1] += " " + sentence
+            filled += size
+        else:
+            chunks.append(sentence)
+            filled = size
+    return chunks
+
+
+def slow_probability(model, tokenizer, kind, chunk, claim):
+    """One pair through the model as it is, without padding."""
+    text = chunk + tokenizer.eos_token + claim
+    if kind == "t5":
+        inputs = tokenizer("predict: " + text, return_tensors="pt")
+        with torch.no_grad():
+            start = torch.tensor([[0]])
+            logits = model(input_ids=inputs["input_ids"], decoder_input_ids=start).logits[0, 0]
+        return float(torch.softmax(logits[[3, 209]], 0)[1])
+    with torch.no_grad():
+        logits = model(input_ids=tokenizer(text, return_tensors="pt")["input_ids"]).logits[0]
+    return float(torch.softmax(logits, 0)[1])
+
+
+@pytest.mark.parametrize("kind", tiny_minichecks.KINDS)
+@pytest.mark.parametrize("limit", [6, 9, 400])
+def test_probabilities_are_those_of_one_pair_at_a_time(folders, kind, limit, monkeypatch):
+    monkeypatch.setattr(minicheck, "WORDS", limit)
+    monkeypatch.setattr(minicheck, "TOKENS", limit)
+    checker = MiniCheck.load(str(folders[kind]), device="cpu", batch_tokens=60)
+    found = checker.sentences([DOCUMENT, "W9 w1.", DOCUMENT, ""], TEXTS)
+    model, tokenizer = tiny_minichecks.model(kind), tiny_minichecks.tokenizer(kind)
+    chunks = slow_chunks(DOCUMENT, kind, tokenizer, limit)
+    assert len(chunks) == {6: 5, 9: 4, 400: 1}[limit]
+    values = set()
+    for document, text, sentences in zip(
+        [chunks, ["W9 w1."], chunks, [""]], TEXTS, found, strict=True
+    ):
+        claims = [part for part in text.replace(". ", ".|").split("|") if part]
+        assert [sentence.text for sentence in sentences] == claims
+        for claim, sentence in zip(claims, sentences, strict=True):
+            wanted = max(slow_probability(model, tokenizer, kind, c, claim) for c in document)
+            assert sentence.probability == pytest.approx(wanted, abs=1e-5)
+            values.add(round(wanted, 4))
+    assert len(values) > 2
+
+
+@pytest.mark.parametrize("kind", ["t5", "roberta"])
+def test_where_a_chunk_is_too_long_its_end_is_cut_and_the_claim_kept(folders, kind, monkeypatch):
+    monkeypatch.setattr(minicheck, "LONGEST", 20)
+    checker = MiniCheck.load(str(folders[kind]), device="cpu")
+    tokenizer = tiny_minichecks.tokenizer(kind)
+    long = " ".join(f"w{number}" for number in range(100))
+    ids = checker._read((long, "W5 w2."))
+    assert len(ids) == 20
+    end = [tokenizer.eos_token, "W5", "w2.", tokenizer.eos_token]
+    assert tokenizer.convert_ids_to_tokens(ids[-4:]) == end
+    whole = tokenizer(("predict: " if kind == "t5" else "") + long)["input_ids"]
+    assert ids[:16] == whole[:16]
+
+
+def test_roberta_reads_as_many_tokens_as_it_has_positions(folders):
+    checker = MiniCheck.load(str(folders["roberta"]), device="cpu")
+    long = " ".join(f"w{number % 200}" for number in range(300))
+    (sentences,) = checker.sentences([long], ["W5 w2."])
+    assert len(checker._read((long, "W5 w2."))) == 64
+    assert 0 < sentences[0].probability < 1
+
+
+def test_a_line_s_end_stays_in_a_chunk(folders):
+    checker = MiniCheck.load(str(folders["t5"]), device="cpu")
+    assert checker._chunks("W0 w1.\nW2 w3. W4 w5.\n\nW1 w2.", "abbreviations") == [
+        "W0 w1.\nW2 w3. W4 w5.\nW1 w2."
+    ]
+
+
+def test_what_was_answered_is_not_asked_again(folders, tmp_path, monkeypatch):
+    store = tmp_path / "answers.sqlite"
+    checker = MiniCheck.load(str(folders["t5"]), device="cpu", batch_tokens=40, store=store)
+    batches = checker.batches
+    done = []
+
+    def killed(pairs):
+        for number, batch in enumerate(batches(pairs)):
+            if number == 2:
+                raise KeyboardInterrupt
+            done.extend(batch)
+            yield batch
+
+    documents = [DOCUMENT, "W9 w1.", "W3 w4.", "W2 w8."]
+    texts = ["W1 w7. W2 w9 w8 w7.", "W0 w1 w2.", "W5.", "W1 w7 w3."]
+    monkeypatch.setattr(checker, "batches", killed)
+    with pytest.raises(KeyboardInterrupt):
+        checker.sentences(documents, texts)
+    asked = []
+
+    def counted(pairs):
+        asked.extend(pairs)
+        return batches(pairs)
+
+    monkeypatch.setattr(checker, "batches", counted)
+    found = checker.sentences(documents, texts)
+    assert len(asked) == 5 - len(done)
+    assert len(done) > 0
+    fresh = MiniCheck.load(str(folders["t5"]), device="cpu").sentences(documents, texts)
+    for one, other in zip(found, fresh, strict=True):
+        assert [s.probability for s in one] == pytest.approx([s.probability for s in other])
+
+
+def test_models_of_other_kinds_are_refused(tmp_path):
+    three = tiny_minichecks.save("roberta", tmp_path / "three", num_labels=3)
+    with pytest.raises(BridoError, match="it has 3 labels, not two"):
+        MiniCheck.load(str(three), device="cpu")
+    small = tmp_path / "small"
+    tiny_minichecks.model("t5", vocab_size=200).save_pretrained(small)
+    tiny_minichecks.tokenizer("t5").save_pretrained(small)
+    with pytest.raises(BridoError, match="200 entries are too few"):
+        MiniCheck.load(str(small), device="cpu")
+    with pytest.raises(BridoError, match=r"evaluation\.minicheck\.model: .*no hub id"):
+        MiniCheck.load("./missing/folder/here", device="cpu", key="evaluation.minicheck")
+
+
+def test_the_metric_has_mean_and_worst_sentence(folders, tmp_path, monkeypatch):
+    monkeypatch.setenv("BRIDO_WORK", str(tmp_path))
+    inputs = Inputs(list("abcd"), [DOCUMENT] * 4, TEXTS, [["x"]] * 4)
+    settings = MiniCheckModel(model=str(folders["deberta"]))
+    result = METRIC.measure(inputs, settings, runtime=RuntimeSettings(device="cpu"))
+    checker = MiniCheck.load(str(folders["deberta"]), device="cpu")
+    first = [s.probability for s in checker.sentences([DOCUMENT], TEXTS[:1])[0]]
+    assert result.rows[0]["mean"] == pytest.approx(sum(first) / 2)
+    assert result.rows[0]["worst"] == pytest.approx(min(first))
+    assert result.rows[2] == {"mean": None, "worst": None}
+    assert [text for text, _ in result.details[0]["sentences"]] == ["W1 w7 w3.", "W5 w2 w99 w4."]
+    assert str(folders["deberta"]) in result.signature["model"]
+
+
+def test_one_pair_is_explained(folders, tmp_path, capsys):
+    path = tmp_path / "pair.jsonl"
+    path.write_text(json.dumps({"id": "one", "document": DOCUMENT, "summary": TEXTS[0]}))
+    store = str(tmp_path / "s.sqlite")
+    main([str(path), "--model", str(folders["t5"]), "--store", store, "--explain"])
+    printed = capsys.readouterr()
+    row = json.loads(printed.out)
+    assert row["id"] == "one"
+    assert row["worst"] == min(probability for _, probability in row["sentences"])
+    for text, probability in row["sentences"]:
+        assert f"{'?' if probability < 0.5 else ' '} {probability:.3f}  {text}" in printed.err
+
+
+def test_a_model_comes_from_the_hub_by_its_commit(folders, tmp_path):
+    hub = LoopbackHub()
+    repository = hub.add("models", "some/minicheck", folders["deberta"])
+    code = (
+        "from brido.checkers.minicheck import MiniCheck\n"
+        "checker = MiniCheck.load('some/minicheck', device='cpu')\n"
+        f"print(checker.name, checker.sentences([{DOCUMENT!r}], ['W0 w1 w2.'])[0][0].probability)\n"
+    )
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("HF_")}
+    environment = {**kept, "HF_HOME": str(tmp_path), "OMP_NUM_THREADS": "1"}
+    with hub.running() as address:
+        done = subprocess.run(
+            [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True,
+            env=environment | {"HF_ENDPOINT": address}, check=False,
+        )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    name, probability = done.stdout.split()
+    assert name == f"some/minicheck@{repository.commit}"
+    local = MiniCheck.load(str(folders["deberta"]), device="cpu")
+    (wanted,) = local.sentences([DOCUMENT], ["W0 w1 w2."])[0]
+    assert float(probability) == pytest.approx(wanted.probability, abs=1e-6)

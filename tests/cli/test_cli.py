@@ -1,0 +1,140 @@
+"""The command `brido`: the same code as `python -m`, one line of help each, nothing heavy early."""
+
+import json
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+import brido
+from brido import cli, score
+from brido.utils.errors import BridoError
+
+ROOT = Path(__file__).parent.parent
+EVERYTHING = [*cli.COMMANDS, *cli.CHECKOUT, "completion"]
+
+
+def run(*arguments, cwd=ROOT, given=None, code="from brido.cli.main import script; script()"):
+    """`brido ARGUMENTS` as its script runs it."""
+    return subprocess.run(
+        [sys.executable, "-c", code, *map(str, arguments)],
+        cwd=cwd, env={"PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1"}, input=given,
+        capture_output=True, text=True, timeout=300,
+    )  # fmt: skip
+
+
+def test_help_has_a_line_for_each_command_and_loads_nothing_heavy():
+    loaded = """
+import sys
+from brido.cli.main import main
+try:
+    main(["--help"])
+finally:
+    packages = {name.partition(".")[0] for name in sys.modules} - {*sys.stdlib_module_names}
+    print(sorted(packages & {"torch", "numpy", "numba", "pyarrow", "pydantic", "transformers"}))
+"""
+    done = run(code=loaded)
+    assert done.returncode == 0
+    *lines, heavy = done.stdout.splitlines()
+    assert heavy == "[]"
+    told = {line.split()[0]: line for line in lines if line[:2] == "  " and line[2] != " "}
+    for name in EVERYTHING:
+        assert len(told[name].split()) > 2
+        assert len(told[name]) <= 80
+
+
+@pytest.mark.parametrize("name", [name for name in EVERYTHING if name not in cli.CHECKOUT])
+def test_every_command_has_help(name, capsys):
+    with pytest.raises(SystemExit) as ended:
+        cli.main([name, "--help"])
+    assert ended.value.code == 0
+    told = capsys.readouterr().out
+    assert told.startswith(f"usage: brido {name} ")
+    assert len(told.splitlines()) > 5
+
+
+@pytest.mark.parametrize("name", ["score", "vote-check", "export", "judge", "qafacteval"])
+def test_help_needs_no_torch(name):
+    code = f"""
+import sys
+from brido.cli.main import main
+try:
+    main([{name!r}, "--help"])
+finally:
+    assert not {{"torch", "transformers", "pydantic", "pyarrow"}} & {{*sys.modules}}
+"""
+    assert run(code=code).returncode == 0
+
+
+def test_a_command_is_its_module(tmp_path, capsys):
+    path = tmp_path / "candidates.jsonl"
+    path.write_text(json.dumps({"candidates": ["a b", "a c", "d"]}) + "\n")
+    cli.main(["score", str(path)])
+    found = capsys.readouterr().out
+    score.main([str(path)])
+    assert capsys.readouterr().out == found
+    assert json.loads(found)["order"] == [0, 1, 2]
+
+
+def test_python_m_brido_is_the_command(tmp_path):
+    command = [sys.executable, "-m", "brido", "score", "none.jsonl"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 2
+    assert done.stderr == "error: none.jsonl: there is no such file; `-` reads from stdin\n"
+
+
+def test_a_command_that_there_is_not(capsys):
+    with pytest.raises(SystemExit) as ended:
+        cli.main(["scores"])
+    assert ended.value.code == 2
+    assert "invalid choice: 'scores'" in capsys.readouterr().err
+
+
+def test_no_command_is_help(capsys):
+    with pytest.raises(SystemExit) as ended:
+        cli.main([])
+    assert ended.value.code == 0
+    assert "vote-check" in capsys.readouterr().out
+
+
+def test_the_version_is_said_once(capsys):
+    with pytest.raises(SystemExit):
+        cli.main(["--version"])
+    assert capsys.readouterr().out == f"brido {brido.__version__}\n"
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())
+    assert "version" in project["project"]["dynamic"]
+    assert project["tool"]["setuptools"]["dynamic"]["version"] == {"attr": "brido.__version__"}
+
+
+def test_what_needs_a_checkout_says_so_outside_one(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for name in cli.CHECKOUT:
+        with pytest.raises(BridoError, match=f"`brido {name}` works on the files of a checkout"):
+            cli.main([name, "xsum"])
+
+
+def test_in_a_checkout_they_are_its_own_modules():
+    done = run("preset", "no-such-preset")
+    assert (done.returncode, "Traceback" in done.stderr) == (2, False)
+    assert "there is no preset 'no-such-preset'" in done.stderr
+
+
+@pytest.mark.parametrize("shell", cli.SHELLS)
+def test_completion_knows_commands_options_and_choices(shell, capsys):
+    cli.main(["completion", shell])
+    script = capsys.readouterr().out
+    for word in (*EVERYTHING, "--explain", "--dry-run", "harmonic_r1_r2", "best-worst"):
+        assert word.removeprefix("--") in script
+
+
+def test_bash_takes_the_completion_and_offers_a_command(tmp_path):
+    script = tmp_path / "completion.bash"
+    script.write_text(run("completion", "bash").stdout)
+    asked = (
+        f"source {script}; COMP_WORDS=(brido vo); COMP_CWORD=1; _shtab_brido; "
+        'echo "${COMPREPLY[@]}"'
+    )
+    done = subprocess.run(["bash", "-c", asked], capture_output=True, text=True)
+    assert done.stdout.split() == ["vote-check"], done.stderr

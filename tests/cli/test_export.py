@@ -1,0 +1,351 @@
+"""Votes as training data: the columns that TRL names, the right pairs, nothing dropped silently."""
+
+import json
+import math
+import shutil
+from collections import Counter
+
+import pytest
+import synthetic_run
+from datasets import load_dataset
+from tiny_chat import CHATML, chat_tokenizer, tiny_llama
+
+from brido import score, tables
+from brido.cli.export import main
+from brido.models.checkpoint import save
+from brido.models.prompt import Prompt
+from brido.models.settings import ReadingSettings
+from brido.utils.errors import BridoError
+from brido.vote.preferences import Voted, pairs
+
+VOTED = Voted("x", "doc", ["a", "b", "a", "c"], [0.5, 0.9, 0.5, 0.7], [1, 3, 0, 2], ["s"] * 4)
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("run")
+    synthetic_run.write_run(folder, documents=9, count=6)
+    return folder / "data"
+
+
+def export(data, tmp_path, kind, *options, name="out.parquet"):
+    path = tmp_path / name
+    arguments = [kind, "--data", data, "--split", "validation", "--output", path, *options]
+    main([str(argument) for argument in arguments])
+    return path
+
+
+def load(path):
+    kind = "json" if path.suffix == ".jsonl" else "parquet"
+    files = str(path)
+    return load_dataset(kind, data_files=files, split="train", cache_dir=path.parent / "cache")
+
+
+def votes(data):
+    read = {
+        name: tables.read_rows(data / name / "validation.parquet", None, "")
+        for name in ("corpus", "pool", "scores")
+    }
+    return {
+        corpus["id"]: (corpus["document"], candidates["candidates"], scores["scores"])
+        for corpus, candidates, scores in zip(*read.values(), strict=True)
+    }
+
+
+@pytest.mark.parametrize("name", ["out.parquet", "out.jsonl"])
+def test_preferences_load_with_the_columns_of_trl(data, tmp_path, name):
+    found = load(export(data, tmp_path, "preferences", name=name))
+    assert {"prompt", "chosen", "rejected"} <= set(found.column_names)
+    assert {str(found.features[key].dtype) for key in ("prompt", "chosen", "rejected")} == {
+        "string"
+    }
+    known = votes(data)
+    for row in found:
+        document, candidates, scores = known[row["id"]]
+        assert row["prompt"] == f"{document}\n\nTL;DR:"
+        assert row["chosen"] == f" {candidates[scores.index(max(scores))]}"
+        assert row["score_chosen"] == max(scores)
+        assert row["score_rejected"] == min(scores)
+        assert candidates[scores.index(max(scores))] != row["rejected"].removeprefix(" ")
+
+
+def test_both_formats_at_once_hold_the_same(data, tmp_path):
+    parquet = export(data, tmp_path, "preferences", tmp_path / "out.jsonl")
+    lines = [json.loads(line) for line in (tmp_path / "out.jsonl").open(encoding="utf-8")]
+    assert lines == tables.read_rows(parquet, None, "")
+
+
+def test_without_output_both_kinds_lie_beside_the_tables(data, tmp_path):
+    copy = tmp_path / "data"
+    shutil.copytree(data, copy)
+    main(["ranking", "--data", str(copy), "--split", "validation"])
+    names = {path.name for path in (copy / "export").iterdir()}
+    assert names == {"ranking-validation.parquet", "ranking-validation.jsonl"}
+
+
+def test_all_pairs_above_a_gap(data, tmp_path):
+    found = tables.read_rows(
+        export(data, tmp_path, "preferences", "--pairs", "all", "--min-gap", "0.05"), None, ""
+    )
+    expected = 0
+    for _, candidates, scores in votes(data).values():
+        for first, better in zip(candidates, scores, strict=True):
+            for second, worse in zip(candidates, scores, strict=True):
+                expected += better - worse > 0.05 and first != second
+    assert len(found) == expected > 9
+    assert all(row["score_chosen"] - row["score_rejected"] > 0.05 for row in found)
+
+
+def test_ranking_has_the_margin_that_a_reward_trainer_takes(data, tmp_path):
+    found = load(export(data, tmp_path, "ranking"))
+    assert {"prompt", "chosen", "rejected", "margin"} <= set(found.column_names)
+    assert found.features["margin"].dtype == "float64"
+    known = votes(data)
+    for row in found:
+        _, candidates, scores = known[row["id"]]
+        order = sorted(range(len(scores)), key=lambda index: -scores[index])
+        better, worse = order[row["rank_chosen"] - 1], order[row["rank_rejected"] - 1]
+        assert row["chosen"] == f" {candidates[better]}"
+        assert row["margin"] == scores[better] - scores[worse] > 0
+
+
+def test_pairs_leave_out_equal_texts_and_small_gaps():
+    none = Counter()
+    assert list(pairs(VOTED, False, 0.0, none)) == [(0, 3)]
+    assert list(pairs(VOTED, True, 0.0, none)) == [(0, 1), (0, 2), (0, 3), (1, 2), (1, 3)]
+    assert list(pairs(VOTED, True, 0.3, none)) == [(0, 2), (0, 3)]
+    assert not none
+    same = Voted("x", "doc", ["a b", "a  b"], [0.9, 0.1], [0, 1], ["s"] * 2)
+    assert list(pairs(same, False, 0.0, none)) == []
+    assert none == {"pairs of equal texts": 1}
+
+
+def test_empty_candidates_stand_in_no_pair():
+    left_out = Counter()
+    voted = Voted("x", "doc", ["", "b", " \n", "c"], [0.9, 0.8, 0.1, 0.2], [0, 1, 3, 2], ["s"] * 4)
+    assert list(pairs(voted, False, 0.0, left_out)) == [(1, 2)]
+    assert list(pairs(voted, True, 0.0, left_out)) == [(1, 2)]
+    assert left_out == {"empty candidates": 4}
+    voted = Voted("x", "doc", ["a", "b", "c"], [0.9, float("nan"), 0.8], [0, 2, 1], ["s"] * 3)
+    assert list(pairs(voted, False, 0.0, left_out)) == [(0, 1)]
+    assert left_out["candidates that could not be elected"] == 1
+    for texts in (["", ""], ["", "b"]):
+        voted = Voted("x", "doc", texts, [0.9, 0.1], [0, 1], ["s"] * 2)
+        assert list(pairs(voted, False, 0.0, Counter())) == []
+
+
+def test_scores_of_the_control_are_exported_with_a_warning(data, tmp_path, capsys):
+    path = data / "scores/validation.parquet"
+    rows = [tables.read_rows(path, None, "")]
+    for voters, warned in (("chance", True), ("equal", False)):
+        tables.write_table(path, rows, tables.SCORES, {"scoring": {"voters": voters}})
+        export(data, tmp_path, "preferences", name=f"{voters}.jsonl")
+        assert ("dealt out at random" in capsys.readouterr().err) == warned
+
+
+def test_what_is_left_out_is_said(data, tmp_path, capsys):
+    copy = tmp_path / "data"
+    shutil.copytree(data, copy)
+    path = copy / "pool" / "validation.parquet"
+    rows = tables.read_rows(path, tables.POOL, "")
+    scores = tables.read_rows(copy / "scores" / "validation.parquet", tables.SCORES, "")
+    rows[0]["candidates"][scores[0]["order"][-1]] = " "
+    tables.write_table(path, [rows], tables.POOL)
+    out = export(copy, tmp_path, "preferences", name="out.jsonl")
+    assert "export: left out: 1 empty candidates" in capsys.readouterr().err
+    assert all(row["rejected"].strip() for row in load(out))
+
+
+def test_documents_without_a_pair_are_counted(data, tmp_path, capsys):
+    export(data, tmp_path, "preferences", "--min-gap", "5")
+    assert "0 pairs of 0 documents" in capsys.readouterr().err
+    assert tables.count_rows(tmp_path / "out.parquet", "") == 0
+
+
+def test_template_takes_braces_and_escapes(data, tmp_path):
+    path = export(data, tmp_path, "preferences", "--prompt", "{x} {document}\\nSummary:")
+    row = tables.read_rows(path, None, "")[0]
+    assert row["prompt"].startswith("{x} ")
+    assert row["prompt"].endswith("\nSummary:")
+
+
+def test_bad_options_are_named_together(data, tmp_path):
+    with pytest.raises(BridoError) as caught:
+        export(data, tmp_path, "preferences", "--prompt", "x", "--min-gap", "-1", name="out.txt")
+    for part in ("--prompt", "--min-gap", "out.txt"):
+        assert part in str(caught.value)
+
+
+def test_tables_that_do_not_belong_together_leave_nothing_behind(data, tmp_path):
+    rows = tables.read_rows(data / "scores/validation.parquet", tables.SCORES, "")
+    rows[4]["id"] = "stranger"
+    broken = tmp_path / "data"
+    for name in ("corpus", "pool"):
+        (broken / name).mkdir(parents=True)
+        source = data / name / "validation.parquet"
+        (broken / name / "validation.parquet").write_bytes(source.read_bytes())
+    tables.write_table(broken / "scores/validation.parquet", [rows], tables.SCORES)
+    with pytest.raises(BridoError, match="different documents from 'validation-004' on"):
+        export(broken, tmp_path, "preferences")
+    assert not (tmp_path / "out.parquet").exists()
+
+
+PARAMS = """
+checkpoints: {base: {source: somewhere}}
+reading: {default: {max_source_tokens: 60, system: Be brief., prompt: "Summarise {{ document }}"}}
+"""
+
+
+@pytest.fixture
+def chat(data, tmp_path, monkeypatch):
+    """A run whose base is a chat model that reads few tokens."""
+    shutil.copytree(data, tmp_path / "data")
+    save(tiny_llama(), chat_tokenizer(CHATML), tmp_path / "data" / "checkpoints" / "base")
+    (tmp_path / "params.yaml").write_text(PARAMS)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.mark.parametrize("name", ["out.parquet", "out.jsonl"])
+def test_conversations_hold_the_cut_document(chat, name):
+    found = load(export(chat / "data", chat, "preferences", "--chat", name=name))
+    known = votes(chat / "data")
+    reading = ReadingSettings(
+        max_source_tokens=60, system="Be brief.", prompt="Summarise {{ document }}"
+    )
+    prompt = Prompt.of(chat_tokenizer(CHATML), reading)
+    for row in found:
+        document, candidates, scores = known[row["id"]]
+        system, user = row["prompt"]
+        assert system == {"role": "system", "content": "Be brief."}
+        kept = user["content"].removeprefix("Summarise ")
+        assert user["role"] == "user"
+        assert document.startswith(kept)
+        assert len(kept) < len(document)
+        # What a trainer makes of the messages is what the model reads.
+        tokens = chat_tokenizer(CHATML).apply_chat_template(
+            row["prompt"], add_generation_prompt=True
+        )["input_ids"]
+        assert tokens == prompt.fit(document, 60)[0]
+        best = candidates[scores.index(max(scores))]
+        assert row["chosen"] == [{"role": "assistant", "content": best}]
+
+
+def test_conversations_need_a_template(chat):
+    shutil.rmtree(chat / "data" / "checkpoints")
+    save(tiny_llama(), chat_tokenizer(None), chat / "data" / "checkpoints" / "base")
+    with pytest.raises(BridoError, match="has no chat template, so its rows are texts"):
+        export(chat / "data", chat, "ranking", "--chat")
+
+
+def test_who_cannot_be_elected_is_in_no_pair_and_sources_are_named(data, tmp_path):
+    folder = tmp_path / "data"
+    shutil.copytree(data, folder)
+    pool = tables.read_rows(folder / "pool/validation.parquet", tables.POOL, "")
+    scores = tables.read_rows(folder / "scores/validation.parquet", tables.SCORES, "")
+    for row, vote in zip(pool, scores, strict=True):
+        row["sources"] = ["one", "two"] * 3
+        worst = vote["order"][-1]
+        row["eligible"][worst] = False
+        vote["scores"][worst] = math.nan
+    tables.write_table(folder / "pool/validation.parquet", [pool], tables.POOL)
+    tables.write_table(folder / "scores/validation.parquet", [scores], tables.SCORES)
+    found = {row["id"]: row for row in load(export(folder, tmp_path, "preferences"))}
+    assert found
+    for row, vote in zip(pool, scores, strict=True):
+        if row["id"] in found:
+            first, last = vote["order"][0], vote["order"][-2]
+            pair = found[row["id"]]
+            assert pair["rejected"] == f" {row['candidates'][last]}"
+            assert (pair["source_chosen"], pair["source_rejected"]) == (
+                row["sources"][first], row["sources"][last],
+            )  # fmt: skip
+
+
+SCORED = [
+    {"id": 7, "document": "A cat {sat}.", "candidates": ["a cat sat", "a dog ran", "the cat sat"]},
+    {"document": "Two dogs.", "candidates": ["two dogs", "cats", "two dogs ran", "dogs"],
+     "sources": ["p", "q", "p", "q"], "eligible": [False, True, True, True]},
+]  # fmt: skip
+
+
+@pytest.fixture
+def scored(tmp_path):
+    """What `brido score` writes of SCORED."""
+    given, found = tmp_path / "candidates.jsonl", tmp_path / "scored.jsonl"
+    given.write_text("".join(json.dumps(row) + "\n" for row in SCORED))
+    score.main([str(given), "--output", str(found)])
+    return found
+
+
+def told(text):
+    return [json.loads(line) for line in text.splitlines()]
+
+
+def test_scores_of_a_file_become_pairs_on_stdout(scored, capsys):
+    main(["preferences", "--scores", str(scored), "--prompt", "{document} In short:"])
+    first, second = told(capsys.readouterr().out)
+    votes = told(scored.read_text())
+    assert first["id"] == "7"
+    assert first["prompt"] == "A cat {sat}. In short:"
+    assert {first["chosen"], first["rejected"]} == {" a cat sat", " a dog ran"}
+    assert first["score_chosen"] == max(votes[0]["scores"])
+    assert first["source_chosen"] is None
+    # Whoever cannot be elected is in no pair, though it has the most agreement.
+    assert second["id"] == "2"
+    assert " two dogs" not in (second["chosen"], second["rejected"])
+    assert second["source_chosen"] == "p"
+
+
+def test_scores_come_through_a_pipe_and_go_into_files(scored, tmp_path, monkeypatch, capsys):
+    outputs = [tmp_path / "out.parquet", tmp_path / "out.jsonl"]
+    with scored.open(encoding="utf-8") as stdin:
+        monkeypatch.setattr("sys.stdin", stdin)
+        main(["ranking", "--scores", "-", "--output", *map(str, outputs)])
+    rows = told(outputs[1].read_text())
+    assert rows == tables.read_rows(outputs[0], None, "")
+    assert all(row["margin"] > 0 for row in rows)
+    printed = capsys.readouterr()
+    assert printed.out == ""
+    assert f"{len(rows)} pairs of 2 documents" in printed.err
+
+
+def test_scores_as_messages(scored, capsys):
+    main(["preferences", "--scores", str(scored), "--chat", "--prompt", "Shorten: {document}"])
+    row = told(capsys.readouterr().out)[0]
+    assert row["prompt"] == [{"role": "user", "content": "Shorten: A cat {sat}."}]
+    assert row["chosen"][0]["role"] == "assistant"
+    assert not row["chosen"][0]["content"].startswith(" ")
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"document": None}, "`document` must be a text"),
+        ({"document": "\ud800"}, "half of a surrogate pair"),
+        ({"candidates": ["a", 1, "b"]}, "`candidates` must be a list of texts"),
+        ({"scores": [1, 2]}, "`scores` must be 3 numbers"),
+        ({"scores": [1, 2, "3"]}, "`scores` must be 3 numbers"),
+        ({"scores": [True, False, True]}, "`scores` must be 3 numbers"),
+        ({"order": [0, 1]}, "`order` their indices"),
+        ({"order": [0, 0, 1]}, "`order` their indices"),
+        ({"order": [1, 0, 2]}, "`order` their indices"),  # the worst first
+        ({"order": None}, "`brido score` writes both"),
+    ],
+)
+def test_lines_that_brido_score_did_not_write_are_named(scored, tmp_path, change, message):
+    good, _ = told(scored.read_text())
+    lines = [good, good | change]
+    scored.write_text("".join(json.dumps(row) + "\n" for row in lines))
+    output = tmp_path / "out.jsonl"
+    with pytest.raises(BridoError, match=f"scored.jsonl, line 2: .*{message}"):
+        main(["preferences", "--scores", str(scored), "--output", str(output)])
+    assert not output.exists()
+
+
+def test_scores_that_are_no_file_and_no_json(tmp_path):
+    with pytest.raises(BridoError, match="there is no such file; `-` reads from stdin"):
+        main(["preferences", "--scores", str(tmp_path / "none.jsonl")])
+    (tmp_path / "bad.jsonl").write_bytes(b"\xff\n")
+    with pytest.raises(BridoError, match=r"bad.jsonl, line 1: no JSON"):
+        main(["preferences", "--scores", str(tmp_path / "bad.jsonl")])

@@ -1,0 +1,93 @@
+"""Own data as examples/own_data.md and examples/first_hour.md have it, word for word."""
+
+import json
+import re
+import sys
+from pathlib import Path
+
+import pytest
+import smollm2
+from dvc_project import ROOT, copy_project, run
+from own_articles import abstracts, dialogues, write_csv, write_jsonl
+
+# What only a machine with a network and time can run: the environment of the tests has the first
+# two done already.
+LEFT_OUT = ("make setup", "source ", "pip install", "dvc exp run -n hundred")
+
+
+def blocks(name: str) -> list[str]:
+    """The console blocks of a document, without the commands that are left out."""
+    text = (ROOT / name).read_text(encoding="utf-8")
+    found = re.findall(r"```console\n(.*?)```", text, re.DOTALL)
+    kept = (
+        "\n".join(line for line in block.splitlines() if not line.startswith(LEFT_OUT))
+        for block in found
+    )
+    return [block for block in kept if block.strip()]
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    """A clone with an environment that is there already."""
+    folder = copy_project(tmp_path)
+    (folder / ".venv").mkdir()
+    for name in ("bin", "lib", "pyvenv.cfg"):
+        (folder / ".venv" / name).symlink_to(Path(sys.prefix) / name)
+    for stamp in (".runtime", ".dev"):
+        (folder / ".venv" / stamp).touch()
+    return folder
+
+
+@pytest.mark.slow
+def test_papers_in_one_file_and_the_two_commands(project: Path):
+    rows = [
+        {"id": row["paper_id"], "document": row["abstract"], "summary": row["tldr"]}
+        for row in abstracts(60)
+    ]
+    write_jsonl(project / "my/articles.jsonl", rows)
+    (block,) = blocks("examples/own_data.md")
+    first, second = block.splitlines()
+    # Without a word about the model it would be SmolLM2 here; this is the one that needs nothing.
+    said = run(project, "bash", "-c", f"{first} --model embedded")
+    assert "first look" in said
+    said = run(project, "bash", "-c", second)
+    assert "unsupported" in said or "Mentions" in said
+    numbers = json.loads((project / "metrics/tuned.json").read_text())
+    assert {"r1", "r2", "unsupported", "length"} <= numbers.keys()
+    assert (project / "report/index.html").is_file()
+    assert "files of its makers" in (project / "report/model_card.md").read_text()
+    assert "Running stage" not in run(project, "dvc", "repro")
+    # Nothing of the user's is Git's.
+    assert "my/" not in run(project, "git", "status", "--short")
+
+
+@pytest.mark.slow
+def test_dialogues_in_three_files_with_columns_of_other_names(project: Path):
+    for split, count, seed in (("train", 40, 1), ("validation", 12, 2), ("test", 12, 3)):
+        write_csv(project / f"my/{split}.csv", dialogues(count, seed))
+    files = [
+        part
+        for split in ("train", "validation", "test")
+        for part in (f"--{split}", f"my/{split}.csv")
+    ]
+    run(project, sys.executable, "-m", "brido", "init", "own", *files,
+        "--summary-column", "section_text", "--model", "embedded")  # fmt: skip
+    run(project, "dvc", "repro", "pairwise")
+    source = json.loads((project / "data/corpus/source.json").read_text())
+    assert source["splits"]["train"]["documents"] == 40
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not smollm2.INSTALLED, reason=smollm2.REASON)
+def test_the_first_hour(project: Path):
+    said = ""
+    for block in blocks("examples/first_hour.md"):
+        said += run(project, "bash", "-ec", f"source .venv/bin/activate\n{block}")
+    assert "SmolLM2-135M-Instruct" in said
+    # The vote check's two sentences, whatever they say.
+    votes = json.loads((project / "metrics/votes.json").read_text())
+    for part in ("knows", "election"):
+        assert votes[part]["sentence"] in said
+    assert votes["documents"] <= 12
+    assert "scoring.alpha" in said
+    assert (project / "report/model_card.md").is_file()

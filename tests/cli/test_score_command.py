@@ -1,0 +1,203 @@
+"""Scores of anybody's candidates: against Eq. 2 written out over rouge_score, and as a stream."""
+
+import io
+import json
+import math
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from rouge_score.rouge_scorer import RougeScorer
+
+from brido.cli.score import Vote, check_file, main, parse_line, score_record, score_stream
+from brido.utils.errors import BridoError
+from brido.utils.text import one_sentence_a_line
+
+ROOT = Path(__file__).parent.parent
+RECORD = {
+    "id": 7,
+    "candidates": [
+        "A lorry hit a wall in Ashwick. Nobody was hurt.",
+        "A lorry hit a wall in Colham.",
+        "The lorry was hitting walls in Ashwick.",
+        "Something else entirely. Dr. Vane said so.",
+    ],
+    "reference": "Nobody was hurt when a lorry hit a wall. It was in Ashwick.",
+}
+
+
+def pair(first, second, combination, value="fmeasure", stemmer=True):
+    names = ["rouge1", "rouge2", "rougeLsum"]
+    lines = [one_sentence_a_line(text) for text in (second, first)]
+    scores = RougeScorer(names, use_stemmer=stemmer).score(*lines)
+    r1, r2, rlsum = (getattr(scores[name], value) for name in names)
+    if combination == "harmonic_r1_r2":
+        return 2 * r1 * r2 / (r1 + r2) if r1 + r2 else 0.0
+    return (r1 + r2 + rlsum) / 3
+
+
+def slow_scores(record, alpha, combination, **options):
+    candidates, reference = record["candidates"], record["reference"]
+    result = []
+    for index, candidate in enumerate(candidates):
+        ours = pair(candidate, reference, combination, **options)
+        if math.isinf(alpha):
+            result.append(ours)
+            continue
+        peers = sum(
+            pair(candidate, other, combination, **options)
+            for position, other in enumerate(candidates)
+            if position != index
+        )
+        result.append((peers + alpha * ours) / (len(candidates) - 1 + alpha))
+    return result
+
+
+@pytest.mark.parametrize("alpha", [0, 1, 3, math.inf])
+@pytest.mark.parametrize("combination", ["harmonic_r1_r2", "mean_r1_r2_rlsum"])
+def test_scores_are_equation_2_over_rouge_score(alpha, combination):
+    found = score_record(RECORD, Vote(alpha, combination))
+    expected = slow_scores(RECORD, alpha, combination)
+    assert found["scores"] == pytest.approx(expected, abs=1e-6)
+    best_first = sorted(range(4), key=lambda index: -expected[index])
+    assert found["order"] == best_first
+    assert [found["ranks"][index] for index in best_first] == [1, 2, 3, 4]
+
+
+def test_options_reach_the_similarity():
+    vote = Vote(0.0, value="precision", use_stemmer=False)
+    expected = slow_scores(RECORD, 0, "harmonic_r1_r2", value="precision", stemmer=False)
+    assert score_record(RECORD, vote)["scores"] == pytest.approx(expected, abs=1e-6)
+
+
+def test_without_weight_no_reference_is_needed():
+    alone = {"candidates": RECORD["candidates"]}
+    assert score_record(alone, Vote()) == score_record(RECORD, Vote())
+
+
+def test_file_keeps_every_key_and_equal_candidates_keep_their_order(tmp_path, capsys):
+    path = tmp_path / "candidates.jsonl"
+    same = {"candidates": ["a b", "a b", "c"], "note": "é"}
+    path.write_text(json.dumps(RECORD) + "\n\n" + json.dumps(same) + "\n", encoding="utf-8")
+    main([str(path)])
+    first, second = map(json.loads, capsys.readouterr().out.splitlines())
+    assert RECORD.items() <= first.items()
+    assert second["note"] == "é"
+    assert second["order"] == [0, 1, 2]
+    assert second["ranks"] == [1, 2, 3]
+    main([str(path), "--output", str(tmp_path / "scored.jsonl"), "--alpha", "0"])
+    assert len((tmp_path / "scored.jsonl").read_text().splitlines()) == 2
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        (b"{", "no JSON"),
+        (b"\xff\xfe", "no JSON"),
+        (b"[1]", "a JSON object is expected, not list"),
+        (b"[" * 100_000, "no JSON .it is nested too deeply"),
+        (b'{"id": "\\ud800", "candidates": ["a", "b"]}', "half of a surrogate pair"),
+        (b'{"texts": []}', "keys are texts"),
+        (b'{"candidates": ["a", 1]}', "must be texts: number 1 is 1"),
+        (b'{"candidates": ["a"]}', "at least 2"),
+        (b'{"candidates": ["a", "b"], "scores": [1]}', "has scores already"),
+    ],
+)
+def test_a_bad_line_is_named(line, message):
+    with pytest.raises(BridoError, match=f"line 3: .*{message}"):
+        parse_line(line, 3, 0.0)
+
+
+def test_a_missing_reference_is_named_when_it_votes():
+    with pytest.raises(BridoError, match="`reference` must be a text when alpha is inf"):
+        parse_line(b'{"candidates": ["a", "b"], "reference": null}', 1, math.inf)
+
+
+def test_a_file_with_bad_lines_lists_all_and_scores_nothing(tmp_path, capsys):
+    path = tmp_path / "bad.jsonl"
+    path.write_bytes(b'{"candidates": ["a", "b"]}\n{\n[]\n' + b"x\n" * 30)
+    with pytest.raises(BridoError) as caught:
+        main([str(path), "--output", str(tmp_path / "out.jsonl")])
+    assert "line 2" in str(caught.value)
+    assert "line 3" in str(caught.value)
+    assert "and 12 more lines" in str(caught.value)
+    assert capsys.readouterr().out == ""
+    assert not (tmp_path / "out.jsonl").exists()
+    with pytest.raises(BridoError, match="there is no such file"):
+        check_file(tmp_path / "none.jsonl", Vote())
+
+
+def test_a_stream_answers_what_came_before_a_bad_line():
+    good = json.dumps({"candidates": ["a b", "b c"]}).encode()
+    output = io.StringIO()
+    with pytest.raises(BridoError, match="stdin, line 2: no JSON"):
+        score_stream([good, b"{"], output, Vote(), "stdin")
+    assert len(output.getvalue().splitlines()) == 1
+
+
+def test_each_line_is_answered_before_the_next_is_sent(tmp_path):
+    environment = os.environ | {"PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1"}
+    command = [sys.executable, "-m", "brido", "score", "--alpha", "inf"]
+    with subprocess.Popen(
+        command, cwd=tmp_path, env=environment, text=True, bufsize=1,
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+    ) as process:  # fmt: skip
+        for number in (1, 2):
+            process.stdin.write(json.dumps(RECORD | {"id": number}) + "\n")
+            process.stdin.flush()
+            assert json.loads(process.stdout.readline())["id"] == number
+        process.stdin.write("oops\n")
+        process.stdin.close()
+        assert process.wait(60) == 2
+        message = process.stderr.read()
+    assert message.startswith("error: stdin, line 3: no JSON")
+    assert "Traceback" not in message
+
+
+def test_negative_alpha_is_refused(capsys):
+    with pytest.raises(SystemExit) as caught:
+        main(["--alpha", "-1"])
+    assert caught.value.code == 2
+    assert "a number from 0" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("reference", ["", " ", None, 3])
+def test_a_reference_that_weighs_must_say_something(reference):
+    line = json.dumps({"candidates": ["a", "b"], "reference": reference}).encode()
+    parse_line(line, 1, 0.0)
+    with pytest.raises(BridoError, match="`reference` must be a text when alpha is 1"):
+        parse_line(line, 1, 1.0)
+
+
+def test_the_file_that_is_read_is_not_written(tmp_path):
+    path = tmp_path / "c.jsonl"
+    path.write_text('{"candidates": ["a", "b"]}\n')
+    with pytest.raises(BridoError, match="is the file that is read"):
+        main([str(path), "--output", str(tmp_path / ".." / tmp_path.name / "c.jsonl")])
+    assert path.read_text() == '{"candidates": ["a", "b"]}\n'
+
+
+def test_who_has_no_vote_is_as_if_it_were_not_there():
+    flags = {"voters": [True, True, False, True], "eligible": [True, False, False, True]}
+    found = score_record(RECORD | flags, Vote())
+    without = RECORD["candidates"][:2] + RECORD["candidates"][3:]
+    wanted = score_record({"candidates": without}, Vote())["scores"]
+    assert found["scores"] == [wanted[0], None, None, wanted[2]]
+    assert found["order"] == sorted((0, 3), key=lambda place: -found["scores"][place])
+    assert [found["ranks"][place] for place in found["order"]] == [1, 2]
+    assert found["ranks"][1] is found["ranks"][2] is None
+
+
+@pytest.mark.parametrize(
+    ("flags", "words"),
+    [
+        ({"voters": [True]}, "`voters` must be a list of 4 truth values"),
+        ({"eligible": [1, 1, 1, 1]}, "`eligible` must be a list of 4 truth values"),
+        ({"voters": [True, False, False, False]}, "`voters` leaves fewer than 2"),
+    ],
+)
+def test_flags_that_fit_no_candidates_are_refused(flags, words):
+    with pytest.raises(BridoError, match=words):
+        parse_line(json.dumps(RECORD | flags).encode(), 1, 0.0)

@@ -1,0 +1,111 @@
+"""`python -m brido vote-check`: what it says of made-up candidates, and of lines it cannot use."""
+
+import io
+import json
+import subprocess
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from brido.cli.vote_check import check_records, main, read_candidates
+from brido.stats import FEWEST
+from brido.utils.errors import BridoError
+
+ROOT = Path(__file__).parent.parent
+DOCUMENT = "A lorry hit a wall in Ashwick on Monday, police said."
+RECORD = {
+    "document": DOCUMENT,
+    "candidates": [
+        "The lorry hit a wall in Ashwick.",
+        "One lorry hit a wall in Ashwick.",
+        "The car struck some house in Colham.",
+        "A bus is lost near a tree, and nobody has found it.",
+    ],
+    "reference": "A lorry struck a house in Colham.",
+    "own": "The lorry was in Dunbury.",
+}
+
+
+def write(path, *records):
+    path.write_text("".join(json.dumps(record) + "\n" for record in records))
+    return path
+
+
+def test_what_is_said_of_candidates_that_agree_on_the_truth(tmp_path):
+    path = write(tmp_path / "candidates.jsonl", *[RECORD] * FEWEST)
+    command = [sys.executable, "-m", "brido", "vote-check", str(path)]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
+    said = " ".join(done.stdout.split())
+    assert "Electing beats base's own output: 0.0 % of the elected" in said
+    assert "the vote puts the better one first in 1.000" in said
+    assert "judge: mentions" in said
+
+
+def test_few_documents_are_too_few_to_tell(tmp_path, capsys):
+    main([str(write(tmp_path / "c.jsonl", *[RECORD] * (FEWEST - 1)))])
+    printed = " ".join(capsys.readouterr().out.split())
+    assert "Too few documents to tell whether electing beats base's own output" in printed
+    assert "should help. Of two equally long" in printed  # from 20 on it is said
+
+
+def test_lines_of_stdin_are_read_and_a_bad_one_is_named(monkeypatch, capsys):
+    lines = "".join(json.dumps({**RECORD, "own": ""}) + "\n" for _ in range(3))
+    monkeypatch.setattr("sys.stdin", SimpleNamespace(buffer=io.BytesIO(lines.encode())))
+    main(["-"])
+    assert "this vote" in capsys.readouterr().out
+    monkeypatch.setattr("sys.stdin", SimpleNamespace(buffer=io.BytesIO(b"\n[1]\n")))
+    with pytest.raises(BridoError, match="stdin line 2: a JSON object is expected"):
+        main(["-"])
+
+
+def test_without_the_models_own_text_it_says_what_is_missing(tmp_path, capsys):
+    record = {key: value for key, value in RECORD.items() if key != "own"}
+    main([str(write(tmp_path / "c.jsonl", record))])
+    assert "is told where each line has `own`" in capsys.readouterr().out
+
+
+def test_the_numbers_by_hand():
+    told = check_records([RECORD])
+    # Colham is not in the document; the third candidate is as long as the first two, and worse.
+    accuracy = told["accuracy"]
+    assert (accuracy["consensus"]["mean"], accuracy["consensus"]["pairs"]) == (1.0, 2)
+    assert accuracy["reference"]["mean"] == 0.0
+    assert told["election"]["all"]["base"]["mean"] == 1.0
+
+
+def test_marks_of_people_take_the_place_of_the_check(tmp_path, capsys):
+    record = {
+        "candidates": RECORD["candidates"], "unsupported": [2, 2, 0, 0.5],
+        "log_probability": [-9.0, -9.0, -1.0, -2.0], "tokens": [9, 9, 9, 9],
+    }  # fmt: skip
+    main([str(write(tmp_path / "c.jsonl", record)), "--json", "--tolerance", "0.5"])
+    told = json.loads(capsys.readouterr().out)
+    assert told["judge"] == "as given"
+    assert told["accuracy"]["log_probability"]["mean"] == 1.0
+    assert "reference" not in told["accuracy"]
+    assert "election" not in told
+
+
+@pytest.mark.parametrize(
+    ("changes", "named"),
+    [
+        ({"candidates": ["a"]}, "has 1 candidates"),
+        ({"candidates": "a"}, "must be a list of texts"),
+        ({"document": 3}, "`document` must be a text"),
+        ({"reference": None}, "`reference` must be a text"),
+        ({"own": 1}, "`own` must be a text"),
+    ],
+)
+def test_a_line_that_cannot_be_used_is_named(tmp_path, changes, named):
+    path = write(tmp_path / "c.jsonl", RECORD, RECORD | changes)
+    with pytest.raises(BridoError, match=f"line 2: .*{named}"):
+        read_candidates(path)
+
+
+@pytest.mark.parametrize("marks", [[1, 2], [1, 2, 3, "4"], None])
+def test_marks_are_one_number_a_candidate(tmp_path, marks):
+    path = write(tmp_path / "c.jsonl", RECORD | {"unsupported": marks})
+    with pytest.raises(BridoError, match="`unsupported` must be a list of 4 numbers"):
+        read_candidates(path)

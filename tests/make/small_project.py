@@ -1,0 +1,104 @@
+"""A folder with a small corpus, a tiny random BART as `base`, and params.yaml, for two stages."""
+
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+from ruamel.yaml import YAML
+from tiny_models import SPECIAL, tiny_bart, word_tokenizer
+
+from brido.candidates.settings import DiverseBeamGeneration, FilesGeneration, SamplingGeneration
+from brido.tables import CORPUS, write_table
+
+ROOT = Path(__file__).parents[2]
+WORDS = [f"w{number}" for number in range(50)]
+SPLITS = {"train": 20, "validation": 7, "test": 6}
+METHODS = {
+    form.choice(): form for form in (DiverseBeamGeneration, SamplingGeneration, FilesGeneration)
+}
+SMALL = {
+    "generation": {
+        "num_candidates": 4,
+        "num_beams": 8,
+        "num_beam_groups": 4,
+        "keep_every": 2,
+        "diversity_penalty": 0.5,
+        "max_length": 12,
+    },
+    "documents": {"train": 18, "validation": None, "test": 0},
+    "reading": {"default": {"max_source_tokens": 20}},
+    "runtime": {"threads": 1, "device": "cpu", "shard_documents": 4, "batch_tokens": 400},
+}
+
+
+def write_project(folder: Path, **sections: dict[str, Any]) -> None:
+    """Write corpus, checkpoint and params.yaml; `sections` change keys of SMALL."""
+    for split, count in SPLITS.items():
+        write_corpus(folder, split, [document(n) for n in range(count)])
+    write_checkpoint(folder / "data/checkpoints/base")
+    write_params(folder, **sections)
+
+
+def document(number: int) -> str:
+    """A text of 5 to 33 words; those above 18 are longer than max_source_tokens."""
+    return " ".join(
+        WORDS[(number * 7 + place * place) % 50] for place in range(5 + number * 4 % 29)
+    )
+
+
+def write_corpus(folder: Path, split: str, documents: list[str]) -> None:
+    """data/corpus/SPLIT.parquet with ids SPLIT-0, SPLIT-1, ..."""
+    rows = [
+        {"id": f"{split}-{n}", "document": text, "summary": "w1 w2", "references": ["w1 w2"]}
+        for n, text in enumerate(documents)
+    ]
+    write_table(folder / f"data/corpus/{split}.parquet", [rows], CORPUS)
+
+
+def write_params(folder: Path, **sections: dict[str, Any]) -> None:
+    """params.yaml: the project's own with SMALL and `sections` on top.
+
+    `generation` are keys of the one source, `base`.
+    """
+    yaml = YAML(typ="safe")
+    params = yaml.load((ROOT / "params.yaml").read_text())
+    params["systems"].remove("elected")
+    source = params["generation"]["base"]
+    for changes in (SMALL, sections):
+        for section, values in changes.items():
+            (source if section == "generation" else params[section]).update(values)
+    # What the method does not know of SMALL's search is left out.
+    known = METHODS[source["method"]].model_fields
+    params["generation"]["base"] = {k: v for k, v in source.items() if k in known}
+    with (folder / "params.yaml").open("w") as stream:
+        yaml.dump(params, stream)
+
+
+def write_checkpoint(folder: Path, seed: int = 0) -> None:
+    """A BART with random weights whose summaries end after a few words, and its tokenizer."""
+    word_tokenizer(words=WORDS).save_pretrained(folder)
+    model = tiny_bart(
+        seed,
+        vocab_size=len(SPECIAL) + len(WORDS),
+        encoder_ffn_dim=16,
+        decoder_ffn_dim=16,
+        max_position_embeddings=40,
+        init_std=0.5,
+    )
+    model.final_logits_bias[0, 2] = 2.0
+    settings = model.generation_config
+    settings.num_beams, settings.length_penalty, settings.max_length = 3, 2.0, 15
+    settings.forced_bos_token_id, settings.early_stopping = 0, True
+    model.save_pretrained(folder)
+
+
+def environment(**variables: str) -> dict[str, str]:
+    """The environment of a stage's process."""
+    quiet = {"PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1", "HF_HUB_OFFLINE": "1"}
+    return os.environ | quiet | variables
+
+
+def command(*arguments: str) -> list[str]:
+    """python -m ARGUMENTS."""
+    return [sys.executable, "-m", *arguments]

@@ -1,0 +1,143 @@
+"""Synthetic tables of a whole run, by the schemas of brido/tables, for tests of the report."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+from pool_rows import pooled
+
+from brido import tables
+from brido.vote.consensus import consensus_scores
+from brido.vote.verdict import Candidates, Judged, check_votes
+
+# Towns of the embedded world, so that the exact mention finder knows them.
+TOWNS = ("Ashwick", "Bramford", "Colham", "Dunbury", "Elmton")
+HOSTILE = (
+    "</script><script>document.title='owned'</script><img src=x onerror=\"document.title='owned'\">"
+    " <!-- & &lt;b&gt; ${alert(1)} {{7*7}} \u2028 \U0001f600 done"
+)
+SUBMETRICS = {
+    "rouge": ("r1", "r2", "rl", "rlsum"),
+    "mentions": ("precision", "unsupported"),
+    "extractiveness": ("coverage", "length"),
+    "world_qa": ("is_answered", "f1", "em"),
+}
+SYSTEMS = ("reference", "base", "tuned")
+
+
+def similarity_matrix(random: np.random.Generator, count: int) -> np.ndarray:
+    """A float32 [N, N+1] matrix with a zero diagonal and some equal rows, so that ties occur."""
+    matrix = random.integers(1, 40, (count, count + 1)).astype(np.float32) / np.float32(40)
+    matrix[1] = matrix[0]
+    matrix[1, 0] = matrix[0, 1]
+    matrix[np.arange(count), np.arange(count)] = 0
+    return matrix
+
+
+def write_run(folder: Path, documents: int = 12, count: int = 8, seed: int = 0) -> None:
+    """Write data/, metrics/training.csv and votes.json of a run of `documents` documents."""
+    random = np.random.default_rng(seed)
+    data = folder / "data"
+    for split in ("validation", "test"):
+        corpus = [_document(split, index) for index in range(documents)]
+        tables.write_table(data / f"corpus/{split}.parquet", [corpus], tables.WORLD_CORPUS)
+        for system in SYSTEMS:
+            rows = [
+                {"id": row["id"], "summary": _summary(random, row), "score": -0.5} for row in corpus
+            ]
+            path = data / f"decoded/{system}/{split}.parquet"
+            tables.write_table(path, [rows], tables.DECODED)
+    _write_votes(data, documents, count, random)
+    for shift, system in enumerate(SYSTEMS):
+        _write_evaluations(data, system, documents, shift, random)
+    (data / "checkpoints/base").mkdir(parents=True, exist_ok=True)
+    (data / "checkpoints/base/config.json").write_text('{"is_encoder_decoder": true}')
+    (folder / "metrics").mkdir(parents=True, exist_ok=True)
+    lines = ["update,epoch,loss,cross_entropy,contrastive,tau"]
+    for update in range(1, 21):
+        tau = f"{0.5 - 0.5 / update:.3f}" if update % 5 == 0 else ""
+        losses = f"{3 / update:.3f},{2 / update:.3f},{1 / update:.3f}"
+        lines.append(f"{update},{update / 20},{losses},{tau}")
+    (folder / "metrics/training.csv").write_text("\n".join(lines) + "\n")
+    (folder / "metrics/votes.json").write_text(json.dumps(_check(random, documents, count)))
+    splits = {split: {"documents": documents} for split in ("validation", "test")}
+    (data / "corpus/source.json").write_text(json.dumps({"source": "world", "splits": splits}))
+    for system in ("base", "tuned"):
+        (data / "checkpoints" / system).mkdir(parents=True, exist_ok=True)
+        (data / "checkpoints" / system / "model.safetensors").write_text(f"weights of {system}")
+    (data / "checkpoints/base/source.json").write_text('{"source": "embedded"}')
+
+
+def _check(random: np.random.Generator, documents: int, count: int) -> dict:
+    similarity = np.stack([similarity_matrix(random, count) for _ in range(documents)])
+    wrong, words = (random.integers(0, top, (documents, count)) for top in (2, 9))
+    voters = np.ones((documents, count), bool)
+    found = Candidates(consensus_scores(similarity, 0), voters, similarity, wrong, words)
+    return check_votes(found, (wrong[:, 0], words[:, 0]), Judged("facts of the world", 0.15))
+
+
+def _document(split: str, index: int) -> dict:
+    town = TOWNS[index % len(TOWNS)]
+    text = f"Police closed a road in {town} after a lorry hit a wall. Nobody was hurt. " * 3
+    if index == 1:
+        text = HOSTILE
+    return {
+        "id": f"{split}-{index:03d}" if index != 1 else f"{split}/<b>&1+1",
+        "document": text,
+        "summary": f"A road in {town} was closed on 3 May.",
+        "references": [f"A road in {town} was closed on 3 May."],
+        "facts": [{"slot": "place", "type": "town", "value": town, "in_document": True}],
+    }
+
+
+def _summary(random: np.random.Generator, row: dict) -> str:
+    town = row["facts"][0]["value"] if random.random() < 0.6 else random.choice(TOWNS)
+    return f"A lorry hit a wall in {town}, police said."
+
+
+def _write_votes(data: Path, documents: int, count: int, random: np.random.Generator) -> None:
+    corpus = [_document("validation", index) for index in range(documents)]
+    pool, similarity, scores = [], [], []
+    for row in corpus:
+        texts = [_summary(random, row) for _ in range(count)]
+        if "<b>" in row["id"]:
+            texts[0] = HOSTILE
+        matrix = similarity_matrix(random, count)
+        values = matrix[:, :count].astype(np.float64).sum(axis=1) / (count - 1)
+        pool.append(pooled(row["id"], texts))
+        similarity.append({"id": row["id"], "similarity": matrix.ravel().tolist()})
+        order = np.argsort(-values, kind="stable").tolist()
+        scores.append({"id": row["id"], "scores": values.tolist(), "order": order})
+    split = "validation.parquet"
+    tables.write_table(data / "pool" / split, [pool], tables.POOL)
+    (data / "pool/counts.json").write_text('{"validation": {"sources": {"base": {}}}}')
+    tables.write_table(data / "candidates/base" / split, [pool], tables.CANDIDATES)
+    tables.write_table(data / "similarity" / split, [similarity], tables.similarity_schema(count))
+    tables.write_table(data / "scores" / split, [scores], tables.SCORES)
+
+
+def _write_evaluations(
+    data: Path, system: str, documents: int, shift: int, random: np.random.Generator
+) -> None:
+    for metric, names in SUBMETRICS.items():
+        rows = []
+        for index in range(documents):
+            numbers = {name: float(random.normal(0.5 + 0.1 * shift, 0.1)) for name in names}
+            if metric == "world_qa":
+                numbers = {name: 100 * value for name, value in numbers.items()}
+                if index == 2:
+                    numbers["em"] = None
+            if metric == "rouge":
+                numbers = {name: 100 * value for name, value in numbers.items()}
+                if system == "reference":
+                    numbers = dict.fromkeys(names)
+            if metric == "extractiveness":
+                numbers["length"] = float(random.integers(14, 20))
+            identity = f"test-{index:03d}" if index != 1 else "test/<b>&1+1"
+            rows.append({"id": identity, **numbers, "detail": "{}"})
+        tables.write_table(
+            data / f"evaluation/{metric}/{system}.parquet",
+            [rows],
+            tables.evaluation_schema(names),
+            {"signature": {"implementation": metric, "version": "1", "n": documents}},
+        )

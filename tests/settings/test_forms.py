@@ -1,0 +1,227 @@
+"""Sections with several forms (source, method) and `reading`: a key stands where it matters."""
+
+import pytest
+from test_config import BASE, problems
+
+from brido.models.settings import ReadingSettings
+from brido.search import SamplingSettings, SearchSettings
+from brido.settings.load import check_params
+
+FILES = {"train": "train.jsonl", "validation": "validation.jsonl"}
+
+
+def source(**keys):
+    """`generation` with one source, `base`."""
+    return {"generation": {"base": {"checkpoint": "base", **keys}}}
+
+
+WORLD_OR_HUB = (
+    "data.hub: belongs to source hub, and data.source is world: remove it, or set data.source to "
+    "hub"
+)
+MISPLACED = [
+    ({"data": {"hub": {}}}, WORLD_OR_HUB),
+    ({"data": {"source": "world", "hub": None}}, WORLD_OR_HUB),
+    (
+        source(temperature=0.7),
+        "generation.base.temperature: belongs to method sampling or endpoint, and "
+        "generation.base.method is diverse_beam: remove it, or set generation.base.method to "
+        "sampling or endpoint",
+    ),
+    (
+        source(method="files", files=FILES, max_length=9, checkpoint="none"),
+        "generation.base.max_length: belongs to method diverse_beam or sampling, and "
+        "generation.base.method is files: remove it, or set generation.base.method to "
+        "diverse_beam or sampling",
+    ),
+    (
+        {"checkpoints": {"base": {"source": "some/model", "embedded": {}}}},
+        "checkpoints.base.embedded: belongs to source embedded, and checkpoints.base.source is a "
+        "hub id or folder: remove it, or set checkpoints.base.source to embedded",
+    ),
+    (
+        {"checkpoints": {"base": {"source": "embedded", "revision": None}}},
+        "checkpoints.base.revision: belongs to a hub id or folder, and checkpoints.base.source is "
+        "embedded: remove it, or set checkpoints.base.source to a hub id or folder",
+    ),
+    (
+        source(max_source_tokens=3),
+        "generation.base.max_source_tokens: belongs to reading.default.max_source_tokens",
+    ),
+    (
+        {"generation": {"base": {"checkpoint": "base"}, "method": "sampling"}},
+        "generation.method: belongs to generation.base.method: generation is a mapping of "
+        "sources by name",
+    ),
+    (
+        {"generation": {"train_documents": 9}},
+        "generation.train_documents: is called documents.train now",
+    ),
+    *(
+        ({section: {key: None}}, f"{section}.{key}: belongs to reading.default.{key}")
+        for section, key in (
+            ("training", "max_source_tokens"),
+            ("decoding", "max_source_tokens"),
+            ("training", "decoder_prefix"),
+            ("reading", "max_source_tokens"),
+        )
+    ),
+]
+
+
+@pytest.mark.parametrize(("sections", "sentence"), MISPLACED)
+def test_a_key_that_cannot_matter_says_where_it_belongs(sections, sentence):
+    assert problems(**sections) == f"params.yaml has a problem:\n  - {sentence}"
+
+
+@pytest.mark.parametrize("value", ["wrld", None, 3, ["hub"]])
+def test_an_unknown_form_names_those_there_are(value):
+    shown = "null" if value is None else repr(value)
+    known = "'world', 'hub' or 'files'"
+    assert f"data.source: must be {known}, not {shown}" in problems(data={"source": value})
+    known = "'diverse_beam', 'sampling', 'endpoint' or 'files'"
+    message = problems(**source(method=value))
+    assert f"generation.base.method: must be {known}, not {shown}" in message
+
+
+def test_no_word_of_the_library_reaches_the_user():
+    message = problems(
+        data={"source": "x"},
+        generation=3,
+        reading={"default": []},
+        checkpoints={"base": {}, "other": "some/model"},
+        decoding={"early_stopping": 3},
+        scoring={"normalization": True},
+    )
+    for word in ("tag", "discriminator", "dictionary", "instance", "Settings", "Input", "True"):
+        assert word not in message
+    for line in (
+        "generation: must hold keys of its own, not 3",
+        "reading.default: must hold keys of its own, not []",
+        "checkpoints.base.source: this key is missing",
+        "checkpoints.other: must hold keys of its own, not 'some/model'",
+        "decoding.early_stopping: must be true, false or 'never', not 3",
+        "scoring.normalization: must be 'equation' or 'listing', not true",
+    ):
+        assert f"  - {line}\n" in f"{message}\n"
+
+
+def test_suggestions_inside_a_form():
+    assert "did you mean data.files.train?" in problems(
+        data={"source": "files", "files": {"trian": "a.csv"}}
+    )
+    assert "did you mean generation.base.num_beams?" in problems(**source(num_beam=3))
+    assert "generation.base.files.validation: this key is missing" in problems(
+        **source(method="files", checkpoint="none", files={"train": "a.jsonl"})
+    )
+
+
+def test_the_section_of_the_chosen_form_may_be_left_out():
+    base = {"source": "embedded", "embedded": {"world": None}}
+    data = check_params({"checkpoints": {"base": base}, "data": {"source": "hub"}}).data
+    assert data.hub.id == "EdinburghNLP/xsum"
+    assert not hasattr(data, "world")
+    sampling = check_params({**BASE, **source(method="sampling")}).generation["base"]
+    assert (sampling.num_candidates, sampling.top_p, sampling.max_length) == (16, 0.95, 64)
+
+
+def test_what_the_engine_is_asked_for():
+    generation = source(
+        num_candidates=4, keep_every=2, num_beams=8, num_beam_groups=2, length_penalty=0.5
+    )
+    assert check_params(BASE | generation).generation["base"].search() == SearchSettings(
+        num_beams=8,
+        num_beam_groups=2,
+        diversity_penalty=1.0,
+        length_penalty=0.5,
+        max_length=64,
+        early_stopping=True,
+        num_return_sequences=8,
+        count_prompt=False,
+    )
+    generation = source(method="sampling", num_candidates=4, temperature=0.7)
+    assert check_params(BASE | generation).generation["base"].search() == SamplingSettings(
+        temperature=0.7, top_p=0.95, max_length=64, num_return_sequences=4, count_prompt=False
+    )
+
+
+def test_reading_is_the_defaults_with_the_keys_of_a_checkpoint():
+    checkpoints = {"base": {"source": "embedded"}, "brio": {"source": "some/model"}}
+    reading = {"default": {"max_source_tokens": 512}, "base": {"decoder_prefix": "brio"}}
+    params = check_params({"checkpoints": checkpoints, "reading": reading})
+    base = ReadingSettings(max_source_tokens=512, decoder_prefix="brio")
+    assert params.reading_of("base") == params.reading_of("tuned") == base
+    assert params.reading_of("brio") == ReadingSettings(max_source_tokens=512)
+    alone = check_params({"checkpoints": checkpoints, "reading": {"brio": {}}})
+    assert alone.reading_of("base") == alone.reading_of("brio") == ReadingSettings()
+
+
+def test_reading_names_checkpoints():
+    message = problems(reading={"tuned": {}, "brio": {}})
+    assert "reading.tuned: tuned reads as base does: put its keys into reading.base" in message
+    assert (
+        "reading.brio: no key of checkpoints and no endpoint of generation; known here" in message
+    )
+    message = problems(checkpoints={**BASE["checkpoints"], "default": {"source": "embedded"}})
+    assert "`default` is no name" in message
+
+
+def test_sources_and_the_pool_must_fit():
+    base = {"checkpoint": "base"}
+    message = problems(
+        generation={
+            "base": base,
+            "a b": base,
+            "big": {"checkpoint": "bgi"},
+            "theirs": {"checkpoint": "none"},
+        },
+        pool={"eligible": ["bse"]},
+    )
+    for line in (
+        "generation: 'a b' must be of letters, digits and _ alone",
+        "generation.big.checkpoint: 'bgi' is no key of checkpoints; known here: base",
+        "generation.theirs.checkpoint: method diverse_beam asks one of checkpoints: base",
+        "pool.eligible: ['bse'] must be keys of generation (base, a b, big, theirs), each once; "
+        "null: all of them",
+    ):
+        assert f"  - {line}" in message
+    one = base | {"num_candidates": 1}
+    assert "pool.minimum: 2 candidates that can be elected are more than one" in problems(
+        generation={"base": base, "one": one}, pool={"eligible": ["one"]}
+    )
+    assert check_params({**BASE, "generation": {"base": base, "one": one}}).num_candidates == 17
+    assert "generation.base.checkpoint: this key is missing" in problems(generation={"base": {}})
+    assert "`none` is no name" in problems(checkpoints={"none": {"source": "embedded"}})
+
+
+def test_an_endpoint_must_fit_its_server_and_its_prompt():
+    big = {"checkpoint": "none", "method": "endpoint", "model": "m", "num_candidates": 2}
+    reading = {"default": {}, "big": {"prompt": "Shorten:\n{{ document }}"}}
+
+    def said(settings, reading=reading, name="big", **runtime):
+        base = {"checkpoint": "base"}
+        generation = {"base": base, name: big | settings}
+        return problems(generation=generation, reading=reading, runtime=runtime)
+
+    servers = {"local": {"base_url": "http://localhost:8000/v1"}}
+    assert (
+        "generation.big.endpoint: 'locl' is no key of runtime.endpoints; known here: default, local"
+    ) in said({"endpoint": "locl"}, endpoints=servers)
+    assert "reading.big.prompt: an endpoint has to be told what" in said({}, {"default": {}})
+    assert "generation.base: a checkpoint has this name" in said({}, {"default": {}}, "base")
+    assert "temperature: at 0 every sample is the same answer" in said({"temperature": 0})
+    assert "extra_parameters: n, seed cannot be set here" in said(
+        {"extra_parameters": {"seed": 1, "n": 2}}
+    )
+    assert "generation.big.checkpoint: must be 'none', not 'base'" in said({"checkpoint": "base"})
+    assert "generation.big.model: this key is missing" in problems(
+        generation={"big": {"checkpoint": "none", "method": "endpoint"}}
+    )
+    params = check_params(
+        {**BASE, "generation": {"big": big | {"endpoint": "local"}}, "reading": reading}
+        | {"runtime": {"endpoint": {"max_concurrency": 3}, "endpoints": servers}}
+    )
+    server = params.runtime.endpoint_of("local")
+    assert (server.base_url, server.max_concurrency) == ("http://localhost:8000/v1", 3)
+    assert params.runtime.endpoint_of("default") == params.runtime.endpoint
+    assert params.reading_of("big").prompt == "Shorten:\n{{ document }}"

@@ -1,0 +1,99 @@
+"""Settings that every stage would choke on later are refused when params.yaml is read."""
+
+import math
+
+import pytest
+from test_config import problems
+
+from brido.search import SamplingSettings, SearchSettings
+from brido.settings.load import check_params
+
+FILES = {"source": "files"}
+
+
+def embedded(**changes) -> dict:
+    return {"checkpoints": {"base": {"source": "embedded", "embedded": changes}}}
+
+
+def source(**changes) -> dict:
+    return {"generation": {"base": {"checkpoint": "base", **changes}}}
+
+
+@pytest.mark.parametrize(
+    ("sections", "sentence"),
+    [
+        (embedded(vocabulary_size=1), "vocabulary_size: must be greater than or equal to 5"),
+        (embedded(tokenizer="bpe", vocabulary_size=259), "vocabulary_size (259) must be at least"),
+        (embedded(max_source_tokens=1), "max_source_tokens: must be greater than or equal to 4"),
+        (embedded(max_summary_tokens=3), "max_summary_tokens: must be greater than or equal to 4"),
+        (embedded(attention_heads=3), "d_model (128) must be a multiple of attention_heads (3)"),
+        (embedded(dropout=1.0), "embedded.dropout: must be less than 1"),
+        (embedded(length_penalty=math.nan), "length_penalty: must be a finite number"),
+        ({"reading": {"default": {"max_source_tokens": 1}}}, "max_source_tokens: must be greater"),
+        ({"training": {"length_penalty": math.nan}}, "length_penalty: must be a finite number"),
+        ({"training": {"length_penalty": 1e6}}, "training.length_penalty: must be less than or"),
+        ({"training": {"max_candidate_tokens": 1}}, "max_candidate_tokens: must be greater"),
+        ({"training": {"learning_rate": 1e300}}, "training.learning_rate: must be less than"),
+        ({"training": {"gamma": 1e300}}, "training.gamma: must be less than or equal"),
+        *(
+            ({"training": {"warmup_steps": value}}, f"a share of them below 1, not {value!r}")
+            for value in (-1, 1.5, 1.0, math.nan, True, "0.1", None, 2**63)
+        ),
+        ({"training": {"label_smoothing": 1.0}}, "training.label_smoothing: must be less than 1"),
+        (source(length_penalty=math.inf), "length_penalty: must be a finite number"),
+        (source(max_length=2**40), "generation.base.max_length: must be less than"),
+        (source(method="sampling", temperature=1e-300), "temperature (1e-300)"),
+        ({"documents": {"train": 2**64}}, "documents.train: must be less than"),
+        ({"data": {"world": {"extras_per_reference": [99, 99]}}}, "extras_per_reference"),
+        ({"data": {"world": {"validation": 0}}}, "data.world.validation: must be greater than"),
+        ({"data": FILES}, "data.files: this key is missing"),
+        ({"data": {**FILES, "files": {}}}, "data.files.train: this key is missing"),
+        ({"data": {**FILES, "files": {"train": []}}}, "data.files.train"),
+        ({"data": {**FILES, "files": {"train": ""}}}, "must not be empty"),
+        (
+            {"data": {**FILES, "files": {"train": "a", "test_fraction": 0.0}}},
+            "data.files: test_fraction: 0 leaves test empty",
+        ),
+        (
+            {"data": {**FILES, "files": {"train": "a", "validation_fraction": 0.95}}},
+            "of the rows leave nothing for train",
+        ),
+        ({"data": {"source": "hub", "hub": {"id": "a\0b"}}}, "holds characters that no name has"),
+        ({"checkpoints": {"base": {"source": " "}}}, "source: must not be empty"),
+        ({"checkpoints": {"base": {"source": "x" * 5000}}}, "source: String should have at most"),
+        ({"checkpoints": {1: 2}}, "checkpoints.1: "),
+        ({"evaluation": {"geval": {"model": ""}}}, "evaluation.geval.model: must not be empty"),
+        ({"report": {"bootstrap_samples": 10**9}}, "report.bootstrap_samples: must be less"),
+        ({"runtime": {"threads": 100_000}}, "runtime.threads: must be less than or equal to 1024"),
+        ({"runtime": {"workers": 100_000}}, "runtime.workers: must be less than or equal to 1024"),
+        ({"runtime": {"device": "cuda:x"}}, "runtime.device"),
+    ],
+)
+def test_what_would_fail_later_is_refused_at_once(sections, sentence):
+    assert sentence in problems(**sections)
+
+
+def test_a_warm_up_is_kept_as_it_is_written():
+    base = {"checkpoints": {"base": {"source": "some/model"}}}
+    for value in (0, 10_000, 0.0, 0.1):
+        found = check_params({**base, "training": {"warmup_steps": value}}).training.warmup_steps
+        assert (found, type(found)) == (value, type(value))
+
+
+def test_values_are_shown_escaped_and_cut():
+    message = problems(scoring={"normalization": "\x1b[2J" + "x" * 100_000, "\x1b" * 9: 1})
+    assert "\x1b" not in message
+    assert len(message) < 500
+
+
+def test_a_glob_or_a_list_of_files_is_fine():
+    for train in ("a.csv", ["a.csv", "b/*.jsonl"]):
+        base = {"checkpoints": {"base": {"source": "some/model"}}}
+        check_params({**base, "data": {**FILES, "files": {"train": train}}})
+
+
+@pytest.mark.parametrize("penalty", [math.nan, math.inf, -math.inf, 1e6])
+def test_the_engines_refuse_the_same(penalty):
+    for kind in (SearchSettings, SamplingSettings):
+        with pytest.raises(ValueError, match="length_penalty"):
+            kind(length_penalty=penalty)

@@ -1,0 +1,204 @@
+"""params.yaml: what is accepted, and that every problem is named in one message."""
+
+import math
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from brido.settings.load import check_params, load_params
+from brido.settings.params import Params
+from brido.utils.errors import BridoError
+from brido.utils.paths import user_path
+
+BASE = {"checkpoints": {"base": {"source": "embedded"}}}
+
+
+def problems(**sections) -> str:
+    with pytest.raises(BridoError) as caught:
+        check_params({**BASE, **sections})
+    return str(caught.value)
+
+
+def test_the_shipped_file_is_complete_and_names_every_key():
+    text = Path("params.yaml")
+    params = load_params(text)
+    dumped = params.model_dump()
+    assert dumped["scoring"]["alpha"] == 0
+    # Every key of every section stands in the file, so that a reader finds it there.
+    from brido.settings.load import read_yaml
+
+    raw = read_yaml(text)
+    assert _keys(raw) == _keys(dumped)
+    # A file without a key means the same as this one.
+    assert check_params(BASE).model_dump() == dumped
+
+
+def _keys(tree, prefix=""):
+    if not isinstance(tree, dict):
+        return {prefix}
+    return set().union(*(_keys(value, f"{prefix}.{key}") for key, value in tree.items()), {prefix})
+
+
+def test_more_threads_than_any_machine_has_are_refused():
+    wanted = "runtime.threads: must be less than or equal to 1024, not 100000"
+    assert wanted in problems(runtime={"threads": 100_000})
+
+
+@pytest.mark.parametrize("text", ["inf", ".inf", "+inf", ".INF", math.inf])
+def test_infinity_as_number_and_as_text(text):
+    assert check_params({**BASE, "scoring": {"alpha": text}}).scoring.alpha == math.inf
+
+
+@pytest.mark.parametrize("alpha", ["None", "31", -1, math.nan, -math.inf, True, None])
+def test_alpha_refused(alpha):
+    assert "scoring.alpha" in problems(scoring={"alpha": alpha})
+
+
+def test_numbers_as_dvc_writes_them(tmp_path):
+    path = tmp_path / "params.yaml"
+    path.write_text(
+        "checkpoints: {base: {source: embedded}}\ntraining: {learning_rate: 1e-05}\n"
+        "scoring: {alpha: .inf}\n"
+    )
+    params = load_params(path)
+    assert params.training.learning_rate == 1e-5
+    assert params.scoring.alpha == math.inf
+
+
+def test_all_problems_in_one_message_with_suggestions():
+    message = problems(
+        scoring={"alhpa": 1},
+        trianing={},
+        generation={"base": {"checkpoint": "base", "num_beams": "16"}},
+        pairwise={"combination": "mean"},
+    )
+    assert "4 problems" in message
+    assert "scoring.alhpa: unknown key; did you mean scoring.alpha?" in message
+    assert "did you mean training?" in message
+    assert "generation.base.num_beams: must be a valid integer, not '16'" in message
+    assert "'harmonic_r1_r2' or 'mean_r1_r2_rlsum'" in message
+
+
+def test_suggestion_inside_a_named_checkpoint():
+    message = problems(checkpoints={"base": {"source": "embedded", "embeded": {}}})
+    assert "did you mean checkpoints.base.embedded?" in message
+
+
+def test_none_as_text_says_how_null_is_written():
+    assert "written null" in problems(decoding={"num_beams": "None"})
+    assert "text: must hold keys of its own, not null" in problems(text=None)
+
+
+def test_groups_and_kept_beams_must_fit():
+    source = {"checkpoint": "base", "num_beams": 15, "num_candidates": 16, "num_beam_groups": 2}
+    message = problems(generation={"base": source})
+    assert "num_beam_groups (2) must divide num_beams (15)" in message
+    assert "more than num_beams (15)" in message
+
+
+def test_decoding_is_checked_as_far_as_it_is_given():
+    assert "decoding: min_length (9) is more than max_length (8)" in problems(
+        decoding={"min_length": 9, "max_length": 8}
+    )
+    assert "decoding: num_beams and num_beam_groups must be at least 1" in problems(
+        decoding={"num_beams": 0}
+    )
+    assert check_params({**BASE, "decoding": {"min_length": 90}}).decoding.min_length == 90
+    assert "decoding.num_beam_groups: unknown key" in problems(decoding={"num_beam_groups": 1})
+
+
+def test_numbers_that_would_mean_nothing_are_refused():
+    assert "generation: num_candidates must be at least 2" in problems(
+        generation={"base": {"checkpoint": "base", "num_candidates": 1}}
+    )
+    for bounds in ([2, 5], [0, 1]):
+        assert "data.world.extras_per_reference" in problems(
+            data={"world": {"extras_per_reference": bounds}}
+        )
+    assert "fewest first" in problems(data={"world": {"extras_per_reference": [2, 1]}})
+    assert "training.length_penalty: must be a finite number" in problems(
+        training={"length_penalty": math.inf}
+    )
+
+
+def test_the_command_checks_a_whole_file(tmp_path):
+    def check(*arguments: str) -> subprocess.CompletedProcess[str]:
+        command = [sys.executable, "-m", "brido", "config", *arguments]
+        return subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+
+    done = check()
+    assert (done.returncode, done.stdout) == (
+        0,
+        "params.yaml is fine: every key is known and every value fits\n",
+    )
+    wrong = tmp_path / "wrong.yaml"
+    wrong.write_text("checkpoints: {base: {source: embedded}}\nscoring: {alhpa: 1}\n")
+    done = check(str(wrong))
+    assert done.returncode == 2
+    assert done.stderr.startswith(f"error: {wrong} has a problem:")
+    assert "did you mean scoring.alpha?" in done.stderr
+    assert "usage" in check("a", "b").stderr
+
+
+def test_relations_between_sections():
+    message = problems(systems=["reference", "base", "brio"])
+    assert "decoded_systems" in message
+    assert "['brio'] are no keys of checkpoints" in message
+
+
+def test_listing_normalization_knows_four_alphas():
+    for alpha in (0, 1, 15, math.inf):
+        check_params({**BASE, "scoring": {"alpha": alpha, "normalization": "listing"}})
+    assert "15 (N-1)" in problems(scoring={"alpha": 2.5, "normalization": "listing"})
+
+
+def test_what_would_fail_later_is_refused_at_once():
+    message = problems(systems=["reference"], decoded_systems=[])
+    assert "systems: none of them writes summaries" in message
+    assert "metrics: nothing would be measured" in problems(evaluation={"metrics": []})
+    assert "report.bootstrap_samples" in problems(report={"bootstrap_samples": 1})
+    assert "training.seed" in problems(training={"seed": 2**64})
+
+
+def test_unknown_metric():
+    assert "unknown ['rogue']" in problems(evaluation={"metrics": ["rogue"]})
+
+
+def test_missing_and_broken_files(tmp_path):
+    with pytest.raises(BridoError, match="is missing"):
+        load_params(tmp_path / "params.yaml")
+    (tmp_path / "params.yaml").write_text("a: [")
+    with pytest.raises(BridoError, match="cannot be read as YAML"):
+        load_params(tmp_path / "params.yaml")
+    (tmp_path / "params.yaml").write_text("- 1")
+    with pytest.raises(BridoError, match="must hold sections"):
+        load_params(tmp_path / "params.yaml")
+
+
+def test_settings_cannot_be_changed():
+    params = check_params(BASE)
+    with pytest.raises(ValueError, match="frozen"):
+        params.scoring.alpha = 3
+    assert isinstance(params, Params)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "data: {source: 2024-99-99}",
+        "data: {source: " + "9" * 5000 + "}",
+        "data: " + "[" * 3000 + "]" * 3000,
+    ],
+    ids=["date", "digits", "nesting"],
+)
+def test_whatever_the_parser_says_becomes_a_sentence(tmp_path, text):
+    (tmp_path / "params.yaml").write_text(text)
+    with pytest.raises(BridoError, match=r"params\.yaml"):
+        load_params(tmp_path / "params.yaml")
+
+
+def test_a_home_that_nobody_has_is_a_sentence():
+    with pytest.raises(BridoError, match="there is no such user"):
+        user_path("~nosuchuser/articles.jsonl")

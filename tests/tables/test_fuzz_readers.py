@@ -1,0 +1,307 @@
+"""Whatever a file holds, nothing but a BridoError ever leaves its reader."""
+
+import contextlib
+import copy
+import datetime
+import gzip
+import io
+import json
+import math
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from brido import tables
+from brido.candidates.files import read_candidates
+from brido.cli.score import Vote, check_file, parse_line, score_stream
+from brido.corpus.files import FilesSource
+from brido.corpus.settings import FilesData, FilesSettings
+from brido.corpus.write import write_corpus
+from brido.endpoint.call import CallFailed, read_response
+from brido.evaluation.geval.__main__ import read_summaries
+from brido.evaluation.geval.parsing import read_marks
+from brido.evaluation.qafacteval.__main__ import read_documents
+from brido.settings.load import check_params, load_params, read_yaml
+from brido.utils.errors import BridoError
+from brido.vote.preferences import read_votes
+
+pytestmark = pytest.mark.slow
+FUZZ = settings(
+    max_examples=100,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+)
+
+# Every character, halves of surrogate pairs, NUL and a terminal's escapes among them.
+TEXT = st.text(st.characters(exclude_categories=[]), max_size=12)
+JSON = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.just(10**400)
+    | st.floats()
+    | TEXT
+    | st.sampled_from(["1e999", "\ud800", "\x1b[2J", "x" * 100_000]),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(TEXT, inner, max_size=4),
+    max_leaves=8,
+)
+ROW = {
+    "id": "a",
+    "document": "Some text.",
+    "summary": "Some.",
+    "candidates": ["One.", "Two."],
+    "scores": [0.5, 0.25],
+    "references": ["Any."],
+}
+LINES = "".join(json.dumps({**ROW, "id": f"a{n}"}) + "\n" for n in range(20)).encode()
+ENDINGS = [".jsonl", ".csv", ".tsv", ".parquet", ".jsonl.gz", ".jsonl.zst", ".csv.gz"]
+
+
+@st.composite
+def rows(draw) -> bytes:
+    """Lines of JSON objects with a good row's keys, some of them with any value."""
+    lines = []
+    for _ in range(draw(st.integers(1, 3))):
+        changes = draw(st.dictionaries(st.sampled_from([*ROW, "other"]), JSON, max_size=3))
+        lines.append(json.dumps({**ROW, **changes}))
+    return "\n".join(lines).encode()
+
+
+@st.composite
+def damaged(draw, whole: bytes) -> bytes:
+    """A file cut off, with bytes changed, repeated or put in; or anything at all."""
+    content = bytearray(whole)
+    for _ in range(draw(st.integers(1, 4))):
+        place = draw(st.integers(0, len(content)))
+        kind = draw(st.sampled_from(["cut", "change", "insert", "repeat"]))
+        if kind == "cut":
+            del content[place:]
+        elif kind == "change":
+            new = draw(st.binary(min_size=1, max_size=4))
+            content[place : place + len(new)] = new
+        elif kind == "insert":
+            content[place:place] = draw(st.binary(max_size=8) | TEXT.map(encoded))
+        else:
+            content[place:place] = content[place : place + 50] * draw(st.integers(1, 30))
+    return bytes(content)
+
+
+def encoded(text: str) -> bytes:
+    return text.encode("utf-8", "surrogatepass")
+
+
+def whole(ending: str) -> bytes:
+    """A good file of the ending's format."""
+    if ending == ".parquet":
+        sink = io.BytesIO()
+        row = {name: value for name, value in ROW.items() if name != "scores"}
+        pq.write_table(pa.Table.from_pylist([{**row, "id": f"a{n}"} for n in range(20)]), sink)
+        return sink.getvalue()
+    text = LINES
+    if not ending.startswith(".jsonl"):
+        sign = "\t" if ending.startswith(".tsv") else ","
+        text = "".join(
+            sign.join([name, '"Some\ntext."', '"So, ""me"""']) + "\n"
+            for name in ["id", *(f"a{n}" for n in range(20))]
+        ).encode()
+    text = gzip.compress(text, mtime=0) if ending.endswith(".gz") else text
+    return pa.Codec("zstd").compress(text, asbytes=True) if ending.endswith(".zst") else text
+
+
+def quietly(call, *arguments, also=()):
+    """A result, or a BridoError that a terminal can bear; every other exception is a failure."""
+    try:
+        return call(*arguments)
+    except also:
+        return None
+    except BridoError as error:
+        message = str(error)
+    assert len(message) < 5000
+    assert "\x1b" not in message
+    return None
+
+
+def corpus(path: Path) -> None:
+    files = FilesSettings(train=str(path), references_column="references")
+    data = FilesData(files=files, max_bad_fraction=1.0)
+    write_corpus(FilesSource(files), data, path.parent / "corpus", 10.0)
+
+
+def score(path: Path) -> None:
+    check_file(path, Vote())
+    with path.open("rb") as lines:
+        score_stream(lines, io.TextIOWrapper(io.BytesIO(), encoding="utf-8"), Vote(), "file")
+
+
+READERS = {
+    "corpus": corpus,
+    "candidates": lambda path: read_candidates(path, ["a"], 2, "own"),
+    "judge": read_summaries,
+    "qafacteval": lambda path: read_documents(str(path)),
+    "score": score,
+}
+
+
+@pytest.mark.parametrize("reader", READERS)
+@FUZZ
+@given(content=rows())
+def test_rows_of_any_json(tmp_path, reader, content):
+    path = tmp_path / "rows.jsonl"
+    path.write_bytes(content)
+    quietly(READERS[reader], path)
+
+
+@pytest.mark.parametrize("ending", ENDINGS)
+@FUZZ
+@given(data=st.data())
+def test_damaged_files(tmp_path, ending, data):
+    path = tmp_path / f"rows{ending}"
+    path.write_bytes(data.draw(damaged(whole(ending))))
+    for name in ("corpus", "candidates", "judge"):
+        quietly(READERS[name], path)
+
+
+@FUZZ
+@given(line=damaged(json.dumps(ROW).encode()) | st.binary(max_size=30))
+def test_lines_to_score(line):
+    quietly(parse_line, line, 1, 0.5)
+
+
+@FUZZ
+@given(data=st.data())
+def test_tables(tmp_path, data):
+    path = tmp_path / "data" / "scores" / "train.parquet"
+    if not path.exists():
+        for name, schema in (
+            ("corpus", tables.CORPUS),
+            ("pool", tables.POOL),
+            ("scores", tables.SCORES),
+        ):
+            both = {key: [True, True] for key in ("voters", "eligible", "ended")}
+            row = {"search_scores": [0.0, 0.0], "order": [0, 1], **both, **ROW}
+            row |= {"raw": ROW["candidates"], "sources": ["base", "base"]}
+            one = {key: row[key] for key in schema.names}
+            tables.write_table(tmp_path / "data" / name / "train.parquet", [[one] * 9], schema)
+        (tmp_path / "whole").write_bytes(path.read_bytes())
+    path.write_bytes(data.draw(damaged((tmp_path / "whole").read_bytes())))
+    quietly(tables.read_rows, path, tables.SCORES, "score")
+    quietly(tables.read_rows, path, None, "")
+    quietly(tables.read_metadata, path, "score")
+    quietly(lambda: list(read_votes(tmp_path / "data", "train")))
+
+
+PARAMS = Path("params.yaml").read_bytes()
+
+
+@FUZZ
+@given(content=damaged(PARAMS) | st.binary(max_size=40) | TEXT.map(encoded))
+def test_params_of_any_text(tmp_path, content):
+    path = tmp_path / "params.yaml"
+    path.write_bytes(content)
+    quietly(load_params, path)
+
+
+def keys(tree, place=()):
+    """Every key of params.yaml, sections too."""
+    yield place
+    if isinstance(tree, dict):
+        for name, value in tree.items():
+            yield from keys(value, (*place, name))
+
+
+ODD = [
+    0, 1, -1, 2**31, 2**63, 10**30, 1e308, 1e-300, math.nan, math.inf, -math.inf, True, None,
+    "", " ", "x", "inf", "\x1b[2J", "\ud800", "a\0b", "x" * 100_000, [], [None], [99, 99], ["x"],
+    {}, {"a": 1}, {1: 2}, {None: None}, {"": {}}, b"x", datetime.date(2024, 1, 1),
+]  # fmt: skip
+
+
+def test_every_key_of_params_with_every_odd_value():
+    raw = read_yaml(Path("params.yaml"))
+    for place in keys(raw):
+        for value in ODD:
+            changed = copy.deepcopy(raw) if place else value
+            inner = changed
+            for name in place[:-1]:
+                inner = inner[name]
+            if place:
+                inner[place[-1]] = value
+            quietly(check_params, changed)
+
+
+ANSWER = {
+    "model": "m",
+    "choices": [
+        {
+            "index": 0,
+            "message": {"content": '{"coherence": 4}'},
+            "finish_reason": "stop",
+            "logprobs": {"content": [{"token": "4", "top_logprobs": [{"token": "4"}]}]},
+        }
+    ],
+    "usage": {"prompt_tokens": 3, "completion_tokens": 1},
+}
+
+
+@st.composite
+def answers(draw):
+    """A chat completion with some of its values replaced by others."""
+    answer = copy.deepcopy(ANSWER)
+    for _ in range(draw(st.integers(1, 3))):
+        inner, value = answer, draw(JSON)
+        for _ in range(draw(st.integers(0, 4))):
+            names = list(inner) if isinstance(inner, dict) else range(len(inner))
+            if not names:
+                break
+            name = draw(st.sampled_from(names))
+            if not isinstance(inner[name], dict | list):
+                break
+            inner = inner[name]
+        if inner:
+            name = draw(st.sampled_from(list(inner) if isinstance(inner, dict) else [0]))
+            inner[name] = value
+    return json.dumps(answer).encode()
+
+
+@FUZZ
+@given(content=answers() | damaged(json.dumps(ANSWER).encode()) | st.binary(max_size=20))
+def test_answers_of_a_judge(content):
+    for wanted in (None, lambda token: True):
+        for answer in quietly(read_response, content, wanted, also=CallFailed) or []:
+            answer.text.encode()
+            read_marks(answer.text, ["coherence", "fluency"])
+
+
+@FUZZ
+@given(text=TEXT | damaged(b'```json\n{"coherence": "4/5"}\n``` Fluency: 3').map(repr))
+def test_marks(text):
+    read_marks(text, ["coherence", "fluency"])
+
+
+@settings(FUZZ, max_examples=60)
+@given(data=st.data())
+def test_settings_of_a_checkpoint(tmp_path, data):
+    from tiny_models import tiny_bart, word_tokenizer
+
+    from brido.models.checkpoint import save, store_checkpoint
+
+    folder = tmp_path / "source"
+    if not folder.is_dir():
+        save(tiny_bart(), word_tokenizer(), folder)
+        (tmp_path / "whole").mkdir()
+        for name in ("generation_config.json", "config.json", "tokenizer_config.json"):
+            (tmp_path / "whole" / name).write_bytes((folder / name).read_bytes())
+    for path in (tmp_path / "whole").iterdir():
+        (folder / path.name).write_bytes(path.read_bytes())
+    path = folder / data.draw(st.sampled_from(["generation_config.json", "config.json"]))
+    content = json.loads(path.read_bytes())
+    for name in data.draw(st.lists(st.sampled_from(sorted(content)), min_size=1, max_size=2)):
+        content[name] = data.draw(JSON)
+    text = json.dumps(content).encode()
+    path.write_bytes(data.draw(st.just(text) | damaged(text)))
+    with contextlib.redirect_stderr(io.StringIO()):
+        quietly(store_checkpoint, str(folder), None, tmp_path / "stored", "checkpoints.base")

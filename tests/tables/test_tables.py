@@ -1,0 +1,156 @@
+"""Tables: schema checks, atomic writes, equal rows make equal bytes."""
+
+import itertools
+import os
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from safetensors import SafetensorError
+
+from brido import tables
+from brido.utils.atomic import atomic_file, atomic_folder
+from brido.utils.errors import BridoError
+
+
+def rows(count):
+    return [{"id": str(i), "summary": f"s {i}", "score": i / 3} for i in range(count)]
+
+
+def test_round_trip_with_metadata(tmp_path):
+    path = tmp_path / "deep" / "decoded.parquet"
+    assert tables.write_table(path, [rows(10)], tables.DECODED, {"n": 10}) == 10
+    assert tables.read_rows(path, tables.DECODED, "decode") == rows(10)
+    assert tables.read_metadata(path, "decode") == {"n": 10}
+    assert tables.count_rows(path, "decode") == 10
+
+
+@settings(max_examples=15, deadline=None)
+@given(cuts=st.lists(st.integers(1, 2500), max_size=5))
+def test_bytes_do_not_depend_on_the_batches(tmp_path_factory, cuts):
+    folder = tmp_path_factory.mktemp("cuts")
+    bounds = sorted({0, 2500, *cuts})
+    whole = rows(2500)
+    parts = [whole[a:b] for a, b in itertools.pairwise(bounds)]
+    tables.write_table(folder / "whole", [whole], tables.DECODED)
+    tables.write_table(folder / "parts", parts, tables.DECODED)
+    assert (folder / "whole").read_bytes() == (folder / "parts").read_bytes()
+
+
+def test_fixed_size_lists(tmp_path):
+    schema = tables.similarity_schema(2)
+    tables.write_table(tmp_path / "s", [[{"id": "a", "similarity": [0.0] * 6}]], schema)
+    tables.open_table(tmp_path / "s", schema, "pairwise").close()
+    with pytest.raises(BridoError, match="column `similarity`"):
+        tables.open_table(tmp_path / "s", tables.similarity_schema(3), "pairwise")
+    with pytest.raises(BridoError, match="does not fit"):
+        tables.write_table(tmp_path / "t", [[{"id": "a", "similarity": [0.0] * 5}]], schema)
+
+
+def test_missing_damaged_and_wrong_tables_name_file_and_stage(tmp_path):
+    path = tmp_path / "x.parquet"
+    with pytest.raises(BridoError, match=r"x\.parquet is missing.*dvc repro score"):
+        tables.open_table(path, tables.SCORES, "score")
+    path.write_bytes(b"no parquet at all")
+    with pytest.raises(BridoError, match="no readable Parquet"):
+        tables.open_table(path, tables.SCORES, "score")
+    path.unlink()
+    tables.write_table(path, [rows(1)], tables.DECODED)
+    with pytest.raises(BridoError, match="column `scores` is missing"):
+        tables.open_table(path, tables.SCORES, "score")
+
+
+def test_truncated_table(tmp_path):
+    path = tmp_path / "x.parquet"
+    tables.write_table(path, [rows(5000)], tables.DECODED)
+    content = path.read_bytes()
+    path.write_bytes(content[:100] + b"\0" * 200 + content[300:])
+    with pytest.raises(BridoError, match="damaged|readable"):
+        tables.read_rows(path, tables.DECODED, "decode")
+
+
+def test_nulls_and_wrong_types_are_refused_and_nothing_is_left(tmp_path):
+    bad = [{"id": None, "summary": "a", "score": 0.0}]
+    with pytest.raises(BridoError, match=r"`id` is null in row 0"):
+        tables.write_table(tmp_path / "x", [bad], tables.DECODED)
+    with pytest.raises(BridoError, match="does not fit"):
+        tables.write_table(
+            tmp_path / "x", [[{"id": 3, "summary": "", "score": 0.0}]], tables.DECODED
+        )
+    assert os.listdir(tmp_path) == []
+
+
+def test_evaluation_values_may_be_null_but_ids_may_not(tmp_path):
+    schema = tables.evaluation_schema(["r1"])
+    tables.write_table(tmp_path / "e", [[{"id": "a", "r1": None, "detail": None}]], schema)
+    assert tables.read_rows(tmp_path / "e", schema, "evaluate")[0]["r1"] is None
+
+
+def test_extra_columns_are_allowed_on_read(tmp_path):
+    row = {"id": "a", "document": "d", "summary": "s", "references": ["s"]}
+    fact = {"slot": "town", "type": "place", "value": "X", "in_document": True}
+    tables.write_table(tmp_path / "c", [[{**row, "facts": [fact]}]], tables.WORLD_CORPUS)
+    assert tables.read_rows(tmp_path / "c", tables.CORPUS, "download")[0]["facts"] == [fact]
+
+
+def test_atomic_writes_leave_the_old_file_when_the_block_fails(tmp_path):
+    path = tmp_path / "a.txt"
+    path.write_text("old")
+    with pytest.raises(RuntimeError), atomic_file(path) as temporary:
+        temporary.write_text("half")
+        raise RuntimeError
+    assert path.read_text() == "old"
+    assert os.listdir(tmp_path) == ["a.txt"]
+
+
+def test_atomic_folder_replaces_whole(tmp_path):
+    folder = tmp_path / "f"
+    folder.mkdir()
+    (folder / "old").write_text("x")
+    with atomic_folder(folder) as temporary:
+        (temporary / "new").write_text("y")
+        (temporary / "new").chmod(0o600)
+    assert os.listdir(folder) == ["new"]
+    assert (folder / "new").stat().st_mode & 0o044 == 0o044 & ~_umask()
+    assert os.listdir(tmp_path) == ["f"]
+
+
+def _umask():
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
+
+
+FULL = {
+    "Python": lambda file: file.write(bytes(100_000)),
+    "PyTorch": lambda file: torch.save({"a": torch.zeros(100_000)}, file),
+    "pyarrow": lambda file: pq.write_table(pa.table({"a": range(100_000)}), file),
+}
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs Linux's full device")
+@pytest.mark.parametrize("writer", FULL)
+def test_a_full_disk_is_one_sentence_whoever_writes(tmp_path, writer):
+    # Opened, never given as a path: some writers remove a file that they cannot write.
+    for place in (atomic_file, atomic_folder):
+        expected = pytest.raises(BridoError, match="disk is full")
+        with expected, place(tmp_path / "a"), open("/dev/full", "wb") as file:
+            FULL[writer](file)
+    assert os.listdir(tmp_path) == []
+
+
+def test_a_full_disk_is_known_by_its_words_too(tmp_path):
+    with pytest.raises(BridoError, match="disk is full"), atomic_folder(tmp_path / "a"):
+        raise SafetensorError("Error while serializing: I/O error: No space left on device")
+
+
+def test_batches_are_cut_on_read(tmp_path):
+    tables.write_table(tmp_path / "x", [rows(3000)], tables.DECODED)
+    batches = list(tables.read_batches(tmp_path / "x", tables.DECODED, "decode", rows=700))
+    assert sum(batch.num_rows for batch in batches) == 3000
+    assert max(batch.num_rows for batch in batches) <= 700
+    assert pa.Table.from_batches(batches).column("id").to_pylist()[2999] == "2999"

@@ -1,0 +1,74 @@
+"""What a killed write leaves behind, and that the next one clears it away."""
+
+import os
+import platform
+import resource
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from safetensors.numpy import save_file
+
+from brido.tables import DECODED, write_table
+from brido.utils.atomic import atomic_file, atomic_folder, write_text
+from brido.utils.errors import BridoError
+
+KILLED = """
+import os, sys
+from pathlib import Path
+from brido import atomic
+with atomic.{kind}(Path({path!r})) as temporary:
+    os.kill(os.getpid(), 9)
+"""
+
+
+@pytest.mark.parametrize("kind", ["atomic_file", "atomic_folder"])
+def test_the_next_write_removes_what_a_killed_one_left(kind, tmp_path):
+    target = tmp_path / "a[1].json"
+    subprocess.run([sys.executable, "-c", KILLED.format(kind=kind, path=str(target))], check=False)
+    (left,) = tmp_path.iterdir()
+    assert left.name.endswith(".tmp")
+    if kind == "atomic_file":
+        write_text(target, "whole")
+    else:
+        with atomic_folder(target) as folder:
+            (folder / "b").write_text("whole")
+    assert list(tmp_path.iterdir()) == [target]
+
+
+def test_what_a_living_process_or_another_machine_writes_stays(tmp_path):
+    target = tmp_path / "a"
+    others = [tmp_path / f".a.elsewhere-{os.getpid()}-x.tmp", tmp_path / ".b.tmp"]
+    for other in others:
+        other.touch()
+    with atomic_file(target) as first:
+        (tmp_path / f".a.{platform.node()}-{os.getpid()}-y.tmp").touch()
+        with atomic_file(target) as second:
+            assert first.is_file()
+            second.write_text("2")
+        first.write_text("1")
+    assert target.read_text() == "1"
+    assert all(other.exists() for other in others)
+
+
+@pytest.mark.parametrize("writer", ["text", "table", "folder"])
+def test_a_limit_on_files_is_a_sentence_and_the_old_file_stays(tmp_path, writer):
+    path = tmp_path / "result"
+    old, (soft, hard) = "old", resource.getrlimit(resource.RLIMIT_FSIZE)
+    path.write_text(old)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (4096, hard))
+    try:
+        with pytest.raises(BridoError, match=r"result is larger than a file may be.*ulimit -f"):
+            if writer == "text":
+                write_text(path, "long" * 5000)
+            elif writer == "table":
+                rows = [{"id": str(n), "summary": str(n**99), "score": 0.0} for n in range(5000)]
+                write_table(path, [rows], DECODED)
+            else:
+                with atomic_folder(path) as folder:
+                    save_file({"weight": np.zeros(5000)}, folder / "model.safetensors")
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    assert path.read_text() == old
+    assert [item.name for item in tmp_path.iterdir()] == ["result"]

@@ -1,0 +1,53 @@
+"""Progress where stderr is no terminal, and the exit code of errors."""
+
+import errno
+import os
+
+import pytest
+
+from brido.utils.errors import BridoError, run_command
+from brido.utils.progress import Progress, quiet
+
+
+def test_lines_with_rate_and_time_left(capfd):
+    with Progress("decode test", total=4, interval=0.0) as progress:
+        progress.skip(1)
+        progress.advance(1, note="batch halved")
+        progress.advance(2)
+    lines = capfd.readouterr().err.splitlines()
+    assert lines[-1].startswith("decode test: 4/4 documents, ")
+    assert "s left" in lines[1]
+    assert "1 found done" in lines[-1]
+    assert "batch halved" in lines[-1]
+
+
+def test_quiet_progress_counts_and_shows_nothing(capfd):
+    with quiet("decode test", 4, "documents") as progress:
+        progress.skip(1)
+        progress.interval = 0.0
+        progress.advance(3)
+    assert (progress.skipped, progress.done) == (1, 3)
+    assert capfd.readouterr() == ("", "")
+
+
+def test_errors_of_the_user_end_with_code_2_and_no_traceback(capsys):
+    def main():
+        raise BridoError("alpha is wrong")
+
+    with pytest.raises(SystemExit) as caught:
+        run_command(main)
+    assert caught.value.code == 2
+    assert capsys.readouterr().err == "error: alpha is wrong\n"
+
+
+def test_a_librarys_file_on_a_full_disk_is_a_sentence_too(capsys):
+    def main(number=errno.ENOSPC):
+        raise OSError(number, os.strerror(number), "/cache/kernel")
+
+    with pytest.raises(SystemExit) as caught:
+        run_command(main)
+    assert caught.value.code == 2
+    said = capsys.readouterr().err
+    assert said.startswith("error: /cache/kernel cannot be written (No space left on device): free")
+    with pytest.raises(PermissionError):
+        run_command(lambda: main(errno.EACCES))

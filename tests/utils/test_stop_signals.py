@@ -1,0 +1,91 @@
+"""SIGTERM and Ctrl-C end every command with one sentence, while it imports and while it works."""
+
+import ctypes
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from brido.utils.errors import run_command
+
+ROOT = Path(__file__).parent.parent
+SIGNALS = [signal.SIGINT, signal.SIGTERM]
+
+# Sends itself the signal when it comes to import a module, and goes on as if nothing had been.
+DURING_IMPORTS = """
+import builtins, os, runpy, signal, sys
+signal.signal(signal.SIGINT, signal.default_int_handler)
+original = builtins.__import__
+def importing(name, *arguments, **options):
+    if name == "pyarrow":
+        os.kill(os.getpid(), {number})
+    return original(name, *arguments, **options)
+builtins.__import__ = importing
+"""
+
+
+def command(*arguments, site=None):
+    """A command of ours as a user starts it; `site` is run at Python's start."""
+    environment = {"PYTHONPATH": f"{site}:{ROOT}" if site else str(ROOT)}
+    return subprocess.Popen(
+        [sys.executable, "-m", *arguments],
+        env=environment, text=True,
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("number", SIGNALS)
+@pytest.mark.parametrize("module", ["stages.train", "brido.settings.load"])
+def test_a_command_that_still_imports_ends_with_a_sentence(tmp_path, module, number):
+    (tmp_path / "sitecustomize.py").write_text(DURING_IMPORTS.format(number=int(number)))
+    process = command(module, site=tmp_path)
+    said = process.communicate(timeout=600)[1]
+    assert process.returncode == 128 + number
+    assert said == "stopped before anything was begun: run again\n"
+
+
+@pytest.mark.parametrize("number", SIGNALS)
+def test_a_command_at_work_ends_with_a_sentence(tmp_path, number):
+    (tmp_path / "sitecustomize.py").write_text(
+        "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)"
+    )
+    process = command("brido.cli.score", "-", site=tmp_path)
+    process.stdin.write('{"candidates": ["a", "b"]}\n')
+    process.stdin.flush()
+    assert "ranks" in process.stdout.readline()  # and now it waits for the next line
+    process.send_signal(number)
+    said = process.communicate(timeout=600)[1]
+    assert process.returncode == 128 + number
+    assert said == "interrupted; finished work is kept, run again to go on\n"
+
+
+@pytest.mark.parametrize("number", SIGNALS)
+def test_a_signal_that_c_code_swallows_is_not_lost(capfd, number):
+    """As numba's compiler does, which calls Python through ctypes."""
+    # A shell that starts tests in the background has them ignore Ctrl-C.
+    former = signal.signal(number, signal.default_int_handler)
+    before = signal.getsignal(number), sys.unraisablehook
+
+    def main():
+        ctypes.CFUNCTYPE(None)(lambda: os.kill(os.getpid(), number))()
+        time.sleep(60)
+
+    with pytest.raises(SystemExit) as caught:
+        run_command(main)
+    assert caught.value.code == 128 + number
+    assert capfd.readouterr().err == "interrupted; finished work is kept, run again to go on\n"
+    assert (signal.getsignal(number), sys.unraisablehook) == before
+    signal.signal(number, former)
+
+
+def test_what_is_kept_is_said(capsys):
+    def main():
+        raise KeyboardInterrupt("3 of 4 documents are kept")
+
+    with pytest.raises(SystemExit):
+        run_command(main)
+    assert capsys.readouterr().err == "interrupted; 3 of 4 documents are kept\n"

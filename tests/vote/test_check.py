@@ -1,0 +1,155 @@
+"""Pair accuracy and the election against loops written out, and where they are defined at all."""
+
+import math
+import random
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from brido.utils.errors import BridoError
+from brido.vote.check import (
+    accuracies,
+    accuracy_by_gap,
+    comparable_pairs,
+    election,
+    pair_accuracy,
+    pair_counts,
+)
+
+
+def slow_pairs(unsupported, lengths, tolerance):
+    """(document, better, worse) of every pair that counts, by three loops."""
+    for d, (wrong, length) in enumerate(zip(unsupported, lengths, strict=True)):
+        for i in range(len(wrong)):
+            for j in range(len(wrong)):
+                longer = max(length[i], length[j])
+                if wrong[i] < wrong[j] and abs(length[i] - length[j]) <= tolerance * longer + 1e-9:
+                    yield d, i, j
+
+
+def slow_accuracy(scores, unsupported, lengths, tolerance):
+    won = []
+    for d, i, j in slow_pairs(unsupported, lengths, tolerance):
+        first, second = scores[d][i], scores[d][j]
+        if not (math.isnan(first) or math.isnan(second)):
+            won.append(1.0 if first > second else 0.5 if first == second else 0.0)
+    return (sum(won) / len(won) if won else math.nan), len(won)
+
+
+@st.composite
+def tables(draw):
+    """Scores (some NaN), counts and lengths of a few documents, on coarse grids: ties occur."""
+    documents, size = draw(st.integers(1, 6)), draw(st.integers(1, 7))
+
+    def table(values):
+        row = st.lists(st.sampled_from(values), min_size=size, max_size=size)
+        return draw(st.lists(row, min_size=documents, max_size=documents))
+
+    scores = table([0.0, 0.25, 0.5, 1.0, math.nan, -math.inf])
+    return scores, table([0, 1, 2]), table([0, 5, 10, 11, 12, 20]), draw(st.sampled_from([0, 0.15]))
+
+
+@settings(max_examples=300, deadline=None)
+@given(tables())
+def test_accuracy_is_that_of_the_loops(table):
+    scores, unsupported, lengths, tolerance = table
+    found, pairs = pair_accuracy(scores, unsupported, lengths, tolerance)
+    wanted, count = slow_accuracy(scores, unsupported, lengths, tolerance)
+    assert pairs == count
+    assert found == pytest.approx(wanted, nan_ok=True)
+    indices = comparable_pairs(unsupported, lengths, tolerance)
+    triples = zip(*(part.tolist() for part in (
+        indices.documents, indices.better, indices.worse
+    )), strict=True)  # fmt: skip
+    assert sorted(triples) == sorted(slow_pairs(unsupported, lengths, tolerance))
+
+
+@settings(max_examples=100, deadline=None)
+@given(tables())
+def test_quarters_hold_every_pair_once_by_its_gap(table):
+    scores, unsupported, lengths, tolerance = table
+    pairs = comparable_pairs(unsupported, lengths, tolerance)
+    quarters = accuracy_by_gap(scores, pairs)
+    accuracy, count = pair_accuracy(scores, unsupported, lengths, tolerance)
+    assert sum(number for _, number in quarters) == count
+    if count:
+        right = sum(value * number for value, number in quarters if number)
+        assert right / count == pytest.approx(accuracy)
+
+
+def test_quarters_by_hand():
+    # Gaps .1 .2 .3 .4: the two small ones wrong, the two large ones right.
+    scores = [[0.0, 0.1], [0.0, 0.2], [0.3, 0.0], [0.4, 0.0]]
+    pairs = comparable_pairs([[0, 1]] * 4, [[9, 9]] * 4)
+    assert accuracy_by_gap(scores, pairs) == [(0.0, 1), (0.0, 1), (1.0, 1), (1.0, 1)]
+
+
+def test_the_edge_of_the_tolerance_counts():
+    assert pair_accuracy([[1, 0]], [[0, 1]], [[17, 20]], 0.15) == (1.0, 1)
+    assert pair_accuracy([[1, 0]], [[0, 1]], [[16.9, 20]], 0.15)[1] == 0
+    assert pair_accuracy([[1, 0]], [[0, 1]], [[16, 17]], 0.0)[1] == 0
+    assert pair_accuracy([[1, 0]], [[0, 1]], [[0, 17]], 1.0)[1] == 1
+
+
+def test_intervals_are_over_documents_and_draws_are_paired():
+    generator = random.Random(3)
+    scores = [[generator.random() for _ in range(6)] for _ in range(200)]
+    wrong = [[generator.randrange(2) for _ in range(6)] for _ in range(200)]
+    pairs = comparable_pairs(wrong, [[9] * 6] * 200)
+    better = [[-value for value in row] for row in wrong]
+    counts = np.stack([pair_counts(one, pairs) for one in (scores, better, scores)])
+    (share, perfect, again), draws = accuracies(counts, 400, 0.95, 0)
+    assert (perfect.mean, perfect.low, perfect.high) == (1.0, 1.0, 1.0)
+    assert share == again
+    assert np.array_equal(draws[:, 0], draws[:, 2])
+    assert share.low < share.mean < share.high
+    # A document's pairs hang together: the interval is that of ratios of resampled sums.
+    random_state = np.random.default_rng(9)
+    picks = random_state.integers(0, 200, (4000, 200))
+    right, total = counts[0, :, 0][picks].sum(1), counts[0, :, 1][picks].sum(1)
+    low, high = np.quantile(right / total, [0.025, 0.975])
+    assert share.low == pytest.approx(low, abs=0.01)
+    assert share.high == pytest.approx(high, abs=0.01)
+
+
+def test_no_pair_has_no_accuracy():
+    value, pairs = pair_accuracy([[1, 2]], [[1, 1]], [[3, 3]])
+    assert math.isnan(value)
+    assert pairs == 0
+    shares, _ = accuracies(np.zeros((1, 4, 2)), 50, 0.9, 0)
+    assert math.isnan(shares[0].mean)
+    assert math.isnan(shares[0].low)
+
+
+def test_election_by_hand():
+    elected, own = ([0, 2, 0, 1], [10, 10, 10, 20]), ([1, 1, 0, 0], [10, 11, 20, 20])
+    found = election(elected, own, 0.15, 200, 0.95, 0)
+    assert (found.elected.mean, found.own.mean, found.difference.mean) == (0.5, 0.5, 0.0)
+    assert found.elected.count == 4
+    assert found.lengths == (12.5, 15.25)
+    equal = found.equal_length
+    assert equal.elected.count == 3  # the third document's lengths are 10 and 20
+    assert equal.lengths == pytest.approx((40 / 3, 41 / 3))
+    assert equal.elected.mean == pytest.approx(2 / 3)
+    assert equal.own.mean == pytest.approx(2 / 3)
+    assert equal.difference.low < 0 < equal.difference.high
+
+
+@pytest.mark.parametrize(
+    ("arrays", "named"),
+    [
+        (([[0, 1]], [[1, 2, 3]]), "one shape"),
+        (([0, 1], [1, 2]), "one shape"),
+    ],
+)
+def test_shapes_that_do_not_fit_are_refused(arrays, named):
+    with pytest.raises(BridoError, match=named):
+        comparable_pairs(*arrays)
+
+
+@pytest.mark.parametrize("tolerance", [-0.1, 1.1, math.nan])
+def test_a_tolerance_is_a_share(tolerance):
+    with pytest.raises(BridoError, match="tolerance"):
+        comparable_pairs([[0, 1]], [[1, 1]], tolerance)

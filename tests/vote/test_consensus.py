@@ -1,0 +1,218 @@
+"""Eq. 2 against sums written out, and against the paper's code as its description has it."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from brido.utils.errors import BridoError
+from brido.vote.consensus import consensus_scores, eligible_scores, ranking
+from brido.vote.signals import shuffled_scores
+
+
+def similarity(size, seed=0):
+    return np.random.default_rng(seed).random((size, size + 1)).astype(np.float32)
+
+
+def equation_2(matrix, alpha):
+    size = len(matrix)
+    return [
+        (
+            math.fsum(float(matrix[i, j]) for j in range(size) if j != i)
+            + alpha * float(matrix[i, size])
+        )
+        / (size - 1 + alpha)
+        for i in range(size)
+    ]
+
+
+def listing(matrix, mode):
+    """The paper's code: float32 values, means of rows, weights normalised over all N + 1."""
+    size = len(matrix)
+    if mode == "reference":
+        return matrix[:, size]
+    inside = matrix[:, :size][~np.eye(size, dtype=bool)].reshape(size, size - 1)
+    if mode == "candidates":
+        return inside.mean(1)
+    with_reference = np.concatenate([inside, matrix[:, size:]], 1)
+    if mode == "candidates and reference":
+        return with_reference.mean(1)
+    weights = np.array([1] * size + [size - 1], np.float32)
+    weights /= weights.sum()
+    return (with_reference * weights[1:]).mean(1)
+
+
+MODES = {
+    "candidates": lambda size: 0,
+    "candidates and reference": lambda size: 1,
+    "reference weighted": lambda size: size - 1,
+    "reference": lambda size: math.inf,
+}
+
+
+@given(st.integers(2, 40), st.integers(0, 99), st.floats(0, 1e6))
+def test_equation_is_the_weighted_mean(size, seed, alpha):
+    matrix = similarity(size, seed)
+    np.testing.assert_allclose(
+        consensus_scores(matrix, alpha), equation_2(matrix, alpha), rtol=1e-13
+    )
+
+
+def test_a_case_worked_out_by_hand():
+    matrix = np.array([[9, 0.5, 0.25, 1], [0, 9, 0.5, 0], [1, 0.5, 9, 0.5]])
+    assert consensus_scores(matrix, 0).tolist() == [0.375, 0.25, 0.75]
+    assert consensus_scores(matrix, 2).tolist() == [0.6875, 0.125, 0.625]
+    assert consensus_scores(matrix, math.inf).tolist() == [1, 0, 0.5]
+
+
+@pytest.mark.parametrize("size", [2, 5, 16, 32])
+@pytest.mark.parametrize("mode", MODES)
+def test_listing_is_what_the_code_computes_bit_for_bit(size, mode):
+    for seed in range(20):
+        matrix = similarity(size, seed)
+        if size == 2 and mode == "reference weighted":
+            mode = "candidates and reference"  # alpha 1 means both; the code's mean of two
+        found = consensus_scores(matrix, MODES[mode](size), "listing")
+        assert found.tolist() == listing(matrix, mode).astype(np.float64).tolist()
+
+
+@pytest.mark.parametrize("size", [3, 16, 32])
+def test_listing_and_equation_agree_but_for_the_constant(size):
+    matrix = similarity(size)
+    for mode, alpha in MODES.items():
+        weighted = mode == "reference weighted"
+        constant = (2 * size - 2) / ((2 * size - 1) * size) if weighted else 1
+        equation = consensus_scores(matrix, alpha(size))
+        found = consensus_scores(matrix, alpha(size), "listing")
+        np.testing.assert_allclose(found, equation * constant, rtol=1e-6)
+        assert ranking(found).tolist() == ranking(equation).tolist()
+
+
+@pytest.mark.parametrize("normalization", ["equation", "listing"])
+def test_many_documents_at_once_are_each_alone(normalization):
+    matrices = np.stack([similarity(32, seed) for seed in range(50)])
+    for alpha in (0, 1, 31, math.inf):
+        together = consensus_scores(matrices, alpha, normalization)
+        alone = [consensus_scores(matrix, alpha, normalization) for matrix in matrices]
+        assert np.array_equal(together, alone)
+        assert np.array_equal(ranking(together), [ranking(scores) for scores in alone])
+
+
+def test_the_diagonal_is_ignored_whatever_it_holds():
+    matrix = similarity(6)
+    other = matrix.copy()
+    other[np.arange(6), np.arange(6)] = np.nan
+    for alpha in (0, 1, 5, math.inf):
+        for normalization in ("equation", "listing"):
+            assert np.array_equal(
+                consensus_scores(matrix, alpha, normalization),
+                consensus_scores(other, alpha, normalization),
+            )
+
+
+def test_at_alpha_0_there_need_be_no_reference():
+    matrix = similarity(6)
+    alone = matrix.copy()
+    alone[:, -1] = np.nan
+    for normalization in ("equation", "listing"):
+        found = consensus_scores(alone, 0, normalization)
+        assert np.array_equal(found, consensus_scores(matrix, 0, normalization))
+
+
+def test_ranking_is_best_first_and_keeps_the_order_of_equal_scores():
+    assert ranking(np.array([0.5, 0.75, 0.5, 0.75, 1.0])).tolist() == [4, 1, 3, 0, 2]
+
+
+def test_ranking_keeps_the_order_of_many_equal_scores():
+    """NumPy's default sort is stable for short rows only."""
+    assert ranking(np.full((2, 32), 0.5)).tolist() == [list(range(32))] * 2
+    halves = np.repeat([0.25, 0.75], 32)
+    assert ranking(halves).tolist() == [*range(32, 64), *range(32)]
+
+
+def test_one_candidate_needs_a_reference():
+    matrix = np.array([[0.0, 0.5]], np.float32)
+    assert consensus_scores(matrix, 1).tolist() == [0.5]
+    assert consensus_scores(matrix, math.inf).tolist() == [0.5]
+    with pytest.raises(BridoError, match="nobody votes"):
+        consensus_scores(matrix, 0)
+
+
+@pytest.mark.parametrize(
+    ("shape", "alpha", "normalization", "named"),
+    [
+        ((3, 3), 0, "equation", r"\[3, 3\]"),
+        ((4,), 0, "equation", r"\[4\]"),
+        ((3, 4), -1, "equation", "-1"),
+        ((3, 4), math.nan, "equation", "nan"),
+        ((3, 4), 1.5, "listing", r"N - 1 \(here 2\) and inf, not 1\.5: use .*`equation`$"),
+        ((3, 4), 0.5, "listing", r"not 0\.5"),
+    ],
+)
+def test_what_has_no_meaning_is_refused(shape, alpha, normalization, named):
+    with pytest.raises(BridoError, match=named):
+        consensus_scores(np.zeros(shape), alpha, normalization)
+
+
+def obvious_eligible_scores(matrix, alpha, normalization, voters, eligible):
+    """One document: the scores of a matrix that never had the others' rows and columns."""
+    inside = [place for place, vote in enumerate(voters) if vote]
+    small = [[matrix[i][j] for j in [*inside, len(matrix)]] for i in inside]
+    scores = consensus_scores(np.array(small, dtype=np.float32), alpha, normalization)
+    found = dict(zip(inside, scores, strict=True))
+    return [found[i] if eligible[i] and voters[i] else math.nan for i in range(len(matrix))]
+
+
+@given(st.data(), st.sampled_from([0, 1, 2.5, math.inf]), st.integers(2, 6), st.integers(1, 4))
+def test_who_does_not_vote_is_as_if_it_were_not_there(data, alpha, size, documents):
+    generator = np.random.default_rng(data.draw(st.integers(0, 2**32)))
+    matrices = generator.random((documents, size, size + 1)).astype(np.float32)
+    voters = generator.random((documents, size)) < 0.7
+    voters[:, : 2 if alpha == 0 else 1] = True
+    eligible = generator.random((documents, size)) < 0.7
+    found = eligible_scores(matrices, alpha, "equation", voters, eligible)
+    for row in range(documents):
+        wanted = obvious_eligible_scores(
+            matrices[row], alpha, "equation", voters[row], eligible[row]
+        )
+        np.testing.assert_allclose(found[row], wanted, rtol=1e-12)
+    everyone = np.ones((documents, size), dtype=bool)
+    whole = eligible_scores(matrices, alpha, "equation", everyone, everyone)
+    np.testing.assert_array_equal(whole, consensus_scores(matrices, alpha))
+
+
+def test_candidates_without_a_score_are_ranked_last():
+    assert ranking(np.array([math.nan, 0.1, math.nan, 0.3])).tolist() == [3, 1, 0, 2]
+
+
+@given(st.integers(1, 12), st.integers(2, 6), st.integers(0, 2**32))
+def test_shuffled_scores_are_the_documents_own_whatever_else_is_there(documents, size, seed):
+    generator = np.random.default_rng(seed)
+    scores = generator.random((documents, size))
+    scores[generator.random((documents, size)) < 0.3] = np.nan
+    names = [f"news-{place}" for place in range(documents)]
+    dealt = shuffled_scores(scores, names)
+    assert np.array_equal(np.isnan(dealt), np.isnan(scores))
+    assert np.array_equal(np.sort(dealt), np.sort(scores), equal_nan=True)
+    # The other documents of a batch have no part in a deal.
+    last = shuffled_scores(scores[-1:], names[-1:])
+    assert np.array_equal(last, dealt[-1:], equal_nan=True)
+
+
+def test_shuffled_scores_say_nothing_of_the_candidates():
+    """Every score comes to every place equally often."""
+    documents, size = 4000, 5
+    scores = np.tile(np.arange(size, dtype=float), (documents, 1))
+    dealt = shuffled_scores(scores, [str(place) for place in range(documents)]).astype(int)
+    counts = np.array([np.bincount(dealt[:, place], minlength=size) for place in range(size)])
+    expected = documents / size
+    # 99.99 % of chi-square with (5 - 1)^2 degrees of freedom.
+    assert ((counts - expected) ** 2 / expected).sum() < 46
+
+
+@pytest.mark.parametrize(("shape", "names"), [((2, 3), ["one"]), ((3,), ["a", "b", "c"])])
+def test_shuffled_scores_want_a_name_a_document(shape, names):
+    with pytest.raises(BridoError, match="documents"):
+        shuffled_scores(np.zeros(shape), names)

@@ -1,0 +1,210 @@
+"""The generator: determinism, the promised statistics, the knobs, and the written texts."""
+
+import re
+from itertools import islice
+
+import pyarrow as pa
+import pytest
+
+from brido.corpus.settings import WorldSettings
+from brido.tables import WORLD_CORPUS
+from brido.world import document, documents, lexicon, reading
+from brido.world.events import EVENTS
+from brido.world.events.model import DISTRACTORS
+
+DEFAULT = WorldSettings()
+# The world of version 0.1, with which `blind-vote` runs (experiments/blind.yaml).
+FIRST = WorldSettings(stock_phrases=0.0, extras_per_reference=(1, 2))
+RECORDED_SUMMARY = (
+    "What Mr Penman has found out about bird song makes Falwick up in Dornshire famous with "
+    "Novamax Rail."
+)
+RECORDED_DEFAULT = (
+    "What Mr Penman has found out about bird song makes Falwick up in Dornshire famous."
+)
+RECORDED_DOCUMENT = (
+    "Mr Penman has worked on bird song for a decade. The university in Falwick is proud of the "
+    "result. A spokesman was not available over the whole weekend. It is the talk of Dornshire "
+    "this week. Ms Penson, aged 42, had warned of something like it before. The team collected "
+    "950 samples. The paper by Mr Penman is free to read. Ms Garson said that it came as a "
+    "complete surprise."
+)
+
+
+@pytest.fixture(scope="module")
+def rows():
+    return list(documents(DEFAULT, "train", 1500))
+
+
+def share(values):
+    values = list(values)
+    return sum(values) / len(values)
+
+
+def test_document_i_does_not_depend_on_the_others(rows):
+    assert document(DEFAULT, "train", 1234) == rows[1234]
+    assert list(documents(DEFAULT, "train", 3)) == rows[:3]
+    assert len(list(documents(WorldSettings(validation=7), "validation"))) == 7
+
+
+def test_another_seed_or_split_is_another_document(rows):
+    assert document(WorldSettings(seed=1), "train", 0)["document"] != rows[0]["document"]
+    assert document(DEFAULT, "test", 0)["document"] != rows[0]["document"]
+
+
+def test_the_stream_never_changes():
+    """Recorded: published numbers rest on these very documents."""
+    row = document(FIRST, "test", 0)
+    assert row["id"] == "world-test-000000"
+    assert row["summary"] == RECORDED_SUMMARY
+    assert row["document"] == RECORDED_DOCUMENT
+    assert document(DEFAULT, "test", 0)["summary"] == RECORDED_DEFAULT
+
+
+def test_rows_fit_the_corpus_table(rows):
+    table = pa.Table.from_pylist(rows, schema=WORLD_CORPUS)
+    assert table.to_pylist() == rows
+    assert all(row["references"] == [row["summary"]] for row in rows)
+    assert len({row["id"] for row in rows}) == len(rows)
+
+
+def test_shape_of_articles(rows):
+    sentences = [len(re.findall(r"\.(?: |$)", row["document"])) for row in rows]
+    assert min(sentences) >= 5
+    assert max(sentences) <= 9
+    assert 50 < share(len(row["document"].split()) for row in rows) < 65
+    assert 15 < share(len(row["summary"].split()) for row in rows) < 19
+    assert {row["facts"][0]["value"] for row in rows} == {event.name for event in EVENTS}
+    assert len(EVENTS) >= 10
+
+
+def test_most_references_carry_something_unsupported(rows):
+    assert share(not supported(row) for row in rows) == pytest.approx(0.64, abs=0.04)
+    first = documents(FIRST, "train", 1500)
+    assert share(not supported(row) for row in first) == pytest.approx(0.74, abs=0.04)
+
+
+def supported(row):
+    return all(fact["in_document"] for fact in row["facts"])
+
+
+def optional(row):
+    event = next(event for event in EVENTS if event.name == row["facts"][0]["value"])
+    return [fact for fact in row["facts"] if fact["slot"] in {each.slot for each in event.options}]
+
+
+@pytest.mark.parametrize("rate", [0.0, 0.35, 1.0])
+def test_support_rate_is_the_share_of_told_facts_that_the_body_has(rate):
+    told = [
+        fact["in_document"]
+        for row in documents(WorldSettings(support_rate=rate), "train", 800)
+        for fact in optional(row)
+        if fact["value"] in row["summary"]
+    ]
+    assert share(told) == pytest.approx(rate, abs=0.04)
+
+
+@pytest.mark.parametrize("bounds", [(1, 1), (1, 2), (2, 2)])
+def test_extras_per_reference(bounds):
+    settings = WorldSettings(extras_per_reference=bounds, bare_references=0.0)
+    counts = {
+        len([fact for fact in optional(row) if says(row["summary"], fact)])
+        for row in documents(settings, "train", 300)
+    }
+    assert counts == set(range(bounds[0], bounds[1] + 1))
+
+
+@pytest.mark.parametrize("rate", [0.0, 0.2, 1.0])
+def test_bare_references_tell_no_optional_fact(rate):
+    settings = WorldSettings(bare_references=rate)
+    bare = [
+        not any(says(row["summary"], fact) for fact in optional(row))
+        for row in documents(settings, "train", 500)
+    ]
+    assert share(bare) == pytest.approx(rate, abs=0.05)
+
+
+def says(text, fact):
+    found = reading.mentions(text)
+    return any(each.type == fact["type"] and each.value == fact["value"] for each in found)
+
+
+def test_counties_follow_towns_only_where_the_knob_says_so():
+    def counties(knob):
+        pairs = {}
+        for row in documents(WorldSettings(counties_from_towns=knob), "train", 1500):
+            facts = {fact["slot"]: fact["value"] for fact in row["facts"]}
+            if "county" in facts:
+                pairs.setdefault(facts["town"], set()).add(facts["county"])
+        return pairs
+
+    assert all(len(found) == 1 for found in counties(True).values())
+    assert share(len(found) > 1 for found in counties(False).values()) > 0.9
+
+
+@pytest.mark.parametrize("rate", [0.0, 0.6, 1.0])
+def test_stock_phrases_are_the_share_of_days_with_one_value_in_one_wording(rate):
+    days, phrases = [], []
+    for row in documents(WorldSettings(stock_phrases=rate), "train", 1500):
+        for fact in optional(row):
+            if fact["slot"] == "day":
+                days.append(fact["value"])
+                if says(row["summary"], fact):
+                    phrases.append(" on Monday" in row["summary"])
+    # Of the other days one in seven is a Monday, and one wording in five is the stock one.
+    assert share(day == "Monday" for day in days) == pytest.approx(rate + (1 - rate) / 7, abs=0.05)
+    assert share(phrases) == pytest.approx(rate + (1 - rate) / 35, abs=0.06)
+
+
+@pytest.mark.parametrize("knob", [False, True])
+def test_formulaic_extras_share_their_wording(knob):
+    settings = WorldSettings(formulaic_extras=knob, bare_references=0.0)
+    framed = [" is said to be " in row["summary"] for row in documents(settings, "train", 300)]
+    assert set(framed) == {knob}
+
+
+def test_lists_are_disjoint_and_no_fixed_text_contains_their_words():
+    lists = [
+        *lexicon.SIMPLE_VALUES.values(), lexicon.FIRST_NAMES, lexicon.SURNAMES, lexicon.TITLES,
+        lexicon.BRANDS, lexicon.SECTORS,
+    ]  # fmt: skip
+    words = [word for values in lists for word in values]
+    assert len(words) == len(set(words))
+    for template in fixed_texts():
+        plain = re.sub(r"[{\[]\w+[}\]]", " ", template)
+        assert reading.mentions(plain) == [], template
+
+
+def fixed_texts():
+    yield from DISTRACTORS
+    for event in EVENTS:
+        yield from event.leads
+        for group in event.body:
+            yield from group
+        for option in event.options:
+            yield from (*option.extras, *option.body)
+        for values in event.terms.values():
+            yield from values
+
+
+@pytest.mark.parametrize("event", EVENTS, ids=lambda event: event.name)
+def test_every_lead_and_every_body_states_every_key_fact(event):
+    slots = set(event.keys)
+    for lead in event.anchored_leads():
+        assert set(re.findall(r"\{(\w+)\}", lead)) == slots
+        anchors = re.findall(r"\[(\w+)\]", lead)
+        assert sorted(anchors) == sorted(option.slot for option in event.options)
+    certain = set()
+    for group in event.body:
+        certain |= set.intersection(*(set(re.findall(r"\{(\w+)\}", text)) for text in group))
+    assert slots <= certain
+    assert 4 <= len(event.options) <= 6
+    for option in event.options:
+        assert len(option.extras) >= 3
+        assert len(option.body) >= 3
+        assert all(f"{{{option.slot}}}" in text for text in (*option.extras, *option.body))
+
+
+def test_documents_are_made_one_at_a_time():
+    endless = documents(WorldSettings(), "train", 10**12)
+    assert len(list(islice(endless, 5))) == 5
