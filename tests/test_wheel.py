@@ -94,7 +94,7 @@ def run_examples(extra: str, folder: Path, python: Path | str, variables: dict[s
     }
     assert code
     done = subprocess.run(
-        [python, Path(__file__).parent / "alone.py"],
+        [python, Path(__file__).parent / "make" / "alone.py"],
         input=json.dumps(code), cwd=folder, env=variables, capture_output=True, text=True,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr

@@ -1,29 +1,23 @@
-"""Check a params.yaml: every problem in one message, misspelt keys with a suggestion.
+"""Check a params.yaml: every problem in one message, misspelt keys with a suggestion."""
 
-DVC removes a stage's old results before the stage reads its settings, so check them before DVC
-starts.
-"""
-
-import argparse
-from collections.abc import Sequence
 from pathlib import Path
+
+import click
 
 from brido.settings.load import PARAMS_FILE, load_params
 
-PROGRAM = "python -m brido config"
 
+@click.command("config", short_help="is params.yaml right?")
+@click.argument("file", type=click.Path(path_type=Path), default=PARAMS_FILE)
+def command(file: Path) -> None:
+    """Check FILE (params.yaml): every problem in one message, misspelt keys with a suggestion.
 
-def parser(program: str = PROGRAM) -> argparse.ArgumentParser:
-    """The command line."""
-    parser = argparse.ArgumentParser(
-        prog=program, description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("file", type=Path, nargs="?", default=PARAMS_FILE, help="params.yaml")
-    return parser
+    DVC removes a stage's old results before the stage reads its settings, so check them before DVC
+    starts.
 
-
-def main(arguments: Sequence[str] | None = None, program: str = PROGRAM) -> None:
-    """Check the file that the command line names, or params.yaml, and say that it is fine."""
-    path = parser(program).parse_args(arguments).file
-    load_params(path)
-    print(f"{path} is fine: every key is known and every value fits")
+    \b
+    Example:
+        python -m brido config presets/xsum.yaml
+    """
+    load_params(file)
+    click.echo(f"{file} is fine: every key is known and every value fits")

@@ -1,31 +1,28 @@
 """The command `brido`: every command of this package under one name.
 
-Each is the `main` of a module that also runs as `python -m MODULE`, and is imported when it is
-called: `brido --help` and `brido score` wait for no PyTorch.
+Each is the click command `command` of a module that is imported when it is called, so
+`brido --help` and `brido score` wait for no PyTorch.
 """
 
-import argparse
 import runpy
 import sys
 from collections.abc import Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-import brido
-from brido.utils.errors import BridoError, run_command
-from brido.utils.extras import MissingExtra, extra
+import click
 
-SHELLS = ("bash", "zsh", "fish")
-_DESCRIPTION = """Candidates elect their best: consensus scores of anybody's texts, whether that
-vote knows anything, and what judges say of the result."""
+import brido
+from brido.utils.commands import invoke
+from brido.utils.errors import BridoError, run_command
+from brido.utils.extras import extra
 
 
 @dataclass(frozen=True)
 class Command:
-    """A command: the module whose `parser` and `main` it is, its line of help, and its extra."""
+    """A command: the module that has it, its line of help, and the extra that it needs."""
 
     module: str
     job: str
@@ -46,96 +43,71 @@ COMMANDS = {
 }
 # These work on the files of a checkout: run there as `python -m MODULE`.
 CHECKOUT = {"preset": Command("experiments.preset", "make a preset the params.yaml", "pipeline")}
-_COMPLETION = "print the completion of these commands for a shell"
+
+
+class _Commands(click.Group):
+    """The commands above, each imported when it is asked for."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return [*COMMANDS, *CHECKOUT]
+
+    def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
+        if name in CHECKOUT:
+            return _in_checkout(name, CHECKOUT[name])
+        if name not in COMMANDS:
+            return None
+        with extra(COMMANDS[name].extra):
+            module: Any = import_module(COMMANDS[name].module)
+        return module.command if hasattr(module, "command") else _by_argparse(name, module)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """A line for each, from the table above: nothing is imported for it."""
+        with formatter.section("Commands"):
+            rows = [(name, command.job) for name, command in {**COMMANDS, **CHECKOUT}.items()]
+            formatter.write_dl(rows)
+
+
+@click.group(
+    cls=_Commands,
+    epilog="`brido COMMAND --help` says more. Completion for bash (zsh and fish alike): "
+    'eval "$(_BRIDO_COMPLETE=bash_source brido)"',
+)
+@click.version_option(brido.__version__, message="brido %(version)s")
+def group() -> None:
+    """Candidates elect their best: consensus scores of anybody's texts, whether that vote knows
+    anything, and what judges say of the result."""
 
 
 def main(arguments: Sequence[str] | None = None, program: str = "brido") -> None:
     """Run the command that the command line names."""
-    words = list(sys.argv[1:] if arguments is None else arguments)
-    name = words[0] if words else "--help"
-    rest, called = words[1:], f"{program} {name}"
-    if name in COMMANDS:
-        command = COMMANDS[name]
-        with extra(command.extra):
-            import_module(command.module).main(rest, called)
-    elif name in CHECKOUT:
-        _run_in_checkout(called, CHECKOUT[name].module, rest)
-    elif name == "completion":
-        print(_completion(_completion_parser(called).parse_args(rest).shell))
-    else:
-        _parser(program).parse_args([name])
+    invoke(group, arguments, program)
 
 
-def _parser(program: str) -> argparse.ArgumentParser:
-    """The names of the commands alone."""
-    jobs = {name: command.job for name, command in {**COMMANDS, **CHECKOUT}.items()}
-    jobs["completion"] = _COMPLETION
-    table = "\n".join(f"  {name:<12}{job}" for name, job in jobs.items())
-    parser = argparse.ArgumentParser(
-        prog=program,
-        usage=f"{program} [--help] [--version] COMMAND ...",
-        description=_DESCRIPTION,
-        epilog=f"commands:\n{table}\n\n`{program} COMMAND --help` says more.",
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    parser.add_argument("command", choices=jobs, help=argparse.SUPPRESS)
-    version = f"brido {brido.__version__}"
-    parser.add_argument("--version", action="version", version=version, help="show the version")
-    return parser
+def _by_argparse(name: str, module: Any) -> click.Command:
+    @click.command(name, add_help_option=False, context_settings={"ignore_unknown_options": True})
+    @click.argument("words", nargs=-1, type=click.UNPROCESSED)
+    def run(words: tuple[str, ...]) -> None:
+        module.main(list(words), f"brido {name}")
+
+    return run
 
 
-def _completion_parser(program: str) -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog=program,
-        description=f'{_COMPLETION}: eval "$({program} bash)" in ~/.bashrc, for instance',
-    )
-    parser.add_argument("shell", choices=SHELLS)
-    return parser
+def _in_checkout(name: str, command: Command) -> click.Command:
+    """`python -m MODULE` of the checkout in this folder, with all that follows."""
 
+    @click.command(name, add_help_option=False, context_settings={"ignore_unknown_options": True})
+    @click.argument("words", nargs=-1, type=click.UNPROCESSED)
+    def run(words: tuple[str, ...]) -> None:
+        if not Path(*command.module.split(".")).with_suffix(".py").is_file():
+            raise BridoError(
+                f"`brido {name}` works on the files of a checkout of BRIDO, and {Path.cwd()} is "
+                "none: run it in the folder where params.yaml and presets/ are"
+            )
+        sys.path.insert(0, str(Path.cwd()))
+        sys.argv = [f"brido {name}", *words]
+        runpy.run_module(command.module, run_name="__main__", alter_sys=True)
 
-def _completion(shell: str) -> str:
-    with extra("completion"):
-        import shtab
-    return shtab.complete(_whole_parser(shtab.FILE), shell)
-
-
-def _whole_parser(file: Any) -> argparse.ArgumentParser:
-    """The command line with the options of every command whose packages are installed.
-
-    file: what shtab makes of an argument that names a file.
-    """
-    parser = argparse.ArgumentParser(prog="brido", description=_DESCRIPTION)
-    parser.add_argument("--version", action="store_true", help="print the version")
-    commands: Any = parser.add_subparsers(title="commands")
-    for name, command in COMMANDS.items():
-        options = []
-        with suppress(MissingExtra), extra(command.extra):
-            options = [import_module(command.module).parser(f"brido {name}")]
-            for action in options[0]._actions:
-                if action.type is Path or action.dest in {"file", "documents", "scores"}:
-                    action.complete = file  # type: ignore[attr-defined]
-        commands.add_parser(name, help=command.job, parents=options, add_help=not options)
-    for name, command in CHECKOUT.items():
-        commands.add_parser(name, help=command.job)
-    completion = _completion_parser("brido completion")
-    commands.add_parser("completion", help=_COMPLETION, parents=[completion], add_help=False)
-    return parser
-
-
-def _run_in_checkout(called: str, module: str, arguments: Sequence[str]) -> None:
-    """`python -m MODULE` of the checkout in this folder.
-
-    Raises:
-        BridoError: there is none.
-    """
-    if not Path(*module.split(".")).with_suffix(".py").is_file():
-        raise BridoError(
-            f"`{called}` works on the files of a checkout of BRIDO, and {Path.cwd()} is none: run "
-            "it in the folder where params.yaml and presets/ are"
-        )
-    sys.path.insert(0, str(Path.cwd()))
-    sys.argv = [called, *arguments]
-    runpy.run_module(module, run_name="__main__", alter_sys=True)
+    return run
 
 
 def script() -> None:

@@ -23,7 +23,6 @@ EXTRAS = {
     "qafacteval": frozenset(f"{_TORCH} {_FILES} spacy".split()),
     "pipeline": frozenset(f"{_TORCH} {_FILES} {_STAGES}".split()),
     "ray": frozenset(f"{_TORCH} {_FILES} {_STAGES} ray".split()),
-    "completion": frozenset(["shtab"]),
 }
 
 

@@ -12,7 +12,7 @@ import brido
 from brido import cli, score
 from brido.utils.errors import BridoError
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 EVERYTHING = [*cli.COMMANDS, *cli.CHECKOUT, "completion"]
 
 

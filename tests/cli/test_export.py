@@ -10,7 +10,8 @@ import synthetic_run
 from datasets import load_dataset
 from tiny_chat import CHATML, chat_tokenizer, tiny_llama
 
-from brido import score, tables
+from brido import tables
+from brido.cli import score
 from brido.cli.export import main
 from brido.models.checkpoint import save
 from brido.models.prompt import Prompt

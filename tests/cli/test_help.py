@@ -17,7 +17,7 @@ from tiny_models import tiny_bart, word_tokenizer
 
 from brido.models.settings import ReadingSettings
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 # What a stage or a judge is made of, not what anybody calls by itself.
 MACHINERY = {"brido.work", "brido.endpoint"}
 # They need weights or a server: tests/evaluation runs their examples on stand-ins.

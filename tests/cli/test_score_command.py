@@ -15,7 +15,7 @@ from brido.cli.score import Vote, check_file, main, parse_line, score_record, sc
 from brido.utils.errors import BridoError
 from brido.utils.text import one_sentence_a_line
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 RECORD = {
     "id": 7,
     "candidates": [

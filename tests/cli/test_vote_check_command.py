@@ -13,7 +13,7 @@ from brido.cli.vote_check import check_records, main, read_candidates
 from brido.stats import FEWEST
 from brido.utils.errors import BridoError
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 DOCUMENT = "A lorry hit a wall in Ashwick on Monday, police said."
 RECORD = {
     "document": DOCUMENT,

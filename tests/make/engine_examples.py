@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 _BLOCK = re.compile(
     r"```(?P<kind>python|console)\n(?P<source>.*?)```(?:\n\n```text\n(?P<output>.*?)```)?",
     re.DOTALL,

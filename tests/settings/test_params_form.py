@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from dvc.utils.hydra import apply_overrides
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 FILES = sorted([ROOT / "params.yaml", *(ROOT / "presets").glob("*.yaml")])
 
 

@@ -9,7 +9,7 @@ from ruamel.yaml import YAML
 from brido.settings.load import load_params
 from experiments import preset
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 NAMES = ("xsum", "cnndm")
 
 # The paper's and BRIO's numbers, written out once more: XSum, CNN/DM.

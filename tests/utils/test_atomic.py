@@ -17,7 +17,7 @@ from brido.utils.errors import BridoError
 KILLED = """
 import os, sys
 from pathlib import Path
-from brido import atomic
+from brido.utils import atomic
 with atomic.{kind}(Path({path!r})) as temporary:
     os.kill(os.getpid(), 9)
 """

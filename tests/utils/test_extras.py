@@ -13,7 +13,7 @@ from alone import environment
 from brido.utils.errors import BridoError
 from brido.utils.extras import EXTRAS, MissingExtra, extra
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 # Of requirements whose module has another name.
 MODULES = {"protobuf": "google", "ruamel-yaml": "ruamel", "rouge-score": "rouge_score"}
 SENTENCE = r"\w+ is not installed, and this part of brido needs it: pip install \"brido\[{}\]\""

@@ -12,7 +12,7 @@ import pytest
 
 from brido.utils.errors import run_command
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 SIGNALS = [signal.SIGINT, signal.SIGTERM]
 
 # Sends itself the signal when it comes to import a module, and goes on as if nothing had been.

@@ -29,7 +29,7 @@ from brido.vote.signals import (
 )
 from stages import elect, paths
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 SIZE = 4
 
 
