@@ -22,7 +22,6 @@ from typing import TYPE_CHECKING, Any, Literal
 from brido.settings.base import Section
 from brido.utils.errors import BridoError
 from brido.utils.progress import MakeProgress, quiet
-from brido.utils.text import Splitter
 
 if TYPE_CHECKING:
     from brido.work.settings import RuntimeSettings
@@ -98,7 +97,6 @@ class Inputs:
     the facts of document i as the corpus table has them (a list of dicts with the keys slot, type,
     value and in_document), or `facts` is None where the corpus knows none (every corpus but the
     world).
-    `sentence_splitter` is params.text's.
     """
 
     ids: Sequence[str]
@@ -106,7 +104,6 @@ class Inputs:
     summaries: Sequence[str]
     references: Sequence[Sequence[str]]
     facts: Sequence[Sequence[dict[str, Any]]] | None = None
-    sentence_splitter: Splitter = "abbreviations"
 
     def require_facts(self, metric: str) -> Sequence[Sequence[dict[str, Any]]]:
         """The facts; a BridoError where the corpus has none."""

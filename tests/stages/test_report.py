@@ -213,7 +213,7 @@ def test_damaged_table_ends_with_exit_code_2(project, run_stage):
     (project / "data/evaluation/rouge/tuned.parquet").write_bytes(b"nonsense")
     done = run_stage("stages.report")
     assert (done.returncode, "Traceback" in done.stderr) == (2, False)
-    assert "rouge/tuned.parquet is no readable Parquet file" in done.stderr
+    assert "rouge/tuned.parquet is not a readable Parquet file" in done.stderr
 
 
 def test_nothing_to_show_is_a_user_error(tmp_path, monkeypatch):
