@@ -5,7 +5,7 @@ from itertools import pairwise
 
 from brido.utils.errors import end_at_signals, speak_plainly
 
-__version__ = "0.2.0.dev0"
+__version__ = "0.3.0.dev0"
 
 # A command of ours (`python -m brido score`, the stages) imports for seconds before it can answer a
 # signal itself. While Python looks for the module after -m, that is what argv[0] is.
