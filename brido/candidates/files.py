@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from brido.tables.files import read_records
 from brido.utils.errors import BridoError, some
+from brido.utils.files import read_records
 
 Row = dict[str, Any]
 # What float32 can hold.
@@ -19,7 +19,7 @@ _LARGEST = 3.4e38
 def read_candidates(path: Path, ids: list[str], num_candidates: int, source: str) -> list[Row]:
     """The rows of a candidates table for `ids`, in their order.
 
-    The file has any form that a corpus may have (`brido.tables.files`); columns id (text),
+    The file has any form that a corpus may have (`brido.utils.files`); columns id (text),
     candidates (a list of exactly `num_candidates` texts), and if present search_scores (as many
     numbers; NaN otherwise) and ended (as many truth values; true otherwise).
     Further ids are passed over. `source` is the name in `generation`.

@@ -69,13 +69,17 @@ class _Commands(click.Group):
 
 @click.group(
     cls=_Commands,
+    invoke_without_command=True,
     epilog="`brido COMMAND --help` says more. Completion for bash (zsh and fish alike): "
     'eval "$(_BRIDO_COMPLETE=bash_source brido)"',
 )
 @click.version_option(brido.__version__, message="brido %(version)s")
-def group() -> None:
-    """Candidates elect their best: consensus scores of anybody's texts, whether that vote knows
-    anything, and what judges say of the result."""
+@click.pass_context
+def group(context: click.Context) -> None:
+    """Candidates elect their best: consensus scores of texts, whether such a vote knows anything,
+    and what judges say of the result."""
+    if context.invoked_subcommand is None:
+        click.echo(context.get_help())
 
 
 def main(arguments: Sequence[str] | None = None, program: str = "brido") -> None:

@@ -25,8 +25,8 @@ from brido.checkers.mentions import text_mentions
 from brido.cli.score import add_comparison
 from brido.report.knowledge import votes_text
 from brido.rouge import similarity_batch
-from brido.tables.files import read_records
 from brido.utils.errors import BridoError, run_command
+from brido.utils.files import read_records
 from brido.utils.json_lines import HALF_PAIR, holds_half_pair, parse_object
 from brido.utils.text import one_sentence_a_line
 from brido.vote.consensus import consensus_scores

@@ -11,8 +11,8 @@ from typing import Any
 from brido.corpus.checks import MissingId, RawRow, Unlabelled, made_id
 from brido.corpus.settings import FilesSettings
 from brido.tables import CORPUS
-from brido.tables.files import read_file
 from brido.utils.errors import BridoError, quoted
+from brido.utils.files import read_file
 from brido.utils.paths import user_path
 
 _SPLITS = ("train", "validation", "test")

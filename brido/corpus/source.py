@@ -54,7 +54,7 @@ class WorldSource:
 
     def rows(self, split: str) -> Iterator[RawRow]:
         """The documents of a split."""
-        from brido.corpus import world
+        from brido import world
 
         for row in world.documents(self.settings, split):
             yield RawRow(

@@ -5,10 +5,12 @@ Pure functions of tensors: no model, no file, no global state.
 
 from typing import Any, Literal
 
-import torch
-from torch import Tensor
-
 from brido.utils.errors import ArgumentError, quoted
+from brido.utils.extras import extra
+
+with extra("torch"):
+    import torch
+    from torch import Tensor
 
 MarginKind = Literal["difference", "fixed"]
 Reduction = Literal["listing", "sum"]

@@ -17,8 +17,8 @@ from transformers import (
     RepetitionPenaltyLogitsProcessor,
 )
 
-from brido.models import prompt_attention
 from brido.models.family import family_of
+from brido.models.sharing import prompt_attention
 from brido.models.tokens import Sources
 from brido.search import (
     SamplingSettings,
