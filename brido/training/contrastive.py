@@ -18,7 +18,6 @@ from brido.models.language_model import LanguageModel
 from brido.training.anchor import Anchors, anchored, base_likelihoods
 from brido.training.batches import Batch, Batches, Plan
 from brido.training.documents import Pairs, RankedDocument, RankedDocuments
-from brido.training.gaps import smallest_gap
 from brido.training.schedule import highest_rate, learning_rate, warmup_updates
 from brido.training.settings import TrainingSettings
 from brido.training.step import ContrastiveStep
@@ -109,9 +108,7 @@ class ContrastiveTask(Task):
 
     def step(self) -> ContrastiveStep:
         """See Task."""
-        share = self.settings.min_gap
-        gap = smallest_gap(self.documents.scores, share) if share else 0.0
-        return ContrastiveStep(self.model, self.settings, gap)
+        return ContrastiveStep(self.model, self.settings)
 
     def prepare(self, accelerator: Accelerator) -> None:
         """See Task."""

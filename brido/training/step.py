@@ -33,14 +33,10 @@ class ContrastiveStep(nn.Module):
     sum of their losses and gradients is the same.
     """
 
-    def __init__(
-        self, model: PreTrainedModel, settings: TrainingSettings, min_gap: float = 0.0
-    ) -> None:
-        """`min_gap`: pairs whose scores differ by less do not train."""
+    def __init__(self, model: PreTrainedModel, settings: TrainingSettings) -> None:
         super().__init__()
         self.model = model
         self.settings = settings
-        self.min_gap = min_gap
 
     def forward(
         self, batch: Batch, tokens: int, documents: int, micro_batch: int | None = None
@@ -87,5 +83,4 @@ class ContrastiveStep(nn.Module):
             gold_margin=settings.gold_margin,
             gold_weight=settings.gold_weight,
             eligible=batch.eligible,
-            min_gap=self.min_gap,
         )
