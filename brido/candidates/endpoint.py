@@ -24,7 +24,7 @@ from brido.models.prompt import messages
 from brido.utils.errors import BridoError
 from brido.utils.paths import user_path
 from brido.utils.progress import Progress
-from brido.work.running import Advance, Result
+from brido.work.worker import Advance, Result
 
 if TYPE_CHECKING:
     from brido.candidates.settings import EndpointGeneration

@@ -11,9 +11,9 @@ from brido.candidates.documents import Part
 from brido.candidates.sources import SOURCES, Request
 from brido.tables import CANDIDATES, GROUPED_CANDIDATES
 from brido.utils.errors import BridoError, some
-from brido.work.running import Advance, MakeWorker, Result
 from brido.work.shards import fingerprint
 from brido.work.splits import Splits
+from brido.work.worker import Advance, MakeWorker, Result
 
 
 def generate(request: Request) -> Splits:

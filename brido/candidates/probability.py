@@ -21,7 +21,7 @@ from brido.utils.device import computing_device, inference_dtype
 from brido.vote.similarity import Pairing
 from brido.work.batches import plan_batches
 from brido.work.ranges import read_range
-from brido.work.running import Advance, Result
+from brido.work.worker import Advance, Result
 
 if TYPE_CHECKING:
     from brido.models.settings import ReadingSettings

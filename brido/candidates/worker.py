@@ -9,8 +9,8 @@ from brido.candidates.documents import Part
 from brido.candidates.local import Generator, Sampling
 from brido.models.settings import ReadingSettings
 from brido.search.settings import SearchSettings
-from brido.work.running import Advance, Result
 from brido.work.settings import RuntimeSettings
+from brido.work.worker import Advance, Result
 
 if TYPE_CHECKING:
     from brido.candidates.settings import DiverseBeamGeneration, SamplingGeneration

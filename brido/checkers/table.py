@@ -16,8 +16,8 @@ from brido.tables import CORPUS, DECODED, POOL, open_table
 from brido.utils.errors import BridoError, some
 from brido.vote.similarity import Pairing, pair_up
 from brido.work.ranges import read_range
-from brido.work.running import Advance, Result
 from brido.work.shards import work_root
+from brido.work.worker import Advance, Result
 
 if TYPE_CHECKING:
     from brido.checkers.settings import MiniCheckSupport, SupportSettings

@@ -17,7 +17,7 @@ from brido.utils.errors import BridoError
 from brido.utils.progress import MakeProgress, quiet
 from brido.utils.text import Splitter
 from brido.work.ranges import read_range
-from brido.work.running import Advance, Result
+from brido.work.worker import Advance, Result
 
 if TYPE_CHECKING:
     from brido.work.settings import RuntimeSettings

@@ -18,7 +18,7 @@ from brido.tables import CORPUS, POOL, count_rows, read_batches, similarity_sche
 from brido.utils.errors import BridoError, quoted
 from brido.utils.text import Splitter, one_sentence_a_line, split_sentences
 from brido.work.ranges import cut, read_range
-from brido.work.running import Advance, Result
+from brido.work.worker import Advance, Result
 
 if TYPE_CHECKING:
     from brido.vote.settings import PairwiseSettings
