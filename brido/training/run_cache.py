@@ -1,8 +1,7 @@
-"""Finished runs are kept: whoever asks for one again has it in seconds.
+"""A cache of finished training runs, by the fingerprint of their settings and inputs.
 
-DVC removes a stage's output before the stage reads its settings, so a typo among them would cost
-the trained model. A finished run stays in its work folder, under the fingerprint of its settings
-and inputs, until newer ones need its place.
+DVC deletes a stage's output before the stage reads its settings, so a typo among them would cost
+the trained model. A finished run stays in its work folder until newer ones need the space.
 """
 
 from __future__ import annotations
@@ -15,19 +14,19 @@ from pathlib import Path
 
 import brido
 
-# So many finished runs of a stage stay, the newest; the last one always, the others as long as all
-# of them are within so many bytes.
-KEPT_RUNS = 4
-KEPT_BYTES = 10 * 2**30
+# The newest finished runs of a stage stay: this many, and beside the last one only as many as fit
+# into this many bytes.
+CACHED_RUNS = 4
+CACHED_BYTES = 10 * 2**30
 
 FINISHED = "finished.pt"
-# A run is that of today's code, or it is trained again.
+# A run that other code made is trained again.
 ROOMS = ("training", "models", "likelihood", "search")
 PACKAGES = ("torch", "transformers", "accelerate", "peft")
 
 
 @cache
-def made_with() -> str:
+def code_digest() -> str:
     """The code that a run depends on, as 16 hexadecimal digits."""
     root = Path(brido.__file__).parent
     digest = hashlib.sha256()
@@ -38,13 +37,13 @@ def made_with() -> str:
     return digest.hexdigest()[:16]
 
 
-def make_room(folder: Path) -> None:
-    """Remove the runs beside `folder` that nobody needs: unfinished ones and old ones."""
+def prune(folder: Path) -> None:
+    """Remove the unfinished and the oldest runs beside `folder`."""
     others = [other for other in folder.parent.glob("*") if other.is_dir() and other != folder]
     files = {other: other / FINISHED for other in others if (other / FINISHED).is_file()}
     newest = sorted(files, key=lambda other: files[other].stat().st_mtime_ns, reverse=True)
-    room, stay = KEPT_BYTES - _size(folder), set()
-    for other in newest[: KEPT_RUNS - 1]:
+    room, stay = CACHED_BYTES - _size(folder), set()
+    for other in newest[: CACHED_RUNS - 1]:
         room -= _size(other)
         if room >= 0:
             stay.add(other)

@@ -5,13 +5,13 @@ from pathlib import Path
 
 import pytest
 
-from brido.training import kept
+from brido.training import run_cache
 
 
 def finished(folder: Path, age: int, size: int = 10) -> Path:
     """A run that was finished `age` seconds ago."""
     folder.mkdir(parents=True)
-    file = folder / kept.FINISHED
+    file = folder / run_cache.FINISHED
     file.write_bytes(b"0" * size)
     os.utime(file, (1e9 - age, 1e9 - age))
     return folder
@@ -26,25 +26,25 @@ def test_the_newest_runs_stay_and_unfinished_ones_go(tmp_path: Path) -> None:
         finished(tmp_path / f"run{age}", age)
     (tmp_path / "unfinished").mkdir()
     (tmp_path / "unfinished/state.pt").touch()
-    kept.make_room(tmp_path / "this")  # it is about to begin, the fourth
+    run_cache.prune(tmp_path / "this")  # it is about to begin, the fourth
     assert left(tmp_path) == {"run0", "run1", "run2"}
-    kept.make_room(tmp_path / "run2")
+    run_cache.prune(tmp_path / "run2")
     assert left(tmp_path) == {"run0", "run1", "run2"}
 
 
-def test_large_runs_make_room(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(kept, "KEPT_BYTES", 100)
+def test_large_runs_prune(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(run_cache, "CACHED_BYTES", 100)
     finished(tmp_path / "now", 0, 60)
     for age, size in ((1, 30), (2, 30), (3, 5)):
         finished(tmp_path / f"run{age}", age, size)
-    kept.make_room(tmp_path / "now")
+    run_cache.prune(tmp_path / "now")
     assert left(tmp_path) == {"now", "run1"}
-    monkeypatch.setattr(kept, "KEPT_BYTES", 1)
-    kept.make_room(tmp_path / "now")
+    monkeypatch.setattr(run_cache, "CACHED_BYTES", 1)
+    run_cache.prune(tmp_path / "now")
     assert left(tmp_path) == {"now"}
 
 
 def test_the_code_of_the_rooms_is_part_of_a_run() -> None:
-    assert len(kept.made_with()) == 16
-    folder = Path(kept.brido.__file__).parent
-    assert all((folder / room).is_dir() for room in kept.ROOMS)
+    assert len(run_cache.code_digest()) == 16
+    folder = Path(run_cache.brido.__file__).parent
+    assert all((folder / room).is_dir() for room in run_cache.ROOMS)

@@ -1,10 +1,12 @@
-"""The state of a training run on disk: written whole or not at all, read with care."""
+"""The files of a training run: written whole or not at all, checked when they are read."""
 
 from __future__ import annotations
 
 import os
 import pickle
-from dataclasses import asdict, dataclass, field
+import time
+from collections.abc import Callable
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -13,39 +15,39 @@ from torch import Tensor
 from torch.optim import Optimizer
 from transformers import PreTrainedModel
 
-from brido.training.kept import FINISHED, made_with
-from brido.training.sharding import as_there, gathered, gathered_state, load_state
+from brido.training.parallel import Parallel
+from brido.training.run_cache import FINISHED, code_digest
+from brido.training.state import TrainState
 from brido.utils.atomic import atomic_file
 from brido.utils.errors import BridoError
 
+# A state is written this often, but writing takes no more than this share of the time.
+STATE_SECONDS = 2.0
+STATE_SHARE = 0.02
 
-@dataclass
-class RunState:
-    """Everything of a run but its tensors.
 
-    update: updates done. It is the sampler's position and the random state too, because both are
-    functions of seed and update. interval: sums since the last row of `history`. best: for each
-    kind (`best_ranker`, `best_generator`) its value and update. worse: validations in a row whose
-    loss was above the first interval's; waited: validations since the last better one.
-    micro_batch: candidates at once, where memory forced fewer than were asked for. last_losses:
-    those of the last tenth of the updates. finished: why it is over, empty until then.
-    """
+class SaveTimer:
+    """Says when the next state is due: the longer writing one takes, the rarer, up to `longest`."""
 
-    update: int = 0
-    history: list[dict[str, Any]] = field(default_factory=list)
-    interval: dict[str, float] = field(default_factory=dict)
-    best: dict[str, tuple[float, int]] = field(default_factory=dict)
-    worse: int = 0
-    waited: int = 0
-    micro_batch: int | None = None
-    last_losses: list[float] = field(default_factory=list)
-    finished: str = ""
+    def __init__(self, longest: float, writing: float = 0.0) -> None:
+        """All in seconds; `writing` is how long a state is expected to take."""
+        self.longest = longest
+        self._restart(writing)
 
-    @classmethod
-    def of(cls, content: dict[str, Any]) -> RunState:
-        """The state that was written as `content`."""
-        best = {kind: tuple(value) for kind, value in content["best"].items()}
-        return cls(**content | {"best": best})
+    def _restart(self, writing: float) -> None:
+        self._saved = time.monotonic()
+        self.pause = min(self.longest, max(STATE_SECONDS, writing / STATE_SHARE))
+
+    @property
+    def due(self) -> bool:
+        """Whether a state is to be written now."""
+        return time.monotonic() - self._saved >= self.pause
+
+    def save(self, write: Callable[[], None]) -> None:
+        """Call `write`, and time the next state by how long it took."""
+        began = time.monotonic()
+        write()
+        self._restart(time.monotonic() - began)
 
 
 class Checkpoints:
@@ -56,20 +58,20 @@ class Checkpoints:
     mention are removed: wherever a run is killed, the state finds the weights it speaks of.
     """
 
-    def __init__(self, folder: Path, writes: bool) -> None:
-        """`writes`: the first process alone does. All call what saves: a weight may be in parts."""
-        self.folder, self.writes = folder, writes
+    def __init__(self, folder: Path, parallel: Parallel) -> None:
+        """The first process alone writes; all call what saves, because weights may be in parts."""
+        self.folder, self.parallel = folder, parallel
         self.state_file = folder / "state.pt"
         self.finished_file = folder / FINISHED
 
-    def save(self, state: RunState, model: PreTrainedModel, optimizer: Optimizer) -> None:
+    def save(self, state: TrainState, model: PreTrainedModel, optimizer: Optimizer) -> None:
         """Replace the state on disk, then remove best weights that it no longer mentions."""
         content = {
             "run": asdict(state),
-            "model": gathered(trained_weights(model), self.writes),
-            "optimizer": gathered_state(optimizer, self.writes),
+            "model": self.parallel.whole(trained_weights(model)),
+            "optimizer": self.parallel.optimizer_state(optimizer),
         }
-        if not self.writes:
+        if not self.parallel.is_main:
             return
         save_tensors(content, self.state_file)
         current = {self._best_file(kind, update) for kind, (_, update) in state.best.items()}
@@ -77,7 +79,7 @@ class Checkpoints:
             if file not in current:
                 file.unlink()
 
-    def load(self, model: PreTrainedModel, optimizer: Optimizer) -> RunState | None:
+    def load(self, model: PreTrainedModel, optimizer: Optimizer) -> TrainState | None:
         """The state on disk, its tensors put into model and optimizer; None where there is none.
 
         Raises:
@@ -87,13 +89,13 @@ class Checkpoints:
             return None
         content = load_tensors(self.state_file)
         self._load_weights(content["model"], self.state_file, model)
-        load_state(optimizer, content["optimizer"])
-        return RunState.of(content["run"])
+        self.parallel.load_optimizer(optimizer, content["optimizer"])
+        return TrainState.of(content["run"])
 
     def save_best(self, kind: str, update: int, model: PreTrainedModel) -> None:
         """Keep the model's weights as the best of `kind` as of `update`."""
-        weights = gathered(trained_weights(model), self.writes)
-        if self.writes:
+        weights = self.parallel.whole(trained_weights(model))
+        if self.parallel.is_main:
             save_tensors(weights, self._best_file(kind, update))
 
     def load_best(self, kind: str, update: int, model: PreTrainedModel) -> None:
@@ -101,25 +103,25 @@ class Checkpoints:
         path = self._best_file(kind, update)
         self._load_weights(load_tensors(path), path, model)
 
-    def finish(self, state: RunState, model: PreTrainedModel) -> None:
-        """Keep the run's result, and nothing else of it."""
-        weights = gathered(trained_weights(model), keep=True)
-        content = {"run": asdict(state), "model": weights, "code": made_with()}
+    def finish(self, state: TrainState, model: PreTrainedModel) -> None:
+        """Keep the run's result alone; the first process calls this, with the whole model."""
+        weights = {name: weight.detach() for name, weight in trained_weights(model).items()}
+        content = {"run": asdict(state), "model": weights, "code": code_digest()}
         save_tensors(content, self.finished_file)
         self._remove_state()
 
-    def load_finished(self, model: PreTrainedModel) -> RunState | None:
-        """The end of this run, its weights put into the model; None unless today's code made it."""
+    def load_finished(self, model: PreTrainedModel) -> TrainState | None:
+        """The end of a finished run, its weights put into the model; None if other code made it."""
         if not self.finished_file.is_file():
             return None
         content = load_tensors(self.finished_file)
-        if content["code"] != made_with():
+        if content["code"] != code_digest():
             return None
         self._load_weights(content["model"], self.finished_file, model)
-        if self.writes:
+        if self.parallel.is_main:
             os.utime(self.finished_file)  # as new: the oldest is removed first
             self._remove_state()
-        return RunState.of(content["run"])
+        return TrainState.of(content["run"])
 
     def _remove_state(self) -> None:
         for file in self.folder.glob("*.pt"):
@@ -144,7 +146,7 @@ class Checkpoints:
                 problems,
                 limit=5,
             )
-        placed = {name: as_there(value, own[name]) for name, value in weights.items()}
+        placed = {name: self.parallel.own(value, own[name]) for name, value in weights.items()}
         model.load_state_dict(placed, strict=False)
 
 
