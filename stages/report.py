@@ -5,12 +5,12 @@ from typing import Any
 
 from brido.report.card import model_card, source_of, weights_of
 from brido.report.doubts import COLUMN, doubts
-from brido.report.explorer import render_page
 from brido.report.figures import draw_report, read_training
 from brido.report.knowledge import read_votes, votes_text
 from brido.report.mention_finder import find_mentions
 from brido.report.numbers import Numbers, measure, metrics_of, shown, write_numbers
-from brido.report.page import compared, make_page, voting_checker
+from brido.report.page import render_page
+from brido.report.page.content import compared, make_page, voting_checker
 from brido.report.prompts import asked
 from brido.report.questions import NAME, examine
 from brido.report.sources import SourceTables, sources_text, write_sources

@@ -8,10 +8,10 @@ from shown_page import PROMPT, make_documents, size
 from synthetic_run import HOSTILE
 
 from brido.report.doubts import Doubted, DoubtedDocument
-from brido.report.explorer import Page, render_page
-from brido.report.explorer.results import result_table
 from brido.report.knowledge import Bar, Knowledge
 from brido.report.metrics import Estimate
+from brido.report.page import Page, render_page
+from brido.report.page.results import result_table
 from brido.report.votes import VoteBin
 
 INSTALL = (

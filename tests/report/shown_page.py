@@ -6,7 +6,7 @@ from urllib.parse import quote
 import numpy as np
 from synthetic_run import HOSTILE, similarity_matrix
 
-from brido.report.explorer.data import Document, MarkedText, Standing
+from brido.report.page.data import Document, MarkedText, Standing
 from brido.report.votes import Mention
 
 COUNT = 16

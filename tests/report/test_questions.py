@@ -5,9 +5,9 @@ import math
 
 import numpy as np
 
-from brido.report.explorer import Page, render_page
-from brido.report.explorer.results import ResultTable
 from brido.report.metrics import Scores
+from brido.report.page import Page, render_page
+from brido.report.page.results import ResultTable
 from brido.report.questions import NAME, SCORE, examine, most_changed
 from brido.tables import CORPUS, DECODED, evaluation_schema, write_table
 

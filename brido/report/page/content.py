@@ -7,13 +7,13 @@ from typing import Any
 import numpy as np
 
 from brido.report.doubts import DoubtedDocument
-from brido.report.explorer import Page
-from brido.report.explorer.data import Document, MarkedText, Standing
-from brido.report.explorer.results import result_table
 from brido.report.knowledge import knowledge
 from brido.report.mention_finder import CaseMentions
 from brido.report.numbers import Numbers
 from brido.report.opening import opening
+from brido.report.page import Page
+from brido.report.page.data import Document, MarkedText, Standing
+from brido.report.page.results import result_table
 from brido.report.prompts import Asked
 from brido.report.questions import ExaminedDocument
 from brido.report.settings_text import settings_text

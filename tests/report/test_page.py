@@ -13,10 +13,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from synthetic_run import HOSTILE
 
-from brido.report.explorer import Page, render_page, script_json
-from brido.report.explorer.data import Document, MarkedText, Standing, document_json, parts
-from brido.report.explorer.results import result_table
 from brido.report.metrics import Estimate
+from brido.report.page import Page, render_page, script_json
+from brido.report.page.data import Document, MarkedText, Standing, document_json, parts
+from brido.report.page.results import result_table
 from brido.report.votes import Mention, VoteBin
 
 SYSTEMS = {

@@ -17,17 +17,17 @@ from jinja2 import Environment, FunctionLoader, StrictUndefined
 
 from brido.evaluation.question_view import COLUMNS
 from brido.report.doubts import DoubtedDocument
-from brido.report.explorer.chart import votes_chart
-from brido.report.explorer.data import Document, document_json
-from brido.report.explorer.results import ResultTable
 from brido.report.knowledge import WIDTH, Knowledge
+from brido.report.page.chart import votes_chart
+from brido.report.page.data import Document, document_json
+from brido.report.page.results import ResultTable
 from brido.report.questions import ExaminedDocument
 from brido.report.votes import VoteBin
 
 # Documents beyond this many bytes of JSON are left out, so that the page stays under 5 MB.
 DATA_BYTES = 4_300_000
 _STYLES = ("page.css", "documents.css")
-_SCRIPTS = ("vote.js", "heatmap.js", "explorer.js", "start.js")
+_SCRIPTS = ("vote.js", "heatmap.js", "document.js", "browser.js")
 
 
 @dataclass(frozen=True)
