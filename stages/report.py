@@ -1,21 +1,22 @@
 """Stage report: numbers with intervals, figures and the page (`--show` prints the table again)."""
 
 import argparse
+from collections.abc import Sequence
 from typing import Any
 
 from brido.report.card import model_card, source_of, weights_of
+from brido.report.cases import Case, Tables, read_cases
 from brido.report.doubts import COLUMN, doubts
 from brido.report.figures import draw_report, read_training
 from brido.report.knowledge import read_votes, votes_text
 from brido.report.mention_finder import find_mentions
-from brido.report.numbers import Numbers, measure, metrics_of, shown, write_numbers
+from brido.report.numbers import Numbers, measure, metrics_of, numbers_text, write_numbers
 from brido.report.page import render_page
 from brido.report.page.content import compared, make_page, voting_checker
 from brido.report.prompts import asked
 from brido.report.questions import NAME, examine
-from brido.report.sources import SourceTables, sources_text, write_sources
-from brido.report.validation import read_cases
-from brido.report.votes import cast_votes, named_rankings, vote_bins
+from brido.report.sources import sources_text, write_sources
+from brido.report.unsupported import first_choices, vote_bins
 from brido.settings.load import load_params
 from brido.settings.params import Params
 from brido.tables.fingerprint import base_of
@@ -39,7 +40,7 @@ def main() -> None:
 
 def show() -> None:
     """Print the table of metrics/intervals.json, its warnings, and where to look next."""
-    print(shown(paths.METRICS))
+    print(numbers_text(paths.METRICS))
     print(votes_text(read_votes(paths.VOTES)))
     print(f"\n{sources_text(paths.SOURCES)}\n")
     print(f"Look next: {PAGE} in a browser; {paths.METRICS}/figures; dvc metrics diff", flush=True)
@@ -59,17 +60,19 @@ def report(params: Params) -> None:
     write_numbers(paths.METRICS, numbers, params.report, voting_checker(params))
 
     cases = read_cases(
-        paths.corpus("validation"),
-        paths.pool("validation"),
-        paths.similarity("validation"),
-        {name: paths.decoded(name, "validation") for name in params.systems},
+        Tables(
+            paths.corpus("validation"),
+            paths.pool("validation"),
+            paths.similarity("validation"),
+            paths.scores("validation"),
+            {name: paths.decoded(name, "validation") for name in params.systems},
+        )
     )
     say(f"report: mentions of {len(cases):,} validation documents and their candidates")
     found = find_mentions(cases, params)
-    rankings = named_rankings(params.scoring.alpha, params.data.labelled)
-    bins = vote_bins(cast_votes(cases, [one.candidates for one in found], rankings))
+    bins = vote_bins(first_choices(cases, found, params))
     curves = read_training(paths.METRICS / "training.csv")
-    draw_report(paths.METRICS / "figures", numbers, bins, list(rankings), curves)
+    draw_report(paths.METRICS / "figures", numbers, bins, curves)
 
     votes = read_votes(paths.VOTES)
     two = {name: tables.get(name, {}) for name in compared(params.systems)}
@@ -84,7 +87,7 @@ def report(params: Params) -> None:
         bins,
         examine(numbers.scores, questioned, paths.corpus("test")),
         votes,
-        sources_table(params),
+        sources_table(cases, params),
         doubts(numbers.scores, checked, paths.corpus("test")),
         asked("base", paths.checkpoint("base"), params.reading_of("base"), documents),
     )
@@ -95,15 +98,10 @@ def report(params: Params) -> None:
     write_card(params, numbers, votes.get("election", {}).get("sentence", ""))
 
 
-def sources_table(params: Params) -> dict[str, dict[str, Any]]:
+def sources_table(cases: Sequence[Case], params: Params) -> dict[str, dict[str, Any]]:
     """Where candidates and elections come from, written to metrics/sources.json."""
-    read = SourceTables(
-        paths.pool("validation"),
-        paths.pool_counts(),
-        paths.similarity("validation"),
-        {name: paths.candidates(name, "validation") for name in params.generation},
-    )
-    return write_sources(paths.SOURCES, read, params.scoring.alpha, params.scoring.normalization)
+    candidates = {name: paths.candidates(name, "validation") for name in params.generation}
+    return write_sources(paths.SOURCES, cases, paths.pool_counts(), candidates)
 
 
 def write_card(params: Params, numbers: Numbers, verdict: str) -> None:

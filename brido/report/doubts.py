@@ -5,10 +5,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from brido.report.cases import chosen_rows
 from brido.report.display import ColumnKey
 from brido.report.metrics import Scores
 from brido.report.questions import most_changed
-from brido.report.validation import chosen_rows
 
 NAME = "minicheck"
 COLUMN: ColumnKey = (NAME, "worst")

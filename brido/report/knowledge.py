@@ -145,7 +145,7 @@ def votes_text(told: Mapping[str, Any]) -> str:
     for bar in bars(told):
         rows.append([bar.label, *bar.told.split(" ", 1), bar.elected])
     said = (fill(sentence, 100) for sentence in [note(told), *sentences(told)])
-    return "\n".join(["What the vote knows", *aligned(rows), *said])
+    return "\n".join([aligned(rows), *said])
 
 
 def bars(told: Mapping[str, Any]) -> list[Bar]:

@@ -8,10 +8,19 @@ from typing import Any
 
 from brido.evaluation import Inputs
 from brido.evaluation.mentions import METRIC
-from brido.report.validation import Case
-from brido.report.votes import Mention
+from brido.report.cases import Case
 from brido.settings.params import Params
 from brido.utils.progress import Progress
+
+
+@dataclass(frozen=True)
+class Mention:
+    """A checkable span of a summary: text[start:end], its kind, whether the source supports it."""
+
+    start: int
+    end: int
+    kind: str
+    supported: bool
 
 
 @dataclass(frozen=True)

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from brido.evaluation.question_view import COLUMNS, question_rows
+from brido.report.cases import chosen_rows
 from brido.report.display import ColumnKey
 from brido.report.metrics import Scores
-from brido.report.validation import chosen_rows
 
 NAME = "qafacteval"
 SCORE = "lerc"

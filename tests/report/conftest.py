@@ -11,8 +11,8 @@ from brido.report.doubts import Doubted, DoubtedDocument
 from brido.report.knowledge import Bar, Knowledge
 from brido.report.metrics import Estimate
 from brido.report.page import Page, render_page
-from brido.report.page.results import result_table
-from brido.report.votes import VoteBin
+from brido.report.summary import result_table
+from brido.report.unsupported import VoteBin
 
 INSTALL = (
     "the page's test needs a browser: `apt-get install chromium chromium-driver` (Debian), or put "
@@ -41,7 +41,7 @@ def address(documents, tmp_path_factory):
     bins = [VoteBin(0, 0.2, 4, 0.1, {"consensus": 0.0, "reference": 0.2})]
     page = Page(
         "The vote", [("text", HOSTILE)], table, table, documents, ["base", "tuned"], "tuned",
-        "base", 0.0, bins, [HOSTILE], signatures={"x": HOSTILE}, prompt=PROMPT,
+        "base", 0.0, "a vote", bins, [HOSTILE], signatures={"x": HOSTILE}, prompt=PROMPT,
         knowledge=Knowledge(["Electing helps."], [["a", "b"], [HOSTILE, "1"]], [BAR], "A note."),
         doubted=[DOUBTED],
     )  # fmt: skip

@@ -11,7 +11,7 @@ pytestmark = pytest.mark.slow
 
 WINNERS = {
     "0": "that agrees most with the others",
-    "15": "that the vote puts first",
+    "15": "that this weight puts first",
     "inf": "nearest to the reference",
 }
 

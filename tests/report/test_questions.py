@@ -7,8 +7,8 @@ import numpy as np
 
 from brido.report.metrics import Scores
 from brido.report.page import Page, render_page
-from brido.report.page.results import ResultTable
 from brido.report.questions import NAME, SCORE, examine, most_changed
+from brido.report.summary import ResultTable
 from brido.tables import CORPUS, DECODED, evaluation_schema, write_table
 
 HOSTILE = "<script>alert(1)</script>"
@@ -61,7 +61,7 @@ def test_questions_stand_in_the_page_as_text(tmp_path):
     kept, dropped = examined.summaries[0].questions
     assert kept == ["Who won?", HOSTILE, "Bo Ek", "0.50", "3.25", "another answer"]
     assert dropped[-1] == "not asked: the summary does not answer it"
-    table = ResultTable([], [], [], [])
+    table = ResultTable([], [], [])
     page = Page(
         "t", [], table, table, [], ["base", "tuned"], "tuned", "base", 0.0, examined=[examined]
     )

@@ -20,9 +20,9 @@ from brido.report.doubts import DoubtedDocument
 from brido.report.knowledge import WIDTH, Knowledge
 from brido.report.page.chart import votes_chart
 from brido.report.page.data import Document, document_json
-from brido.report.page.results import ResultTable
 from brido.report.questions import ExaminedDocument
-from brido.report.votes import VoteBin
+from brido.report.summary import ResultTable
+from brido.report.unsupported import VoteBin
 
 # Documents beyond this many bytes of JSON are left out, so that the page stays under 5 MB.
 DATA_BYTES = 4_300_000
@@ -34,12 +34,12 @@ _SCRIPTS = ("vote.js", "heatmap.js", "document.js", "browser.js")
 class Page:
     """What the page shows.
 
-    `settings` are (name, value) pairs for its head, `warnings` full sentences, `alpha` the value
-    whose order the pipeline used, `focus` and `baseline` the systems that the filters compare,
-    `sources` the rows of the table of sources, `examined` documents with QAFactEval's questions,
-    `knowledge` what the vote check found, `doubted` documents with MiniCheck's sentences, `marks` a
-    sentence on how mentions are found, `prompt` what the model of that name was asked: its text
-    before, between and behind the places of the document.
+    settings: (name, value) pairs; warnings, notes: full sentences; focus, baseline: the systems
+    that the filters compare. alpha: the run's; order: what the run's order of candidates is, in a
+    few words. sources: the rows of the table of sources. examined: documents with QAFactEval's
+    questions. knowledge: what the vote check found. doubted: documents with MiniCheck's sentences.
+    marks: a sentence on how mentions are found. prompt: a model's name, and what it was asked: the
+    text before, between and behind the places of the document.
     """
 
     title: str
@@ -51,6 +51,7 @@ class Page:
     focus: str
     baseline: str
     alpha: float
+    order: str = "the run's vote"
     bins: Sequence[VoteBin] = ()
     warnings: Sequence[str] = ()
     notes: Sequence[str] = ()
@@ -74,6 +75,7 @@ def render_page(page: Page, data_bytes: int = DATA_BYTES) -> tuple[str, int]:
         "baseline": page.baseline,
         # JSON has no infinity.
         "alpha": "inf" if page.alpha == float("inf") else page.alpha,
+        "order": page.order,
         "documents": documents,
         "prompt": page.prompt and {"model": page.prompt[0], "pieces": list(page.prompt[1])},
     }

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from brido.report.votes import VoteBin
+from brido.report.unsupported import VoteBin
 
 SIZE = 200.0
 
