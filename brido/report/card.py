@@ -14,7 +14,7 @@ from brido.report.settings_text import settings_text
 from brido.report.summary import headline_columns, result_table
 from brido.settings.params import Params
 from brido.utils.atomic import atomic_folder
-from brido.utils.errors import BridoError, first_line
+from brido.utils.errors import BridoError
 from brido.utils.progress import say
 
 _TEMPLATE = "model_card.md.jinja"
@@ -68,21 +68,6 @@ def export_model(tuned: Path, card: Path, folder: Path) -> None:
         shutil.copytree(tuned, temporary, dirs_exist_ok=True)
         (temporary / "README.md").write_text(text, encoding="utf-8")
     say(f"export: {tuned} with its card to {folder}")
-
-
-def source_of(folder: Path) -> dict[str, Any]:
-    """What `source.json` of a corpus or checkpoint says, nothing where there is none.
-
-    Raises:
-        BridoError: it cannot be read.
-    """
-    path = folder / "source.json"
-    try:
-        return json.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        return {}
-    except (OSError, ValueError) as error:
-        raise BridoError(f"{path} cannot be read ({first_line(error)}): `dvc repro`") from None
 
 
 def model_card(

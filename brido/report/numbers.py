@@ -28,7 +28,6 @@ from brido.report.summary import (
     summary_table,
 )
 from brido.utils.atomic import atomic_folder, write_text
-from brido.utils.errors import BridoError
 
 INTERVALS = "intervals.json"
 TUNED = "tuned.json"
@@ -128,19 +127,8 @@ def _json(value: Any) -> str:
     return json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
 
 
-def numbers_text(folder: Path) -> str:
-    """The short table and the warnings of the numbers that `write_numbers` left in `folder`.
-
-    Raises:
-        BridoError: intervals.json is missing or damaged.
-    """
-    path = folder / INTERVALS
-    try:
-        raw = json.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise BridoError(f"{path} is missing: make it with `dvc repro report`") from None
-    except json.JSONDecodeError as error:
-        raise BridoError(f"{path} is damaged ({error}): `dvc repro -f report`") from None
+def numbers_text(raw: Mapping[str, Any]) -> str:
+    """The short table and the warnings of what `write_numbers` left in intervals.json."""
     systems = {name: read_estimates(item) for name, item in raw["systems"].items()}
     gaps = {name: read_estimates(item) for name, item in raw["differences"].items()}
     voting = raw.get("voting", "")

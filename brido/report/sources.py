@@ -9,17 +9,17 @@ from typing import Any
 
 import numpy as np
 
-from brido.report.cases import Case
+from brido.report.stored import read_json
 from brido.report.text_table import aligned
 from brido.tables import CANDIDATES, GROUPED_CANDIDATES, open_table, read_columns
+from brido.tables.documents import CandidateDocument
 from brido.utils.atomic import write_text
-from brido.utils.errors import BridoError, parsing
 
 _LIKENESS = ("distinct", "alike", "agreement", "within_groups", "between_groups")
 
 
 def write_sources(
-    path: Path, cases: Sequence[Case], counts: Path, candidates: Mapping[str, Path]
+    path: Path, cases: Sequence[CandidateDocument], counts: Path, candidates: Mapping[str, Path]
 ) -> dict[str, dict[str, Any]]:
     """Write `compare`'s table at `path`, and return it.
 
@@ -32,7 +32,7 @@ def write_sources(
 
 
 def compare(
-    cases: Sequence[Case], counts: Path, candidates: Mapping[str, Path]
+    cases: Sequence[CandidateDocument], counts: Path, candidates: Mapping[str, Path]
 ) -> dict[str, dict[str, Any]]:
     """What is true of each source on the validation documents, by its name.
 
@@ -70,9 +70,7 @@ def compare(
 
 def _odd(counts: Path) -> Mapping[str, Mapping[str, int]]:
     """What stage pool counted of each source on the validation split."""
-    remedy = "`dvc repro -f pool`"
-    with parsing(lambda reason: f"{counts} cannot be read ({reason}): make it with {remedy}"):
-        return json.loads(counts.read_text(encoding="utf-8"))["validation"]["sources"]
+    return read_json(counts, "pool")["validation"]["sources"]
 
 
 def _groups(path: Path, source: str) -> dict[str, list[int]]:
@@ -85,7 +83,7 @@ def _groups(path: Path, source: str) -> dict[str, list[int]]:
     return dict(zip(*(rows.column(name).to_pylist() for name in rows.column_names), strict=True))
 
 
-def _count(count: dict[str, int], case: Case, source: str) -> None:
+def _count(count: dict[str, int], case: CandidateDocument, source: str) -> None:
     for place, name in enumerate(case.sources):
         if name != source:
             continue
@@ -96,7 +94,7 @@ def _count(count: dict[str, int], case: Case, source: str) -> None:
 
 
 def _measure(
-    means: dict[str, list[float]], case: Case, source: str, groups: list[int] | None
+    means: dict[str, list[float]], case: CandidateDocument, source: str, groups: list[int] | None
 ) -> None:
     own, voters = np.array(case.sources) == source, np.array(case.voters)
     mine, others = np.flatnonzero(own & voters), np.flatnonzero(~own & voters)
@@ -146,16 +144,6 @@ def sources_rows(table: Mapping[str, Mapping[str, Any]]) -> list[list[str]]:
     return rows
 
 
-def sources_text(path: Path) -> str:
-    """The table that `write_sources` left at `path`, for a terminal.
-
-    Raises:
-        BridoError: it is missing or damaged.
-    """
-    try:
-        rows = sources_rows(json.loads(path.read_text(encoding="utf-8")))
-    except FileNotFoundError:
-        raise BridoError(f"{path} is missing: make it with `dvc repro report`") from None
-    except json.JSONDecodeError as error:
-        raise BridoError(f"{path} is damaged ({error}): `dvc repro -f report`") from None
-    return aligned(rows)
+def sources_text(table: Mapping[str, Mapping[str, Any]]) -> str:
+    """The table that `compare` made, for a terminal."""
+    return aligned(sources_rows(table))

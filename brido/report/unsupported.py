@@ -5,10 +5,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from brido.report.cases import Case
 from brido.report.mention_finder import CaseMentions, Mention
 from brido.report.settings_text import run_order
 from brido.settings.params import Params
+from brido.tables.documents import CandidateDocument
 
 # Upper ends of the bins of the pool share; the lower end is the one before, 0 excluded.
 BINS = (0.2, 0.4, 0.6, 0.8, 1.0)
@@ -38,7 +38,7 @@ class VoteBin:
 
 
 def first_choices(
-    cases: Sequence[Case], mentions: Sequence[CaseMentions], params: Params
+    cases: Sequence[CandidateDocument], mentions: Sequence[CaseMentions], params: Params
 ) -> list[Firsts]:
     """What each order puts first, of every document; `mentions` are aligned with `cases`.
 

@@ -2,11 +2,11 @@
 
 import numpy as np
 
-from brido.report.cases import Case
+from brido.tables.documents import CandidateDocument
 from brido.vote.consensus import ranking
 
 
-def made_case(scores, **fields) -> Case:
+def made_case(scores, **fields) -> CandidateDocument:
     """A document whose candidates have these scores; whoever has NaN cannot be elected."""
     count = len(scores)
     scores = np.array(scores, float)
@@ -15,7 +15,7 @@ def made_case(scores, **fields) -> Case:
         "id": "x", "document": "", "references": [], "facts": None, "summaries": {},
         "candidates": texts, "raw": texts, "ended": flags, "sources": ["base"] * count,
         "voters": flags, "eligible": (~np.isnan(scores)).tolist(),
-        "similarity": np.zeros((count, count + 1), np.float32), "scores": scores,
+        "similarity": np.zeros((count, count + 1), np.float32), "scores": scores.tolist(),
         "order": ranking(scores[None])[0].tolist(),
     }  # fmt: skip
-    return Case(**(values | fields))
+    return CandidateDocument(**(values | fields))

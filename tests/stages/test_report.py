@@ -188,7 +188,7 @@ def test_page_holds_a_seeded_sample_with_exact_marks(finished):
     [
         ("data/evaluation/rouge/tuned.parquet", "evaluate"),
         ("data/pool/validation.parquet", "pool"),
-        ("data/pool/counts.json", "-f pool"),
+        ("data/pool/counts.json", "pool"),
         ("data/candidates/base/validation.parquet", "generate@base"),
         ("data/similarity/validation.parquet", "pairwise"),
         ("data/decoded/base/validation.parquet", "decode"),
@@ -208,7 +208,7 @@ def test_damaged_table_ends_with_exit_code_2(project, run_stage):
     (project / "data/evaluation/rouge/tuned.parquet").write_bytes(b"nonsense")
     done = run_stage("stages.report")
     assert (done.returncode, "Traceback" in done.stderr) == (2, False)
-    assert "rouge/tuned.parquet is no readable Parquet file" in done.stderr
+    assert "rouge/tuned.parquet is not a readable Parquet file" in done.stderr
 
 
 def test_nothing_to_show_is_a_user_error(tmp_path, monkeypatch):

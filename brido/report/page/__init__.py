@@ -15,12 +15,9 @@ from typing import Any
 
 from jinja2 import Environment, FunctionLoader, StrictUndefined
 
-from brido.evaluation.question_view import COLUMNS
-from brido.report.doubts import DoubtedDocument
-from brido.report.knowledge import WIDTH, Knowledge
-from brido.report.page.chart import votes_chart
 from brido.report.page.data import Document, document_json
-from brido.report.questions import ExaminedDocument
+from brido.report.page.details import Section
+from brido.report.page.vote_check import VoteCheck
 from brido.report.summary import ResultTable
 from brido.report.unsupported import VoteBin
 
@@ -36,10 +33,10 @@ class Page:
 
     settings: (name, value) pairs; warnings, notes: full sentences; focus, baseline: the systems
     that the filters compare. alpha: the run's; order: what the run's order of candidates is, in a
-    few words. sources: the rows of the table of sources. examined: documents with QAFactEval's
-    questions. knowledge: what the vote check found. doubted: documents with MiniCheck's sentences.
-    marks: a sentence on how mentions are found. prompt: a model's name, and what it was asked: the
-    text before, between and behind the places of the document.
+    few words. sources: the rows of the table of sources. check: what the check of the vote found.
+    details: what metrics say of single documents. marks: sentences on how mentions are found.
+    prompt: a model's name, and what it was asked: the text before, between and behind the places
+    of the document.
     """
 
     title: str
@@ -55,10 +52,9 @@ class Page:
     bins: Sequence[VoteBin] = ()
     warnings: Sequence[str] = ()
     notes: Sequence[str] = ()
-    examined: Sequence[ExaminedDocument] = ()
-    knowledge: Knowledge | None = None
+    check: VoteCheck | None = None
     sources: Sequence[Sequence[str]] = ()
-    doubted: Sequence[DoubtedDocument] = ()
+    details: Sequence[Section] = ()
     marks: str = ""
     prompt: tuple[str, Sequence[str]] | None = None
     signatures: Any = field(default_factory=dict)
@@ -87,9 +83,6 @@ def render_page(page: Page, data_bytes: int = DATA_BYTES) -> tuple[str, int]:
         page=page,
         shown=len(documents),
         parts=_parts(page),
-        charts=votes_chart(page.bins),
-        width=WIDTH,
-        question_columns=COLUMNS,
         style=style,
         script=script,
         style_hash=_hash(style),
@@ -105,11 +98,10 @@ def _parts(page: Page) -> list[tuple[str, str]]:
     sections = [
         ("documents", "Documents", True),
         ("results", "Results", True),
-        ("knows", "What the vote knows", page.knowledge),
+        ("check", "Is the vote right?", page.check),
         ("sources", "Who wrote the candidates", page.sources),
-        ("votes", "What the vote elects", page.bins),
-        ("questions", "Questions asked", page.examined),
-        ("doubts", "Sentences in doubt", page.doubted),
+        ("unsupported", "What the vote removes", page.bins),
+        *((section.metric, section.view.title, section) for section in page.details),
     ]
     return [(name, title) for name, title, there in sections if there]
 

@@ -3,21 +3,20 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from brido.report.cases import Case
-from brido.report.doubts import DoubtedDocument
-from brido.report.knowledge import knowledge
 from brido.report.mention_finder import CaseMentions
 from brido.report.numbers import Numbers
 from brido.report.page import Page
 from brido.report.page.data import Document, MarkedText, Standing
+from brido.report.page.details import Section
 from brido.report.page.sample import sample
+from brido.report.page.vote_check import vote_check
 from brido.report.prompts import Asked
-from brido.report.questions import ExaminedDocument
 from brido.report.settings_text import run_order, settings_text
 from brido.report.sources import sources_rows
 from brido.report.summary import every_column, headline_columns, result_table, voting_note
 from brido.report.unsupported import VoteBin
 from brido.settings.params import Params
+from brido.tables.documents import CandidateDocument
 
 _WORLD_MARKS = "The embedded world knows its facts, so every mention is found and checked exactly."
 _TEXT_MARKS = (
@@ -40,13 +39,12 @@ def voting_checker(params: Params) -> str:
 def make_page(
     params: Params,
     numbers: Numbers,
-    cases: Sequence[Case],
+    cases: Sequence[CandidateDocument],
     found: Sequence[CaseMentions],
     bins: Sequence[VoteBin],
-    examined: Sequence[ExaminedDocument],
     votes: Mapping[str, Any],
     sources: Mapping[str, Any],
-    doubted: Sequence[DoubtedDocument] = (),
+    details: Sequence[Section] = (),
     prompt: Asked | None = None,
 ) -> Page:
     """The page of a run; `found` are the mentions of `cases`, aligned.
@@ -80,17 +78,16 @@ def make_page(
             f"All of base {numbers.base or 'unknown'}: numbers of another base do not compare.",
             *([f"† {voting_note(voting)}."] if voting else []),
         ],
-        examined=examined,
-        knowledge=knowledge(votes),
+        check=vote_check(votes),
         sources=sources_rows(sources),
-        doubted=doubted,
+        details=details,
         prompt=(prompt.model, prompt.pieces) if prompt else None,
         marks=_WORLD_MARKS if cases and cases[0].facts is not None else _TEXT_MARKS,
         signatures={name: item.signatures for name, item in numbers.scores.items()},
     )
 
 
-def _document(case: Case, found: CaseMentions, read: int | None) -> Document:
+def _document(case: CandidateDocument, found: CaseMentions, read: int | None) -> Document:
     return Document(
         case.id,
         case.document,
@@ -107,7 +104,7 @@ def _document(case: Case, found: CaseMentions, read: int | None) -> Document:
     )
 
 
-def _standings(case: Case) -> list[Standing]:
+def _standings(case: CandidateDocument) -> list[Standing]:
     """Nothing where nobody needs to be told apart."""
     several = len(set(case.sources)) > 1
     if not several and all(case.eligible):

@@ -1,6 +1,7 @@
 """What the page knows of one document: texts cut at their mentions, candidates, similarities."""
 
 import base64
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -42,7 +43,7 @@ class Document:
     summaries: Mapping[str, MarkedText]
     candidates: Sequence[MarkedText]
     similarity: NDArray[np.float32]
-    scores: NDArray[np.float64]
+    scores: Sequence[float]
     order: Sequence[int]
     standings: Sequence[Standing] = ()
     read: int | None = None
@@ -66,7 +67,7 @@ def document_json(document: Document) -> dict[str, Any]:
             for item, standing in zip(document.candidates, _standings_json(document), strict=True)
         ],
         # JSON has no NaN.
-        "scores": [None if score != score else score for score in document.scores.tolist()],
+        "scores": [None if math.isnan(score) else score for score in document.scores],
         "order": list(document.order),
         "similarity": base64.b64encode(matrix.tobytes()).decode(),
         **({} if document.read is None else {"read": document.read}),

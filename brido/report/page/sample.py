@@ -5,14 +5,17 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from brido.report.cases import Case
 from brido.report.mention_finder import CaseMentions
 from brido.report.settings import ReportSettings
 from brido.report.unsupported import unsupported_kinds
+from brido.tables.documents import CandidateDocument
 
 
 def sample(
-    cases: Sequence[Case], found: Sequence[CaseMentions], baseline: str, settings: ReportSettings
+    cases: Sequence[CandidateDocument],
+    found: Sequence[CaseMentions],
+    baseline: str,
+    settings: ReportSettings,
 ) -> list[int]:
     """Places of documents: first the one to open on, then others drawn at random, in order.
 
@@ -26,7 +29,9 @@ def sample(
     return [first, *sorted([place for place in drawn if place != first][: size - 1])]
 
 
-def first_document(cases: Sequence[Case], found: Sequence[CaseMentions], baseline: str) -> int:
+def first_document(
+    cases: Sequence[CandidateDocument], found: Sequence[CaseMentions], baseline: str
+) -> int:
     """The place in `cases` of the document that shows best what a vote does.
 
     The first candidate of the run's order is supported there, while some candidates that can be
@@ -41,12 +46,13 @@ def first_document(cases: Sequence[Case], found: Sequence[CaseMentions], baselin
     return -max(shown)[1]
 
 
-def _shows(case: Case, found: CaseMentions, baseline: str) -> tuple[bool, bool, float]:
+def _shows(case: CandidateDocument, found: CaseMentions, baseline: str) -> tuple[bool, bool, float]:
     """How well a document shows it, more is better; begins with False where it does not."""
     wrong = np.array([bool(unsupported_kinds(mentions)) for mentions in found.candidates])
-    first, can_win = case.order[0], ~np.isnan(case.scores)
+    first, scores = case.order[0], np.array(case.scores)
+    can_win = ~np.isnan(scores)
     bad = wrong & can_win
     if wrong[first] or not 0 < 2 * bad.sum() < can_win.sum():
         return False, False, 0.0
     own = bool(unsupported_kinds(found.summaries.get(baseline, [])))
-    return True, own, float(case.scores[first] - case.scores[bad].mean())
+    return True, own, float(scores[first] - scores[bad].mean())
