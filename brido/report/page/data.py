@@ -1,6 +1,7 @@
 """What the page knows of one document: texts cut at their mentions, candidates, similarities."""
 
 import base64
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -8,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from brido.report.votes import Mention
+from brido.report.mention_finder import Mention
 
 
 @dataclass(frozen=True)
@@ -32,6 +33,7 @@ class Standing:
 class Document:
     """One document of the page; `similarity` is the float32 [N, N+1] matrix of its candidates.
 
+    `scores` [N] are the run's, NaN for candidates that cannot be elected, `order` is the run's.
     `standings` of the candidates, none where all are of one source, vote and can be elected. `read`
     characters of the text reached a prompted model, None where there is no prompt.
     """
@@ -41,6 +43,8 @@ class Document:
     summaries: Mapping[str, MarkedText]
     candidates: Sequence[MarkedText]
     similarity: NDArray[np.float32]
+    scores: Sequence[float]
+    order: Sequence[int]
     standings: Sequence[Standing] = ()
     read: int | None = None
 
@@ -50,9 +54,9 @@ def document_json(document: Document) -> dict[str, Any]:
 
     Text travels as parts, [text] or [text, supported 0 or 1, kind]: offsets would count
     differently in JavaScript outside the Basic Multilingual Plane. The matrix travels as base64
-    of little-endian float32, so the page ranks from exactly the numbers of the table.
+    of little-endian float32: exactly the numbers of the table.
     """
-    # Without a reference nobody is like it: another alpha then changes nothing.
+    # Without a reference its column is 0: another alpha then changes nothing.
     matrix = np.ascontiguousarray(np.nan_to_num(document.similarity), dtype="<f4")
     return {
         "id": document.id,
@@ -62,6 +66,9 @@ def document_json(document: Document) -> dict[str, Any]:
             _marked_json(item) | standing
             for item, standing in zip(document.candidates, _standings_json(document), strict=True)
         ],
+        # JSON has no NaN.
+        "scores": [None if math.isnan(score) else score for score in document.scores],
+        "order": list(document.order),
         "similarity": base64.b64encode(matrix.tobytes()).decode(),
         **({} if document.read is None else {"read": document.read}),
     }

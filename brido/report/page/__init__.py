@@ -15,31 +15,28 @@ from typing import Any
 
 from jinja2 import Environment, FunctionLoader, StrictUndefined
 
-from brido.evaluation.question_view import COLUMNS
-from brido.report.doubts import DoubtedDocument
-from brido.report.explorer.chart import votes_chart
-from brido.report.explorer.data import Document, document_json
-from brido.report.explorer.results import ResultTable
-from brido.report.knowledge import WIDTH, Knowledge
-from brido.report.questions import ExaminedDocument
-from brido.report.votes import VoteBin
+from brido.report.page.data import Document, document_json
+from brido.report.page.details import Section
+from brido.report.page.vote_check import VoteCheck
+from brido.report.summary import ResultTable
+from brido.report.unsupported import VoteBin
 
 # Documents beyond this many bytes of JSON are left out, so that the page stays under 5 MB.
 DATA_BYTES = 4_300_000
 _STYLES = ("page.css", "documents.css")
-_SCRIPTS = ("vote.js", "heatmap.js", "explorer.js", "start.js")
+_SCRIPTS = ("vote.js", "heatmap.js", "document.js", "browser.js")
 
 
 @dataclass(frozen=True)
 class Page:
     """What the page shows.
 
-    `settings` are (name, value) pairs for its head, `warnings` full sentences, `alpha` the value
-    whose order the pipeline used, `focus` and `baseline` the systems that the filters compare,
-    `sources` the rows of the table of sources, `examined` documents with QAFactEval's questions,
-    `knowledge` what the vote check found, `doubted` documents with MiniCheck's sentences, `marks` a
-    sentence on how mentions are found, `prompt` what the model of that name was asked: its text
-    before, between and behind the places of the document.
+    settings: (name, value) pairs; warnings, notes: full sentences; focus, baseline: the systems
+    that the filters compare. alpha: the run's; order: what the run's order of candidates is, in a
+    few words. sources: the rows of the table of sources. check: what the check of the vote found.
+    details: what metrics say of single documents. marks: sentences on how mentions are found.
+    prompt: a model's name, and what it was asked: the text before, between and behind the places
+    of the document.
     """
 
     title: str
@@ -51,13 +48,13 @@ class Page:
     focus: str
     baseline: str
     alpha: float
+    order: str = "the run's vote"
     bins: Sequence[VoteBin] = ()
     warnings: Sequence[str] = ()
     notes: Sequence[str] = ()
-    examined: Sequence[ExaminedDocument] = ()
-    knowledge: Knowledge | None = None
+    check: VoteCheck | None = None
     sources: Sequence[Sequence[str]] = ()
-    doubted: Sequence[DoubtedDocument] = ()
+    details: Sequence[Section] = ()
     marks: str = ""
     prompt: tuple[str, Sequence[str]] | None = None
     signatures: Any = field(default_factory=dict)
@@ -74,6 +71,7 @@ def render_page(page: Page, data_bytes: int = DATA_BYTES) -> tuple[str, int]:
         "baseline": page.baseline,
         # JSON has no infinity.
         "alpha": "inf" if page.alpha == float("inf") else page.alpha,
+        "order": page.order,
         "documents": documents,
         "prompt": page.prompt and {"model": page.prompt[0], "pieces": list(page.prompt[1])},
     }
@@ -85,9 +83,6 @@ def render_page(page: Page, data_bytes: int = DATA_BYTES) -> tuple[str, int]:
         page=page,
         shown=len(documents),
         parts=_parts(page),
-        charts=votes_chart(page.bins),
-        width=WIDTH,
-        question_columns=COLUMNS,
         style=style,
         script=script,
         style_hash=_hash(style),
@@ -103,11 +98,10 @@ def _parts(page: Page) -> list[tuple[str, str]]:
     sections = [
         ("documents", "Documents", True),
         ("results", "Results", True),
-        ("knows", "What the vote knows", page.knowledge),
+        ("check", "Is the vote right?", page.check),
         ("sources", "Who wrote the candidates", page.sources),
-        ("votes", "What the vote elects", page.bins),
-        ("questions", "Questions asked", page.examined),
-        ("doubts", "Sentences in doubt", page.doubted),
+        ("unsupported", "What the vote removes", page.bins),
+        *((section.metric, section.view.title, section) for section in page.details),
     ]
     return [(name, title) for name, title, there in sections if there]
 

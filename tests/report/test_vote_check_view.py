@@ -2,7 +2,7 @@
 
 import pytest
 
-from brido.report.knowledge import knowledge
+from brido.report.page.vote_check import vote_check
 
 ALL = {
     "elected": {"mean": 0.344, "documents": 300},
@@ -38,21 +38,20 @@ TOLD = {"accuracy": {}, "documents": 300, "judge": "facts", "length_tolerance": 
 def test_the_election_in_plain_words_and_as_a_table(verdict, begin, advice):
     election = {"verdict": verdict, "caution": "", "all": ALL, "equal_length": NONE}
     vote = {"label": "the vote", "mean": None, "pairs": 0, "by_gap": {}}
-    shown = knowledge(TOLD | {"election": election, "accuracy": {"vote": vote}})
-    assert shown.plain == [
+    shown = vote_check(TOLD | {"election": election, "accuracy": {"vote": vote}})
+    assert shown.sentences == [
         f"{begin}34 % of the elected candidates say something that the article does not support, "
         "against 45 % of what base writes by itself.",
         advice,
-        "Pairs of candidates that are about equally long and not equally good are too few to say "
-        "more (0).",
+        "Too few pairs of candidates are about equally long and not equally good to say more (0).",
     ]
     assert shown.election[1:] == [
         ["all", "300", "34.4 %", "45.0 %", "-10.6 points [-16.0, +5.3]"],
         ["elected and base equally long", "0", "–", "–", "– points [–, –]"],
     ]
     assert shown.bars == []
-    careful = knowledge(TOLD | {"election": election | {"caution": "Perhaps."}, "accuracy": {}})
-    assert careful.plain[1] == f"{advice} Perhaps."
+    careful = vote_check(TOLD | {"election": election | {"caution": "Perhaps."}, "accuracy": {}})
+    assert careful.sentences[1] == f"{advice} Perhaps."
 
 
 def test_how_often_the_vote_is_right_against_chance():
@@ -60,8 +59,8 @@ def test_how_often_the_vote_is_right_against_chance():
         "label": "the vote", "mean": 0.597, "low": 0.57, "high": 0.62,
         "by_gap": {"1": 0.5, "2": None}, "elected_unsupported": 0.25, "pairs": 20,
     }  # fmt: skip
-    shown = knowledge(TOLD | {"accuracy": {"vote": vote}})
-    assert shown.plain == [
+    shown = vote_check(TOLD | {"accuracy": {"vote": vote}})
+    assert shown.sentences == [
         "Of two candidates that are about equally long the vote prefers the better one 60 times in "
         "100; 50 would be chance."
     ]

@@ -30,7 +30,7 @@ def test_slider_ranks_as_the_score_stage_does(page, documents, alpha):
 
 
 def scores_of(document, alpha):
-    """The scores of a document's candidates, as the pipeline has them."""
+    """The scores of a document's candidates by Eq. 2."""
     if not document.standings:
         return consensus_scores(document.similarity, alpha)
     flags = (
@@ -41,7 +41,7 @@ def scores_of(document, alpha):
 
 
 def test_the_page_says_who_wrote_a_candidate_and_what_it_may_do(page, address):
-    go(page, address, "doc-7", 0.0)
+    go(page, address, "doc-7", 0)
     rows = page.find_elements("css selector", ".candidate")
     told = {int(row.get_attribute("data-index")): row.find_element("css selector", "small").text
             for row in rows}  # fmt: skip
@@ -63,6 +63,26 @@ def test_every_document_ranks_exactly_at_a_named_alpha_ties_included(page, addre
             first = page.find_element("css selector", ".candidate .score span").text
             assert first == f"{np.nanmax(scores):.3f}"
     assert ties > 0
+
+
+def test_the_page_opens_on_the_order_that_the_run_wrote(page, address, documents):
+    for document in documents:
+        go(page, address, document.id)
+        assert shown_order(page) == document.order
+        scores = [row.text for row in page.find_elements("css selector", ".candidate .score span")]
+        written = [document.scores[place] for place in document.order]
+        assert scores == ["–" if math.isnan(score) else f"{score:.3f}" for score in written]
+        assert "the run's order: a vote" in page.find_element("css selector", ".hint").text
+
+
+def test_what_the_slider_shows_is_said_to_be_computed_here(page, documents):
+    page.find_element("css selector", '.presets [data-alpha="0"]').click()
+    hint = page.find_element("css selector", ".hint")
+    assert "Computed in your browser from ROUGE alone; the run's order is a vote" in hint.text
+    assert page.current_url.endswith("alpha=0")
+    page.find_element("css selector", '.presets [data-alpha="run"]').click()
+    assert shown_order(page) == documents[0].order
+    assert "alpha" not in page.current_url
 
 
 def test_presets_and_keys_move_the_vote(page, documents):
@@ -102,7 +122,8 @@ def test_deep_link_opens_document_and_alpha_and_history_works(page, address, doc
     wait_for(page, "doc-3", 15)
     page.get("about:blank")
     page.get(f"{address}#document=no-such&alpha=nonsense")
-    wait_for(page, "doc-0", 0)
+    wait_for(page, "doc-0")
+    assert shown_order(page) == documents[0].order
 
 
 def test_keyboard_walks_the_documents(page):

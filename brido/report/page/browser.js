@@ -32,9 +32,8 @@ class Browser {
     this.search = document.getElementById("search");
     this.texts = new Map(data.documents.map((item) => [item, searchText(item)]));
     this.filter = "all";
-    this.alpha = data.alpha;
+    this.alpha = null;
     this.reader = new Reader(document.getElementById("reader"), data, {
-      homeAlpha: data.alpha,
       alpha: (value) => this.vote(value),
       step: (offset) => this.step(offset),
     });
@@ -89,7 +88,7 @@ class Browser {
 
   address(item, alpha) {
     const parts = [`document=${encodeURIComponent(item.id)}`];
-    if (alpha !== data.alpha) parts.push(`alpha=${alpha === Infinity ? "inf" : alpha}`);
+    if (alpha !== null) parts.push(`alpha=${alpha === Infinity ? "inf" : alpha}`);
     return `#${parts.join("&")}`;
   }
 
@@ -99,8 +98,7 @@ class Browser {
     // A link to a section of the page.
     if (this.current && !wanted.has("document")) return;
     const named = data.documents.find((item) => item.id === wanted.get("document"));
-    const alpha = readAlpha(wanted.get("alpha"));
-    this.alpha = alpha === null ? data.alpha : alpha;
+    this.alpha = readAlpha(wanted.get("alpha"));
     const item = named || this.current || data.documents[0];
     const first = this.current === undefined;
     this.current = item;
@@ -109,7 +107,7 @@ class Browser {
     if (named && first) document.getElementById("documents").scrollIntoView();
   }
 
-  /** Mark the current document in the list; every link keeps the alpha of now. */
+  /** Mark the current document in the list; every link keeps the slider's alpha. */
   mark() {
     for (const link of this.list.querySelectorAll("a")) {
       link.href = this.address({ id: link.dataset.id }, this.alpha);
@@ -119,7 +117,7 @@ class Browser {
     }
   }
 
-  /** Re-rank live; the address follows without a step in the history. */
+  /** Re-rank at alpha, null: the run's order; the address follows without a step in the history. */
   vote(alpha) {
     this.alpha = alpha;
     this.reader.rank(alpha);

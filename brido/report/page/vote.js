@@ -1,6 +1,6 @@
 "use strict";
-// Eq. 2 on the stored similarities. Their float32 values add up exactly in double precision, so
-// sums, scores and ties are those of the pipeline whatever the order of the additions.
+// Eq. 2 on the stored similarities, for the slider alone: the page opens on the run's own scores.
+// float32 values add up exactly in double precision, so sums and ties depend on no order.
 
 /** The float32 [N, N+1] matrix of a document: row = prediction, last column = the reference. */
 function decodeSimilarity(text) {

@@ -13,11 +13,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from synthetic_run import HOSTILE
 
-from brido.report.explorer import Page, render_page, script_json
-from brido.report.explorer.data import Document, MarkedText, Standing, document_json, parts
-from brido.report.explorer.results import result_table
+from brido.report.mention_finder import Mention
 from brido.report.metrics import Estimate
-from brido.report.votes import Mention, VoteBin
+from brido.report.page import Page, render_page, script_json
+from brido.report.page.data import Document, MarkedText, Standing, document_json, parts
+from brido.report.summary import result_table
+from brido.report.unsupported import VoteBin
 
 SYSTEMS = {
     "base": {"rouge": {"r1": Estimate(60, 59, 61, 9)}},
@@ -38,6 +39,8 @@ def document(name="one", text="An article.", count=4):
         {"base": MarkedText(text), "tuned": MarkedText("Two", [Mention(0, 3, "number", False)])},
         [MarkedText(f"candidate {index}") for index in range(count)],
         random.random((count, count + 1), dtype=np.float32),
+        np.linspace(1, 0, count),
+        range(count),
     )
 
 
@@ -138,7 +141,7 @@ def test_script_json_cannot_end_its_element_and_says_the_same(text):
 def test_matrix_arrives_bit_for_bit(count, seed):
     random = np.random.default_rng(seed)
     matrix = random.random((count, count + 1), dtype=np.float32)
-    item = Document("x", "", {}, [MarkedText("a")] * count, matrix)
+    item = Document("x", "", {}, [MarkedText("a")] * count, matrix, np.ones(count), range(count))
     sent = base64.b64decode(document_json(item)["similarity"])
     assert np.array_equal(np.frombuffer(sent, "<f4").reshape(count, count + 1), matrix)
 
@@ -188,9 +191,11 @@ def test_result_table_marks_best_and_direction():
     base, tuned = (dict(table.rows)[name] for name in ("base", "tuned"))
     assert (base[0].value, base[0].tone, base[1].value) == ("60.00", "", "–")
     assert (tuned[0].tone, tuned[1].value) == ("best", "20.0")
-    name, cells = table.differences[0]
-    assert name == "tuned \u2212 base"
-    assert (cells[0].value, cells[0].tone) == ("+1.00", "better")
+    assert table.headings == ["R-1 ↑", "unsupported % ↓"]
+    _, cells = table.differences[0]
+    assert (cells[0].value, cells[0].tone, cells[0].interval) == ("+1.00", "better", "+0.5…+1.5")
+    html, _ = page([document()])
+    assert "tuned \u2212 base" in html
 
 
 @pytest.mark.parametrize(

@@ -34,6 +34,11 @@ function plural(count, word) {
   return `${count} ${word}${count === 1 ? "" : "s"}`;
 }
 
+/** How the page's attributes name an alpha. */
+function nameOf(alpha) {
+  return alpha === null ? "run" : String(alpha);
+}
+
 /** One sentence on what the vote does to what the article does not support. */
 function whatIsSeen(item, eligible, first, alpha, baseline) {
   const known = item.candidates.filter((candidate, index) => eligible[index]);
@@ -42,9 +47,10 @@ function whatIsSeen(item, eligible, first, alpha, baseline) {
   if (!wrong) return `None of ${plural(known.length, "candidate")} says anything unsupported.`;
   const own = item.summaries[baseline];
   const also = own && own.unsupported ? `, and so does the summary by ${baseline} itself` : "";
-  const winner = alpha === 0 ? "the candidate that agrees most with the others"
+  const winner = alpha === null ? "the candidate that the run puts first"
+    : alpha === 0 ? "the candidate that agrees most with the others"
     : alpha === Infinity ? "the candidate nearest to the reference"
-      : "the candidate that the vote puts first";
+      : "the candidate that this weight puts first";
   const verdict = item.candidates[first].unsupported ? "does so too" : "does not";
   return `${wrong} of ${plural(known.length, "candidate")} ${wrong === 1 ? "says" : "say"} ` +
     `something that the article does not support (marked)${also}; ${winner} ${verdict}.`;
@@ -57,7 +63,7 @@ class Reader {
     root.addEventListener("click", (event) => this.look(event.target));
   }
 
-  /** Show a document and rank its candidates at `alpha`. */
+  /** Show a document, its candidates in the run's order, or ranked at `alpha`. */
   show(item, alpha) {
     this.item = item;
     this.count = item.candidates.length;
@@ -65,7 +71,7 @@ class Reader {
     this.votes = item.candidates.map((candidate) => candidate.votes !== 0);
     this.eligible = item.candidates.map((candidate) => candidate.eligible !== 0);
     this.voters = this.votes.filter(Boolean).length;
-    this.home = ranking(this.scores(this.actions.homeAlpha));
+    this.runScores = item.scores.map((score) => (score === null ? NaN : score));
     this.article = element("div", "text", item.text);
     this.article.tabIndex = 0;
     this.article.setAttribute("aria-label", "Article");
@@ -75,7 +81,7 @@ class Reader {
     this.rows = item.candidates.map((candidate, index) => this.row(candidate, index));
     const poll = element("section", "poll",
       element("h3", "", `The vote of ${plural(this.count, "candidate")}`),
-      element("p", "columns", element("span", "", "rank"), element("span", "", "agreement"),
+      element("p", "columns", element("span", "", "rank"), element("span", "", "score"),
         element("span", "", "candidate")), this.list);
     const side = element("div", "side", element("h3", "", "Article"), this.article, this.prompt(),
       this.slider(), element("h3", "", "What each system writes"), this.summaries(), this.heat());
@@ -83,7 +89,9 @@ class Reader {
     this.rank(alpha);
   }
 
+  /** The scores at alpha, computed here; at null the run's own. */
   scores(alpha) {
+    if (alpha === null) return this.runScores;
     return consensusScores(this.similarity, this.votes, this.eligible, alpha);
   }
 
@@ -164,47 +172,53 @@ class Reader {
     const name = element("label", "", "How much say has the reference?", this.output);
     name.htmlFor = "alpha";
     const presets = element("div", "presets");
-    const values = [[0, "candidates only"], [1, "one more voter"],
+    const values = [[null, "the run's order"], [0, "candidates only"], [1, "one more voter"],
       [this.voters - 1, "half"], [Infinity, "reference only (BRIO)"]];
     this.presets = values.map(([alpha, text]) => {
       const node = button(text, () => this.actions.alpha(alpha));
-      node.dataset.alpha = String(alpha);
+      node.dataset.alpha = nameOf(alpha);
       presets.append(node);
       return [alpha, node];
     });
-    return element("div", "control", name, this.range, presets);
+    this.hint = element("p", "hint");
+    this.hint.setAttribute("aria-live", "polite");
+    return element("div", "control", name, this.range, presets, this.hint);
   }
 
-  /** Re-rank at `alpha`: list, scores, heat map. */
+  /** Rank at `alpha`, null: in the run's order; list, scores, heat map. */
   rank(alpha) {
     const scores = this.scores(alpha);
-    const order = ranking(scores);
-    const share = shareOfAlpha(alpha, this.voters);
+    const order = alpha === null ? this.item.order : ranking(scores);
+    const share = shareOfAlpha(alpha === null ? this.data.alpha : alpha, this.voters);
     this.range.value = String(share);
-    const text = `${(100 * share).toFixed(0)} % (α = ${alphaText(alpha)})`;
+    const text = alpha === null ? "as in the run"
+      : `${(100 * share).toFixed(0)} % (α = ${alphaText(alpha)})`;
     this.output.textContent = text;
     this.range.setAttribute("aria-valuetext", text);
+    this.hint.textContent = alpha === null
+      ? `This is the run's order: ${this.data.order}. Move the slider to try other weights.`
+      : `Computed in your browser from ROUGE alone; the run's order is ${this.data.order}.`;
     for (const [value, node] of this.presets) node.setAttribute("aria-pressed", value === alpha);
     const before = new Map(this.rows.map((row) => [row, row.getBoundingClientRect().top]));
     const most = Math.max(...scores.filter((score) => score > 0), 1e-9);
     order.forEach((index, rank) => this.place(this.rows[index], index, rank, scores, most));
     this.list.replaceChildren(...order.map((index) => this.rows[index]));
-    this.list.dataset.alpha = String(alpha);
+    this.list.dataset.alpha = nameOf(alpha);
     this.map.arrange(order);
     this.seen.textContent = whatIsSeen(this.item, this.eligible, order[0], alpha, this.data.baseline);
     this.glide(before);
   }
 
   place(row, index, rank, scores, most) {
-    const moved = this.home.indexOf(index) - rank;
+    const moved = this.item.order.indexOf(index) - rank;
     const arrow = moved > 0 ? `, up ${moved}` : `, down ${-moved}`;
     row.classList.toggle("first", rank === 0);
     row.querySelector(".rank").textContent = String(rank + 1);
     const score = scores[index];
     row.querySelector(".score span").textContent = Number.isNaN(score) ? "–" : score.toFixed(3);
-    row.querySelector(".bar").setAttribute("width", (100 * (score || 0)) / most);
+    row.querySelector(".bar").setAttribute("width", (100 * Math.max(score || 0, 0)) / most);
     row.querySelector("small").textContent =
-      `${this.origin(index)}${moved ? `${arrow} from the trained order` : ""}`;
+      `${this.origin(index)}${moved ? `${arrow} from the run's order` : ""}`;
   }
 
   /** Who wrote a candidate, and what it may do. */

@@ -1,27 +1,22 @@
 """What the page of a run shows: its numbers, and a seeded sample of the validation documents."""
 
-import random
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import numpy as np
-
-from brido.report.doubts import DoubtedDocument
-from brido.report.explorer import Page
-from brido.report.explorer.data import Document, MarkedText, Standing
-from brido.report.explorer.results import result_table
-from brido.report.knowledge import knowledge
 from brido.report.mention_finder import CaseMentions
 from brido.report.numbers import Numbers
-from brido.report.opening import opening
+from brido.report.page import Page
+from brido.report.page.data import Document, MarkedText, Standing
+from brido.report.page.details import Section
+from brido.report.page.sample import sample
+from brido.report.page.vote_check import vote_check
 from brido.report.prompts import Asked
-from brido.report.questions import ExaminedDocument
-from brido.report.settings_text import settings_text
+from brido.report.settings_text import run_order, settings_text
 from brido.report.sources import sources_rows
-from brido.report.summary import every_column, headline_columns
-from brido.report.validation import Case
-from brido.report.votes import VoteBin
+from brido.report.summary import every_column, headline_columns, result_table, voting_note
+from brido.report.unsupported import VoteBin
 from brido.settings.params import Params
+from brido.tables.documents import CandidateDocument
 
 _WORLD_MARKS = "The embedded world knows its facts, so every mention is found and checked exactly."
 _TEXT_MARKS = (
@@ -44,13 +39,12 @@ def voting_checker(params: Params) -> str:
 def make_page(
     params: Params,
     numbers: Numbers,
-    cases: Sequence[Case],
+    cases: Sequence[CandidateDocument],
     found: Sequence[CaseMentions],
     bins: Sequence[VoteBin],
-    examined: Sequence[ExaminedDocument],
     votes: Mapping[str, Any],
     sources: Mapping[str, Any],
-    doubted: Sequence[DoubtedDocument] = (),
+    details: Sequence[Section] = (),
     prompt: Asked | None = None,
 ) -> Page:
     """The page of a run; `found` are the mentions of `cases`, aligned.
@@ -59,22 +53,22 @@ def make_page(
     """
     settings = params.report
     baseline, focus = compared(params.systems)
-    sample = _sample(cases, found, params)
+    places = sample(cases, found, baseline, settings)
     read = prompt.read if prompt else [None] * len(cases)
     voting = voting_checker(params)
     estimates = numbers.systems, numbers.differences, voting
-    mark = f"† {voting} also voted (scoring.support_weight): it likes what it chose."
     first = next(iter(numbers.scores.values()))
     return Page(
         title="BRIDO: the vote at work",
         settings=settings_text(params),
         headline=result_table(headline_columns(numbers.systems), *estimates),
         everything=result_table(every_column(numbers.systems), *estimates),
-        documents=[_document(cases[index], found[index], read[index]) for index in sample],
+        documents=[_document(cases[index], found[index], read[index]) for index in places],
         systems=params.systems,
         focus=focus,
         baseline=baseline,
         alpha=params.scoring.alpha,
+        order=run_order(params.scoring),
         bins=bins,
         warnings=numbers.warnings,
         notes=[
@@ -82,29 +76,18 @@ def make_page(
             f"over documents ({100 * settings.confidence:g} %).",
             "Differences are paired; coloured where the interval leaves out 0.",
             f"All of base {numbers.base or 'unknown'}: numbers of another base do not compare.",
-            *([mark] if voting else []),
+            *([f"† {voting_note(voting)}."] if voting else []),
         ],
-        examined=examined,
-        knowledge=knowledge(votes),
+        check=vote_check(votes),
         sources=sources_rows(sources),
-        doubted=doubted,
+        details=details,
         prompt=(prompt.model, prompt.pieces) if prompt else None,
         marks=_WORLD_MARKS if cases and cases[0].facts is not None else _TEXT_MARKS,
         signatures={name: item.signatures for name, item in numbers.scores.items()},
     )
 
 
-def _sample(cases: Sequence[Case], found: Sequence[CaseMentions], params: Params) -> list[int]:
-    """Places of documents: first the one to open on, then others drawn at random, in order."""
-    if not cases:
-        return []
-    size = min(params.report.page_documents, len(cases))
-    drawn = random.Random(params.report.seed).sample(range(len(cases)), size)
-    first = opening(cases, found, compared(params.systems)[0], params.scoring.alpha)
-    return [first, *sorted([place for place in drawn if place != first][: size - 1])]
-
-
-def _document(case: Case, found: CaseMentions, read: int | None) -> Document:
+def _document(case: CandidateDocument, found: CaseMentions, read: int | None) -> Document:
     return Document(
         case.id,
         case.document,
@@ -113,13 +96,15 @@ def _document(case: Case, found: CaseMentions, read: int | None) -> Document:
             MarkedText(text, mentions)
             for text, mentions in zip(case.candidates, found.candidates, strict=True)
         ],
-        np.asarray(case.similarity),
+        case.similarity,
+        case.scores,
+        case.order,
         _standings(case),
         read,
     )
 
 
-def _standings(case: Case) -> list[Standing]:
+def _standings(case: CandidateDocument) -> list[Standing]:
     """Nothing where nobody needs to be told apart."""
     several = len(set(case.sources)) > 1
     if not several and all(case.eligible):

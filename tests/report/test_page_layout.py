@@ -11,7 +11,7 @@ pytestmark = pytest.mark.slow
 
 WINNERS = {
     "0": "that agrees most with the others",
-    "15": "that the vote puts first",
+    "15": "that this weight puts first",
     "inf": "nearest to the reference",
 }
 
@@ -48,7 +48,7 @@ def test_every_figure_names_its_axes(page):
         "return [...document.querySelectorAll('figure svg')].map((svg) => "
         "[...svg.querySelectorAll('.axis')].map((text) => text.textContent))"
     )
-    votes = ["candidates that carry it", "elected candidates that carry it"]
+    votes = ["candidates that have it", "first candidates that have it"]
     assert titles == [["pairs with the better candidate first", "ranking"], votes, votes]
     heat_map = page.execute_script(
         "return [...document.querySelectorAll('.map svg text')].map((text) => text.textContent)"
@@ -93,13 +93,12 @@ def test_a_link_to_a_part_of_the_page_leaves_document_and_vote(page, address):
     assert page.find_element("css selector", ".candidates").get_attribute("data-alpha") == "15"
 
 
-def test_the_doubted_sentences_are_marked_as_text(page):
-    part = page.find_element("id", "doubts")
+def test_details_of_a_metric_are_text(page):
+    part = page.find_element("id", "minicheck")
     assert "base 0.20, tuned 0.70 (+0.50)" in part.text
     part.find_element("css selector", "summary").click()
-    marks = part.find_elements("css selector", "mark")
-    assert [mark.get_attribute("textContent") for mark in marks] == [HOSTILE]
-    assert "0.70" in part.text
+    rows = part.find_elements("css selector", "tbody th")
+    assert [row.get_attribute("textContent") for row in rows] == ["It rained.", HOSTILE]
 
 
 def test_colours_can_be_chosen_and_are_kept(page):

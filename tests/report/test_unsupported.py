@@ -5,8 +5,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from brido.checkers.mentions import text_mentions
-from brido.report.mention_finder import located
-from brido.report.votes import Ballot, Mention, vote_bins
+from brido.report.mention_finder import Mention, located
+from brido.report.unsupported import Firsts, vote_bins
 
 
 def candidate(*unsupported):
@@ -14,16 +14,21 @@ def candidate(*unsupported):
     return [*found, Mention(2, 3, "town", True)]
 
 
+def firsts(candidates, **places):
+    return Firsts(candidates, {name: candidates[place] for name, place in places.items()})
+
+
 def test_bins_hold_the_arithmetic():
     ballots = [
         # An age in 1 of 4: the vote elects one without, the reference the one with it.
-        Ballot([candidate("age"), candidate(), candidate(), candidate()], {"vote": 1, "ref": 0}),
+        firsts([candidate("age"), candidate(), candidate(), candidate()], vote=1, ref=0),
         # A day in 3 of 4, a town in 1 of 4, twice in one candidate counts once.
-        Ballot(
+        firsts(
             [candidate("day", "town", "town"), candidate("day"), candidate("day"), candidate()],
-            {"vote": 1, "ref": 3},
+            vote=1,
+            ref=3,
         ),
-        Ballot([candidate(), candidate()], {"vote": 0, "ref": 1}),
+        firsts([candidate(), candidate()], vote=0, ref=1),
     ]
     low, high = vote_bins(ballots)
     assert (low.low, low.high, low.cases, low.pool) == (0.2, 0.4, 2, 0.25)
@@ -33,14 +38,14 @@ def test_bins_hold_the_arithmetic():
 
 
 def test_no_unsupported_mention_no_bin():
-    assert vote_bins([Ballot([candidate(), candidate()], {"vote": 0})]) == []
+    assert vote_bins([firsts([candidate(), candidate()], vote=0)]) == []
 
 
 @given(st.lists(st.lists(st.booleans(), min_size=1, max_size=6), min_size=1, max_size=20))
 def test_every_case_is_in_one_bin_and_a_blind_vote_is_on_the_diagonal(pools):
     # Each document once per candidate, that candidate elected: all candidates equally often.
     ballots = [
-        Ballot([candidate("age") if carries else candidate() for carries in pool], {"vote": index})
+        firsts([candidate("age") if carries else candidate() for carries in pool], vote=index)
         for pool in pools
         for index in range(len(pool))
     ]
