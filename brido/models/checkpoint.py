@@ -8,10 +8,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from brido.models.adapters import merge_adapter
 from brido.models.family import family_of
 from brido.models.gguf import gguf_file, load_gguf, sha256
 from brido.models.loading import pretrained
+from brido.models.lora import merge_adapter, not_finite
 from brido.utils.atomic import atomic_folder
 from brido.utils.errors import BridoError, first_line, parsing, short, some
 from brido.utils.hub_errors import hub_errors
@@ -212,9 +212,8 @@ def _incomplete(model: Any, tokenizer: Any, found: dict[str, Any]) -> list[str]:
 
 def _damaged(folder: Path, model: Any) -> Iterator[str]:
     """What transformers does not look at: weights that are no numbers, settings no JSON."""
-    broken = [name for name, weight in model.named_parameters() if not weight.isfinite().all()]
-    if broken:
-        yield f"{len(broken)} weights hold values that are no numbers: {some(broken, 1)}"
+    if broken := not_finite(model):
+        yield f"{len(broken)} weights are NaN or infinite: {some(broken, 1)}"
     settings = folder / "generation_config.json"
     if settings.is_file():
         try:

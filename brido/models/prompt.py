@@ -16,12 +16,11 @@ from jinja2 import StrictUndefined, TemplateError
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 from brido.models.plain_text import control_tokens, tokens_of
+from brido.models.settings import ReadingSettings
 from brido.utils.errors import BridoError, first_line
 
 if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerBase
-
-    from brido.models.settings import ReadingSettings
 
 # Stand where a document will: two, so that a prompt that does something with its document shows.
 _MARKS = ("\ue000", "\ue000Two words.\ue000")

@@ -12,6 +12,7 @@ import pytest
 import torch
 from gguf_file import write_gguf
 from peft import LoraConfig, get_peft_model
+from safetensors.torch import load_file, save_file
 from tiny_chat import CHATML, chat_tokenizer, tiny_llama
 from tokenizers import Tokenizer
 from transformers import AutoModelForCausalLM, AutoTokenizer
@@ -156,6 +157,27 @@ def test_an_adapter_that_does_not_fit_is_one_sentence(made, adapter, tmp_path):
     assert "is of another model" in refused(folder, other)
     (other / NAMES["config"]).write_text(json.dumps(settings | {"target_modules": ["nothing"]}))
     assert "cannot be put on this model" in refused(folder, other)
+    for changes in ({"r": 10**9}, {"r": "2"}, {"rank_pattern": {"q_proj": 10**9}}, {"r": 0}):
+        (other / NAMES["config"]).write_text(json.dumps(settings | changes))
+        assert "rank" in refused(folder, other)
+    (other / NAMES["config"]).write_text("[1]")
+    assert "cannot be put on this model" in refused(folder, other)
     # The older format is a pickle, which can hold code.
     (adapter / NAMES["safetensors"]).rename(adapter / "adapter_model.bin")
     assert "has no adapter_model.safetensors" in refused(folder, adapter)
+
+
+@pytest.mark.parametrize("alpha", [float("nan"), float("inf"), 1e300])
+def test_an_adapter_whose_scale_is_damaged_is_refused(made, adapter, alpha):
+    settings = json.loads((adapter / NAMES["config"]).read_text())
+    (adapter / NAMES["config"]).write_text(json.dumps(settings | {"lora_alpha": alpha}))
+    message = refused(made / "folder", adapter)
+    assert "NaN or infinite" in message
+    assert str(adapter) in message
+
+
+def test_an_adapter_with_nan_among_its_weights_is_refused(made, adapter):
+    weights = load_file(adapter / NAMES["safetensors"])
+    next(iter(weights.values()))[0, 0] = float("nan")
+    save_file(weights, adapter / NAMES["safetensors"], {"format": "pt"})
+    assert "NaN or infinite" in refused(made / "folder", adapter)

@@ -203,7 +203,7 @@ def test_weights_that_are_no_numbers_are_refused(folder: Path):
     weights = load_file(folder / "model.safetensors")
     weights["model.encoder.layers.0.fc2.weight"][1, 2] = torch.nan
     save_file(weights, folder / "model.safetensors", {"format": "pt"})
-    expected = "1 weights hold values that are no numbers: model.encoder.layers.0.fc2.weight"
+    expected = "1 weights are NaN or infinite: model.encoder.layers.0.fc2.weight"
     assert expected in refused(folder)
 
 
