@@ -49,8 +49,7 @@ class EncoderDecoder(Family):
 
     def special(self, model: PreTrainedModel) -> SpecialTokens:
         """See Family."""
-        start_token(model)
-        return SpecialTokens.of(model)
+        return SpecialTokens.of(model, start_token(model))
 
     def read(self, tokenizer: Any, documents: Sequence[str], reading: ReadingSettings) -> Sources:
         """See Family."""

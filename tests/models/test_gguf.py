@@ -106,6 +106,9 @@ def test_what_is_no_such_file_is_one_sentence(made, tmp_path, monkeypatch):
     message = refused("package:tiny_weights/other.gguf")
     assert "has no file other.gguf, only tiny.F32.gguf" in message
     assert "must be package:NAME/FILE.gguf" in refused("package:tiny_weights")
+    shutil.copy(made / "tiny_weights" / "tiny.F32.gguf", made / "outside.gguf")
+    for inside in ("../outside.gguf", f"/{made}/outside.gguf", "a/../../outside.gguf"):
+        assert "must be package:NAME/FILE.gguf" in refused(f"package:tiny_weights/{inside}")
     assert "does not exist" in refused(tmp_path / "a.gguf")
     (tmp_path / "a.gguf").write_bytes(b"GG")
     assert "is no GGUF file" in refused(tmp_path / "a.gguf")
@@ -120,6 +123,16 @@ def test_an_unknown_architecture_is_one_sentence(tmp_path):
     message = refused(tmp_path / "new.gguf")
     assert "cannot be read as a model" in message
     assert "frobnicator" in message
+
+
+@pytest.mark.parametrize(("layers", "part"), [(0, "layers"), (1_000_000, "1,000,000")])
+def test_counts_of_layers_are_compared_with_the_tensors(tmp_path, layers, part):
+    model = tiny_llama()
+    tensors = dict(model.state_dict())
+    model.config.num_hidden_layers = layers
+    model.state_dict = lambda: tensors
+    write_gguf(model, chat_tokenizer(), tmp_path / "damaged.gguf")
+    assert part in refused(tmp_path / "damaged.gguf")
 
 
 @pytest.fixture
