@@ -1,4 +1,4 @@
-"""What every source of documents offers, and which one `data.source` names."""
+"""What every source of documents offers, and the one that `data.source` names."""
 
 from collections.abc import Iterator
 from typing import Any, Protocol
@@ -8,6 +8,7 @@ import pyarrow as pa
 from brido.corpus.checks import RawRow
 from brido.corpus.settings import DataSettings, WorldSettings
 from brido.tables import WORLD_CORPUS
+from brido.world import documents
 
 
 class Source(Protocol):
@@ -54,13 +55,6 @@ class WorldSource:
 
     def rows(self, split: str) -> Iterator[RawRow]:
         """The documents of a split."""
-        from brido import world
-
-        for row in world.documents(self.settings, split):
-            yield RawRow(
-                row["id"],
-                row["document"],
-                row["summary"],
-                row["references"],
-                extra={"facts": row["facts"]},
-            )
+        for row in documents(self.settings, split):
+            extra = {"facts": row.pop("facts")}
+            yield RawRow(**row, extra=extra)
