@@ -4,7 +4,7 @@ import contextlib
 import glob
 import hashlib
 import json
-from collections.abc import Iterator
+from collections.abc import Generator
 from pathlib import Path
 from typing import Any
 
@@ -78,12 +78,11 @@ class FilesSource:
         """Whether a file has the id column; notes every other column that it lacks."""
         settings = self.settings
         try:
-            rows = read_file(path)
-            columns = list(next(rows, ("", {}))[1])
-            rows.close()
+            _, first = next(read_file(path), ("", {}))
         except BridoError as error:
             problems.append(str(error))
             return False
+        columns = list(first)
         if not columns:
             problems.append(f"{path} has no rows")
             return False
@@ -100,7 +99,7 @@ class FilesSource:
         """Not known before the files are read."""
         return None
 
-    def rows(self, split: str) -> Iterator[RawRow]:
+    def rows(self, split: str) -> Generator[RawRow, None, None]:
         """The rows of a split as a stream."""
         given = getattr(self.settings, split) is not None
         for path in self.files[split if given else "train"]:

@@ -1,7 +1,7 @@
 """Data sets of the Hugging Face hub, at a commit that is recorded."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Generator
 from pathlib import Path
 from typing import Any
 
@@ -113,7 +113,7 @@ class HubSource:
         """The number of rows of a split."""
         return len(self.splits[split])
 
-    def rows(self, split: str) -> Iterator[RawRow]:
+    def rows(self, split: str) -> Generator[RawRow, None, None]:
         """The rows of a split, read in batches."""
         settings = self.settings
         names = [settings.id_column, settings.document_column, settings.summary_column]

@@ -1,6 +1,6 @@
 """What every source of documents offers, and the one that `data.source` names."""
 
-from collections.abc import Iterator
+from collections.abc import Generator
 from typing import Any, Protocol
 
 import pyarrow as pa
@@ -22,7 +22,7 @@ class Source(Protocol):
     def total(self, split: str) -> int | None:
         """The number of rows of a split, None where it is not known beforehand."""
 
-    def rows(self, split: str) -> Iterator[RawRow]:
+    def rows(self, split: str) -> Generator[RawRow, None, None]:
         """The rows of a split, in order, as a stream."""
 
 
@@ -53,7 +53,7 @@ class WorldSource:
         """The number of documents of a split."""
         return getattr(self.settings, split)
 
-    def rows(self, split: str) -> Iterator[RawRow]:
+    def rows(self, split: str) -> Generator[RawRow, None, None]:
         """The documents of a split."""
         for row in documents(self.settings, split):
             extra = {"facts": row.pop("facts")}

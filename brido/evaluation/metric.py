@@ -17,15 +17,13 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from statistics import fmean
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from brido.settings.base import Section
 from brido.utils.errors import BridoError
 from brido.utils.progress import MakeProgress, quiet
 from brido.utils.text import Splitter
-
-if TYPE_CHECKING:
-    from brido.work.settings import RuntimeSettings
+from brido.work.settings import RuntimeSettings
 
 
 @dataclass(frozen=True)
@@ -109,7 +107,7 @@ class Inputs:
     sentence_splitter: Splitter = "abbreviations"
 
     def require_facts(self, metric: str) -> Sequence[Sequence[dict[str, Any]]]:
-        """The facts; a BridoError where the corpus has none."""
+        """The facts of the documents; raises BridoError if the corpus has none."""
         if self.facts is None:
             raise BridoError(
                 f"evaluation.metrics: {metric} needs the facts of the embedded world, and this "
@@ -178,7 +176,7 @@ class Metric:
         inputs: Inputs,
         settings: Section | None = None,
         progress: MakeProgress = quiet,
-        runtime: "RuntimeSettings | None" = None,
+        runtime: RuntimeSettings | None = None,
     ) -> Evaluation:
         """The metric of one system's summaries; default settings, and nothing shown, unless given.
 

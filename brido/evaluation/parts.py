@@ -1,11 +1,9 @@
 """One metric of one system's summaries, part by part: what the workers of stage evaluate do."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pyarrow.compute as pc
 
@@ -18,9 +16,7 @@ from brido.utils.progress import MakeProgress, quiet
 from brido.utils.text import Splitter
 from brido.work.ranges import read_range
 from brido.work.running import Advance, Result
-
-if TYPE_CHECKING:
-    from brido.work.settings import RuntimeSettings
+from brido.work.settings import RuntimeSettings
 
 # Documents of a part: enough for full batches of a model, few enough to lose none to a kill.
 PART = 64

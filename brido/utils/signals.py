@@ -48,8 +48,8 @@ def _answer(handler: Handler) -> dict[int, Any]:
     """Let `handler` answer both signals, except ignored ones; returns the former handlers."""
     if threading.current_thread() is not threading.main_thread():
         return {}
-    former = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
-    former = {number: old for number, old in former.items() if old != signal.SIG_IGN}
+    both = {int(number): signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    former: dict[int, Any] = {n: old for n, old in both.items() if old != signal.SIG_IGN}
     for number in former:
         signal.signal(number, handler)
     return former
