@@ -1,11 +1,9 @@
 """One metric of one system's summaries, part by part: what the workers of stage evaluate do."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pyarrow.compute as pc
 
@@ -16,10 +14,8 @@ from brido.tables import CORPUS, DECODED, evaluation_schema, open_table, read_co
 from brido.utils.errors import BridoError
 from brido.utils.progress import MakeProgress, quiet
 from brido.work.ranges import read_range
+from brido.work.settings import RuntimeSettings
 from brido.work.worker import Advance, Result
-
-if TYPE_CHECKING:
-    from brido.work.settings import RuntimeSettings
 
 # Documents of a part: enough for full batches of a model, few enough to lose none to a kill.
 PART = 64

@@ -138,6 +138,7 @@ def _questions(folder: Path, base: Path | None, source: Path) -> "Built":
 
     from brido.evaluation.qafacteval.questions import add_markers
 
+    assert base is not None, "the generator's archive has no tokenizer of its own"
     prefix = "bart."
     state = _state(folder, source, "weights.th")
     if not any(key.startswith(prefix) for key in state):

@@ -220,12 +220,6 @@ def test_too_little_memory_names_the_setting(pipeline_folder):
     assert metric.generator.asked
 
 
-def test_a_file_that_is_no_store(tmp_path):
-    (tmp_path / "s").write_bytes(b"no database" * 1000)
-    with pytest.raises(BridoError, match="delete the file"):
-        ResultStore(tmp_path / "s")
-
-
 def test_view_says_why_points_were_lost(pipeline_folder):
     source, summary = "Ann Smith left.", "The court jailed Ann Smith in Leeds."
     table = {
