@@ -4,7 +4,6 @@ import subprocess
 import sys
 import time
 from functools import partial
-from pathlib import Path
 from threading import Thread
 
 import pytest
@@ -116,30 +115,6 @@ def test_a_worker_that_nobody_has_room_for(cluster, work):
     with pytest.raises(BridoError, match=r"asks for CPU 64, and the whole cluster has CPU 2,"):
         large = Workers(ray=RayRuntime(num_cpus=64.0))
         run(Shards("toy", "key", DECODED), UNITS, maker(work), large)
-
-
-class Reading:
-    """Says what stands in a file that it knows by a relative path."""
-
-    def __init__(self, path, device, advance):
-        self._path = path
-
-    def __call__(self, unit):
-        assert not Path("shared").exists(), "the driver's folder is out of sight"
-        text = self._path.read_text()
-        return [{"id": str(row), "summary": text, "score": 0.0} for row in unit], {}
-
-
-@pytest.mark.slow
-def test_files_travel_where_none_are_shared(cluster, work, monkeypatch):
-    monkeypatch.chdir(work)
-    Path("shared").mkdir()
-    path = Path("shared/table.txt")
-    path.write_text("seen")
-    shards = Shards("toy", "key", DECODED)
-    run(shards, UNITS, partial(Reading, path), Workers(ray=RayRuntime(shared_files=False)))
-    rows = [row for batch in shards.read(ALL) for row in batch.to_pylist()]
-    assert {row["summary"] for row in rows} == {"seen"}
 
 
 class Slow(Toy):
