@@ -118,9 +118,10 @@ def test_a_worker_that_nobody_has_room_for(cluster, work):
 
 
 class Slow(Toy):
-    """Takes its time."""
+    """Takes its time, and notes what it begins."""
 
     def __call__(self, unit):
+        (self.folder / f"begun-{unit.start}-{time.monotonic_ns()}").touch()
         time.sleep(0.5)
         return super().__call__(unit)
 
@@ -142,3 +143,5 @@ def test_a_node_that_is_lost_in_the_middle(cluster, work, expected):
     run(shards, UNITS, partial(Slow, work, behave), RAY)
     thread.join()
     assert contents(shards) == expected
+    begun = len(list(work.glob("begun-*")))
+    assert begun <= len(UNITS) + 1, "what was finished is not done again"
