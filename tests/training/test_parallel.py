@@ -1,4 +1,4 @@
-"""Runs on two processes, with the whole model in each or a part of it, train as one process does."""
+"""Two processes, with the whole model in each or a part of it, train as one process does."""
 
 import csv
 from collections.abc import Callable
@@ -99,20 +99,24 @@ def test_an_adapter(fsdp: bool, tmp_path: Path) -> None:
     assert_same_run(*tasks, on_two_processes(tasks[1]))
 
 
-@pytest.mark.parametrize("first", [True, False], ids=["sharded first", "whole first"])
-def test_a_killed_run_goes_on_sharded_or_not(
-    first: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    ("fsdp", "first"),
+    [(True, True), (True, False), (False, False)],
+    ids=["parts on two, then one", "one, then parts on two", "one, then two"],
+)
+def test_a_killed_run_goes_on_with_another_number_of_processes(
+    fsdp: bool, first: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     one = make(tmp_path / "one", fsdp=False, anchor="base")
     train(one)
-    killed = make(tmp_path / "two", anchor="base", runtime=OFTEN)
+    killed = make(tmp_path / "two", fsdp=fsdp, anchor="base", runtime=OFTEN)
     with monkeypatch.context() as patch, pytest.raises(Exception, match="stopped"):
         kill_at(patch, 4, BridoError)
         on_two_processes(killed) if first else train(killed)
     content = torch.load(killed.folder / "state.pt", weights_only=True)
     assert content["run"]["update"] == 3
     assert content["model"].keys() == one.model.state_dict().keys()
-    again = make(tmp_path / "two", anchor="base", runtime=OFTEN)
+    again = make(tmp_path / "two", fsdp=fsdp, anchor="base", runtime=OFTEN)
     if first:
         train(again)
         weights = again.model.state_dict()
