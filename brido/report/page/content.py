@@ -18,10 +18,14 @@ from brido.report.unsupported import VoteBin
 from brido.settings.params import Params
 from brido.tables.documents import CandidateDocument
 
-_WORLD_MARKS = "The embedded world knows its facts, so every mention is found and checked exactly."
+_WORLD_MARKS = "names, places, numbers and days, checked exactly against the facts of the article"
 _TEXT_MARKS = (
-    "Marked are numbers and capitalised words, looked up in the article: an approximation, which "
-    "overlooks other words and knows no synonyms."
+    "numbers and capitalised words, looked up in the article: an approximation that knows no "
+    "synonyms"
+)
+_UNSEEN = (
+    "Nothing else is checked: “has surprised experts” would stand unmarked although no article "
+    "says so."
 )
 
 
@@ -58,6 +62,7 @@ def make_page(
     voting = voting_checker(params)
     estimates = numbers.systems, numbers.differences, voting
     first = next(iter(numbers.scores.values()))
+    marks = _WORLD_MARKS if cases and cases[0].facts is not None else _TEXT_MARKS
     return Page(
         title="BRIDO: the vote at work",
         settings=settings_text(params),
@@ -82,7 +87,7 @@ def make_page(
         sources=sources_rows(sources),
         details=details,
         prompt=(prompt.model, prompt.pieces) if prompt else None,
-        marks=_WORLD_MARKS if cases and cases[0].facts is not None else _TEXT_MARKS,
+        marks=f"Marked are {marks}. {_UNSEEN}",
         signatures={name: item.signatures for name, item in numbers.scores.items()},
     )
 
