@@ -16,7 +16,7 @@ const FILTERS = {
   all: ["All", () => true, null],
   improved: ["Most improved", (item) => gain(item) > 0, (a, b) => gain(b) - gain(a)],
   worse: ["Made worse", (item) => gain(item) < 0, (a, b) => gain(a) - gain(b)],
-  hallucinated: ["Hallucinated", (item) => unsupported(item, data.focus) > 0,
+  unsupported: ["Unsupported", (item) => unsupported(item, data.focus) > 0,
     (a, b) => unsupported(b, data.focus) - unsupported(a, data.focus)],
 };
 
@@ -66,8 +66,8 @@ class Browser {
       node.setAttribute("aria-pressed", node.dataset.filter === this.filter);
     }
     document.getElementById("count").textContent =
-      `${this.visible.length} of ${plural(data.documents.length, "document")}. Dots: ` +
-      `${data.systems.join(", ")}; filled: unsupported.`;
+      `${this.visible.length} of ${plural(data.documents.length, "document")}. A dot for each of ` +
+      `${data.systems.join(", ")}; filled: something unsupported.`;
     this.mark();
   }
 
