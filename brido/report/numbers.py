@@ -75,8 +75,8 @@ def measure(
     others = [name for name in scores if name not in {"reference", "base"} and "base" in scores]
     gaps = {f"{name} - base": difference(scores[name], scores["base"], *how) for name in others}
     lengths = {name: mean_length(item, decoded[name], *how) for name, item in systems.items()}
-    warnings = [length_warning(lengths, name, settings.length_warning) for name in others]
-    warnings = [text for text in warnings if text]
+    found = [length_warning(lengths, name, settings.length_warning) for name in others]
+    warnings = [text for text in found if text]
     return Numbers(scores, systems, gaps, lengths, warnings, base)
 
 

@@ -161,15 +161,18 @@ def test_marks_and_the_look_into_the_article(page, address):
     assert page.find_elements("css selector", ".text mark.found") == []
 
 
-def test_heat_map_shows_the_matrix_in_elected_order(page, documents):
+def test_heat_map_shows_the_matrix_in_the_order_shown(page, documents):
     matrix = documents[0].case.similarity
     order = shown_order(page)
-    heat_map = page.find_element("css selector", ".map svg")
-    page.execute_script("arguments[0].focus()", heat_map)
-    readout = page.find_element("css selector", ".readout")
-    assert readout.text.endswith(f"{matrix[order[0], order[1]]:.3f}")
-    heat_map.send_keys("\ue015")  # arrow down: on the diagonal now
-    assert "itself" in readout.text
-    for _ in range(COUNT):
-        heat_map.send_keys("\ue014")  # arrow right, to the reference
-    assert readout.text.endswith(f"the reference: {matrix[order[1], COUNT]:.3f}")
+    cells = page.execute_script(
+        "return [...document.querySelectorAll('.map rect')].map((cell) => "
+        "[cell.y.baseVal.value, cell.x.baseVal.value, cell.textContent])"
+    )
+    told = {(round(y - 0.03, 3), round(x - 0.03, 3)): text for y, x, text in cells}
+    assert len(told) == COUNT * (COUNT + 1)
+    for row, first in enumerate(order):
+        for column, second in enumerate(order):
+            expected = f"rank {row + 1} against rank {column + 1}: {matrix[first, second]:.3f}"
+            assert told[row, column] == (f"rank {row + 1}" if row == column else expected)
+        expected = f"rank {row + 1} against the reference: {matrix[first, COUNT]:.3f}"
+        assert told[row, COUNT + 0.5] == expected

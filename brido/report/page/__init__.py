@@ -115,7 +115,8 @@ def script_json(value: Any) -> str:
 
 
 def _fitting(documents: Sequence[Shown], data_bytes: int) -> list[dict[str, Any]]:
-    kept, used = [], 0
+    kept: list[dict[str, Any]] = []
+    used = 0
     for document in documents:
         item = document_json(document)
         used += len(script_json(item).encode())

@@ -96,13 +96,8 @@ class Reader {
   }
 
   heading() {
-    const link = button("Copy link", () => {
-      const done = () => { link.textContent = "Copied"; };
-      // From disk the clipboard may be refused; the address bar holds the same link.
-      if (navigator.clipboard) navigator.clipboard.writeText(location.href).then(done, () => {});
-    });
     const tools = element("div", "", button("← Previous", () => this.actions.step(-1)),
-      button("Next →", () => this.actions.step(1)), link);
+      button("Next →", () => this.actions.step(1)));
     const title = element("h3", "", this.item.id);
     title.tabIndex = -1;
     return element("div", "heading", title, tools);
@@ -140,14 +135,10 @@ class Reader {
   }
 
   heat() {
-    this.readout = element("p", "readout");
-    this.readout.setAttribute("aria-live", "polite");
-    this.map = new HeatMap(this.similarity, this.count, (text) => {
-      this.readout.textContent = text;
-    });
+    this.map = new HeatMap(this.similarity, this.count);
     const scale = element("p", "legend", "0", element("span", "scale"), "1 similarity");
     return element("div", "map", element("h3", "", "Similarity of each pair of candidates"),
-      this.map.svg, scale, this.readout);
+      this.map.svg, scale);
   }
 
   row(candidate, index) {
