@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from brido.candidates.cleaning import RULES, clean
-from brido.candidates.foreign import FOREIGN, Foreign
+from brido.candidates.look import ODD, Example, Look
 from brido.tables import CANDIDATES, CORPUS, ROWS_PER_GROUP
 from brido.tables.join import Table, walk
 from brido.utils.errors import BridoError, some
@@ -33,7 +33,7 @@ class Pool:
     `settings.eligible`. A document with fewer than `settings.minimum` of these is refused or left
     out.
 
-    `counts` and `left_out` say what happened, once `rows` has been read to its end.
+    `counts`, `looks` and `left_out` say what happened, once `rows` has been read to its end.
     """
 
     def __init__(self, tables: dict[str, Path], corpus: Path, settings: PoolSettings) -> None:
@@ -41,6 +41,7 @@ class Pool:
         eligible = settings.eligible
         self._eligible = set(tables if eligible is None else eligible)
         self.counts: dict[str, Counter[str]] = {name: Counter() for name in tables}
+        self.looks = {name: Look() for name in tables}
         self.left_out: list[str] = []
 
     def rows(self) -> Iterator[list[Row]]:
@@ -54,6 +55,8 @@ class Pool:
         good = (row for row in self._joined() if not self._too_few(row))
         while batch := list(islice(good, ROWS_PER_GROUP)):
             yield batch
+        for name, look in self.looks.items():
+            self.counts[name].update({odd: look.counts[odd] for odd in ODD})
         if self.left_out and self._settings.too_few == "refuse":
             raise BridoError(
                 f"{len(self.left_out):,} documents have fewer than {self._settings.minimum} "
@@ -67,7 +70,7 @@ class Pool:
         for name, count in self.counts.items():
             rules = [f"{count[rule]:,} {rule}" for rule in RULES if count[rule]]
             bad = [f"{count[what]:,} {what.replace('_', ' ')}" for what in _BAD if count[what]]
-            odd = [f"{count[what]:,} {_ODD[what]}" for what in FOREIGN if count[what]]
+            odd = [f"{count[what]:,} {_ODD[what]}" for what in ODD if count[what]]
             told = [*([f"{count['cleaned']:,} cleaned"] if count["cleaned"] else []), *bad, *odd]
             if told:
                 by = f" (rules: {', '.join(rules)})" if rules else ""
@@ -84,14 +87,15 @@ class Pool:
             Table(path, CANDIDATES, f"generate@{name}", columns)
             for name, path in self._tables.items()
         ]
-        corpus = Table(self._corpus, CORPUS, "download", ("document",))
+        corpus = Table(self._corpus, CORPUS, "download", ("document", "references"))
         for *batches, documents in walk(first, others, [corpus]):
-            texts = documents.column("document").to_pylist()
+            known = documents.to_pylist()
             rows = zip(*(batch.to_pylist() for batch in batches), strict=True)
-            for document, parts in zip(texts, rows, strict=True):
-                yield self._row(dict(zip(self._tables, parts, strict=True)), Foreign(document))
+            for one, parts in zip(known, rows, strict=True):
+                parts = dict(zip(self._tables, parts, strict=True))
+                yield self._row(parts, one["document"], one["references"])
 
-    def _row(self, parts: dict[str, Row], foreign: Foreign) -> Row:
+    def _row(self, parts: dict[str, Row], document: str, references: list[str]) -> Row:
         row: Row = {"id": next(iter(parts.values()))["id"]}
         row |= {name: [] for name in ("candidates", "raw", "sources", "voters", "eligible")}
         row |= {"search_scores": [], "ended": []}
@@ -101,7 +105,6 @@ class Pool:
             ):
                 text, rules, refused = clean(raw, self._settings.clean)
                 self._count(name, rules, not_ended=not ended, empty=not text)
-                self.counts[name].update(foreign(text))
                 votes = ended and bool(text) and not refused
                 row["candidates"].append(text)
                 row["raw"].append(raw)
@@ -110,6 +113,8 @@ class Pool:
                 row["eligible"].append(votes and name in self._eligible)
                 row["search_scores"].append(score)
                 row["ended"].append(ended)
+            own = row["candidates"][-len(part["candidates"]) :]
+            self.looks[name].add(Example(document, references, own, part["ended"]))
         return row
 
     def _count(self, source: str, rules: Sequence[str], **what: bool) -> None:

@@ -17,8 +17,8 @@ from brido.models.settings import ReadingSettings
 from brido.tables.join import Part, SplitTables, read_documents
 from brido.utils.device import computing_device, inference_dtype
 from brido.work.batches import plan_batches
-from brido.work.running import Advance, Result
 from brido.work.settings import RuntimeSettings
+from brido.work.worker import Advance, Result
 
 # The most tokens of a candidate that are scored if the model has no limit of its own.
 LONGEST = 4096
@@ -28,7 +28,7 @@ class ProbabilityWorker:
     """The rows of the likelihood table of a part of the documents.
 
     Made from the checkpoint's folder, `reading`, `runtime` and the split's tables; then see
-    `brido.work.running.MakeWorker`.
+    `brido.work.worker.MakeWorker`.
     """
 
     def __init__(

@@ -14,9 +14,9 @@ from brido.checkers.mentions import Found, text_mentions, world_mentions
 from brido.checkers.settings import MiniCheckSupport, SupportSettings
 from brido.tables import CORPUS, open_table
 from brido.tables.join import CandidateDocument, Part, SplitTables, parts_of, read_documents
-from brido.work.running import Advance, Result
 from brido.work.settings import RuntimeSettings
 from brido.work.shards import work_root
+from brido.work.worker import Advance, Result
 
 
 class Checked(NamedTuple):
@@ -82,7 +82,7 @@ def mentions_support(found: list[Found]) -> Checked:
 class SupportWorker:
     """Makes the rows of the support table of a unit's documents.
 
-    Made from sections `support` and `runtime`; then see `brido.work.running.MakeWorker`.
+    Made from sections `support` and `runtime`; then see `brido.work.worker.MakeWorker`.
     """
 
     def __init__(

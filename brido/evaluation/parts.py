@@ -16,7 +16,7 @@ from brido.tables import CORPUS, DECODED, evaluation_schema, open_table, read_co
 from brido.tables.walk import Part, Table, walk
 from brido.utils.errors import BridoError
 from brido.utils.progress import MakeProgress, quiet
-from brido.work.running import Advance, Result
+from brido.work.worker import Advance, Result
 
 if TYPE_CHECKING:
     from brido.work.settings import RuntimeSettings
@@ -60,7 +60,7 @@ class Measurer:
     """Rows of a metric's table.
 
     Made from the metric's name, its settings, section runtime and the tables of corpus and
-    summaries; then see `brido.work.running.MakeWorker`. `progress` shows what goes on inside a
+    summaries; then see `brido.work.worker.MakeWorker`. `progress` shows what goes on inside a
     part.
     """
 

@@ -15,7 +15,7 @@ from brido.tables.join import Part, SplitTables, read_documents
 from brido.utils.errors import BridoError
 from brido.utils.text import one_sentence_a_line, split_sentences
 from brido.vote.settings import PairwiseSettings
-from brido.work.running import Advance, Result
+from brido.work.worker import Advance, Result
 
 
 def needs_sentences(settings: PairwiseSettings) -> bool:
@@ -27,7 +27,7 @@ class Comparer:
     """Computes the similarity rows of a part of the documents.
 
     Made from the split's tables, N, section `pairwise` and `scoring.unit`; then see
-    `brido.work.running.MakeWorker`.
+    `brido.work.worker.MakeWorker`.
     """
 
     def __init__(

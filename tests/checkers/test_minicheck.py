@@ -15,7 +15,8 @@ from brido.checkers import minicheck
 from brido.checkers.minicheck import MiniCheck
 from brido.evaluation import Inputs
 from brido.evaluation.minicheck import METRIC, MiniCheckModel
-from brido.evaluation.minicheck.__main__ import main
+from brido.evaluation.minicheck.__main__ import command
+from brido.utils.commands import invoke
 from brido.utils.errors import BridoError
 from brido.work.settings import RuntimeSettings
 
@@ -175,7 +176,7 @@ def test_one_pair_is_explained(folders, tmp_path, capsys):
     path = tmp_path / "pair.jsonl"
     path.write_text(json.dumps({"id": "one", "document": DOCUMENT, "summary": TEXTS[0]}))
     store = str(tmp_path / "s.sqlite")
-    main([str(path), "--model", str(folders["t5"]), "--store", store, "--explain"])
+    invoke(command, [str(path), "--model", str(folders["t5"]), "--store", store, "--explain"])
     printed = capsys.readouterr()
     row = json.loads(printed.out)
     assert row["id"] == "one"

@@ -3,20 +3,20 @@
 The model is in `brido.checkers.minicheck`; `python -m brido.evaluation.minicheck` scores any file.
 """
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from brido.checkers.settings import MiniCheckModel
 from brido.evaluation import Evaluation, Inputs, Metric, share
 from brido.utils.progress import MakeProgress
 from brido.utils.text import SPLITTER
-
-if TYPE_CHECKING:
-    from brido.checkers.minicheck import Sentence
-    from brido.work.settings import RuntimeSettings
+from brido.work.settings import RuntimeSettings
 
 
-def numbers(sentences: "list[Sentence]") -> dict[str, float | None]:
-    """`mean` and `worst` probability of a summary's sentences; None where it has none."""
+def numbers(sentences: list[Any]) -> dict[str, float | None]:
+    """`mean` and `worst` probability of a summary's sentences; None where it has none.
+
+    sentences: what `MiniCheck.sentences` says of one summary.
+    """
     found = [sentence.probability for sentence in sentences]
     if not found:
         return {"mean": None, "worst": None}
@@ -24,7 +24,7 @@ def numbers(sentences: "list[Sentence]") -> dict[str, float | None]:
 
 
 def evaluate(
-    inputs: Inputs, settings: MiniCheckModel, progress: MakeProgress, runtime: "RuntimeSettings"
+    inputs: Inputs, settings: MiniCheckModel, progress: MakeProgress, runtime: RuntimeSettings
 ) -> Evaluation:
     """mean and worst of every summary; the detail has its sentences with their probabilities.
 
@@ -32,7 +32,7 @@ def evaluate(
         BridoError: the model cannot be loaded, or memory does not suffice.
     """
     from brido.checkers.minicheck import MiniCheck
-    from brido.work.shards import work_root
+    from brido.work.folder import work_root
 
     checker = MiniCheck.load(
         settings.model,

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 from transformers.tokenization_utils_base import PreTrainedTokenizerBase
 
-# Exactly the characters that the released code splits on; a no-break space stays in its word.
-_WORD = re.compile("[^ \t\r\n\u202f]+")
+from brido.evaluation.qafacteval.surface import SEPARATORS
+
+_WORD = re.compile(f"[^{SEPARATORS}]+")
 
 WINDOW_TOKENS = 384
 STRIDE = 128

@@ -16,8 +16,6 @@ from tokenizers import BertWordPieceTokenizer, ByteLevelBPETokenizer
 from transformers import (
     BartConfig,
     BartForConditionalGeneration,
-    BertConfig,
-    BertModel,
     ElectraConfig,
     ElectraForQuestionAnswering,
     RobertaConfig,
@@ -108,8 +106,6 @@ class Published:
     folder: Path
     questions: BartForConditionalGeneration
     answering: ElectraForQuestionAnswering
-    lerc: BertModel
-    score_layer: torch.nn.Linear
     lerc_quip: RobertaForSequenceClassification
 
 
@@ -198,17 +194,6 @@ def _make_answering(folder: Path, scratch: Path) -> ElectraForQuestionAnswering:
     return model
 
 
-def _make_lerc(folder: Path) -> tuple[BertModel, torch.nn.Linear]:
-    config = BertConfig(vocab_size=_wordpiece(folder / "bert-base-uncased"), **_shape())
-    _write_json(folder / "bert-base-uncased" / "config.json", config.to_dict())
-    model, layer = _spread(BertModel(config)), _spread(torch.nn.Linear(32, 1))
-    state = {f"bert.{key}": value for key, value in model.state_dict().items()}
-    state["bert.embeddings.position_ids"] = torch.arange(514)[None]
-    state |= {f"score_layer.{key}": value for key, value in layer.state_dict().items()}
-    _tar(folder / "lerc_model1.tar.gz", {"weights.th": _saved(state), "config.json": b"{}"})
-    return model, layer
-
-
 def _make_quip(folder: Path, scratch: Path) -> RobertaForSequenceClassification:
     vocabulary = _bpe(scratch / "roberta")
     config = RobertaConfig(
@@ -228,11 +213,10 @@ def _make_quip(folder: Path, scratch: Path) -> RobertaForSequenceClassification:
 
 @pytest.fixture(scope="session")
 def published(tmp_path_factory) -> Published:
-    """All four archives with their base folders, made of tiny random models."""
+    """The three archives with the generator's base folder, made of tiny random models."""
     torch.set_num_threads(1)
     torch.manual_seed(0)
     folder, scratch = tmp_path_factory.mktemp("published"), tmp_path_factory.mktemp("scratch")
     questions = _make_questions(folder)
     answering = _make_answering(folder, scratch)
-    lerc, score_layer = _make_lerc(folder)
-    return Published(folder, questions, answering, lerc, score_layer, _make_quip(folder, scratch))
+    return Published(folder, questions, answering, _make_quip(folder, scratch))

@@ -19,7 +19,7 @@ LENGTH = 384
 @pytest.fixture(scope="module")
 def reader(published) -> Reader:
     torch.set_num_threads(1)
-    folder = find_models(str(published.folder), "lerc_quip")["answering"]
+    folder = find_models(str(published.folder))["answering"]
     return Reader(folder, torch.device("cpu"))
 
 
@@ -274,7 +274,7 @@ def test_source_of_5000_tokens(published, reader):
 
 
 def test_trimmed_windows_give_the_logits_of_the_real_positions(published):
-    folder = find_models(str(published.folder), "lerc_quip")["answering"]
+    folder = find_models(str(published.folder))["answering"]
     trimmed = Reader(folder, torch.device("cpu"), faithful=False)
     pairs = [("Who left?", "Ann Smith left."), ("Who left the court in Leeds?", "court " * 50)]
     requests = trimmed.requests(pairs)
