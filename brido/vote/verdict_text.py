@@ -45,9 +45,9 @@ _ANSWERS = {
         "check the scores that are not shuffled.",
     ),
     "open": (
-        "It cannot be told whether tuning helps: the difference between the elected candidates and "
+        "It cannot be told whether tuning helps: the difference between elected candidates and "
         "base's own output may be chance.",
-        "more documents narrow the interval (documents.validation); `dvc repro` tunes all the same.",
+        "more documents narrow the interval (documents.validation); `dvc repro` tunes anyway.",
         "more lines narrow the interval.",
     ),
     "unknown": (
@@ -72,13 +72,14 @@ def verdict_lines(told: Mapping[str, Any], pipeline: bool = True) -> list[str]:
     Without intervals and differences for fewer than FEWEST documents.
     """
     election = told.get("election")
-    verdict = "candidates" if told["warnings"] else election["verdict"] if election else "unknown"
-    answer, in_pipeline, in_file = _ANSWERS[verdict]
-    answer = answer.format(documents=told["documents"], warnings=" ".join(told["warnings"]))
-    if verdict == "beats" and election["caution"]:
+    verdict = election["verdict"] if election else "unknown"
+    warnings = told.get("warnings", [])
+    answer, in_pipeline, in_file = _ANSWERS["candidates" if warnings else verdict]
+    answer = answer.format(documents=told["documents"], warnings=" ".join(warnings))
+    if election and election["caution"] and not warnings:
         answer = f"{answer} {election['caution']}"
     numbers = [_election(election, told["documents"])] if election else []
-    numbers += [_accuracy(told)]
+    numbers.append(_accuracy(told))
     asked = "This counts unsupported details only: not ROUGE, not whether sentences are whole."
     return [answer, f"{' '.join(numbers)} {asked}", f"Next: {in_pipeline if pipeline else in_file}"]
 
@@ -87,13 +88,14 @@ def _election(election: Mapping[str, Any], documents: int) -> str:
     shares = election["all"]
     elected, own = (shares[who]["mean"] for who in ("elected", "base"))
     if documents < FEWEST:
-        counts = (round(share * documents) for share in (elected, own))
-        return "{} of {} elected candidates and {} of base's own outputs have one.".format(
-            *(f"{count:,}" for count in (next(counts), documents, next(counts)))
+        wrong, own_wrong = (round(share * documents) for share in (elected, own))
+        return (
+            f"{wrong:,} of {documents:,} elected candidates and {own_wrong:,} of base's own "
+            "outputs have an unsupported detail."
         )
     told = (
-        f"{100 * elected:.1f} % of {documents:,} elected candidates and {100 * own:.1f} % of base's "
-        f"own outputs have an unsupported detail: {_points(shares['difference'])}"
+        f"{100 * elected:.1f} % of {documents:,} elected candidates and {100 * own:.1f} % of "
+        f"base's own outputs have an unsupported detail: {_points(shares['difference'])}"
     )
     equal = election["equal_length"]
     count = equal["elected"]["documents"]
@@ -141,7 +143,9 @@ def votes_text(told: Mapping[str, Any]) -> str:
     written = StringIO()
     Console(file=written, width=WIDTH, color_system=None).print(table)
     rows = [line.rstrip() for line in written.getvalue().splitlines()]
-    texts = [note(told), told["knows"]["sentence"], "", *told["verdict"]]
+    # An older version wrote no lines.
+    lines = told.get("verdict") or verdict_lines(told)
+    texts = [note(told), told["knows"]["sentence"], "", *lines]
     return "\n".join([*rows, "", *(fill(text, WIDTH) for text in texts)])
 
 

@@ -1,8 +1,7 @@
 """Tensors, the decoder's first tokens, and which documents an update sees."""
 
-from itertools import chain
-
 from dataclasses import replace
+from itertools import chain
 
 import pytest
 import torch
