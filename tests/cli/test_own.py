@@ -22,7 +22,7 @@ from brido.utils.errors import BridoError
 
 ROOT = Path(__file__).parents[2]
 # Seconds a token: of a small model on two cores.
-FAST = speed.Speed(read=0.001, write=0.003, learn=0.01)
+FAST = speed.Speed(read=0.001, write=0.002, learn=0.005)
 SCI = ("--document-column", "abstract", "--summary-column", "tldr")
 
 
@@ -179,10 +179,10 @@ def test_a_few_bad_rows_are_told_and_left_out_and_many_are_refused(checkout, cap
     [
         (["--train", "no.jsonl"], "--train: no file matches no.jsonl"),
         (["--train", "empty.jsonl"], "empty.jsonl has no rows"),
-        (["--train", "d.csv"], "no column that usually holds the summary, only .'dialogue', 'ID', 'sec"),
+        (["--train", "d.csv"], "column that usually holds the summary, only .'dialogue', 'ID', 's"),
         (["--train", "other.csv"], "no column that usually holds the document, only .'x'"),
         (["--train", "a.jsonl", "--document-column", "abstract", "--summary-column", "x"],
-         "no column called x, only .*: name it with --summary-column .none: there are no summ"),
+         "no column called x, only .*: name it with --summary-column .none: there"),
         (["--train", "bare.jsonl"], "column `article` alone: .* add --summary-column none"),
         (["--train", "few.jsonl", *SCI], "too few documents .* are cut from train"),
         (["--train", "a.jsonl", *SCI, "--model", "./nowhere"], "folder ./nowhere does not exist"),
@@ -280,7 +280,7 @@ def test_every_key_that_is_not_computed_is_the_presets(checkout, name: str, summ
 def test_base_learns_from_references_that_the_time_allows_and_the_rest_is_cut(
     checkout, monkeypatch
 ) -> None:
-    write_jsonl(checkout / "a.jsonl", abstracts(600))
+    write_jsonl(checkout / "a.jsonl", abstracts(800))
     chat_folder(checkout)
     own("--train", "a.jsonl", *SCI, "--model", "chat")
     params = load_params()
@@ -290,7 +290,7 @@ def test_base_learns_from_references_that_the_time_allows_and_the_rest_is_cut(
     assert params.documents.train == plan.UNTUNED
     fast = learns.documents or 10**6
     assert fast > 300
-    slow = speed.Speed(*(8 * value for value in vars(FAST).values()))
+    slow = speed.Speed(*(5 * value for value in vars(FAST).values()))
     monkeypatch.setattr(write, "measure_speed", lambda *given: slow)
     own("--train", "a.jsonl", *SCI, "--model", "chat")
     params = load_params()
@@ -355,7 +355,7 @@ def test_a_plan_grows_with_documents_and_time(checkout) -> None:
     first, second = (plan.make_plan(data, small, limits, one, False, recipe)
                      for one in (FAST, slow))  # fmt: skip
     assert first.check < second.check
-    assert first.tuning > first.check
+    assert first.tuning < second.tuning
     assert plan.make_plan(data, small, limits, FAST, True, recipe).candidates > first.candidates
 
 

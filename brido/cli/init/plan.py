@@ -164,7 +164,7 @@ def _timed(plan: Plan, data: Data, limits: Limits, speed: Speed | None, beams: i
     """The same plan with the seconds that it takes."""
     if speed is None:
         return plan
-    read, written = limits.documents.mean, _written(limits)
+    read, written = _read(limits), _written(limits)
     # A batch is written until its longest text ends.
     longest = min(2 * written, limits.summary_tokens)
     test = min(plan.validation, data.documents["test"])
@@ -187,10 +187,14 @@ def _timed(plan: Plan, data: Data, limits: Limits, speed: Speed | None, beams: i
     return replace(plan, check=check, tuning=tune)
 
 
+def _read(limits: Limits) -> float:
+    return min(limits.documents.mean, limits.source_tokens)
+
+
 def _written(limits: Limits) -> float:
     return limits.summaries.mean if limits.summaries else limits.summary_tokens / 2
 
 
 def _pair(limits: Limits) -> float:
     """Tokens of a document with its summary, as far as they are read."""
-    return min(limits.documents.mean, limits.source_tokens) + _written(limits)
+    return _read(limits) + _written(limits)
