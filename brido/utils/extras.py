@@ -27,6 +27,9 @@ EXTRAS = {
     "ray": frozenset(f"{_TORCH} {_FILES} {_STAGES} ray".split()),
 }
 
+# What the wheel itself needs: missing only in a checkout whose environment is not active.
+_ALWAYS = frozenset(["click", "nltk", "numba", "numpy"])
+
 
 class MissingExtra(BridoError, ImportError):
     """A part of brido is used whose packages are not installed; to Python an ImportError too."""
@@ -50,7 +53,8 @@ def extra(name: str) -> Iterator[None]:
         yield
     except ModuleNotFoundError as error:
         missing = (error.name or "").partition(".")[0]
-        found = next((one for one in (name, *EXTRAS) if missing in EXTRAS[one]), None)
+        known = (one for one in (name, *EXTRAS) if missing in EXTRAS[one] | _ALWAYS)
+        found = next(known, None)
         if found is None:
             raise
         raise MissingExtra(
