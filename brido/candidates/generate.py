@@ -27,13 +27,15 @@ def generate(request: Request) -> Splits:
     """Make the candidates of every split; what an earlier call has finished is not made again.
 
     Raises:
-        BridoError: nobody knows the method, the source refuses, or a row has another number of
+        BridoError: the method is unknown, the source refuses, or a row has another number of
             candidates than `num_candidates`.
     """
     settings, runtime = request.settings, request.runtime
     if settings.method not in SOURCES:
         known = ", ".join(SOURCES)
-        raise BridoError(f"generation.{request.name}.method: {settings.method} is none of {known}")
+        raise BridoError(
+            f"generation.{request.name}.method: {settings.method} is unknown; known are {known}"
+        )
     plan = SOURCES[settings.method](request)
     grouped = settings.method == "diverse_beam" and settings.num_beam_groups > 1
     schema = GROUPED_CANDIDATES if grouped else CANDIDATES
