@@ -15,9 +15,9 @@ from brido.candidates.look import Example, Look
 from brido.candidates.sources import SOURCES, Request
 from brido.tables import CANDIDATES, CORPUS, GROUPED_CANDIDATES, read_batches
 from brido.utils.errors import BridoError, some
-from brido.work.running import Advance, MakeWorker, Result
 from brido.work.shards import fingerprint
 from brido.work.splits import Splits
+from brido.work.worker import Advance, MakeWorker, Result
 
 # Documents of a split that are looked at as soon as their candidates are there.
 LOOKED_AT = 200

@@ -18,8 +18,8 @@ from brido.search import SamplingSettings, SearchResult, SearchSettings, diverse
 from brido.search.sampling import document_uniforms, sample
 from brido.utils.device import computing_device, inference_dtype
 from brido.work.batches import plan_batches
-from brido.work.running import Advance, Result
 from brido.work.settings import RuntimeSettings
+from brido.work.worker import Advance, Result
 
 
 @dataclass
@@ -120,7 +120,7 @@ class Generator:
 
 
 class CandidateWorker(Generator):
-    """Candidates of a part of the documents (see `brido.work.running.MakeWorker`).
+    """Candidates of a part of the documents (see `brido.work.worker.MakeWorker`).
 
     settings: section `generation.SOURCE`. Of a diverse beam search every keep_every-th result is a
     candidate.

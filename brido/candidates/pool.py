@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from itertools import islice, zip_longest
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
 from brido.candidates.cleaning import RULES, clean
 from brido.candidates.look import ODD, Example, Look
 from brido.candidates.settings import PoolSettings
-from brido.tables import CANDIDATES, CORPUS, ROWS_PER_GROUP, read_batches
-from brido.utils.errors import BridoError, quoted, some
+from brido.tables import CANDIDATES, CORPUS, ROWS_PER_GROUP
+from brido.tables.join import Table, walk
+from brido.utils.errors import BridoError, some
 
 Row = dict[str, Any]
 # What keeps a candidate from voting.
@@ -79,18 +80,18 @@ class Pool:
             )
 
     def _joined(self) -> Iterator[Row]:
-        streams = [_rows(path, name) for name, path in self._tables.items()]
-        documents = _documents(self._corpus)
-        for parts in zip_longest(*streams):
-            if None in parts or len({part["id"] for part in parts}) > 1:
-                raise self._different_documents()
-            document = next((found for found in documents if found[0] == parts[0]["id"]), None)
-            if document is None:
-                raise BridoError(
-                    f"id {quoted(parts[0]['id'])} has candidates, but is not in {self._corpus}, or "
-                    "stands in another order there: make them again (`dvc repro generate`)"
-                )
-            yield self._row(dict(zip(self._tables, parts, strict=True)), *document[1:])
+        columns = tuple(CANDIDATES.names[1:])
+        first, *others = [
+            Table(path, CANDIDATES, f"generate@{name}", columns)
+            for name, path in self._tables.items()
+        ]
+        corpus = Table(self._corpus, CORPUS, "download", ("document", "references"))
+        for *batches, documents in walk(first, others, [corpus]):
+            known = documents.to_pylist()
+            rows = zip(*(batch.to_pylist() for batch in batches), strict=True)
+            for one, parts in zip(known, rows, strict=True):
+                parts = dict(zip(self._tables, parts, strict=True))
+                yield self._row(parts, one["document"], one["references"])
 
     def _row(self, parts: dict[str, Row], document: str, references: list[str]) -> Row:
         row: Row = {"id": next(iter(parts.values()))["id"]}
@@ -125,31 +126,3 @@ class Pool:
         if too_few:
             self.left_out.append(row["id"])
         return too_few
-
-    def _different_documents(self) -> BridoError:
-        """Which documents the tables do not share."""
-        ids = {
-            name: [row["id"] for row in _rows(path, name)] for name, path in self._tables.items()
-        }
-        everywhere = set.intersection(*map(set, ids.values()))
-        problems = []
-        for name, own in ids.items():
-            more = [one for one in own if one not in everywhere]
-            if more:
-                problems.append(f"{name} has {len(more):,} that others lack: {some(more)}")
-        return BridoError.from_problems(
-            "the sources have candidates of different documents, or in another order; make them "
-            "again (`dvc repro generate`):",
-            problems or [f"{', '.join(ids)} have the same documents in different orders"],
-        )
-
-
-def _rows(path: Path, source: str) -> Iterator[Row]:
-    for batch in read_batches(path, CANDIDATES, f"generate@{source}"):
-        yield from batch.to_pylist()
-
-
-def _documents(corpus: Path) -> Iterator[tuple[str, str, list[str]]]:
-    columns = ["id", "document", "references"]
-    for batch in read_batches(corpus, CORPUS, "download", columns):
-        yield from zip(*(batch.column(name).to_pylist() for name in columns), strict=True)

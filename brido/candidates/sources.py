@@ -19,8 +19,8 @@ from brido.candidates.files import read_candidates
 from brido.models.settings import ReadingSettings
 from brido.utils.errors import BridoError
 from brido.utils.paths import user_path
-from brido.work.running import Advance, MakeWorker, Result
 from brido.work.settings import RuntimeSettings
+from brido.work.worker import Advance, MakeWorker, Result
 from brido.work.workers import Workers, model_workers
 
 

@@ -99,7 +99,7 @@ def test_what_is_wrong_with_a_hub_model_is_said_in_one_sentence(hub, run_stage, 
         ("some/gated", None, f"is gated: accept its terms at {address}/some/gated"),
         ("some/broken", None, f"{address} answered 500"),
         (MODELS["base"], "v9", "has no revision 'v9'"),
-        ("not a name", None, "'not a name' is no hub id (owner/name) and no folder"),
+        ("not a name", None, "'not a name' is not a hub id (owner/name)"),
         ("models/mine/best", None, "the folder models/mine/best does not exist"),
         ("./mine", None, "the folder ./mine does not exist"),
     ]
