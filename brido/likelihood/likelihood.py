@@ -11,12 +11,11 @@ from __future__ import annotations
 
 import math
 from functools import partial
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import torch
 from torch import Tensor
 from torch.utils.checkpoint import checkpoint
-from transformers import PreTrainedModel
 
 from brido.likelihood.length_groups import LengthGroup, group_by_length
 from brido.likelihood.projection import token_log_probability
@@ -27,6 +26,9 @@ from brido.models.special_tokens import end_tokens, pad_token
 from brido.models.tokens import Sources
 from brido.utils.arguments import as_number
 from brido.utils.errors import ArgumentError
+
+if TYPE_CHECKING:
+    from transformers import PreTrainedModel
 
 
 class SequenceStatistics(NamedTuple):
