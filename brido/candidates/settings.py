@@ -144,7 +144,7 @@ SourceSettings = Annotated[
 ]
 
 
-def _shared(settings: Section, section: type[Section]) -> dict[str, object]:
+def _shared(settings: Section, section: type[Section]) -> dict[str, Any]:
     """The values of the keys that `section` declares."""
     return {name: getattr(settings, name) for name in section.model_fields}
 

@@ -197,14 +197,17 @@ def _rendered(
 ) -> str:
     """The template's text of some turns; `asks`: up to where the model's answer begins."""
 
+    switches: dict[str, Any] = dict(reading.template or {})
+
     def render(turns: list[tuple[str, str]]) -> str:
-        return tokenizer.apply_chat_template(
+        written: Any = tokenizer.apply_chat_template(
             [{"role": role, "content": content} for role, content in turns],
             tokenize=False,
             add_generation_prompt=asks,
             chat_template=_NEW_YEAR + tokenizer.get_chat_template(),
-            **reading.template,
+            **switches,
         )
+        return written
 
     system = [] if reading.system is None else [("system", reading.system)]
     try:
@@ -224,7 +227,7 @@ def _rendered(
 
 
 def messages(reading: ReadingSettings, document: str) -> list[dict[str, str]]:
-    """The chat messages that ask about a whole document, for whoever has the template elsewhere.
+    """The chat messages that ask about a whole document, for a server that has the template.
 
     Raises:
         BridoError: `reading.prompt` cannot be filled in.
