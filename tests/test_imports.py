@@ -31,7 +31,7 @@ ROOMS = {
     "work": ("shards and workers: killed at any moment", "sections tables utils"),
     "rouge": ("exact ROUGE of all pairs", "utils"),
     "endpoint": ("an OpenAI-compatible server, paid once", "sections utils"),
-    "world": ("the embedded world: articles whose every detail can be checked", ""),
+    "world": ("the embedded world: articles whose every detail can be checked", "utils"),
     "corpus": ("documents and references: world, hub, files", "sections tables utils world"),
     "models": ("what a language model is: families, checkpoints, prompts", "sections utils"),
     "vote": ("Eq. 2, its signals, and whether they know anything",
@@ -94,9 +94,9 @@ def imported(source: str, types: bool = True) -> set[str]:
 
 
 @cache
-def imports(path: Path) -> frozenset[str]:
-    """The modules of this project that a file imports."""
-    names = imported(path.read_text(encoding="utf-8"))
+def imports(path: Path, types: bool = True) -> frozenset[str]:
+    """The modules of this project that a file imports; with `types` for types alone too."""
+    names = imported(path.read_text(encoding="utf-8"), types)
     ours = {name for name in names if name.split(".")[0] in {"brido", "stages"}}
     return frozenset(ours | {module for name in ours if (module := lazy_module(name))})
 
@@ -232,7 +232,7 @@ def reached_files(stage: str) -> set[Path]:
         plumbing = plumbing and path not in RESULTS_DEPEND_ON
         if path not in seen and not plumbing:
             seen.add(path)
-            waiting += [file for name in imports(path) if (file := file_of(name))]
+            waiting += [file for name in imports(path, types=False) if (file := file_of(name))]
     if file_of("brido.evaluation.registry") in seen:
         seen |= metric_files()
     return {path for path in seen if path.is_relative_to(ROOT / "brido")}

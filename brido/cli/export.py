@@ -130,10 +130,11 @@ def _votes(options: argparse.Namespace, stack: ExitStack) -> tuple[Iterator[Vote
             path = Path(options.scores)
             lines = stack.enter_context(path.open("rb"))
         return read_scored(lines, options.scores), None
-    from brido.tables import count_rows, dealt_at_random
+    from brido.tables import count_rows
+    from brido.vote.select import is_shuffled
 
     count = count_rows(options.data / "pool" / f"{options.split}.parquet", "pool")
-    if dealt_at_random(options.data / "scores" / f"{options.split}.parquet"):
+    if is_shuffled(options.data / "scores" / f"{options.split}.parquet"):
         say("export: warning: these scores were dealt out at random (scoring.shuffle: true)")
     return read_votes(options.data, options.split), count
 

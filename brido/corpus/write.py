@@ -51,7 +51,7 @@ def _write_split(
     source: Source, checks: SplitChecks, settings: DataSettings, path: Path, interval: float
 ) -> None:
     """Stream one split into its table."""
-    limit = settings.max_documents
+    limit = settings.limit(checks.split)
     total = source.total(checks.split)
     if limit is not None and total is not None:
         total = min(total, limit)

@@ -22,7 +22,6 @@ from typing import Any, Literal
 from brido.settings.base import Section
 from brido.utils.errors import BridoError
 from brido.utils.progress import MakeProgress, quiet
-from brido.utils.text import Splitter
 from brido.work.settings import RuntimeSettings
 
 
@@ -96,7 +95,6 @@ class Inputs:
     the facts of document i as the corpus table has them (a list of dicts with the keys slot, type,
     value and in_document), or `facts` is None where the corpus knows none (every corpus but the
     world).
-    `sentence_splitter` is params.text's.
     """
 
     ids: Sequence[str]
@@ -104,7 +102,6 @@ class Inputs:
     summaries: Sequence[str]
     references: Sequence[Sequence[str]]
     facts: Sequence[Sequence[dict[str, Any]]] | None = None
-    sentence_splitter: Splitter = "abbreviations"
 
     def require_facts(self, metric: str) -> Sequence[Sequence[dict[str, Any]]]:
         """The facts of the documents; raises BridoError if the corpus has none."""

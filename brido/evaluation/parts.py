@@ -13,10 +13,9 @@ from brido.settings.base import Section
 from brido.tables import CORPUS, DECODED, evaluation_schema, open_table, read_columns
 from brido.utils.errors import BridoError
 from brido.utils.progress import MakeProgress, quiet
-from brido.utils.text import Splitter
 from brido.work.ranges import read_range
-from brido.work.running import Advance, Result
 from brido.work.settings import RuntimeSettings
+from brido.work.worker import Advance, Result
 
 # Documents of a part: enough for full batches of a model, few enough to lose none to a kill.
 PART = 64
@@ -37,7 +36,7 @@ def aligned_ids(corpus: Path, decoded: Path, made_by: str) -> list[str]:
     return ids
 
 
-def read_inputs(corpus: Path, decoded: Path, rows: range, splitter: Splitter) -> Inputs:
+def read_inputs(corpus: Path, decoded: Path, rows: range) -> Inputs:
     """What a metric sees of these rows of two aligned tables."""
     with open_table(corpus, CORPUS, "download") as file:
         columns = [*_TEXTS, *({"facts"} & set(file.schema_arrow.names))]
@@ -50,16 +49,15 @@ def read_inputs(corpus: Path, decoded: Path, rows: range, splitter: Splitter) ->
         summaries=[summary for (summary,) in summaries],
         references=references,
         facts=facts[0] if facts else None,
-        sentence_splitter=splitter,
     )
 
 
 class Measurer:
     """Rows of a metric's table.
 
-    Made of the metric's name, its settings, section runtime, the tables of corpus and summaries,
-    and the sentence splitter; then see `brido.work.running.MakeWorker`. `progress` shows what goes
-    on inside a part.
+    Made from the metric's name, its settings, section runtime and the tables of corpus and
+    summaries; then see `brido.work.worker.MakeWorker`. `progress` shows what goes on inside a
+    part.
     """
 
     def __init__(
@@ -69,19 +67,18 @@ class Measurer:
         runtime: RuntimeSettings,
         corpus: Path,
         decoded: Path,
-        splitter: Splitter,
         device: str,
         advance: Advance | None = None,
         progress: MakeProgress = quiet,
     ) -> None:
         self._metric, self._settings = find_metric(metric), settings
         self._runtime = runtime.model_copy(update={"device": device})
-        self._corpus, self._decoded, self._splitter = corpus, decoded, splitter
+        self._corpus, self._decoded = corpus, decoded
         self._progress = progress
 
     def __call__(self, rows: range) -> Result:
         """A row of the evaluation table for each document, and what the signature is made of."""
-        inputs = read_inputs(self._corpus, self._decoded, rows, self._splitter)
+        inputs = read_inputs(self._corpus, self._decoded, rows)
         found = self._metric.measure(inputs, self._settings, self._progress, self._runtime)
         table = [
             {"id": identity, **row, "detail": _json(detail)}

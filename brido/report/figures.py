@@ -13,7 +13,7 @@ from brido.report.metrics import Estimate, Estimates, Scores
 from brido.report.numbers import Numbers
 from brido.report.style import COLOURS, drawing, line_style, panels
 from brido.report.summary import headline_columns
-from brido.report.votes import VoteBin
+from brido.report.unsupported import VoteBin
 from brido.utils.atomic import atomic_folder
 from brido.utils.errors import BridoError
 
@@ -37,26 +37,24 @@ def draw_report(
     folder: Path,
     numbers: Numbers,
     bins: Sequence[VoteBin],
-    rankings: Sequence[str],
     curves: Mapping[str, list[float]],
 ) -> None:
     """Write votes, training, length and correlation, each as SVG and PNG, as all of `folder`."""
     with atomic_folder(folder) as temporary:
-        votes_figure(temporary, bins, rankings)
+        votes_figure(temporary, bins)
         training_figure(temporary, curves)
         length_figure(temporary, numbers.systems, numbers.lengths)
         models = [item for name, item in numbers.scores.items() if name != "reference"]
         correlation_figure(temporary, models)
 
 
-def votes_figure(
-    folder: Path, bins: Sequence[VoteBin], rankings: Sequence[str], name: str = "votes"
-) -> None:
+def votes_figure(folder: Path, bins: Sequence[VoteBin], name: str = "votes") -> None:
     """Share of candidates with an unsupported mention against the share of elected ones.
 
-    One panel a ranking, side by side; on the diagonal a vote changes nothing, below it the vote
-    removes. A point's area shows how many cases its bin has.
+    One panel an order of candidates, side by side; on the diagonal an order changes nothing, below
+    it the order removes. A point's area shows how many cases its bin has.
     """
+    rankings = list(bins[0].elected) if bins else ["no unsupported mention"]
     most = max((item.cases for item in bins), default=1)
     with drawing(folder, name, 1, len(rankings), width=3.6, height=3.7) as axes:
         for index, ranking in enumerate(rankings):

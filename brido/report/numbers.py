@@ -21,9 +21,13 @@ from brido.report.metrics import (
     system_numbers,
 )
 from brido.report.settings import ReportSettings
-from brido.report.summary import headline_columns, length_warning, summary_table
+from brido.report.summary import (
+    headline_columns,
+    length_warning,
+    result_table,
+    summary_table,
+)
 from brido.utils.atomic import atomic_folder, write_text
-from brido.utils.errors import BridoError
 
 INTERVALS = "intervals.json"
 TUNED = "tuned.json"
@@ -123,22 +127,13 @@ def _json(value: Any) -> str:
     return json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
 
 
-def shown(folder: Path) -> str:
-    """The short table and the warnings of the numbers that `write_numbers` left in `folder`.
-
-    Raises:
-        BridoError: intervals.json is missing or damaged.
-    """
-    path = folder / INTERVALS
-    try:
-        raw = json.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise BridoError(f"{path} is missing: make it with `dvc repro report`") from None
-    except json.JSONDecodeError as error:
-        raise BridoError(f"{path} is damaged ({error}): `dvc repro -f report`") from None
+def numbers_text(raw: Mapping[str, Any]) -> str:
+    """The short table and the warnings of what `write_numbers` left in intervals.json."""
     systems = {name: read_estimates(item) for name, item in raw["systems"].items()}
     gaps = {name: read_estimates(item) for name, item in raw["differences"].items()}
-    table = summary_table(systems, gaps, raw["bootstrap"]["confidence"], raw.get("voting", ""))
+    voting = raw.get("voting", "")
+    table = result_table(headline_columns(systems), systems, gaps, voting)
+    shown = summary_table(table, raw["bootstrap"]["confidence"], voting)
     # Numbers of an older version do not say which.
     base = [f"All of base {raw['base']}: numbers of another base do not compare"] * ("base" in raw)
-    return "\n".join([table, *base, *(f"warning: {text}" for text in raw["warnings"])])
+    return "\n".join([shown, *base, *(f"warning: {text}" for text in raw["warnings"])])

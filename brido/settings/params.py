@@ -21,7 +21,7 @@ from brido.search.settings import DecodingSettings
 from brido.settings.base import Section
 from brido.training.settings import TrainingSettings
 from brido.utils.errors import quoted, short, some
-from brido.vote.settings import PairwiseSettings, ScoringSettings, TextSettings
+from brido.vote.settings import PairwiseSettings, ScoringSettings
 from brido.work.settings import RuntimeSettings
 
 # Systems that no checkpoint writes: the corpus' own, and a vote on base's candidates.
@@ -32,7 +32,6 @@ class Params(Section):
     """The whole of params.yaml."""
 
     data: DataSettings = WorldData()
-    text: TextSettings = TextSettings()
     checkpoints: dict[str, CheckpointSettings]
     reading: dict[str, ReadingSettings] = {"default": ReadingSettings()}
     documents: DocumentsSettings = DocumentsSettings()

@@ -26,7 +26,6 @@ def contrastive_loss(
     gold_margin: float = 0.0,
     gold_weight: float = 0.0,
     eligible: Tensor | None = None,
-    min_gap: float = 0.0,
 ) -> Tensor:
     """The ranking loss of Eq. 1, a scalar: every better candidate should be the likelier one.
 
@@ -52,7 +51,6 @@ def contrastive_loss(
     eligible [B, N] bool: a candidate with False is as if it were not there: it is in no pair, and
     ranks, offsets and means count the others. Of a document with fewer than two nothing remains but
     its place among the documents; likelihood and score of such a candidate must be finite.
-    Pairs whose scores differ by less than min_gap cost nothing; they stay in the means' counts.
 
     Raises:
         ArgumentError: no numbers, shapes that do not fit, an unknown kind or reduction, gold_weight
@@ -89,8 +87,6 @@ def contrastive_loss(
     weight = pairs.to(log_likelihood.dtype)
     if reduction == "listing":
         weight = weight / (candidates[:, None, None] - offset.clamp(min=1)).clamp(min=1)
-    if min_gap:
-        weight = weight * ((scores[:, :, None] - scores[:, None, :]) >= min_gap)
     loss = (violation.clamp(min=0) * weight).sum() / documents
     if gold_log_likelihood is None or gold_weight == 0:
         return loss

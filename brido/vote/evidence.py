@@ -15,13 +15,13 @@ from brido.tables import (
     POOL,
     SCORES,
     SUPPORT,
-    dealt_at_random,
     read_columns,
     read_metadata,
     similarity_schema,
 )
 from brido.utils.atomic import write_text
 from brido.utils.errors import BridoError
+from brido.vote.select import is_shuffled
 from brido.vote.verdict import TOLERANCE, Candidates, Judged, check_votes
 
 
@@ -44,7 +44,7 @@ def write_check(tables: Tables, path: Path) -> dict[str, Any]:
     """
     about = read_metadata(tables.support, "support")
     tolerance = 0.0 if about.get("exact") else TOLERANCE
-    how = Judged(about.get("judge", "unknown"), tolerance, chance=dealt_at_random(tables.scores))
+    how = Judged(about.get("judge", "unknown"), tolerance, chance=is_shuffled(tables.scores))
     base = {"base": about["base"]} if "base" in about else {}
     told = base | check_votes(*read_evidence(tables), how)
     write_text(path, json.dumps(told, indent=2, ensure_ascii=False, allow_nan=False) + "\n")

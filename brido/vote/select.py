@@ -19,6 +19,7 @@ from brido.tables import (
     SUPPORT,
     open_table,
     read_batches,
+    read_metadata,
     similarity_schema,
 )
 from brido.utils.errors import BridoError, quoted
@@ -85,6 +86,12 @@ def _voted(
     if scoring.shuffle:
         scores = shuffled_scores(scores, pool.column("id").to_pylist())
     return Voted(pool.column("id"), pool.column("candidates"), scores)
+
+
+def is_shuffled(scores: Path) -> bool:
+    """Whether a table of scores is the control's (`scoring.shuffle`)."""
+    scoring = read_metadata(scores, "score").get("scoring") or {}
+    return bool(scoring.get("shuffle"))
 
 
 def candidates_per_row(source: Path) -> int:

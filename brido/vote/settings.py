@@ -20,17 +20,10 @@ def _infinity(value: Any) -> Any:
 Alpha = Annotated[float, Field(ge=0, allow_inf_nan=True), BeforeValidator(_infinity)]
 
 
-class TextSettings(Section):
-    """`text`: how sentences are split wherever ROUGE-Lsum needs them."""
-
-    sentence_splitter: Literal["abbreviations", "punkt"] = "abbreviations"
-
-
 class PairwiseSettings(Section):
     """`pairwise`: R(x, y), the similarity of a pair."""
 
     combination: Literal["harmonic_r1_r2", "mean_r1_r2_rlsum"] = "harmonic_r1_r2"
-    value: Literal["fmeasure", "precision", "recall", "mean_f_precision"] = "fmeasure"
     implementation: Literal["rouge_score", "pltrdy"] = "rouge_score"
     use_stemmer: bool = True
 

@@ -109,9 +109,7 @@ def test_roberta_reads_as_many_tokens_as_it_has_positions(folders):
 
 def test_a_line_s_end_stays_in_a_chunk(folders):
     checker = MiniCheck.load(str(folders["t5"]), device="cpu")
-    assert checker._chunks("W0 w1.\nW2 w3. W4 w5.\n\nW1 w2.", "abbreviations") == [
-        "W0 w1.\nW2 w3. W4 w5.\nW1 w2."
-    ]
+    assert checker._chunks("W0 w1.\nW2 w3. W4 w5.\n\nW1 w2.") == ["W0 w1.\nW2 w3. W4 w5.\nW1 w2."]
 
 
 def test_what_was_answered_is_not_asked_again(folders, tmp_path, monkeypatch):

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import numpy as np
 from pool_rows import pooled
+from ruamel.yaml import YAML
 
 from brido import tables
 from brido.vote.consensus import consensus_scores
@@ -66,6 +67,25 @@ def write_run(folder: Path, documents: int = 12, count: int = 8, seed: int = 0) 
         (data / "checkpoints" / system).mkdir(parents=True, exist_ok=True)
         (data / "checkpoints" / system / "model.safetensors").write_text(f"weights of {system}")
     (data / "checkpoints/base/source.json").write_text('{"source": "embedded"}')
+
+
+def write_params(folder: Path, **changes: dict) -> None:
+    """Write a params.yaml for such a run: the default's, with `changes` of sections."""
+    yaml = YAML(typ="safe")
+    raw = yaml.load((Path(__file__).parents[2] / "params.yaml").read_text())
+    raw["evaluation"]["metrics"], raw["systems"] = list(SUBMETRICS), list(SYSTEMS)
+    raw["report"]["bootstrap_samples"] = 50
+    for section, values in changes.items():
+        raw[section] |= values
+    with (folder / "params.yaml").open("w") as stream:
+        yaml.dump(raw, stream)
+
+
+def page_data(page: Path) -> dict:
+    """The data that a page holds for its scripts."""
+    html = page.read_text(encoding="utf-8")
+    start = html.index('<script type="application/json" id="data">')
+    return json.loads(html[html.index(">", start) + 1 : html.index("</script>", start)])
 
 
 def _check(random: np.random.Generator, documents: int, count: int) -> dict:

@@ -6,8 +6,8 @@ from urllib.parse import quote
 import numpy as np
 from synthetic_run import HOSTILE, similarity_matrix
 
-from brido.report.explorer.data import Document, MarkedText, Standing
-from brido.report.votes import Mention
+from brido.report.mention_finder import Mention
+from brido.report.page.data import Document, MarkedText, Standing
 
 COUNT = 16
 # How many characters of each text the model read, and its prompt.
@@ -57,7 +57,12 @@ def make_documents():
             candidates[2] = candidates[9] = wrong
         matrix = similarity_matrix(random, COUNT)
         standings = STANDINGS if index == 7 else ()
-        documents.append(Document(name, text, texts, candidates, matrix, standings, READ))
+        # The run's order is not the vote's: the page must show it as it is.
+        order = random.permutation(COUNT).tolist()
+        scores = np.sort(random.normal(size=COUNT))[::-1][np.argsort(order)]
+        documents.append(
+            Document(name, text, texts, candidates, matrix, scores, order, standings, READ)
+        )
     return documents
 
 

@@ -153,7 +153,7 @@ def test_mbart_and_t5_go_from_a_folder_to_candidates_and_a_loss(make, tmp_path: 
     assert all(torch.equal(value, original[name]) for name, value in copy.state_dict().items())
 
     runtime = RuntimeSettings(batch_tokens=400)
-    generator = Generator(stored, runtime, ReadingSettings(max_source_tokens=60))
+    generator = Generator(stored, ReadingSettings(max_source_tokens=60), runtime)
     assert generator.language.model.get_output_embeddings().weight.stride(0) == 1  # by columns
     search = SearchSettings(num_beams=4, num_beam_groups=4, diversity_penalty=1.0, max_length=12)
     (document, reference), *_ = tiny_hub.texts()

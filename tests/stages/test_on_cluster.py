@@ -17,7 +17,7 @@ import small_project
 import tiny_minichecks
 from pool_rows import pooled
 
-from brido.candidates.worker import CandidateWorker
+from brido.candidates.local import CandidateWorker
 from brido.settings.load import load_params
 from brido.tables import POOL, write_table
 from brido.utils.errors import BridoError
@@ -207,7 +207,7 @@ def shards_done():
 @pytest.mark.parametrize(
     ("stage", "place", "worker"),
     [
-        ("generate", "brido.candidates.worker.CandidateWorker", WatchedCandidates),
+        ("generate", "brido.candidates.local.CandidateWorker", WatchedCandidates),
         ("pairwise", "stages.pairwise.Comparer", WatchedComparer),
     ],
 )

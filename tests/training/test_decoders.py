@@ -1,6 +1,5 @@
 """Training decoder-only models of every family: losses against plain forwards, runs to the end."""
 
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -9,7 +8,7 @@ import transformers
 from safetensors.torch import load_file
 from tiny_chat import END, TEXT_END, chat_tokenizer
 from tiny_decoders import GEMMA, GPT2, SHAPE
-from training_helpers import tables
+from training_helpers import Killed, kill_at, tables
 from two_processes import on_two_processes
 
 from brido.models import LanguageModel
@@ -18,11 +17,10 @@ from brido.models.settings import LoraSettings, ReadingSettings
 from brido.training.contrastive import ContrastiveTask
 from brido.training.documents import RankedDocuments
 from brido.training.loop import train
-from brido.training.monitor import Monitor
-from brido.training.sample import SampleGenerator
 from brido.training.settings import TrainingSettings, ValidationSettings
 from brido.training.step import ContrastiveStep
 from brido.training.update import Updater
+from brido.training.validation import SampleGenerator
 from brido.work.settings import RuntimeSettings
 
 TOKENIZER = chat_tokenizer()
@@ -151,17 +149,9 @@ def test_killed_it_ends_in_the_same_bits(
 
     whole = adapted("whole")
     train(whole)
-    note: Callable[..., None] = Monitor.note
-
-    def dying(self: Monitor, report: object) -> None:
-        if self.state.update == 4:
-            raise KeyboardInterrupt
-        note(self, report)
-
-    monkeypatch.setattr(Monitor, "note", dying)
-    with pytest.raises(KeyboardInterrupt):
+    with monkeypatch.context() as patch, pytest.raises(Killed):
+        kill_at(patch, 4)
         train(adapted("killed"))
-    monkeypatch.setattr(Monitor, "note", note)
     again = adapted("killed")
     updates: list[int] = []
     run = Updater.run

@@ -6,7 +6,7 @@ from collections.abc import Callable
 import pytest
 import torch
 from accelerate.utils import DistributedType
-from test_kinds import kill_at
+from training_helpers import kill_at
 from two_processes import on_two_processes
 
 from brido.training import devices

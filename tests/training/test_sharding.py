@@ -8,14 +8,14 @@ import torch
 import torch.distributed as dist
 import transformers
 from test_decoders import CONFIGS, LONG, LORA, task_of
-from test_kinds import Killed, kill_at
+from torch.distributed.fsdp import FSDPModule
+from training_helpers import Killed, kill_at
 from two_processes import on_two_processes
 
 from brido.models.lora import Adapter
-from brido.training import loop, sharding
+from brido.training import checkpoints, loop, parallel
 from brido.training.contrastive import ContrastiveTask
 from brido.training.loop import train
-from brido.training.monitor import Monitor
 from brido.training.update import Updater
 from brido.utils.errors import BridoError
 
@@ -104,20 +104,20 @@ def test_a_process_holds_half_of_the_weights(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Of each of two processes' weights and optimizer states, whatever is divided."""
-    validate = Monitor.validate
+    validate = loop._validate
     task = make(tmp_path)
     total = sum(weight.numel() for weight in task.model.parameters())
 
-    def counting(self: Monitor) -> None:
-        validate(self)
-        parts = [weight.to_local() for weight in self.step.parameters()]
-        place = self.accelerator.process_index
+    def counting(updater: Updater, *rest: object) -> None:
+        validate(updater, *rest)
+        parts = [weight.to_local() for weight in updater.step.parameters()]
+        place = updater.parallel.index
         torch.save(sum(part.numel() for part in parts), tmp_path / f"{place}.pt")
-        # A layer at a time is put together, and what stands around the layers.
-        units = [module for module in self.step.modules() if sharding.is_sharded(module)]
-        assert len(units) == 1 + self.task.model.config.num_hidden_layers
+        # A layer at a time is gathered, and what stands around the layers.
+        units = [module for module in updater.step.modules() if isinstance(module, FSDPModule)]
+        assert len(units) == 1 + updater.task.model.config.num_hidden_layers
 
-    monkeypatch.setattr(Monitor, "validate", counting)
+    monkeypatch.setattr(loop, "_validate", counting)
     on_two_processes(task)
     held = [torch.load(tmp_path / f"{place}.pt") for place in range(2)]
     assert sum(held) == total
@@ -144,7 +144,7 @@ def test_the_first_process_alone_says_when_to_save(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Saving is a meeting, and each process has a clock of its own: here one would save always."""
-    monkeypatch.setattr(loop, "pause", lambda took, longest: 0.0 if is_second() else 9e9)
+    monkeypatch.setattr(checkpoints.SaveTimer, "due", property(lambda _: is_second()))
     one = make(tmp_path / "one", fsdp=False)
     train(one)
     two = make(tmp_path / "two")
@@ -189,12 +189,12 @@ def test_bfloat16_is_near(tmp_path: Path) -> None:
 def test_what_cannot_be_sharded_is_refused(tmp_path: Path, make_task) -> None:
     found = make_task("bart", runtime={"fsdp": True})
     with pytest.raises(BridoError, match="a bart model runs candidates in groups"):
-        sharding.check_shardable(found.model, found.runtime)
+        parallel.check_shardable(found.model, found.runtime)
     task = make(tmp_path, runtime={"candidate_micro_batch": 2})
     with pytest.raises(BridoError, match="runtime.candidate_micro_batch: with runtime.fsdp all"):
-        sharding.check_shardable(task.model, task.runtime)
+        parallel.check_shardable(task.model, task.runtime)
     for family in CONFIGS:
-        sharding.check_shardable(make(tmp_path, family).model, make(tmp_path).runtime)
+        parallel.check_shardable(make(tmp_path, family).model, make(tmp_path).runtime)
 
 
 def test_one_process_takes_no_notice(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 
 from brido.utils.extras import extra
 from brido.utils.progress import MakeProgress
+from brido.utils.text import SPLITTER
 
 with extra("pipeline"):
     from brido.checkers.settings import MiniCheckModel
@@ -45,15 +46,13 @@ def evaluate(
         work_root() / "answers" / "minicheck.sqlite",
         "evaluation.minicheck",
     )
-    found = checker.sentences(
-        inputs.documents, inputs.summaries, inputs.sentence_splitter, progress
-    )
+    found = checker.sentences(inputs.documents, inputs.summaries, progress)
     checker.store.close()
     details: list[Any] = [{"sentences": [list(one) for one in sentences]} for sentences in found]
     signature = {
         "implementation": "MiniCheck as released, ported: best chunk, sentence by sentence",
         "model": checker.name,
-        "sentence_splitter": inputs.sentence_splitter,
+        "sentence_splitter": SPLITTER,
     }
     return Evaluation([numbers(sentences) for sentences in found], details, signature)
 
