@@ -23,12 +23,16 @@ _TEXTS = ["id", "document", "references"]
 
 
 def aligned_ids(corpus: Path, decoded: Path, made_by: str) -> list[str]:
-    """The ids of both tables; BridoError where there are none or the tables differ in them."""
+    """The ids that both tables have.
+
+    Raises:
+        BridoError: the tables have different ids, or none.
+    """
     ids = read_columns(corpus, CORPUS, "download", ["id"])["id"].to_pylist()
     others = read_columns(decoded, DECODED, made_by, ["id"])["id"].to_pylist()
     if ids != others:
         raise BridoError(
-            f"{decoded} holds other documents than {corpus} ({len(others)} and {len(ids)} rows): "
+            f"{decoded} has other documents than {corpus} ({len(others)} and {len(ids)} rows): "
             f"make it again with `dvc repro {made_by}`"
         )
     if not ids:

@@ -1,7 +1,7 @@
 """The published archives, read safely and turned into plain transformers folders.
 
-Key layouts follow from the released code; nobody has checked them against the files here, so every
-key and shape is checked and a difference is an error, never a silently random layer.
+Key layouts follow from the released code and were not compared with the published files. Every key
+and shape is therefore checked: a difference is an error, never a silently random layer.
 """
 
 import shutil
@@ -116,7 +116,7 @@ def _state(folder: Path, source: Path, *names: str) -> "State":
 
 
 def _fill(model: "PreTrainedModel", state: "State", source: Path) -> None:
-    """Load `state` into `model`; BridoError where a key or a shape differs."""
+    """Load `state` into `model`; raises BridoError if a key or a shape differs."""
     expected = model.state_dict()
     problems = [f"{key} is missing" for key in expected if key not in state]
     problems += [f"{key} is not expected" for key in state if key not in expected]
