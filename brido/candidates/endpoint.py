@@ -132,7 +132,7 @@ class _Prompts(Sequence[Prompt]):
 
 
 class AnswerWorker:
-    """Makes rows of what the store holds; see `brido.work.running.MakeWorker`.
+    """Makes rows of what the store holds; see `brido.work.worker.MakeWorker`.
 
     An answer that was cut at the limit, that a filter stopped or that did not come has not ended.
     """

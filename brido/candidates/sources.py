@@ -66,7 +66,7 @@ Source = Callable[[Request], Plan]
 
 def _local(request: Request) -> Plan:
     """The checkpoint on this machine's devices."""
-    from brido.candidates.worker import CandidateWorker
+    from brido.candidates.local import CandidateWorker
 
     folder, runtime = request.checkpoint, request.runtime
     if not folder.is_dir():

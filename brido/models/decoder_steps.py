@@ -12,7 +12,7 @@ import torch.nn.functional as F
 from transformers import DynamicCache, EncoderDecoderCache, PreTrainedModel
 from transformers.modeling_outputs import BaseModelOutput
 
-from brido.models.family import Steps
+from brido.models.interface import Steps
 from brido.models.sharing.cross_attention import source_mask
 from brido.models.sharing.past import Past, rows_of
 from brido.utils.errors import BridoError

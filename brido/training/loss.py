@@ -6,11 +6,13 @@ Pure functions of tensors: no model, no file, no global state.
 import math
 from typing import Any, Literal
 
-import torch
-from torch import Tensor
-
 from brido.utils.arguments import as_number, check_choices
 from brido.utils.errors import ArgumentError
+from brido.utils.extras import extra
+
+with extra("torch"):
+    import torch
+    from torch import Tensor
 
 MarginKind = Literal["difference", "fixed"]
 Reduction = Literal["listing", "sum"]
