@@ -70,6 +70,32 @@ def as_number(name: str, value: Any) -> float:
     return number
 
 
+def as_alpha(value: Any) -> float:
+    """The weight of the reference as a number: 0 or more, infinity included.
+
+    The texts `inf` and `.inf` are infinity, as DVC and YAML write it.
+
+    Raises:
+        ArgumentError: it is not such a number.
+    """
+    if isinstance(value, str) and value.strip().lower().lstrip("+") in {"inf", ".inf"}:
+        return math.inf
+    try:
+        number = math.nan if isinstance(value, bool) else as_number("alpha", value)
+    except ArgumentError:
+        number = math.nan
+    if not number >= 0:
+        raise ArgumentError(
+            f"alpha must be a number from 0, or inf for the reference alone, not {quoted(value)}"
+        )
+    return number
+
+
+def listing_alphas(size: int) -> set[float]:
+    """The alphas that normalization `listing` is defined for, with N candidates."""
+    return {0, 1, size - 1, math.inf}
+
+
 def check_choices(choices: Mapping[str, tuple[str, tuple[str, ...]]]) -> None:
     """Raise ArgumentError if the choice of a name is not one of those known."""
     for name, (choice, known) in choices.items():
