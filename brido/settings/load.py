@@ -33,6 +33,15 @@ _OF_DOCUMENTS = {
     "empty_documents": "empty",
 }
 
+# Keys of version 0.2 that are gone: what to do now.
+REMOVED_KEYS = {
+    "evaluation.geval.backend": "remove it: judges are servers now; for a local model start one "
+    "(vLLM, llama.cpp) and name it in runtime.endpoint.base_url",
+    "evaluation.geval.top_logprobs": "remove it: marks are read from the text alone; for finer "
+    "marks use score_mode mean with more samples",
+    "runtime.endpoint.batch_size": "remove it: judges are servers now, and the server batches",
+}
+
 
 def load_params(path: Path = PARAMS_FILE) -> Params:
     """The checked settings of `path`.
@@ -155,6 +164,8 @@ def _shown(value: Any) -> str:
 def _home(place: _Place) -> str:
     """Where a key belongs that has no meaning where it stands; empty where nobody knows it."""
     *outer, name = place.keys
+    if removed := REMOVED_KEYS.get(".".join(place.keys)):
+        return removed
     if place.keys == ["runtime", "judge"]:
         return "is called runtime.endpoint now: rename it, the keys in it stay as they are"
     if outer == ["generation"] and name in _OF_A_SOURCE:
