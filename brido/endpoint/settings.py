@@ -15,7 +15,7 @@ from brido.utils.errors import first_line, quoted
 # Request fields that have a key of their own, or would change what an answer is.
 RESERVED = ("model", "messages", "n", "stream", "logprobs", "top_logprobs", "seed", "temperature",
             "top_p", "max_tokens")  # fmt: skip
-_HOST = re.compile(r"[\w.-]+|[0-9A-Fa-f:.]+(%[\w.-]+)?")
+_HOST = re.compile(r"[\w.-]+|[0-9A-Fa-f]*:[0-9A-Fa-f:.]+(%[\w.-]+)?")
 
 
 def _sendable(parameters: dict[str, Any]) -> dict[str, Any]:

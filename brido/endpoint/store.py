@@ -151,7 +151,10 @@ class AnswerStore(Store):
             "answer_tokens FROM answers WHERE key = ? AND sample < ? ORDER BY sample",
             (key, samples),
         )
-        return {row[0]: Answer(*row[1:3], bool(row[3]), *row[4:7]) for row in found}
+        return {
+            sample: Answer(text, reason, bool(refused), served, prompt, answer)
+            for sample, text, reason, refused, served, prompt, answer in found
+        }
 
     def usage(self, model: AskedModel) -> tuple[int, int, int]:
         """Characters of prompts, prompt tokens and answer tokens of all answers of one model.

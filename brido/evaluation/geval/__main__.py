@@ -1,6 +1,7 @@
 """The command `brido judge`: mark a file of summaries with an LLM judge."""
 
 import json
+import sys
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
@@ -62,9 +63,13 @@ def _mark(summaries: str, output: Path | None, settings: Any, runtime: Any) -> N
 
     judge = GEval(settings, runtime)
     records = read_summaries(summaries)
-    columns = [[record[name] for record in records] for name in ("document", "summary", "id")]
     try:
-        evaluation = judge.score(*columns, Progress)
+        evaluation = judge.score(
+            [record["document"] for record in records],
+            [record["summary"] for record in records],
+            [record["id"] for record in records],
+            Progress,
+        )
     except DryRun as forecast:
         click.echo(str(forecast))
         return
@@ -101,8 +106,9 @@ def read_settings(
 
     from brido.endpoint.settings import EndpointRuntime
     from brido.evaluation.geval.settings import GEvalSettings
+    from brido.settings.base import Section
 
-    values: dict[type, dict[str, Any]] = {GEvalSettings: {}, EndpointRuntime: {}}
+    values: dict[type[Section], dict[str, Any]] = {GEvalSettings: {}, EndpointRuntime: {}}
     if params is not None:
         from brido.settings.load import load_params
 
@@ -138,7 +144,7 @@ def read_settings(
 def _parsed(text: str) -> Any:
     from ruamel.yaml import YAML
 
-    with parsing("{}".format):
+    with parsing(str):
         return YAML(typ="safe").load(text)
 
 
@@ -150,7 +156,7 @@ def read_summaries(file: str | Path) -> list[dict[str, Any]]:
     """
     path = "stdin" if file == "-" else file
     if file == "-":
-        records = [parse_object(line) for line in click.get_binary_stream("stdin") if line.strip()]
+        records = [parse_object(line) for line in sys.stdin.buffer if line.strip()]
     else:
         records = read_records(Path(file))
     problems = []
