@@ -30,7 +30,7 @@ def hide(modules: Iterable[str]) -> None:
 def environment(folder: Path, hidden: Iterable[str]) -> dict[str, str]:
     """The environment of a Python that cannot find these modules; its children neither."""
     (folder / "sitecustomize.py").write_text(f"from alone import hide\nhide({sorted(hidden)})\n")
-    paths = os.pathsep.join(map(str, (folder, TESTS.parent, TESTS)))
+    paths = os.pathsep.join(map(str, (folder, TESTS.parent, TESTS, TESTS / "make")))
     return {**os.environ, "PYTHONPATH": paths, "OMP_NUM_THREADS": "1"}
 
 
