@@ -1,7 +1,7 @@
 """`generation`: the sources of candidates, one form for each method."""
 
 from collections.abc import Iterator
-from typing import Annotated, Literal, get_args
+from typing import Annotated, Any, Literal, get_args
 
 from pydantic import Field
 
