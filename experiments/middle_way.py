@@ -5,9 +5,9 @@ from collections.abc import Mapping
 
 from ruamel.yaml import YAML
 
-from brido.settings.load import check_params, read_yaml
+from brido.settings.load import check_params
 from brido.settings.params import Params
-from experiments.preset import PRESETS
+from brido.settings.presets import read_preset
 
 NAME = "xsum"
 # The preset's alpha, a thousand documents of each split, without brio. BRIO's schedule belongs to
@@ -28,7 +28,7 @@ CHANGES = (
 
 def settings() -> Params:
     """The preset's settings with the changes."""
-    raw = read_yaml(PRESETS / f"{NAME}.yaml")
+    raw = read_preset(NAME)
     for change in CHANGES:
         key, _, value = change.partition("=")
         *sections, name = key.lstrip("~").split(".")

@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from brido.settings.load import load_params, read_yaml
+from brido.settings.load import read_yaml
 from brido.settings.params import Params
+from brido.settings.presets import load_preset
 from brido.utils.errors import run_command
 from experiments import middle_way
-from experiments.preset import PRESETS
 
 THROUGHPUT = Path("benchmarks/throughput.yaml")
 DATASETS = ("xsum", "cnndm")
@@ -88,7 +88,7 @@ def report(throughput: dict[str, Any]) -> str:
     taken = hours_of(middle, throughput[middle_way.NAME])
     parts = [_device(throughput), *middle_way.first_screen(throughput["device"], taken)]
     for name in DATASETS:
-        params = load_params(PRESETS / f"{name}.yaml")
+        params = load_preset(name)
         work = work_of(name, params)
         hours = hours_of(work, throughput[name])
         parts += [f"# {name}: {len(runs_of(name))} tuned models", *commands(name)]

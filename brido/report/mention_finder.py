@@ -46,7 +46,6 @@ def find_mentions(cases: Sequence[CandidateDocument], params: Params) -> list[Ca
         summaries=[text for items in texts for text in items],
         references=_spread([case.references for case in cases], repeats),
         facts=_spread([case.facts for case in cases], repeats) if known else None,
-        sentence_splitter=params.text.sentence_splitter,
     )
 
     progress = functools.partial(Progress, interval=params.runtime.log_seconds)

@@ -28,7 +28,7 @@ def settings_text(params: Params) -> list[tuple[str, str]]:
         ("data", source),
         ("base model", params.checkpoints["base"].source),
         ("candidates", f"N = {params.num_candidates}, {_sources(params)}"),
-        ("similarity", f"{params.pairwise.combination}, {params.pairwise.value}"),
+        ("similarity", params.pairwise.combination),
         *_score(params.scoring),
         ("weight of the reference", f"α = {alpha_text(params.scoring.alpha)}"),
         ("contrastive weight", f"γ = {training.gamma:g}"),

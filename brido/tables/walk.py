@@ -59,19 +59,18 @@ def walk(
         BridoError: a table is missing or damaged, or holds other documents.
     """
     rows, corpus = (None, None) if part is None else (part.rows, part.corpus)
-    exact = [(table, _Stream(table.batches(rows))) for table in same]
-    around = [(table, _Stream(table.batches(corpus))) for table in within]
+    exact = [_Stream(table.batches(rows)) for table in same]
+    around = [_Stream(table.batches(corpus)) for table in within]
     for batch in first.batches(rows):
         ids = batch.column(ID)
-        found = [batch]
-        for table, stream in exact:
-            found.append(_checked(stream.take(ids), first, table, False))
-        for table, stream in around:
-            found.append(_checked(stream.find(ids.to_pylist()), first, table, True))
-        yield found
-    for table, stream in exact:
-        if stream.more():
-            raise _other_documents(first, table, False)
+        names = ids.to_pylist() if around else []
+        found = [stream.take(ids) for stream in exact] + [stream.find(names) for stream in around]
+        batches = [batch, *(one for one in found if one is not None)]
+        if len(batches) <= len(found):
+            raise _other_documents(first, same, within)
+        yield batches
+    if any(stream.more() for stream in exact):
+        raise _other_documents(first, same, within)
 
 
 def cut_into_parts(first: Table, corpus: Table, size: int) -> list[Part]:
@@ -89,7 +88,7 @@ def cut_into_parts(first: Table, corpus: Table, size: int) -> list[Part]:
         for row in rows:
             place = next((place for place, other in places if other == ids[row]), None)
             if place is None:
-                raise _other_documents(first, corpus, True)
+                raise _other_documents(first, (), (corpus,))
             where.append(place)
         found.append(Part(rows, range(where[0], where[-1] + 1)))
     return found
@@ -150,32 +149,34 @@ def _rows(batch: pa.RecordBatch, rows: list[int]) -> pa.RecordBatch:
     return batch.take(pa.array(rows))
 
 
-def _checked(
-    found: pa.RecordBatch | None, first: Table, table: Table, further: bool
-) -> pa.RecordBatch:
-    if found is None:
-        raise _other_documents(first, table, further)
-    return found
+def _other_documents(first: Table, same: Sequence[Table], within: Sequence[Table]) -> BridoError:
+    """Which tables do not hold the documents of `first`, and which documents these are."""
+    ids = first.ids()
+    problems = []
+    for table in (*same, *within):
+        if difference := _difference(ids, table.ids(), exact=table in same):
+            # The corpus comes first: what was computed from an older one is out of date.
+            stage = first.stage if table.stage == "download" else table.stage
+            problems.append(f"{table.path} {difference}: `dvc repro {stage}`")
+    return BridoError.from_problems(
+        f"these tables hold other documents than {first.path}, or in another order:", problems
+    )
 
 
-def _other_documents(first: Table, table: Table, further: bool) -> BridoError:
-    """What two tables do not share; `further`: `table` may hold more documents than `first`."""
-    ids, others = first.ids(), table.ids()
+def _difference(ids: list[str], others: list[str], exact: bool) -> str:
+    """What keeps `others` from holding `ids`, exactly or with others between; "" for nothing."""
     known, wanted = set(others), set(ids)
     lacks = [name for name in ids if name not in known]
-    more = [] if further else [name for name in others if name not in wanted]
+    more = [name for name in others if exact and name not in wanted]
     problems = [
-        f"{what} {len(names):,} of its documents ({some(names)})"
-        for what, names in (("lacks", lacks), ("has, and the former lacks,", more))
+        f"{verb} {len(names):,} documents ({some(names)})"
+        for verb, names in (("lacks", lacks), ("has besides", more))
         if names
     ]
     if not problems:
         shared = [name for name in others if name in wanted]
-        name = next((name for name, one in zip(ids, shared, strict=False) if name != one), ids[-1])
-        problems = [f"holds them in another order, first at id {quoted(name)}"]
-    # The corpus is where documents come from: what was made of an older one is out of date.
-    stage = first.stage if table.stage == "download" else table.stage
-    return BridoError(
-        f"{first.path} and {table.path} hold different documents: the latter "
-        f"{' and '.join(problems)}. Make them again with `dvc repro {stage}`"
-    )
+        if shared != ids:
+            pairs = zip(ids, shared, strict=False)
+            moved = next((name for name, other in pairs if name != other), ids[-1])
+            problems = [f"holds them in another order, first id {quoted(moved)}"]
+    return " and ".join(problems)

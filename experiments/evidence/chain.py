@@ -15,6 +15,7 @@ from functools import partial
 from itertools import product
 from pathlib import Path
 
+from brido.settings.presets import flatten
 from brido.utils.atomic import write_text
 from brido.utils.errors import BridoError, run_command
 from brido.work.folder import work_root
@@ -22,7 +23,6 @@ from brido.work.shards import fingerprint
 from experiments.evidence.plan import PLAN, Chain, System, read_chains
 from experiments.evidence.records import Row, find, read_rows, write_rows
 from experiments.pipeline import MEASURED, Measured, Pipeline, mean_words
-from experiments.preset import flatten
 from experiments.study.lengths import penalty_for
 
 ROWS = Path("rows.csv")

@@ -86,8 +86,7 @@ def _likelihoods(
 ) -> NDArray[np.float64]:
     """f of the texts of each document, [D, N + 1]."""
     params = kept.run.use({})
-    tables = paths.pool(SPLIT), paths.corpus(SPLIT)
-    how = params.reading_of("base"), params.runtime, *tables, "", lambda done: None
+    how = params.reading_of("base"), params.runtime, paths.tables(SPLIT), "", lambda done: None
     worker = ProbabilityWorker(paths.checkpoint(model), *how)
     found = worker.score(documents, texts)
     sums, lengths = (np.array(values, float) for values in zip(*found, strict=True))

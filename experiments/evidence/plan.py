@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from brido.settings.load import check_params, read_yaml
+from brido.settings.presets import read_preset
 from brido.utils.errors import BridoError
 from experiments.grids import changed
 
@@ -58,7 +59,7 @@ def read_chains(path: Path) -> list[Chain]:
         BridoError: a setting names a system that there is not, or changes what params.yaml lacks.
     """
     plan = read_yaml(path)
-    raw = read_yaml(Path(plan["params"]))
+    raw = read_preset(plan["preset"])
     systems = {name: System(**(values or {})) for name, values in plan["systems"].items()}
     found = []
     for seed in plan["seeds"]:

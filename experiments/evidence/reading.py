@@ -22,9 +22,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from brido.tables import CORPUS, read_rows
-from brido.tables.files import read_records
 from brido.utils.atomic import write_text
 from brido.utils.errors import BridoError, parsing, run_command
+from brido.utils.files import read_records
 from experiments.evidence.chain import AT_BASE_LENGTH, BEAMS, texts_of
 from experiments.study.table import interval, points
 

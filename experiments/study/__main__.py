@@ -18,9 +18,9 @@ from pathlib import Path
 from typing import Any
 
 from brido.settings.load import read_yaml
+from brido.settings.presets import flatten
 from brido.utils.errors import BridoError, run_command
 from brido.utils.progress import say
-from experiments.preset import flatten
 from experiments.study.picture import draw
 from experiments.study.plan import NATIVE, PLAN, Chain, read_chains, settings_of
 from experiments.study.records import Row, read_rows, write_rows

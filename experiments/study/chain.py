@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import Any
 
 from brido.settings.load import read_yaml
+from brido.settings.presets import flatten
 from brido.utils.errors import BridoError, run_command
 from experiments.grids import changed
 from experiments.pipeline import MEASURED, Pipeline, mean_words
-from experiments.preset import flatten
 from experiments.study.lengths import penalty_for
 from experiments.study.plan import PLAN, Chain, read_chains, settings_of
 from experiments.study.records import Row, write_rows

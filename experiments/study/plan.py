@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from brido.settings.load import read_yaml
+from brido.settings.presets import flatten
 from brido.work.shards import fingerprint
 from experiments.grids import changed
-from experiments.preset import flatten
 
 PLAN = Path(__file__).parent / "plan.yaml"
 STOCK = "data.world.stock_phrases"

@@ -13,6 +13,7 @@ from ruamel.yaml import YAML
 
 from brido.corpus.settings import WorldSettings
 from brido.settings.load import read_yaml
+from brido.settings.presets import flatten
 from brido.tables import POOL, read_rows
 from brido.utils.errors import BridoError
 from brido.world import documents
@@ -20,7 +21,6 @@ from brido.world.reading import key_slots
 from experiments.evidence import chain, leads, picture, plan, reading, records, room, table
 from experiments.evidence.records import Row
 from experiments.grids import changed
-from experiments.preset import flatten
 
 ROOT = Path(__file__).parents[2]
 

@@ -15,8 +15,8 @@ from dvc_project import SMALL, commit, copy_project, environment, run
 from ruamel.yaml import YAML
 
 from brido.settings.load import read_yaml
+from brido.settings.presets import flatten
 from experiments.grids import changed
-from experiments.preset import flatten
 from experiments.study import lengths, picture, plan, records, table
 from experiments.study.records import Row
 
