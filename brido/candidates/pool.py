@@ -6,16 +6,14 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from brido.candidates.cleaning import RULES, clean
 from brido.candidates.look import ODD, Example, Look
+from brido.candidates.settings import PoolSettings
 from brido.tables import CANDIDATES, CORPUS, ROWS_PER_GROUP
 from brido.tables.join import Table, walk
 from brido.utils.errors import BridoError, some
-
-if TYPE_CHECKING:
-    from brido.candidates.settings import PoolSettings
 
 Row = dict[str, Any]
 # What keeps a candidate from voting.
@@ -29,7 +27,7 @@ class Pool:
 
     `corpus` has the documents, in the candidates' order, others between them allowed.
     Candidates are cleaned by `settings.clean`. One that did not end, is empty or refuses to answer
-    votes for nobody and cannot be elected; of the others those can be elected whose source is in
+    does not vote and cannot be elected; of the others those can be elected whose source is in
     `settings.eligible`. A document with fewer than `settings.minimum` of these is refused or left
     out.
 

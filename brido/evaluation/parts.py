@@ -1,11 +1,9 @@
 """One metric of one system's summaries, part by part: what the workers of stage evaluate do."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pyarrow.compute as pc
 
@@ -16,10 +14,8 @@ from brido.tables import CORPUS, DECODED, evaluation_schema, open_table, read_co
 from brido.tables.walk import Part, Table, walk
 from brido.utils.errors import BridoError
 from brido.utils.progress import MakeProgress, quiet
+from brido.work.settings import RuntimeSettings
 from brido.work.worker import Advance, Result
-
-if TYPE_CHECKING:
-    from brido.work.settings import RuntimeSettings
 
 # Documents of a part: enough for full batches of a model, few enough to lose none to a kill.
 PART = 64
@@ -27,7 +23,11 @@ _TEXTS = ("document", "references")
 
 
 def aligned_ids(corpus: Path, decoded: Path, made_by: str) -> list[str]:
-    """The ids of both tables; BridoError if there are none or the tables differ in them."""
+    """The ids that both tables have.
+
+    Raises:
+        BridoError: the tables have different ids, or none.
+    """
     first, other = Table(corpus, CORPUS, "download"), Table(decoded, DECODED, made_by)
     batches = walk(first, [other])
     ids = [name for batch, _ in batches for name in batch.column("id").to_pylist()]

@@ -20,7 +20,8 @@ from torch.utils.checkpoint import checkpoint
 from brido.likelihood.length_groups import LengthGroup, group_by_length
 from brido.likelihood.projection import token_log_probability
 from brido.models.arguments import as_ids, as_sources, as_tensor
-from brido.models.family import Head, States, family_of
+from brido.models.family import family_of
+from brido.models.interface import Head, States
 from brido.models.special_tokens import end_tokens, pad_token
 from brido.models.tokens import Sources
 from brido.utils.arguments import as_number
@@ -57,7 +58,7 @@ def candidate_log_likelihood(
     the decoder's first token at position 0, padded at the end. For a decoder-only model the sources
     are whole prompts, padded on either side, and position 0 is the prompt's last token once more.
     Position 0 is never scored; lengths [B, N] says how many tokens behind it are. None means up to
-    the first pad behind position 0, where the model's pad is no end token. The result is
+    the first pad behind position 0, if the model's pad is not an end token. The result is
     differentiable; the model's train or eval mode is used and kept. With `micro_batch` at most that
     many candidates of a document run at once and their activations are computed again in the
     backward pass: the same gradient in less memory (a prompt is then read once a micro-batch).

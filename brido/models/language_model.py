@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any
 
 import torch
 from torch import Tensor
+from transformers import PreTrainedModel, PreTrainedTokenizerBase
 from transformers.utils.logging import disable_progress_bar
 
 from brido.models.checkpoint import load_checkpoint, save
@@ -18,9 +19,6 @@ from brido.models.special_tokens import end_tokens, pad_token
 from brido.models.tokens import Sources, Targets, padded
 from brido.utils.arguments import as_list, as_texts
 from brido.utils.errors import BridoError
-
-if TYPE_CHECKING:
-    from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 
 class LanguageModel:
@@ -61,7 +59,8 @@ class LanguageModel:
                 f"reading: max_source_tokens ({limit}) is more than the model's {positions} "
                 "positions: lower it"
             )
-        entries = self.model.get_input_embeddings().num_embeddings
+        embeddings: Any = self.model.get_input_embeddings()
+        entries = embeddings.num_embeddings
         if len(self.tokenizer) > entries:
             yield (
                 f"the tokenizer has {len(self.tokenizer)} entries, the model {entries}: they do "
@@ -69,7 +68,7 @@ class LanguageModel:
             )
         if self.pad is None:
             yield "the model names no pad token"
-        yield from self.family.problems(self)
+        yield from self.family.problems(self.tokenizer, self.reading)
 
     @classmethod
     def load(
@@ -85,6 +84,7 @@ class LanguageModel:
             BridoError: the folder is missing or holds no usable checkpoint, or see `__init__`.
         """
         disable_progress_bar()  # of a fraction of a second
+        model: Any
         model, tokenizer = load_checkpoint(Path(folder), dtype)
         return cls(model.to(device).eval(), tokenizer, reading)
 
@@ -100,7 +100,11 @@ class LanguageModel:
         return self
 
     def read(self, documents: Sequence[str]) -> Sources:
-        """The documents as the model reads them, on the processor; ArgumentError for one text."""
+        """The documents as the model reads them, on the processor.
+
+        Raises:
+            ArgumentError: `documents` is not a list of texts.
+        """
         documents = as_texts("documents", documents)
         return self.family.read(self.tokenizer, documents, self.reading)
 
@@ -113,7 +117,7 @@ class LanguageModel:
             as_texts(f"texts[{place}]", own)
             for place, own in enumerate(as_list("texts", texts, "a list of texts a source"))
         ]
-        rows = self.family.write(self, texts, sources, limit)
+        rows = self.family.write(self.model, self.tokenizer, self.reading, texts, sources, limit)
         lengths = torch.tensor([len(ids) - 1 for ids in rows])
         ids = padded(rows, self.pad)
         return Targets(ids.view(len(texts), -1, ids.shape[1]), lengths.view(len(texts), -1))

@@ -4,6 +4,7 @@ import csv
 import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from textwrap import fill
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,9 +18,9 @@ from brido.report.unsupported import VoteBin
 from brido.utils.atomic import atomic_folder
 from brido.utils.errors import BridoError
 
-# Columns of training.csv that are no curves, or that no two runs share.
+# Columns of training.csv that are not drawn.
 _NO_CURVES = {"epoch"}
-# What a curve's axis says, where the column's name is not enough.
+# Labels of axes, where the column's name is not enough.
 _AXES = {
     "tau": "Kendall's tau",
     "top1": "share with same first",
@@ -73,11 +74,11 @@ def votes_figure(folder: Path, bins: Sequence[VoteBin], name: str = "votes") -> 
                     f"{item.elected[ranking]:.2f}", (item.pool, item.elected[ranking]),
                     textcoords="offset points", xytext=(7, -11), fontsize=8, color="#444444",
                 )  # fmt: skip
-            axis.set(title=ranking, xlim=(0, 1.05), ylim=(-0.1, 1.05), aspect="equal")
-            axis.set_xlabel("share of candidates that carry\nan unsupported mention")
-            axis.set_ylabel("share of elected candidates that carry it")
-        axes[0, 0].text(0.04, 0.97, "kept or amplified", color="#777777", fontsize=8, va="top")
-        axes[0, 0].text(0.98, 0.02, "removed by the vote", color="#777777", fontsize=8, ha="right")
+            axis.set(title=fill(ranking, 36), xlim=(0, 1.05), ylim=(-0.1, 1.05), aspect="equal")
+            axis.set_xlabel("share of candidates that have\nan unsupported mention")
+            axis.set_ylabel("share of first candidates that have it")
+        axes[0, 0].text(0.04, 0.97, "kept or preferred", color="#777777", fontsize=8, va="top")
+        axes[0, 0].text(0.98, 0.02, "removed", color="#777777", fontsize=8, ha="right")
 
 
 def read_training(path: Path) -> dict[str, list[float]]:
@@ -93,7 +94,7 @@ def read_training(path: Path) -> dict[str, list[float]]:
         raise BridoError(f"{path} is missing: make it with `dvc repro train`") from None
     except (ValueError, TypeError) as error:
         raise BridoError(
-            f"{path} holds something that is no number ({error}): `dvc repro -f train`"
+            f"{path} contains a field that is not a number ({error}): `dvc repro -f train`"
         ) from None
 
 
@@ -189,13 +190,12 @@ def _varies(values: NDArray[np.float64] | None) -> bool:
 
 
 def _spearman(left: NDArray[np.float64], right: NDArray[np.float64]) -> float:
-    from scipy.stats import rankdata
+    from scipy.stats import spearmanr
 
     both = ~np.isnan(left) & ~np.isnan(right)
-    first, second = rankdata(left[both]), rankdata(right[both])
-    if both.sum() < 3 or first.std() == 0 or second.std() == 0:
+    if both.sum() < 3 or np.ptp(left[both]) == 0 or np.ptp(right[both]) == 0:
         return math.nan
-    return float(np.corrcoef(first, second)[0, 1])
+    return float(spearmanr(left[both], right[both]).statistic)
 
 
 def correlation_figure(folder: Path, scores: Sequence[Scores], name: str = "correlation") -> None:

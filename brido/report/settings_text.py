@@ -7,14 +7,14 @@ from brido.vote.settings import ScoringSettings
 
 
 def alpha_text(alpha: float) -> str:
-    """Alpha as people write it."""
+    """Alpha as text, infinity as its sign."""
     return "∞" if math.isinf(alpha) else f"{alpha:g}"
 
 
 def run_order(scoring: ScoringSettings) -> str:
     """What the run's order of candidates (data/scores) is, in a few words."""
     if scoring.shuffle:
-        return "the run's scores, shuffled"
+        return "the same scores, shuffled within each document"
     support = f", support {scoring.support_weight:g}" if scoring.support_weight else ""
     return f"the run's vote (α = {alpha_text(scoring.alpha)}{support})"
 
@@ -55,7 +55,7 @@ def _sources(params: Params) -> str:
     """How the candidates of each source are made; a single source needs no name."""
     texts = []
     for name, source in params.generation.items():
-        text = source.method
+        text: str = source.method
         if source.method == "diverse_beam":
             text += f", {source.num_beam_groups} groups, η = {source.diversity_penalty:g}"
         if len(params.generation) > 1:

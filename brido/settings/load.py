@@ -32,6 +32,11 @@ REMOVED_KEYS = {
     "scoring.temperature": "remove it: votes are not weighted by probability any more",
     "training.min_gap": "remove it: all pairs train",
     "generation.*.epsilon_cutoff": "remove it; use top_p or top_k",
+    "evaluation.geval.backend": "remove it: judges are servers now; for a local model start one "
+    "(vLLM, llama.cpp) and name it in runtime.endpoint.base_url",
+    "evaluation.geval.top_logprobs": "remove it: marks are read from the text alone; for finer "
+    "marks use score_mode mean with more samples",
+    "runtime.endpoint.batch_size": "remove it: judges are servers now, and the server batches",
     "evaluation.qafacteval.scorer": "remove it: LERC-QuIP is the only scorer",
     "runtime.judge": "rename it to runtime.endpoint; the keys in it stay",
     "runtime.ray.shared_files": "remove it: all nodes must see the project's folder",

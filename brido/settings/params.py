@@ -156,11 +156,15 @@ class Params(Section):
                 f"generation.{name}: a checkpoint has this name, and `reading` could not tell "
                 "them apart: give the endpoint another one"
             )
-        elif self.reading_of(name).prompt is None:
+        elif (reading := self.reading_of(name)).prompt is None:
             yield (
                 f"reading.{name}.prompt: an endpoint has to be told what to write, for instance "
                 "'Summarize this text in one sentence:\\n\\n{{ document }}'"
             )
+        else:
+            from brido.models.prompt import message_problems
+
+            yield from message_problems(reading, f"reading.{name}")
 
     def _pool(self) -> Iterator[str]:
         """`pool.eligible` names sources, with enough candidates."""

@@ -36,10 +36,9 @@ Example = tuple[list[int], list[int]]
 WARMUP_SHARE = 0.05
 MAX_GRADIENT_NORM = 1.0
 WEIGHT_DECAY = 0.01
-# Batches are cut from pools of this many batches sorted by length: little padding, and still as
-# good as random.
+# Batches are cut from pools of this many batches, sorted by length: little padding, nearly random.
 POOL_BATCHES = 32
-# So many rows of losses a run.
+# Rows of losses in a run's history.
 ROWS = 20
 
 
@@ -110,9 +109,8 @@ def encode(
         language = LanguageModel(model, tokenizer, reading)
         read = language.read([document for document, _ in pairs])
         sources = [ids[mask.bool()].tolist() for ids, mask in zip(read.ids, read.mask, strict=True)]
-        summaries = language.family.write(
-            language, [[summary] for _, summary in pairs], None, settings.max_summary_tokens
-        )
+        texts, limit = [[summary] for _, summary in pairs], settings.max_summary_tokens
+        summaries = language.family.write(model, tokenizer, reading, texts, None, limit)
         return list(zip(sources, (ids[1:] for ids in summaries), strict=True))
 
     def ids(texts: list[str], longest: int) -> list[list[int]]:

@@ -1,4 +1,4 @@
-"""The page in a real browser, from disk; whoever opens it finds that it was silent."""
+"""The page in a real browser, from disk; every test checks that it asked for nothing."""
 
 import json
 import shutil

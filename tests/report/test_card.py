@@ -93,7 +93,7 @@ def test_a_card_of_other_weights_is_not_exported(project: Path) -> None:
     with pytest.raises(BridoError, match="model_card.md is missing"):
         main(["model", "--output", "my/model"])
     (project / "data/checkpoints/tuned/model.safetensors").unlink()
-    with pytest.raises(BridoError, match="holds no weights: make it with `dvc repro train`"):
+    with pytest.raises(BridoError, match="contains no weights: make it with `dvc repro train`"):
         main(["model", "--output", "my/model"])
     assert not (project / "my").exists()
 

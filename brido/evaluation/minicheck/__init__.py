@@ -5,11 +5,14 @@ The model is in `brido.checkers.minicheck`; `python -m brido.evaluation.minichec
 
 from typing import Any
 
-from brido.checkers.settings import MiniCheckModel
-from brido.evaluation import Evaluation, Inputs, Metric, share
+from brido.utils.extras import extra
 from brido.utils.progress import MakeProgress
 from brido.utils.text import SPLITTER
-from brido.work.settings import RuntimeSettings
+
+with extra("pipeline"):
+    from brido.checkers.settings import MiniCheckModel
+    from brido.evaluation import Evaluation, Inputs, Metric, share
+    from brido.work.settings import RuntimeSettings
 
 
 def numbers(sentences: list[Any]) -> dict[str, float | None]:

@@ -53,8 +53,11 @@ def command(
 
     store = store or work_root() / "answers" / "minicheck.sqlite"
     checker = MiniCheck.load(model, revision, device, precision, batch_tokens, store, "--model")
-    texts = [[_joined(row[key]) for row in rows] for key in ("document", "summary")]
-    found = checker.sentences(*texts, progress=Progress)
+    found = checker.sentences(
+        [_joined(row["document"]) for row in rows],
+        [_joined(row["summary"]) for row in rows],
+        progress=Progress,
+    )
     results = [
         {"id": row["id"], **numbers(sentences), "sentences": sentences}
         for row, sentences in zip(rows, found, strict=True)

@@ -52,7 +52,8 @@ class ContextReader:
         ids = [self._words[word] for word in surface]
         flat = [piece for pieces in ids for piece in pieces]
         owners = [word for word, pieces in enumerate(ids) for _ in pieces]
-        return Context(text, words, self.tokenizer.convert_ids_to_tokens(flat), flat, owners)
+        pieces = list(self.tokenizer.convert_ids_to_tokens(flat))
+        return Context(text, words, pieces, flat, owners)
 
     def _learn(self, words: Sequence[str]) -> None:
         new = [word for word in dict.fromkeys(words) if word not in self._words]

@@ -115,7 +115,9 @@ def bars(told: Mapping[str, Any]) -> list[Bar]:
     return [
         Bar(
             item["label"],
-            *(item[key] for key in ("mean", "low", "high")),
+            item["mean"],
+            item["low"],
+            item["high"],
             ["–" if value is None else f"{value:.2f}" for value in item["by_gap"].values()],
             _percent(item["elected_unsupported"], ".1f"),
         )

@@ -18,8 +18,14 @@ FOLDER = Path(__file__).parent
 # As many wordings as a lead or a sentence of the body may have: the generator's weights.
 MOST_WORDINGS = 5
 # The keys of an event type and of an option, and what they hold.
-_EVENT = {"keys": dict, "terms": dict, "leads": list, "body": list, "options": list}
-_OPTION = {"slot": str, "type": str, "extras": list, "body": list}
+_EVENT: dict[str, type] = {
+    "keys": dict,
+    "terms": dict,
+    "leads": list,
+    "body": list,
+    "options": list,
+}
+_OPTION: dict[str, type] = {"slot": str, "type": str, "extras": list, "body": list}
 _FIELD = re.compile(r"\{(\w+)\}")
 _ANCHOR = re.compile(r"\[(\w+)\]")
 

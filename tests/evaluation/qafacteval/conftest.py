@@ -43,15 +43,11 @@ def toy_parser(doc: Doc) -> Doc:
         if token.text in {".", "?", "!"} or index == len(doc) - 1:
             _parse(kinds, first, index + 1, heads, labels)
             first = index + 1
-    names = [token.text[:1].isupper() for token in doc]
     return Doc(
         doc.vocab,
         words=[token.text for token in doc],
         spaces=[bool(token.whitespace_) for token in doc],
-        pos=[
-            "PROPN" if name and kind == "NOUN" else kind
-            for name, kind in zip(names, kinds, strict=True)
-        ],
+        pos=kinds,
         heads=heads,
         deps=labels,
     )
@@ -60,21 +56,14 @@ def toy_parser(doc: Doc) -> Doc:
 def _parse(kinds: list[str], first: int, last: int, heads: list[int], labels: list[str]) -> None:
     """Fill in heads and labels of the sentence from word `first` to before `last`."""
     root = next((i for i in range(first, last) if kinds[i] == "VERB"), first)
-    start = first
     for i in range(first, last):
-        heads[i], labels[i] = root, "prep" if kinds[i] == "ADP" else "dep"
+        heads[i], labels[i] = root, "dep"
         if kinds[i] not in {"NOUN", "DET"}:
-            start = i + 1
             continue
         end = i
         while end + 1 < last and kinds[end + 1] in {"NOUN", "DET"}:
             end += 1
-        if end != i:
-            heads[i], labels[i] = end, "det" if kinds[i] == "DET" else "compound"
-        elif start > first and kinds[start - 1] == "ADP":
-            heads[i], labels[i] = start - 1, "pobj"
-        else:
-            labels[i] = "nsubj" if i < root else "dobj"
+        heads[i], labels[i] = (end, "compound") if end != i else (root, "dobj")
     heads[root], labels[root] = root, "ROOT"
 
 
