@@ -89,7 +89,7 @@ class _Place(NamedTuple):
     """Where a problem is: its keys, the section around the last one, what may stand there."""
 
     keys: list[str]
-    section: type[Section]
+    section: Any
     # All forms of that section, where it has several.
     forms: list[type[Variant]]
     annotation: Any
