@@ -18,6 +18,7 @@ from jinja2.sandbox import ImmutableSandboxedEnvironment
 from brido.models.plain_text import control_tokens, tokens_of
 from brido.models.settings import ReadingSettings
 from brido.utils.errors import BridoError, first_line, parsing
+from brido.utils.json_lines import holds_half_pair
 
 if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerBase
@@ -234,3 +235,22 @@ def messages(reading: ReadingSettings, document: str) -> list[dict[str, str]]:
     """
     system = [] if reading.system is None else [{"role": "system", "content": reading.system}]
     return [*system, {"role": "user", "content": _question(reading, document)}]
+
+
+def message_problems(reading: ReadingSettings, section: str) -> list[str]:
+    """What keeps the messages of `section` from being sent about any document."""
+    problems = [
+        f"{section}.{key}: contains half of a surrogate pair, which cannot be sent"
+        for key in ("prompt", "system")
+        if holds_half_pair(getattr(reading, key))
+    ]
+    try:
+        questions = [_question(reading, mark) for mark in _MARKS]
+    except BridoError as error:
+        return [*problems, str(error).replace("reading", section, 1)]
+    if questions[0] == questions[1]:
+        problems.append(
+            f"{section}.prompt: does not use {{{{ document }}}}, so every document would get the "
+            "same question"
+        )
+    return problems

@@ -270,8 +270,8 @@ def test_every_key_that_is_not_computed_is_the_presets(checkout, name: str, summ
         }
 
     assert recipe(written) == recipe(preset)
-    # Of what base learns from, the rate and the batches are the preset's too.
-    for key in ("epochs", "documents", "world", "max_summary_tokens"):
+    # Of what base learns from, the rate and the smoothing are the preset's too.
+    for key in ("epochs", "documents", "world", "max_summary_tokens", "batch_size"):
         written.pop(f"checkpoints.base.fine_tuning.{key}", None)
     for key in [key for key in written if key.startswith("checkpoints.base.fine_tuning.")]:
         assert written[key] == preset[key], key

@@ -212,11 +212,11 @@ BAD_ROWS = [
     (row(1, summary=None), "summary is null"),
     (row(1, document=" \n\t"), "document is blank"),
     (row(1, summary=""), "summary is blank"),
-    (row(1, summary=12.5), "summary is no text"),
+    (row(1, summary=12.5), "summary is not a text"),
     (row(1, id="a0"), "id was seen before"),
     (row(1, id=None), "id is null or blank"),
     (row(1, id="half \ud800"), "id holds half of a surrogate pair"),
-    (row(1, id=["a"]), "id is no text or number"),
+    (row(1, id=["a"]), "id is not a text or number"),
     (row(1, document="Same  text.", summary="Same text."), "document is its own summary"),
     (row(1, document="half \ud800 pair"), "document holds half of a surrogate pair"),
 ]
@@ -259,7 +259,7 @@ def test_references_that_are_no_list_of_texts_are_bad_rows(tmp_path: Path):
     for split in ("validation", "test"):
         write(Path(paths[split]), [row(6, refs=[])])
     message = refused(tmp_path, **paths, references_column="refs")
-    assert "references are no list of texts: 1 (a1 (rows.jsonl line 1))" in message
+    assert "references are not a list of texts: 1 (a1 (rows.jsonl line 1))" in message
 
 
 def test_only_three_bad_rows_are_named(tmp_path: Path):

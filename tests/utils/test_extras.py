@@ -51,7 +51,6 @@ def test_all_is_all_of_them():
         ("torch", "torch", "torch"),
         ("torch", "pydantic", "torch"),
         ("judge", "pydantic", "judge"),
-        ("judge", "torch", "torch"),  # a judge in this process
         ("pipeline", "ray", "ray"),
         ("qafacteval", "spacy.tokens", "qafacteval"),
     ],
@@ -116,7 +115,6 @@ CALLS = {
     "brido export preferences --scores scored.jsonl --output pairs.parquet": "pipeline",
     "brido vote-check lines.jsonl.gz": "pipeline",
     "brido.evaluation.geval lines.jsonl": "judge",
-    "brido.evaluation.geval.agreement a b": "pipeline",
     "brido.evaluation.minicheck lines.jsonl": "pipeline",
 }
 

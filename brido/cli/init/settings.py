@@ -8,6 +8,8 @@ from brido.cli.init.plan import UNTUNED, Limits, Plan
 from brido.corpus.settings import FilesSettings
 from brido.settings.presets import comments_of, flatten, merge, read_preset, render
 
+# Of fewer updates in the preset's batches the batches are smaller.
+_UPDATES = 25
 # Sections and keys that `computed` sets; a test holds that everything else is the preset's.
 COMPUTED = (
     "data",
@@ -121,7 +123,11 @@ def _base(
         return {**preset, "embedded": preset["embedded"] | lengths}
     base = {**preset, "source": model.source}
     if preset["fine_tuning"] is not None:
+        batch = preset["fine_tuning"]["batch_size"]
+        # Few references are still some updates: 16 of 64 taught SmolLM2 to end its texts.
+        batch = batch if plan.references * plan.epochs >= _UPDATES * batch else 4
         learned = {
+            "batch_size": batch,
             "world": None,
             "documents": None if plan.references >= data.documents["train"] else plan.references,
             "epochs": plan.epochs,
