@@ -6,7 +6,6 @@ from typing import Any
 
 from brido.report.card import model_card, weights_of
 from brido.report.figures import draw_report, read_training
-from brido.report.knowledge import votes_text
 from brido.report.mention_finder import find_mentions
 from brido.report.numbers import (
     INTERVALS,
@@ -31,6 +30,7 @@ from brido.tables.join import read_documents
 from brido.utils.atomic import write_text
 from brido.utils.errors import run_command
 from brido.utils.progress import say
+from brido.vote.verdict_text import votes_text
 from stages import paths
 
 PAGE = paths.REPORT / "index.html"

@@ -51,8 +51,9 @@ def warn() -> None:
     not train again. Without the file there is nothing to say.
     """
     if paths.VOTES.is_file():
-        election = json.loads(paths.VOTES.read_text(encoding="utf-8")).get("election")
-        if election and election["verdict"] != "beats":
+        told = json.loads(paths.VOTES.read_text(encoding="utf-8"))
+        election = told.get("election")
+        if election and (election["verdict"] != "beats" or told.get("warnings")):
             say(f"train: warning: {election['sentence']}")
 
 

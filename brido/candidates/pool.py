@@ -6,16 +6,14 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from brido.candidates.cleaning import RULES, clean
 from brido.candidates.look import ODD, Example, Look
+from brido.candidates.settings import PoolSettings
 from brido.tables import CANDIDATES, CORPUS, ROWS_PER_GROUP
 from brido.tables.join import Table, walk
 from brido.utils.errors import BridoError, some
-
-if TYPE_CHECKING:
-    from brido.candidates.settings import PoolSettings
 
 Row = dict[str, Any]
 # What keeps a candidate from voting.

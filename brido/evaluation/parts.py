@@ -11,15 +11,15 @@ from brido.evaluation import Inputs
 from brido.evaluation.registry import find_metric
 from brido.settings.base import Section
 from brido.tables import CORPUS, DECODED, evaluation_schema, open_table, read_columns
+from brido.tables.walk import Part, Table, walk
 from brido.utils.errors import BridoError
 from brido.utils.progress import MakeProgress, quiet
-from brido.work.ranges import read_range
 from brido.work.settings import RuntimeSettings
 from brido.work.worker import Advance, Result
 
 # Documents of a part: enough for full batches of a model, few enough to lose none to a kill.
 PART = 64
-_TEXTS = ["id", "document", "references"]
+_TEXTS = ("document", "references")
 
 
 def aligned_ids(corpus: Path, decoded: Path, made_by: str) -> list[str]:
@@ -28,13 +28,9 @@ def aligned_ids(corpus: Path, decoded: Path, made_by: str) -> list[str]:
     Raises:
         BridoError: the tables have different ids, or none.
     """
-    ids = read_columns(corpus, CORPUS, "download", ["id"])["id"].to_pylist()
-    others = read_columns(decoded, DECODED, made_by, ["id"])["id"].to_pylist()
-    if ids != others:
-        raise BridoError(
-            f"{decoded} has other documents than {corpus} ({len(others)} and {len(ids)} rows): "
-            f"make it again with `dvc repro {made_by}`"
-        )
+    first, other = Table(corpus, CORPUS, "download"), Table(decoded, DECODED, made_by)
+    batches = walk(first, [other])
+    ids = [name for batch, _ in batches for name in batch.column("id").to_pylist()]
     if not ids:
         raise BridoError(f"{corpus} has no rows: there is nothing to measure")
     return ids
@@ -43,16 +39,20 @@ def aligned_ids(corpus: Path, decoded: Path, made_by: str) -> list[str]:
 def read_inputs(corpus: Path, decoded: Path, rows: range) -> Inputs:
     """What a metric sees of these rows of two aligned tables."""
     with open_table(corpus, CORPUS, "download") as file:
-        columns = [*_TEXTS, *({"facts"} & set(file.schema_arrow.names))]
-    texts = read_range(corpus, CORPUS, "download", columns, rows)
-    summaries = read_range(decoded, DECODED, "", ["summary"], rows)
-    ids, documents, references, *facts = zip(*texts, strict=True) if texts else [()] * len(columns)
+        columns = (*_TEXTS, *({"facts"} & set(file.schema_arrow.names)))
+    first = Table(corpus, CORPUS, "download", columns)
+    other = Table(decoded, DECODED, "", ("summary",))
+    found: dict[str, list[Any]] = {name: [] for name in ("id", *columns, "summary")}
+    for texts, written in walk(first, [other], part=Part(rows, rows)):
+        for name in ("id", *columns):
+            found[name] += texts.column(name).to_pylist()
+        found["summary"] += written.column("summary").to_pylist()
     return Inputs(
-        ids=ids,
-        documents=documents,
-        summaries=[summary for (summary,) in summaries],
-        references=references,
-        facts=facts[0] if facts else None,
+        ids=found["id"],
+        documents=found["document"],
+        summaries=found["summary"],
+        references=found["references"],
+        facts=found.get("facts"),
     )
 
 

@@ -11,23 +11,22 @@ from __future__ import annotations
 
 import math
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import torch
 from torch import Tensor
 from torch.utils.checkpoint import checkpoint
+from transformers import PreTrainedModel
 
 from brido.likelihood.length_groups import LengthGroup, group_by_length
 from brido.likelihood.projection import token_log_probability
 from brido.models.arguments import as_ids, as_sources, as_tensor
-from brido.models.family import Head, States, family_of
+from brido.models.family import family_of
+from brido.models.interface import Head, States
 from brido.models.special_tokens import end_tokens, pad_token
 from brido.models.tokens import Sources
 from brido.utils.arguments import as_number
 from brido.utils.errors import ArgumentError
-
-if TYPE_CHECKING:
-    from transformers import PreTrainedModel
 
 
 class SequenceStatistics(NamedTuple):

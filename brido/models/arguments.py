@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import torch
 from torch import Tensor
+from transformers import PreTrainedModel
 
 from brido.models.family import family_of
 from brido.models.tokens import Sources
 from brido.utils.errors import ArgumentError, quoted
-
-if TYPE_CHECKING:
-    from transformers import PreTrainedModel
 
 
 def as_sources(model: PreTrainedModel, input_ids: Any, attention_mask: Any) -> Sources:

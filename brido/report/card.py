@@ -9,6 +9,7 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
+from brido.report.metrics import Estimates
 from brido.report.numbers import Numbers
 from brido.report.settings_text import settings_text
 from brido.report.summary import headline_columns, result_table
@@ -124,9 +125,12 @@ def _base_name(source: str, on_hub: bool) -> str:
 
 
 def _data(params: Params, corpus: Mapping[str, Any]) -> str:
-    names = {"world": "BRIDO's embedded synthetic news", "files": "the makers' own files"}
-    kind = params.data.source
-    name = f"`{params.data.hub.id}`" if kind == "hub" else names[kind]
+    if params.data.source == "hub":
+        name = f"`{params.data.hub.id}`"
+    elif params.data.source == "world":
+        name = "BRIDO's embedded synthetic news"
+    else:
+        name = "the makers' own files"
     commit = f" (commit {corpus['commit']})" if corpus.get("commit") else ""
     counts = [f"{split} {of['documents']:,}" for split, of in corpus.get("splits", {}).items()]
     tuned = params.documents.train
@@ -138,7 +142,8 @@ def _measured(numbers: Numbers) -> dict[str, Any]:
     """The headline numbers of base and tuned, and how each metric was computed."""
     if "tuned" not in numbers.systems:
         return {"table": None}
-    systems = {name: numbers.systems[name] for name in ("base", "tuned") if name in numbers.systems}
+    shown = [name for name in ("base", "tuned") if name in numbers.systems]
+    systems: dict[str, Estimates] = {name: numbers.systems[name] for name in shown}
     gaps = {"difference": numbers.differences.get("tuned - base", {})}
     found = result_table(headline_columns(systems), systems, gaps)
     rows = [cells for _, cells in [*found.rows, *found.differences]]
@@ -149,7 +154,7 @@ def _measured(numbers: Numbers) -> dict[str, Any]:
     labels = [": ".join(names) for names in zip(found.labels, found.headings, strict=True)]
     return {
         "table": list(zip(labels, texts, strict=True)),
-        "systems": list(systems),
+        "systems": shown,
         "documents": f"{len(numbers.scores['tuned'].ids):,}",
         "signatures": _json(numbers.scores["tuned"].signatures),
     }

@@ -17,9 +17,9 @@ from brido.report.unsupported import VoteBin
 from brido.utils.atomic import atomic_folder
 from brido.utils.errors import BridoError
 
-# Columns of training.csv that are no curves, or that no two runs share.
+# Columns of training.csv that are not drawn.
 _NO_CURVES = {"epoch"}
-# What a curve's axis says, where the column's name is not enough.
+# Labels of axes, where the column's name is not enough.
 _AXES = {
     "tau": "Kendall's tau",
     "top1": "share with same first",
@@ -93,7 +93,7 @@ def read_training(path: Path) -> dict[str, list[float]]:
         raise BridoError(f"{path} is missing: make it with `dvc repro train`") from None
     except (ValueError, TypeError) as error:
         raise BridoError(
-            f"{path} holds something that is no number ({error}): `dvc repro -f train`"
+            f"{path} contains a field that is not a number ({error}): `dvc repro -f train`"
         ) from None
 
 
@@ -189,13 +189,12 @@ def _varies(values: NDArray[np.float64] | None) -> bool:
 
 
 def _spearman(left: NDArray[np.float64], right: NDArray[np.float64]) -> float:
-    from scipy.stats import rankdata
+    from scipy.stats import spearmanr
 
     both = ~np.isnan(left) & ~np.isnan(right)
-    first, second = rankdata(left[both]), rankdata(right[both])
-    if both.sum() < 3 or first.std() == 0 or second.std() == 0:
+    if both.sum() < 3 or np.ptp(left[both]) == 0 or np.ptp(right[both]) == 0:
         return math.nan
-    return float(np.corrcoef(first, second)[0, 1])
+    return float(spearmanr(left[both], right[both]).statistic)
 
 
 def correlation_figure(folder: Path, scores: Sequence[Scores], name: str = "correlation") -> None:

@@ -75,8 +75,8 @@ def measure(
     others = [name for name in scores if name not in {"reference", "base"} and "base" in scores]
     gaps = {f"{name} - base": difference(scores[name], scores["base"], *how) for name in others}
     lengths = {name: mean_length(item, decoded[name], *how) for name, item in systems.items()}
-    warnings = [length_warning(lengths, name, settings.length_warning) for name in others]
-    warnings = [text for text in warnings if text]
+    found = [length_warning(lengths, name, settings.length_warning) for name in others]
+    warnings = [text for text in found if text]
     return Numbers(scores, systems, gaps, lengths, warnings, base)
 
 
@@ -134,6 +134,11 @@ def numbers_text(raw: Mapping[str, Any]) -> str:
     voting = raw.get("voting", "")
     table = result_table(headline_columns(systems), systems, gaps, voting)
     shown = summary_table(table, raw["bootstrap"]["confidence"], voting)
-    # Numbers of an older version do not say which.
-    base = [f"All of base {raw['base']}: numbers of another base do not compare"] * ("base" in raw)
+    # Numbers of an older version do not name their base.
+    base = [base_note(raw["base"])] if "base" in raw else []
     return "\n".join([shown, *base, *(f"warning: {text}" for text in raw["warnings"])])
+
+
+def base_note(base: str) -> str:
+    """Which base model the numbers belong to."""
+    return f"All numbers belong to base {base or 'unknown'}: those of another base do not compare."

@@ -55,7 +55,7 @@ def _sources(params: Params) -> str:
     """How the candidates of each source are made; a single source needs no name."""
     texts = []
     for name, source in params.generation.items():
-        text = source.method
+        text: str = source.method
         if source.method == "diverse_beam":
             text += f", {source.num_beam_groups} groups, η = {source.diversity_penalty:g}"
         if len(params.generation) > 1:

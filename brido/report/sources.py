@@ -52,8 +52,8 @@ def compare(
     means: dict[str, dict[str, list[float]]] = {}
     elected: dict[str, int] = defaultdict(int)
     for case in cases:
-        elected[case.sources[case.order[0]]] += 1
-        for name in dict.fromkeys(case.sources):
+        elected[str(case.sources[case.order[0]])] += 1
+        for name in dict.fromkeys(map(str, case.sources)):
             _count(numbers.setdefault(name, defaultdict(int)), case, name)
             writers = groups.get(name, {}).get(case.id)
             _measure(means.setdefault(name, defaultdict(list)), case, name, writers)
@@ -98,7 +98,8 @@ def _measure(
 ) -> None:
     own, voters = np.array(case.sources) == source, np.array(case.voters)
     mine, others = np.flatnonzero(own & voters), np.flatnonzero(~own & voters)
-    means["distinct"].append(len({case.candidates[place] for place in mine}))
+    means["distinct"].append(len(set(np.array(case.candidates)[mine])))
+    assert case.similarity is not None
     each, pairs = case.similarity[np.ix_(mine, mine)], ~np.eye(len(mine), dtype=bool)
     found = {"alike": each[pairs], "agreement": case.similarity[np.ix_(mine, others)]}
     if groups is not None:

@@ -122,7 +122,8 @@ def _cell(estimates: Estimates, column: ColumnKey, best: bool) -> Cell:
     if item is None:
         return Cell("–")
     shown = display(*column)
-    return Cell(shown.text(item.mean), *shown.ends(item.low, item.high), "best" if best else "")
+    low, high = shown.ends(item.low, item.high)
+    return Cell(shown.text(item.mean), low, high, "best" if best else "")
 
 
 def _difference(estimates: Estimates, column: ColumnKey) -> Cell:
@@ -132,8 +133,8 @@ def _difference(estimates: Estimates, column: ColumnKey) -> Cell:
     shown, star, tone = display(*column), excludes_zero(item, *column), ""
     if star and shown.better != "neither":
         tone = "better" if (item.mean > 0) == (shown.better == "higher") else "worse"
-    ends = shown.ends(item.low, item.high, signed=True)
-    return Cell(shown.text(item.mean, True), *ends, tone, star)
+    low, high = shown.ends(item.low, item.high, signed=True)
+    return Cell(shown.text(item.mean, True), low, high, tone, star)
 
 
 def interval(item: Estimate, metric: str, submetric: str, signed: bool = False) -> str:

@@ -52,6 +52,7 @@ def first_choices(
         if params.scoring.alpha and "elected" in own.summaries:
             first["elected (without the reference)"] = own.summaries["elected"]
         if params.data.labelled:
+            assert case.similarity is not None
             nearness = np.where(case.eligible, np.nan_to_num(case.similarity[:, -1]), -1.0)
             first["nearest to the reference"] = own.candidates[int(nearness.argmax())]
         found.append(Firsts(own.candidates, first))

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING
 
 import torch
 from torch import Tensor
 
-if TYPE_CHECKING:
-    from brido.search.settings import TruncationSettings
+from brido.search.settings import TruncationSettings
 
 # Tokens looked at before a whole row is sorted: there are rarely more to choose from.
 FIRST_LOOK = 512

@@ -23,9 +23,11 @@ class CandidateDocument:
     id: str
     document: str = ""
     reference: str | None = None
+    candidates: Sequence[str] = ()
+    scores: Sequence[float] = ()
+    order: Sequence[int] = ()
     references: Sequence[str] = ()
     facts: list[dict[str, Any]] | None = None
-    candidates: Sequence[str] = ()
     raw: Sequence[str] = ()
     sources: Sequence[str | None] = ()
     voters: Sequence[bool] = ()
@@ -33,8 +35,6 @@ class CandidateDocument:
     search_scores: Sequence[float] = ()
     ended: Sequence[bool] = ()
     similarity: NDArray[np.float32] | None = None
-    scores: Sequence[float] = ()
-    order: Sequence[int] = ()
     support: Sequence[float] = ()
     unsupported: Sequence[int] = ()
     words: Sequence[int] = ()

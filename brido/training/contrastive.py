@@ -26,6 +26,9 @@ from brido.training.task import OptimizerConfig, Task, UpdateData, is_random
 from brido.training.validation import MeasureSample, validate_ranker
 from brido.work.settings import RuntimeSettings
 
+# A weight or margin above it takes all digits of a float32 sum.
+LARGE = 1e6
+
 
 @dataclass
 class ContrastiveTask(Task):
@@ -175,6 +178,22 @@ class ContrastiveTask(Task):
                 measures |= self.generator(self.language)
             self.model.train()
         return measures
+
+    def warnings(self) -> Iterator[str]:
+        """See Task."""
+        settings = self.settings
+        if settings.schedule == "noam" and not self.optimizer().warmup:
+            yield (
+                f"{self.key}.warmup_steps: with schedule noam and no warm-up the first update has "
+                f"the rate {settings.learning_rate:.2g}, which is meant as a factor; set it to the "
+                "updates of a warm-up, or use schedule linear"
+            )
+        for name in ("gamma", "margin", "gold_weight", "gold_margin"):
+            if (value := getattr(settings, name)) > LARGE:
+                yield (
+                    f"{self.key}.{name}: {value:.2g} is so large that rounding hides the other "
+                    "parts of the loss; lower it"
+                )
 
     def problems(self) -> Iterator[str]:
         """See Task."""

@@ -83,7 +83,7 @@ def _train(task: Task, parallel: Parallel, checkpoints: Checkpoints) -> TrainSta
         updater = Updater(task, config, step, optimizer, parallel, micro_batch)
         parallel.check_same_start(state.update)
         if parallel.is_main and not state.update:
-            _announce(task.name, task.key, task.updates, config, parallel)
+            _announce(task, config, parallel)
         try:
             _run(updater, state, checkpoints)
             if not parallel.all_finite(model.parameters()):
@@ -110,20 +110,23 @@ def _optimizer(config: OptimizerConfig, weights: list[nn.Parameter]) -> Optimize
     return kind(weights, lr=config.highest_rate, weight_decay=config.weight_decay)
 
 
-def _announce(
-    name: str, key: str, updates: int, config: OptimizerConfig, parallel: Parallel
-) -> None:
-    """Say how far the run goes, before it costs anything."""
+def _announce(task: Task, config: OptimizerConfig, parallel: Parallel) -> None:
+    """Say how far the run goes and what may be wrong with it, before it costs anything."""
     if parallel.runtime.fsdp and parallel.count == 1:
-        say(f"{name}: one process holds the whole model; for runtime.fsdp set BRIDO_LAUNCH")
-    reached = max(config.rate(update) for update in range(1, updates + 1))
-    where = f" on {parallel.count} processes" if parallel.count > 1 else ""
-    say(f"{name}: {updates:,} updates{where}{parallel.note}, learning rate at most {reached:.2g}")
+        say(
+            f"{task.name}: warning: runtime.fsdp does nothing, because one process holds the whole "
+            "model; start several with BRIDO_LAUNCH"
+        )
+    for warning in task.warnings():
+        say(f"{task.name}: warning: {warning}")
+    reached = max(config.rate(update) for update in range(1, task.updates + 1))
+    where = f"{f' on {parallel.count} processes' if parallel.count > 1 else ''}{parallel.note}"
+    say(f"{task.name}: {task.updates:,} updates{where}, learning rate at most {reached:.2g}")
     if reached < config.highest_rate / 10:
         say(
             f"warning: that is less than a tenth of {config.highest_rate:.2g}, the rate that the "
             f"settings ask for: the warm-up of {config.warmup:,} updates is longer than the run. "
-            f"Lower {key}.warmup_steps, or train on more documents or epochs"
+            f"Lower {task.key}.warmup_steps, or train on more documents or epochs"
         )
 
 

@@ -110,9 +110,8 @@ def encode(
         language = LanguageModel(model, tokenizer, reading)
         read = language.read([document for document, _ in pairs])
         sources = [ids[mask.bool()].tolist() for ids, mask in zip(read.ids, read.mask, strict=True)]
-        summaries = language.family.write(
-            language, [[summary] for _, summary in pairs], None, settings.max_summary_tokens
-        )
+        texts, limit = [[summary] for _, summary in pairs], settings.max_summary_tokens
+        summaries = language.family.write(model, tokenizer, reading, texts, None, limit)
         return list(zip(sources, (ids[1:] for ids in summaries), strict=True))
 
     def ids(texts: list[str], longest: int) -> list[list[int]]:

@@ -103,6 +103,10 @@ class Task(ABC):
         """What keeps the run from starting."""
         yield from ()
 
+    def warnings(self) -> Iterator[str]:
+        """Settings with which the run probably does not train what is meant."""
+        yield from ()
+
 
 # Keys of a model's config that make its training passes random.
 RANDOM_LAYERS = (

@@ -8,9 +8,11 @@ import csv
 import io
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO, TextIO
 
+from brido.utils.atomic import atomic_file
 from brido.utils.errors import BridoError, parsing, some
 from brido.utils.extras import extra
 from brido.utils.json_lines import HALF_PAIR, holds_half_pair, parse_object
@@ -66,6 +68,56 @@ def read_records(path: Path) -> list[dict[str, Any]]:
             raise BridoError(f"{path}: {place}: {HALF_PAIR}")
         records.append(row)
     return records
+
+
+@contextmanager
+def input_lines(name: str) -> Iterator[Iterator[bytes]]:
+    """The lines of a file, unpacked if it ends in .gz or .zst; those of stdin for `-`.
+
+    Raises:
+        BridoError: the file cannot be read.
+    """
+    if name == "-":
+        yield iter(sys.stdin.buffer)
+        return
+    path = Path(name)
+    compression = _COMPRESSIONS.get(path.suffix.lower())
+
+    def unreadable(reason: str) -> str:
+        return f"{path}: {reason}; `-` reads from stdin"
+
+    def lines() -> Iterator[bytes]:
+        with parsing(unreadable):
+            yield from stream
+
+    with parsing(unreadable):
+        opened = _opened(path, compression)
+    with opened, opened if compression is None else io.BufferedReader(opened) as stream:
+        yield lines()
+
+
+@contextmanager
+def output_text(path: Path | None) -> Iterator[TextIO]:
+    """A file that appears whole at the end or not at all, packed if it ends in .gz or .zst.
+
+    None is stdout.
+    """
+    if path is None:
+        yield sys.stdout
+        return
+    compression = _COMPRESSIONS.get(path.suffix.lower())
+    with atomic_file(path) as temporary:
+        if compression is None:
+            with temporary.open("w", encoding="utf-8") as text:
+                yield text
+            return
+        with extra("pipeline"):
+            import pyarrow as pa
+        with (
+            pa.output_stream(str(temporary), compression=compression) as stream,
+            io.TextIOWrapper(stream, encoding="utf-8") as packed,
+        ):
+            yield packed
 
 
 def _text(path: Path, compression: str | None, read: Callable[[Path, TextIO], Rows]) -> Rows:

@@ -1,23 +1,13 @@
 """Sections pairwise and scoring: how candidates are compared, and what their score is made of."""
 
-import math
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import BeforeValidator, Field
 
 from brido.settings.base import Section, Share
+from brido.vote.consensus import as_alpha
 
-
-def _infinity(value: Any) -> Any:
-    """Accept infinity as DVC and YAML write it: the number, or the text inf or .inf."""
-    if isinstance(value, str):
-        if value.strip().lower() in {"inf", ".inf", "+inf", "+.inf"}:
-            return math.inf
-        raise ValueError("must be a number of at least 0, or inf for the reference alone (BRIO)")
-    return value
-
-
-Alpha = Annotated[float, Field(ge=0, allow_inf_nan=True), BeforeValidator(_infinity)]
+Alpha = Annotated[float, Field(allow_inf_nan=True), BeforeValidator(as_alpha)]
 
 
 class PairwiseSettings(Section):

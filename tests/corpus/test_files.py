@@ -188,10 +188,10 @@ def test_max_documents_takes_the_first_of_every_split(tmp_path: Path):
 
 
 def test_max_evaluated_cuts_what_systems_are_measured_on_and_nothing_else(tmp_path: Path):
-    rows = [row(number) for number in range(9)]
+    starts = {"train": 0, "validation": 20, "test": 40}
     paths = {
-        split: str(write(tmp_path / f"{split}.jsonl", rows))
-        for split in ("train", "validation", "test")
+        split: str(write(tmp_path / f"{split}.jsonl", [row(start + n) for n in range(9)]))
+        for split, start in starts.items()
     }
     found = corpus(tmp_path, {"max_evaluated": 3}, **paths)
     assert [len(found[split]) for split in ("train", "validation", "test")] == [9, 3, 3]

@@ -9,7 +9,7 @@ from ruamel.yaml import YAML
 
 from brido import tables
 from brido.vote.consensus import consensus_scores
-from brido.vote.verdict import Candidates, Judged, check_votes
+from brido.vote.verdict import Judged, check_votes
 
 # Towns of the embedded world, so that the exact mention finder knows them.
 TOWNS = ("Ashwick", "Bramford", "Colham", "Dunbury", "Elmton")
@@ -91,9 +91,16 @@ def page_data(page: Path) -> dict:
 def _check(random: np.random.Generator, documents: int, count: int) -> dict:
     similarity = np.stack([similarity_matrix(random, count) for _ in range(documents)])
     wrong, words = (random.integers(0, top, (documents, count)) for top in (2, 9))
-    voters = np.ones((documents, count), bool)
-    found = Candidates(consensus_scores(similarity, 0), voters, similarity, wrong, words)
-    return check_votes(found, (wrong[:, 0], words[:, 0]), Judged("facts of the world", 0.15))
+    found = {
+        "scores": consensus_scores(similarity, 0),
+        "voters": np.ones((documents, count), bool),
+        "similarity": similarity,
+        "unsupported": wrong,
+        "words": words,
+        "own_unsupported": wrong[:, :1],
+        "own_words": words[:, :1],
+    }
+    return check_votes(found, Judged("facts of the world", 0.15))
 
 
 def _document(split: str, index: int) -> dict:

@@ -104,5 +104,5 @@ def test_training_csv_is_read_with_holes_and_refused_when_broken(tmp_path):
     assert found["loss"][0] == 3
     assert np.isnan(found["loss"][1])
     path.write_text("update,loss\n1,abc\n")
-    with pytest.raises(BridoError, match="no number"):
+    with pytest.raises(BridoError, match="abc.*dvc repro -f train"):
         figures.read_training(path)

@@ -4,19 +4,19 @@ import base64
 import hashlib
 import json
 import re
-from dataclasses import replace
 from html.parser import HTMLParser
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from report_cases import made_case
 from synthetic_run import HOSTILE
 
-from brido.report.mention_finder import Mention
+from brido.report.mention_finder import CaseMentions, Mention
 from brido.report.metrics import Estimate
 from brido.report.page import Page, render_page, script_json
-from brido.report.page.data import Document, MarkedText, Standing, document_json, parts
+from brido.report.page.data import Shown, document_json, parts
 from brido.report.summary import result_table
 from brido.report.unsupported import VoteBin
 
@@ -31,17 +31,16 @@ GAPS = {"tuned - base": {"rouge": {"r1": Estimate(1, 0.5, 1.5, 9)}}}
 COLUMNS = [("rouge", "r1"), ("mentions", "unsupported")]
 
 
-def document(name="one", text="An article.", count=4):
+def document(name="one", text="An article.", count=4, **fields):
     random = np.random.default_rng(0)
-    return Document(
-        name,
-        text,
-        {"base": MarkedText(text), "tuned": MarkedText("Two", [Mention(0, 3, "number", False)])},
-        [MarkedText(f"candidate {index}") for index in range(count)],
-        random.random((count, count + 1), dtype=np.float32),
-        np.linspace(1, 0, count),
-        range(count),
-    )
+    case = made_case(
+        np.linspace(1, 0, count), id=name, document=text,
+        summaries={"base": text, "tuned": "Two"},
+        **{"candidates": [f"candidate {index}" for index in range(count)],
+           "similarity": random.random((count, count + 1), dtype=np.float32)} | fields,
+    )  # fmt: skip
+    found = {"base": [], "tuned": [Mention(0, 3, "number", False)]}
+    return Shown(case, CaseMentions([[] for _ in range(count)], found))
 
 
 def page(documents, **changes):
@@ -141,7 +140,7 @@ def test_script_json_cannot_end_its_element_and_says_the_same(text):
 def test_matrix_arrives_bit_for_bit(count, seed):
     random = np.random.default_rng(seed)
     matrix = random.random((count, count + 1), dtype=np.float32)
-    item = Document("x", "", {}, [MarkedText("a")] * count, matrix, np.ones(count), range(count))
+    item = document(count=count, similarity=matrix)
     sent = base64.b64decode(document_json(item)["similarity"])
     assert np.array_equal(np.frombuffer(sent, "<f4").reshape(count, count + 1), matrix)
 
@@ -156,7 +155,7 @@ MENTIONS = st.lists(
 
 @given(st.text(min_size=20, max_size=20), MENTIONS)
 def test_parts_are_the_text(text, mentions):
-    found = parts(MarkedText(text, mentions))
+    found = parts(text, mentions)
     assert "".join(part[0] for part in found) == text
     assert all(part[0] for part in found)
 
@@ -165,7 +164,7 @@ def test_parts_mark_the_mentions():
     text = "Ann, 35, won"
     mentions = [Mention(5, 7, "age", False), Mention(0, 3, "person", True)]
     expected = [["Ann", 1, "person"], [", "], ["35", 0, "age"], [", won"]]
-    assert parts(MarkedText(text, mentions)) == expected
+    assert parts(text, mentions) == expected
     assert document_json(document())["summaries"]["tuned"]["unsupported"] == 1
 
 
@@ -210,9 +209,11 @@ def test_tone_of_a_difference_follows_the_direction_of_the_metric(low, high, ton
 def test_who_wrote_a_candidate_travels_where_there_is_something_to_tell():
     plain = document_json(document())
     assert set(plain["candidates"][0]) == {"parts", "unsupported"}
-    standings = [Standing("big", True, True), Standing("base", True, False),
-                 Standing("base", False, False), Standing("big", True, True)]  # fmt: skip
-    told = document_json(replace(document(), standings=standings))["candidates"]
+    told = document(
+        sources=["big", "base", "base", "big"], voters=[True, True, False, True],
+        eligible=[True, False, False, True],
+    )  # fmt: skip
+    told = document_json(told)["candidates"]
     assert [(one["source"], one["votes"], one["eligible"]) for one in told] == [
         ("big", 1, 1), ("base", 1, 0), ("base", 0, 0), ("big", 1, 1),
     ]  # fmt: skip
@@ -220,7 +221,7 @@ def test_who_wrote_a_candidate_travels_where_there_is_something_to_tell():
 
 def test_the_table_of_sources_is_text():
     html, _ = page([document()], sources=[["source", "elected"], [HOSTILE, "1.0 %"]])
-    assert "Who wrote the candidates" in html
+    assert "Sources of the candidates" in html
     assert "1.0 %" in html
     assert HOSTILE not in html
-    assert "Who wrote the candidates" not in page([document()])[0]
+    assert "Sources of the candidates" not in page([document()])[0]

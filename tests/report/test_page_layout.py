@@ -58,7 +58,7 @@ def test_every_figure_names_its_axes(page):
 
 OUTSIDE = """
     const [count] = arguments;
-    const map = new HeatMap(new Float32Array(count * (count + 1)), count, () => {});
+    const map = new HeatMap(new Float32Array(count * (count + 1)), count);
     document.querySelector(".map").append(map.svg);
     const box = map.svg.getBoundingClientRect();
     const texts = [...map.svg.querySelectorAll("text")].filter((text) => {
@@ -79,9 +79,9 @@ def test_titles_fit_however_few_candidates_there_are(page, count):
 
 def test_the_prompt_is_shown_as_the_model_read_it(page, address, documents):
     for document in documents:
-        go(page, address, document.id)
+        go(page, address, document.case.id)
         shown = page.execute_script("return document.querySelector('.prompt pre').textContent")
-        assert shown == document.text[:READ].join(PROMPT[1])
+        assert shown == document.case.document[:READ].join(PROMPT[1])
         assert "the end of the article cut off" in page.find_element("css selector", ".prompt").text
 
 
@@ -101,17 +101,14 @@ def test_details_of_a_metric_are_text(page):
     assert [row.get_attribute("textContent") for row in rows] == ["It rained.", HOSTILE]
 
 
-def test_colours_can_be_chosen_and_are_kept(page):
-    toggle = page.find_element("id", "theme")
-    paper = "return getComputedStyle(document.body).backgroundColor"
-    toggle.click()
-    light = page.execute_script(paper)
-    toggle.click()
-    dark = page.execute_script(paper)
-    assert light != dark
-    page.refresh()
-    assert page.execute_script(paper) == dark
-    page.find_element("id", "theme").click()
+def test_colours_follow_the_system(page):
+    papers = set()
+    for scheme in ("light", "dark"):
+        wanted = {"name": "prefers-color-scheme", "value": scheme}
+        page.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [wanted]})
+        papers.add(page.execute_script("return getComputedStyle(document.body).backgroundColor"))
+    page.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": []})
+    assert len(papers) == 2
 
 
 @pytest.mark.parametrize("width", [360, 390, 768, 1280])

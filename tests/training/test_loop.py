@@ -4,12 +4,13 @@ import csv
 import math
 import os
 import signal
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import IO
 
 import pytest
 import torch
 from accelerate import Accelerator
+from accelerate.state import AcceleratorState
 from torch import Tensor
 from training_helpers import Killed, kill_at
 
@@ -21,6 +22,7 @@ from brido.training.loop import train
 from brido.training.settings import ValidationSettings
 from brido.training.state import TrainState
 from brido.training.update import Updater
+from brido.training.validation import SampleGenerator
 from brido.utils.errors import BridoError
 
 MakeTask = Callable[..., ContrastiveTask]
@@ -394,6 +396,42 @@ def test_a_warm_up_longer_than_the_run_is_told_before_it_costs_anything(
     said = capsys.readouterr().err
     for words in ("warning", "0.00063", "warm-up of 1,000 updates", "training.warmup_steps"):
         assert words in said
+
+
+def test_values_that_cannot_mean_anything_are_told(
+    make_task: MakeTask, capsys: pytest.CaptureFixture[str]
+) -> None:
+    train(make_task(epochs=1))
+    assert "warning" not in capsys.readouterr().err
+    changes = {"schedule": "noam", "warmup_steps": 0, "margin": 1e12, "gold_weight": 1e9}
+    train(make_task("odd", epochs=1, learning_rate=1e-12, **changes))
+    said = capsys.readouterr().err
+    for key in ("warmup_steps", "margin", "gold_weight"):
+        assert f"warning: training.{key}" in said
+    assert "training.gamma" not in said
+
+
+@pytest.fixture
+def _other_precision() -> Iterator[None]:
+    """accelerate keeps one precision a process."""
+    AcceleratorState._reset_state(reset_partial_state=True)
+    yield
+    AcceleratorState._reset_state(reset_partial_state=True)
+
+
+@pytest.mark.usefixtures("_other_precision")
+def test_bfloat16_decodes_the_sample_of_a_validation_on_a_processor(make_task: MakeTask) -> None:
+    task = make_task(epochs=1, runtime={"precision": "bfloat16"})
+    written: list[str] = []
+    texts = [document.document for document in task.validation.sample(4)]
+
+    def measure(summaries: list[str]) -> dict[str, float]:
+        written.extend(summaries)
+        return {"rouge": 0.5}
+
+    task.generator = SampleGenerator(texts, 2, 8, measure)
+    train(task)
+    assert len(written) == 8
 
 
 def test_a_warm_up_that_is_a_share_is_the_warm_up_in_updates(make_task: MakeTask) -> None:

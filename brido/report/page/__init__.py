@@ -15,7 +15,7 @@ from typing import Any
 
 from jinja2 import Environment, FunctionLoader, StrictUndefined
 
-from brido.report.page.data import Document, document_json
+from brido.report.page.data import Shown, document_json
 from brido.report.page.details import Section
 from brido.report.page.vote_check import VoteCheck
 from brido.report.summary import ResultTable
@@ -43,7 +43,7 @@ class Page:
     settings: Sequence[tuple[str, str]]
     headline: ResultTable
     everything: ResultTable
-    documents: Sequence[Document]
+    documents: Sequence[Shown]
     systems: Sequence[str]
     focus: str
     baseline: str
@@ -99,8 +99,8 @@ def _parts(page: Page) -> list[tuple[str, str]]:
         ("documents", "Documents", True),
         ("results", "Results", True),
         ("check", "Is the vote right?", page.check),
-        ("sources", "Who wrote the candidates", page.sources),
-        ("unsupported", "What the vote removes", page.bins),
+        ("sources", "Sources of the candidates", page.sources),
+        ("unsupported", "What the vote keeps", page.bins),
         *((section.metric, section.view.title, section) for section in page.details),
     ]
     return [(name, title) for name, title, there in sections if there]
@@ -114,8 +114,9 @@ def script_json(value: Any) -> str:
     return text
 
 
-def _fitting(documents: Sequence[Document], data_bytes: int) -> list[dict[str, Any]]:
-    kept, used = [], 0
+def _fitting(documents: Sequence[Shown], data_bytes: int) -> list[dict[str, Any]]:
+    kept: list[dict[str, Any]] = []
+    used = 0
     for document in documents:
         item = document_json(document)
         used += len(script_json(item).encode())

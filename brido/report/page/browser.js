@@ -1,4 +1,4 @@
-// The list of documents, its search and filters, the address, keys and colours.
+// The list of documents, its search and filters, the address and keys.
 
 const data = JSON.parse(document.getElementById("data").textContent);
 data.alpha = data.alpha === "inf" ? Infinity : data.alpha;
@@ -16,7 +16,7 @@ const FILTERS = {
   all: ["All", () => true, null],
   improved: ["Most improved", (item) => gain(item) > 0, (a, b) => gain(b) - gain(a)],
   worse: ["Made worse", (item) => gain(item) < 0, (a, b) => gain(a) - gain(b)],
-  hallucinated: ["Hallucinated", (item) => unsupported(item, data.focus) > 0,
+  unsupported: ["Unsupported", (item) => unsupported(item, data.focus) > 0,
     (a, b) => unsupported(b, data.focus) - unsupported(a, data.focus)],
 };
 
@@ -66,8 +66,8 @@ class Browser {
       node.setAttribute("aria-pressed", node.dataset.filter === this.filter);
     }
     document.getElementById("count").textContent =
-      `${this.visible.length} of ${plural(data.documents.length, "document")}. Dots: ` +
-      `${data.systems.join(", ")}; filled: unsupported.`;
+      `${this.visible.length} of ${plural(data.documents.length, "document")}. A dot for each of ` +
+      `${data.systems.join(", ")}; filled: something unsupported.`;
     this.mark();
   }
 
@@ -147,29 +147,4 @@ class Browser {
   }
 }
 
-/** Colours: as the system, light, dark; remembered where the browser allows it. */
-function startColours() {
-  const names = ["auto", "light", "dark"];
-  const toggle = document.getElementById("theme");
-  const apply = (name) => {
-    if (name === "auto") delete document.documentElement.dataset.theme;
-    else document.documentElement.dataset.theme = name;
-    toggle.textContent = `Colours: ${name}`;
-    toggle.setAttribute("aria-label", `Colours: ${name}. Change`);
-  };
-  let chosen = "auto";
-  try {
-    chosen = localStorage.getItem("brido-colours") || "auto";
-  } catch { /* no storage for this page: start as the system */ }
-  apply(names.includes(chosen) ? chosen : "auto");
-  toggle.addEventListener("click", () => {
-    chosen = names[(names.indexOf(chosen) + 1) % names.length];
-    apply(chosen);
-    try {
-      localStorage.setItem("brido-colours", chosen);
-    } catch { /* the choice then lasts as long as the page */ }
-  });
-}
-
-startColours();
 if (data.documents.length) new Browser();

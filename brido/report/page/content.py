@@ -4,9 +4,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from brido.report.mention_finder import CaseMentions
-from brido.report.numbers import Numbers
+from brido.report.numbers import Numbers, base_note
 from brido.report.page import Page
-from brido.report.page.data import Document, MarkedText, Standing
+from brido.report.page.data import Shown
 from brido.report.page.details import Section
 from brido.report.page.sample import sample
 from brido.report.page.vote_check import vote_check
@@ -18,10 +18,14 @@ from brido.report.unsupported import VoteBin
 from brido.settings.params import Params
 from brido.tables.documents import CandidateDocument
 
-_WORLD_MARKS = "The embedded world knows its facts, so every mention is found and checked exactly."
+_WORLD_MARKS = "names, places, numbers and days, checked exactly against the facts of the article"
 _TEXT_MARKS = (
-    "Marked are numbers and capitalised words, looked up in the article: an approximation, which "
-    "overlooks other words and knows no synonyms."
+    "numbers and capitalised words, looked up in the article: an approximation that knows no "
+    "synonyms"
+)
+_UNSEEN = (
+    "Nothing else is checked: “has surprised experts” would stand unmarked although no article "
+    "says so."
 )
 
 
@@ -58,12 +62,13 @@ def make_page(
     voting = voting_checker(params)
     estimates = numbers.systems, numbers.differences, voting
     first = next(iter(numbers.scores.values()))
+    marks = _WORLD_MARKS if cases and cases[0].facts is not None else _TEXT_MARKS
     return Page(
-        title="BRIDO: the vote at work",
+        title="BRIDO: a run and its vote",
         settings=settings_text(params),
         headline=result_table(headline_columns(numbers.systems), *estimates),
         everything=result_table(every_column(numbers.systems), *estimates),
-        documents=[_document(cases[index], found[index], read[index]) for index in places],
+        documents=[Shown(cases[index], found[index], read[index]) for index in places],
         systems=params.systems,
         focus=focus,
         baseline=baseline,
@@ -75,41 +80,13 @@ def make_page(
             f"Means over {len(first.ids):,} test documents; below them bootstrap intervals "
             f"over documents ({100 * settings.confidence:g} %).",
             "Differences are paired; coloured where the interval leaves out 0.",
-            f"All of base {numbers.base or 'unknown'}: numbers of another base do not compare.",
+            base_note(numbers.base),
             *([f"† {voting_note(voting)}."] if voting else []),
         ],
         check=vote_check(votes),
         sources=sources_rows(sources),
         details=details,
         prompt=(prompt.model, prompt.pieces) if prompt else None,
-        marks=_WORLD_MARKS if cases and cases[0].facts is not None else _TEXT_MARKS,
+        marks=f"Marked are {marks}. {_UNSEEN}",
         signatures={name: item.signatures for name, item in numbers.scores.items()},
     )
-
-
-def _document(case: CandidateDocument, found: CaseMentions, read: int | None) -> Document:
-    return Document(
-        case.id,
-        case.document,
-        {name: MarkedText(text, found.summaries[name]) for name, text in case.summaries.items()},
-        [
-            MarkedText(text, mentions)
-            for text, mentions in zip(case.candidates, found.candidates, strict=True)
-        ],
-        case.similarity,
-        case.scores,
-        case.order,
-        _standings(case),
-        read,
-    )
-
-
-def _standings(case: CandidateDocument) -> list[Standing]:
-    """Nothing where nobody needs to be told apart."""
-    several = len(set(case.sources)) > 1
-    if not several and all(case.eligible):
-        return []
-    return [
-        Standing(source if several else "", votes, eligible)
-        for source, votes, eligible in zip(case.sources, case.voters, case.eligible, strict=True)
-    ]

@@ -101,12 +101,13 @@ def read_details(
     Raises:
         BridoError: a table is missing or damaged.
     """
-    if len(tables) != 2:
+    if len(tables) != 2 or not all(name in scores for name in tables):
         return []
+    baseline, focus = (scores[name] for name in tables)
     sections = []
     for metric, view in VIEWS.items():
         key = (metric, view.column)
-        changes = most_changed(*(scores[name] for name in tables if name in scores), column=key)
+        changes = most_changed(baseline, focus, key)
         if changes:
             wanted = dict(changes)
             texts = _rows(corpus, "download", wanted, "document")

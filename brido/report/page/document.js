@@ -80,11 +80,11 @@ class Reader {
     this.list = element("ol", "candidates");
     this.rows = item.candidates.map((candidate, index) => this.row(candidate, index));
     const poll = element("section", "poll",
-      element("h3", "", `The vote of ${plural(this.count, "candidate")}`),
+      element("h3", "", `${plural(this.count, "candidate")}, ranked`),
       element("p", "columns", element("span", "", "rank"), element("span", "", "score"),
         element("span", "", "candidate")), this.list);
     const side = element("div", "side", element("h3", "", "Article"), this.article, this.prompt(),
-      this.slider(), element("h3", "", "What each system writes"), this.summaries(), this.heat());
+      this.slider(), element("h3", "", "The summary of each system"), this.summaries(), this.heat());
     this.root.replaceChildren(this.heading(), this.seen, element("div", "polls", poll, side));
     this.rank(alpha);
   }
@@ -96,13 +96,8 @@ class Reader {
   }
 
   heading() {
-    const link = button("Copy link", () => {
-      const done = () => { link.textContent = "Copied"; };
-      // From disk the clipboard may be refused; the address bar holds the same link.
-      if (navigator.clipboard) navigator.clipboard.writeText(location.href).then(done, () => {});
-    });
     const tools = element("div", "", button("← Previous", () => this.actions.step(-1)),
-      button("Next →", () => this.actions.step(1)), link);
+      button("Next →", () => this.actions.step(1)));
     const title = element("h3", "", this.item.id);
     title.tabIndex = -1;
     return element("div", "heading", title, tools);
@@ -140,14 +135,10 @@ class Reader {
   }
 
   heat() {
-    this.readout = element("p", "readout");
-    this.readout.setAttribute("aria-live", "polite");
-    this.map = new HeatMap(this.similarity, this.count, (text) => {
-      this.readout.textContent = text;
-    });
+    this.map = new HeatMap(this.similarity, this.count);
     const scale = element("p", "legend", "0", element("span", "scale"), "1 similarity");
-    return element("div", "map", element("h3", "", "How alike every pair of candidates is"),
-      this.map.svg, scale, this.readout);
+    return element("div", "map", element("h3", "", "Similarity of each pair of candidates"),
+      this.map.svg, scale);
   }
 
   row(candidate, index) {
@@ -164,15 +155,15 @@ class Reader {
   slider() {
     this.range = element("input");
     Object.assign(this.range, { type: "range", min: "0", max: "1", step: "0.0025", id: "alpha" });
-    this.range.setAttribute("aria-label", "The reference's share of the vote");
+    this.range.setAttribute("aria-label", "Weight of the reference in the vote");
     this.range.addEventListener("input", () => {
       this.actions.alpha(alphaOfShare(Number(this.range.value), this.voters));
     });
     this.output = element("output");
-    const name = element("label", "", "How much say has the reference?", this.output);
+    const name = element("label", "", "Weight of the reference in the vote", this.output);
     name.htmlFor = "alpha";
     const presets = element("div", "presets");
-    const values = [[null, "the run's order"], [0, "candidates only"], [1, "one more voter"],
+    const values = [[null, "the run's order"], [0, "candidates only"], [1, "as one candidate"],
       [this.voters - 1, "half"], [Infinity, "reference only (BRIO)"]];
     this.presets = values.map(([alpha, text]) => {
       const node = button(text, () => this.actions.alpha(alpha));
@@ -226,7 +217,7 @@ class Reader {
     const { source } = this.item.candidates[index];
     const text = source ? `by ${source}` : `candidate no. ${index + 1}`;
     if (!this.votes[index]) return `${text}, has no vote`;
-    return this.eligible[index] ? text : `${text}, votes only`;
+    return this.eligible[index] ? text : `${text}, votes but cannot be elected`;
   }
 
   /** Let rows slide from where they were, unless the reader prefers calm. */

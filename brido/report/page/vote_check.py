@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from brido.stats import FEWEST
+from brido.vote.verdict_text import note
 
 
 @dataclass(frozen=True)
@@ -109,24 +110,14 @@ def _percent(value: float | None, form: str, unit: str = " %") -> str:
     return "–" if value is None else f"{100 * value:{form}}{unit}"
 
 
-def note(told: Mapping[str, Any]) -> str:
-    """How the check was made."""
-    tolerance = told["length_tolerance"]
-    length = f"whose lengths differ by at most {100 * tolerance:g} %" if tolerance else (
-        "with equally many words"
-    )  # fmt: skip
-    return (
-        f"{told['documents']:,} documents; judge: {told['judge']}; pairs of candidates of one "
-        f"document {length}, one of which has more that is unsupported."
-    )
-
-
 def bars(told: Mapping[str, Any]) -> list[Bar]:
     """A bar for each ranking of which there is a pair."""
     return [
         Bar(
             item["label"],
-            *(item[key] for key in ("mean", "low", "high")),
+            item["mean"],
+            item["low"],
+            item["high"],
             ["–" if value is None else f"{value:.2f}" for value in item["by_gap"].values()],
             _percent(item["elected_unsupported"], ".1f"),
         )

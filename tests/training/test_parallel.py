@@ -1,25 +1,30 @@
-"""A model in parts, one in each of two processes, trains as a whole one does."""
+"""Two processes, with the whole model in each or a part of it, train as one process does."""
 
 import csv
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 import torch
 import torch.distributed as dist
 import transformers
+from accelerate.utils import DistributedType
 from test_decoders import CONFIGS, LONG, LORA, task_of
 from torch.distributed.fsdp import FSDPModule
 from training_helpers import Killed, kill_at
 from two_processes import on_two_processes
 
 from brido.models.lora import Adapter
-from brido.training import checkpoints, loop, parallel
+from brido.training import checkpoints, devices, loop
 from brido.training.contrastive import ContrastiveTask
 from brido.training.loop import train
+from brido.training.parallel import check_shardable
 from brido.training.update import Updater
 from brido.utils.errors import BridoError
 
+MakeTask = Callable[..., ContrastiveTask]
 MEASURES = ("loss", "cross_entropy", "contrastive", "gradient_norm", "tau", "rouge")
+OFTEN = {"checkpoint_minutes": 1e-9}
 
 
 def make(folder: Path, family: str = "llama", fsdp: bool = True, **changes: object):
@@ -28,27 +33,44 @@ def make(folder: Path, family: str = "llama", fsdp: bool = True, **changes: obje
     return task_of(family, folder, runtime, **changes)
 
 
-def tied() -> transformers.LlamaConfig:
-    return transformers.LlamaConfig(**LONG | {"tie_word_embeddings": True})
-
-
 def history(task: ContrastiveTask) -> list[dict[str, str]]:
     with task.history_file.open() as stream:
         return list(csv.DictReader(stream))
 
 
 def assert_same_run(
-    one: ContrastiveTask, two: ContrastiveTask, weights: dict[str, torch.Tensor]
+    one: ContrastiveTask, two: ContrastiveTask, weights: dict[str, torch.Tensor], rel: float = 1e-4
 ) -> None:
     """Two runs, up to rounding; the second one's weights are given."""
     for row, other in zip(history(one), history(two), strict=True):
         for name in MEASURES:
-            expected = pytest.approx(float(row[name] or "nan"), rel=1e-4, abs=1e-5, nan_ok=True)
-            assert float(other[name] or "nan") == expected, name
+            expected = pytest.approx(
+                float(row.get(name) or "nan"), rel=rel, abs=rel / 10, nan_ok=True
+            )
+            assert float(other.get(name) or "nan") == expected, name
     own = one.model.state_dict()
     assert own.keys() == weights.keys()
     for name, value in own.items():
-        torch.testing.assert_close(weights[name], value, rtol=1e-3, atol=1e-4, msg=name)
+        # The gradient of a key's bias is zero but for rounding, which Adam blows up.
+        if not name.endswith("k_proj.bias"):
+            torch.testing.assert_close(weights[name], value, rtol=1e-3, atol=1e-4, msg=name)
+
+
+@pytest.mark.parametrize(
+    ("model_changes", "runtime"),
+    [
+        # One document a chunk: 4 chunks an update, and an odd 2 in the last one.
+        ({}, {"batch_tokens": 1}),
+        # 3 documents a chunk: one process has the smaller chunk, or none at all.
+        ({}, {"batch_tokens": 340}),
+        ({"dropout": 0.2}, {"gradient_checkpointing": True}),
+    ],
+)
+def test_whole_models(make_task: MakeTask, model_changes: dict, runtime: dict) -> None:
+    one = make_task("one", model_changes, runtime)
+    train(one)
+    two = make_task("two", model_changes, runtime)
+    assert_same_run(one, two, on_two_processes(two), rel=1e-5)
 
 
 @pytest.mark.parametrize(
@@ -61,37 +83,40 @@ def assert_same_run(
         ("gpt2", {"max_gradient_norm": None}),
     ],
 )
-def test_it_is_the_run_of_one_process(family: str, changes: dict, tmp_path: Path) -> None:
+def test_parts_of_a_model(family: str, changes: dict, tmp_path: Path) -> None:
     one = make(tmp_path / "one", family, fsdp=False, **changes)
     train(one)
     two = make(tmp_path / "two", family, **changes)
     assert_same_run(one, two, on_two_processes(two))
 
 
-def test_an_adapter_trains_in_parts(tmp_path: Path) -> None:
-    tasks = [make(tmp_path / name, fsdp=name == "two") for name in ("one", "two")]
+@pytest.mark.parametrize("fsdp", [True, False], ids=["parts", "whole"])
+def test_an_adapter(fsdp: bool, tmp_path: Path) -> None:
+    tasks = [make(tmp_path / name, fsdp=fsdp, anchor="base") for name in ("one", "two")]
     for task in tasks:
         Adapter(task.model, LORA, 0, "training.lora")
     train(tasks[0])
     assert_same_run(*tasks, on_two_processes(tasks[1]))
 
 
-@pytest.mark.parametrize("first", [True, False], ids=["sharded first", "whole first"])
-def test_a_killed_run_goes_on_sharded_or_not(
-    first: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    ("fsdp", "first"),
+    [(True, True), (True, False), (False, False)],
+    ids=["parts on two, then one", "one, then parts on two", "one, then two"],
+)
+def test_a_killed_run_goes_on_with_another_number_of_processes(
+    fsdp: bool, first: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     one = make(tmp_path / "one", fsdp=False, anchor="base")
     train(one)
-    often = {"checkpoint_minutes": 1e-9}
-    kill_at(monkeypatch, 4, BridoError)
-    killed = make(tmp_path / "two", anchor="base", runtime=often)
-    with pytest.raises(Exception, match="stopped"):
+    killed = make(tmp_path / "two", fsdp=fsdp, anchor="base", runtime=OFTEN)
+    with monkeypatch.context() as patch, pytest.raises(Exception, match="stopped"):
+        kill_at(patch, 4, BridoError)
         on_two_processes(killed) if first else train(killed)
-    monkeypatch.undo()
     content = torch.load(killed.folder / "state.pt", weights_only=True)
     assert content["run"]["update"] == 3
     assert content["model"].keys() == one.model.state_dict().keys()
-    again = make(tmp_path / "two", anchor="base", runtime=often)
+    again = make(tmp_path / "two", fsdp=fsdp, anchor="base", runtime=OFTEN)
     if first:
         train(again)
         weights = again.model.state_dict()
@@ -128,8 +153,9 @@ def test_what_comes_back_is_an_ordinary_model(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Saved and loaded as any other; tied weights are tied, and written once."""
-    monkeypatch.setitem(CONFIGS, "tied", tied)
-    task = make(tmp_path, "tied", keep="best_ranker", runtime={"checkpoint_minutes": 1e-9})
+    tied = transformers.LlamaConfig(**LONG | {"tie_word_embeddings": True})
+    monkeypatch.setitem(CONFIGS, "tied", lambda: tied)
+    task = make(tmp_path, "tied", keep="best_ranker", runtime=OFTEN)
     weights = on_two_processes(task, save=tmp_path / "tuned")
     size = sum(weight.numel() for weight in task.model.parameters())
     assert (task.folder / "finished.pt").stat().st_size < 4 * size + 40_000
@@ -143,7 +169,7 @@ def test_what_comes_back_is_an_ordinary_model(
 def test_the_first_process_alone_says_when_to_save(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Saving is a meeting, and each process has a clock of its own: here one would save always."""
+    """All processes save together, and each has a clock of its own: here one would save always."""
     monkeypatch.setattr(checkpoints.SaveTimer, "due", property(lambda _: is_second()))
     one = make(tmp_path / "one", fsdp=False)
     train(one)
@@ -159,11 +185,9 @@ def test_a_smaller_number_of_candidates_at_once_is_not_taken_over(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A state may come from a process that was short of memory."""
-    with monkeypatch.context() as patch:
+    with monkeypatch.context() as patch, pytest.raises(Killed):
         kill_at(patch, 4)
-        often = {"checkpoint_minutes": 1e-9, "candidate_micro_batch": 2}
-        with pytest.raises(Killed):
-            train(make(tmp_path, fsdp=False, runtime=often))
+        train(make(tmp_path, fsdp=False, runtime=OFTEN | {"candidate_micro_batch": 2}))
     run = Updater.run
 
     def checked(self: Updater, update: int) -> object:
@@ -176,9 +200,10 @@ def test_a_smaller_number_of_candidates_at_once_is_not_taken_over(
 
 def test_bfloat16_is_near(tmp_path: Path) -> None:
     runtime = {"precision": "bfloat16"}
-    one = make(tmp_path / "one", fsdp=False, runtime=runtime)
+    one, two = (
+        make(tmp_path / name, fsdp=name == "two", runtime=runtime) for name in ("one", "two")
+    )
     train(one)
-    two = make(tmp_path / "two", runtime=runtime)
     on_two_processes(two)
     for row, other in zip(history(one), history(two), strict=True):
         for name in ("cross_entropy", "contrastive"):
@@ -186,20 +211,32 @@ def test_bfloat16_is_near(tmp_path: Path) -> None:
             assert float(other[name]) == expected, name
 
 
-def test_what_cannot_be_sharded_is_refused(tmp_path: Path, make_task) -> None:
+def test_what_cannot_be_sharded_is_refused(tmp_path: Path, make_task: MakeTask) -> None:
     found = make_task("bart", runtime={"fsdp": True})
-    with pytest.raises(BridoError, match="a bart model runs candidates in groups"):
-        parallel.check_shardable(found.model, found.runtime)
+    with pytest.raises(BridoError, match=r"runtime\.fsdp: a bart model"):
+        check_shardable(found.model, found.runtime)
     task = make(tmp_path, runtime={"candidate_micro_batch": 2})
-    with pytest.raises(BridoError, match="runtime.candidate_micro_batch: with runtime.fsdp all"):
-        parallel.check_shardable(task.model, task.runtime)
+    with pytest.raises(BridoError, match=r"runtime\.candidate_micro_batch: with runtime\.fsdp"):
+        check_shardable(task.model, task.runtime)
     for family in CONFIGS:
-        parallel.check_shardable(make(tmp_path, family).model, make(tmp_path).runtime)
+        check_shardable(make(tmp_path, family).model, make(tmp_path).runtime)
 
 
-def test_one_process_takes_no_notice(tmp_path: Path) -> None:
+def test_launchers_that_shard_the_model_are_refused(
+    make_task: MakeTask, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(devices.Accelerator, "distributed_type", DistributedType.FSDP)
+    with pytest.raises(BridoError, match="asks for FSDP: launch with --multi_gpu"):
+        train(make_task("sharded"))
+
+
+def test_one_process_holds_the_whole_model(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     one, two = make(tmp_path / "one", fsdp=False), make(tmp_path / "two")
     train(one)
+    assert "runtime.fsdp" not in capsys.readouterr().err
     train(two)
+    assert "runtime.fsdp" in capsys.readouterr().err
     for name, value in one.model.state_dict().items():
         assert torch.equal(value, two.model.state_dict()[name])
