@@ -6,51 +6,63 @@ What is true of the whole table (settings used, signatures) is in the Parquet me
 """
 
 from brido.tables.read import (
-    count_rows,
-    open_table,
-    read_batches,
-    read_columns,
-    read_metadata,
-    read_range,
-    read_rows,
+    count_rows as count_rows,
+)
+from brido.tables.read import (
+    open_table as open_table,
+)
+from brido.tables.read import (
+    read_batches as read_batches,
+)
+from brido.tables.read import (
+    read_columns as read_columns,
+)
+from brido.tables.read import (
+    read_metadata as read_metadata,
+)
+from brido.tables.read import (
+    read_range as read_range,
+)
+from brido.tables.read import (
+    read_rows as read_rows,
 )
 from brido.tables.schemas import (
-    CANDIDATES,
-    CORPUS,
-    DECODED,
-    FACT,
-    GROUPED_CANDIDATES,
-    LIKELIHOOD,
-    POOL,
-    ROWS_PER_GROUP,
-    SCORES,
-    SUPPORT,
-    WORLD_CORPUS,
-    evaluation_schema,
-    similarity_schema,
+    CANDIDATES as CANDIDATES,
 )
-from brido.tables.write import write_table
-
-__all__ = [
-    "CANDIDATES",
-    "CORPUS",
-    "DECODED",
-    "FACT",
-    "GROUPED_CANDIDATES",
-    "LIKELIHOOD",
-    "POOL",
-    "ROWS_PER_GROUP",
-    "SCORES",
-    "SUPPORT",
-    "WORLD_CORPUS",
-    "count_rows",
-    "evaluation_schema",
-    "open_table",
-    "read_batches",
-    "read_columns",
-    "read_metadata",
-    "read_range",
-    "read_rows",
-    "similarity_schema",
-    "write_table",
-]
+from brido.tables.schemas import (
+    CORPUS as CORPUS,
+)
+from brido.tables.schemas import (
+    DECODED as DECODED,
+)
+from brido.tables.schemas import (
+    FACT as FACT,
+)
+from brido.tables.schemas import (
+    GROUPED_CANDIDATES as GROUPED_CANDIDATES,
+)
+from brido.tables.schemas import (
+    LIKELIHOOD as LIKELIHOOD,
+)
+from brido.tables.schemas import (
+    POOL as POOL,
+)
+from brido.tables.schemas import (
+    ROWS_PER_GROUP as ROWS_PER_GROUP,
+)
+from brido.tables.schemas import (
+    SCORES as SCORES,
+)
+from brido.tables.schemas import (
+    SUPPORT as SUPPORT,
+)
+from brido.tables.schemas import (
+    WORLD_CORPUS as WORLD_CORPUS,
+)
+from brido.tables.schemas import (
+    evaluation_schema as evaluation_schema,
+)
+from brido.tables.schemas import (
+    similarity_schema as similarity_schema,
+)
+from brido.tables.write import write_table as write_table

@@ -15,7 +15,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from brido.tables.documents import CandidateDocument, Documents, similarity_size
+from brido.tables.documents import CandidateDocument as CandidateDocument
+from brido.tables.documents import Documents, similarity_size
 from brido.tables.fingerprint import content_hash
 from brido.tables.read import open_table, read_batches, read_metadata
 from brido.tables.schemas import (
@@ -29,19 +30,6 @@ from brido.tables.schemas import (
 )
 from brido.tables.walk import Part, Table, cut_into_parts, walk
 from brido.utils.errors import BridoError, quoted
-
-__all__ = [
-    "CandidateDocument",
-    "Documents",
-    "Part",
-    "SplitTables",
-    "Table",
-    "num_candidates",
-    "parts_of",
-    "read_arrays",
-    "read_documents",
-    "walk",
-]
 
 
 @dataclass(frozen=True)

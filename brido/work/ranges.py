@@ -1,8 +1,6 @@
 """Ranges of a table's rows: how its work is cut, and how a worker reads its own part."""
 
-from brido.tables import read_range
-
-__all__ = ["cut", "read_range"]
+from brido.tables import read_range as read_range
 
 
 def cut(rows: int, size: int) -> list[range]:

@@ -12,6 +12,7 @@ import pytest
 import brido
 from brido.cli import main as cli
 from brido.cli import score
+from brido.utils.commands import invoke
 
 ROOT = Path(__file__).parents[2]
 EVERYTHING = [*cli.COMMANDS]
@@ -79,7 +80,7 @@ def test_a_command_is_its_module(tmp_path, capsys):
     path.write_text(json.dumps({"candidates": ["a b", "a c", "d"]}) + "\n")
     cli.main(["score", str(path)])
     found = capsys.readouterr().out
-    score.main([str(path)])
+    invoke(score.command, [str(path)])
     assert capsys.readouterr().out == found
     assert json.loads(found)["order"] == [0, 1, 2]
 
