@@ -19,13 +19,13 @@ from brido.settings.params import Params
 from brido.tables import CANDIDATES, DECODED, read_metadata, read_rows, write_table
 from brido.vote.consensus import ranking
 from brido.vote.select import Ballots, vote
-from experiments.grids import changed
+from experiments.grid import changed
+from experiments.plan import MEASURED
 from stages import (
     checkpoint,
     decode,
     download,
     generate,
-    likelihood,
     pairwise,
     paths,
     pool,
@@ -35,7 +35,6 @@ from stages import (
 )
 
 SPLITS = ("train", "validation", "test")
-MEASURED = ("validation", "test")
 # Neither changes a weight.
 QUIET = {"training.validation.every": 10**6, "runtime.log_seconds": 600.0}
 # What has been made in this folder, an empty file each.
@@ -118,8 +117,6 @@ class Pipeline:
     def tune(self, changes: Mapping[str, Any]) -> None:
         """Scores and tuned model, under further changes of params."""
         params = self.use(changes)
-        if False:  # goes with the next commit
-            likelihood.main()
         if params.scoring.support_weight:
             support.main()
         score.write_scores(params)
