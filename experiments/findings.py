@@ -162,6 +162,17 @@ def foretells() -> Iterator[Record]:
         }  # fmt: skip
 
 
+def rouge_by_seed() -> str:
+    """The lowest and highest change of ROUGE-1 and ROUGE-2 by a seed of the small model."""
+    rows = _rows("evidence/control", "the default")
+    found = pairs(chosen(rows, "tuned", BEAMS), chosen(rows, "base", BEAMS))
+    changes = {
+        name: sorted(getattr(after, key) - getattr(before, key) for after, before in found)
+        for name, key in (("ROUGE-1", "r1"), ("ROUGE-2", "r2"))
+    }
+    return "; ".join(f"{key}: {own[0]:+.1f} to {own[-1]:+.1f}" for key, own in changes.items())
+
+
 FINDINGS = (less, whose, equal, when_not, foretells)
 
 
@@ -170,6 +181,7 @@ def command() -> None:
     """Print the tables of docs/results.md from the committed rows of metrics/."""
     for finding in FINDINGS:
         click.echo(f"{finding.__doc__}\n\n{markdown(finding())}\n")
+    click.echo(f"Small model, tuned - base, seed by seed: {rouge_by_seed()}")
 
 
 if __name__ == "__main__":
