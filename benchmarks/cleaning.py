@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from brido.candidates.cleaning import RULES, clean
-from brido.candidates.foreign import FOREIGN, Foreign
+from brido.candidates.look import ODD, OddOnes
 
 
 def texts_of(path: Path, column: str) -> Iterator[tuple[str, str]]:
@@ -39,11 +39,11 @@ def main() -> None:
         touched: dict[str, list[tuple[str, str]]] = defaultdict(list)
         for text, document in texts:
             cleaned = clean(text)
-            for rule in (*cleaned.rules, *Foreign(document)(cleaned.text)):
+            for rule in (*cleaned.rules, *OddOnes(document)(cleaned.text)):
                 touched[rule].append((text, cleaned.text))
         changed = sum(bool(clean(text).rules) for text, _ in texts)
         print(f"{path}: {changed} of {len(texts):,} texts touched ({changed / len(texts):.2%})")
-        for rule in (*RULES, *FOREIGN):
+        for rule in (*RULES, *ODD):
             if touched[rule]:
                 print(f"  {rule}: {len(touched[rule])}")
             for before, after in touched[rule][: options.examples]:

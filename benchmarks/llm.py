@@ -25,12 +25,11 @@ from brido.models.lora import Adapter
 from brido.models.tokens import Sources, Targets
 from brido.search import SamplingSettings, SearchSettings, beam_search, sample
 from brido.search.sampling import document_uniforms
-from brido.settings.load import load_params
 from brido.settings.params import Params
+from brido.settings.presets import load_preset
 from brido.training.batches import Batch
 from brido.training.devices import checkpoint_layers
 from brido.training.step import ContrastiveStep
-from experiments.preset import PRESETS
 
 # hidden, feed-forward, layers, heads, key heads, width of a head, vocabulary
 SHAPES = {
@@ -165,7 +164,7 @@ def main() -> None:
     parser.add_argument("--batch-tokens", type=int, default=65536, help="of generate and decode")
     options = parser.parse_args()
     transformers.logging.set_verbosity_error()
-    params = load_params(PRESETS / "llm.yaml")
+    params = load_preset("llm")
     print(f"{options.shape}, torch {torch.__version__}, transformers {transformers.__version__}")
     print("| stage | s a document | minutes for 1,000 | GiB |\n|---|---|---|---|", flush=True)
     report(training(params, options.shape, options.device))

@@ -210,7 +210,7 @@ def measure(metric: QAFactEval, profile: str, documents: int, repeats: int) -> d
     """Documents a second of both ways, alternating; the best of `repeats` runs each."""
     sources, summaries = workload(PROFILES[profile], documents)
     device = metric.generator.device
-    metric.pipeline = GivenAnswers(PROFILES[profile].answers)  # type: ignore[assignment]
+    metric.pipeline = GivenAnswers(PROFILES[profile].answers)
 
     def batched() -> list[float]:
         metric.store = ResultStore()
@@ -247,7 +247,8 @@ def main() -> None:
         models = make_models(Path(folder), device, not options.trimmed)
     settings = {"answers": "noun_chunks", "scorer": "lerc_quip", "faithful": not options.trimmed}
     prints = {"questions": "", "answering": "", "lerc_quip": ""}
-    metric = QAFactEval(None, *models, settings, prints, ResultStore(), options.batch_tokens)  # type: ignore[arg-type]
+    given = GivenAnswers(1)  # until a profile says how many
+    metric = QAFactEval(given, *models, settings, prints, ResultStore(), options.batch_tokens)
     for profile in options.profile:
         found = measure(metric, profile, options.documents, options.repeats)
         print(json.dumps({"device": str(device), **settings, **found}), flush=True)

@@ -35,12 +35,11 @@ from benchmarks.training import build_batch
 from brido.models.family import family_of
 from brido.models.layout import columns_first
 from brido.search import SearchSettings, diverse_beam_search
-from brido.settings.load import load_params
 from brido.settings.params import Params
+from brido.settings.presets import load_preset
 from brido.training.step import ContrastiveStep
 from brido.utils.device import choose_device, inference_dtype
 from experiments.paper import DATASETS, THROUGHPUT
-from experiments.preset import PRESETS
 
 # The published model that each preset starts from, by its shape.
 BASES = {"xsum": "pegasus-large", "cnndm": "bart-large"}
@@ -115,7 +114,7 @@ def training_rate(model: torch.nn.Module, params: Params, documents: int) -> flo
 
 def measure(name: str, device: torch.device, documents: int | None) -> dict[str, float]:
     """The three rates of a preset; `documents` a batch, None for what runtime.batch_tokens says."""
-    params = load_params(PRESETS / f"{name}.yaml")
+    params = load_preset(name)
     decoding = params.decoding
     summary = SearchSettings(
         num_beams=decoding.num_beams, max_length=decoding.max_length, num_return_sequences=1,

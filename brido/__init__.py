@@ -3,9 +3,11 @@
 import sys
 from itertools import pairwise
 
-from brido.utils.errors import end_at_signals, speak_plainly
+from brido.utils.errors import speak_plainly
+from brido.utils.lazy import lazy
+from brido.utils.signals import end_at_signals
 
-__version__ = "0.2.0.dev0"
+__version__ = "0.3.0.dev0"
 
 # A command of ours (`python -m brido score`, the stages) imports for seconds before it can answer a
 # signal itself. While Python looks for the module after -m, that is what argv[0] is.
@@ -15,3 +17,14 @@ if sys.argv[:1] == ["-m"] and any(
 ):
     end_at_signals()
     speak_plainly()
+
+# Loaded when asked for: `import brido` imports neither numpy nor PyTorch.
+_PUBLIC = {
+    "candidate_log_likelihood": "likelihood.likelihood",
+    "consensus_scores": "vote.consensus",
+    "diverse_beam_search": "search.search",
+    "ranking": "vote.consensus",
+    "similarity_matrix": "rouge.pairwise",
+}
+__all__ = list(_PUBLIC)
+__getattr__, __dir__ = lazy(__name__, _PUBLIC, "torch")

@@ -13,11 +13,11 @@ from typing import Any
 
 from ruamel.yaml import YAML
 
-from brido.settings.load import check_params, load_params, read_yaml
+from brido.settings.load import check_params, read_yaml
 from brido.settings.params import Params
+from brido.settings.presets import load_preset, read_preset
 from brido.utils.errors import run_command
 from experiments.grid import FOLDER
-from experiments.preset import PRESETS
 
 THROUGHPUT = Path("benchmarks/throughput.yaml")
 DATASETS = ("xsum", "cnndm")
@@ -93,7 +93,7 @@ def work_of(name: str, params: Params) -> Work:
 
 def middle_settings() -> Params:
     """The preset's settings with the changes of the middle way."""
-    raw = read_yaml(PRESETS / f"{MIDDLE}.yaml")
+    raw = read_preset(MIDDLE)
     for change in CHANGES:
         key, _, value = change.partition("=")
         *sections, name = key.lstrip("~").split(".")
@@ -163,7 +163,7 @@ def report(throughput: dict[str, Any]) -> str:
     taken = hours_of(middle_work(middle_settings()), throughput[MIDDLE])
     parts = [_device(throughput), *first_screen(throughput["device"], taken)]
     for name in DATASETS:
-        params = load_params(PRESETS / f"{name}.yaml")
+        params = load_preset(name)
         work = work_of(name, params)
         hours = hours_of(work, throughput[name])
         parts += [f"# {name}: {len(runs_of(name))} tuned models", *commands(name)]

@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from brido.settings.load import check_params, read_yaml
+from brido.settings.presets import flatten, read_preset
 from brido.utils.errors import BridoError
 from brido.work.shards import fingerprint
 from experiments.grid import changed
-from experiments.preset import flatten
 from experiments.rows import Row
 
 PLANS = Path("experiments/plans")
@@ -154,7 +154,7 @@ def read_plan(path: Path) -> Plan:
         BridoError: a setting names an unknown system, or changes what its params do not have.
     """
     plan = read_yaml(path)
-    raw = read_yaml(Path(plan["params"]))
+    raw = read_preset(plan["preset"])
     systems = {name: System(**(values or {})) for name, values in plan["systems"].items()}
     chains = []
     seeds = {name: item.get("seeds", plan["seeds"]) for name, item in plan["settings"].items()}

@@ -16,10 +16,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from brido.tables import CORPUS, read_rows
-from brido.tables.files import read_records
 from brido.utils.atomic import write_text
 from brido.utils.commands import invoke
 from brido.utils.errors import BridoError, parsing, run_command
+from brido.utils.files import read_records
 from experiments.numbers import interval, points
 from experiments.plan import AT_BASE_LENGTH, BEAMS, texts_of
 

@@ -10,8 +10,8 @@ from typing import Any
 from ruamel.yaml import YAML
 
 from brido.report.metrics import Estimates, read_estimates
+from brido.settings.presets import flatten
 from brido.utils.errors import BridoError
-from experiments.preset import flatten
 
 INTERVALS = "metrics/intervals.json"
 LOCK = "dvc.lock"

@@ -88,7 +88,7 @@ def _summaries(
     params: Params, system: str, used: dict[str, Any], documents: dict[str, Documents]
 ) -> Splits:
     """The finished shards of both splits."""
-    from brido.candidates.worker import SummaryWorker
+    from brido.candidates.local import SummaryWorker
 
     folder, reading, runtime = paths.checkpoint(system), params.reading_of(system), params.runtime
     size = runtime.shard_documents

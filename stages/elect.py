@@ -15,7 +15,7 @@ from brido.tables import CORPUS, DECODED, read_batches, write_table
 from brido.utils.errors import run_command
 from brido.utils.progress import say
 from brido.vote.consensus import ranking
-from brido.vote.select import Ballots, vote
+from brido.vote.select import score_documents
 from stages import paths
 
 SYSTEM = "elected"
@@ -42,15 +42,12 @@ def elect(split: str, params: Params) -> None:
 def _rows(split: str, params: Params) -> Iterator[dict[str, Any]]:
     """A row for each document of the corpus, in its order."""
     elected: dict[str, tuple[str, float]] = {}
-    ballots = Ballots(paths.pool(split), paths.similarity(split), paths.support(split))
-    for voted in vote(ballots, params.scoring, 0.0):
-        first = ranking(voted.scores)[:, 0]
-        scores = voted.scores[np.arange(len(first)), first].tolist()
-        texts = voted.candidates.to_pylist()
-        for name, row, place, score in zip(
-            voted.ids.to_pylist(), texts, first.tolist(), scores, strict=True
-        ):
-            elected[name] = row[place], score
+    tables = paths.tables(split)
+    for documents, scores in score_documents(tables, params.scoring, 0.0, ["candidates"]):
+        first = ranking(scores)[:, 0]
+        best = scores[np.arange(len(first)), first].tolist()
+        for one, place, score in zip(documents, first.tolist(), best, strict=True):
+            elected[one.id] = one.candidates[place], score
     for batch in read_batches(paths.corpus(split), CORPUS, "download", ["id"]):
         for name in batch.column("id").to_pylist():
             summary, score = elected.get(name, ("", 0.0))

@@ -56,8 +56,7 @@ def evaluate(params: Params, name: str, system: str) -> Path:
     metric = find_metric(name)
     corpus, decoded, number = _aligned(system)
     settings, runtime = getattr(params.evaluation, name), params.runtime
-    splitter = params.text.sentence_splitter
-    make = partial(Measurer, name, settings, runtime, corpus, decoded, splitter)
+    make = partial(Measurer, name, settings, runtime, corpus, decoded)
     path, schema = paths.evaluation(name, system), evaluation_schema(metric.names)
     if metric.whole:
         progress = partial(Progress, interval=runtime.log_seconds)
@@ -71,7 +70,7 @@ def evaluate(params: Params, name: str, system: str) -> Path:
             ) from None
         _write(path, schema, [rows], [said])
     else:
-        key = fingerprint([settings, params.text], [corpus, decoded])
+        key = fingerprint([settings], [corpus, decoded])
         shards = Shards(f"evaluate/{name}/{system}", key, schema)
         workers = model_workers(runtime) if metric.needs_runtime else core_workers(runtime, False)
         units = cut(number, PART)
@@ -93,8 +92,7 @@ def forecast(params: Params, name: str) -> str:
     systems = []
     for system in params.systems:
         corpus, decoded, number = _aligned(system)
-        splitter = params.text.sentence_splitter
-        systems.append(read_inputs(corpus, decoded, range(number), splitter))
+        systems.append(read_inputs(corpus, decoded, range(number)))
     columns = ("ids", "documents", "summaries", "references")
     joined = {key: [*chain(*(getattr(one, key) for one in systems))] for key in columns}
     inputs = replace(systems[0], **joined, facts=None)

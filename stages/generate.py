@@ -6,7 +6,8 @@ Several GPUs work side by side (see `runtime.workers`).
 """
 
 from brido.candidates.documents import Documents
-from brido.candidates.generate import describe, generate, notes
+from brido.candidates.generate import describe, generate, look_at, notes
+from brido.candidates.look import example_lines
 from brido.candidates.sources import Request
 from brido.settings.load import load_params
 from brido.settings.params import Params
@@ -47,7 +48,20 @@ def make(params: Params, source: str) -> None:
         work.write(split, paths.candidates(source, split), description)
         for note in notes(description):
             say(f"generate {source} {split}: {note}")
+        show(source, split, settings.method)
     work.clear()
+
+
+def show(source: str, split: str, method: str) -> None:
+    """Show a document's reference and candidates, and warn if they are not a basis for a vote."""
+    look, example = look_at(paths.candidates(source, split), paths.corpus(split), source)
+    if example is None:
+        return
+    for line in example_lines(example):
+        say(f"generate {source} {split}: {line}")
+    say(f"generate {source} {split}: of {look.counts['documents']:,} documents {look.summary()}")
+    if warning := look.warning(source, method):
+        say(f"generate {source} {split}: warning: {warning}")
 
 
 if __name__ == "__main__":

@@ -5,18 +5,20 @@ from functools import partial
 from brido.settings.load import load_params
 from brido.settings.params import Params
 from brido.tables import similarity_schema, write_table
+from brido.tables.fingerprint import content_hash
+from brido.tables.join import SplitTables, num_candidates, parts_of
 from brido.utils.errors import run_command
-from brido.vote.similarity import Comparer, candidates_a_document, needs_sentences, pair_up
+from brido.vote.similarity import Comparer, needs_sentences
 from brido.work.running import run
-from brido.work.shards import Shards, content_hash, fingerprint
+from brido.work.shards import Shards, fingerprint
 from brido.work.workers import core_workers
 from stages import paths
 
-SHARD_DOCUMENTS = 256  # seconds even where the implementation is slow
+SHARD_DOCUMENTS = 256  # seconds even if the implementation is slow
 
 
 def main() -> None:
-    """Write data/similarity/{train,validation,test}.parquet; test where it has candidates."""
+    """Write data/similarity/{train,validation,test}.parquet; test if it has candidates."""
     params = load_params()
     for split in params.documents.splits:
         compare(split, params)
@@ -24,25 +26,24 @@ def main() -> None:
 
 def compare(split: str, params: Params) -> None:
     """Write data/similarity/SPLIT.parquet."""
-    candidates, corpus = paths.pool(split), paths.corpus(split)
-    size = candidates_a_document(candidates)
-    settings = {"pairwise": params.pairwise, "text": params.text}
-    unit = params.scoring.unit
+    tables = SplitTables(pool=paths.pool(split), corpus=paths.corpus(split))
+    size = num_candidates(tables.pool)
+    settings, unit = {"pairwise": params.pairwise}, params.scoring.unit
     # Shards of another size are other shards, though they make the same table.
-    key = fingerprint([settings, unit, SHARD_DOCUMENTS], [candidates, corpus])
+    key = fingerprint([settings, unit, SHARD_DOCUMENTS], [tables.pool, paths.corpus(split)])
     shards = Shards(f"pairwise/{split}", key, similarity_schema(size))
-    units = pair_up(candidates, corpus, SHARD_DOCUMENTS)
-    splitter = params.text.sentence_splitter
-    make = partial(Comparer, candidates, corpus, size, params.pairwise, splitter, unit)
-    # Threads where the compiled code does the work; processes where splitting sentences does.
+    units = parts_of(tables, SHARD_DOCUMENTS)
+    make = partial(Comparer, tables, size, params.pairwise, unit)
+    # Threads if compiled code does the work; processes if Python splits sentences.
     threads = unit == "summary" and not needs_sentences(params.pairwise)
     workers = core_workers(params.runtime, threads)
     run(shards, units, make, workers, f"pairwise {split}", params.runtime.log_seconds)
-    metadata = {name: section.model_dump(mode="json") for name, section in settings.items()} | {
+    metadata = {
+        "pairwise": params.pairwise.model_dump(mode="json"),
         "unit": unit,
         "num_candidates": size,
         "documents": sum(map(len, units)),
-        "candidates": content_hash(candidates),
+        "candidates": content_hash(tables.pool),
     }
     write_table(paths.similarity(split), shards.read(range(len(units))), shards.schema, metadata)
     shards.clear()

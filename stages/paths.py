@@ -1,6 +1,9 @@
 """Where every table of the pipeline lives: the one place that knows the folders."""
 
+from collections.abc import Sequence
 from pathlib import Path
+
+from brido.tables.join import SplitTables
 
 DATA = Path("data")
 METRICS = Path("metrics")
@@ -11,6 +14,11 @@ TUNING_SPLITS = ("train", "validation")
 VOTES = METRICS / "votes.json"
 # Who wrote what, who is elected, and who agrees with whom.
 SOURCES = METRICS / "sources.json"
+
+
+def tables(split: str, systems: Sequence[str] = ()) -> SplitTables:
+    """All tables of a split, to be read side by side, with the summaries of these systems."""
+    return SplitTables.at(DATA, split, systems)
 
 
 def corpus(split: str) -> Path:

@@ -17,12 +17,24 @@ from stages import paths
 def main() -> None:
     """Write data/pool/{train,validation,test}.parquet and counts.json; test where it has any."""
     params = load_params()
-    counts = {split: join(split, params) for split in params.documents.splits}
+    pools = {split: join(split, params) for split in params.documents.splits}
+    counts: dict[str, Any] = {
+        split: {"sources": pool.counts, "left_out": pool.left_out} for split, pool in pools.items()
+    }
+    counts["warnings"] = {split: warnings(pool, params) for split, pool in pools.items()}
     write_text(paths.pool_counts(), json.dumps(counts, indent=2, sort_keys=True) + "\n")
 
 
-def join(split: str, params: Params) -> dict[str, Any]:
-    """Write data/pool/SPLIT.parquet and return what was counted."""
+def warnings(pool: Pool, params: Params) -> list[str]:
+    """A sentence for every source whose candidates are not a basis for a vote."""
+    found = (
+        look.warning(name, params.generation[name].method) for name, look in pool.looks.items()
+    )
+    return [sentence for sentence in found if sentence is not None]
+
+
+def join(split: str, params: Params) -> Pool:
+    """Write data/pool/SPLIT.parquet and return the pool, which has counted what happened."""
     tables = {name: paths.candidates(name, split) for name in params.generation}
     pool = Pool(tables, paths.corpus(split), params.pool)
     metadata = {
@@ -33,7 +45,7 @@ def join(split: str, params: Params) -> dict[str, Any]:
     say(f"pool {split}: {count:,} documents with {params.num_candidates} candidates")
     for note in pool.notes():
         say(f"pool {split}: {note}")
-    return {"sources": pool.counts, "left_out": pool.left_out}
+    return pool
 
 
 if __name__ == "__main__":

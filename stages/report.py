@@ -1,30 +1,44 @@
 """Stage report: numbers with intervals, figures and the page (`--show` prints the table again)."""
 
 import argparse
+from collections.abc import Sequence
 from typing import Any
 
-from brido.report.card import model_card, source_of, weights_of
-from brido.report.doubts import COLUMN, doubts
-from brido.report.explorer import render_page
+from brido.report.card import model_card, weights_of
 from brido.report.figures import draw_report, read_training
-from brido.report.knowledge import read_votes, votes_text
 from brido.report.mention_finder import find_mentions
-from brido.report.numbers import Numbers, measure, metrics_of, shown, write_numbers
-from brido.report.page import compared, make_page, voting_checker
+from brido.report.numbers import (
+    INTERVALS,
+    Numbers,
+    measure,
+    metrics_of,
+    numbers_text,
+    write_numbers,
+)
+from brido.report.page import render_page
+from brido.report.page.content import compared, make_page, voting_checker
+from brido.report.page.details import read_details
 from brido.report.prompts import asked
-from brido.report.questions import NAME, examine
-from brido.report.sources import SourceTables, sources_text, write_sources
-from brido.report.validation import read_cases
-from brido.report.votes import cast_votes, named_rankings, vote_bins
+from brido.report.sources import sources_text, write_sources
+from brido.report.stored import read_json
+from brido.report.unsupported import first_choices, vote_bins
 from brido.settings.load import load_params
 from brido.settings.params import Params
+from brido.tables.documents import CandidateDocument
 from brido.tables.fingerprint import base_of
+from brido.tables.join import read_documents
 from brido.utils.atomic import write_text
 from brido.utils.errors import run_command
 from brido.utils.progress import say
+from brido.vote.verdict_text import votes_text
 from stages import paths
 
 PAGE = paths.REPORT / "index.html"
+# What the report shows of a validation document.
+COLUMNS = (
+    *("document", "references", "facts", "summaries", "candidates", "raw", "ended", "sources"),
+    *("voters", "eligible", "similarity", "scores", "order"),
+)
 CARD = paths.REPORT / "model_card.md"
 
 
@@ -39,9 +53,9 @@ def main() -> None:
 
 def show() -> None:
     """Print the table of metrics/intervals.json, its warnings, and where to look next."""
-    print(shown(paths.METRICS))
-    print(votes_text(read_votes(paths.VOTES)))
-    print(f"\n{sources_text(paths.SOURCES)}\n")
+    print(numbers_text(read_json(paths.METRICS / INTERVALS, "report")))
+    print(votes_text(read_json(paths.VOTES, "score")))
+    print(f"\n{sources_text(read_json(paths.SOURCES, 'report'))}\n")
     print(f"Look next: {PAGE} in a browser; {paths.METRICS}/figures; dvc metrics diff", flush=True)
 
 
@@ -58,23 +72,16 @@ def report(params: Params) -> None:
     numbers = measure(tables, summaries, params.report, base)
     write_numbers(paths.METRICS, numbers, params.report, voting_checker(params))
 
-    cases = read_cases(
-        paths.corpus("validation"),
-        paths.pool("validation"),
-        paths.similarity("validation"),
-        {name: paths.decoded(name, "validation") for name in params.systems},
-    )
+    batches = read_documents(paths.tables("validation", params.systems), COLUMNS)
+    cases = [document for documents in batches for document in documents]
     say(f"report: mentions of {len(cases):,} validation documents and their candidates")
     found = find_mentions(cases, params)
-    rankings = named_rankings(params.scoring.alpha, params.data.labelled)
-    bins = vote_bins(cast_votes(cases, [one.candidates for one in found], rankings))
+    bins = vote_bins(first_choices(cases, found, params))
     curves = read_training(paths.METRICS / "training.csv")
-    draw_report(paths.METRICS / "figures", numbers, bins, list(rankings), curves)
+    draw_report(paths.METRICS / "figures", numbers, bins, curves)
 
-    votes = read_votes(paths.VOTES)
+    votes = read_json(paths.VOTES, "score")
     two = {name: tables.get(name, {}) for name in compared(params.systems)}
-    questioned = {name: (own[NAME], summaries[name]) for name, own in two.items() if NAME in own}
-    checked = {name: own[COLUMN[0]] for name, own in two.items() if COLUMN[0] in own}
     documents = [case.document for case in cases]
     page = make_page(
         params,
@@ -82,10 +89,9 @@ def report(params: Params) -> None:
         cases,
         found,
         bins,
-        examine(numbers.scores, questioned, paths.corpus("test")),
         votes,
-        sources_table(params),
-        doubts(numbers.scores, checked, paths.corpus("test")),
+        sources_table(cases, params),
+        read_details(numbers.scores, two, summaries, paths.corpus("test")),
         asked("base", paths.checkpoint("base"), params.reading_of("base"), documents),
     )
     html, count = render_page(page)
@@ -95,21 +101,20 @@ def report(params: Params) -> None:
     write_card(params, numbers, votes.get("election", {}).get("sentence", ""))
 
 
-def sources_table(params: Params) -> dict[str, dict[str, Any]]:
+def sources_table(cases: Sequence[CandidateDocument], params: Params) -> dict[str, dict[str, Any]]:
     """Where candidates and elections come from, written to metrics/sources.json."""
-    read = SourceTables(
-        paths.pool("validation"),
-        paths.pool_counts(),
-        paths.similarity("validation"),
-        {name: paths.candidates(name, "validation") for name in params.generation},
-    )
-    return write_sources(paths.SOURCES, read, params.scoring.alpha, params.scoring.normalization)
+    candidates = {name: paths.candidates(name, "validation") for name in params.generation}
+    return write_sources(paths.SOURCES, cases, paths.pool_counts(), candidates)
 
 
 def write_card(params: Params, numbers: Numbers, verdict: str) -> None:
     """The model card of `tuned`, with what the vote check said before."""
+    made_by = {
+        paths.checkpoint("base") / "source.json": "checkpoint@base",
+        paths.corpus("test").with_name("source.json"): "download",
+    }
     base, corpus = (
-        source_of(folder) for folder in (paths.checkpoint("base"), paths.corpus("test").parent)
+        read_json(path, stage) if path.exists() else {} for path, stage in made_by.items()
     )
     weights = weights_of(paths.checkpoint("tuned"))
     write_text(CARD, model_card(params, numbers, base, corpus, weights, verdict))

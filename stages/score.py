@@ -1,6 +1,6 @@
 """Stage score: Eq. 2, from similarities to every candidate's score and their order.
 
-It also says what this vote knows, on the validation documents, before anybody trains on it.
+It also writes, from the validation documents, whether tuning on these scores will help.
 """
 
 from collections.abc import Iterator
@@ -11,11 +11,12 @@ import pyarrow as pa
 from brido.settings.load import load_params
 from brido.settings.params import Params
 from brido.tables import SCORES, count_rows, read_metadata, write_table
+from brido.tables.join import num_candidates
 from brido.utils.errors import run_command
 from brido.utils.progress import Progress, say
 from brido.vote.consensus import ranking
-from brido.vote.evidence import Tables, write_check
-from brido.vote.select import Ballots, candidates_per_row, vote
+from brido.vote.evidence import write_check
+from brido.vote.select import score_documents
 from stages import paths
 
 CHECKED = "validation"
@@ -31,47 +32,36 @@ def write_scores(params: Params) -> None:
     """Write data/scores/{train,validation}.parquet."""
     for split in paths.TUNING_SPLITS:
         source = paths.similarity(split)
-        size = candidates_per_row(source)
         metadata = {
             "scoring": params.scoring.model_dump(mode="json"),
-            "num_candidates": size,
-            # Which candidates these scores are of: training checks it.
+            "num_candidates": num_candidates(source),
+            # Which candidates these are the scores of: training checks it.
             "candidates": read_metadata(source, "pairwise").get("candidates"),
         }
         write_table(paths.scores(split), _scores(split, params), SCORES, metadata)
 
 
 def check_vote() -> None:
-    """Write metrics/votes.json: what the vote knows on the validation documents, and say it."""
-    tables = Tables(
-        paths.pool(CHECKED),
-        paths.similarity(CHECKED),
-        paths.scores(CHECKED),
-        paths.support(CHECKED),
-        paths.support("base"),
-        paths.likelihood(CHECKED),
-    )
-    told = write_check(tables, paths.VOTES)
-    for part in ("knows", "election"):
-        say(f"score: {told[part]['sentence']}")
+    """Write metrics/votes.json, the check of the vote, and print its verdict."""
+    told = write_check(paths.tables(CHECKED), paths.pool_counts(), paths.VOTES)
+    for line in told["verdict"]:
+        say(f"score: {line}")
 
 
 def _scores(split: str, params: Params) -> Iterator[pa.RecordBatch]:
-    scoring = params.scoring
-    ballots = Ballots(paths.pool(split), paths.similarity(split), paths.support(split))
-    documents = count_rows(ballots.similarity, "pairwise")
-    with Progress(f"score {split}", documents, interval=params.runtime.log_seconds) as progress:
-        for voted in vote(ballots, scoring, scoring.alpha):
-            scores = voted.scores
+    tables = paths.tables(split)
+    count = count_rows(paths.similarity(split), "pairwise")
+    with Progress(f"score {split}", count, interval=params.runtime.log_seconds) as progress:
+        for documents, scores in score_documents(tables, params.scoring):
             order = ranking(scores).astype(np.int32)
             offsets = np.arange(0, scores.size + 1, scores.shape[1], dtype=np.int32)
             columns = [
-                voted.ids,
+                pa.array(documents.ids),
                 pa.ListArray.from_arrays(offsets, scores.reshape(-1)),
                 pa.ListArray.from_arrays(offsets, order.reshape(-1)),
             ]
             yield pa.record_batch(columns, names=SCORES.names)
-            progress.advance(len(scores))
+            progress.advance(len(documents))
 
 
 if __name__ == "__main__":

@@ -1,15 +1,17 @@
 """Stage support: how much of every candidate, and of base's own output, the source supports."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 
 from brido.checkers.table import SupportWorker, judge_of, units
 from brido.settings.load import load_params
 from brido.settings.params import Params
 from brido.tables import SUPPORT
-from brido.tables.fingerprint import base_of
+from brido.tables.fingerprint import base_of, content_hash
+from brido.tables.join import SplitTables
 from brido.utils.errors import run_command
-from brido.work.shards import content_hash, fingerprint
+from brido.work.shards import fingerprint
 from brido.work.splits import Splits
 from brido.work.workers import core_workers, model_workers
 from stages import paths
@@ -19,27 +21,29 @@ OWN = "base"
 
 
 def main() -> None:
-    """Write data/support/{validation,base}.parquet, and of every split where support votes."""
+    """Write data/support/{validation,base}.parquet, and of every split if support votes."""
     params = load_params()
     check(params, params.documents.splits if params.scoring.support_weight else ["validation"])
 
 
 def check(params: Params, splits: Sequence[str]) -> None:
     """Check the candidates of these splits, and base's own output of the validation documents."""
-    tables = {split: (paths.pool(split), paths.corpus(split)) for split in splits}
-    own = paths.decoded(OWN, "validation")
+    tables = {
+        split: SplitTables(pool=paths.pool(split), corpus=paths.corpus(split)) for split in splits
+    }
+    own, judged = paths.decoded(OWN, "validation"), paths.corpus("validation")
     size = params.runtime.shard_documents
-    work_units = {split: units(*pair, size) for split, pair in tables.items()}
-    work_units[OWN] = units(*tables["validation"], size, own)
-    settings = {"support": params.support, "text": params.text}
-    inputs = [path for pair in tables.values() for path in pair]
+    work_units = {split: units(one, size) for split, one in tables.items()}
+    work_units[OWN] = units(replace(tables["validation"], decoded={OWN: own}), size, OWN)
+    settings = {"support": params.support}
+    inputs = [path for split in splits for path in (paths.pool(split), paths.corpus(split))]
     work = Splits("support", fingerprint([settings, size], [*inputs, own]), SUPPORT, work_units)
     runtime, by_model = params.runtime, params.support.checker == "minicheck"
-    make = partial(SupportWorker, params.support, params.text.sentence_splitter, runtime)
+    make = partial(SupportWorker, params.support, runtime)
     workers = model_workers(runtime) if by_model else core_workers(runtime, threads=False)
     work.run(make, workers, "support", runtime.log_seconds)
-    described = {name: section.model_dump(mode="json") for name, section in settings.items()}
-    judge = judge_of(paths.corpus("validation"), params.support)
+    described = {"support": params.support.model_dump(mode="json")}
+    judge = judge_of(judged, params.support)
     for name in work_units:
         source = paths.pool("validation" if name == OWN else name)
         metadata = described | judge | {"candidates": content_hash(source), "base": base_of(own)}

@@ -13,8 +13,7 @@ from brido.training.contrastive import ContrastiveTask
 from brido.training.documents import read_ranked
 from brido.training.launch import is_main, relaunch
 from brido.training.loop import train
-from brido.training.measures import sample_measures
-from brido.training.sample import SampleGenerator
+from brido.training.validation import SampleGenerator, sample_measures
 from brido.utils.atomic import atomic_folder
 from brido.utils.errors import run_command
 from brido.utils.progress import say
@@ -52,8 +51,9 @@ def warn() -> None:
     not train again. Without the file there is nothing to say.
     """
     if paths.VOTES.is_file():
-        election = json.loads(paths.VOTES.read_text(encoding="utf-8")).get("election")
-        if election and election["verdict"] != "beats":
+        told = json.loads(paths.VOTES.read_text(encoding="utf-8"))
+        election = told.get("election")
+        if election and (election["verdict"] != "beats" or told.get("warnings")):
             say(f"train: warning: {election['sentence']}")
 
 

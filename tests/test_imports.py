@@ -22,119 +22,59 @@ ROOT = Path(__file__).parent.parent
 ARCHITECTURE = ROOT / "docs" / "architecture.md"
 
 # Every room, its job, and the rooms that it imports. A row names rows above it alone, so imports
-# run one way.
+# run one way. `sections` are the files settings.py of all rooms and what they are made of.
 ROOMS = {
-    "errors": ("the one exception that a user meets", ""),
-    "arguments": ("what callers hand to public functions", "errors"),
-    "extras": ("what a part needs that is not installed, in a sentence", "errors"),
-    "lazy": ("names that are loaded when asked for", "extras"),
-    "section": ("what sections of params.yaml are made of", "errors"),
-    "home": ("from where the paths of params.yaml count", "errors"),
-    "progress": ("a bar on a terminal, a line in a log", ""),
-    "compiling": ("compiled functions, kept on disk", ""),
-    "bootstrap": ("intervals over documents", "arguments errors"),
-    "atomic": ("files and folders that appear whole or not at all", "errors"),
-    "text": ("clean-up and sentences", "errors"),
-    "device": ("devices, threads and number types", "errors"),
-    "hub_errors": ("the hub's failures, a sentence each", "errors"),
-    "store": ("answers kept for good, SQLite", "errors"),
-    "json_lines": ("JSON that anybody wrote", "errors"),
-    "readers": ("rows of anybody's files", "errors extras json_lines"),
-    "tables": ("Parquet tables and their schemas", "atomic errors"),
-    "base": ("which base numbers belong to", "tables"),
-    "work": (
-        "what is done, and who does it: shards, workers, Ray",
-        "device errors progress section tables",
-    ),
-    "rouge": ("exact ROUGE of all pairs", "arguments compiling errors"),
-    "consensus": ("Eq. 2: similarities to scores to an order", "arguments errors"),
-    "voting": ("the run's vote, from a split's tables", "consensus errors tables"),
-    "endpoint": (
-        "an OpenAI-compatible server, paid once",
-        "errors extras json_lines lazy progress section store",
-    ),
-    "corpus": (
-        "documents and references: embedded world, hub, files",
-        "atomic errors home hub_errors json_lines progress readers section tables text",
-    ),
-    "similarity": (
-        "candidates and references joined and compared",
-        "errors rouge tables text work",
-    ),
-    "pairs": ("votes as pairs of candidates", "errors json_lines tables"),
-    "pair_files": ("pairs as JSON lines and Parquet", "atomic extras"),
-    "models": (
-        "what a language model is: families, checkpoints, the embedded one",
-        "arguments atomic device errors home hub_errors lazy section",
-    ),
-    "support": (
-        "does the source support a text, and does the vote know?",
-        "atomic bootstrap consensus corpus device errors home hub_errors models progress section "
-        "similarity store tables text work",
-    ),
-    "search": ("token by token over logits", "compiling errors lazy models section"),
-    "likelihood": ("f(S) of candidates", "arguments errors extras models"),
-    "evaluation": (
-        "metrics, each declared once",
-        "arguments atomic bootstrap corpus device endpoint errors extras home lazy models progress "
-        "readers section store support tables text work",
-    ),
-    "settings": (
-        "params.yaml as types: the rooms' sections, put together",
-        "corpus endpoint errors evaluation models search section support work",
-    ),
-    "config": ("params.yaml, read strictly", "atomic errors section settings"),
-    "candidates": (
-        "where the N texts of a document come from",
-        "device endpoint errors home likelihood models progress readers search section settings "
-        "similarity tables work",
-    ),
-    "training": (
-        "Eq. 1 and 3, batches, loop",
-        "atomic device errors evaluation extras likelihood models progress search settings tables "
-        "work",
-    ),
-    "report": (
-        "means, intervals, figures, the page",
-        "atomic bootstrap consensus errors evaluation models progress settings tables",
-    ),
-}
+    "utils": ("errors, files, progress, devices: what every room uses", ""),
+    "sections": ("ROOM/settings.py and settings/base.py: params.yaml as types", "utils"),
+    "stats": ("bootstrap intervals over documents", "utils"),
+    "tables": ("Parquet tables: schemas, reading, writing, the one walk by id", "utils"),
+    "work": ("shards and workers: killed at any moment", "sections tables utils"),
+    "rouge": ("exact ROUGE of all pairs", "utils"),
+    "endpoint": ("an OpenAI-compatible server, paid once", "sections utils"),
+    "world": ("the embedded world: articles whose every detail can be checked", "utils"),
+    "corpus": ("documents and references: world, hub, files", "sections tables utils world"),
+    "models": ("what a language model is: families, checkpoints, prompts", "sections utils"),
+    "vote": ("Eq. 2, its signals, and whether they know anything",
+             "rouge sections stats tables utils work"),
+    "checkers": ("does the source support a text?",
+                 "models sections tables utils vote work world"),
+    "search": ("token by token over logits", "models sections utils"),
+    "likelihood": ("f(S) of candidates", "models utils"),
+    "evaluation": ("metrics, each declared once",
+                   "checkers endpoint models sections stats tables utils work world"),
+    "candidates": ("where the N texts of a document come from",
+                   "endpoint likelihood models search sections tables utils vote work"),
+    "training": ("Eq. 1 and 3, batches, loop",
+                 "evaluation likelihood models search sections tables utils work"),
+    "settings": ("params.yaml, all sections together, read strictly",
+                 "evaluation sections utils"),
+    "report": ("means, intervals, figures, the page",
+               "evaluation models sections settings stats tables utils vote"),
+}  # fmt: skip
 # Command lines over the library; they and every `__main__` may import any room.
-COMMANDS = {"cli", "score", "export", "vote_check", "init"}
+COMMANDS = {"cli"}
 # No files, tokenizers or hubs, and nothing that a pipeline is made of: arrays, texts and tensors.
-PURE = ("consensus", "rouge", "search", "likelihood", "training/loss.py")
+PURE = ("vote/consensus.py", "rouge", "search", "likelihood", "training/loss.py")
 IMPURE_MODULES = {
     "io", "os", "pathlib", "shutil", "tempfile", "pandas", "pyarrow", "safetensors", "datasets",
     "huggingface_hub", "tokenizers", "transformers", "openai",
 }  # fmt: skip
-IMPURE_ROOMS = {
-    "atomic",
-    "config",
-    "home",
-    "hub_errors",
-    "progress",
-    "settings",
-    "store",
-    "tables",
-    "work",
-}
+IMPURE_ROOMS = {"corpus", "settings", "tables", "work", "world"}
+IMPURE_UTILS = {"atomic", "files", "hub_errors", "paths", "progress", "store"}
 # It reads its own code: numba's cache of machine code has to notice an edit of it.
 MAY_READ = {ROOT / "brido" / "rouge" / "vectors.py": {"pathlib"}}
 # What every stage uses to read, write and speak. Results do not depend on it, so a changed error
 # message does not retrain a model: dvc.yaml leaves it out. Sections too: their values are params.
-PLUMBING = {
-    "errors", "arguments", "extras", "lazy", "section", "home", "progress", "atomic", "device",
-    "hub_errors", "store", "readers", "json_lines", "tables", "work", "settings", "config",
-    "compiling", "base",
-}  # fmt: skip
+PLUMBING = {"utils", "sections", "tables", "work", "settings"}
+RESULTS_DEPEND_ON = {ROOT / "brido" / "utils" / "text.py"}
 
 
 def modules(folder: Path) -> list[Path]:
     return sorted(folder.rglob("*.py")) if folder.is_dir() else [folder]
 
 
-def imported(source: str) -> set[str]:
-    """The dotted names that a file imports, lazily or not; types alone do not count."""
+def imported(source: str, types: bool = True) -> set[str]:
+    """The dotted names that a file imports, lazily or at once; with `types` for types alone too."""
     tree = ast.parse(source)
     typing_only = {
         inner
@@ -144,7 +84,7 @@ def imported(source: str) -> set[str]:
     }
     found = set()
     for node in ast.walk(tree):
-        if node in typing_only:
+        if node in typing_only and not types:
             continue
         if isinstance(node, ast.Import):
             found |= {alias.name for alias in node.names}
@@ -154,9 +94,9 @@ def imported(source: str) -> set[str]:
 
 
 @cache
-def imports(path: Path) -> frozenset[str]:
-    """The modules of this project that a file imports."""
-    names = imported(path.read_text(encoding="utf-8"))
+def imports(path: Path, types: bool = True) -> frozenset[str]:
+    """The modules of this project that a file imports; with `types` for types alone too."""
+    names = imported(path.read_text(encoding="utf-8"), types)
     ours = {name for name in names if name.split(".")[0] in {"brido", "stages"}}
     return frozenset(ours | {module for name in ours if (module := lazy_module(name))})
 
@@ -180,8 +120,14 @@ def file_of(name: str) -> Path | None:
 
 
 def room(path: Path) -> str:
-    """The first level of brido that a file belongs to."""
-    return path.relative_to(ROOT / "brido").parts[0].removesuffix(".py")
+    """The room that a file of brido belongs to."""
+    place = path.relative_to(ROOT / "brido")
+    if place.as_posix() == "settings/base.py":
+        return "sections"
+    # evaluation/settings.py asks the registry of metrics.
+    if len(place.parts) == 2 and path.name == "settings.py" and place.parts[0] != "evaluation":
+        return "sections"
+    return place.parts[0].removesuffix(".py")
 
 
 def used_rooms(path: Path) -> set[str]:
@@ -209,6 +155,26 @@ def test_imports_run_one_way():
         above.add(name)
 
 
+def test_no_circle_of_files():
+    graph = {
+        path: {file for name in imports(path) if (file := file_of(name))} - {path}
+        for path in modules(ROOT / "brido")
+        if path.name != "__init__.py"
+    }
+    done: set[Path] = set()
+
+    def walk(path: Path, above: tuple[Path, ...]) -> None:
+        circle = above[above.index(path) :] if path in above else ()
+        assert not circle, [str(each.relative_to(ROOT)) for each in circle]
+        if path not in done:
+            for inner in sorted(graph.get(path, ())):
+                walk(inner, (*above, path))
+            done.add(path)
+
+    for path in graph:
+        walk(path, ())
+
+
 def test_nothing_in_brido_imports_a_stage():
     for path in modules(ROOT / "brido"):
         assert not {name for name in imports(path) if name.startswith("stages")}, path
@@ -216,9 +182,16 @@ def test_nothing_in_brido_imports_a_stage():
 
 def impure(source: str) -> set[str]:
     """What a pure file imports and should not."""
-    parts = [name.split(".") for name in imported(source)]
-    found = {name[0] for name in parts} & IMPURE_MODULES
-    return found | {name[1] for name in parts if name[0] == "brido" and name[1:]} & IMPURE_ROOMS
+    found = set()
+    for name in imported(source, types=False):
+        parts = name.split(".")
+        if parts[0] in IMPURE_MODULES:
+            found.add(parts[0])
+        elif parts[:2] == ["brido", "utils"] and {*parts[2:3]} & IMPURE_UTILS:
+            found.add(parts[2])
+        elif parts[0] == "brido" and {*parts[1:2]} & IMPURE_ROOMS and parts[2:3] != ["base"]:
+            found.add(parts[1])
+    return found
 
 
 def pure_files() -> list[Path]:
@@ -255,10 +228,11 @@ def reached_files(stage: str) -> set[Path]:
     while waiting:
         path = waiting.pop()
         inside = path.is_relative_to(ROOT / "brido")
-        plumbing = inside and (room(path) in PLUMBING | {"__init__"} or path.name == "settings.py")
+        plumbing = inside and room(path) in PLUMBING | {"__init__"}
+        plumbing = plumbing and path not in RESULTS_DEPEND_ON
         if path not in seen and not plumbing:
             seen.add(path)
-            waiting += [file for name in imports(path) if (file := file_of(name))]
+            waiting += [file for name in imports(path, types=False) if (file := file_of(name))]
     if file_of("brido.evaluation.registry") in seen:
         seen |= metric_files()
     return {path for path in seen if path.is_relative_to(ROOT / "brido")}

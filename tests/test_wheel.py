@@ -24,7 +24,7 @@ from packaging.utils import canonicalize_name
 pytestmark = pytest.mark.slow
 
 # Data that modules read beside their code.
-DATA = (".jinja", ".css", ".js", "py.typed")
+DATA = (".jinja", ".css", ".js", ".yaml", "py.typed")
 IMPORT_ALL = """
 import importlib, pkgutil, brido
 for module in pkgutil.walk_packages(brido.__path__, "brido."):

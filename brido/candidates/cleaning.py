@@ -71,13 +71,16 @@ _MARKDOWN: tuple[tuple[re.Pattern[str], str], ...] = (
     (re.compile(r"^[ \t]*```\w*[ \t]*$", re.MULTILINE), ""),
     (re.compile(r"^[ \t]{0,3}#{1,6}[ \t]+", re.MULTILINE), ""),
     (re.compile(r"^[ \t]*(?:\*[ \t]*){3,}$|^[ \t]*(?:-[ \t]*){3,}$", re.MULTILINE), ""),
-    (re.compile(r"^[ \t]*(?:[*•]|[-+](?=[ \t]+[A-Z]))[ \t]+", re.MULTILINE), ""),
+    (re.compile(r"^(?:[ \t]*(?:[*•]|[-+](?=[ \t]+[A-Z]))[ \t]+)+", re.MULTILINE), ""),
     (re.compile(r"\*\*(?=\S)([^*\n]+?)(?<=\S)\*\*"), r"\1"),
     # At the start alone: further on these may be a footnote, a product, a name of a program.
     (re.compile(r"\A\s*__(?=\S)([^_\n]+?)(?<=\S)__(?!\w)"), r"\1"),
     (re.compile(r"\A\s*\*(?=[^\s*])([^*\n]+?)(?<=[^\s*])\*(?![\w*])"), r"\1"),
-    (re.compile(r"\[([^\]\n]+)\]\(https?://[^)\s]+\)"), r"\1"),
+    (re.compile(r"\[([^\[\]\n]+)\]\(https?://[^)\s]{1,2000}\)"), r"\1"),
 )
+
+# Rules are applied at most so often: a text of thousands of nested labels is not worth more.
+ROUNDS = 32
 
 # A few words between quotation marks are a quotation.
 _FEWEST_QUOTED = 5
@@ -87,6 +90,9 @@ _QUOTES = {'"': '"', "“": "”", "«": "»", "'": "'", "‘": "’"}
 def clean(text: str, rules: Sequence[Rule] = RULES) -> Cleaned:
     """The text as it votes: the rules applied until none changes it, white space made single.
 
+    The work is linear in the length of the text, which a stranger may have written: no rule looks
+    at a character more often than a fixed number of times, and there are at most ROUNDS rounds.
+
     A text that refuses keeps its words: nobody reads them. An unclosed block of thoughts leaves
     nothing.
     """
@@ -94,14 +100,16 @@ def clean(text: str, rules: Sequence[Rule] = RULES) -> Cleaned:
     if "think" in rules:
         text = _noted(text, _without_thoughts(text), "think", used)
     refused = "refusal" in rules and bool(_REFUSAL.match(text.strip().lstrip("\"'“*_")))
-    before = None
-    while before != text:
+    for _ in range(ROUNDS):
         before = text
         for rule, step in STEPS.items():
             if rule in rules:
                 text = _noted(text, step(text), rule, used)
         if text == before:
             text = " ".join(text.split())
+            if text == before:
+                break
+    text = " ".join(text.split())
     if refused:
         used.add("refusal")
     return Cleaned(text, tuple(rule for rule in RULES if rule in used), refused)

@@ -24,7 +24,7 @@ from brido.models.prompt import messages
 from brido.utils.errors import BridoError
 from brido.utils.paths import user_path
 from brido.utils.progress import Progress
-from brido.work.running import Advance, Result
+from brido.work.worker import Advance, Result
 
 if TYPE_CHECKING:
     from brido.candidates.settings import EndpointGeneration
@@ -132,7 +132,7 @@ class _Prompts(Sequence[Prompt]):
 
 
 class AnswerWorker:
-    """Makes rows of what the store holds; see `brido.work.running.MakeWorker`.
+    """Makes rows of what the store holds; see `brido.work.worker.MakeWorker`.
 
     An answer that was cut at the limit, that a filter stopped or that did not come has not ended.
     """

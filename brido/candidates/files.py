@@ -4,20 +4,22 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from brido.tables.files import read_records
 from brido.utils.errors import BridoError, some
+from brido.utils.files import read_records
 
 Row = dict[str, Any]
+# What float32 can hold.
+_LARGEST = 3.4e38
 
 
 def read_candidates(path: Path, ids: list[str], num_candidates: int, source: str) -> list[Row]:
     """The rows of a candidates table for `ids`, in their order.
 
-    The file has any form that a corpus may have (`brido.tables.files`); columns id (text),
+    The file has any form that a corpus may have (`brido.utils.files`); columns id (text),
     candidates (a list of exactly `num_candidates` texts), and if present search_scores (as many
     numbers; NaN otherwise) and ended (as many truth values; true otherwise).
     Further ids are passed over. `source` is the name in `generation`.
@@ -26,6 +28,8 @@ def read_candidates(path: Path, ids: list[str], num_candidates: int, source: str
         BridoError: the file is unreadable, an id is missing or twice there, or a row has another
             number of candidates, search scores or values of ended (all problems named).
     """
+    if path.exists() and not path.is_file() and not path.is_dir():
+        raise BridoError(f"{path} is not a file: write the candidates into one")
     rows = read_records(path)
     for number, row in enumerate(rows, start=1):
         if not isinstance(row.get("id"), str) or "candidates" not in row:
@@ -41,8 +45,8 @@ def read_candidates(path: Path, ids: list[str], num_candidates: int, source: str
         {
             "id": name,
             "candidates": found[name]["candidates"],
-            "search_scores": found[name].get("search_scores") or [math.nan] * num_candidates,
-            "ended": found[name].get("ended") or [True] * num_candidates,
+            "search_scores": _given(found[name], "search_scores") or [math.nan] * num_candidates,
+            "ended": _given(found[name], "ended") or [True] * num_candidates,
         }
         for name in ids
     ]
@@ -59,18 +63,18 @@ def _problems(rows: list[Row], ids: list[str], size: int, source: str) -> Iterat
         yield f"{len(missing)} documents have no candidates: {some(missing)}"
     asked = set(ids)
     wanted = [row for row in rows if row["id"] in asked]
-    wrong = [row["id"] for row in wanted if not _is_list(row["candidates"], str, size)]
+    wrong = [row["id"] for row in wanted if not _is_list(row["candidates"], _is_text, size)]
     if wrong:
         yield (
             f"{len(wrong)} rows have no list of {size} texts (generation.{source}.num_candidates) "
             f"in `candidates`: {some(wrong)}"
         )
-    for column, kind, words in (
-        ("search_scores", (int, float), "numbers"),
-        ("ended", bool, "truth values"),
+    for column, is_right, words in (
+        ("search_scores", _is_score, "numbers"),
+        ("ended", _is_truth, "truth values"),
     ):
-        given = [row for row in wanted if row.get(column)]
-        wrong = [row["id"] for row in given if not _is_list(row[column], kind, size)]
+        given = [row for row in wanted if _given(row, column) is not None]
+        wrong = [row["id"] for row in given if not _is_list(row[column], is_right, size)]
         if wrong:
             yield (
                 f"{len(wrong)} rows have not as many {words} in `{column}` as candidates: "
@@ -78,7 +82,25 @@ def _problems(rows: list[Row], ids: list[str], size: int, source: str) -> Iterat
             )
 
 
-def _is_list(value: Any, kind: type | tuple[type, ...], size: int) -> bool:
-    return (
-        isinstance(value, list) and len(value) == size and all(isinstance(i, kind) for i in value)
-    )
+def _given(row: Row, column: str) -> Any:
+    """The value of a column that may be left out; null and an empty list leave it out."""
+    value = row.get(column)
+    return None if value == [] else value
+
+
+def _is_list(value: Any, is_right: Callable[[Any], bool], size: int) -> bool:
+    return isinstance(value, list) and len(value) == size and all(map(is_right, value))
+
+
+def _is_text(value: Any) -> bool:
+    return isinstance(value, str)
+
+
+def _is_truth(value: Any) -> bool:
+    return isinstance(value, bool)
+
+
+def _is_score(value: Any) -> bool:
+    """Whether a value is NaN or a number that float32 has."""
+    number = isinstance(value, int | float) and not isinstance(value, bool)
+    return number and (value != value or abs(value) <= _LARGEST)

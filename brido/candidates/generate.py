@@ -5,15 +5,22 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 from functools import partial
+from itertools import islice
+from pathlib import Path
 from typing import Any
 
+from brido.candidates.cleaning import clean
 from brido.candidates.documents import Part
+from brido.candidates.look import Example, Look
 from brido.candidates.sources import SOURCES, Request
-from brido.tables import CANDIDATES, GROUPED_CANDIDATES
+from brido.tables import CANDIDATES, CORPUS, GROUPED_CANDIDATES, read_batches
 from brido.utils.errors import BridoError, some
-from brido.work.running import Advance, MakeWorker, Result
 from brido.work.shards import fingerprint
 from brido.work.splits import Splits
+from brido.work.worker import Advance, MakeWorker, Result
+
+# Documents of a split that are looked at as soon as their candidates are there.
+LOOKED_AT = 200
 
 
 def generate(request: Request) -> Splits:
@@ -119,3 +126,27 @@ def notes(description: dict[str, Any]) -> Iterator[str]:
             yield f"{kind.replace('_', ' ')}: {', '.join(counts)}"
     if description["halved_batches"]:
         yield f"{description['halved_batches']} batches halved for memory"
+
+
+def look_at(candidates: Path, corpus: Path, source: str) -> tuple[Look, Example | None]:
+    """A look at the first documents of a source's table, and the first of them as an example."""
+    look, first = Look(), None
+    for example in islice(_examples(candidates, corpus, source), LOOKED_AT):
+        look.add(example)
+        first = first or example
+    return look, first
+
+
+def _examples(candidates: Path, corpus: Path, source: str) -> Iterator[Example]:
+    """The documents that have candidates, which are cleaned as stage pool does by default."""
+    columns = ["id", "document", "references"]
+    documents = (
+        row
+        for batch in read_batches(corpus, CORPUS, "download", columns)
+        for row in batch.to_pylist()
+    )
+    for batch in read_batches(candidates, CANDIDATES, f"generate@{source}"):
+        for row in batch.to_pylist():
+            known = next(found for found in documents if found["id"] == row["id"])
+            texts = [clean(text).text for text in row["candidates"]]
+            yield Example(known["document"], known["references"], texts, row["ended"])

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from itertools import islice, zip_longest
+from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from brido.candidates.cleaning import RULES, clean
-from brido.candidates.foreign import FOREIGN, Foreign
-from brido.tables import CANDIDATES, CORPUS, ROWS_PER_GROUP, read_batches
-from brido.utils.errors import BridoError, quoted, some
-
-if TYPE_CHECKING:
-    from brido.candidates.settings import PoolSettings
+from brido.candidates.look import ODD, Example, Look
+from brido.candidates.settings import PoolSettings
+from brido.tables import CANDIDATES, CORPUS, ROWS_PER_GROUP
+from brido.tables.join import Table, walk
+from brido.utils.errors import BridoError, some
 
 Row = dict[str, Any]
 # What keeps a candidate from voting.
@@ -32,7 +31,7 @@ class Pool:
     `settings.eligible`. A document with fewer than `settings.minimum` of these is refused or left
     out.
 
-    `counts` and `left_out` say what happened, once `rows` has been read to its end.
+    `counts`, `looks` and `left_out` say what happened, once `rows` has been read to its end.
     """
 
     def __init__(self, tables: dict[str, Path], corpus: Path, settings: PoolSettings) -> None:
@@ -40,6 +39,7 @@ class Pool:
         eligible = settings.eligible
         self._eligible = set(tables if eligible is None else eligible)
         self.counts: dict[str, Counter[str]] = {name: Counter() for name in tables}
+        self.looks = {name: Look() for name in tables}
         self.left_out: list[str] = []
 
     def rows(self) -> Iterator[list[Row]]:
@@ -53,6 +53,8 @@ class Pool:
         good = (row for row in self._joined() if not self._too_few(row))
         while batch := list(islice(good, ROWS_PER_GROUP)):
             yield batch
+        for name, look in self.looks.items():
+            self.counts[name].update({odd: look.counts[odd] for odd in ODD})
         if self.left_out and self._settings.too_few == "refuse":
             raise BridoError(
                 f"{len(self.left_out):,} documents have fewer than {self._settings.minimum} "
@@ -66,7 +68,7 @@ class Pool:
         for name, count in self.counts.items():
             rules = [f"{count[rule]:,} {rule}" for rule in RULES if count[rule]]
             bad = [f"{count[what]:,} {what.replace('_', ' ')}" for what in _BAD if count[what]]
-            odd = [f"{count[what]:,} {_ODD[what]}" for what in FOREIGN if count[what]]
+            odd = [f"{count[what]:,} {_ODD[what]}" for what in ODD if count[what]]
             told = [*([f"{count['cleaned']:,} cleaned"] if count["cleaned"] else []), *bad, *odd]
             if told:
                 by = f" (rules: {', '.join(rules)})" if rules else ""
@@ -78,20 +80,20 @@ class Pool:
             )
 
     def _joined(self) -> Iterator[Row]:
-        streams = [_rows(path, name) for name, path in self._tables.items()]
-        documents = _documents(self._corpus)
-        for parts in zip_longest(*streams):
-            if None in parts or len({part["id"] for part in parts}) > 1:
-                raise self._different_documents()
-            document = next((text for name, text in documents if name == parts[0]["id"]), None)
-            if document is None:
-                raise BridoError(
-                    f"id {quoted(parts[0]['id'])} has candidates, but is not in {self._corpus}, or "
-                    "stands in another order there: make them again (`dvc repro generate`)"
-                )
-            yield self._row(dict(zip(self._tables, parts, strict=True)), Foreign(document))
+        columns = tuple(CANDIDATES.names[1:])
+        first, *others = [
+            Table(path, CANDIDATES, f"generate@{name}", columns)
+            for name, path in self._tables.items()
+        ]
+        corpus = Table(self._corpus, CORPUS, "download", ("document", "references"))
+        for *batches, documents in walk(first, others, [corpus]):
+            known = documents.to_pylist()
+            rows = zip(*(batch.to_pylist() for batch in batches), strict=True)
+            for one, parts in zip(known, rows, strict=True):
+                parts = dict(zip(self._tables, parts, strict=True))
+                yield self._row(parts, one["document"], one["references"])
 
-    def _row(self, parts: dict[str, Row], foreign: Foreign) -> Row:
+    def _row(self, parts: dict[str, Row], document: str, references: list[str]) -> Row:
         row: Row = {"id": next(iter(parts.values()))["id"]}
         row |= {name: [] for name in ("candidates", "raw", "sources", "voters", "eligible")}
         row |= {"search_scores": [], "ended": []}
@@ -101,7 +103,6 @@ class Pool:
             ):
                 text, rules, refused = clean(raw, self._settings.clean)
                 self._count(name, rules, not_ended=not ended, empty=not text)
-                self.counts[name].update(foreign(text))
                 votes = ended and bool(text) and not refused
                 row["candidates"].append(text)
                 row["raw"].append(raw)
@@ -110,6 +111,8 @@ class Pool:
                 row["eligible"].append(votes and name in self._eligible)
                 row["search_scores"].append(score)
                 row["ended"].append(ended)
+            own = row["candidates"][-len(part["candidates"]) :]
+            self.looks[name].add(Example(document, references, own, part["ended"]))
         return row
 
     def _count(self, source: str, rules: Sequence[str], **what: bool) -> None:
@@ -123,32 +126,3 @@ class Pool:
         if too_few:
             self.left_out.append(row["id"])
         return too_few
-
-    def _different_documents(self) -> BridoError:
-        """Which documents the tables do not share."""
-        ids = {
-            name: [row["id"] for row in _rows(path, name)] for name, path in self._tables.items()
-        }
-        everywhere = set.intersection(*map(set, ids.values()))
-        problems = []
-        for name, own in ids.items():
-            more = [one for one in own if one not in everywhere]
-            if more:
-                problems.append(f"{name} has {len(more):,} that others lack: {some(more)}")
-        return BridoError.from_problems(
-            "the sources have candidates of different documents, or in another order; make them "
-            "again (`dvc repro generate`):",
-            problems or [f"{', '.join(ids)} have the same documents in different orders"],
-        )
-
-
-def _rows(path: Path, source: str) -> Iterator[Row]:
-    for batch in read_batches(path, CANDIDATES, f"generate@{source}"):
-        yield from batch.to_pylist()
-
-
-def _documents(corpus: Path) -> Iterator[tuple[str, str]]:
-    for batch in read_batches(corpus, CORPUS, "download", ["id", "document"]):
-        yield from zip(
-            *(batch.column(name).to_pylist() for name in ("id", "document")), strict=True
-        )

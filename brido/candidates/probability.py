@@ -1,14 +1,11 @@
-"""What a checkpoint itself thinks of candidates, whoever wrote them: their log-probability.
+"""The log-probability of candidates under a checkpoint, whichever model wrote them.
 
 It is computed from the text, as training scores it, not taken from a search: a beam search's score
-has paid for its groups' diversity and is divided by a power of the length, a sample's leaves out
-temperature, and other models' candidates have none.
+includes the diversity penalty and is divided by a power of the length, a sample's ignores the
+temperature, and other models' candidates have no score of this model.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import torch
 
@@ -16,26 +13,22 @@ from brido.candidates.batching import MemoryBudget
 from brido.likelihood.likelihood import sequence_statistics
 from brido.models import LanguageModel
 from brido.models.family import check_scores
-from brido.tables import CORPUS, POOL
+from brido.models.settings import ReadingSettings
+from brido.tables.join import Part, SplitTables, read_documents
 from brido.utils.device import computing_device, inference_dtype
-from brido.vote.similarity import Pairing
 from brido.work.batches import plan_batches
-from brido.work.ranges import read_range
-from brido.work.running import Advance, Result
+from brido.work.settings import RuntimeSettings
+from brido.work.worker import Advance, Result
 
-if TYPE_CHECKING:
-    from brido.models.settings import ReadingSettings
-    from brido.work.settings import RuntimeSettings
-
-# Tokens of a candidate that are scored where the model has no limit of its own.
+# The most tokens of a candidate that are scored if the model has no limit of its own.
 LONGEST = 4096
 
 
 class ProbabilityWorker:
     """The rows of the likelihood table of a part of the documents.
 
-    Made of the checkpoint's folder, `reading`, `runtime` and the paths of candidates and corpus;
-    then see `brido.work.running.MakeWorker`.
+    Made from the checkpoint's folder, `reading`, `runtime` and the split's tables; then see
+    `brido.work.worker.MakeWorker`.
     """
 
     def __init__(
@@ -43,8 +36,7 @@ class ProbabilityWorker:
         folder: Path,
         reading: ReadingSettings,
         runtime: RuntimeSettings,
-        candidates: Path,
-        corpus: Path,
+        tables: SplitTables,
         device: str,
         advance: Advance,
     ) -> None:
@@ -53,19 +45,18 @@ class ProbabilityWorker:
         dtype = inference_dtype(place) if auto else getattr(torch, runtime.precision)
         self._language = LanguageModel.load(folder, reading, place, dtype)
         self._budget = MemoryBudget(runtime.batch_tokens)
-        self._candidates, self._corpus, self._advance = candidates, corpus, advance
+        self._tables, self._advance = tables, advance
 
-    def __call__(self, unit: Pairing) -> Result:
+    def __call__(self, part: Part) -> Result:
         """A row for each document: log p (natural, a sum) and tokens of each candidate."""
-        columns = ["id", "candidates"]
-        rows = read_range(self._candidates, POOL, "pool", columns, unit.candidates)
-        columns = ["id", "document"]
-        known = dict(read_range(self._corpus, CORPUS, "download", columns, unit.corpus))
-        documents, texts = [known[name] for name, _ in rows], [texts for _, texts in rows]
-        found = self.score(documents, texts)
+        columns = ["document", "candidates"]
+        documents = [one for batch in read_documents(self._tables, columns, part) for one in batch]
+        found = self.score(
+            [one.document for one in documents], [list(one.candidates) for one in documents]
+        )
         return [
-            {"id": name, "log_probability": found[place][0], "tokens": found[place][1]}
-            for place, (name, _) in enumerate(rows)
+            {"id": one.id, "log_probability": values, "tokens": tokens}
+            for one, (values, tokens) in zip(documents, found, strict=True)
         ], {"halved_batches": self._budget.halved}
 
     def score(

@@ -20,8 +20,8 @@ from brido.models.settings import ReadingSettings
 from brido.settings.base import Section
 from brido.utils.errors import BridoError
 from brido.utils.paths import user_path
-from brido.work.running import Advance, MakeWorker, Result
 from brido.work.settings import RuntimeSettings
+from brido.work.worker import Advance, MakeWorker, Result
 from brido.work.workers import Workers, model_workers
 
 
@@ -66,7 +66,7 @@ Source = Callable[[Request], Plan]
 
 def _local(request: Request) -> Plan:
     """The checkpoint on this machine's devices."""
-    from brido.candidates.worker import CandidateWorker
+    from brido.candidates.local import CandidateWorker
 
     folder, runtime = request.checkpoint, request.runtime
     if not folder.is_dir():

@@ -10,7 +10,7 @@ that gives one person's age to another is not caught here (on the world, world_j
 import re
 from typing import Any
 
-from brido.utils.text import Splitter, split_sentences
+from brido.utils.text import split_sentences
 from brido.world import reading
 
 Found = tuple[str, str, bool]  # type, text, supported
@@ -42,9 +42,7 @@ def world_mentions(summary: str, facts: list[dict[str, Any]]) -> list[Found]:
     ]
 
 
-def text_mentions(
-    document: str, summary: str, case_sensitive: bool, splitter: Splitter = "abbreviations"
-) -> list[Found]:
+def text_mentions(document: str, summary: str, case_sensitive: bool) -> list[Found]:
     """The numbers and capitalised spans of any summary, and whether the document has them.
 
     A number is supported when the document has the same digits (thousands separators aside), a
@@ -56,7 +54,7 @@ def text_mentions(
     found = [
         ("number", number, number.replace(",", "") in digits) for number in _NUMBER.findall(summary)
     ]
-    for sentence in split_sentences(summary, splitter):
+    for sentence in split_sentences(summary):
         for span in capitalised_spans(sentence):
             found.append(("name", span, f" {' '.join(map(fold, span.split()))} " in source))
     return found

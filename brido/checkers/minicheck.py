@@ -26,7 +26,7 @@ from brido.utils.hub_errors import hub_errors
 from brido.utils.paths import user_path
 from brido.utils.progress import MakeProgress, quiet
 from brido.utils.store import ResultStore
-from brido.utils.text import Splitter, split_sentences
+from brido.utils.text import split_sentences
 from brido.work.batches import plan_batches
 from brido.work.shards import content_hash
 
@@ -117,15 +117,14 @@ class MiniCheck:
         self,
         documents: Sequence[str],
         texts: Sequence[str],
-        splitter: Splitter = "abbreviations",
         progress: MakeProgress = quiet,
     ) -> list[list[Sentence]]:
         """The sentences of each text, with the probabilities that its document supports them.
 
         An empty text has no sentence.
         """
-        chunked = {text: self._chunks(text, splitter) for text in dict.fromkeys(documents)}
-        claims = [split_sentences(text, splitter) for text in texts]
+        chunked = {text: self._chunks(text) for text in dict.fromkeys(documents)}
+        claims = [split_sentences(text) for text in texts]
         items = [
             (chunk, claim)
             for document, own in zip(documents, claims, strict=True)
@@ -148,13 +147,13 @@ class MiniCheck:
             for document, own in zip(documents, claims, strict=True)
         ]
 
-    def _chunks(self, document: str, splitter: Splitter) -> list[str]:
+    def _chunks(self, document: str) -> list[str]:
         """The document in pieces of whole sentences, as many as fit; a line's end stays one."""
         pieces: list[list[str]] = [[]]
         filled = 0
         for line in document.split("\n"):
             first = True
-            for sentence in split_sentences(line, splitter):
+            for sentence in split_sentences(line):
                 size = self._size(sentence)
                 if filled + size > (WORDS if self._answers else TOKENS) and pieces[-1]:
                     pieces.append([])

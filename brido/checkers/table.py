@@ -1,28 +1,22 @@
-"""The support table: every candidate checked against its source, a part of the documents at a time.
+"""The support table: every candidate checked against its source document.
 
-Two may speak of a text. The *checker* that params.yaml names says how much of it is supported. The
-*judge* counts what is not: the facts of the embedded world where there are any, which are exact,
-else the checker itself.
+Two checks of a text are possible. The *checker* that params.yaml names says how much of the text is
+supported. The *judge* counts what is not supported: the facts of the embedded world if the corpus
+has them, which are exact, else the checker itself.
 """
 
-from __future__ import annotations
-
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from brido.checkers.mentions import Found, text_mentions, world_mentions
-from brido.tables import CORPUS, DECODED, POOL, open_table
-from brido.utils.errors import BridoError, some
-from brido.vote.similarity import Pairing, pair_up
-from brido.work.ranges import read_range
-from brido.work.running import Advance, Result
+from brido.checkers.settings import MiniCheckSupport, SupportSettings
+from brido.tables import CORPUS, open_table
+from brido.tables.join import CandidateDocument, Part, SplitTables, parts_of, read_documents
+from brido.work.settings import RuntimeSettings
 from brido.work.shards import work_root
-
-if TYPE_CHECKING:
-    from brido.checkers.settings import MiniCheckSupport, SupportSettings
-    from brido.utils.text import Splitter
-    from brido.work.settings import RuntimeSettings
+from brido.work.worker import Advance, Result
 
 
 class Checked(NamedTuple):
@@ -34,29 +28,36 @@ class Checked(NamedTuple):
 
 @dataclass(frozen=True)
 class Unit:
-    """A part of the documents: their candidates, or with `own` the model's own outputs of them.
+    """A part of the documents, with their candidates or, with `own`, with the model's own output.
 
-    `own` is a decoded table; it has a row for each row of the corpus, in the same order.
+    `own` names the system in `tables.decoded` whose summaries are checked.
     """
 
-    candidates: Path
-    corpus: Path
-    pairing: Pairing
-    own: Path | None = None
+    tables: SplitTables
+    part: Part
+    own: str | None = None
 
     def __len__(self) -> int:
         """The number of documents."""
-        return len(self.pairing)
+        return len(self.part)
+
+    def texts(self) -> list[tuple[CandidateDocument, Sequence[str]]]:
+        """Each document of the part with the texts to check."""
+        columns = ["document", "facts", "summaries" if self.own else "candidates"]
+        return [
+            (one, [one.summaries[self.own]] if self.own else one.candidates)
+            for batch in read_documents(self.tables, columns, self.part)
+            for one in batch
+        ]
 
 
-def units(candidates: Path, corpus: Path, size: int, own: Path | None = None) -> list[Unit]:
-    """The work on a candidates table in parts of `size` documents; BridoError as `pair_up`."""
-    parts = pair_up(candidates, corpus, size)
-    return [Unit(candidates, corpus, pairing, own) for pairing in parts]
+def units(tables: SplitTables, size: int, own: str | None = None) -> list[Unit]:
+    """The work on a split in parts of `size` documents; BridoError as `parts_of`."""
+    return [Unit(tables, part, own) for part in parts_of(tables, size)]
 
 
 def judge_of(corpus: Path, settings: SupportSettings) -> dict[str, Any]:
-    """Who counts what is not supported, for the support table's metadata.
+    """What counts the unsupported details, for the support table's metadata.
 
     judge: in words; exact: whether these are the facts of the world; second: whether the checker's
     own `support` says something that the judge does not.
@@ -78,66 +79,53 @@ def mentions_support(found: list[Found]) -> Checked:
     return Checked(share, len(supported) - sum(supported))
 
 
-class Claimed(NamedTuple):
-    """A document, what the corpus knows of it (None on any but the world), and texts of it."""
-
-    id: str
-    document: str
-    facts: list[dict[str, Any]] | None
-    texts: list[str]
-
-
 class SupportWorker:
-    """The rows of the support table of a unit's documents.
+    """Makes the rows of the support table of a unit's documents.
 
-    Made of section `support`, the splitter of section `text` and section `runtime`; then see
-    `brido.work.running.MakeWorker`.
+    Made from sections `support` and `runtime`; then see `brido.work.worker.MakeWorker`.
     """
 
     def __init__(
-        self,
-        settings: SupportSettings,
-        splitter: Splitter,
-        runtime: RuntimeSettings,
-        device: str,
-        advance: Advance,
+        self, settings: SupportSettings, runtime: RuntimeSettings, device: str, advance: Advance
     ) -> None:
-        self._settings, self._splitter = settings, splitter
-        self._model = _load(settings, runtime, device) if settings.checker == "minicheck" else None
+        self._case = getattr(settings, "case_sensitive", True)
+        self._model = None
+        if isinstance(settings, MiniCheckSupport):
+            self._model = _load(settings, runtime, device)
 
     def __call__(self, unit: Unit) -> Result:
         """A row for each document, its texts in the order of their table."""
-        claimed = _texts(unit)
-        checked = self._by_model(claimed) if self._model else map(self._by_mentions, claimed)
+        documents = unit.texts()
+        checked = self._by_model(documents) if self._model else [
+            self._by_mentions(*one) for one in documents
+        ]  # fmt: skip
         rows = []
-        for one, found in zip(claimed, checked, strict=True):
-            wrong = [text.unsupported for text in found]
+        for (one, texts), found in zip(documents, checked, strict=True):
+            judged = found
             if one.facts is not None and self._model:
-                wrong = [text.unsupported for text in self._by_mentions(one)]
+                judged = self._by_mentions(one, texts)
             rows.append(
                 {
                     "id": one.id,
                     "support": [text.support for text in found],
-                    "unsupported": wrong,
-                    "words": [len(text.split()) for text in one.texts],
+                    "unsupported": [text.unsupported for text in judged],
+                    "words": [len(text.split()) for text in texts],
                 }
             )
         return rows, {}
 
-    def _by_mentions(self, one: Claimed) -> list[Checked]:
+    def _by_mentions(self, one: CandidateDocument, texts: Sequence[str]) -> list[Checked]:
         if one.facts is not None:
-            return [mentions_support(world_mentions(text, one.facts)) for text in one.texts]
-        case = self._settings.case_sensitive
-        return [
-            mentions_support(text_mentions(one.document, text, case, self._splitter))
-            for text in one.texts
-        ]
+            return [mentions_support(world_mentions(text, one.facts)) for text in texts]
+        return [mentions_support(text_mentions(one.document, text, self._case)) for text in texts]
 
-    def _by_model(self, claimed: list[Claimed]) -> list[list[Checked]]:
-        documents = [one.document for one in claimed for _ in one.texts]
-        texts = [text for one in claimed for text in one.texts]
-        found = iter(self._model.sentences(documents, texts, self._splitter))
-        return [[sentences_support(next(found)) for _ in one.texts] for one in claimed]
+    def _by_model(
+        self, checked: list[tuple[CandidateDocument, Sequence[str]]]
+    ) -> list[list[Checked]]:
+        documents = [one.document for one, texts in checked for _ in texts]
+        texts = [text for _, own in checked for text in own]
+        found = iter(self._model.sentences(documents, texts))
+        return [[sentences_support(next(found)) for _ in own] for _, own in checked]
 
 
 def sentences_support(sentences: list[Any]) -> Checked:
@@ -155,30 +143,3 @@ def _load(settings: MiniCheckSupport, runtime: RuntimeSettings, device: str) -> 
     store = work_root() / "answers" / "minicheck.sqlite"
     how = (device, runtime.precision, runtime.batch_tokens, store, "support")
     return MiniCheck.load(settings.model, settings.revision, *how)
-
-
-def _texts(unit: Unit) -> list[Claimed]:
-    """The unit's documents with their texts."""
-    known = _has_facts(unit.corpus)
-    columns = ["id", "document", *(["facts"] if known else [])]
-    corpus = read_range(unit.corpus, CORPUS, "download", columns, unit.pairing.corpus)
-    documents = {row[0]: row[1:] for row in corpus}
-    wanted = read_range(
-        unit.candidates, POOL, "pool", ["id", "candidates"], unit.pairing.candidates
-    )
-    if unit.own is not None:
-        decoded = read_range(
-            unit.own, DECODED, "decode@base", ["id", "summary"], unit.pairing.corpus
-        )
-        own = {name: [summary] for name, summary in decoded}
-        missing = [name for name, _ in wanted if name not in own]
-        if missing:
-            raise BridoError(
-                f"{unit.own} lacks {len(missing)} documents that have candidates "
-                f"({some(missing)}): make it again with `dvc repro decode@base`"
-            )
-        wanted = [(name, own[name]) for name, _ in wanted]
-    return [
-        Claimed(name, documents[name][0], documents[name][1] if known else None, texts)
-        for name, texts in wanted
-    ]

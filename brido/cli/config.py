@@ -5,6 +5,7 @@ from pathlib import Path
 import click
 
 from brido.settings.load import PARAMS_FILE, load_params
+from brido.settings.presets import DEFAULT, PRESETS, load_preset
 
 
 @click.command("config", short_help="is params.yaml right?")
@@ -19,5 +20,10 @@ def command(file: Path) -> None:
     Example:
         python -m brido config presets/xsum.yaml
     """
-    load_params(file)
+    # A preset is checked with what it leaves to the default.
+    is_preset = file.parent.name == PRESETS.name and file.with_stem(DEFAULT).is_file()
+    if is_preset and file.suffix == ".yaml":
+        load_preset(file.stem, file.parent)
+    else:
+        load_params(file)
     click.echo(f"{file} is fine: every key is known and every value fits")

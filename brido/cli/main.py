@@ -4,19 +4,16 @@ Each is the click command `command` of a module that is imported when it is call
 `brido --help` and `brido score` wait for no PyTorch.
 """
 
-import runpy
-import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib import import_module
-from pathlib import Path
 from typing import Any
 
 import click
 
 import brido
 from brido.utils.commands import invoke
-from brido.utils.errors import BridoError, run_command
+from brido.utils.errors import run_command
 from brido.utils.extras import extra
 
 
@@ -39,21 +36,18 @@ COMMANDS = {
         "brido.evaluation.qafacteval.__main__", "QAFactEval of a file", "qafacteval"
     ),
     "init": Command("brido.cli.init", "params.yaml for documents of your own", "pipeline"),
+    "preset": Command("brido.cli.preset", "make a preset the params.yaml", "pipeline"),
     "config": Command("brido.cli.config", "is params.yaml right? Asked before a run", "pipeline"),
 }
-# These work on the files of a checkout: run there as `python -m MODULE`.
-CHECKOUT = {"preset": Command("experiments.preset", "make a preset the params.yaml", "pipeline")}
 
 
 class _Commands(click.Group):
     """The commands above, each imported when it is asked for."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        return [*COMMANDS, *CHECKOUT]
+        return list(COMMANDS)
 
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
-        if name in CHECKOUT:
-            return _in_checkout(name, CHECKOUT[name])
         if name not in COMMANDS:
             return None
         with extra(COMMANDS[name].extra):
@@ -63,19 +57,23 @@ class _Commands(click.Group):
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """A line for each, from the table above: nothing is imported for it."""
         with formatter.section("Commands"):
-            rows = [(name, command.job) for name, command in {**COMMANDS, **CHECKOUT}.items()]
+            rows = [(name, command.job) for name, command in COMMANDS.items()]
             formatter.write_dl(rows)
 
 
 @click.group(
     cls=_Commands,
+    invoke_without_command=True,
     epilog="`brido COMMAND --help` says more. Completion for bash (zsh and fish alike): "
     'eval "$(_BRIDO_COMPLETE=bash_source brido)"',
 )
 @click.version_option(brido.__version__, message="brido %(version)s")
-def group() -> None:
-    """Candidates elect their best: consensus scores of anybody's texts, whether that vote knows
-    anything, and what judges say of the result."""
+@click.pass_context
+def group(context: click.Context) -> None:
+    """Candidates elect their best: consensus scores of texts, whether such a vote knows anything,
+    and what judges say of the result."""
+    if context.invoked_subcommand is None:
+        click.echo(context.get_help())
 
 
 def main(arguments: Sequence[str] | None = None, program: str = "brido") -> None:
@@ -88,24 +86,6 @@ def _by_argparse(name: str, module: Any) -> click.Command:
     @click.argument("words", nargs=-1, type=click.UNPROCESSED)
     def run(words: tuple[str, ...]) -> None:
         module.main(list(words), f"brido {name}")
-
-    return run
-
-
-def _in_checkout(name: str, command: Command) -> click.Command:
-    """`python -m MODULE` of the checkout in this folder, with all that follows."""
-
-    @click.command(name, add_help_option=False, context_settings={"ignore_unknown_options": True})
-    @click.argument("words", nargs=-1, type=click.UNPROCESSED)
-    def run(words: tuple[str, ...]) -> None:
-        if not Path(*command.module.split(".")).with_suffix(".py").is_file():
-            raise BridoError(
-                f"`brido {name}` works on the files of a checkout of BRIDO, and {Path.cwd()} is "
-                "none: run it in the folder where params.yaml and presets/ are"
-            )
-        sys.path.insert(0, str(Path.cwd()))
-        sys.argv = [f"brido {name}", *words]
-        runpy.run_module(command.module, run_name="__main__", alter_sys=True)
 
     return run
 

@@ -1,21 +1,98 @@
-"""Rows of pairs as JSON lines and Parquet, every file at once and whole or not at all."""
+"""Scored documents as rows of pairs, in JSON lines and Parquet: all files whole or none."""
 
 import json
 import sys
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from brido.tables.join import CandidateDocument
 from brido.utils.atomic import atomic_file
-from brido.utils.extras import extra
-
-if TYPE_CHECKING:
-    import pyarrow as pa
+from brido.utils.files import output_text
+from brido.vote.preferences import pairs
 
 Rows = list[dict[str, Any]]
 Kind = Literal["text", "number", "rank", "messages"]
+Messages = list[dict[str, str]]
 _BATCH = 4096
+_TEXTS = ("id", "prompt", "chosen", "rejected", "source_chosen", "source_rejected")
+_PAIR: dict[str, Kind] = dict.fromkeys(_TEXTS, "text")
+PREFERENCES: dict[str, Kind] = {**_PAIR, "score_chosen": "number", "score_rejected": "number"}
+RANKING: dict[str, Kind] = {
+    **_PAIR, "margin": "number", "rank_chosen": "rank", "rank_rejected": "rank"
+}  # fmt: skip
+
+
+@dataclass
+class Form:
+    """Which pairs are written, and how a pair becomes a row.
+
+    everything: every pair, not the best against the worst. conversation: makes the messages of a
+    document; None writes texts. left_out counts what is in no pair.
+    """
+
+    kind: str
+    everything: bool
+    min_gap: float
+    template: str
+    conversation: Callable[[str], Messages] | None = None
+    left_out: Counter[str] = field(default_factory=Counter)
+
+    @property
+    def columns(self) -> dict[str, Kind]:
+        """The columns of a row."""
+        columns = RANKING if self.kind == "ranking" else PREFERENCES
+        if self.conversation is None:
+            return columns
+        return columns | dict.fromkeys(("prompt", "chosen", "rejected"), "messages")
+
+    def rows(self, item: CandidateDocument) -> list[dict[str, Any]]:
+        """The rows of a document."""
+        row = ranking_row if self.kind == "ranking" else preference_row
+        prompt = filled(self.template, item.document)
+        ranks = pairs(item, self.everything, self.min_gap, self.left_out)
+        rows = [row(item, prompt, *pair) for pair in ranks]
+        if self.conversation and rows:
+            messages = self.conversation(item.document)
+            for found in rows:
+                found["prompt"] = messages
+                for key in ("chosen", "rejected"):
+                    found[key] = [{"role": "assistant", "content": found[key].strip()}]
+        return rows
+
+
+def preference_row(item: CandidateDocument, prompt: str, better: int, worse: int) -> dict[str, Any]:
+    """A row of PREFERENCES."""
+    first, second = item.order[better], item.order[worse]
+    return {
+        "id": item.id,
+        "prompt": prompt,
+        "chosen": f" {item.candidates[first]}",
+        "rejected": f" {item.candidates[second]}",
+        "source_chosen": item.sources[first],
+        "source_rejected": item.sources[second],
+        "score_chosen": item.scores[first],
+        "score_rejected": item.scores[second],
+    }
+
+
+def ranking_row(item: CandidateDocument, prompt: str, better: int, worse: int) -> dict[str, Any]:
+    """A row of RANKING; ranks count from 1."""
+    row = preference_row(item, prompt, better, worse)
+    margin = row.pop("score_chosen") - row.pop("score_rejected")
+    return row | {"margin": margin, "rank_chosen": better + 1, "rank_rejected": worse + 1}
+
+
+def filled(template: str, document: str) -> str:
+    """The template with the document in it."""
+    # str.format would trip over braces in the template or the document.
+    return template.replace("{document}", document)
 
 
 def write_pairs(
@@ -48,21 +125,16 @@ def write_pairs(
 
 
 def _writer(stack: ExitStack, path: Path, columns: Mapping[str, Kind]) -> Callable[[Rows], object]:
-    temporary = stack.enter_context(atomic_file(path))
     if path.suffix != ".parquet":
-        text = stack.enter_context(temporary.open("w", encoding="utf-8"))
+        text = stack.enter_context(output_text(path))
         return lambda rows: text.writelines(_lines(rows))
-    with extra("pipeline"):
-        import pyarrow as pa
-        import pyarrow.parquet as pq
+    temporary = stack.enter_context(atomic_file(path))
     schema = _schema(columns)
     table = stack.enter_context(pq.ParquetWriter(temporary, schema, compression="zstd"))
     return lambda rows: table.write_batch(pa.RecordBatch.from_pylist(rows, schema=schema))
 
 
-def _schema(columns: Mapping[str, Kind]) -> "pa.Schema":
-    import pyarrow as pa
-
+def _schema(columns: Mapping[str, Kind]) -> pa.Schema:
     message = pa.struct([("role", pa.string()), ("content", pa.string())])
     kinds = {
         "text": pa.string(),

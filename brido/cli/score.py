@@ -1,149 +1,89 @@
-"""Consensus scores and ranks of anybody's candidates: `brido score candidates.jsonl`.
+"""Consensus scores and ranks of candidates in JSON lines: `brido score candidates.jsonl`."""
 
-Each line is a JSON object with `candidates` (at least two texts) and, where alpha is above 0, the
-`reference`; everything else in it is kept, `sources` for instance. It may say who has a vote and
-who can be elected (`voters`, `eligible`: a truth value a candidate). Each line is answered at once
-by the same object with `scores` (Eq. 2), `ranks` (1 is best) and `order` (indices, best first).
-Without a file, or with -, lines are read from stdin, so it stands in a pipe: minimum Bayes risk
-selection in one command.
-"""
-
-import argparse
 import json
-import sys
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TextIO
 
-from brido.utils.atomic import atomic_file
-from brido.utils.errors import BridoError, parsing, quoted, run_command, some
-from brido.utils.json_lines import HALF_PAIR, holds_half_pair, parse_object
+import click
+import numpy as np
 
-PROGRAM = "python -m brido score"
+from brido.cli.options import comparison_options
+from brido.rouge import similarity_matrix
+from brido.utils.errors import BridoError, quoted, some
+from brido.utils.files import input_lines, output_text
+from brido.utils.json_lines import HALF_PAIR, holds_half_pair, parse_object
+from brido.utils.text import one_sentence_a_line
+from brido.vote.consensus import eligible_scores, ranking
+
 ANSWER = ("scores", "ranks", "order")
 _MOST_PROBLEMS = 20
 
 
 @dataclass(frozen=True)
-class Vote:
+class Comparison:
     """How candidates are compared and counted; the names are those of params.yaml."""
 
     alpha: float = 0.0
     combination: str = "harmonic_r1_r2"
-    value: str = "fmeasure"
     implementation: str = "rouge_score"
     use_stemmer: bool = True
-    sentence_splitter: str = "abbreviations"
 
 
-def main(arguments: Sequence[str] | None = None, program: str = PROGRAM) -> None:
-    """Score a file or stdin and write one JSON line per line."""
-    options = parser(program).parse_args(arguments)
-    vote = Vote(
-        options.alpha,
-        options.combination,
-        options.value,
-        options.implementation,
-        not options.no_stemmer,
-        options.sentence_splitter,
-    )
-    path = Path(options.file)
-    with ExitStack() as stack:
-        if options.file == "-":
-            lines, name = sys.stdin.buffer, "stdin"
-        else:
-            if options.output is not None and options.output.resolve() == path.resolve():
-                raise BridoError(f"--output {path} is the file that is read: name another one")
-            check_file(path, vote)
-            lines, name = stack.enter_context(path.open("rb")), str(path)
-        score_stream(lines, stack.enter_context(_writer(options.output)), vote, name)
+@click.command("score", short_help="consensus scores and ranks of candidates")
+@click.argument("file", default="-")
+@comparison_options
+@click.option(
+    "--implementation",
+    type=click.Choice(["rouge_score", "pltrdy"]),
+    default="rouge_score",
+    show_default=True,
+    help="Whose ROUGE is computed.",
+)
+@click.option("--no-stemmer", is_flag=True, help="Compare words without stemming them.")
+@click.option("-o", "--output", type=click.Path(path_type=Path), help="A file instead of stdout.")
+def command(
+    file: str,
+    alpha: float,
+    combination: str,
+    implementation: str,
+    no_stemmer: bool,
+    output: Path | None,
+) -> None:
+    """Score the candidates in each line of FILE (- for stdin): minimum Bayes risk in one command.
+
+    Each line is a JSON object with `candidates` (at least two texts) and, if alpha is above 0, the
+    `reference`. Optional: `voters` and `eligible`, a truth value for each candidate, say which
+    candidates vote and which can be elected. Each line is answered at once by the same object with
+    `scores` (Eq. 2), `ranks` (1 is best) and `order` (indices, best first).
+
+    FILE and --output may end in .gz or .zst.
+
+    \b
+    Example:
+        brido score candidates.jsonl -o scored.jsonl
+    """
+    how = Comparison(alpha, combination, implementation, not no_stemmer)
+    if file != "-":
+        if output is not None and output.resolve() == Path(file).resolve():
+            raise BridoError(f"--output {output} is the file that is read: name another one")
+        check_file(file, how)
+    with input_lines(file) as lines, output_text(output) as text:
+        score_stream(lines, text, how, "stdin" if file == "-" else file)
 
 
-def parser(program: str = PROGRAM) -> argparse.ArgumentParser:
-    """The command line."""
-    parser = argparse.ArgumentParser(
-        prog=program, description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("file", nargs="?", default="-", help="JSONL file, - for stdin (default)")
-    add_comparison(parser)
-    parser.add_argument(
-        "--implementation",
-        choices=("rouge_score", "pltrdy"),
-        default="rouge_score",
-        help="whose ROUGE (default: %(default)s)",
-    )
-    parser.add_argument("--no-stemmer", action="store_true", help="compare words as they stand")
-    parser.add_argument(
-        "--sentence-splitter",
-        choices=("abbreviations", "punkt"),
-        default="abbreviations",
-        help="of mean_r1_r2_rlsum: punkt needs NLTK's data (default: %(default)s)",
-    )
-    parser.add_argument("--output", type=Path, help="a file instead of stdout")
-    return parser
-
-
-def add_comparison(parser: argparse.ArgumentParser) -> None:
-    """The options that say how candidates are compared and counted."""
-    parser.add_argument(
-        "--alpha",
-        type=_alpha,
-        default=0.0,
-        help="weight of the reference: 0 (default) the candidates alone, inf the reference alone",
-    )
-    parser.add_argument(
-        "--combination",
-        choices=("harmonic_r1_r2", "mean_r1_r2_rlsum"),
-        default="harmonic_r1_r2",
-        help="R of two texts: the harmonic mean of ROUGE-1 and 2, or the mean of 1, 2 and Lsum, "
-        "whose sentences are split here (default: %(default)s)",
-    )
-    parser.add_argument(
-        "--value",
-        choices=("fmeasure", "precision", "recall", "mean_f_precision"),
-        default="fmeasure",
-        help="of ROUGE (default: %(default)s)",
-    )
-
-
-def _alpha(text: str) -> float:
-    try:
-        value = float(text)
-    except ValueError:
-        value = -1.0
-    if not value >= 0:
-        raise argparse.ArgumentTypeError(
-            f"must be a number from 0, or inf for the reference alone, not {quoted(text)}"
-        )
-    return value
-
-
-@contextmanager
-def _writer(output: Path | None) -> Iterator[TextIO]:
-    """stdout, or a file that appears whole at the end or not at all."""
-    if output is None:
-        yield sys.stdout
-        return
-    with atomic_file(output) as temporary, temporary.open("w", encoding="utf-8") as text:
-        yield text
-
-
-def check_file(path: Path, vote: Vote) -> None:
-    """Return when every line of a file can be scored.
+def check_file(path: str | Path, how: Comparison) -> None:
+    """Check that every line of a file can be scored.
 
     Raises:
         BridoError: the file is missing, or lines are bad: the first of them, all counted.
     """
     problems = []
-    with (
-        parsing(lambda reason: f"{path}: {reason}; `-` reads from stdin"),
-        path.open("rb") as lines,
-    ):
+    with input_lines(str(path)) as lines:
         for number, line in _numbered(lines):
             try:
-                parse_line(line, number, vote.alpha)
+                parse_line(line, number, how.alpha)
             except BridoError as error:
                 problems.append(str(error))
     if problems:
@@ -155,7 +95,7 @@ def check_file(path: Path, vote: Vote) -> None:
         )
 
 
-def score_stream(lines: Iterable[bytes], output: TextIO, vote: Vote, name: str) -> None:
+def score_stream(lines: Iterable[bytes], output: TextIO, how: Comparison, name: str) -> None:
     """Answer every line of `lines` on `output`, each flushed before the next is read.
 
     Raises:
@@ -163,10 +103,10 @@ def score_stream(lines: Iterable[bytes], output: TextIO, vote: Vote, name: str) 
     """
     for number, line in _numbered(lines):
         try:
-            record = parse_line(line, number, vote.alpha)
+            record = parse_line(line, number, how.alpha)
         except BridoError as error:
             raise BridoError(f"{name}, {error}") from None
-        answer = record | score_record(record, vote)
+        answer = record | score_record(record, how)
         output.write(json.dumps(answer, ensure_ascii=False) + "\n")
         output.flush()
 
@@ -216,50 +156,40 @@ def _ballot_problem(record: dict[str, Any], size: int) -> str | None:
         if not fits or not all(isinstance(flag, bool) for flag in flags):
             return f"`{key}` must be a list of {size} truth values, one a candidate"
     if sum(record.get("voters", [True] * size)) < 2:
-        return "`voters` leaves fewer than 2: nobody could vote for anybody else"
+        return "`voters` leaves fewer than 2 candidates that vote"
     return None
 
 
-def score_record(record: dict[str, Any], vote: Vote) -> dict[str, Any]:
+def score_record(record: dict[str, Any], how: Comparison) -> dict[str, Any]:
     """`scores` and `ranks` in candidate order and `order`, best first, of one checked record.
 
-    Who cannot be elected has neither score nor rank (null) and is in no order.
+    A candidate that cannot be elected has neither score nor rank (null) and is not in the order.
 
     Example:
-        >>> found = score_record({"candidates": ["the cat sat", "a dog", "the cat slept"]}, Vote())
+        >>> record = {"candidates": ["the cat sat", "a dog", "the cat slept"]}
+        >>> found = score_record(record, Comparison())
         >>> found["ranks"], found["order"]
         ([1, 3, 2], [0, 2, 1])
     """
-    import numpy as np
-
-    from brido.rouge import similarity_matrix
-    from brido.utils.text import one_sentence_a_line
-    from brido.vote.consensus import eligible_scores, ranking
-
     candidates = record["candidates"]
-    # Without a weight the reference may be absent; its column is then not looked at.
-    reference = record["reference"] if vote.alpha > 0 else ""
-    if vote.combination == "mean_r1_r2_rlsum":
-        candidates = [one_sentence_a_line(text, vote.sentence_splitter) for text in candidates]
-        reference = one_sentence_a_line(reference, vote.sentence_splitter)
+    # Without a weight the reference may be missing: its column is then ignored.
+    reference = record["reference"] if how.alpha > 0 else ""
+    if how.combination == "mean_r1_r2_rlsum":
+        candidates = [one_sentence_a_line(text) for text in candidates]
+        reference = one_sentence_a_line(reference)
     similarity = similarity_matrix(
         candidates,
         reference,
-        vote.combination,
-        value=vote.value,
-        implementation=vote.implementation,
-        use_stemmer=vote.use_stemmer,
+        how.combination,
+        implementation=how.implementation,
+        use_stemmer=how.use_stemmer,
     )
-    everybody = [True] * len(candidates)
-    flags = (np.array([record.get(key, everybody)]) for key in ("voters", "eligible"))
-    scores = eligible_scores(similarity[None], vote.alpha, "equation", *flags)[0]
+    all_of_them = [True] * len(candidates)
+    flags = (np.array([record.get(key, all_of_them)]) for key in ("voters", "eligible"))
+    scores = eligible_scores(similarity[None], how.alpha, "equation", *flags)[0]
     order = [int(index) for index in ranking(scores) if not np.isnan(scores[index])]
     ranks: list[int | None] = [None] * len(candidates)
     for rank, index in enumerate(order, 1):
         ranks[index] = rank
     shown = [None if np.isnan(score) else float(score) for score in scores]
     return {"scores": shown, "ranks": ranks, "order": order}
-
-
-if __name__ == "__main__":
-    run_command(main)

@@ -1,72 +1,71 @@
-"""What a vote knows of anybody's candidates: `brido vote-check candidates.jsonl`.
+"""The check of a vote on candidates in JSON lines: `brido vote-check candidates.jsonl`."""
 
-Each line is a JSON object with the same number of `candidates` (at least two texts) and either the
-`document`, in which their names and numbers are looked up, or `unsupported`, a number for each
-candidate that says how much of it is not supported (people's marks, say). Where they are there,
-these count too: `reference` (a text), `log_probability` and `tokens` (the model's, a number for
-each candidate), and `own`, what the model writes by itself, with `own_unsupported` where
-`unsupported` is given: only with it can be said whether tuning will help.
-
-It prints how often each ranking puts the better of two equally long candidates first, then what
-that means; `--json` prints the same as metrics/votes.json.
-"""
-
-import argparse
 import json
 import math
-import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+import click
 import numpy as np
+from numpy.typing import NDArray
 
 from brido.checkers.mentions import text_mentions
-from brido.cli.score import add_comparison
-from brido.report.knowledge import votes_text
+from brido.cli.options import comparison_options
 from brido.rouge import similarity_batch
-from brido.tables.files import read_records
-from brido.utils.errors import BridoError, run_command
+from brido.utils.errors import BridoError
+from brido.utils.files import input_lines, output_text, read_records
 from brido.utils.json_lines import HALF_PAIR, holds_half_pair, parse_object
 from brido.utils.text import one_sentence_a_line
 from brido.vote.consensus import consensus_scores
-from brido.vote.verdict import TOLERANCE, Candidates, Judged, check_votes
+from brido.vote.verdict import TOLERANCE, Judged, check_votes
+from brido.vote.verdict_text import votes_text
 
-PROGRAM = "python -m brido vote-check"
 # A number for each candidate.
 _LISTS = ("unsupported", "log_probability", "tokens")
 
 
-def main(arguments: Sequence[str] | None = None, program: str = PROGRAM) -> None:
-    """Check the candidates of a file and print what the vote knows."""
-    options = parser(program).parse_args(arguments)
-    records = read_candidates(options.file, options.alpha)
-    told = check_records(
-        records, options.alpha, options.combination, options.value, options.tolerance
-    )
-    if options.json:
-        print(json.dumps(told, indent=2, ensure_ascii=False))
-        return
-    print(votes_text(told))
-    if "election" not in told:
-        print("Whether tuning on this vote will help is told where each line has `own` (--help).")
+@click.command("vote-check", short_help="will tuning on this vote help?")
+@click.argument("file", default="-")
+@comparison_options
+@click.option(
+    "--tolerance",
+    type=float,
+    default=TOLERANCE,
+    show_default=True,
+    help="How much longer a text of equal length may be, as a share.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Everything that was found, as JSON.")
+@click.option("-o", "--output", type=click.Path(path_type=Path), help="A file instead of stdout.")
+def command(
+    file: str,
+    alpha: float,
+    combination: str,
+    tolerance: float,
+    as_json: bool,
+    output: Path | None,
+) -> None:
+    """Check whether the vote on the candidates in FILE (- for stdin) finds the better ones.
 
+    Each line is a JSON object with equally many `candidates` (at least two texts) and either the
+    `document`, in which their names and numbers are looked up, or `unsupported`: for each candidate
+    a number that says how much of it is not supported. Optional: `reference` (a text);
+    `log_probability` and `tokens` (the model's, for each candidate); `own`, what the model writes
+    by itself, with `own_unsupported` if `unsupported` is given. Only with `own` the check can say
+    whether tuning will help.
 
-def parser(program: str = PROGRAM) -> argparse.ArgumentParser:
-    """The command line."""
-    parser = argparse.ArgumentParser(
-        prog=program, description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("file", help="JSON lines, Parquet, or - for JSON lines on stdin")
-    add_comparison(parser)
-    parser.add_argument(
-        "--tolerance",
-        type=float,
-        default=TOLERANCE,
-        help="how unequal equal lengths may be (default: %(default)s)",
-    )
-    parser.add_argument("--json", action="store_true", help="everything that was found, as JSON")
-    return parser
+    FILE is JSON lines (also .gz, .zst) or Parquet. The answer is a table and three lines: the
+    verdict, the numbers behind it, and what to do next.
+
+    \b
+    Example:
+        brido vote-check candidates.jsonl
+    """
+    records = read_candidates(file, alpha)
+    told = check_records(records, alpha, combination, tolerance)
+    shown = json.dumps(told, indent=2, ensure_ascii=False) if as_json else votes_text(told)
+    with output_text(output) as text:
+        text.write(f"{shown}\n")
 
 
 def read_candidates(file: str, alpha: float = 0.0) -> list[dict[str, Any]]:
@@ -89,15 +88,16 @@ def read_candidates(file: str, alpha: float = 0.0) -> list[dict[str, Any]]:
 
 def _read_stdin() -> list[dict[str, Any]]:
     records = []
-    for number, line in enumerate(sys.stdin.buffer, 1):
-        if not line.strip():
-            continue
-        try:
-            records.append(parse_object(line))
-        except BridoError as error:
-            raise BridoError(f"stdin line {number}: {error}") from None
-        if holds_half_pair(records[-1]):
-            raise BridoError(f"stdin line {number}: {HALF_PAIR}")
+    with input_lines("-") as lines:
+        for number, line in enumerate(lines, 1):
+            if not line.strip():
+                continue
+            try:
+                records.append(parse_object(line))
+            except BridoError as error:
+                raise BridoError(f"stdin line {number}: {error}") from None
+            if holds_half_pair(records[-1]):
+                raise BridoError(f"stdin line {number}: {HALF_PAIR}")
     return records
 
 
@@ -136,10 +136,9 @@ def check_records(
     records: Sequence[dict[str, Any]],
     alpha: float = 0.0,
     combination: str = "harmonic_r1_r2",
-    value: str = "fmeasure",
     tolerance: float = TOLERANCE,
 ) -> dict[str, Any]:
-    """What metrics/votes.json would say of these records (see the module; all alike).
+    """The content of metrics/votes.json for these records (see `command`; all alike).
 
     Example:
         >>> document, wrong = "A lorry hit a wall in Ashwick.", "The car hit some house in Colham."
@@ -149,55 +148,57 @@ def check_records(
         1.0
     """
     first = records[0]
-    similarity = _similarity(records, combination, value)
+    similarity = _similarity(records, combination)
+    found = {
+        "scores": consensus_scores(similarity, alpha),
+        "voters": np.ones(similarity.shape[:2], bool),
+        "similarity": similarity,
+        "words": _each(records, "candidates", lambda text, _: len(text.split())),
+    }
     if "unsupported" in first:
-        judge, wrong = "as given", np.array([record["unsupported"] for record in records])
+        judge, found["unsupported"] = "as given", _numbers_of(records, "unsupported")
     else:
-        judge = "mentions"
-        wrong = np.array(
-            [[_unsupported(record, text) for text in record["candidates"]] for record in records]
-        )
-    words = np.array([[len(text.split()) for text in record["candidates"]] for record in records])
-    found = Candidates(
-        consensus_scores(similarity, alpha),
-        np.ones(similarity.shape[:2], bool),
-        similarity,
-        wrong,
-        words,
-        *(
-            np.array([record[key] for record in records], float) if key in first else None
-            for key in ("log_probability", "tokens")
-        ),
-    )
-    own = None
+        judge, found["unsupported"] = "mentions", _each(records, "candidates", _unsupported)
+    for key in ("log_probability", "tokens"):
+        if key in first:
+            found[key] = _numbers_of(records, key)
     if "own" in first:
-        marks = [
-            record["own_unsupported"]
+        found["own_words"] = _each(records, "own", lambda text, _: len(text.split()))
+        found["own_unsupported"] = (
+            _numbers_of(records, "own_unsupported")
             if "unsupported" in first
-            else _unsupported(record, record["own"])
-            for record in records
-        ]
-        own = np.array(marks), np.array([len(record["own"].split()) for record in records])
-    return check_votes(found, own, Judged(judge, tolerance, "documents"))
+            else _each(records, "own", _unsupported)
+        )
+    return check_votes(found, Judged(judge, tolerance, pipeline=False))
 
 
-def _similarity(records: Sequence[dict[str, Any]], combination: str, value: str) -> np.ndarray:
-    """The similarities [D, N, N + 1] of all records; no reference, no number in its column."""
+def _each(
+    records: Sequence[dict[str, Any]], key: str, count: Callable[[str, dict[str, Any]], int]
+) -> NDArray[Any]:
+    """count(text, record) of the texts under a key, [D, number of texts]."""
+    return np.array([[count(text, one) for text in _list(one[key])] for one in records])
+
+
+def _numbers_of(records: Sequence[dict[str, Any]], key: str) -> NDArray[Any]:
+    return np.array([_list(record[key]) for record in records])
+
+
+def _list(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else [value]
+
+
+def _similarity(records: Sequence[dict[str, Any]], combination: str) -> NDArray[Any]:
+    """The similarities [D, N, N + 1] of all records; without references the last column is NaN."""
     known = "reference" in records[0]
     matrix = similarity_batch(
         [[one_sentence_a_line(text) for text in record["candidates"]] for record in records],
         [one_sentence_a_line(record["reference"]) if known else "" for record in records],
         combination,
-        value=value,
     )
     if not known:
         matrix[:, :, -1] = math.nan
     return matrix
 
 
-def _unsupported(record: dict[str, Any], text: str) -> int:
+def _unsupported(text: str, record: dict[str, Any]) -> int:
     return sum(not each[2] for each in text_mentions(record["document"], text, True))
-
-
-if __name__ == "__main__":
-    run_command(main)

@@ -1,21 +1,21 @@
-"""A user's own files: JSONL, CSV, TSV or Parquet, with splits given or cut by a hash of the id."""
+"""A user's own files: JSONL, CSV, TSV or Parquet; a split is given, or cut by a hash of the id."""
 
 import contextlib
 import glob
 import hashlib
 import json
-from collections.abc import Iterator
+from collections.abc import Generator
 from pathlib import Path
 from typing import Any
 
-from brido.corpus.checks import MissingId, RawRow, Unlabelled, made_id
+from brido.corpus.checks import RawRow, made_id
+from brido.corpus.rows import SPLITS, raw_row
 from brido.corpus.settings import FilesSettings
 from brido.tables import CORPUS
-from brido.tables.files import read_file
 from brido.utils.errors import BridoError, quoted
+from brido.utils.files import read_file
 from brido.utils.paths import user_path
 
-_SPLITS = ("train", "validation", "test")
 _KEY = "data.files"
 # Used when a file has it; every other name of an id column must exist.
 _USUAL_ID = "id"
@@ -38,7 +38,7 @@ class FilesSource:
         """
         self.settings = settings
         problems: list[str] = []
-        self.files = {split: self._find(split, problems) for split in _SPLITS}
+        self.files = {split: self._find(split, problems) for split in SPLITS}
         self._check_overlap(problems)
         self.has_id = {
             path: self._look_at(path, problems) for files in self.files.values() for path in files
@@ -78,12 +78,11 @@ class FilesSource:
         """Whether a file has the id column; notes every other column that it lacks."""
         settings = self.settings
         try:
-            rows = read_file(path)
-            columns = list(next(rows, ("", {}))[1])
-            rows.close()
+            _, first = next(read_file(path), ("", {}))
         except BridoError as error:
             problems.append(str(error))
             return False
+        columns = list(first)
         if not columns:
             problems.append(f"{path} has no rows")
             return False
@@ -100,7 +99,7 @@ class FilesSource:
         """Not known before the files are read."""
         return None
 
-    def rows(self, split: str) -> Iterator[RawRow]:
+    def rows(self, split: str) -> Generator[RawRow, None, None]:
         """The rows of a split as a stream."""
         given = getattr(self.settings, split) is not None
         for path in self.files[split if given else "train"]:
@@ -111,19 +110,8 @@ class FilesSource:
                 yield row
 
     def _row(self, path: Path, where: str, values: dict[str, Any]) -> RawRow:
-        settings = self.settings
-        identity = None
-        if self.has_id[path]:
-            identity = values.get(settings.id_column or "")
-            identity = MissingId if identity is None else identity
-        references = values.get(settings.references_column or "")
-        return RawRow(
-            identity,
-            values.get(settings.document_column),
-            Unlabelled if settings.summary_column is None else values.get(settings.summary_column),
-            _references(references),
-            where,
-        )
+        references = _references(values.get(self.settings.references_column or ""))
+        return raw_row(self.settings, values, where, self.has_id[path], references)
 
     def _split_of(self, row: RawRow) -> str:
         """The split that a row of train's files falls into."""

@@ -1,18 +1,18 @@
 """Data sets of the Hugging Face hub, at a commit that is recorded."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Generator
 from pathlib import Path
 from typing import Any
 
-from brido.corpus.checks import MissingId, RawRow, Unlabelled
+from brido.corpus.checks import RawRow
+from brido.corpus.rows import SPLITS, raw_row
 from brido.corpus.settings import HubSettings
 from brido.tables import CORPUS
 from brido.utils.errors import BridoError, quoted, some
 from brido.utils.hub_errors import hub_errors
 from brido.utils.progress import say
 
-_SPLITS = ("train", "validation", "test")
 _COMMIT = re.compile(r"[0-9a-f]{40}")
 _KEY = "data.hub"
 
@@ -67,7 +67,7 @@ class HubSource:
         from datasets.exceptions import DatasetsError
 
         settings = self.settings
-        names = [getattr(settings, f"{split}_split") for split in _SPLITS]
+        names = [getattr(settings, f"{split}_split") for split in SPLITS]
         try:
             with hub_errors("dataset", settings.id, settings.revision, _KEY):
                 loaded = datasets.load_dataset(
@@ -85,12 +85,12 @@ class HubSource:
                 f"{_KEY}.revision: {settings.id} at {commit} is wanted, and the cache has {found}: "
                 "run once with a network"
             )
-        return dict(zip(_SPLITS, loaded, strict=True)), found
+        return dict(zip(SPLITS, loaded, strict=True)), found
 
     def _check(self) -> None:
         """BridoError listing every column that is missing and every size that is not expected."""
         settings, problems = self.settings, []
-        for split in _SPLITS:
+        for split in SPLITS:
             columns = self.splits[split].column_names
             for key in ("id_column", "document_column", "summary_column"):
                 name = getattr(settings, key)
@@ -113,7 +113,7 @@ class HubSource:
         """The number of rows of a split."""
         return len(self.splits[split])
 
-    def rows(self, split: str) -> Iterator[RawRow]:
+    def rows(self, split: str) -> Generator[RawRow, None, None]:
         """The rows of a split, read in batches."""
         settings = self.settings
         names = [settings.id_column, settings.document_column, settings.summary_column]
@@ -122,14 +122,7 @@ class HubSource:
         for batch in data.with_format("arrow").iter(batch_size=1000):
             for row in batch.to_pylist():
                 number += 1
-                identity = None
-                if settings.id_column:
-                    identity = row[settings.id_column]
-                    identity = MissingId if identity is None else identity
-                document, summary = row[settings.document_column], Unlabelled
-                if settings.summary_column is not None:
-                    summary = row[settings.summary_column]
-                yield RawRow(identity, document, summary, where=f"{split} row {number}")
+                yield raw_row(settings, row, f"{split} row {number}", bool(settings.id_column))
 
 
 def _commit_of(dataset: Any) -> str | None:

@@ -89,13 +89,23 @@ class FilesSettings(Section):
 
 
 class _Data(Variant):
-    """`data`, whatever its source."""
+    """`data`, whatever its source.
+
+    max_documents: of each split; max_evaluated: of validation and of test, which every system
+    writes summaries of. None: all.
+    """
 
     chooser = "source"
 
     lowercase: bool = False
     max_documents: Positive | None = None
+    max_evaluated: Positive | None = None
     max_bad_fraction: Share = 0.0
+
+    def limit(self, split: str) -> int | None:
+        """How many documents of a split are taken at most; None: all."""
+        limits = [self.max_documents, None if split == "train" else self.max_evaluated]
+        return min((limit for limit in limits if limit is not None), default=None)
 
     @property
     def labelled(self) -> bool:

@@ -1,6 +1,6 @@
-"""What every source of documents offers, and which one `data.source` names."""
+"""What every source of documents offers, and the one that `data.source` names."""
 
-from collections.abc import Iterator
+from collections.abc import Generator
 from typing import Any, Protocol
 
 import pyarrow as pa
@@ -8,6 +8,7 @@ import pyarrow as pa
 from brido.corpus.checks import RawRow
 from brido.corpus.settings import DataSettings, WorldSettings
 from brido.tables import WORLD_CORPUS
+from brido.world import documents
 
 
 class Source(Protocol):
@@ -21,7 +22,7 @@ class Source(Protocol):
     def total(self, split: str) -> int | None:
         """The number of rows of a split, None where it is not known beforehand."""
 
-    def rows(self, split: str) -> Iterator[RawRow]:
+    def rows(self, split: str) -> Generator[RawRow, None, None]:
         """The rows of a split, in order, as a stream."""
 
 
@@ -52,15 +53,8 @@ class WorldSource:
         """The number of documents of a split."""
         return getattr(self.settings, split)
 
-    def rows(self, split: str) -> Iterator[RawRow]:
+    def rows(self, split: str) -> Generator[RawRow, None, None]:
         """The documents of a split."""
-        from brido.corpus import world
-
-        for row in world.documents(self.settings, split):
-            yield RawRow(
-                row["id"],
-                row["document"],
-                row["summary"],
-                row["references"],
-                extra={"facts": row["facts"]},
-            )
+        for row in documents(self.settings, split):
+            extra = {"facts": row.pop("facts")}
+            yield RawRow(**row, extra=extra)

@@ -7,17 +7,15 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
-
 from brido import tables
 from brido.corpus.checks import SplitChecks
+from brido.corpus.rows import SPLITS
 from brido.corpus.settings import DataSettings
 from brido.corpus.source import Source
 from brido.utils.atomic import atomic_folder, write_text
 from brido.utils.errors import BridoError
 from brido.utils.progress import Progress, say
 
-SPLITS = ("train", "validation", "test")
 # Splits that systems are decoded and evaluated on.
 EVALUATED = ("validation", "test")
 
@@ -53,7 +51,7 @@ def _write_split(
     source: Source, checks: SplitChecks, settings: DataSettings, path: Path, interval: float
 ) -> None:
     """Stream one split into its table."""
-    limit = settings.max_documents
+    limit = settings.limit(checks.split)
     total = source.total(checks.split)
     if limit is not None and total is not None:
         total = min(total, limit)
@@ -88,14 +86,10 @@ def write_references(corpus: Path, folder: Path) -> None:
                 corpus / f"{split}.parquet", tables.CORPUS, "download", ["id", "summary"]
             )
             scored = (
-                pa.RecordBatch.from_arrays(
-                    [
-                        batch["id"],
-                        batch["summary"].fill_null(""),
-                        pa.array([0.0] * batch.num_rows, pa.float64()),
-                    ],
-                    schema=tables.DECODED,
-                )
+                [
+                    {"id": row["id"], "summary": row["summary"] or "", "score": 0.0}
+                    for row in batch.to_pylist()
+                ]
                 for batch in batches
             )
             metadata = {"system": "reference", "split": split}

@@ -49,10 +49,7 @@ def _finder(inputs: Inputs, settings: MentionsSettings) -> Callable[[int], list[
         facts = inputs.facts
         return lambda index: world_mentions(inputs.summaries[index], list(facts[index]))
     return lambda index: text_mentions(
-        inputs.documents[index],
-        inputs.summaries[index],
-        settings.case_sensitive,
-        inputs.sentence_splitter,
+        inputs.documents[index], inputs.summaries[index], settings.case_sensitive
     )
 
 

@@ -17,15 +17,12 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from statistics import fmean
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from brido.settings.base import Section
 from brido.utils.errors import BridoError
 from brido.utils.progress import MakeProgress, quiet
-from brido.utils.text import Splitter
-
-if TYPE_CHECKING:
-    from brido.work.settings import RuntimeSettings
+from brido.work.settings import RuntimeSettings
 
 
 @dataclass(frozen=True)
@@ -98,7 +95,6 @@ class Inputs:
     the facts of document i as the corpus table has them (a list of dicts with the keys slot, type,
     value and in_document), or `facts` is None where the corpus knows none (every corpus but the
     world).
-    `sentence_splitter` is params.text's.
     """
 
     ids: Sequence[str]
@@ -106,10 +102,9 @@ class Inputs:
     summaries: Sequence[str]
     references: Sequence[Sequence[str]]
     facts: Sequence[Sequence[dict[str, Any]]] | None = None
-    sentence_splitter: Splitter = "abbreviations"
 
     def require_facts(self, metric: str) -> Sequence[Sequence[dict[str, Any]]]:
-        """The facts; a BridoError where the corpus has none."""
+        """The facts of the documents; raises BridoError if the corpus has none."""
         if self.facts is None:
             raise BridoError(
                 f"evaluation.metrics: {metric} needs the facts of the embedded world, and this "
@@ -178,7 +173,7 @@ class Metric:
         inputs: Inputs,
         settings: Section | None = None,
         progress: MakeProgress = quiet,
-        runtime: "RuntimeSettings | None" = None,
+        runtime: RuntimeSettings | None = None,
     ) -> Evaluation:
         """The metric of one system's summaries; default settings, and nothing shown, unless given.
 

@@ -1,11 +1,9 @@
 """One metric of one system's summaries, part by part: what the workers of stage evaluate do."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pyarrow.compute as pc
 
@@ -13,57 +11,53 @@ from brido.evaluation import Inputs
 from brido.evaluation.registry import find_metric
 from brido.settings.base import Section
 from brido.tables import CORPUS, DECODED, evaluation_schema, open_table, read_columns
+from brido.tables.walk import Part, Table, walk
 from brido.utils.errors import BridoError
 from brido.utils.progress import MakeProgress, quiet
-from brido.utils.text import Splitter
-from brido.work.ranges import read_range
-from brido.work.running import Advance, Result
-
-if TYPE_CHECKING:
-    from brido.work.settings import RuntimeSettings
+from brido.work.settings import RuntimeSettings
+from brido.work.worker import Advance, Result
 
 # Documents of a part: enough for full batches of a model, few enough to lose none to a kill.
 PART = 64
-_TEXTS = ["id", "document", "references"]
+_TEXTS = ("document", "references")
 
 
 def aligned_ids(corpus: Path, decoded: Path, made_by: str) -> list[str]:
-    """The ids of both tables; BridoError where there are none or the tables differ in them."""
-    ids = read_columns(corpus, CORPUS, "download", ["id"])["id"].to_pylist()
-    others = read_columns(decoded, DECODED, made_by, ["id"])["id"].to_pylist()
-    if ids != others:
-        raise BridoError(
-            f"{decoded} holds other documents than {corpus} ({len(others)} and {len(ids)} rows): "
-            f"make it again with `dvc repro {made_by}`"
-        )
+    """The ids of both tables; BridoError if there are none or the tables differ in them."""
+    first, other = Table(corpus, CORPUS, "download"), Table(decoded, DECODED, made_by)
+    batches = walk(first, [other])
+    ids = [name for batch, _ in batches for name in batch.column("id").to_pylist()]
     if not ids:
         raise BridoError(f"{corpus} has no rows: there is nothing to measure")
     return ids
 
 
-def read_inputs(corpus: Path, decoded: Path, rows: range, splitter: Splitter) -> Inputs:
+def read_inputs(corpus: Path, decoded: Path, rows: range) -> Inputs:
     """What a metric sees of these rows of two aligned tables."""
     with open_table(corpus, CORPUS, "download") as file:
-        columns = [*_TEXTS, *({"facts"} & set(file.schema_arrow.names))]
-    texts = read_range(corpus, CORPUS, "download", columns, rows)
-    summaries = read_range(decoded, DECODED, "", ["summary"], rows)
-    ids, documents, references, *facts = zip(*texts, strict=True) if texts else [()] * len(columns)
+        columns = (*_TEXTS, *({"facts"} & set(file.schema_arrow.names)))
+    first = Table(corpus, CORPUS, "download", columns)
+    other = Table(decoded, DECODED, "", ("summary",))
+    found: dict[str, list[Any]] = {name: [] for name in ("id", *columns, "summary")}
+    for texts, written in walk(first, [other], part=Part(rows, rows)):
+        for name in ("id", *columns):
+            found[name] += texts.column(name).to_pylist()
+        found["summary"] += written.column("summary").to_pylist()
     return Inputs(
-        ids=ids,
-        documents=documents,
-        summaries=[summary for (summary,) in summaries],
-        references=references,
-        facts=facts[0] if facts else None,
-        sentence_splitter=splitter,
+        ids=found["id"],
+        documents=found["document"],
+        summaries=found["summary"],
+        references=found["references"],
+        facts=found.get("facts"),
     )
 
 
 class Measurer:
     """Rows of a metric's table.
 
-    Made of the metric's name, its settings, section runtime, the tables of corpus and summaries,
-    and the sentence splitter; then see `brido.work.running.MakeWorker`. `progress` shows what goes
-    on inside a part.
+    Made from the metric's name, its settings, section runtime and the tables of corpus and
+    summaries; then see `brido.work.worker.MakeWorker`. `progress` shows what goes on inside a
+    part.
     """
 
     def __init__(
@@ -73,19 +67,18 @@ class Measurer:
         runtime: RuntimeSettings,
         corpus: Path,
         decoded: Path,
-        splitter: Splitter,
         device: str,
         advance: Advance | None = None,
         progress: MakeProgress = quiet,
     ) -> None:
         self._metric, self._settings = find_metric(metric), settings
         self._runtime = runtime.model_copy(update={"device": device})
-        self._corpus, self._decoded, self._splitter = corpus, decoded, splitter
+        self._corpus, self._decoded = corpus, decoded
         self._progress = progress
 
     def __call__(self, rows: range) -> Result:
         """A row of the evaluation table for each document, and what the signature is made of."""
-        inputs = read_inputs(self._corpus, self._decoded, rows, self._splitter)
+        inputs = read_inputs(self._corpus, self._decoded, rows)
         found = self._metric.measure(inputs, self._settings, self._progress, self._runtime)
         table = [
             {"id": identity, **row, "detail": _json(detail)}

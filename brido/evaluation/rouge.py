@@ -5,7 +5,7 @@ from importlib.metadata import version
 from brido.evaluation import Evaluation, Inputs, Metric, points
 from brido.settings.base import Section
 from brido.utils.progress import MakeProgress
-from brido.utils.text import one_sentence_a_line
+from brido.utils.text import SPLITTER, one_sentence_a_line
 
 MEASURES = {"r1": "rouge1", "r2": "rouge2", "rl": "rougeL", "rlsum": "rougeLsum"}
 
@@ -19,30 +19,28 @@ class RougeSettings(Section):
 def evaluate(inputs: Inputs, settings: RougeSettings, progress: MakeProgress) -> Evaluation:
     """F-measures times 100 (r1, r2, rl, rlsum) of every summary.
 
-    rlsum alone sees sentences, one a line, as the splitter of `inputs` cuts them. With several
-    references each measure takes the reference that it likes best, as rouge_score does; without
-    any nothing is measured.
+    rlsum alone sees sentences, one a line. With several references each measure takes the one that
+    scores best, as rouge_score does; without any, nothing is measured.
     """
     from rouge_score import rouge_scorer
 
     scorer = rouge_scorer.RougeScorer(list(MEASURES.values()), use_stemmer=settings.use_stemmer)
-
-    def lines(text: str) -> str:
-        return one_sentence_a_line(text, inputs.sentence_splitter)
 
     rows: list[dict[str, float | None]] = []
     with progress("rouge", len(inputs.ids), "documents") as bar:
         for summary, references in zip(inputs.summaries, inputs.references, strict=True):
             rows.append(dict.fromkeys(MEASURES))
             if references:
-                scores = scorer.score_multi([lines(text) for text in references], lines(summary))
+                scores = scorer.score_multi(
+                    [one_sentence_a_line(text) for text in references], one_sentence_a_line(summary)
+                )
                 rows[-1] = {name: 100 * scores[key].fmeasure for name, key in MEASURES.items()}
             bar.advance()
     signature = {
         "implementation": "rouge_score",
         "version": version("rouge_score"),
         "use_stemmer": settings.use_stemmer,
-        "sentence_splitter": inputs.sentence_splitter,
+        "sentence_splitter": SPLITTER,
         "value": "fmeasure x 100, best of the references",
     }
     return Evaluation(rows, [{} for _ in rows], signature)

@@ -1,5 +1,7 @@
 """Sections evaluation and report: what is measured and shown."""
 
+from typing import Any
+
 from pydantic import create_model, model_validator
 
 from brido.evaluation.registry import all_metrics
@@ -23,9 +25,12 @@ class _Metrics(Section):
 
 
 # Each metric declares its own section, in its own module.
+_SECTIONS: dict[str, Any] = {
+    metric.name: (metric.settings, metric.settings()) for metric in all_metrics()
+}
 EvaluationSettings = create_model(
     "EvaluationSettings",
     __base__=_Metrics,
     __doc__="`evaluation`: the metrics that are measured and the settings of each.",
-    **{metric.name: (metric.settings, metric.settings()) for metric in all_metrics()},
+    **_SECTIONS,
 )

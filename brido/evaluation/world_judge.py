@@ -7,18 +7,23 @@ not comparable: hence the name.
 from itertools import pairwise
 from typing import Any
 
+from brido.checkers.mentions import world_mentions
 from brido.evaluation import Column, Evaluation, Inputs, Metric, share
 from brido.settings.base import Section
 from brido.utils.progress import MakeProgress
 from brido.world import reading
 
+SHARES = ("whole", "good", "sound")
+
 
 def evaluate(inputs: Inputs, settings: Section, progress: MakeProgress) -> Evaluation:
-    """coherence, consistency, fluency, relevance, their plain mean (`average`), and `sound`.
+    """Measure coherence, consistency, fluency, relevance and their mean, and three shares.
 
     The ranges are G-Eval's as the paper uses it: 1 to 5, fluency 1 to 3. See `judge` for the rules.
-    sound: 1 for a summary with the highest consistency and fluency, else 0. Broken sentences, which
-    also make up less, cannot have it; those that leave details out can.
+    whole: 1 for a whole sentence (fluency 3), else 0. good: 1 for a whole sentence without an
+    unsupported mention, as the metric `mentions` finds them, else 0. sound: 1 for a whole sentence
+    with the highest consistency, which also asks whose age or sum it is, else 0. Broken sentences,
+    which also make up less, are neither good nor sound; those that leave details out can be both.
 
     Raises:
         BridoError: the corpus has no facts.
@@ -29,8 +34,13 @@ def evaluate(inputs: Inputs, settings: Section, progress: MakeProgress) -> Evalu
     with progress("world_judge", len(inputs.ids), "documents") as bar:
         for summary, known in zip(inputs.summaries, facts, strict=True):
             marks, detail = judge(summary, list(known))
-            sound = float((marks["consistency"], marks["fluency"]) == (5, 3))
-            rows.append({**marks, "average": sum(marks.values()) / len(marks), "sound": sound})
+            whole = marks["fluency"] == 3
+            supported = all(mention[2] for mention in world_mentions(summary, list(known)))
+            shares = (whole, whole and supported, whole and marks["consistency"] == 5)
+            average = sum(marks.values()) / len(marks)
+            rows.append(
+                {**marks, "average": average, **dict(zip(SHARES, map(float, shares), strict=True))}
+            )
             details.append(detail)
             bar.advance()
     signature = {"implementation": "rules on the facts of the world, exact", "models": "none"}
@@ -97,7 +107,9 @@ METRIC = Metric(
         Column("fluency"),
         Column("relevance"),
         Column("average"),
-        share("sound", headline=True),
+        share("whole", "whole sentences", headline=True),
+        share("good", headline=True),
+        share("sound"),
     ),
     evaluate=evaluate,
 )

@@ -5,19 +5,15 @@ say what the document answers. No neural network reads anything, so these number
 not comparable with QAFactEval's: hence the name.
 """
 
-import re
-import string
-from collections import Counter
 from typing import Any
 
 from brido.evaluation import Evaluation, Inputs, Metric, points
+from brido.evaluation.qafacteval.overlap import exact_match, normalise, token_f1
 from brido.settings.base import Section
 from brido.utils.progress import MakeProgress
 from brido.world import reading
 from brido.world.lexicon import TITLES
 
-_ARTICLES = re.compile(r"\b(a|an|the)\b")
-_PUNCTUATION = str.maketrans("", "", string.punctuation)
 _TITLES = frozenset(title.lower() for title in TITLES)
 
 
@@ -70,17 +66,12 @@ def compare(answer: str, prediction: str | None) -> tuple[float, float]:
     """Token F1 and exact match of two answers (SQuAD's), both 0 where there is no prediction."""
     if prediction is None:
         return 0.0, 0.0
-    wanted, found = _normalise(answer), _normalise(prediction)
-    overlap = sum((Counter(wanted) & Counter(found)).values())
-    if not overlap:
-        return float(wanted == found), float(wanted == found)
-    precision, recall = overlap / len(found), overlap / len(wanted)
-    return 2 * precision * recall / (precision + recall), float(wanted == found)
+    wanted, found = _without_titles(answer), _without_titles(prediction)
+    return token_f1(wanted, found), exact_match(wanted, found)
 
 
-def _normalise(text: str) -> list[str]:
-    plain = _ARTICLES.sub(" ", text.lower().translate(_PUNCTUATION))
-    return [word for word in plain.split() if word not in _TITLES]
+def _without_titles(text: str) -> str:
+    return " ".join(word for word in normalise(text).split() if word not in _TITLES)
 
 
 def _mean(asked: list[dict[str, Any]], name: str) -> float:

@@ -11,23 +11,22 @@ from __future__ import annotations
 
 import math
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import torch
 from torch import Tensor
 from torch.utils.checkpoint import checkpoint
+from transformers import PreTrainedModel
 
 from brido.likelihood.length_groups import LengthGroup, group_by_length
 from brido.likelihood.projection import token_log_probability
 from brido.models.arguments import as_ids, as_sources, as_tensor
-from brido.models.family import Head, States, family_of
+from brido.models.family import family_of
+from brido.models.interface import Head, States
 from brido.models.special_tokens import end_tokens, pad_token
 from brido.models.tokens import Sources
 from brido.utils.arguments import as_number
 from brido.utils.errors import ArgumentError
-
-if TYPE_CHECKING:
-    from transformers import PreTrainedModel
 
 
 class SequenceStatistics(NamedTuple):
@@ -65,9 +64,10 @@ def candidate_log_likelihood(
     Arrays and lists of tokens become tensors on the model's device.
 
     Raises:
-        ArgumentError: see `brido.models.arguments`; shapes that do not fit, lengths that are
-            missing or longer than the candidates, a candidate without a token to score, or one that
-            does not begin with the prompt's last.
+        ArgumentError: see `brido.models.arguments`; shapes that do not fit, no candidates, lengths
+            that are missing, not whole numbers, or longer than the candidates or than the model's
+            positions, a candidate without a token to score, or one that does not begin with the
+            prompt's last; a `micro_batch` that is not a positive whole number.
 
     Example:
         >>> tokens = tokenizer(["A document."], return_tensors="pt")
@@ -81,9 +81,15 @@ def candidate_log_likelihood(
     """
     input_ids, attention_mask, _ = as_sources(model, input_ids, attention_mask)
     candidate_ids = as_ids("candidate_ids", candidate_ids, model)
-    if lengths is not None:
-        lengths = as_tensor("lengths", lengths)
-    if candidate_ids.ndim == 3 and (candidate_ids[:, :, :1] != candidate_ids[:, :1, :1]).any():
+    _check_shapes(input_ids, attention_mask, candidate_ids)
+    if lengths is None:
+        lengths = _up_to_the_first_pad(model, candidate_ids)
+    lengths = as_tensor("lengths", lengths).cpu()
+    _check_lengths(lengths, candidate_ids)
+    _check_positions(model, attention_mask, lengths)
+    if micro_batch is not None and (type(micro_batch) is not int or micro_batch < 1):
+        raise ArgumentError(f"micro_batch must be a positive whole number, not {micro_batch!r}")
+    if (candidate_ids[:, :, :1] != candidate_ids[:, :1, :1]).any():
         raise ArgumentError(
             "position 0 of candidate_ids is given, not scored, and so the same for all candidates "
             "of a document: put the decoder's start token (or the prompt's last) before each"
@@ -153,9 +159,24 @@ def _check_shapes(input_ids: Tensor, attention_mask: Tensor, candidate_ids: Tens
             f"candidate_ids {list(candidate_ids.shape)} must be [documents, candidates, tokens], "
             f"with as many documents as input_ids, {len(input_ids)}"
         )
+    if not candidate_ids.shape[1]:
+        raise ArgumentError("candidate_ids holds no candidates")
+
+
+def _check_positions(model: PreTrainedModel, attention_mask: Tensor, lengths: Tensor) -> None:
+    """Raise ArgumentError if the model has too few positions; the last token is never read."""
+    positions = family_of(model.config).positions(model.config)
+    given = 0 if model.config.is_encoder_decoder else int(attention_mask.sum(1).max()) - 1
+    if positions is not None and given + int(lengths.max()) > positions:
+        raise ArgumentError(
+            f"candidates of {int(lengths.max())} tokens are more than the model's {positions} "
+            f"positions allow{f' behind prompts of {given + 1} tokens' if given else ''}"
+        )
 
 
 def _check_lengths(lengths: Tensor, candidate_ids: Tensor) -> None:
+    if lengths.is_floating_point() or lengths.is_complex() or lengths.dtype == torch.bool:
+        raise ArgumentError(f"lengths must hold whole numbers of tokens, not {lengths.dtype}")
     if lengths.shape != candidate_ids.shape[:2] or lengths.max() >= candidate_ids.shape[2]:
         raise ArgumentError(
             f"lengths {list(lengths.shape)} must be [documents, candidates] and count at most the "

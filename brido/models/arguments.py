@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import torch
 from torch import Tensor
+from transformers import PreTrainedModel
 
 from brido.models.family import family_of
 from brido.models.tokens import Sources
 from brido.utils.errors import ArgumentError, quoted
-
-if TYPE_CHECKING:
-    from transformers import PreTrainedModel
 
 
 def as_sources(model: PreTrainedModel, input_ids: Any, attention_mask: Any) -> Sources:
@@ -20,7 +18,8 @@ def as_sources(model: PreTrainedModel, input_ids: Any, attention_mask: Any) -> S
 
     Raises:
         ArgumentError: no model of transformers, no mask, other shapes or types, tokens that the
-            model does not know, or padding on the left where positions count from there.
+            model does not know, more of them than it has positions, or padding on the left where
+            positions count from there.
     """
     if not hasattr(model, "get_input_embeddings"):
         inside = " (its .model is one)" if hasattr(model, "model") else ""
@@ -37,8 +36,16 @@ def as_sources(model: PreTrainedModel, input_ids: Any, attention_mask: Any) -> S
             "input_ids and attention_mask must both be [documents, source tokens], not "
             f"{list(ids.shape)} and {list(mask.shape)}; one document is input_ids[None]"
         )
-    counts = model.config.is_encoder_decoder and family_of(model.config).has_positions
-    if counts and not mask[:, 0].all():
+    family, reads_behind = family_of(model.config), not model.config.is_encoder_decoder
+    positions = family.positions(model.config)
+    # Prompts are put together again without their pads.
+    longest = int(mask.sum(1).max()) if reads_behind else ids.shape[1]
+    if positions is not None and longest > positions:
+        raise ArgumentError(
+            f"input_ids holds {longest} tokens a document, and the model has {positions} "
+            "positions: cut the documents (max_length of the tokenizer)"
+        )
+    if family.has_positions and not reads_behind and not mask[:, 0].all():
         raise ArgumentError(
             f"a {model.config.model_type} model reads from position 0 on: pad input_ids and "
             "attention_mask on the right (tokenizer.padding_side = 'right')"

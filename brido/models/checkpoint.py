@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import contextlib
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from brido.models.adapters import merge_adapter
+from brido.models.completeness import check_folder, damaged, incomplete, tensor_count
 from brido.models.family import family_of
-from brido.models.gguf import gguf_file, load_gguf, sha256
+from brido.models.gguf import gguf_file, gguf_tensors, load_gguf, sha256
 from brido.models.loading import pretrained
+from brido.models.lora import merge_adapter
 from brido.utils.atomic import atomic_folder
-from brido.utils.errors import BridoError, first_line, parsing, short, some
+from brido.utils.errors import BridoError, first_line, parsing
 from brido.utils.hub_errors import hub_errors
 from brido.utils.paths import user_path
 
@@ -25,9 +25,6 @@ if TYPE_CHECKING:
 
 # Everything of a repository that PyTorch models need; other frameworks' weights stay away.
 _SMALL_FILES = ["*.json", "*.txt", "*.model", "*.spm", "*.bpe"]
-# Embeddings are rounded up to a size that hardware likes, but a tokenizer that knows less than this
-# share of them is not the model's: of a folder without its files transformers makes an empty one.
-SMALLEST_SHARE = 0.5
 _WEIGHTS = (["*.safetensors"], ["pytorch_model*.bin"])
 
 
@@ -63,7 +60,8 @@ def store_checkpoint(
         description["commit"] = origin.name
     model, tokenizer, found = load_gguf(file, key) if file else _load_foreign(origin, key)
     with parsing(lambda reason: f"{key}.source: the settings of {source} are damaged: {reason}"):
-        problems = [*_incomplete(model, tokenizer, found), *_damaged(origin, model)]
+        tensors = gguf_tensors(file) if file else tensor_count(origin)
+        problems = [*incomplete(model, tokenizer, found, tensors), *damaged(origin, model)]
     if problems:
         place = file or origin
         raise BridoError.from_problems(f"{key}.source: {place} is no usable checkpoint:", problems)
@@ -165,6 +163,7 @@ def _load_foreign(folder: Path, key: str) -> tuple[Any, Any, dict[str, Any]]:
     import torch
 
     try:
+        check_folder(folder)
         config = _config(folder)
         try:
             family = family_of(config)  # warns where the family is unknown
@@ -185,40 +184,3 @@ def _load_foreign(folder: Path, key: str) -> tuple[Any, Any, dict[str, Any]]:
             f"{first_line(error)}"
         ) from error
     return model, tokenizer, found
-
-
-def _incomplete(model: Any, tokenizer: Any, found: dict[str, Any]) -> list[str]:
-    """What a loaded checkpoint lacks; weights that are missing would be random numbers."""
-    problems = []
-    for kind in ("missing_keys", "mismatched_keys"):
-        names = sorted(str(name) for name in found[kind])
-        if names:
-            reason = "missing from" if kind == "missing_keys" else "of another shape in"
-            problems.append(
-                f"{len(names)} weights are {reason} the file, such as {short(names[0])}"
-            )
-    rows = model.get_input_embeddings().weight.shape[0]
-    if not SMALLEST_SHARE * rows <= len(tokenizer) <= rows:
-        problems.append(
-            f"the tokenizer knows {len(tokenizer):,} tokens, the model {rows:,}: they do not "
-            "belong together, or files of the tokenizer are missing"
-        )
-    try:
-        family_of(model.config).special(model)
-    except BridoError as error:
-        problems.append(str(error))
-    return problems
-
-
-def _damaged(folder: Path, model: Any) -> Iterator[str]:
-    """What transformers does not look at: weights that are no numbers, settings no JSON."""
-    broken = [name for name, weight in model.named_parameters() if not weight.isfinite().all()]
-    if broken:
-        yield f"{len(broken)} weights hold values that are no numbers: {some(broken, 1)}"
-    settings = folder / "generation_config.json"
-    if settings.is_file():
-        try:
-            json.loads(settings.read_text(encoding="utf-8"))
-        except ValueError as error:
-            # transformers would go on with defaults.
-            yield f"generation_config.json is no JSON ({first_line(error)})"

@@ -7,26 +7,22 @@ from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import torch
 from torch import Tensor
 from transformers import AutoModelForCausalLM, PreTrainedModel
 from transformers.models.auto.modeling_auto import MODEL_FOR_CAUSAL_LM_MAPPING
 
-from brido.models.causal_states import RepeatedStates
-from brido.models.causal_steps import CausalSteps
-from brido.models.family import Family, States, Steps
+from brido.models.causal_steps import CausalSteps, RepeatedStates
+from brido.models.interface import Family, States, Steps
 from brido.models.loading import pretrained
 from brido.models.prompt import Prompt, end_of_answer
+from brido.models.settings import ReadingSettings
 from brido.models.sharing.shared_prefix import TAKES_MASKS, PackedStates
-from brido.models.special_tokens import SpecialTokens, end_tokens
+from brido.models.special_tokens import SpecialTokens, end_tokens, pad_token
 from brido.models.tokens import Sources
 from brido.utils.errors import ArgumentError, BridoError
-
-if TYPE_CHECKING:
-    from brido.models.language_model import LanguageModel
-    from brido.models.settings import ReadingSettings
 
 # Layers that look at earlier tokens through attention alone. What others keep of a text (a state, a
 # few last tokens) can be neither shared by candidates nor handed from beam to beam.
@@ -73,16 +69,20 @@ class DecoderOnly(Family):
 
     def write(
         self,
-        language: LanguageModel,
+        model: PreTrainedModel,
+        tokenizer: Any,
+        reading: ReadingSettings,
         texts: Sequence[Sequence[str]],
         sources: Sources | None,
         limit: int,
     ) -> list[list[int]]:
         """See Family. The given token is the last of the prompt; a text of more than `limit` tokens
         is cut and has no end."""
-        prompt = Prompt.of(language.tokenizer, language.reading)
-        end = end_of_answer(language.tokenizer, language.reading, end_tokens(language.model))
-        given = [language.pad] * len(texts) if sources is None else last_tokens(sources).tolist()
+        prompt = Prompt.of(tokenizer, reading)
+        end = end_of_answer(tokenizer, reading, end_tokens(model))
+        given = (
+            [pad_token(model)] * len(texts) if sources is None else last_tokens(sources).tolist()
+        )
         return [
             [token, *[*prompt.answer(text), end][:limit]]
             for token, row in zip(given, texts, strict=True)
@@ -96,13 +96,12 @@ class DecoderOnly(Family):
         )
         return [" ".join(text.split()) for text in texts]
 
-    def problems(self, language: LanguageModel) -> Iterator[str]:
+    def problems(self, tokenizer: Any, reading: ReadingSettings) -> Iterator[str]:
         """See Family."""
-        reading = language.reading
         if reading.decoder_prefix != "generation":
             yield f"reading: decoder_prefix {reading.decoder_prefix} is for encoder-decoders alone"
         try:
-            prompt = Prompt.of(language.tokenizer, reading)
+            prompt = Prompt.of(tokenizer, reading)
             prompt.fit("", reading.max_source_tokens)
         except BridoError as error:
             yield str(error)

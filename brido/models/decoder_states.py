@@ -10,7 +10,7 @@ from torch import Tensor
 from transformers import DynamicCache, EncoderDecoderCache, PreTrainedModel
 from transformers.modeling_outputs import BaseModelOutput
 
-from brido.models.family import Head, States
+from brido.models.interface import Head, States
 from brido.models.sharing.cross_attention import (
     SHARED_EAGER,
     SHARED_SDPA,

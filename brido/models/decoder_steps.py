@@ -12,7 +12,7 @@ import torch.nn.functional as F
 from transformers import DynamicCache, EncoderDecoderCache, PreTrainedModel
 from transformers.modeling_outputs import BaseModelOutput
 
-from brido.models.family import Steps
+from brido.models.interface import Steps
 from brido.models.sharing.cross_attention import source_mask
 from brido.models.sharing.past import Past, rows_of
 from brido.utils.errors import BridoError
@@ -93,8 +93,9 @@ class SharedSteps(DecoderSteps):
         # One tensor for all steps: the largest of a step, taken anew each time, scatters memory.
         weight = self.model.get_output_embeddings().weight
         if self.logits is None or len(self.logits) != len(hidden):
-            self.logits = hidden.new_empty(len(hidden), len(weight))
-        logits = torch.mm(hidden, weight.t(), out=self.logits)
+            self.logits = weight.new_empty(len(hidden), len(weight))
+        # Autocast, under which training decodes its sample, does not reach a product with `out`.
+        logits = torch.mm(hidden.to(weight.dtype), weight.t(), out=self.logits)
         return logits if self.bias is None else logits.add_(self.bias)
 
     def _embed(self, tokens: torch.Tensor, position: int) -> torch.Tensor:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import torch
 from torch import Tensor
@@ -15,16 +15,13 @@ from transformers import AutoModelForSeq2SeqLM, PreTrainedModel
 
 from brido.models.decoder_states import encoder_decoder_states
 from brido.models.decoder_steps import PlainSteps, SharedSteps, check_length
-from brido.models.family import Family, States, Steps
+from brido.models.interface import Family, States, Steps
 from brido.models.loading import pretrained
+from brido.models.settings import ReadingSettings
 from brido.models.sharing.cross_attention import shared_cross_attention
 from brido.models.special_tokens import SpecialTokens
 from brido.models.tokens import Sources, padded
 from brido.utils.errors import BridoError
-
-if TYPE_CHECKING:
-    from brido.models.language_model import LanguageModel
-    from brido.models.settings import ReadingSettings
 
 
 @dataclass(frozen=True)
@@ -52,8 +49,7 @@ class EncoderDecoder(Family):
 
     def special(self, model: PreTrainedModel) -> SpecialTokens:
         """See Family."""
-        start_token(model)
-        return SpecialTokens.of(model)
+        return SpecialTokens.of(model, start_token(model))
 
     def read(self, tokenizer: Any, documents: Sequence[str], reading: ReadingSettings) -> Sources:
         """See Family."""
@@ -73,7 +69,9 @@ class EncoderDecoder(Family):
 
     def write(
         self,
-        language: LanguageModel,
+        model: PreTrainedModel,
+        tokenizer: Any,
+        reading: ReadingSettings,
         texts: Sequence[Sequence[str]],
         sources: Sources | None,
         limit: int,
@@ -84,11 +82,11 @@ class EncoderDecoder(Family):
         (BART: `</s> <s> x </s>`). brio: where the tokenizer itself begins with `<s>`, that (BART:
         `<s> x </s>`); models without one start as in generation.
         """
-        tokenizer, start = language.tokenizer, start_token(language.model)
+        start = start_token(model)
         flat = [text for row in texts for text in row]
         rows = tokenizer(text_target=flat, truncation=True, max_length=limit)["input_ids"]
         begin = tokenizer.bos_token_id
-        if language.reading.decoder_prefix == "brio" and begin is not None:
+        if reading.decoder_prefix == "brio" and begin is not None:
             return [ids if ids[:1] == [begin] else [start, *ids] for ids in rows]
         return [[start, *ids] for ids in rows]
 
@@ -99,10 +97,10 @@ class EncoderDecoder(Family):
         )
         return [" ".join(text.replace(self.newline or " ", " ").split()) for text in texts]
 
-    def problems(self, language: LanguageModel) -> Iterator[str]:
+    def problems(self, tokenizer: Any, reading: ReadingSettings) -> Iterator[str]:
         """See Family."""
         for key in ("prompt", "system", "template"):
-            if getattr(language.reading, key):
+            if getattr(reading, key):
                 yield f"reading.{key} is for decoder-only models: this one reads the document alone"
 
     def steps(self, model: PreTrainedModel, sources: Sources, limit: int) -> Steps:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import hashlib
 import re
 from importlib.util import find_spec
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
 
+from brido.models.completeness import check_layers
 from brido.models.loading import pretrained
-from brido.utils.errors import BridoError, first_line
+from brido.utils.errors import BridoError, first_line, quoted
 from brido.utils.paths import user_path
 
 if TYPE_CHECKING:
@@ -19,6 +20,8 @@ PACKAGE = "package:"
 # How a vocabulary marks a word's beginning, and how many of its words are tried.
 WORD = re.compile("[Ġ▁]([A-Za-z]{3,})")
 TRIED = 500
+# The share of a file's tensors that the model has at least: some are tables that it computes.
+FEWEST_USED = 0.8
 
 
 def gguf_file(source: str, key: str) -> Path | None:
@@ -37,8 +40,12 @@ def gguf_file(source: str, key: str) -> Path | None:
             raise BridoError(f"{key}: the file {path} does not exist")
         return path
     name, _, inside = source.removeprefix(PACKAGE).partition("/")
-    if not name.isidentifier() or not inside.endswith(".gguf"):
-        raise BridoError(f"{key}: {source!r} must be package:NAME/FILE.gguf")
+    parts = PurePosixPath(inside)
+    leaves = parts.is_absolute() or ".." in parts.parts
+    if not name.isidentifier() or not inside.endswith(".gguf") or leaves:
+        raise BridoError(
+            f"{key}: {quoted(source)} must be package:NAME/FILE.gguf, a file of the package"
+        )
     found = find_spec(name)
     folders = [Path(place) for place in (found and found.submodule_search_locations) or ()]
     if not folders:
@@ -72,6 +79,7 @@ def load_gguf(
             raise BridoError(f"{key}.source: {path} is no GGUF file")
     here = {"gguf_file": path.name, "local_files_only": True}
     try:
+        check_layers(_counts(path), gguf_tensors(path))
         tokenizer = pretrained(AutoTokenizer, path.parent, **here)
         read, found = pretrained(
             AutoModelForCausalLM,
@@ -88,7 +96,28 @@ def load_gguf(
             "the architectures that transformers knows can be, others as a folder or hub id"
         ) from error
     _check_words(tokenizer, path, key)
-    return _unquantised(read), tokenizer, found
+    model, tensors = _unquantised(read), gguf_tensors(path)
+    if len(model.state_dict()) < FEWEST_USED * tensors:
+        raise BridoError(
+            f"{key}.source: {path} holds {tensors} tensors, and the model that it describes has "
+            f"{len(model.state_dict())}: its counts of layers are damaged"
+        )
+    return model, tokenizer, found
+
+
+def _counts(path: Path) -> dict[str, int]:
+    """The counts of layers that a file names, such as {"block_count": 30}."""
+    from gguf import GGUFReader
+
+    fields = GGUFReader(path).fields
+    counts = [field.contents() for name, field in fields.items() if name.endswith(".block_count")]
+    return {"block_count": max(map(int, counts), default=0)}
+
+
+def gguf_tensors(path: Path) -> int:
+    """The number of tensors that a file's head names."""
+    with path.open("rb") as file:
+        return int.from_bytes(file.read(16)[8:], "little")
 
 
 def _check_words(tokenizer: PreTrainedTokenizerBase, path: Path, key: str) -> None:

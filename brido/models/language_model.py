@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import torch
 from torch import Tensor
+from transformers import PreTrainedModel, PreTrainedTokenizerBase
 from transformers.utils.logging import disable_progress_bar
 
 from brido.models.checkpoint import load_checkpoint, save
@@ -18,9 +18,6 @@ from brido.models.special_tokens import end_tokens, pad_token
 from brido.models.tokens import Sources, Targets, padded
 from brido.utils.arguments import as_list, as_texts
 from brido.utils.errors import BridoError
-
-if TYPE_CHECKING:
-    from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 
 class LanguageModel:
@@ -69,7 +66,7 @@ class LanguageModel:
             )
         if self.pad is None:
             yield "the model names no pad token"
-        yield from self.family.problems(self)
+        yield from self.family.problems(self.tokenizer, self.reading)
 
     @classmethod
     def load(
@@ -113,7 +110,7 @@ class LanguageModel:
             as_texts(f"texts[{place}]", own)
             for place, own in enumerate(as_list("texts", texts, "a list of texts a source"))
         ]
-        rows = self.family.write(self, texts, sources, limit)
+        rows = self.family.write(self.model, self.tokenizer, self.reading, texts, sources, limit)
         lengths = torch.tensor([len(ids) - 1 for ids in rows])
         ids = padded(rows, self.pad)
         return Targets(ids.view(len(texts), -1, ids.shape[1]), lengths.view(len(texts), -1))

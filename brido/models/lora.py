@@ -5,18 +5,21 @@ from __future__ import annotations
 import json
 import warnings
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any
 
 import torch
+from safetensors import safe_open
 from torch import nn
+from transformers import PreTrainedModel
 from transformers.pytorch_utils import Conv1D
 
+from brido.models.loading import pretrained
 from brido.models.settings import LoraSettings
 from brido.utils.atomic import write_text
-from brido.utils.errors import BridoError
+from brido.utils.errors import BridoError, parsing, short, some
 
-if TYPE_CHECKING:
-    from transformers import PreTrainedModel
+# Adapters of strangers are read from this file alone.
+WEIGHTS = "adapter_model.safetensors"
 
 
 class Adapter:
@@ -82,3 +85,65 @@ def _targets(
             f"{', '.join(unknown)}; it has {', '.join(sorted(known))} (null: all of them)"
         )
     return {name: kind for name, kind in known.items() if wanted is None or name in wanted}
+
+
+def merge_adapter(model: PreTrainedModel, folder: Path, key: str) -> PreTrainedModel:
+    """The model with the LoRA adapter of a PEFT folder merged into its weights.
+
+    Weights are read from safetensors alone (the older format can hold code), and must be exactly
+    those that the adapter's own settings ask for. `key` names the setting in errors.
+
+    Raises:
+        BridoError: the folder holds no such adapter, it does not belong to this model, or the
+            merged weights are not numbers.
+    """
+    from peft import PeftModel
+
+    for name in ("adapter_config.json", WEIGHTS):
+        if not (folder / name).is_file():
+            raise BridoError(f"{key}: {folder} has no {name}: a folder saved by PEFT is needed")
+    with parsing(lambda reason: f"{key}: {folder} cannot be put on this model: {reason}"):
+        _check_adapter(folder, key)
+        adapted = pretrained(PeftModel, model, model_id=folder, torch_device="cpu")
+        _check_weights(adapted, folder, key)
+        merged = adapted.merge_and_unload()
+    if broken := not_finite(merged):
+        raise BridoError(
+            f"{key}: merged with {folder}, {len(broken)} weights are NaN or infinite, such as "
+            f"{some(broken, 1)}: its weights or its lora_alpha are damaged"
+        )
+    return merged
+
+
+def _check_adapter(folder: Path, key: str) -> None:
+    """Raise BridoError if the settings are not LoRA's, or of a larger rank than the weights."""
+    settings = json.loads((folder / "adapter_config.json").read_text("utf-8"))
+    kind = settings.get("peft_type")
+    if kind != "LORA":
+        raise BridoError(
+            f"{key}: {folder} holds a {short(str(kind))} adapter; only LoRA can be merged"
+        )
+    with safe_open(folder / WEIGHTS, "pt") as file:
+        sizes = [max(file.get_slice(name).get_shape(), default=0) for name in list(file.keys())]
+    ranks = [settings.get("r"), *(settings.get("rank_pattern") or {}).values()]
+    if not all(type(rank) is int and 0 < rank <= max(sizes, default=0) for rank in ranks):
+        raise BridoError(f"{key}: {folder} names a rank that its weights do not have")
+
+
+def _check_weights(adapted: Any, folder: Path, key: str) -> None:
+    """Raise BridoError if the file's weights are not exactly those of the adapted model."""
+    from peft import get_peft_model_state_dict
+
+    with safe_open(folder / WEIGHTS, "pt") as file:
+        held = set(file.keys())
+    other = sorted(held.symmetric_difference(get_peft_model_state_dict(adapted)))
+    if other:
+        raise BridoError(
+            f"{key}: {folder} is of another model: {len(other)} weights fit nowhere or are "
+            f"missing, {some(other, 1)}"
+        )
+
+
+def not_finite(model: torch.nn.Module) -> list[str]:
+    """The names of a model's weights that hold NaN or infinity."""
+    return [name for name, weight in model.named_parameters() if not weight.isfinite().all()]

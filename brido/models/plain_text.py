@@ -38,18 +38,11 @@ def _encode(tokenizer: PreTrainedTokenizerBase, parts: list[str]) -> list[list[i
 
 def _spelled(text: str, inside: list[tuple[int, int]], control: tuple[str, ...]) -> Iterator[int]:
     """Where control tokens begin that touch one of the ranges, in rising order, each once."""
-    letters = re.escape("".join({token[0] for token in control}))
-    if not letters:
-        return
-    longest = max(map(len, control))
-    for found in re.finditer(f"[{letters}]", text):
-        start = found.start()
-        near = [(low, high) for low, high in inside if start < high and low < start + longest]
-        touches = (
-            text.startswith(token, start)
-            for low, _ in near
-            for token in control
-            if start + len(token) > low
-        )
-        if any(touches):
-            yield start
+    if control:
+        letters = re.escape("".join({token[0] for token in control}))
+        longest_first = sorted(control, key=len, reverse=True)
+        tokens = "|".join(map(re.escape, longest_first))
+        # Looked ahead, because tokens may overlap; the first letter alone is quick to look for.
+        for found in re.finditer(f"(?=[{letters}])(?=({tokens}))", text):
+            if any(low < found.end(1) and found.start() < high for low, high in inside):
+                yield found.start()

@@ -12,16 +12,15 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from jinja2 import StrictUndefined, TemplateError
+from jinja2 import StrictUndefined
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 from brido.models.plain_text import control_tokens, tokens_of
-from brido.utils.errors import BridoError, first_line
+from brido.models.settings import ReadingSettings
+from brido.utils.errors import BridoError, first_line, parsing
 
 if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerBase
-
-    from brido.models.settings import ReadingSettings
 
 # Stand where a document will: two, so that a prompt that does something with its document shows.
 _MARKS = ("\ue000", "\ue000Two words.\ue000")
@@ -176,7 +175,8 @@ def _first(tokenizer: PreTrainedTokenizerBase, text: str) -> tuple[int, ...]:
 
 
 def _chat(tokenizer: PreTrainedTokenizerBase, reading: ReadingSettings, document: str) -> str:
-    source = tokenizer.get_chat_template()
+    with parsing(lambda reason: f"the chat template cannot be chosen ({reason})"):
+        source = tokenizer.get_chat_template()
     for switch in reading.template or {}:
         if not re.search(rf"\b{re.escape(switch)}\b", source):
             raise BridoError(f"reading.template: the chat template has no switch {switch!r}")
@@ -209,7 +209,7 @@ def _rendered(
     system = [] if reading.system is None else [("system", reading.system)]
     try:
         return render([*system, *turns])
-    except (TemplateError, ValueError, TypeError, KeyError) as error:
+    except Exception as error:  # whatever a stranger's template may raise
         if system:
             try:
                 render(turns)

@@ -86,7 +86,8 @@ class EmbeddedModel(Variant):
 class LoraSettings(Section):
     """`training.lora`, `checkpoints.NAME.fine_tuning.lora`: adapters train, the model does not."""
 
-    rank: Positive = 16
+    # Far above any rank in use, and below what no memory holds.
+    rank: Annotated[int, Field(ge=1, le=2**14)] = 16
     alpha: Number = 32.0
     dropout: Part = 0.0
     targets: Annotated[list[Name], Field(min_length=1)] | None = None

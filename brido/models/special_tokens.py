@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -46,19 +47,26 @@ class SpecialTokens:
     repetition_penalty: float = 1.0
 
     @classmethod
-    def of(cls, model: PreTrainedModel) -> SpecialTokens:
+    def of(cls, model: PreTrainedModel, start: int | None = None) -> SpecialTokens:
         """The tokens of a model's generation_config, the place `generate` takes them from.
 
+        start: the token that writing starts from, if the model has one; it is checked alone.
+
         Raises:
-            BridoError: end or pad is missing, or generation_config asks for something that the
-                search does not do (all problems named).
+            BridoError: end or pad is missing, a token is not in the model's vocabulary, or
+                generation_config asks for something that the search does not do (all problems
+                named).
         """
         settings, pad, ends = model.generation_config, pad_token(model), end_tokens(model)
-        problems = list(_problems(settings, pad, ends))
+        size = model.get_input_embeddings().num_embeddings
+        problems = [
+            *_unsupported(settings, pad, ends),
+            *_unknown_tokens(_named_tokens(settings, pad, ends, start), size),
+        ]
         if problems:
             raise BridoError.from_problems("this model cannot be searched:", problems)
         banned = {word[0] for word in settings.bad_words_ids or []}
-        banned |= set(settings.suppress_tokens or [])
+        banned |= set(as_tuple(settings.suppress_tokens))
         forced = as_tuple(settings.forced_eos_token_id)
         penalty = settings.repetition_penalty
         return cls(
@@ -71,7 +79,34 @@ class SpecialTokens:
         )
 
 
-def _problems(settings: Any, pad: int | None, ends: tuple[int, ...]) -> Iterator[str]:
+def _named_tokens(
+    settings: Any, pad: int | None, ends: tuple[int, ...], start: int | None
+) -> dict[str, tuple[Any, ...]]:
+    """The tokens of every setting that names some."""
+    words = settings.bad_words_ids if isinstance(settings.bad_words_ids, list) else []
+    return {
+        "eos_token_id": ends,
+        "pad_token_id": as_tuple(pad),
+        "decoder_start_token_id": () if start is None else (start,),
+        "forced_bos_token_id": as_tuple(settings.forced_bos_token_id),
+        "forced_eos_token_id": as_tuple(settings.forced_eos_token_id),
+        "suppress_tokens": as_tuple(settings.suppress_tokens),
+        "bad_words_ids": tuple(token for word in words for token in as_tuple(word)),
+    }
+
+
+def _unknown_tokens(named: dict[str, tuple[Any, ...]], size: int) -> Iterator[str]:
+    for name, found in named.items():
+        if any(type(token) is not int for token in found):
+            yield f"generation_config.{name} = {quoted(found)}: token ids are whole numbers"
+        elif any(not 0 <= token < size for token in found):
+            yield (
+                f"generation_config.{name} = {quoted(found)}: the model knows the tokens 0 to "
+                f"{size - 1}"
+            )
+
+
+def _unsupported(settings: Any, pad: int | None, ends: tuple[int, ...]) -> Iterator[str]:
     for name, neutral in _UNSUPPORTED.items():
         if getattr(settings, name, None) not in neutral:
             value = getattr(settings, name)
@@ -80,23 +115,22 @@ def _problems(settings: Any, pad: int | None, ends: tuple[int, ...]) -> Iterator
         if not found:
             value = quoted(getattr(settings, name))
             yield f"generation_config.{name} = {value}: a token id is needed"
-    named = {"eos_token_id": ends, "pad_token_id": as_tuple(pad)}
-    for name in ("forced_bos_token_id", "forced_eos_token_id", "suppress_tokens"):
-        named[name] = as_tuple(getattr(settings, name))
-    for name, found in named.items():
-        if any(type(token) is not int for token in found):
-            yield f"generation_config.{name} = {quoted(found)}: token ids are whole numbers"
     penalty = settings.repetition_penalty
-    if penalty is not None and not penalty > 0:
-        yield f"generation_config.repetition_penalty = {quoted(penalty)} must be above 0"
-    for word in settings.bad_words_ids or []:
-        if len(word) != 1:
+    number = isinstance(penalty, int | float) and not isinstance(penalty, bool)
+    if penalty is not None and not (number and 0 < penalty < math.inf):
+        yield (
+            f"generation_config.repetition_penalty = {quoted(penalty)}: a finite number above 0 is "
+            "needed"
+        )
+    words = settings.bad_words_ids or []
+    for word in words if isinstance(words, list) else [words]:
+        if not isinstance(word, list) or len(word) != 1:
             yield (
                 f"generation_config.bad_words_ids holds {quoted(word)}: only single tokens can be "
                 "banned"
             )
     forced = as_tuple(settings.forced_eos_token_id)
-    if len(forced) > 1 or not set(forced) <= set(ends):
+    if len(forced) > 1 or any(token not in ends for token in forced):
         yield (
             f"generation_config.forced_eos_token_id ({quoted(settings.forced_eos_token_id)}) is "
             f"not one token of eos_token_id ({quoted(settings.eos_token_id)})"

@@ -1,23 +1,24 @@
-"""The model card of `tuned`: what a stranger has to know who finds the weights on a hub."""
+"""The model card of `tuned`, and the folder of the model with its card."""
 
 import hashlib
 import json
 import re
 import shutil
 from collections.abc import Mapping
+from importlib import resources
 from pathlib import Path
 from typing import Any
 
-from brido.report.display import arrow, display, metric_label
-from brido.report.metrics import Estimate
+from brido.report.metrics import Estimates
 from brido.report.numbers import Numbers
 from brido.report.settings_text import settings_text
-from brido.report.summary import excludes_zero, headline_columns, interval
+from brido.report.summary import headline_columns, result_table
 from brido.settings.params import Params
 from brido.utils.atomic import atomic_folder
-from brido.utils.errors import BridoError, first_line
+from brido.utils.errors import BridoError
 from brido.utils.progress import say
 
+_TEMPLATE = "model_card.md.jinja"
 # The line of a card that says which weights it is about.
 _WEIGHTS = re.compile(r"^Weights: SHA-256 `([0-9a-f]{64})`", re.MULTILINE)
 # A repository's name on the hub, as `base_model` of a card wants it.
@@ -42,7 +43,7 @@ def weights_of(folder: Path) -> str:
 
 
 def weights_named(card: str) -> str | None:
-    """Which weights a card is about, as `weights_of` tells them; None where it does not say."""
+    """The weights that a card is about, as `weights_of` names them; None if it names none."""
     found = _WEIGHTS.search(card)
     return found[1] if found else None
 
@@ -70,21 +71,6 @@ def export_model(tuned: Path, card: Path, folder: Path) -> None:
     say(f"export: {tuned} with its card to {folder}")
 
 
-def source_of(folder: Path) -> dict[str, Any]:
-    """What `source.json` of a corpus or checkpoint says, nothing where there is none.
-
-    Raises:
-        BridoError: it cannot be read.
-    """
-    path = folder / "source.json"
-    try:
-        return json.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        return {}
-    except (OSError, ValueError) as error:
-        raise BridoError(f"{path} cannot be read ({first_line(error)}): `dvc repro`") from None
-
-
 def model_card(
     params: Params,
     numbers: Numbers,
@@ -93,72 +79,58 @@ def model_card(
     weights: str,
     verdict: str,
 ) -> str:
-    """The card as Markdown with the hub's YAML header.
+    """Write the card as Markdown with the hub's YAML header.
 
     base, corpus: their source.json; weights: `weights_of` the tuned folder; verdict: what the vote
-    check said, "" where it said nothing.
+    check said, "" if it said nothing.
     """
+    from huggingface_hub import ModelCard, ModelCardData
+
     source = params.checkpoints["base"].source
-    pinned = "".join(f", {key} {base[key]}" for key in ("commit", "sha256") if base.get(key))
-    order, scored = (
-        ("scores dealt out at random", "their scores were dealt out at random (the control)")
-        if params.scoring.shuffle
-        else (
-            "the vote of its own candidates",
-            "each was scored by how much the others agree with it",
-        )
+    on_hub = _HUB_ID.fullmatch(source) is not None
+    header = ModelCardData(
+        library_name="transformers",
+        base_model=source if on_hub else None,
+        tags=["summarization", "brido"],
     )
-    lines = [
-        *_header(source),
-        f"# A summarizer tuned on {order}",
-        "",
-        f"Made with BRIDO: the base model wrote several candidates a document, {scored}, and a "
-        "contrastive loss taught the model that order "
-        "(*Bringing Democratic Order to Abstractive Summarization*, Lee, Goka and Ko).",
-        "",
-        f"* Base: {_base_name(source)}{pinned}",
-        f"* Data: {_data(params, corpus)}",
-        "",
-        f"Weights: SHA-256 `{weights}`",
-        "",
-        "## Settings",
-        "",
-        "| | |\n|---|---|",
-        *(
-            f"| {name} | {value} |"
-            for name, value in settings_text(params)
-            if name not in {"data", "base model"}  # said above
-        ),
-        "",
-        "It reads and writes as here, and was measured so:",
-        "",
-        _json({"reading": params.reading_of("base").model_dump(mode="json"),
-               "decoding": params.decoding.model_dump(mode="json", exclude_none=True)}),
-        "",
-        *_metrics(numbers),
-        "## Limits",
-        "",
-        *_limits(params, numbers, verdict),
-    ]  # fmt: skip
-    return "\n".join(lines) + "\n"
+    pinned = "".join(f", {key} {base[key]}" for key in ("commit", "sha256") if base.get(key))
+    reading = {
+        "reading": params.reading_of("base").model_dump(mode="json"),
+        "decoding": params.decoding.model_dump(mode="json", exclude_none=True),
+    }
+    hidden = {"data", "base model"}  # named above the settings
+    card = ModelCard.from_template(
+        header,
+        template_str=resources.files(__package__).joinpath(_TEMPLATE).read_text("utf-8"),
+        shuffled=params.scoring.shuffle,
+        base=_base_name(source, on_hub) + pinned,
+        data=_data(params, corpus),
+        weights=weights,
+        settings=[row for row in settings_text(params) if row[0] not in hidden],
+        reading=_json(reading),
+        world=params.data.source == "world",
+        seed=params.training.seed,
+        warnings=numbers.warnings,
+        verdict=verdict,
+        **_measured(numbers),
+    )
+    return f"{str(card).rstrip()}\n"
 
 
-def _header(source: str) -> list[str]:
-    named = [f"base_model: {source}"] if _HUB_ID.fullmatch(source) else []
-    return ["---", "library_name: transformers", *named, "tags: [summarization, brido]", "---", ""]
-
-
-def _base_name(source: str) -> str:
-    """The base without a path of somebody's machine."""
+def _base_name(source: str, on_hub: bool) -> str:
+    """The base; of a folder the last part alone, which says nothing of the user's machine."""
     if source == "embedded":
         return "a small model, trained from scratch for this"
-    return f"`{source}`" if _HUB_ID.fullmatch(source) else f"`{Path(source).name}`"
+    return f"`{source}`" if on_hub else f"`{Path(source).name}`"
 
 
 def _data(params: Params, corpus: Mapping[str, Any]) -> str:
-    names = {"world": "BRIDO's embedded synthetic news", "files": "files of its makers"}
-    kind = params.data.source
-    name = f"`{params.data.hub.id}`" if kind == "hub" else names[kind]
+    if params.data.source == "hub":
+        name = f"`{params.data.hub.id}`"
+    elif params.data.source == "world":
+        name = "BRIDO's embedded synthetic news"
+    else:
+        name = "the makers' own files"
     commit = f" (commit {corpus['commit']})" if corpus.get("commit") else ""
     counts = [f"{split} {of['documents']:,}" for split, of in corpus.get("splits", {}).items()]
     tuned = params.documents.train
@@ -166,63 +138,27 @@ def _data(params: Params, corpus: Mapping[str, Any]) -> str:
     return f"{name}{commit}; documents: {', '.join(counts)}; {used} of train were voted on"
 
 
-def _metrics(numbers: Numbers) -> list[str]:
+def _measured(numbers: Numbers) -> dict[str, Any]:
     """The headline numbers of base and tuned, and how each metric was computed."""
     if "tuned" not in numbers.systems:
-        return ["## Metrics", "", "It was not measured (`systems` does not name it).", ""]
-    shown = {name: numbers.systems[name] for name in ("base", "tuned") if name in numbers.systems}
-    gaps = numbers.differences.get("tuned - base", {})
-    rows = []
-    for metric, name in headline_columns(shown):
-        column = display(metric, name)
-        cells = [
-            _cell(estimates.get(metric, {}).get(name), metric, name) for estimates in shown.values()
-        ]
-        gap = _cell(gaps.get(metric, {}).get(name), metric, name, signed=True)
-        label = f"{metric_label(metric)}: {column.heading} {arrow(column)}".rstrip()
-        rows.append(f"| {label} | {' | '.join([*cells, gap])} |")
-    count = len(numbers.scores["tuned"].ids)
-    return [
-        "## Metrics",
-        "",
-        f"{count:,} test documents; in brackets bootstrap intervals over documents; * the interval "
-        "of the paired difference leaves out 0.",
-        "",
-        f"| | {' | '.join(shown)} | difference |\n|---|{'---|' * (len(shown) + 1)}",
-        *rows,
-        "",
-        "How each was computed:",
-        "",
-        _json(numbers.scores["tuned"].signatures),
-        "",
+        return {"table": None}
+    shown = [name for name in ("base", "tuned") if name in numbers.systems]
+    systems: dict[str, Estimates] = {name: numbers.systems[name] for name in shown}
+    gaps = {"difference": numbers.differences.get("tuned - base", {})}
+    found = result_table(headline_columns(systems), systems, gaps)
+    rows = [cells for _, cells in [*found.rows, *found.differences]]
+    texts = [
+        [f"{one.value}{'*' * one.star}" + f" [{one.interval}]" * bool(one.low) for one in cells]
+        for cells in zip(*rows, strict=True)
     ]
-
-
-def _cell(item: Estimate | None, metric: str, name: str, signed: bool = False) -> str:
-    if item is None:
-        return "-"
-    star = "*" if signed and excludes_zero(item, metric, name) else ""
-    mean = display(metric, name).text(item.mean, signed)
-    return f"{mean}{star} [{interval(item, metric, name, signed)}]"
-
-
-def _limits(params: Params, numbers: Numbers, verdict: str) -> list[str]:
-    world = (
-        "* It learned synthetic news of a small invented world and is of no use for real text."
-        if params.data.source == "world"
-        else "* Nothing is known about texts unlike those that it was tuned and measured on."
-    )
-    return [
-        "* It still makes things up: the numbers above say how often, by automatic checks that "
-        "make mistakes themselves. Nobody should act on a summary without its document.",
-        world,
-        f"* One training run (seed {params.training.seed}) of one base: others differ by more than "
-        "these intervals, which are over documents alone.",
-        *(f"* {text}" for text in numbers.warnings),
-        *([f"* What the vote knew before tuning: {verdict}"] if verdict else []),
-        "* The licences of the base model and of the data hold for it.",
-    ]
+    labels = [": ".join(names) for names in zip(found.labels, found.headings, strict=True)]
+    return {
+        "table": list(zip(labels, texts, strict=True)),
+        "systems": shown,
+        "documents": f"{len(numbers.scores['tuned'].ids):,}",
+        "signatures": _json(numbers.scores["tuned"].signatures),
+    }
 
 
 def _json(value: Any) -> str:
-    return f"```json\n{json.dumps(value, indent=2, ensure_ascii=False)}\n```"
+    return json.dumps(value, indent=2, ensure_ascii=False)

@@ -34,8 +34,3 @@ def metric_label(name: str, voting: str = "") -> str:
     """The metric's name as people write it, marked where it is the checker that also votes."""
     label = next((metric.label for metric in all_metrics() if metric.name == name), name)
     return f"{label} †" if name == voting else label
-
-
-def arrow(column: Column) -> str:
-    """An arrow towards the better numbers, "" where neither direction is better."""
-    return DIRECTIONS[column.better][0]

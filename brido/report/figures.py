@@ -13,13 +13,13 @@ from brido.report.metrics import Estimate, Estimates, Scores
 from brido.report.numbers import Numbers
 from brido.report.style import COLOURS, drawing, line_style, panels
 from brido.report.summary import headline_columns
-from brido.report.votes import VoteBin
+from brido.report.unsupported import VoteBin
 from brido.utils.atomic import atomic_folder
 from brido.utils.errors import BridoError
 
-# Columns of training.csv that are no curves, or that no two runs share.
+# Columns of training.csv that are not drawn.
 _NO_CURVES = {"epoch"}
-# What a curve's axis says, where the column's name is not enough.
+# Labels of axes, where the column's name is not enough.
 _AXES = {
     "tau": "Kendall's tau",
     "top1": "share with same first",
@@ -37,26 +37,24 @@ def draw_report(
     folder: Path,
     numbers: Numbers,
     bins: Sequence[VoteBin],
-    rankings: Sequence[str],
     curves: Mapping[str, list[float]],
 ) -> None:
     """Write votes, training, length and correlation, each as SVG and PNG, as all of `folder`."""
     with atomic_folder(folder) as temporary:
-        votes_figure(temporary, bins, rankings)
+        votes_figure(temporary, bins)
         training_figure(temporary, curves)
         length_figure(temporary, numbers.systems, numbers.lengths)
         models = [item for name, item in numbers.scores.items() if name != "reference"]
         correlation_figure(temporary, models)
 
 
-def votes_figure(
-    folder: Path, bins: Sequence[VoteBin], rankings: Sequence[str], name: str = "votes"
-) -> None:
+def votes_figure(folder: Path, bins: Sequence[VoteBin], name: str = "votes") -> None:
     """Share of candidates with an unsupported mention against the share of elected ones.
 
-    One panel a ranking, side by side; on the diagonal a vote changes nothing, below it the vote
-    removes. A point's area shows how many cases its bin has.
+    One panel an order of candidates, side by side; on the diagonal an order changes nothing, below
+    it the order removes. A point's area shows how many cases its bin has.
     """
+    rankings = list(bins[0].elected) if bins else ["no unsupported mention"]
     most = max((item.cases for item in bins), default=1)
     with drawing(folder, name, 1, len(rankings), width=3.6, height=3.7) as axes:
         for index, ranking in enumerate(rankings):
@@ -95,7 +93,7 @@ def read_training(path: Path) -> dict[str, list[float]]:
         raise BridoError(f"{path} is missing: make it with `dvc repro train`") from None
     except (ValueError, TypeError) as error:
         raise BridoError(
-            f"{path} holds something that is no number ({error}): `dvc repro -f train`"
+            f"{path} contains a field that is not a number ({error}): `dvc repro -f train`"
         ) from None
 
 
@@ -191,13 +189,12 @@ def _varies(values: NDArray[np.float64] | None) -> bool:
 
 
 def _spearman(left: NDArray[np.float64], right: NDArray[np.float64]) -> float:
-    from scipy.stats import rankdata
+    from scipy.stats import spearmanr
 
     both = ~np.isnan(left) & ~np.isnan(right)
-    first, second = rankdata(left[both]), rankdata(right[both])
-    if both.sum() < 3 or first.std() == 0 or second.std() == 0:
+    if both.sum() < 3 or np.ptp(left[both]) == 0 or np.ptp(right[both]) == 0:
         return math.nan
-    return float(np.corrcoef(first, second)[0, 1])
+    return float(spearmanr(left[both], right[both]).statistic)
 
 
 def correlation_figure(folder: Path, scores: Sequence[Scores], name: str = "correlation") -> None:

@@ -8,10 +8,19 @@ from typing import Any
 
 from brido.evaluation import Inputs
 from brido.evaluation.mentions import METRIC
-from brido.report.validation import Case
-from brido.report.votes import Mention
 from brido.settings.params import Params
+from brido.tables.documents import CandidateDocument
 from brido.utils.progress import Progress
+
+
+@dataclass(frozen=True)
+class Mention:
+    """A checkable span of a summary: text[start:end], its kind, whether the source supports it."""
+
+    start: int
+    end: int
+    kind: str
+    supported: bool
 
 
 @dataclass(frozen=True)
@@ -22,7 +31,7 @@ class CaseMentions:
     summaries: dict[str, list[Mention]]
 
 
-def find_mentions(cases: Sequence[Case], params: Params) -> list[CaseMentions]:
+def find_mentions(cases: Sequence[CandidateDocument], params: Params) -> list[CaseMentions]:
     """The mentions of every candidate and summary of `cases`, aligned with them.
 
     They come from the metric `mentions`, so the page marks what the metric counts: exact on
@@ -37,7 +46,6 @@ def find_mentions(cases: Sequence[Case], params: Params) -> list[CaseMentions]:
         summaries=[text for items in texts for text in items],
         references=_spread([case.references for case in cases], repeats),
         facts=_spread([case.facts for case in cases], repeats) if known else None,
-        sentence_splitter=params.text.sentence_splitter,
     )
 
     progress = functools.partial(Progress, interval=params.runtime.log_seconds)

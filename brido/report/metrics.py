@@ -139,9 +139,9 @@ def _estimates(
         if not math.isfinite(centre[index]):
             continue
         # Rounded once, here: files, terminal, page and figures then show the same digits.
-        numbers = (round(float(one[index]), _DECIMALS) for one in (centre, low, high))
+        mean, start, end = (round(float(one[index]), _DECIMALS) for one in (centre, low, high))
         counted = int((~np.isnan(values[:, index])).sum())
-        result.setdefault(metric, {})[submetric] = Estimate(*numbers, counted)
+        result.setdefault(metric, {})[submetric] = Estimate(mean, start, end, counted)
     return result
 
 

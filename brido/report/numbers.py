@@ -21,9 +21,13 @@ from brido.report.metrics import (
     system_numbers,
 )
 from brido.report.settings import ReportSettings
-from brido.report.summary import headline_columns, length_warning, summary_table
+from brido.report.summary import (
+    headline_columns,
+    length_warning,
+    result_table,
+    summary_table,
+)
 from brido.utils.atomic import atomic_folder, write_text
-from brido.utils.errors import BridoError
 
 INTERVALS = "intervals.json"
 TUNED = "tuned.json"
@@ -71,8 +75,8 @@ def measure(
     others = [name for name in scores if name not in {"reference", "base"} and "base" in scores]
     gaps = {f"{name} - base": difference(scores[name], scores["base"], *how) for name in others}
     lengths = {name: mean_length(item, decoded[name], *how) for name, item in systems.items()}
-    warnings = [length_warning(lengths, name, settings.length_warning) for name in others]
-    warnings = [text for text in warnings if text]
+    found = [length_warning(lengths, name, settings.length_warning) for name in others]
+    warnings = [text for text in found if text]
     return Numbers(scores, systems, gaps, lengths, warnings, base)
 
 
@@ -123,22 +127,18 @@ def _json(value: Any) -> str:
     return json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
 
 
-def shown(folder: Path) -> str:
-    """The short table and the warnings of the numbers that `write_numbers` left in `folder`.
-
-    Raises:
-        BridoError: intervals.json is missing or damaged.
-    """
-    path = folder / INTERVALS
-    try:
-        raw = json.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise BridoError(f"{path} is missing: make it with `dvc repro report`") from None
-    except json.JSONDecodeError as error:
-        raise BridoError(f"{path} is damaged ({error}): `dvc repro -f report`") from None
+def numbers_text(raw: Mapping[str, Any]) -> str:
+    """The short table and the warnings of what `write_numbers` left in intervals.json."""
     systems = {name: read_estimates(item) for name, item in raw["systems"].items()}
     gaps = {name: read_estimates(item) for name, item in raw["differences"].items()}
-    table = summary_table(systems, gaps, raw["bootstrap"]["confidence"], raw.get("voting", ""))
-    # Numbers of an older version do not say which.
-    base = [f"All of base {raw['base']}: numbers of another base do not compare"] * ("base" in raw)
-    return "\n".join([table, *base, *(f"warning: {text}" for text in raw["warnings"])])
+    voting = raw.get("voting", "")
+    table = result_table(headline_columns(systems), systems, gaps, voting)
+    shown = summary_table(table, raw["bootstrap"]["confidence"], voting)
+    # Numbers of an older version do not name their base.
+    base = [base_note(raw["base"])] if "base" in raw else []
+    return "\n".join([shown, *base, *(f"warning: {text}" for text in raw["warnings"])])
+
+
+def base_note(base: str) -> str:
+    """Which base model the numbers belong to."""
+    return f"All numbers belong to base {base or 'unknown'}: those of another base do not compare."

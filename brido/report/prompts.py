@@ -1,18 +1,12 @@
-"""What a prompted model was asked, for the page: its prompt, and where it cut a document."""
+"""The prompt that a model was asked with, and where it cut each document."""
 
-from __future__ import annotations
-
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from brido.utils.errors import BridoError, parsing
-
-if TYPE_CHECKING:
-    from brido.models.prompt import Prompt
-    from brido.models.settings import ReadingSettings
+from brido.models.settings import ReadingSettings
+from brido.report.stored import read_json
+from brido.utils.errors import parsing
 
 
 @dataclass(frozen=True)
@@ -35,23 +29,15 @@ def asked(
     Raises:
         BridoError: the folder is missing or damaged.
     """
-    remedy = f"`dvc repro checkpoint@{folder.name}`"
-    try:
-        text = (folder / "config.json").read_text(encoding="utf-8")
-    except FileNotFoundError:
-        raise BridoError(f"{folder} is missing: make it with {remedy}") from None
-    with parsing(lambda reason: f"{folder} is damaged ({reason}): make it again with {remedy}"):
-        if json.loads(text).get("is_encoder_decoder", False):
-            return None
-        prompt = _prompt(folder, reading)
-    begin = prompt.tokenizer.decode(list(prompt.first))
-    pieces = (begin + prompt.pieces[0], *prompt.pieces[1:])
-    limit = reading.max_source_tokens
-    return Asked(model, pieces, [len(prompt.cut(document, limit)) for document in documents])
-
-
-def _prompt(folder: Path, reading: ReadingSettings) -> Prompt:
     from brido.models.checkpoint import load_tokenizer
     from brido.models.prompt import Prompt
 
-    return Prompt.of(load_tokenizer(folder), reading)
+    stage = f"checkpoint@{folder.name}"
+    if read_json(folder / "config.json", stage).get("is_encoder_decoder", False):
+        return None
+    with parsing(lambda reason: f"{folder} is damaged ({reason}): `dvc repro -f {stage}`"):
+        prompt = Prompt.of(load_tokenizer(folder), reading)
+    begin = str(prompt.tokenizer.decode(list(prompt.first)))
+    pieces = (begin + prompt.pieces[0], *prompt.pieces[1:])
+    limit = reading.max_source_tokens
+    return Asked(model, pieces, [len(prompt.cut(document, limit)) for document in documents])

@@ -3,11 +3,20 @@
 import math
 
 from brido.settings.params import Params
+from brido.vote.settings import ScoringSettings
 
 
 def alpha_text(alpha: float) -> str:
     """Alpha as people write it."""
     return "∞" if math.isinf(alpha) else f"{alpha:g}"
+
+
+def run_order(scoring: ScoringSettings) -> str:
+    """What the run's order of candidates (data/scores) is, in a few words."""
+    if scoring.shuffle:
+        return "the run's scores, shuffled"
+    support = f", support {scoring.support_weight:g}" if scoring.support_weight else ""
+    return f"the run's vote (α = {alpha_text(scoring.alpha)}{support})"
 
 
 def settings_text(params: Params) -> list[tuple[str, str]]:
@@ -19,8 +28,8 @@ def settings_text(params: Params) -> list[tuple[str, str]]:
         ("data", source),
         ("base model", params.checkpoints["base"].source),
         ("candidates", f"N = {params.num_candidates}, {_sources(params)}"),
-        ("similarity", f"{params.pairwise.combination}, {params.pairwise.value}"),
-        ("shuffle", params.scoring.shuffle),
+        ("similarity", params.pairwise.combination),
+        *_score(params.scoring),
         ("weight of the reference", f"α = {alpha_text(params.scoring.alpha)}"),
         ("contrastive weight", f"γ = {training.gamma:g}"),
         ("margin", f"{training.margin_kind}, λ = {training.margin:g}"),
@@ -32,11 +41,21 @@ def settings_text(params: Params) -> list[tuple[str, str]]:
     ]
 
 
+def _score(scoring: ScoringSettings) -> list[tuple[str, str]]:
+    """What the score is made of beside Eq. 2, where there is something."""
+    rows = []
+    if scoring.support_weight:
+        rows.append(("weight of the support check", f"{scoring.support_weight:g}"))
+    if scoring.shuffle:
+        rows.append(("scores", "shuffled within each document (the control)"))
+    return rows
+
+
 def _sources(params: Params) -> str:
     """How the candidates of each source are made; a single source needs no name."""
     texts = []
     for name, source in params.generation.items():
-        text = source.method
+        text: str = source.method
         if source.method == "diverse_beam":
             text += f", {source.num_beam_groups} groups, η = {source.diversity_penalty:g}"
         if len(params.generation) > 1:

@@ -1,106 +1,76 @@
 """The sources of candidates compared: who wrote what, who is elected, who is like whom."""
 
-from __future__ import annotations
-
 import json
 import math
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from brido.report.stored import read_json
 from brido.report.text_table import aligned
-from brido.tables import (
-    CANDIDATES,
-    GROUPED_CANDIDATES,
-    POOL,
-    open_table,
-    read_batches,
-    read_columns,
-    similarity_schema,
-)
+from brido.tables import CANDIDATES, GROUPED_CANDIDATES, open_table, read_columns
+from brido.tables.documents import CandidateDocument
 from brido.utils.atomic import write_text
-from brido.utils.errors import BridoError, parsing
-from brido.vote.consensus import eligible_scores, ranking
 
 _LIKENESS = ("distinct", "alike", "agreement", "within_groups", "between_groups")
 
 
-@dataclass(frozen=True)
-class SourceTables:
-    """Of one split: its pool, what the pool counted, its similarities, each source's candidates."""
-
-    pool: Path
-    counts: Path
-    similarity: Path
-    candidates: Mapping[str, Path]
-
-
 def write_sources(
-    path: Path,
-    tables: SourceTables,
-    alpha: float,
-    normalization: Literal["equation", "listing"],
+    path: Path, cases: Sequence[CandidateDocument], counts: Path, candidates: Mapping[str, Path]
 ) -> dict[str, dict[str, Any]]:
     """Write `compare`'s table at `path`, and return it.
 
     Raises:
-        BridoError: a table is missing or damaged, or they hold different documents.
+        BridoError: a table is missing or damaged.
     """
-    table = compare(tables, alpha, normalization)
+    table = compare(cases, counts, candidates)
     write_text(path, json.dumps(table, indent=2, ensure_ascii=False, allow_nan=False) + "\n")
     return table
 
 
 def compare(
-    tables: SourceTables, alpha: float, normalization: Literal["equation", "listing"]
+    cases: Sequence[CandidateDocument], counts: Path, candidates: Mapping[str, Path]
 ) -> dict[str, dict[str, Any]]:
-    """What is true of each source on the documents of a pool, by its name.
+    """What is true of each source on the validation documents, by its name.
+
+    counts: what stage pool counted (pool/counts.json); candidates: each source's table.
 
     candidates, and how many of them were cleaned, not_ended, or without_vote; other_script and
     markup_left as the pool counted them, left-out documents included; elected: share of the
-    documents whose first candidate is of this source; distinct: different texts of a document;
-    alike: mean similarity of its candidates of a document with each other; agreement: with the
-    candidates of the other sources; within_groups and between_groups: alike, of two candidates that
-    one group of beams wrote, and of two that two groups wrote. Means are over documents and
-    candidates that vote; None where nobody could be compared.
+    documents whose first candidate in the run's order is of this source; distinct: different texts
+    of a document; alike: mean similarity of its candidates of a document with each other;
+    agreement: with the candidates of the other sources; within_groups and between_groups: alike, of
+    two candidates that one group of beams wrote, and of two that two groups wrote. Means are over
+    documents and candidates that vote; None where there are no two candidates to compare.
     """
-    odd = _odd(tables.counts, tables.pool.stem)
-    groups = {name: _groups(path, name) for name, path in tables.candidates.items()}
-    counts: dict[str, dict[str, int]] = {}
+    odd = _odd(counts)
+    groups = {name: _groups(path, name) for name, path in candidates.items()}
+    numbers: dict[str, dict[str, int]] = {}
     means: dict[str, dict[str, list[float]]] = {}
     elected: dict[str, int] = defaultdict(int)
-    documents = 0
-    for row, matrix in _rows(tables.pool, tables.similarity):
-        names, documents = np.array(row["sources"]), documents + 1
-        flags = (np.array([row[key]]) for key in ("voters", "eligible"))
-        scores = eligible_scores(matrix[None], alpha, normalization, *flags)
-        elected[str(names[ranking(scores)[0, 0]])] += 1
-        for name in dict.fromkeys(row["sources"]):
-            own = names == name
-            _count(counts.setdefault(name, defaultdict(int)), row, own)
-            writers = groups.get(name, {}).get(row["id"])
-            _measure(means.setdefault(name, defaultdict(list)), row, own, matrix, writers)
+    for case in cases:
+        elected[str(case.sources[case.order[0]])] += 1
+        for name in dict.fromkeys(map(str, case.sources)):
+            _count(numbers.setdefault(name, defaultdict(int)), case, name)
+            writers = groups.get(name, {}).get(case.id)
+            _measure(means.setdefault(name, defaultdict(list)), case, name, writers)
     return {
         name: {
             **count,
             **{key: odd.get(name, {}).get(key, 0) for key in ("other_script", "markup_left")},
-            "elected": elected[name] / documents,
+            "elected": elected[name] / len(cases),
             **{key: _mean(means[name][key]) for key in _LIKENESS},
         }
-        for name, count in counts.items()
+        for name, count in numbers.items()
     }
 
 
-def _odd(counts: Path, split: str) -> Mapping[str, Mapping[str, int]]:
-    """What stage pool counted of each source."""
-    remedy = "`dvc repro -f pool`"
-    with parsing(lambda reason: f"{counts} cannot be read ({reason}): make it with {remedy}"):
-        return json.loads(counts.read_text(encoding="utf-8"))[split]["sources"]
+def _odd(counts: Path) -> Mapping[str, Mapping[str, int]]:
+    """What stage pool counted of each source on the validation split."""
+    return read_json(counts, "pool")["validation"]["sources"]
 
 
 def _groups(path: Path, source: str) -> dict[str, list[int]]:
@@ -113,57 +83,25 @@ def _groups(path: Path, source: str) -> dict[str, list[int]]:
     return dict(zip(*(rows.column(name).to_pylist() for name in rows.column_names), strict=True))
 
 
-def _rows(pool: Path, similarity: Path) -> Iterator[tuple[dict[str, Any], NDArray[np.float32]]]:
-    """Each document's row of the pool and its matrix [N, N + 1]."""
-    rows = (row for batch in read_batches(pool, POOL, "pool") for row in batch.to_pylist())
-    first = next(rows, None)
-    if first is None:
-        return
-    size = len(first["sources"])
-    matrices = (
-        (name, matrix)
-        for batch in read_batches(similarity, similarity_schema(size), "pairwise")
-        for name, matrix in zip(
-            batch.column("id").to_pylist(),
-            batch.column("similarity").flatten().to_numpy().reshape(-1, size, size + 1),
-            strict=True,
-        )
-    )
-    row: dict[str, Any] | None = first
-    for name, matrix in matrices:
-        if row is None or row["id"] != name:
-            break
-        yield row, matrix
-        row = next(rows, None)
-    else:
-        if row is None:
-            return
-    raise BridoError(
-        f"{similarity} is of other candidates than {pool}: make it again (`dvc repro pairwise`)"
-    )
-
-
-def _count(count: dict[str, int], row: Mapping[str, Any], own: NDArray[np.bool_]) -> None:
-    for place in np.flatnonzero(own):
-        written = " ".join(row["raw"][place].split())
+def _count(count: dict[str, int], case: CandidateDocument, source: str) -> None:
+    for place, name in enumerate(case.sources):
+        if name != source:
+            continue
         count["candidates"] += 1
-        count["cleaned"] += written != row["candidates"][place]
-        count["not_ended"] += not row["ended"][place]
-        count["without_vote"] += not row["voters"][place]
+        count["cleaned"] += " ".join(case.raw[place].split()) != case.candidates[place]
+        count["not_ended"] += not case.ended[place]
+        count["without_vote"] += not case.voters[place]
 
 
 def _measure(
-    means: dict[str, list[float]],
-    row: Mapping[str, Any],
-    own: NDArray[np.bool_],
-    matrix: NDArray[np.float32],
-    groups: list[int] | None,
+    means: dict[str, list[float]], case: CandidateDocument, source: str, groups: list[int] | None
 ) -> None:
-    voters = np.array(row["voters"])
+    own, voters = np.array(case.sources) == source, np.array(case.voters)
     mine, others = np.flatnonzero(own & voters), np.flatnonzero(~own & voters)
-    means["distinct"].append(len({row["candidates"][place] for place in mine}))
-    each, pairs = matrix[np.ix_(mine, mine)], ~np.eye(len(mine), dtype=bool)
-    found = {"alike": each[pairs], "agreement": matrix[np.ix_(mine, others)]}
+    means["distinct"].append(len(set(np.array(case.candidates)[mine])))
+    assert case.similarity is not None
+    each, pairs = case.similarity[np.ix_(mine, mine)], ~np.eye(len(mine), dtype=bool)
+    found = {"alike": each[pairs], "agreement": case.similarity[np.ix_(mine, others)]}
     if groups is not None:
         wrote = np.array(groups)[voters[own]]
         same = wrote[:, None] == wrote
@@ -207,16 +145,6 @@ def sources_rows(table: Mapping[str, Mapping[str, Any]]) -> list[list[str]]:
     return rows
 
 
-def sources_text(path: Path) -> str:
-    """The table that `write_sources` left at `path`, for a terminal.
-
-    Raises:
-        BridoError: it is missing or damaged.
-    """
-    try:
-        rows = sources_rows(json.loads(path.read_text(encoding="utf-8")))
-    except FileNotFoundError:
-        raise BridoError(f"{path} is missing: make it with `dvc repro report`") from None
-    except json.JSONDecodeError as error:
-        raise BridoError(f"{path} is damaged ({error}): `dvc repro -f report`") from None
-    return "\n".join(aligned(rows))
+def sources_text(table: Mapping[str, Mapping[str, Any]]) -> str:
+    """The table that `compare` made, for a terminal."""
+    return aligned(sources_rows(table))

@@ -12,7 +12,7 @@ COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#0
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 DASHES = ("-", "--", "-.", ":", (0, (5, 1)), (0, (3, 1, 1, 1)), (0, (1, 1)))
 
-_STYLE = {
+_STYLE: dict[Any, Any] = {
     "figure.facecolor": "white",
     "figure.constrained_layout.use": True,
     "font.family": "DejaVu Sans",

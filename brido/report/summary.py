@@ -1,8 +1,10 @@
-"""The short table that ends the report stage: a row per system, intervals below the numbers."""
+"""Tables of results: a row a system, then a row a difference; for the terminal, page and card."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import groupby
 
-from brido.report.display import ColumnKey, arrow, display, known_columns, metric_label
+from brido.report.display import DIRECTIONS, ColumnKey, display, known_columns, metric_label
 from brido.report.metrics import Estimate, Estimates
 from brido.report.text_table import aligned
 
@@ -28,64 +30,111 @@ def every_column(systems: Mapping[str, Estimates]) -> list[ColumnKey]:
     return sorted(found, key=lambda column: known.get(column, len(known)))
 
 
-def summary_table(
+@dataclass(frozen=True)
+class Cell:
+    """One number as text, with the ends of its interval.
+
+    tone: "better" or "worse" for a difference whose interval leaves out 0, "best" for the best of
+    the model systems, else "". star: the interval of a difference leaves out 0.
+    """
+
+    value: str
+    low: str = ""
+    high: str = ""
+    tone: str = ""
+    star: bool = False
+
+    @property
+    def interval(self) -> str:
+        """The interval as `low…high`."""
+        return f"{self.low}…{self.high}" if self.low else ""
+
+
+@dataclass(frozen=True)
+class ResultTable:
+    """Rows of cells, a cell a column; `labels` are the metrics' names, a name a column."""
+
+    columns: Sequence[ColumnKey]
+    labels: Sequence[str]
+    rows: Sequence[tuple[str, Sequence[Cell]]]
+    differences: Sequence[tuple[str, Sequence[Cell]]] = ()
+
+    @property
+    def heads(self) -> list[tuple[str, str, str]]:
+        """Each column's name with its unit, an arrow towards the better numbers, and its words."""
+        shown = [display(*column) for column in self.columns]
+        return [(column.heading, *DIRECTIONS[column.better]) for column in shown]
+
+    @property
+    def headings(self) -> list[str]:
+        """Each column's name with its unit and its arrow."""
+        return [f"{name} {arrow}".rstrip() for name, arrow, _ in self.heads]
+
+    @property
+    def groups(self) -> list[tuple[str, int]]:
+        """The metrics' names, each with the number of neighbouring columns that it heads."""
+        return [(name, len(list(same))) for name, same in groupby(self.labels)]
+
+
+def result_table(
+    columns: Sequence[ColumnKey],
     systems: Mapping[str, Estimates],
     differences: Mapping[str, Estimates],
-    confidence: float,
     voting: str = "",
-) -> str:
-    """The table as plain text, two lines a system: the means, then their intervals.
-
-    A difference whose interval leaves out 0 carries a star, the metric `voting`, which also voted,
-    a dagger.
-    """
-    columns = headline_columns(systems)
-    rows: list[list[str]] = [
-        ["", *(metric_label(metric, voting) for metric, _ in columns)],
-        ["", *(_heading(metric, name) for metric, name in columns)],
-    ]
-    for name, estimates in systems.items():
-        rows += _two_lines(name, estimates, columns, signed=False)
-    for name, estimates in differences.items():
-        rows += _two_lines(name, estimates, columns, signed=True)
-    rows[0] = _once(rows[0])
-    lines = aligned(rows)
-    rule = "-" * max(len(line) for line in lines)
-    lines.insert(2, rule)
-    if differences:
-        lines.insert(3 + 2 * len(systems), rule)
-    note = f"Below each mean its {100 * confidence:g}% bootstrap interval over documents"
-    if differences:
-        note += "; * the interval of a paired difference leaves out 0"
-    if voting in {metric for metric, _ in columns}:
-        note += "; † this checker also voted (scoring.support_weight): it likes what it chose"
-    return "\n".join([*lines, note])
+) -> ResultTable:
+    """The table of `columns`; `voting` is the checker that also voted, which is marked."""
+    best = {column: _best(column, systems) for column in columns}
+    return ResultTable(
+        columns,
+        [metric_label(metric, voting) for metric, _ in columns],
+        [
+            (name, [_cell(estimates, column, name in best[column]) for column in columns])
+            for name, estimates in systems.items()
+        ],
+        [
+            (name, [_difference(estimates, column) for column in columns])
+            for name, estimates in differences.items()
+        ],
+    )
 
 
-def _heading(metric: str, name: str) -> str:
-    column = display(metric, name)
-    return f"{column.heading} {arrow(column)}".rstrip()
+def _best(column: ColumnKey, systems: Mapping[str, Estimates]) -> set[str]:
+    """The model systems with the best mean; the reference does not compete."""
+    better = display(*column).better
+    found = {
+        name: item
+        for name, estimates in systems.items()
+        if name != "reference" and (item := _item(estimates, column)) is not None
+    }
+    if better == "neither" or len(found) < 2:
+        return set()
+    pick = max if better == "higher" else min
+    top = pick(item.mean for item in found.values())
+    return {name for name, item in found.items() if item.mean == top}
 
 
-def _once(row: list[str]) -> list[str]:
-    """A heading that stands over several columns, written over the first of them."""
-    return [cell if index == 0 or cell != row[index - 1] else "" for index, cell in enumerate(row)]
+def _item(estimates: Estimates, column: ColumnKey) -> Estimate | None:
+    return estimates.get(column[0], {}).get(column[1])
 
 
-def _two_lines(
-    name: str, estimates: Estimates, columns: list[ColumnKey], signed: bool
-) -> list[list[str]]:
-    top, bottom = [name], [""]
-    for metric, submetric in columns:
-        item = estimates.get(metric, {}).get(submetric)
-        top.append("-" if item is None else _mean(item, metric, submetric, signed))
-        bottom.append("" if item is None else interval(item, metric, submetric, signed))
-    return [top, bottom]
+def _cell(estimates: Estimates, column: ColumnKey, best: bool) -> Cell:
+    item = _item(estimates, column)
+    if item is None:
+        return Cell("–")
+    shown = display(*column)
+    low, high = shown.ends(item.low, item.high)
+    return Cell(shown.text(item.mean), low, high, "best" if best else "")
 
 
-def _mean(item: Estimate, metric: str, submetric: str, signed: bool) -> str:
-    text = display(metric, submetric).text(item.mean, signed)
-    return text + ("*" if signed and excludes_zero(item, metric, submetric) else "")
+def _difference(estimates: Estimates, column: ColumnKey) -> Cell:
+    item = _item(estimates, column)
+    if item is None:
+        return Cell("–")
+    shown, star, tone = display(*column), excludes_zero(item, *column), ""
+    if star and shown.better != "neither":
+        tone = "better" if (item.mean > 0) == (shown.better == "higher") else "worse"
+    low, high = shown.ends(item.low, item.high, signed=True)
+    return Cell(shown.text(item.mean, True), low, high, tone, star)
 
 
 def interval(item: Estimate, metric: str, submetric: str, signed: bool = False) -> str:
@@ -97,6 +146,35 @@ def excludes_zero(item: Estimate, metric: str, submetric: str) -> bool:
     """Whether the whole interval, as it is printed, lies on one side of zero."""
     low, high = map(float, display(metric, submetric).ends(item.low, item.high))
     return low > 0 or high < 0
+
+
+def summary_table(table: ResultTable, confidence: float, voting: str = "") -> str:
+    """The table as plain text: each mean above its interval.
+
+    A difference whose interval leaves out 0 has a star, the metric `voting`, which also voted, a
+    dagger.
+    """
+    # A metric's name stands over the first of its columns.
+    labels = [text for name, count in table.groups for text in (name, *[""] * (count - 1))]
+    heading = ["\n".join(texts) for texts in zip(labels, table.headings, strict=True)]
+    parts = [
+        [
+            [name, *(f"{cell.value}{'*' * cell.star}\n{cell.interval}" for cell in cells)]
+            for name, cells in rows
+        ]
+        for rows in (table.rows, table.differences)
+    ]
+    note = f"Below each mean: its {100 * confidence:g}% bootstrap interval over documents"
+    if table.differences:
+        note += "; * the interval of a paired difference leaves out 0"
+    if any("†" in label for label in table.labels):
+        note += f"; † {voting_note(voting)}"
+    return "\n".join([aligned([["", *heading], *parts[0]], *filter(None, parts[1:])), note])
+
+
+def voting_note(voting: str) -> str:
+    """What the dagger means."""
+    return f"{voting} also voted (scoring.support_weight): it prefers what it helped to choose"
 
 
 def length_warning(lengths: Mapping[str, Estimate], name: str, limit: float) -> str | None:

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import torch
 
-if TYPE_CHECKING:
-    from brido.models.special_tokens import SpecialTokens
+from brido.models.special_tokens import SpecialTokens
 
 
 def behind_prompts(written: torch.Tensor, prompts: torch.Tensor | None) -> torch.Tensor:

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import torch
 
+from brido.models.interface import Steps
+from brido.models.special_tokens import SpecialTokens
 from brido.search.bans import ban_tokens, behind_prompts, penalise_repeats
 from brido.search.groups import Choice, Step, choose
 from brido.search.hypotheses import Hypotheses
+from brido.search.settings import SearchSettings
 from brido.search.top_k import row_top_k
-
-if TYPE_CHECKING:
-    from brido.models.family import Steps
-    from brido.models.special_tokens import SpecialTokens
-    from brido.search.settings import SearchSettings
 
 # On an accelerator a look at "is anything done?" waits for the device, so it is taken rarely.
 STEPS_BETWEEN_CHECKS = 8

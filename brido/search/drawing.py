@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING
 
 import torch
 from torch import Tensor
 
-if TYPE_CHECKING:
-    from brido.search.settings import TruncationSettings
+from brido.search.settings import TruncationSettings
 
 # Tokens looked at before a whole row is sorted: there are rarely more to choose from.
 FIRST_LOOK = 512
@@ -23,7 +21,7 @@ def draw(logits: Tensor, settings: TruncationSettings, uniforms: Tensor) -> Tens
     """One token a row of logits [R, V], drawn from those that the settings leave.
 
     uniforms: [R] in [0, 1); equal numbers draw equal tokens. What is left is what transformers'
-    warpers leave, in their order: temperature, top_k, top_p, min_p, epsilon_cutoff.
+    warpers leave, in their order: temperature, top_k, top_p, min_p.
     """
     probabilities = (logits / settings.temperature).softmax(-1)
     rules, size = list(_rules(settings)), logits.shape[1]
@@ -65,12 +63,10 @@ def _kept(top: Tensor, rules: list[Rule], whole: bool) -> Tensor:
 
 def _rules(settings: TruncationSettings) -> Iterator[Rule]:
     """What the settings ask for. (top_p: Holtzman et al., 2020; top_k: Fan et al., 2018; min_p:
-    Nguyen et al., 2025; epsilon_cutoff: Hewitt et al., 2022.)"""
+    Nguyen et al., 2025.)"""
     if settings.top_k:
         yield lambda top, mass: top >= top[:, : settings.top_k][:, -1:]
     if settings.top_p < 1:
         yield lambda top, mass: top.cumsum(1) - top < settings.top_p * mass
     if settings.min_p:
         yield lambda top, mass: top >= settings.min_p * top[:, :1]
-    if settings.epsilon_cutoff:
-        yield lambda top, mass: (top >= settings.epsilon_cutoff * mass) | (top == top[:, :1])

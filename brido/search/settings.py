@@ -119,14 +119,13 @@ class TruncationSettings(Lengths):
     """Sampling from what temperature and truncation leave, in transformers' names and order.
 
     top_k: so many tokens, 0 is all; top_p: the fewest whose probability reaches so much; min_p: at
-    least so much of the likeliest one's probability; epsilon_cutoff: at least so much probability.
+    least so much of the likeliest one's probability.
     """
 
     temperature: float = 1.0
     top_k: int = 0
     top_p: float = 1.0
     min_p: float = 0.0
-    epsilon_cutoff: float = 0.0
 
     def problems(self) -> Iterator[str]:
         yield from super().problems()
@@ -139,10 +138,8 @@ class TruncationSettings(Lengths):
             yield f"top_p ({self.top_p}) must be above 0 and at most 1"
         if self.top_k < 0:
             yield f"top_k ({self.top_k}) must not be negative: 0 keeps all tokens"
-        for name in ("min_p", "epsilon_cutoff"):
-            value = getattr(self, name)
-            if not 0 <= value < 1:
-                yield f"{name} ({value}) must be at least 0 and below 1"
+        if not 0 <= self.min_p < 1:
+            yield f"min_p ({self.min_p}) must be at least 0 and below 1"
 
 
 class SamplingSettings(_Engine, TruncationSettings):

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 import torch
 
+from brido.models.interface import Steps
+from brido.models.special_tokens import SpecialTokens
 from brido.search.bans import ban_tokens, behind_prompts, penalise_repeats
 from brido.search.groups import is_end
-
-if TYPE_CHECKING:
-    from brido.models.family import Steps
-    from brido.models.special_tokens import SpecialTokens
-    from brido.search.settings import Lengths
+from brido.search.settings import Lengths
 
 # Takes processed logits [R, V], the unfinished rows' numbers [R] and the step; returns tokens [R].
 Pick = Callable[[torch.Tensor, torch.Tensor, int], torch.Tensor]

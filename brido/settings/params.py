@@ -1,6 +1,5 @@
 """The whole of params.yaml, and what its sections demand of each other."""
 
-import math
 import re
 from collections.abc import Iterable, Iterator
 
@@ -21,7 +20,8 @@ from brido.search.settings import DecodingSettings
 from brido.settings.base import Section
 from brido.training.settings import TrainingSettings
 from brido.utils.errors import quoted, short, some
-from brido.vote.settings import PairwiseSettings, ScoringSettings, TextSettings
+from brido.vote.consensus import listing_alphas
+from brido.vote.settings import PairwiseSettings, ScoringSettings
 from brido.work.settings import RuntimeSettings
 
 # Systems that no checkpoint writes: the corpus' own, and a vote on base's candidates.
@@ -32,7 +32,6 @@ class Params(Section):
     """The whole of params.yaml."""
 
     data: DataSettings = WorldData()
-    text: TextSettings = TextSettings()
     checkpoints: dict[str, CheckpointSettings]
     reading: dict[str, ReadingSettings] = {"default": ReadingSettings()}
     documents: DocumentsSettings = DocumentsSettings()
@@ -195,13 +194,12 @@ class Params(Section):
                 )
 
     def _listing(self) -> Iterator[str]:
-        """The listing's normalisation exists for the alphas of its ranking modes alone."""
-        half = self.num_candidates - 1
-        known = {0, 1, half, math.inf}
-        if self.scoring.normalization == "listing" and self.scoring.alpha not in known:
+        """Normalization `listing` is defined for some alphas only."""
+        scoring, size = self.scoring, self.num_candidates
+        if scoring.normalization == "listing" and scoring.alpha not in listing_alphas(size):
             yield (
-                f"scoring.alpha: normalization `listing` knows 0, 1, {half} (N-1) and inf, "
-                f"not {self.scoring.alpha}; use normalization `equation`"
+                f"scoring.alpha: normalization `listing` is defined for 0, 1, {size - 1} (N-1) and "
+                f"inf, not {scoring.alpha}; use normalization `equation`"
             )
 
 

@@ -14,6 +14,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from brido.models.corpus_tokenizer import PAD
 from brido.models.language_model import LanguageModel
 from brido.models.tokens import Sources, Targets
 from brido.training.documents import RankedDocument
@@ -53,6 +54,22 @@ class Batch(NamedTuple):
             None if self.eligible is None else moved(self.eligible),
             None if self.anchor is None else moved(self.anchor),
         )
+
+
+class SummaryBatch(NamedTuple):
+    """B sources [B, S] and summaries [B, T], both padded with PAD."""
+
+    sources: Tensor
+    labels: Tensor
+
+    @property
+    def tokens(self) -> int:
+        """How many tokens are read and scored."""
+        return int((self.sources != PAD).sum() + (self.labels != PAD).sum())
+
+    def to(self, device: torch.device) -> SummaryBatch:
+        """The same batch on `device`."""
+        return SummaryBatch(self.sources.to(device), self.labels.to(device))
 
 
 @dataclass(frozen=True)

@@ -11,20 +11,23 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from accelerate import Accelerator
 from transformers import PreTrainedModel
 
+from brido.likelihood import candidate_log_likelihood
 from brido.models.language_model import LanguageModel
 from brido.training.anchor import Anchors, anchored, base_likelihoods
 from brido.training.batches import Batch, Batches, Plan
 from brido.training.documents import Pairs, RankedDocument, RankedDocuments
-from brido.training.gaps import smallest_gap
+from brido.training.parallel import Parallel
 from brido.training.schedule import highest_rate, learning_rate, warmup_updates
 from brido.training.settings import TrainingSettings
 from brido.training.step import ContrastiveStep
-from brido.training.task import Descent, Task, Work, is_random
+from brido.training.task import OptimizerConfig, Task, UpdateData, is_random
 from brido.training.validation import MeasureSample, validate_ranker
 from brido.work.settings import RuntimeSettings
+
+# A weight or margin above it takes all digits of a float32 sum.
+LARGE = 1e6
 
 
 @dataclass
@@ -51,17 +54,13 @@ class ContrastiveTask(Task):
 
     def __post_init__(self) -> None:
         settings, count = self.settings, len(self.documents)
+        self.model: PreTrainedModel = self.language.model
         self.seed, self.keep = settings.seed, settings.keep
         self.every, self.patience = settings.validation.every, settings.validation.patience
         self.plan = Plan(count, settings.batch_size, settings.epochs, settings.seed)
         self.updates, self.updates_per_epoch = self.plan.updates, self.plan.updates_per_epoch
         self.sequences = 1 + self.documents.num_candidates
         self._anchors: Anchors | None = None
-
-    @property
-    def model(self) -> PreTrainedModel:
-        """The model being trained."""
-        return self.language.model
 
     @property
     def batches(self) -> Batches:
@@ -89,41 +88,66 @@ class ContrastiveTask(Task):
         """
         return 1 if is_random(self.model) else self.documents_at_once
 
-    def descent(self) -> Descent:
+    def optimizer(self) -> OptimizerConfig:
         """See Task."""
         settings = self.settings
         warmup = warmup_updates(settings.warmup_steps, self.updates)
-        how = {
-            "highest": settings.learning_rate,
-            "warmup": warmup,
-            "schedule": settings.schedule,
-        }
-        return Descent(
+        highest, schedule = settings.learning_rate, settings.schedule
+
+        def rate(update: int) -> float:
+            return learning_rate(update, self.updates, highest, warmup, schedule)
+
+        return OptimizerConfig(
             settings.optimizer,
             settings.weight_decay,
             settings.max_gradient_norm,
-            partial(learning_rate, total=self.updates, **how),
-            highest_rate(**how),
+            rate,
+            highest_rate(highest, warmup, schedule),
             warmup,
         )
 
     def step(self) -> ContrastiveStep:
         """See Task."""
-        share = self.settings.min_gap
-        gap = smallest_gap(self.documents.scores, share) if share else 0.0
-        return ContrastiveStep(self.model, self.settings, gap)
+        return ContrastiveStep(self.model, self.settings)
 
-    def prepare(self, accelerator: Accelerator) -> None:
-        """See Task."""
-        if self.settings.anchor == "base" and self.settings.gamma > 0:
-            self._anchors = base_likelihoods(self, accelerator)
+    def prepare(self, parallel: Parallel) -> None:
+        """See Task: the anchors."""
+        if self.settings.anchor != "base" or not self.settings.gamma:
+            return
+        self.model.eval()
+        self._anchors = base_likelihoods(
+            partial(self._likelihoods, parallel),
+            self.documents,
+            self.documents_at_once,
+            parallel,
+            self.folder,
+            self.name,
+        )
+        self.model.train()
 
-    def work(self, update: int) -> Work:
-        """See Task; `whole` are the reference tokens and the documents of the update."""
+    @torch.no_grad()
+    def _likelihoods(
+        self, parallel: Parallel, documents: Sequence[RankedDocument]
+    ) -> list[list[float]]:
+        """f(S) of every text of the documents, a row each, with the model as it is."""
+        batch = self.batches.batch(documents).to(parallel.device)
+        with parallel.accelerator.autocast():
+            return candidate_log_likelihood(
+                self.model,
+                batch.sources.ids,
+                batch.sources.mask,
+                batch.targets.ids,
+                self.settings.length_penalty,
+                batch.targets.lengths,
+                self.runtime.candidate_micro_batch,
+            ).tolist()
+
+    def data(self, update: int) -> UpdateData:
+        """See Task; `totals` are the reference tokens and the documents of the update."""
         documents = [self.documents[index] for index in self.plan.indices(update)]
         size = self.documents_a_chunk
         chunks = [documents[start : start + size] for start in range(0, len(documents), size)]
-        return Work(chunks, (self.batches.target_tokens(documents), len(documents)))
+        return UpdateData(chunks, (self.batches.target_tokens(documents), len(documents)))
 
     def batch(self, chunk: Sequence[RankedDocument]) -> Batch:
         """See Task."""
@@ -131,7 +155,7 @@ class ContrastiveTask(Task):
         batch = self.batches.batch(chunk, candidates=ranked)
         return anchored(batch, chunk, self._anchors) if ranked and self._anchors else batch
 
-    def around(self) -> AbstractContextManager[Any]:
+    def context(self) -> AbstractContextManager[Any]:
         """See Task."""
         # Open until the last backward pass: layer checkpoints run the attention again there.
         return self.language.family.training(self.model)
@@ -154,6 +178,22 @@ class ContrastiveTask(Task):
                 measures |= self.generator(self.language)
             self.model.train()
         return measures
+
+    def warnings(self) -> Iterator[str]:
+        """See Task."""
+        settings = self.settings
+        if settings.schedule == "noam" and not self.optimizer().warmup:
+            yield (
+                f"{self.key}.warmup_steps: with schedule noam and no warm-up the first update has "
+                f"the rate {settings.learning_rate:.2g}, which is meant as a factor; set it to the "
+                "updates of a warm-up, or use schedule linear"
+            )
+        for name in ("gamma", "margin", "gold_weight", "gold_margin"):
+            if (value := getattr(settings, name)) > LARGE:
+                yield (
+                    f"{self.key}.{name}: {value:.2g} is so large that rounding hides the other "
+                    "parts of the loss; lower it"
+                )
 
     def problems(self) -> Iterator[str]:
         """See Task."""

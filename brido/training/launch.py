@@ -10,7 +10,7 @@ import sys
 
 
 def relaunch(module: str) -> None:
-    """Nothing where BRIDO_LAUNCH is not set; else this process becomes `accelerate launch`.
+    """Replace this process by `accelerate launch` if BRIDO_LAUNCH is set.
 
     `module` (such as `stages.train`) is then run with this command line's arguments by every
     process that accelerate starts; those return from here at once.

@@ -2,48 +2,38 @@
 
 from __future__ import annotations
 
-import contextlib
 import signal
-import time
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
 from functools import partial
 
 import torch
-from accelerate import Accelerator
-from accelerate.utils import broadcast_object_list
-from transformers import PreTrainedModel
+from torch import nn
+from torch.optim import Optimizer
 
-from brido.training.checkpointing import Checkpoints, RunState
-from brido.training.devices import checkpoint_layers, make_accelerator
-from brido.training.history import write_history
-from brido.training.kept import make_room
-from brido.training.monitor import Monitor
-from brido.training.pauses import pause
-from brido.training.sharding import (
-    all_finite,
-    check_shardable,
-    inside,
-    is_sharded,
-    put_together,
-    shard,
-)
+from brido.training.checkpoints import Checkpoints, SaveTimer
+from brido.training.devices import checkpoint_layers
+from brido.training.parallel import Parallel, make_parallel, trainable
+from brido.training.run_cache import prune
 from brido.training.signals import StopRequest
-from brido.training.task import Task
-from brido.training.update import DivergedError, Updater
+from brido.training.state import DivergedError, TrainState, write_history
+from brido.training.task import OptimizerConfig, Task
+from brido.training.update import Updater
 from brido.utils.errors import BridoError
 from brido.utils.progress import Progress, say
 from brido.work.folder import hold, release
 
-# How fast a disk writes a state, as long as nobody has measured it.
+# How fast a disk is expected to write the first state.
 BYTES_A_SECOND = 200e6
 
 
-def train(task: Task) -> RunState:
-    """The state at the end of a run; `task.model` then holds the weights of `task.keep` (with
-    `runtime.fsdp` in the first process alone, to be saved and not to be run).
+def train(task: Task) -> TrainState:
+    """Train `task.model`; return the state at the end of the run.
 
-    A run that was killed goes on from its last checkpoint and ends in the same weights; one that
-    was finished before, by this code, is loaded. SIGTERM and Ctrl-C write a checkpoint and end the
-    process (exit status 143; KeyboardInterrupt).
+    The model then holds the weights of `task.keep` (with `runtime.fsdp` in the first process
+    alone, to be saved and not to be run). A run that was killed goes on from its last checkpoint
+    and ends in the same weights; one that the same code has finished before is loaded. SIGTERM and
+    Ctrl-C write a checkpoint and end the process (exit status 143; KeyboardInterrupt).
 
     Raises:
         BridoError: settings that make no sense, another process that works for the stage, a loss
@@ -53,125 +43,151 @@ def train(task: Task) -> RunState:
     problems = list(task.problems())
     if problems:
         raise BridoError.from_problems("training cannot start:", problems)
-    accelerator = make_accelerator(task.runtime)
-    if not accelerator.is_main_process:
-        return _finish(task, accelerator)
-    hold(task.folder)
+    parallel = make_parallel(task.runtime)
+    checkpoints = Checkpoints(task.folder, parallel)
+    with _locked(checkpoints) if parallel.is_main else nullcontext():
+        state = checkpoints.load_finished(task.model)
+        if state is None:
+            return _train(task, parallel, checkpoints)
+        if parallel.is_main:
+            if task.history_file is not None:
+                write_history(task.history_file, state.history)
+            done = "this run was finished before"
+            say(f"{task.name}: {done} ({task.folder}; remove it to train again)")
+        return state
+
+
+@contextmanager
+def _locked(checkpoints: Checkpoints) -> Iterator[None]:
+    """Keep other processes out of the run's folder, and remove old runs beside it."""
+    hold(checkpoints.folder)
     try:
-        make_room(task.folder)
-        return _finish(task, accelerator)
+        prune(checkpoints.folder)
+        yield
     finally:
-        release(task.folder)
+        release(checkpoints.folder)
 
 
-def _finish(task: Task, accelerator: Accelerator) -> RunState:
-    """The state at the end of a run: of an earlier one, or of what is left to do."""
-    checkpoints = Checkpoints(task.folder, accelerator.is_main_process)
-    state = checkpoints.load_finished(task.model)
-    if state is None:
-        state = _train(task, accelerator, checkpoints)
-    elif accelerator.is_main_process:
-        if task.history_file is not None:
-            write_history(task.history_file, state.history)
-        say(f"{task.name}: this run was finished before ({task.folder}; remove it to train anew)")
-    return state
-
-
-def _train(task: Task, accelerator: Accelerator, checkpoints: Checkpoints) -> RunState:
-    if task.runtime.gradient_checkpointing:
-        checkpoint_layers(task.model)
-    task.model.train()
-    with task.around():
-        updater = _updater(task, accelerator)
-        inside(updater.step, partial(task.prepare, accelerator))
-        state = checkpoints.load(task.model, updater.optimizer) or RunState()
-        if not is_sharded(updater.step):
-            updater.micro_batch = state.micro_batch or task.runtime.candidate_micro_batch
-        _check_same_start(state, accelerator)
-        if accelerator.is_main_process and not state.update:
-            _announce(updater)
+def _train(task: Task, parallel: Parallel, checkpoints: Checkpoints) -> TrainState:
+    """Do what is left of the run."""
+    model = task.model
+    if parallel.runtime.gradient_checkpointing:
+        checkpoint_layers(model)
+    model.train()
+    with task.context():
+        config = task.optimizer()
+        step, optimizer = parallel.prepare(task.step(), partial(_optimizer, config))
+        parallel.call(step, partial(task.prepare, parallel))
+        state = checkpoints.load(model, optimizer) or TrainState()
+        micro_batch = parallel.sequences_at_once(state.micro_batch)
+        updater = Updater(task, config, step, optimizer, parallel, micro_batch)
+        parallel.check_same_start(state.update)
+        if parallel.is_main and not state.update:
+            _announce(task, config, parallel)
         try:
-            _run(updater, Monitor(task, checkpoints, accelerator, state, updater.step))
-            if not all_finite(task.model.parameters(), accelerator):
+            _run(updater, state, checkpoints)
+            if not parallel.all_finite(model.parameters()):
                 # The last update's loss says nothing about what that update made of the weights.
-                raise DivergedError("the last update made weights that are no numbers")
+                raise DivergedError("after the last update some weights are NaN or infinite")
         except DivergedError as error:
-            raise BridoError(_divergence(error, task, state)) from None
+            raise BridoError(f"{_divergence(error, state, checkpoints)}. {task.remedy}") from None
     if task.keep != "last":
         if task.keep not in state.best:
             raise BridoError(
                 f"{task.key}.keep: no validation gave a value for {task.keep}; use last"
             )
-        checkpoints.load_best(task.keep, state.best[task.keep][1], task.model)
-    # Nobody may still be reading what is now removed.
-    accelerator.wait_for_everyone()
-    if is_sharded(updater.step):
-        put_together(task.model, accelerator.is_main_process)
-    if accelerator.is_main_process:
-        checkpoints.finish(state, task.model)
+        checkpoints.load_best(task.keep, state.best[task.keep][1], model)
+    # The others may still be reading what is now removed.
+    parallel.accelerator.wait_for_everyone()
+    parallel.collect(model)
+    if parallel.is_main:
+        checkpoints.finish(state, model)
     return state
 
 
-def _announce(updater: Updater) -> None:
-    """Say how far the run goes, before it costs anything."""
-    task, descent = updater.task, updater.descent
-    if task.runtime.fsdp and not is_sharded(updater.step):
-        say(f"{task.name}: one process holds the whole model; for runtime.fsdp set BRIDO_LAUNCH")
-    reached = max(descent.rate(update) for update in range(1, task.updates + 1))
-    where = f" on {count} processes" if (count := updater.accelerator.num_processes) > 1 else ""
-    parts = ", a part of the model in each" if is_sharded(updater.step) else ""
-    say(f"{task.name}: {task.updates:,} updates{where}{parts}, learning rate at most {reached:.2g}")
-    if reached < descent.meant / 10:
+def _optimizer(config: OptimizerConfig, weights: list[nn.Parameter]) -> Optimizer:
+    kind = {"adam": torch.optim.Adam, "adamw": torch.optim.AdamW}[config.name]
+    return kind(weights, lr=config.highest_rate, weight_decay=config.weight_decay)
+
+
+def _announce(task: Task, config: OptimizerConfig, parallel: Parallel) -> None:
+    """Say how far the run goes and what may be wrong with it, before it costs anything."""
+    if parallel.runtime.fsdp and parallel.count == 1:
         say(
-            f"warning: that is less than a tenth of the {descent.meant:.2g} meant: the warm-up of "
-            f"{descent.warmup:,} updates is longer than the run. Lower {task.key}.warmup_steps, or "
-            "train on more documents or epochs"
+            f"{task.name}: warning: runtime.fsdp does nothing, because one process holds the whole "
+            "model; start several with BRIDO_LAUNCH"
+        )
+    for warning in task.warnings():
+        say(f"{task.name}: warning: {warning}")
+    reached = max(config.rate(update) for update in range(1, task.updates + 1))
+    where = f"{f' on {parallel.count} processes' if parallel.count > 1 else ''}{parallel.note}"
+    say(f"{task.name}: {task.updates:,} updates{where}, learning rate at most {reached:.2g}")
+    if reached < config.highest_rate / 10:
+        say(
+            f"warning: that is less than a tenth of {config.highest_rate:.2g}, the rate that the "
+            f"settings ask for: the warm-up of {config.warmup:,} updates is longer than the run. "
+            f"Lower {task.key}.warmup_steps, or train on more documents or epochs"
         )
 
 
-def _run(updater: Updater, monitor: Monitor) -> None:
+def _run(updater: Updater, state: TrainState, checkpoints: Checkpoints) -> None:
     """Do what is left: updates, and validations between them; write states when they are due."""
-    state, task, accelerator = monitor.state, updater.task, updater.accelerator
-    longest = task.runtime.checkpoint_minutes * 60
-    saved, wait = time.monotonic(), pause(_state_bytes(task.model) / BYTES_A_SECOND, longest)
-    with StopRequest(accelerator) as stop, contextlib.ExitStack() as stack:
-        progress = None
-        if accelerator.is_main_process:
-            shown = Progress(task.name, task.updates, "updates", task.runtime.log_seconds)
-            progress = stack.enter_context(shown)
+    task, parallel = updater.task, updater.parallel
+    save = partial(checkpoints.save, state, task.model, updater.optimizer)
+    timer = _save_timer(updater)
+    shown = Progress(task.name, task.updates, "updates", parallel.runtime.log_seconds)
+    with StopRequest() as stop, shown if parallel.is_main else nullcontext() as progress:
+        if progress is not None:
             progress.skip(state.update)
         if state.history:
-            monitor.write_history()
+            _write_history(updater, state)
         while not state.finished:
-            if monitor.due:
-                monitor.validate()
+            if state.row_due(task.every, task.updates):
+                _validate(updater, state, checkpoints)
             else:
                 report = updater.run(state.update + 1)
-                state.update += 1
                 state.micro_batch = updater.micro_batch
-                monitor.note(report)
+                state.count(report, task.updates)
+                if state.update == 1:
+                    _write_history(updater, state)
                 if progress is not None:
-                    progress.advance(note=monitor.summary(report))
-            number, due = stop.agreed(time.monotonic() - saved >= wait)
+                    progress.advance(note=state.summary(report))
+            number, due = parallel.agree(stop.received, timer.due)
             if number or state.finished or due:
-                began = time.monotonic()
-                monitor.save(updater)
-                saved = time.monotonic()
-                wait = pause(saved - began, longest)
+                timer.save(save)
             if number or state.finished:
                 # A process that ends too early makes the launcher end the one that is writing.
-                accelerator.wait_for_everyone()
+                parallel.accelerator.wait_for_everyone()
             if number and not state.finished:
                 _stop(number, state)
 
 
-def _state_bytes(model: PreTrainedModel) -> int:
-    """The size of a state: what is trained, and the optimizer's two means of each weight."""
-    trained = (weight for weight in model.parameters() if weight.requires_grad)
-    return sum(3 * weight.numel() * weight.element_size() for weight in trained)
+def _save_timer(updater: Updater) -> SaveTimer:
+    """A state holds what is trained, and the optimizer's two means of each weight."""
+    weights = trainable(updater.task.model)
+    size = sum(3 * weight.numel() * weight.element_size() for weight in weights)
+    longest = updater.parallel.runtime.checkpoint_minutes * 60
+    return SaveTimer(longest, size / BYTES_A_SECOND)
 
 
-def _stop(number: int, state: RunState) -> None:
+def _validate(updater: Updater, state: TrainState, checkpoints: Checkpoints) -> None:
+    """Measure the model; keep better weights; decide whether the run is over."""
+    task, parallel = updater.task, updater.parallel
+    measure = partial(task.measures, parallel.accelerator.autocast)
+    measures = parallel.measure(updater.step, measure)
+    better = state.add_row(measures, task.updates_per_epoch)
+    for kind in better:
+        checkpoints.save_best(kind, state.update, task.model)
+    _write_history(updater, state)
+    state.judge(better, task.keep, task.patience, task.updates)
+
+
+def _write_history(updater: Updater, state: TrainState) -> None:
+    if updater.parallel.is_main and updater.task.history_file is not None:
+        write_history(updater.task.history_file, state.history)
+
+
+def _stop(number: int, state: TrainState) -> None:
     kept = f"the state of update {state.update} is kept, run again to go on from there"
     if number == signal.SIGINT:
         raise KeyboardInterrupt(kept)
@@ -179,36 +195,10 @@ def _stop(number: int, state: RunState) -> None:
     raise SystemExit(128 + number)
 
 
-def _updater(task: Task, accelerator: Accelerator) -> Updater:
-    descent, step = task.descent(), task.step()
-    sharded = task.runtime.fsdp and accelerator.num_processes > 1
-    if sharded:
-        check_shardable(task.model, task.runtime)
-        shard(step, task.model, accelerator)
-    parameters = [weight for weight in task.model.parameters() if weight.requires_grad]
-    kind = {"adam": torch.optim.Adam, "adamw": torch.optim.AdamW}[descent.optimizer]
-    optimizer = kind(parameters, lr=descent.meant, weight_decay=descent.weight_decay)
-    if not sharded:
-        step, optimizer = accelerator.prepare(step, optimizer)
-    return Updater(task, descent, step, optimizer, accelerator, micro_batch=None)
-
-
-def _check_same_start(state: RunState, accelerator: Accelerator) -> None:
-    """BridoError where processes on several machines do not see one work folder."""
-    if accelerator.num_processes == 1:
-        return
-    start = broadcast_object_list([state.update])[0]
-    agrees = torch.tensor([int(start == state.update)], device=accelerator.device)
-    if not bool(accelerator.gather(agrees).all()):
-        raise BridoError(
-            f"a process starts at update {state.update}, the first one at {start}: all machines "
-            "must see the same work folder (set BRIDO_WORK to a shared one)"
-        )
-
-
-def _divergence(error: DivergedError, task: Task, state: RunState) -> str:
+def _divergence(error: DivergedError, state: TrainState, checkpoints: Checkpoints) -> str:
     best = state.best.get("best_ranker")
     kept = "nothing was validated before" if best is None else (
-        f"the best weights, of update {best[1]} (tau {best[0]:.3f}), are kept in {task.folder}"
+        f"the best weights, of update {best[1]} (tau {best[0]:.3f}), are kept in "
+        f"{checkpoints.folder}"
     )  # fmt: skip
-    return f"training diverged: {error}; {kept}. {task.remedy}"
+    return f"training diverged: {error}; {kept}"

@@ -3,12 +3,16 @@
 Pure functions of tensors: no model, no file, no global state.
 """
 
+import math
 from typing import Any, Literal
 
-import torch
-from torch import Tensor
+from brido.utils.arguments import as_number, check_choices
+from brido.utils.errors import ArgumentError
+from brido.utils.extras import extra
 
-from brido.utils.errors import ArgumentError, quoted
+with extra("torch"):
+    import torch
+    from torch import Tensor
 
 MarginKind = Literal["difference", "fixed"]
 Reduction = Literal["listing", "sum"]
@@ -24,7 +28,6 @@ def contrastive_loss(
     gold_margin: float = 0.0,
     gold_weight: float = 0.0,
     eligible: Tensor | None = None,
-    min_gap: float = 0.0,
 ) -> Tensor:
     """The ranking loss of Eq. 1, a scalar: every better candidate should be the likelier one.
 
@@ -50,11 +53,11 @@ def contrastive_loss(
     eligible [B, N] bool: a candidate with False is as if it were not there: it is in no pair, and
     ranks, offsets and means count the others. Of a document with fewer than two nothing remains but
     its place among the documents; likelihood and score of such a candidate must be finite.
-    Pairs whose scores differ by less than min_gap cost nothing; they stay in the means' counts.
 
     Raises:
-        ArgumentError: no numbers, shapes that do not fit, an unknown kind or reduction, gold_weight
-            without gold_log_likelihood.
+        ArgumentError: something is not a number, shapes do not fit or are empty, a margin or
+            gold_weight is negative or not finite, eligible is not boolean, the kind or reduction is
+            unknown, or gold_weight lacks gold_log_likelihood.
 
     Example:
         >>> f, scores = torch.tensor([[-1.0, -0.5, -2.0]]), torch.tensor([[0.5, 0.3, 0.1]])
@@ -66,8 +69,8 @@ def contrastive_loss(
     if gold_log_likelihood is not None:
         gold_log_likelihood = _floating("gold_log_likelihood", gold_log_likelihood)
     _check(log_likelihood, scores, margin_kind, reduction, gold_log_likelihood, gold_weight)
-    if eligible is None:
-        eligible = torch.ones_like(log_likelihood, dtype=torch.bool)
+    _check_numbers(margin=margin, gold_margin=gold_margin, gold_weight=gold_weight)
+    eligible = _boolean("eligible", eligible, log_likelihood)
     # Another order would cost another number and say nothing; sorting what is sorted changes none.
     order = scores.argsort(dim=1, descending=True, stable=True)
     log_likelihood, scores, eligible = (
@@ -87,8 +90,6 @@ def contrastive_loss(
     weight = pairs.to(log_likelihood.dtype)
     if reduction == "listing":
         weight = weight / (candidates[:, None, None] - offset.clamp(min=1)).clamp(min=1)
-    if min_gap:
-        weight = weight * ((scores[:, :, None] - scores[:, None, :]) >= min_gap)
     loss = (violation.clamp(min=0) * weight).sum() / documents
     if gold_log_likelihood is None or gold_weight == 0:
         return loss
@@ -153,13 +154,41 @@ def _check(
             "log_likelihood and scores must both be [documents, candidates], not "
             f"{list(log_likelihood.shape)} and {list(scores.shape)}"
         )
-    if margin_kind not in ("difference", "fixed"):
-        raise ArgumentError(f"margin_kind must be difference or fixed, not {quoted(margin_kind)}")
-    if reduction not in ("listing", "sum"):
-        raise ArgumentError(f"reduction must be listing or sum, not {quoted(reduction)}")
+    if not log_likelihood.numel():
+        raise ArgumentError(
+            f"log_likelihood is empty, {list(log_likelihood.shape)}: at least one document and one "
+            "candidate are needed"
+        )
+    check_choices(
+        {
+            "margin_kind": (margin_kind, ("difference", "fixed")),
+            "reduction": (reduction, ("listing", "sum")),
+        }
+    )
     if gold_weight and gold is None:
         raise ArgumentError("gold_weight needs gold_log_likelihood")
     if gold is not None and gold.shape != log_likelihood.shape[:1]:
         raise ArgumentError(
             f"gold_log_likelihood must be [{log_likelihood.shape[0]}], not {list(gold.shape)}"
         )
+
+
+def _check_numbers(**numbers: float) -> None:
+    for name, number in numbers.items():
+        if not 0 <= as_number(name, number) < math.inf:
+            raise ArgumentError(f"{name} must be a finite number from 0, not {number}")
+
+
+def _boolean(name: str, values: Any, like: Tensor) -> Tensor:
+    """Booleans of the shape and on the device of `like`, all True for None."""
+    if values is None:
+        return torch.ones_like(like, dtype=torch.bool)
+    try:
+        tensor = torch.as_tensor(values)
+    except (TypeError, ValueError, RuntimeError) as error:
+        raise ArgumentError(f"{name} must be a tensor: {error}") from None
+    if tensor.dtype != torch.bool or tensor.shape != like.shape:
+        raise ArgumentError(
+            f"{name} must be boolean, {list(like.shape)}, not {tensor.dtype}, {list(tensor.shape)}"
+        )
+    return tensor.to(like.device)

@@ -11,9 +11,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import torch
+from transformers import PreTrainedModel, PreTrainedTokenizerFast
 
 from brido.models.checkpoint import save
 from brido.models.corpus_tokenizer import PAD, learn_tokenizer, tokenizer_of
@@ -21,16 +22,14 @@ from brido.models.embedded import build_model
 from brido.models.language_model import LanguageModel
 from brido.models.settings import EmbeddedLlama, EmbeddedModel, ReadingSettings
 from brido.models.tokens import padded
+from brido.training.batches import SummaryBatch
 from brido.training.loop import train
-from brido.training.pairs import PairBatch, PairStep, PromptStep
-from brido.training.task import Descent, Task, Work
+from brido.training.step import PromptedSummaryStep, SummaryStep
+from brido.training.task import OptimizerConfig, Task, UpdateData
 from brido.utils.atomic import write_text
 from brido.utils.errors import BridoError
 from brido.work.settings import RuntimeSettings
 from brido.work.shards import fingerprint
-
-if TYPE_CHECKING:
-    from transformers import PreTrainedModel, PreTrainedTokenizerFast
 
 Pair = tuple[str, str]
 Example = tuple[list[int], list[int]]
@@ -55,9 +54,9 @@ def train_embedded(
     """Train tokenizer and model on (document, summary) pairs, save both in `folder`, and return
     what happened: steps, parameters, vocabulary, and the loss of the last tenth of the steps.
 
-    name: the key of `checkpoints`. The run is kept below `work`, under what it is made of: killed,
-    it goes on where it was; done, it is there again. Equal pairs and settings give equal files on
-    one machine with one number of threads.
+    name: the key of `checkpoints`. The run is kept below `work`, under the fingerprint of settings
+    and pairs: killed, it goes on where it was; finished before, it is loaded. Equal pairs and
+    settings give equal files on one machine with one number of threads.
 
     Raises:
         BridoError: no pairs, more weights than memory holds, or a loss that diverges.
@@ -111,9 +110,8 @@ def encode(
         language = LanguageModel(model, tokenizer, reading)
         read = language.read([document for document, _ in pairs])
         sources = [ids[mask.bool()].tolist() for ids, mask in zip(read.ids, read.mask, strict=True)]
-        summaries = language.family.write(
-            language, [[summary] for _, summary in pairs], None, settings.max_summary_tokens
-        )
+        texts, limit = [[summary] for _, summary in pairs], settings.max_summary_tokens
+        summaries = language.family.write(model, tokenizer, reading, texts, None, limit)
         return list(zip(sources, (ids[1:] for ids in summaries), strict=True))
 
     def ids(texts: list[str], longest: int) -> list[list[int]]:
@@ -144,7 +142,7 @@ class PretrainingTask(Task):
         self.updates = self.settings.epochs * self.updates_per_epoch
         self.every = -(-self.updates // ROWS)
 
-    def descent(self) -> Descent:
+    def optimizer(self) -> OptimizerConfig:
         """See Task."""
         settings, warmup = self.settings, max(1, round(WARMUP_SHARE * self.updates))
 
@@ -153,17 +151,18 @@ class PretrainingTask(Task):
             return settings.learning_rate * min(update / warmup, falling)
 
         highest = settings.learning_rate
-        return Descent("adamw", WEIGHT_DECAY, MAX_GRADIENT_NORM, rate, highest, warmup)
+        return OptimizerConfig("adamw", WEIGHT_DECAY, MAX_GRADIENT_NORM, rate, highest, warmup)
 
-    def step(self) -> PairStep:
+    def step(self) -> SummaryStep:
         """See Task."""
-        kind = PromptStep if isinstance(self.settings, EmbeddedLlama) else PairStep
+        prompted = isinstance(self.settings, EmbeddedLlama)
+        kind = PromptedSummaryStep if prompted else SummaryStep
         return kind(self.model, self.settings.label_smoothing)
 
-    def work(self, update: int) -> Work:
+    def data(self, update: int) -> UpdateData:
         """See Task."""
         epoch, place = divmod(update - 1, self.updates_per_epoch)
-        return Work([self._epochs[epoch][place]])
+        return UpdateData([self._epochs[epoch][place]])
 
     @cached_property
     def _epochs(self) -> list[list[list[int]]]:
@@ -175,10 +174,10 @@ class PretrainingTask(Task):
             for _ in range(self.settings.epochs)
         ]
 
-    def batch(self, chunk: list[int]) -> PairBatch:
+    def batch(self, chunk: list[int]) -> SummaryBatch:
         """See Task."""
         examples = [self.examples[index] for index in chunk]
-        return PairBatch(*(padded(rows, PAD) for rows in zip(*examples, strict=True)))
+        return SummaryBatch(*(padded(rows, PAD) for rows in zip(*examples, strict=True)))
 
 
 def epoch_batches(lengths: Sequence[int], size: int, generator: random.Random) -> list[list[int]]:

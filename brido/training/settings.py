@@ -33,7 +33,6 @@ class TrainingSettings(Section):
     likelihood_scale: Number = 1.0
     margin: NonNegative = 0.0245
     margin_kind: Literal["difference", "fixed"] = "difference"
-    min_gap: Annotated[float, Field(ge=0, lt=1)] = 0.0
     reduction: Literal["listing", "sum"] = "listing"
     gold_weight: NonNegative = 0.0
     gold_margin: NonNegative = 0.0

@@ -1,4 +1,7 @@
-"""The loss of some documents: what one forward and backward pass computes."""
+"""The loss of a chunk of documents: what one forward and backward pass computes.
+
+A step is a module around the model, so that accelerate and FSDP can wrap it.
+"""
 
 from __future__ import annotations
 
@@ -7,10 +10,12 @@ from typing import NamedTuple, TypeVar
 
 import torch
 from torch import Tensor, nn
+from torch.nn import functional
 from transformers import PreTrainedModel
 
 from brido.likelihood.likelihood import SequenceStatistics, normalized, sequence_statistics
-from brido.training.batches import Batch
+from brido.models.corpus_tokenizer import EOS, PAD
+from brido.training.batches import Batch, SummaryBatch
 from brido.training.loss import combined_loss, contrastive_loss, smoothed_cross_entropy
 from brido.training.settings import TrainingSettings
 
@@ -25,22 +30,30 @@ class StepLoss(NamedTuple):
     contrastive: Tensor
 
 
-class ContrastiveStep(nn.Module):
-    """The training loss as a module around the model, so that accelerate can wrap it.
+class Step(nn.Module):
+    """A loss around `model`: forward(batch, *totals, micro_batch) -> StepLoss."""
+
+    def __init__(self, model: PreTrainedModel) -> None:
+        super().__init__()
+        self.model = model
+
+    def call(self, function: Callable[[], Found]) -> Found:
+        """Return what the function returns: a second way into the module, besides `forward`, for
+        code that runs a sharded model (see `brido.training.parallel`)."""
+        return function()
+
+
+class ContrastiveStep(Step):
+    """Eq. 3: the cross-entropy of a text of each document and Eq. 1 over its candidates.
 
     Averages are over the whole update, not over the documents at hand: `forward` divides by the
     update's reference tokens and documents. However an update is cut into chunks and processes, the
     sum of their losses and gradients is the same.
     """
 
-    def __init__(
-        self, model: PreTrainedModel, settings: TrainingSettings, min_gap: float = 0.0
-    ) -> None:
-        """`min_gap`: pairs whose scores differ by less do not train."""
-        super().__init__()
-        self.model = model
+    def __init__(self, model: PreTrainedModel, settings: TrainingSettings) -> None:
+        super().__init__(model)
         self.settings = settings
-        self.min_gap = min_gap
 
     def forward(
         self, batch: Batch, tokens: int, documents: int, micro_batch: int | None = None
@@ -67,10 +80,6 @@ class ContrastiveStep(nn.Module):
         loss = combined_loss(cross_entropy, contrastive, self.settings.gamma)
         return StepLoss(loss, cross_entropy.detach(), contrastive.detach())
 
-    def within(self, function: Callable[[], Found]) -> Found:
-        """What the function returns: see `brido.training.sharding.inside`."""
-        return function()
-
     def _contrastive(self, statistics: SequenceStatistics, batch: Batch) -> Tensor:
         settings = self.settings
         likelihood = normalized(statistics, settings.length_penalty)
@@ -87,5 +96,46 @@ class ContrastiveStep(nn.Module):
             gold_margin=settings.gold_margin,
             gold_weight=settings.gold_weight,
             eligible=batch.eligible,
-            min_gap=self.min_gap,
         )
+
+
+class SummaryStep(Step):
+    """The cross-entropy of (document, summary) pairs, a mean over the summaries' tokens."""
+
+    def __init__(self, model: PreTrainedModel, label_smoothing: float) -> None:
+        super().__init__(model)
+        self.label_smoothing = label_smoothing
+
+    def forward(self, batch: SummaryBatch, micro_batch: int | None = None) -> StepLoss:
+        """The loss; there are no candidates that could run apart."""
+        start = torch.full_like(batch.labels[:, :1], EOS)
+        logits = self.model(
+            input_ids=batch.sources,
+            attention_mask=(batch.sources != PAD).long(),
+            decoder_input_ids=torch.cat([start, batch.labels[:, :-1]], dim=1),
+            use_cache=False,
+        ).logits
+        loss = functional.cross_entropy(
+            logits.flatten(0, 1),
+            batch.labels.flatten(),
+            ignore_index=PAD,
+            label_smoothing=self.label_smoothing,
+        )
+        return StepLoss(loss, loss.detach(), torch.zeros_like(loss))
+
+
+class PromptedSummaryStep(SummaryStep):
+    """The same for a decoder-only model: the prompt ends in EOS, and the summary follows it."""
+
+    def forward(self, batch: SummaryBatch, micro_batch: int | None = None) -> StepLoss:
+        """See SummaryStep."""
+        lengths = (batch.labels != PAD).sum(1, keepdim=True)
+        rows = torch.cat([torch.full_like(batch.labels[:, :1], EOS), batch.labels], dim=1)
+        mask = (batch.sources != PAD).long()
+        found = sequence_statistics(self.model, batch.sources, mask, rows[:, None], lengths)
+        smoothing = self.label_smoothing
+        likelihood = (1 - smoothing) * found.log_probability + smoothing * (
+            found.mean_log_probability
+        )
+        loss = -likelihood.sum() / found.tokens.sum()
+        return StepLoss(loss, loss.detach(), torch.zeros_like(loss))

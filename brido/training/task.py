@@ -1,7 +1,7 @@
-"""What the loop trains: the examples of every update, their loss, and what is watched meanwhile.
+"""What the loop trains: the examples of every update, their loss, and what is measured meanwhile.
 
-One loop serves all: contrastive training and maximum likelihood (`contrastive.py`), and training
-from scratch (`pretraining.py`).
+One loop trains all tasks: contrastive training and maximum likelihood (`contrastive.py`), and
+training from scratch (`pretraining.py`).
 """
 
 from __future__ import annotations
@@ -14,46 +14,47 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 import torch
-from accelerate import Accelerator
-from torch import nn
 from transformers import PreTrainedModel
 
+from brido.training.parallel import Parallel
+from brido.training.step import Step
 from brido.work.settings import RuntimeSettings
 
 
-class Work(NamedTuple):
+class UpdateData(NamedTuple):
     """The examples of one update.
 
-    chunks: what runs in one pass each, in the order of their sums. whole: what the loss of every
+    chunks: what runs in one pass each, in the order of their sums. totals: what the loss of every
     chunk is divided by, whichever process computes it (numbers of all chunks together).
     """
 
     chunks: list[Any]
-    whole: tuple[int, ...] = ()
+    totals: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)
-class Descent:
-    """How gradients move weights; `rate` is the learning rate of an update, 1 to the last.
+class OptimizerConfig:
+    """The optimizer; `rate` is the learning rate of an update, 1 to the last.
 
-    meant: the highest rate that the settings ask for; warmup: updates until it is reached, which
-    may be more than there are.
+    highest_rate: the highest rate that the settings ask for; warmup: updates until it is reached,
+    which may be more than the run has.
     """
 
-    optimizer: Literal["adam", "adamw"]
+    name: Literal["adam", "adamw"]
     weight_decay: float
     max_gradient_norm: float | None
     rate: Callable[[int], float]
-    meant: float
+    highest_rate: float
     warmup: int
 
 
 class Task(ABC):
-    """A training run, described; what happens when is the loop's.
+    """The description of a training run; the loop decides what happens when.
 
-    name: how lines of progress call it; key: the settings that errors name; remedy: what to do
+    name: what lines of progress call it; key: the settings that errors name; remedy: what to do
     about a loss that diverges. folder keeps the run, unfinished or finished; history_file, or None,
     gets its rows. A row is written every `every` updates. keep, patience: as in `training`.
+    sequences: texts of an example that run at once, which may become fewer where memory is short.
     """
 
     name: str
@@ -69,22 +70,21 @@ class Task(ABC):
     every: int
     keep: Literal["last", "best_ranker", "best_generator"] = "last"
     patience: int | None = None
-    # Texts of an example that run at once, which may become fewer where memory is short.
     sequences: int = 1
 
     @abstractmethod
-    def descent(self) -> Descent:
-        """How gradients move weights."""
+    def optimizer(self) -> OptimizerConfig:
+        """The optimizer and its learning rates."""
 
     @abstractmethod
-    def step(self) -> nn.Module:
-        """The loss as a module around the model: (batch, *whole, micro_batch) -> StepLoss."""
+    def step(self) -> Step:
+        """The loss as a module around the model: (batch, *totals, micro_batch) -> StepLoss."""
 
-    def prepare(self, accelerator: Accelerator) -> None:  # noqa: B027 (most need nothing)
-        """Compute what needs the model as it is before the run, the first one or one resumed."""
+    def prepare(self, parallel: Parallel) -> None:  # noqa: B027 (most need nothing)
+        """Compute what needs the model as it is before the run; a resumed run calls it too."""
 
     @abstractmethod
-    def work(self, update: int) -> Work:
+    def data(self, update: int) -> UpdateData:
         """The examples of an update, a function of its number (1 to `updates`) alone."""
 
     @abstractmethod
@@ -92,15 +92,19 @@ class Task(ABC):
         """The tensors of a chunk: something with `tokens` and `to(device)`."""
 
     def measures(self, autocast: Callable[[], Any]) -> dict[str, float]:
-        """What the model, as it stands, is worth; `tau` and `rouge` decide about the best."""
+        """Measures of the model as it is; `tau` and `rouge` decide which weights are the best."""
         return {}
 
-    def around(self) -> AbstractContextManager[Any]:
+    def context(self) -> AbstractContextManager[Any]:
         """A block that stays open around all passes, forward and backward."""
         return nullcontext()
 
     def problems(self) -> Iterator[str]:
         """What keeps the run from starting."""
+        yield from ()
+
+    def warnings(self) -> Iterator[str]:
+        """Settings with which the run probably does not train what is meant."""
         yield from ()
 
 

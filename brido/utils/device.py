@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from brido.utils.errors import BridoError
+from brido.utils.errors import BridoError, first_line
 
 if TYPE_CHECKING:
     import torch
@@ -68,6 +70,21 @@ def is_out_of_memory(error: BaseException) -> bool:
     # PyTorch on a processor has no kind of its own for it.
     known = isinstance(error, MemoryError | torch.OutOfMemoryError)
     return known or "DefaultCPUAllocator" in str(error)
+
+
+@contextmanager
+def memory_errors(batch_tokens: int) -> Iterator[None]:
+    """Turn a device that runs out of memory into a BridoError that names the setting."""
+    try:
+        yield
+    except (RuntimeError, MemoryError) as error:
+        if not is_out_of_memory(error):
+            raise
+        raise BridoError(
+            f"the device has not enough memory for batches of {batch_tokens} tokens: lower "
+            "runtime.batch_tokens (--batch-tokens) and run again; finished work is kept "
+            f"({first_line(error)})"
+        ) from None
 
 
 def inference_dtype(device: torch.device) -> torch.dtype:

@@ -1,15 +1,14 @@
-"""The one exception that a user of BRIDO meets, what it may quote, and how it is shown."""
+"""The exception for everything that a user can cause, what it quotes, and how it is shown."""
 
 import errno
-import os
 import reprlib
-import signal
 import sys
-import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from types import FrameType, TracebackType
+from types import TracebackType
 from typing import Any, NoReturn
+
+from brido.utils.signals import Stopped, stop_at_signals
 
 _LONGEST_REASON = 300
 
@@ -54,9 +53,9 @@ _SHORT.maxlist = 20
 
 
 def quoted(value: Any) -> str:
-    """A value out of a user's file or call as messages show it: as Python writes it, cut.
+    """A value of a user's file or call as Python writes it, cut to a line.
 
-    A text may be of any length and hold what a terminal obeys; both stay out of messages.
+    A text may be of any length and contain control sequences; both stay out of messages.
     """
     return _SHORT.repr(value).replace("\n", " ")
 
@@ -72,7 +71,7 @@ def some(items: Sequence[str], limit: int = 5) -> str:
 
 
 def first_line(error: BaseException) -> str:
-    """What an error says, in a line: the first line of its message that says something."""
+    """The first line of an error's message that is not blank."""
     if isinstance(error, RecursionError):
         return "it is nested too deeply"
     if isinstance(error, MemoryError):
@@ -86,10 +85,10 @@ def first_line(error: BaseException) -> str:
 
 @contextmanager
 def parsing(sentence: Callable[[str], str]) -> Iterator[None]:
-    """A block around a parser of somebody's file: whatever it raises is a BridoError.
+    """Turn every exception of a parser in the block into a BridoError.
 
     Parsers raise ValueError, RecursionError, UnicodeError, OSError, MemoryError and their own
-    kinds. `sentence(reason)` is the message, `reason` a line of the parser's.
+    kinds. `sentence(reason)` is the message; `reason` is a line of the parser's message.
     """
     try:
         yield
@@ -100,7 +99,7 @@ def parsing(sentence: Callable[[str], str]) -> Iterator[None]:
 
 
 def causes(error: BaseException | None) -> Iterator[BaseException]:
-    """The error and the errors behind it, nearest first."""
+    """The error and its causes, nearest first."""
     while error is not None:
         yield error
         error = error.__cause__ or error.__context__
@@ -117,29 +116,10 @@ def is_file_limit(error: BaseException) -> bool:
 
 
 def _says(error: BaseException, numbers: set[int], words: str) -> bool:
-    """Whether an error or one behind it has such a number; Rust and C++ give words alone."""
+    """Whether an error or one of its causes has such a number; Rust and C++ give words alone."""
     return any(
         getattr(item, "errno", None) in numbers or words in str(item) for item in causes(error)
     )
-
-
-class Stopped(KeyboardInterrupt):
-    """SIGTERM or Ctrl-C reached a command: whatever cleans up at Ctrl-C does so at both."""
-
-    number = signal.SIGINT
-
-
-def end_at_signals() -> None:
-    """From here on SIGTERM and Ctrl-C end the process at once, with a sentence.
-
-    For the seconds in which a command imports what it needs: it has begun nothing yet.
-    """
-
-    def end(number: int, _: FrameType | None) -> None:
-        os.write(2, b"stopped before anything was begun: run again\n")
-        os._exit(128 + number)
-
-    _answer(end)
 
 
 def speak_plainly() -> None:
@@ -158,65 +138,33 @@ def speak_plainly() -> None:
     sys.excepthook = show
 
 
-def _stop(number: int, _: FrameType | None) -> None:
-    stop = Stopped()
-    stop.number = number
-    raise stop
-
-
-def _stop_again(ignored: Any) -> None:
-    """A `sys.unraisablehook`: C code that called Python loses its exceptions, a stop among them."""
-    if isinstance(ignored.exc_value, Stopped):
-        arguments = (os.getpid(), ignored.exc_value.number)
-        threading.Timer(0.1, os.kill, arguments).start()
-    else:
-        sys.__unraisablehook__(ignored)
-
-
-def _answer(handler: Any) -> dict[int, Any]:
-    """Let `handler` answer both signals, if somebody did not have them ignored; the former ones."""
-    if threading.current_thread() is not threading.main_thread():
-        return {}
-    former = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
-    former = {number: old for number, old in former.items() if old != signal.SIG_IGN}
-    for number in former:
-        signal.signal(number, handler)
-    return former
-
-
 def run_command(main: Callable[[], None]) -> None:
     """Run a stage or command line: what a user can cause or do ends it with a sentence.
 
     A BridoError becomes a message on stderr and exit code 2; SIGTERM and Ctrl-C say what is kept
     and end with 128 and their number, as shells have it.
     """
-    former, hook = _answer(_stop), sys.unraisablehook
-    sys.unraisablehook = _stop_again
-    try:
-        main()
-    except BridoError as error:
-        _end(f"error: {error}", 2)
-    except BrokenPipeError:
-        # The reader of our output (`| head`) went away: not an error of ours.
-        sys.stderr.close()
-        raise SystemExit(0) from None
-    except OSError as error:
-        # Files that are not ours, such as a library's cache, grow as well.
-        if not (is_disk_full(error) or is_file_limit(error)):
-            raise
-        name = error.filename or "a file"
-        _end(
-            f"error: {name} cannot be written ({error.strerror}): free some space, or lift "
-            "`ulimit -f`; finished work is kept, run again to go on",
-            2,
-        )
-    except KeyboardInterrupt as stop:
-        kept = str(stop) or "finished work is kept, run again to go on"
-        _end(f"interrupted; {kept}", 128 + getattr(stop, "number", signal.SIGINT))
-    finally:
-        sys.unraisablehook = hook
-        for number, handler in former.items():
-            signal.signal(number, handler)
+    with stop_at_signals():
+        try:
+            main()
+        except BridoError as error:
+            _end(f"error: {error}", 2)
+        except BrokenPipeError:
+            # The reader of our output (`| head`) went away, which is not an error of ours.
+            sys.stderr.close()
+            raise SystemExit(0) from None
+        except OSError as error:
+            # Files that are not ours, such as a library's cache, grow as well.
+            if not (is_disk_full(error) or is_file_limit(error)):
+                raise
+            _end(
+                f"error: {error.filename or 'a file'} cannot be written ({error.strerror}): free "
+                "some space, or lift `ulimit -f`; finished work is kept, run again to go on",
+                2,
+            )
+        except KeyboardInterrupt as stop:
+            kept = str(stop) or "finished work is kept, run again to go on"
+            _end(f"interrupted; {kept}", 128 + getattr(stop, "number", Stopped.number))
 
 
 def _end(message: str, code: int) -> NoReturn:
@@ -225,7 +173,7 @@ def _end(message: str, code: int) -> NoReturn:
 
 
 def _printable(message: str) -> str:
-    """A message without what a terminal obeys: a parser's reason may quote a file."""
+    """A message with its control characters escaped: a parser's reason may quote a file."""
     return "".join(
         sign if sign.isprintable() or sign in "\n\t" else sign.encode("unicode_escape").decode()
         for sign in message

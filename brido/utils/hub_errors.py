@@ -39,38 +39,33 @@ def _explain(error: BaseException, kind: Kind, name: str, revision: str | None) 
 
     what = f"the {'data set' if kind == 'dataset' else 'model'} {name}"
     page = f"{constants.ENDPOINT}/{'datasets/' if kind == 'dataset' else ''}{name}"
-    chain = list(causes(error))
-
-    def caused_by(*kinds: type[BaseException]) -> bool:
-        return any(isinstance(item, kinds) for item in chain)
-
     if is_disk_full(error):
         return (
             f"no disk space left while fetching {what}: free some, or move the cache with HF_HOME "
             f"(now {constants.HF_HOME}); what is there already is kept"
         )
-    if caused_by(errors.GatedRepoError):
-        return f"{what} is gated: accept its terms at {page}, then {_LOGIN}"
-    if caused_by(errors.DisabledRepoError):
-        return f"{what} was disabled by the hub: see {page}"
-    if caused_by(errors.RevisionNotFoundError):
-        return (
-            f"{what} has no revision {quoted(revision)}: see the branches, tags and commits at "
-            f"{page}"
-        )
-    if caused_by(errors.RepositoryNotFoundError):
-        return (
-            f"{what} does not exist, or is private: check the spelling; for a private one {_LOGIN}"
-        )
-    if caused_by(errors.HFValidationError):
-        return f"{quoted(name)} is no hub id (owner/name) and no folder that exists"
-    unreachable = caused_by(
-        errors.HTTPError, errors.LocalEntryNotFoundError, ConnectionError, TimeoutError
-    )
+    chain = list(causes(error))
+    # Some of these classes are subclasses of later ones.
+    sentences: dict[type[BaseException], str] = {
+        errors.GatedRepoError: f"{what} is gated: accept its terms at {page}, then {_LOGIN}",
+        errors.DisabledRepoError: f"{what} was disabled by the hub: see {page}",
+        errors.RevisionNotFoundError: f"{what} has no revision {quoted(revision)}: see the "
+        f"branches, tags and commits at {page}",
+        errors.RepositoryNotFoundError: f"{what} does not exist, or is private: check the "
+        f"spelling; for a private one {_LOGIN}",
+        errors.HFValidationError: f"{quoted(name)} is not a hub id (owner/name), nor a folder that "
+        "exists",
+    }
+    for known, sentence in sentences.items():
+        if any(isinstance(item, known) for item in chain):
+            return sentence
+    network = (errors.HTTPError, errors.LocalEntryNotFoundError, ConnectionError, TimeoutError)
+    unreachable = any(isinstance(item, network) for item in chain)
+    absent = f"{what} is not (wholly) in the cache ({constants.HF_HUB_CACHE})"
     if unreachable and constants.HF_HUB_OFFLINE:
         return (
-            f"{what} is not (wholly) in the cache ({constants.HF_HUB_CACHE}), and HF_HUB_OFFLINE "
-            "forbids fetching it: unset that once, or copy a filled cache here"
+            f"{absent}, and HF_HUB_OFFLINE forbids fetching it: unset that once, or copy a filled "
+            "cache here"
         )
     for item in chain:
         status = getattr(getattr(item, "response", None), "status_code", None)
@@ -79,7 +74,7 @@ def _explain(error: BaseException, kind: Kind, name: str, revision: str | None) 
             return f"{constants.ENDPOINT} answered {status} for {what}: {advice}"
     if unreachable:
         return (
-            f"{constants.ENDPOINT} cannot be reached, and {what} is not (wholly) in the cache "
-            f"({constants.HF_HUB_CACHE}): check the network and proxy and run again"
+            f"{constants.ENDPOINT} cannot be reached, and {absent}: check the network and proxy "
+            "and run again"
         )
     return None

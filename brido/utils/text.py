@@ -2,11 +2,9 @@
 
 import functools
 import re
-from typing import Literal
 
-from brido.utils.errors import BridoError
-
-Splitter = Literal["abbreviations", "punkt"]
+# How this splitter is called in the signatures of numbers.
+SPLITTER = "abbreviations"
 
 # Written lower-case without the final full stop, as Punkt keeps them. Only words that are rarely
 # the last of a sentence belong here.
@@ -24,35 +22,24 @@ def clean(text: str) -> str:
     return re.sub(r"\s+", " ", text).strip()
 
 
-def split_sentences(text: str, splitter: Splitter = "abbreviations") -> list[str]:
+def split_sentences(text: str) -> list[str]:
     """The sentences of `text`, stripped, none empty.
 
-    `abbreviations` is NLTK's Punkt algorithm with the abbreviations listed here and no trained
-    model, so it needs no download; `punkt` is NLTK's trained English model.
-
-    Raises:
-        BridoError: `punkt` without NLTK's punkt_tab data on this machine.
+    NLTK's Punkt algorithm with the abbreviations listed here and no trained model, so it needs no
+    download and gives the same sentences on every machine.
     """
-    return [part for part in (s.strip() for s in _tokenizer(splitter).tokenize(text)) if part]
+    return [part for part in (s.strip() for s in _tokenizer().tokenize(text)) if part]
 
 
-def one_sentence_a_line(text: str, splitter: Splitter = "abbreviations") -> str:
-    """`text` with a newline after each sentence, as ROUGE-Lsum wants it."""
-    return "\n".join(split_sentences(text, splitter))
+def one_sentence_a_line(text: str) -> str:
+    """`text` with a newline after each sentence, as ROUGE-Lsum expects it."""
+    return "\n".join(split_sentences(text))
 
 
 @functools.cache
-def _tokenizer(splitter: Splitter):  # type: ignore[no-untyped-def]
-    from nltk.tokenize.punkt import PunktParameters, PunktSentenceTokenizer, PunktTokenizer
+def _tokenizer():  # type: ignore[no-untyped-def]
+    from nltk.tokenize.punkt import PunktParameters, PunktSentenceTokenizer
 
-    if splitter == "punkt":
-        try:
-            return PunktTokenizer("english")
-        except LookupError:
-            raise BridoError(
-                "text.sentence_splitter: `punkt` needs NLTK's punkt_tab data, which is not on this "
-                "machine: run `python -m nltk.downloader punkt_tab`, or use `abbreviations`"
-            ) from None
     parameters = PunktParameters()
     parameters.abbrev_types = set(ABBREVIATIONS)
     return PunktSentenceTokenizer(parameters)

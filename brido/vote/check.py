@@ -1,7 +1,7 @@
-"""What a vote knows: same-length pair accuracy, and the election against the model's own output.
+"""The check of a vote, arithmetic: pair accuracy at equal length, elected against own output.
 
 Arrays only. D documents have N candidates each; `unsupported` says how much of each candidate its
-source does not support (a count, a share: more is worse), `lengths` how long it is (words, say).
+source does not support (a count or a share: more is worse), `lengths` how long it is (in words).
 """
 
 from dataclasses import dataclass
@@ -35,13 +35,13 @@ class Pairs:
 
 
 def comparable_pairs(unsupported: ArrayLike, lengths: ArrayLike, tolerance: float = 0.15) -> Pairs:
-    """All pairs of a document that differ in `unsupported` and hardly in length.
+    """All pairs of a document that differ in `unsupported` and are about equally long.
 
     The lengths differ by at most `tolerance` of the longer one; at 1 all pairs count. Both arrays
     [D, N]; a candidate whose `unsupported` is NaN is in no pair.
 
     Raises:
-        BridoError: the shapes are not the same [D, N], or the tolerance is no share.
+        BridoError: the shapes are not the same [D, N], or the tolerance is not a share.
     """
     wrong, length = _checked(tolerance, unsupported=unsupported, lengths=lengths)
     longer = np.maximum(length[:, :, None], length[:, None, :])
@@ -53,10 +53,10 @@ def comparable_pairs(unsupported: ArrayLike, lengths: ArrayLike, tolerance: floa
 def pair_accuracy(
     scores: ArrayLike, unsupported: ArrayLike, lengths: ArrayLike, tolerance: float = 0.15
 ) -> tuple[float, int]:
-    """How often a score puts the better of two equally long candidates first, and of how many.
+    """(accuracy, pairs): how often a score puts the better of two equally long candidates first.
 
-    All [D, N], a higher score is better; the pairs are `comparable_pairs`, equal scores are half
-    right, .5 is chance. A pair with a score that is NaN does not count; NaN where there is no pair.
+    All [D, N], a higher score is better. The pairs are `comparable_pairs`; equal scores are half
+    right; a random score has .5. A pair with a NaN score does not count. NaN if there is no pair.
 
     >>> pair_accuracy([[0.9, 0.1, 0.5]], [[0, 1, 1]], [[10, 10, 30]])
     (1.0, 1)
@@ -70,7 +70,7 @@ def pair_accuracy(
 
 
 def pair_counts(scores: ArrayLike, pairs: Pairs) -> NDArray[np.float64]:
-    """Pairs ordered right (ties half) and pairs, of each document: [D, 2]."""
+    """Of each document: pairs in the right order (ties half), and all pairs; [D, 2]."""
     values = np.asarray(scores, np.float64)
     gaps, known = _gaps(values, pairs)
     right = np.where(gaps == 0, 0.5, gaps > 0)
@@ -140,13 +140,13 @@ def election(
     confidence: float,
     seed: int,
 ) -> Election:
-    """What a vote elects against what the model writes by itself, document by document.
+    """Compare the elected candidates with the model's own output, document by document.
 
-    elected, own: (unsupported [D], lengths [D]). Intervals are of the paired bootstrap over
-    documents. The check that foretold whether tuning on a vote helps (docs/method.md).
+    elected, own: (unsupported [D], lengths [D]). Intervals are those of the paired bootstrap over
+    documents. docs/method.md says how often this check predicted whether tuning helps.
 
     Raises:
-        BridoError: the shapes differ, or the tolerance is no share.
+        BridoError: the shapes differ, or the tolerance is not a share.
     """
     wrong, own_wrong, length, own_length = _checked(
         tolerance, elected=elected[0], own=own[0], lengths=elected[1], own_lengths=own[1], ndim=1
@@ -166,7 +166,7 @@ def election(
 def _gaps(
     scores: NDArray[np.float64], pairs: Pairs
 ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-    """Better's score minus worse's where both are numbers, and which pairs these are [P]."""
+    """Score of the better minus score of the worse where both are numbers, and which pairs [P]."""
     first, second = (scores[pairs.documents, place] for place in (pairs.better, pairs.worse))
     known = ~(np.isnan(first) | np.isnan(second))
     # Two infinities of one sign are equal.

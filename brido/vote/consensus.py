@@ -12,6 +12,32 @@ from brido.utils.errors import ArgumentError, quoted
 Normalization = Literal["equation", "listing"]
 
 
+def as_alpha(value: Any) -> float:
+    """The weight of the reference as a number: 0 or more, infinity included.
+
+    The texts `inf` and `.inf` are infinity, as DVC and YAML write it.
+
+    Raises:
+        ArgumentError: it is not such a number.
+    """
+    if isinstance(value, str) and value.strip().lower().lstrip("+") in {"inf", ".inf"}:
+        return math.inf
+    try:
+        number = math.nan if isinstance(value, bool) else as_number("alpha", value)
+    except ArgumentError:
+        number = math.nan
+    if not number >= 0:
+        raise ArgumentError(
+            f"alpha must be a number from 0, or inf for the reference alone, not {quoted(value)}"
+        )
+    return number
+
+
+def listing_alphas(size: int) -> set[float]:
+    """The alphas that normalization `listing` is defined for, with N candidates."""
+    return {0, 1, size - 1, math.inf}
+
+
 def consensus_scores(
     similarity: NDArray[np.floating], alpha: float, normalization: Normalization = "equation"
 ) -> NDArray[np.float64]:
@@ -27,13 +53,13 @@ def consensus_scores(
     at alpha = N - 1 it divides by (2N - 1) N where Eq. 2 divides by 2N - 2, which leaves the order
     alone but scales the scores, and with them a difference margin.
 
-    The similarities may be lists or tensors too. Those with the reference may be NaN, where there
-    is none: the scores are then NaN too, unless alpha is 0.
+    The similarities may be lists or tensors too. Those with the reference may be NaN if there is no
+    reference: the scores are then NaN too, unless alpha is 0.
 
     Raises:
-        ArgumentError: the shape is no [..., N, N + 1], a similarity of two candidates is no number,
-            alpha is negative or NaN, N is 1 with alpha 0 (nobody votes), or `listing` with an alpha
-            that it does not know.
+        ArgumentError: the shape is not [..., N, N + 1], a similarity of two candidates is NaN or
+            infinite, alpha is negative or NaN, N is 1 with alpha 0 (there is no other candidate),
+            or `listing` with an alpha that it is not defined for.
 
     Example:
         >>> R = [[0, 0.8, 0.2, 0.7], [0.8, 0, 0.2, 0.5], [0.2, 0.2, 0, 0.9]]
@@ -43,8 +69,8 @@ def consensus_scores(
         array([0.7, 0.5, 0.9])
     """
     similarity = as_numbers("similarity", similarity, "[..., N, N + 1]")
-    alpha = as_number("alpha", alpha)
-    size = checked_size(similarity, alpha)
+    alpha = as_alpha(alpha)
+    size = _checked_size(similarity)
     if normalization not in ("equation", "listing"):
         raise ArgumentError(f"normalization is equation or listing, not {quoted(normalization)}")
     pairs = _others(similarity)
@@ -52,7 +78,7 @@ def consensus_scores(
     numbers[..., -1] |= np.isnan(pairs[..., -1])
     if not numbers.all():
         place = np.argwhere(~numbers.all(-1))[0].tolist()
-        raise ArgumentError(f"similarity of candidate {place} holds values that are no numbers")
+        raise ArgumentError(f"similarity of candidate {place} contains NaN or infinity")
     return _scores(similarity, alpha, size, normalization)
 
 
@@ -62,13 +88,13 @@ def _scores(
     if math.isinf(alpha):
         return similarity[..., -1].astype(np.float64)
     if size == 1 and alpha == 0:
-        raise ArgumentError("one candidate and alpha = 0: nobody votes; give N > 1 or alpha > 0")
+        raise ArgumentError("one candidate and alpha = 0: no vote; give N > 1 or alpha > 0")
     if normalization == "listing":
         return _listing_scores(similarity, alpha, size).astype(np.float64)
     values = _others(similarity.astype(np.float64))
     total = values[..., :-1].sum(-1)
     if alpha > 0:
-        # At 0 there may be no reference, which the table says as NaN.
+        # At 0 the reference may be missing: its column is then NaN.
         total = total + alpha * values[..., -1]
     return total / (size - 1 + alpha)
 
@@ -80,13 +106,13 @@ def eligible_scores(
     voters: NDArray[np.bool_],
     eligible: NDArray[np.bool_],
 ) -> NDArray[np.float64]:
-    """`consensus_scores` among the voters, float64 [D, N]; NaN for who cannot be elected.
+    """`consensus_scores` among the voters, float64 [D, N]; NaN for candidates not to be elected.
 
-    similarity [D, N, N + 1] as there. voters, eligible [D, N]: who has a vote, and who of these can
-    be elected. Whoever has no vote is as if it were not there: N counts the voters alone.
+    similarity [D, N, N + 1] as there. voters, eligible [D, N]: which candidates vote, and which of
+    these can be elected. A candidate that does not vote is ignored: N counts the voters only.
 
     Raises:
-        BridoError: a document's one voter has nobody to vote for it, or see `consensus_scores`.
+        BridoError: a document has a single voter and alpha is 0, or see `consensus_scores`.
 
     Example:
         >>> R = np.array([[[0, 0.8, 0.2, 0.7], [0.8, 0, 0.2, 0.5], [0.2, 0.2, 0, 0.9]]])
@@ -106,10 +132,10 @@ def eligible_scores(
 def ranking(scores: NDArray[np.floating]) -> NDArray[np.int64]:
     """Indices of the candidates, best first, int [..., N]; equal scores keep candidate order.
 
-    Those without a score (NaN) come last.
+    Candidates without a score (NaN) come last.
 
     Raises:
-        ArgumentError: scores are no array [..., N] of numbers.
+        ArgumentError: scores are not an array [..., N] of numbers.
 
     Example:
         >>> ranking([0.2, 0.5, 0.5])
@@ -121,15 +147,13 @@ def ranking(scores: NDArray[np.floating]) -> NDArray[np.int64]:
     return np.argsort(-scores.astype(np.float64), axis=-1, kind="stable")
 
 
-def checked_size(similarity: NDArray[Any], alpha: float) -> int:
-    """N of similarities [..., N, N + 1]; ArgumentError for other shapes and an alpha below 0."""
+def _checked_size(similarity: NDArray[Any]) -> int:
+    """N of similarities [..., N, N + 1]; ArgumentError for other shapes."""
     if similarity.ndim < 2 or similarity.shape[-1] != similarity.shape[-2] + 1:
         raise ArgumentError(
             "similarity must be [..., N, N + 1], the reference's column last, as similarity_matrix "
             f"makes it, not {list(similarity.shape)}"
         )
-    if not alpha >= 0:
-        raise ArgumentError(f"alpha must be 0 or more (inf: reference only), not {alpha}")
     return similarity.shape[-2]
 
 
@@ -145,17 +169,17 @@ def _others(similarity: NDArray[np.floating]) -> NDArray[np.floating]:
 def _listing_scores(
     similarity: NDArray[np.floating], alpha: float, size: int
 ) -> NDArray[np.float32]:
+    if alpha not in listing_alphas(size):
+        raise ArgumentError(
+            f"normalization `listing` is defined for alpha 0, 1, N - 1 (here {size - 1}) and inf, "
+            f"not {alpha}: use normalization `equation`"
+        )
     values = _others(similarity.astype(np.float32))
     if alpha == 0:
         return np.ascontiguousarray(values[..., :-1]).mean(-1)
     if alpha == 1:
         return values.mean(-1)
-    if alpha == size - 1:
-        weights = np.ones(size, np.float32)
-        weights[-1] = alpha
-        # The code divides by the sum of N + 1 weights, the candidate's own included.
-        return (values * (weights / (weights.sum() + 1))).mean(-1)
-    raise ArgumentError(
-        f"normalization `listing` knows alpha 0, 1, N - 1 (here {size - 1}) and inf, not {alpha}: "
-        "use normalization `equation`"
-    )
+    weights = np.ones(size, np.float32)
+    weights[-1] = alpha
+    # The code divides by the sum of N + 1 weights, the candidate's own included.
+    return (values * (weights / (weights.sum() + 1))).mean(-1)

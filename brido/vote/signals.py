@@ -1,4 +1,4 @@
-"""What a score may hold beside Eq. 2: a checker's support, and the control that shuffles it."""
+"""What a score may contain beside Eq. 2: the support of a checker, and the shuffled control."""
 
 from collections.abc import Sequence
 from hashlib import blake2b
@@ -14,12 +14,12 @@ def supported_scores(
 ) -> NDArray[np.float64]:
     """(1 - weight) z(scores) + weight z(support), z within each document; [..., N].
 
-    z(x) = (x - mean) / standard deviation (over N) of a document's candidates, 0 where all of them
-    are equal. weight 0 returns `scores` as they are: Eq. 2's. (ConSUM, 2605.29336: half and half.)
-    Candidates whose score is NaN stay NaN and count in no mean.
+    z(x) = (x - mean) / standard deviation (over N) of a document's candidates, 0 if all of them are
+    equal. weight 0 returns `scores` unchanged: those of Eq. 2. (ConSUM, 2605.29336: 0.5.) NaN
+    scores stay NaN and count in no mean.
 
     Raises:
-        ArgumentError: the weight is no share, or the shapes differ.
+        ArgumentError: the weight is not from 0 to 1, or the shapes differ.
 
     Example:
         >>> supported_scores(np.array([0.5, 0.5, 0.2]), np.array([1.0, 0.0, 1.0]), 0.5).round(3)
@@ -49,14 +49,14 @@ def _standardised(values: NDArray[np.floating], known: NDArray[np.bool_]) -> NDA
 
 
 def shuffled_scores(scores: NDArray[np.floating], names: Sequence[str]) -> NDArray[np.float64]:
-    """Each document's scores dealt out anew among its own candidates, float64 [D, N].
+    """Shuffle the scores of each document among its candidates, float64 [D, N]: the control.
 
-    scores [D, N]; whoever has none (NaN: not to be elected) gets none. names [D]: of the documents,
-    whose hashes decide who gets which score: what a candidate says has no part in it, and a
-    document with as many scores has the same deal in every run and batch.
+    scores [D, N]; a candidate without a score (NaN: it cannot be elected) gets none. names [D]: the
+    documents' names, whose hashes decide the order. The texts of the candidates have no part in it,
+    and a document with as many scores is shuffled alike in every run and batch.
 
     Raises:
-        ArgumentError: not as many names as rows.
+        ArgumentError: there are not as many names as rows.
 
     Example:
         >>> shuffled_scores(np.array([[0.5, np.nan, 0.2, 0.1]]), ["a story"])
@@ -64,9 +64,9 @@ def shuffled_scores(scores: NDArray[np.floating], names: Sequence[str]) -> NDArr
     """
     if scores.ndim != 2 or len(names) != len(scores):
         raise ArgumentError(f"scores {list(scores.shape)} are not those of {len(names)} documents")
-    dealt = np.array(scores, np.float64)
-    for row, name in zip(dealt, names, strict=True):
-        there = np.flatnonzero(~np.isnan(row))
-        lots = [blake2b(f"{place} {name}".encode()).digest() for place in range(len(there))]
-        row[there] = row[there][sorted(range(len(there)), key=lots.__getitem__)]
-    return dealt
+    shuffled = np.array(scores, np.float64)
+    for row, name in zip(shuffled, names, strict=True):
+        known = np.flatnonzero(~np.isnan(row))
+        keys = [blake2b(f"{place} {name}".encode()).digest() for place in range(len(known))]
+        row[known] = row[known][sorted(range(len(known)), key=keys.__getitem__)]
+    return shuffled

@@ -1,4 +1,4 @@
-"""What is done and what is left: resumable units of work, and who does them."""
+"""Resumable units of work, and the workers that do them."""
 
 from brido.work.running import run
 from brido.work.shards import Shards

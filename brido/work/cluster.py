@@ -1,29 +1,32 @@
-"""Workers on a Ray cluster: an actor each, wherever the cluster has room.
+"""Workers on a Ray cluster: an actor each, on any node that has room.
 
-Ray finds the places, starts lost workers again on nodes that live, and gives them their unit once
-more; the driver alone writes shards. So the bytes are those of any other engine, whatever dies.
+Ray places the actors, starts lost ones again on nodes that live, and gives them their unit once
+more; the driver alone writes shards. So the bytes are those of any other engine. All nodes see the
+driver's folder under the same path.
 """
 
 from __future__ import annotations
 
 import contextlib
+import logging
 import math
 import os
+import pickle
+import shutil
 import signal
 import sys
+import tempfile
 import threading
 from collections.abc import Iterator, Sized
+from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 import brido
 from brido.utils.errors import BridoError
-from brido.work.desk import Desk, Setup
-from brido.work.endings import FOR_MEMORY, KEPT
-from brido.work.running import Advance, MakeWorker, Result
 from brido.work.settings import RayRuntime
-from brido.work.travel import Packer
+from brido.work.worker import SAVE_MEMORY, SHARDS_STAY, Advance, LocalExecutor, MakeWorker, Result
 from brido.work.workers import Workers
 
 # How often a worker that died is started again, and given its unit once more.
@@ -32,58 +35,118 @@ RETRIES = 3
 CARRIED = ("BRIDO_", "HF_", "TRANSFORMERS_", "TOKENIZERS_", "ATEN_", "NUMBA_")
 
 
-class RaySeat:
-    """A worker on the cluster: hands it units, one at a time, and tells of its progress."""
+@dataclass(frozen=True)
+class Setup:
+    """What an actor is made from, and made from again on another node when its node is lost.
 
-    def __init__(self, desk: Any, packer: Packer, advance: Advance) -> None:
-        self._desk, self._packer, self._advance = desk, packer, advance
+    version: the driver's brido. environment: what a worker shares of the driver's. folder: the
+    driver's. make_worker: a pickled `MakeWorker`, read after the versions have been compared.
+    """
+
+    version: str
+    environment: dict[str, str]
+    folder: str
+    make_worker: bytes
+    device: str
+
+
+class RayWorker:
+    """A worker on a node; Ray makes an actor of it, with one more thread for `reported`.
+
+    It works in the driver's folder. What a worker keeps for itself (answers of models) is in a
+    folder of its own: machines cannot share SQLite's files.
+    """
+
+    def __init__(self, setup: Setup) -> None:
+        self._setup = setup
+        self._own = ""
+        self._execute: LocalExecutor | None = None
+        self._reported = 0
+
+    def work(self, unit: Sized) -> Result | BridoError:
+        """Return the unit's rows and counts, or the BridoError that it ends with."""
+        try:
+            if self._execute is None:
+                self._enter()
+                make_worker = pickle.loads(self._setup.make_worker)
+                self._execute = LocalExecutor(make_worker, self._setup.device, self._count)
+            self._reported = 0
+            return self._execute(unit)
+        except BridoError as error:
+            return error
+
+    def _enter(self) -> None:
+        setup = self._setup
+        if setup.version != brido.__version__:
+            raise BridoError(
+                f"runtime.engine: a node of the cluster has brido {brido.__version__}, and this "
+                f"machine {setup.version}: install the same on all of them"
+            )
+        self._own = tempfile.mkdtemp(prefix="brido-")
+        os.environ.update(setup.environment | {"BRIDO_WORK": self._own})
+        try:
+            os.chdir(setup.folder)
+        except OSError as error:
+            raise BridoError(
+                f"runtime.engine: a node cannot enter {setup.folder} ({error.strerror}): all nodes "
+                "must see the project's folder under the same path"
+            ) from None
+
+    def _count(self, count: int) -> None:
+        self._reported += count
+
+    def reported(self) -> int:
+        """How many documents of the present unit are finished."""
+        return self._reported
+
+    def leave(self) -> None:
+        """Remove its own folder."""
+        if self._own:
+            shutil.rmtree(self._own, ignore_errors=True)
+
+
+class RayExecutor:
+    """Hands units to an actor, one at a time, and passes its progress on."""
+
+    def __init__(self, ray: ModuleType, actor: Any, advance: Advance) -> None:
+        self._ray, self._actor, self._advance = ray, actor, advance
         self._open = True
 
     def __call__(self, unit: Sized) -> Result:
-        """The unit's rows and counts; BridoError is the worker's own, or says that it died."""
-        import ray
-
-        answer = self._desk.work.remote(self._packer.pack(unit), self._packer.stored)
-        told = 0
-        while not ray.wait([answer], timeout=1.0)[0]:
-            now = min(self._told(), len(unit))
-            self._advance(max(now - told, 0))
-            told = max(now, told)
-        result = _result(answer)
-        self._advance(len(unit) - told)
+        """See `Executor`."""
+        answer, seen = self._actor.work.remote(unit), 0
+        while not self._ray.wait([answer], timeout=1.0)[0]:
+            now = min(self._reported(), len(unit))
+            self._advance(max(now - seen, 0))
+            seen = max(now, seen)
+        result = self._result(answer)
+        self._advance(len(unit) - seen)
         return result
 
-    def _told(self) -> int:
-        """What the worker tells; 0 while it is being started again."""
-        import ray
-
-        with contextlib.suppress(ray.exceptions.RayError):
-            return ray.get(self._desk.told.remote(), timeout=1.0)
+    def _reported(self) -> int:
+        """What the worker reports; 0 while it is being started again."""
+        with contextlib.suppress(self._ray.exceptions.RayError):
+            return self._ray.get(self._actor.reported.remote(), timeout=1.0)
         return 0
+
+    def _result(self, answer: Any) -> Result:
+        try:
+            result = self._ray.get(answer)
+        except self._ray.exceptions.RayTaskError as error:
+            print(error, file=sys.stderr, flush=True)
+            raise BridoError(f"a worker of the cluster failed, see above; {SHARDS_STAY}") from None
+        except self._ray.exceptions.RayError as error:
+            raise BridoError(_death(error)) from None
+        if isinstance(result, BridoError):
+            raise result
+        return result
 
     def close(self) -> None:
         """End the worker at once, which frees its place on the cluster."""
-        import ray
-
         if self._open:
             self._open = False
-            ray.wait([self._desk.leave.remote()], timeout=1.0)
-            ray.kill(self._desk)
-
-
-def _result(answer: Any) -> Result:
-    import ray
-
-    try:
-        result = ray.get(answer)
-    except ray.exceptions.RayTaskError as error:
-        print(error, file=sys.stderr, flush=True)
-        raise BridoError(f"a worker of the cluster failed, see above; {KEPT}") from None
-    except ray.exceptions.RayError as error:
-        raise BridoError(_death(error)) from None
-    if isinstance(result, BridoError):
-        raise result
-    return result
+            self._ray.wait([self._actor.leave.remote()], timeout=1.0)
+            self._ray.kill(self._actor)
 
 
 def _death(error: Exception) -> str:
@@ -96,19 +159,20 @@ def _death(error: Exception) -> str:
     # The node's monitor ends a worker before the system does, and says so.
     low = "low on memory" in text or type(error).__name__ == "OutOfMemoryError"
     reason = "memory ran out on its node" if low else "memory ran out, or somebody ended it"
-    return f"a worker of the cluster died {RETRIES + 1} times ({reason}); {KEPT}, {FOR_MEMORY}"
+    died = f"a worker of the cluster died {RETRIES + 1} times ({reason})"
+    return f"{died}; {SHARDS_STAY}, {SAVE_MEMORY}"
 
 
 @contextlib.contextmanager
-def cluster_seats(
+def cluster_executors(
     workers: Workers, make_worker: MakeWorker, limit: int, advance: Advance
-) -> Iterator[list[RaySeat]]:
+) -> Iterator[list[RayExecutor]]:
     """`workers.number` workers, or as many as there is room for, but no more than `limit`.
 
-    They sit on the cluster of RAY_ADDRESS, or on one that is started here and ends with them.
+    They run on the cluster of RAY_ADDRESS, or on one that is started here and ends with them.
 
     Raises:
-        BridoError: Ray is not installed, nobody answers, or there is no room for a worker.
+        BridoError: Ray is not installed, no cluster answers, or there is no room for a worker.
     """
     with _connected() as ray:
         settings, device = workers.ray or RayRuntime(), workers.devices[0]
@@ -118,7 +182,7 @@ def cluster_seats(
         memory = (settings.memory_gib or 0.0) * 2**30
         share = {"CPU": settings.num_cpus, "GPU": gpus, "memory": memory}
         number = min(limit, workers.number or _room(share, there))
-        desk = ray.remote(
+        actor = ray.remote(
             num_cpus=settings.num_cpus,
             num_gpus=gpus,
             memory=memory or None,
@@ -126,16 +190,15 @@ def cluster_seats(
             max_restarts=RETRIES,
             # Every attempt to reach a lost node counts as one; what is counted are the restarts.
             max_task_retries=-1,
-        )(Desk)
+        )(RayWorker)
         environment = {k: v for k, v in os.environ.items() if k.startswith(CARRIED)}
-        folder = str(Path.cwd()) if settings.shared_files else None
-        packer = Packer(None if settings.shared_files else ray.put)
-        setup = Setup(brido.__version__, environment, folder, packer.pack(make_worker), device)
-        yield [RaySeat(desk.remote(setup), packer, advance) for _ in range(number)]
+        maker = pickle.dumps(make_worker)
+        setup = Setup(brido.__version__, environment, str(Path.cwd()), maker, device)
+        yield [RayExecutor(ray, actor.remote(setup), advance) for _ in range(number)]
 
 
 def _room(share: dict[str, float], there: dict[str, float]) -> int:
-    """How many workers fit; BridoError where none does."""
+    """How many workers fit; BridoError if none does."""
     room = min(
         math.floor(there.get(name, 0.0) / amount + 1e-9)
         for name, amount in share.items()
@@ -152,8 +215,7 @@ def _room(share: dict[str, float], there: dict[str, float]) -> int:
 
 @contextlib.contextmanager
 def _connected() -> Iterator[ModuleType]:
-    """Ray, with a cluster to talk to."""
-    # Nobody is told that this ran.
+    """Ray, connected to a cluster."""
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
     try:
         import ray
@@ -169,7 +231,7 @@ def _connected() -> Iterator[ModuleType]:
                 address=address or "local",
                 include_dashboard=None if address else False,
                 log_to_driver=False,
-                logging_level="ERROR",
+                logging_level=logging.ERROR,
             )
     except Exception as error:
         reason = (str(error).strip().splitlines() or [type(error).__name__])[0]
@@ -183,7 +245,7 @@ def _connected() -> Iterator[ModuleType]:
 
 @contextlib.contextmanager
 def _own_signals() -> Iterator[None]:
-    """Ray takes SIGTERM for itself; whoever had it keeps it."""
+    """Put the handlers of SIGTERM and SIGINT back, which Ray replaces."""
     main = threading.current_thread() is threading.main_thread()
     former = {n: signal.getsignal(n) for n in (signal.SIGTERM, signal.SIGINT) if main}
     try:

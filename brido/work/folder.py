@@ -2,8 +2,8 @@
 
 `.brido/work/STAGE/FINGERPRINT/` lies outside DVC's outputs, because DVC deletes those before a
 stage starts. Where DVC is ended, its stage may go on alone; a second one beside it would remove or
-overwrite its work. So whoever works holds the stage's lock, which the system takes back from a
-process that has ended, however it did.
+overwrite its work. So the process at work holds the stage's lock, which the system frees when the
+process ends, however it ends.
 """
 
 import os
@@ -74,7 +74,7 @@ def _lock_file(folder: Path) -> Path:
 def _lock(path: Path) -> BaseFileLock:
     lock = FileLock(path)
     lock.acquire(blocking=False)
-    # Whose it is, for the one who is refused; what an earlier owner wrote is worth nothing.
+    # The owner, for the message of a process that is refused.
     path.write_text(f"{os.getpid()} {platform.node()}", encoding="utf-8")
     return lock
 

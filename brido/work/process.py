@@ -10,16 +10,13 @@ import threading
 from collections.abc import Sized
 from multiprocessing import resource_tracker
 from multiprocessing.connection import Connection
-from typing import TYPE_CHECKING
+from typing import Any
 
 from brido.utils.errors import BridoError
-from brido.work.endings import FOR_MEMORY, KEPT
-
-if TYPE_CHECKING:
-    from brido.work.running import Advance, MakeWorker, Result
+from brido.work.worker import SAVE_MEMORY, SHARDS_STAY, Advance, LocalExecutor, MakeWorker, Result
 
 
-class ProcessSeat:
+class ProcessExecutor:
     """Starts a process for a worker and hands it units, one at a time.
 
     The process is spawned, not forked: neither CUDA nor threads survive a fork.
@@ -42,7 +39,7 @@ class ProcessSeat:
         theirs.close()  # so that its death ends the pipe
 
     def __call__(self, unit: Sized) -> Result:
-        """The unit's rows and counts; BridoError is the worker's own, or says that it died."""
+        """See `Executor`."""
         try:
             self._connection.send(unit)
             while isinstance(answer := self._connection.recv(), int):
@@ -57,10 +54,10 @@ class ProcessSeat:
         self._process.join()
         code = self._process.exitcode or 0
         if code >= 0:
-            return f"a worker process failed (exit code {code}), see above; {KEPT}"
+            return f"a worker process failed (exit code {code}), see above; {SHARDS_STAY}"
         reason = " (memory ran out, or somebody killed it)" if -code == signal.SIGKILL else ""
         name = signal.Signals(-code).name
-        return f"a worker process was ended by {name}{reason}; {KEPT}, {FOR_MEMORY}"
+        return f"a worker process was ended by {name}{reason}; {SHARDS_STAY}, {SAVE_MEMORY}"
 
     def close(self) -> None:
         """End the process at once."""
@@ -69,22 +66,23 @@ class ProcessSeat:
 
 
 def _serve(connection: Connection, make_worker: MakeWorker, device: str) -> None:
-    """The life of a worker's process: units come in, counts and then an answer go out."""
-    from brido.work.running import Seat
-
+    """What the worker's process runs: units come in, counts and then an answer go out."""
     threading.Thread(target=_end_with_driver, daemon=True).start()
-    seat = Seat(make_worker, device, connection.send)
+    execute = LocalExecutor(make_worker, device, connection.send)
     with contextlib.suppress(EOFError, BrokenPipeError):
         while True:
             unit = connection.recv()
+            answer: Any
             try:
-                answer = seat(unit)
+                answer = execute(unit)
             except BridoError as error:
                 answer = error
             connection.send(answer)
 
 
 def _end_with_driver() -> None:
-    """A driver that was killed ends nobody, and its workers would keep their accelerators."""
-    multiprocessing.parent_process().join()
+    """End this process when the driver ends: a killed driver ends no worker itself."""
+    driver = multiprocessing.parent_process()
+    if driver is not None:
+        driver.join()
     os._exit(1)

@@ -17,7 +17,7 @@ import pyarrow as pa
 from pydantic import BaseModel
 
 from brido.tables import read_batches, read_metadata, write_table
-from brido.utils.errors import BridoError
+from brido.tables.fingerprint import content_hash
 from brido.work.folder import leave, take, work_root
 
 
@@ -36,20 +36,6 @@ def fingerprint(settings: Any, inputs: Iterable[Path] = ()) -> str:
 
 def _plain(value: Any) -> Any:
     return value.model_dump(mode="json") if isinstance(value, BaseModel) else str(value)
-
-
-def content_hash(path: Path) -> str:
-    """The SHA-256 of a file, or of a folder's file names and contents."""
-    path = Path(path)
-    if not path.exists():
-        raise BridoError(f"{path} is missing: run `dvc repro`, which makes it")
-    if path.is_dir():
-        digest = hashlib.sha256()
-        for file in sorted(item for item in path.rglob("*") if item.is_file()):
-            digest.update(f"{file.relative_to(path)}\0{content_hash(file)}\0".encode())
-        return digest.hexdigest()
-    with path.open("rb") as stream:
-        return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
 class Shards:

@@ -10,8 +10,9 @@ from typing import Any
 import pyarrow as pa
 
 from brido.tables import write_table
-from brido.work.running import MakeWorker, run
+from brido.work.running import run
 from brido.work.shards import Shards
+from brido.work.worker import MakeWorker
 from brido.work.workers import Workers
 
 

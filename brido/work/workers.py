@@ -5,24 +5,20 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from brido.utils.device import worker_devices
-from brido.work.settings import RayRuntime
-
-if TYPE_CHECKING:
-    from brido.work.settings import RuntimeSettings
+from brido.work.settings import RayRuntime, RuntimeSettings
 
 
 @dataclass(frozen=True)
 class Workers:
-    """Who works: a worker for each of `devices`, such as `cuda:0`.
+    """The workers of a run: one for each of `devices`, such as `cuda:0`.
 
     A single one works in this process. Several have a process each, or with `threads`, for compiled
     code that runs without the interpreter's lock, a thread.
 
-    With `ray` they sit on a Ray cluster instead, `number` of them or as many as it has room for,
-    all told the first of `devices`; `with_model` says that each wants a GPU where there are any.
+    With `ray` they run on a Ray cluster instead, `number` of them or as many as it has room for,
+    all on the first of `devices`; `with_model`: each wants a GPU if there are any.
     """
 
     devices: Sequence[str] = ("cpu",)

@@ -14,8 +14,7 @@ from itertools import accumulate
 from typing import Any, Protocol
 
 from brido.world import lexicon
-from brido.world.events import EVENTS, EventType, Option
-from brido.world.events.model import DISTRACTORS, FORMULAS
+from brido.world.events import MOST_WORDINGS, EventType, Option, distractors, event_types
 
 SPLITS = ("train", "validation", "test")
 FIRST_NAME_RATE = 0.5
@@ -28,9 +27,8 @@ _ZIPF = {
         value / sum(1 / rank for rank in range(1, count + 1))
         for value in accumulate(1 / rank for rank in range(1, count))
     ]
-    for count in range(1, 6)
+    for count in range(1, MOST_WORDINGS + 1)
 }
-_LEADS = {event.name: event.anchored_leads() for event in EVENTS}
 
 
 class Knobs(Protocol):
@@ -91,7 +89,7 @@ class _Article:
         self.facts: list[dict[str, Any]] = []
 
     def row(self, identity: str) -> dict[str, Any]:
-        event = self._pick(EVENTS)
+        event = self._pick(event_types())
         self._fact("event", "event", event.name, True)
         for slot, kind in event.keys.items():
             self._draw(slot, kind, event)
@@ -120,12 +118,12 @@ class _Article:
         self.facts.append({"slot": slot, "type": kind, "value": value, "in_document": in_document})
 
     def _introduction(self, event: EventType, told: list[Option]) -> str:
-        text = self._zipf(_LEADS[event.name])
+        text = self._zipf(event.leads)
         for choice in event.options:
             extra = ""
             if choice in told:
                 if self.knobs.formulaic_extras:
-                    extra = FORMULAS[choice.type].format(self.values[choice.slot])
+                    extra = choice.formula
                 elif choice.slot in self.stock:
                     extra = choice.extras[0]
                 else:
@@ -138,8 +136,8 @@ class _Article:
         later = sentences[2:]
         later += [self._zipf(choice.body).format_map(self.values) for choice in supported]
         room = MOST_SENTENCES - 2 - len(later)
-        distractors = min(room, self._between(DISTRACTORS_PER_ARTICLE))
-        later += [self._distractor(each) for each in self._sample(DISTRACTORS, distractors)]
+        count = min(room, self._between(DISTRACTORS_PER_ARTICLE))
+        later += [self._distractor(each) for each in self._sample(distractors(), count)]
         # The first two sentences introduce the persons; the rest may stand in any order.
         return " ".join(sentences[:2] + self._sample(later, len(later)))
 

@@ -11,11 +11,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from brido.world import lexicon
-from brido.world.events import EVENTS, EventType, Option
-from brido.world.events.model import FORMULAS
+from brido.world.events import EventType, Option, event_types
 
 _WORD = re.compile(r"£\d+(?:,\d{3})*m?|\w+")
-_EVENTS = {event.name: event for event in EVENTS}
 _FIRST = frozenset((*lexicon.FIRST_NAMES, *lexicon.TITLES))
 _SURNAMES = frozenset(lexicon.SURNAMES)
 _BRANDS = frozenset(lexicon.BRANDS)
@@ -49,6 +47,11 @@ class Reading:
     event: str | None
     well_formed: bool
     statements: tuple[Statement, ...]
+
+
+@functools.cache
+def _events() -> dict[str, EventType]:
+    return {event.name: event for event in event_types()}
 
 
 def mentions(text: str) -> list[Mention]:
@@ -86,20 +89,20 @@ def supports(fact_value: str, mention_value: str) -> bool:
 
 def key_slots(event: str) -> set[str]:
     """The slots that every introduction about an event of this type fills."""
-    return set(_EVENTS[event].keys)
+    return set(_events()[event].keys)
 
 
 def read(summary: str, event: str) -> Reading:
     """The facts that a summary states, for a document about an event of type `event`."""
     found = mentions(summary)
     skeleton = _skeleton(summary, found)
-    names = [event, *(name for name in _EVENTS if name != event)]
+    names = [event, *(name for name in _events() if name != event)]
     for name in names:
         for pattern in _lead_patterns(name):
             match = pattern.fullmatch(skeleton)
             if match:
                 return Reading(name, True, tuple(_from_match(match, found)))
-    return Reading(None, False, tuple(_piecewise(skeleton, found, _EVENTS[event])))
+    return Reading(None, False, tuple(_piecewise(skeleton, found, _events()[event])))
 
 
 def _skeleton(text: str, found: list[Mention]) -> str:
@@ -144,13 +147,13 @@ def _piecewise(skeleton: str, found: list[Mention], event: EventType) -> Iterato
 
 @functools.cache
 def _lead_patterns(name: str) -> tuple[re.Pattern[str], ...]:
-    event = _EVENTS[name]
-    return tuple(_compile_lead(lead, event) for lead in event.anchored_leads())
+    event = _events()[name]
+    return tuple(_compile_lead(lead, event) for lead in event.leads)
 
 
 @functools.cache
 def _extra_patterns(name: str, slot: str) -> tuple[re.Pattern[str], ...]:
-    option = next(each for each in _EVENTS[name].options if each.slot == slot)
+    option = next(each for each in _events()[name].options if each.slot == slot)
     return tuple(re.compile(_extra(wording, option, None)) for wording in _wordings(option))
 
 
@@ -175,7 +178,7 @@ def _compile_lead(lead: str, event: EventType) -> re.Pattern[str]:
 
 
 def _wordings(option: Option) -> tuple[str, ...]:
-    return (*option.extras, FORMULAS[option.type].format(f"{{{option.slot}}}"))
+    return (*option.extras, option.formula)
 
 
 def _extra(wording: str, option: Option, number: int | None) -> str:

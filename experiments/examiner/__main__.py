@@ -19,8 +19,11 @@ from transformers.utils.logging import disable_progress_bar
 from brido.evaluation.world_qa import questions as exact_questions
 from brido.settings.load import load_params
 from brido.tables import DECODED, WORLD_CORPUS, read_rows
+from brido.utils.device import choose_device
 from brido.utils.errors import BridoError, run_command
 from brido.utils.progress import Progress, say
+from brido.utils.store import ResultStore
+from brido.work.shards import content_hash
 from brido.world import documents
 
 FOLDER = Path(".brido/examiner")
@@ -42,6 +45,27 @@ def train_examiner(folder: Path, rows: list[dict[str, Any]], seed: int = SEED) -
     training.train_questions(rows[:3000], folder / "byte_pairs", converted / "questions", seed)
     training.train_reader(rows, folder / "word_pieces", converted / "answering", seed, epochs=1)
     scorer.train_scorer(rows[:1500], folder / "word_pieces", converted / "lerc", seed)
+
+
+def load_metric(folder: Path, device: str = "auto") -> Any:
+    """QAFactEval with the models that `train_examiner` made."""
+    from brido.evaluation.qafacteval.answering import Reader
+    from brido.evaluation.qafacteval.answers import load_pipeline
+    from brido.evaluation.qafacteval.metric import QAFactEval
+    from brido.evaluation.qafacteval.questions import QuestionGenerator
+    from experiments.examiner.scorer import Lerc
+
+    place, converted = choose_device(device), folder / "converted"
+    parts = {name: converted / name for name in ("questions", "answering", "lerc")}
+    return QAFactEval(
+        load_pipeline(str(folder / "spacy")),
+        QuestionGenerator(parts["questions"], place, faithful=False),
+        Reader(parts["answering"], place, faithful=False),
+        Lerc(parts["lerc"], place),
+        {"answers": "noun_chunks", "scorer": "lerc", "faithful": False},
+        {part: content_hash(model)[:16] for part, model in parts.items()},
+        ResultStore(),
+    )
 
 
 def read_systems(folder: Path, names: list[str]) -> dict[str, dict[str, str]]:
@@ -107,15 +131,7 @@ def main(arguments: list[str] | None = None) -> None:
     if options.again or not (FOLDER / "converted" / "lerc" / "model.safetensors").is_file():
         train_examiner(FOLDER, list(documents(params.data.world, "train", TRAINING_DOCUMENTS)))
         say(f"trained in {time.perf_counter() - started:.0f} s")
-    from brido.evaluation.qafacteval import QAFactEval
-
-    metric = QAFactEval.load(
-        str(FOLDER),
-        str(FOLDER / "spacy"),
-        scorer="lerc",
-        faithful=False,
-        device=params.runtime.device,
-    )
+    metric = load_metric(FOLDER, params.runtime.device)
     started = time.perf_counter()
     corpus = random.Random(SEED).sample(corpus, min(options.documents, len(corpus)))
     result = compare(metric, corpus, systems)

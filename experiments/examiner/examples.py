@@ -12,7 +12,7 @@ from typing import Any
 
 from brido.evaluation.qafacteval.overlap import normalise, token_f1
 from brido.world import lexicon, reading
-from brido.world.events import EVENTS
+from brido.world.events import event_types
 
 # The question about a slot that is not one person's or firm's role.
 _PLAIN = {
@@ -23,7 +23,10 @@ _PLAIN = {
     "money": "How much money was it?",
     "number": "How many were there?",
 }
-_SLOTS = {event.name: {**event.keys, **{o.slot: o.type for o in event.options}} for event in EVENTS}
+_SLOTS = {
+    event.name: {**event.keys, **{option.slot: option.type for option in event.options}}
+    for event in event_types()
+}
 
 
 def question_about(slot: str, kind: str) -> str:

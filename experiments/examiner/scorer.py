@@ -7,15 +7,61 @@ from typing import Any
 
 import torch
 import torch.nn.functional as F
-from transformers import BertConfig, BertForTokenClassification
+from transformers import AutoTokenizer, BertConfig, BertForTokenClassification
 
-from brido.evaluation.qafacteval.lerc import Comparison, encode_comparison
+from brido.evaluation.qafacteval.lerc import MAX_TOKENS, Comparison
+from brido.models.loading import pretrained
 from brido.models.tokens import padded
 from experiments.examiner import examples
 from experiments.examiner.training import SIZE, load_tokenizer, save, train
 
 # Sources of the world have at most about this many word pieces.
 LAST_ANSWER = 160
+
+
+class Lerc:
+    """The original LERC's form: a linear layer on BERT's last [CLS] state."""
+
+    def __init__(self, folder: Path, device: torch.device) -> None:
+        self.tokenizer = pretrained(AutoTokenizer, folder)
+        self.model = pretrained(BertForTokenClassification, folder).to(device).eval()
+
+    def encode(self, comparison: Comparison) -> list[int]:
+        """At most 512 token ids."""
+        return encode_comparison(self.tokenizer, comparison)
+
+    @torch.no_grad()
+    def score(self, batch: Sequence[list[int]]) -> list[float]:
+        """The scores of a batch."""
+        types = [segments(ids, self.tokenizer.sep_token_id) for ids in batch]
+        inputs = {
+            "input_ids": padded(batch, 0),
+            "attention_mask": padded([[1] * len(ids) for ids in batch], 0),
+            "token_type_ids": padded(types, 0),
+        }
+        device = self.model.device
+        logits = self.model(**{name: value.to(device) for name, value in inputs.items()}).logits
+        return logits[:, 0, 0].cpu().tolist()
+
+
+def encode_comparison(tokenizer: Any, comparison: Comparison) -> list[int]:
+    """[CLS] source [SEP] question [SEP] answer [SEP] prediction [SEP], at most 512 token ids.
+
+    The end of the source is dropped to make room.
+    """
+    texts = (comparison.source, comparison.question, comparison.answer, comparison.prediction)
+    source, *others = (tokenizer(text, add_special_tokens=False)["input_ids"] for text in texts)
+    room = MAX_TOKENS - sum(map(len, others)) - 5
+    ids = [tokenizer.cls_token_id]
+    for part in (source[:room], *others):
+        ids += [*part, tokenizer.sep_token_id]
+    return ids
+
+
+def segments(ids: Sequence[int], separator: int) -> list[int]:
+    """Token types: 0 for source and question, 1 for the two answers."""
+    found = [place for place, token in enumerate(ids) if token == separator]
+    return [int(place > found[1]) for place in range(len(ids))]
 
 
 def train_scorer(rows: Sequence[dict], scratch: Path, target: Path, seed: int) -> None:
@@ -55,8 +101,8 @@ def _train_marks(
 
     def loss_of(batch: list[int]) -> torch.Tensor:
         chosen = [inputs[index] for index in batch]
-        types = [[0] * item.second + [1] * (len(item.ids) - item.second) for item in chosen]
-        ids = padded([item.ids for item in chosen], 0)
+        types = [segments(item, tokenizer.sep_token_id) for item in chosen]
+        ids = padded(chosen, 0)
         logits = model(
             input_ids=ids,
             attention_mask=(ids != 0).long(),
@@ -65,7 +111,7 @@ def _train_marks(
         ).logits
         return F.mse_loss(logits[:, 0, 0], torch.tensor([compared[index][1] for index in batch]))
 
-    lengths = [len(item.ids) for item in inputs]
+    lengths = list(map(len, inputs))
     train(f"scorer, {label}", model, lengths, loss_of, epochs, 1e-3, seed)
 
 

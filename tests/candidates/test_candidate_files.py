@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import os
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -57,6 +58,15 @@ def not_utf8(path):
             b'{"id": "d0", "candidates": ["a", "b"], "ended": 7}\n',
             "1 rows have not as many truth values in `ended`",
         ),
+        *(
+            ("c.jsonl", json.dumps({"id": "d0", "candidates": ["a", "b"]} | given).encode(), name)
+            for name, values in (
+                ("search_scores", (False, 0, "", {}, [True, False], [1, 10**400], [1, None])),
+                ("ended", (False, 0, "", {}, [1, 0], [True, None])),
+            )
+            for given in ({name: value} for value in values)
+        ),
+        ("c.jsonl", os.mkfifo, "is not a file"),
         ("c.jsonl.gz", gzip.compress(TEXT.encode() * 50, mtime=0)[:-9], "is unreadable"),
         (
             "c.jsonl.gz",
@@ -78,6 +88,15 @@ def test_a_file_that_cannot_be_used_is_one_sentence(tmp_path, name, content, exp
     with pytest.raises(BridoError) as caught:
         read_candidates(path, ["d0"], 2, "own")
     assert expected in str(caught.value)
+
+
+@pytest.mark.parametrize("value", [None, []])
+def test_scores_and_ends_may_be_left_out(tmp_path, value):
+    row = {"id": "d0", "candidates": ["a", "b"], "search_scores": value, "ended": value}
+    (tmp_path / "c.jsonl").write_text(json.dumps(row))
+    [found] = read_candidates(tmp_path / "c.jsonl", ["d0"], 2, "own")
+    assert found["ended"] == [True, True]
+    assert all(score != score for score in found["search_scores"])
 
 
 def test_ids_in_messages_are_escaped_and_cut(tmp_path):

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from brido.candidates.cleaning import RULES, STEPS, clean
+from brido.candidates.cleaning import ROUNDS, RULES, STEPS, clean
 
 TEXT = "The cat sat on the mat, and the dog did not."
 # What a model writes around TEXT, and the rules that take it off.
@@ -122,6 +122,26 @@ def test_cleaning_ends_changes_nothing_twice_and_keeps_every_letter_outside_of_t
     once = clean(text, [rule for rule in RULES if rule != "think"])
     assert clean(once.text, [rule for rule in RULES if rule != "think"]).text == once.text
     assert [c for c in once.text if c in "ab"] == [c for c in text if c in "ab"]
+
+
+HOSTILE = [
+    "[" * 200_000, "[a](http://" * 20_000, "[a](http://x" * 20_000, "* " * 100_000 + "x",
+    "- A" * 60_000, "**a" * 60_000, "** " * 60_000, "_" * 200_000, "*" * 200_000, "`" * 200_000,
+    "Summary: " * 20_000, "Sure! " * 30_000, "Here is a summary: " * 10_000, "<think>" * 30_000,
+    "</think>" * 30_000, "Here is a note" + " " * 200_000, '"' * 200_000, "“«‘" * 60_000,
+    "# " * 100_000, "the " * 50_000, "\n" * 200_000, " \t" * 100_000, "- \n" * 60_000,
+    "I'm sorry " * 20_000, "* # " * 50_000,
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("text", HOSTILE, ids=lambda text: ascii(text[:12]))
+def test_hostile_texts_are_cleaned_in_linear_work(text: str, monkeypatch):
+    # A rule that goes back over the text for every character would take minutes.
+    rounds = []
+    quotes = STEPS["quotes"]
+    monkeypatch.setitem(STEPS, "quotes", lambda text: rounds.append(1) or quotes(text))
+    clean(text)
+    assert 1 <= len(rounds) <= ROUNDS
 
 
 def test_every_rule_has_its_step_an_example_here_and_its_row_in_the_documents():

@@ -3,7 +3,7 @@
 import pytest
 from tiny_chat import chat_tokenizer, tiny_llama
 
-from brido.candidates.local import Generator, Sampling
+from brido.candidates.local import Generator
 from brido.models import LanguageModel
 from brido.models.settings import ReadingSettings
 from brido.search import SamplingSettings, SearchSettings
@@ -12,9 +12,7 @@ from brido.work.settings import RuntimeSettings
 DOCUMENTS = ["the cat sat in the cat", "the cat", "in the cat the cat sat sat", "cat"]
 IDS = ["a", "b", "c", "d"]
 READING = ReadingSettings(max_source_tokens=48, prompt="Say it: {{ document }}")
-SAMPLES = Sampling(
-    SamplingSettings(num_return_sequences=6, max_length=12, min_p=0.02, count_prompt=False), seed=3
-)
+SAMPLES = SamplingSettings(num_return_sequences=6, max_length=12, min_p=0.02, count_prompt=False)
 BEAMS = SearchSettings(
     num_beams=6, num_beam_groups=6, diversity_penalty=1.0, max_length=12, count_prompt=False
 )
@@ -31,8 +29,8 @@ def checkpoint(tmp_path_factory):
 
 def candidates(checkpoint, method, order=(0, 1, 2, 3), batch_tokens=16384):
     runtime = RuntimeSettings(batch_tokens=batch_tokens, device="cpu")
-    found = Generator(checkpoint, runtime, READING).generate(
-        [IDS[place] for place in order], [DOCUMENTS[place] for place in order], method
+    found = Generator(checkpoint, READING, runtime).generate(
+        [IDS[place] for place in order], [DOCUMENTS[place] for place in order], method, seed=3
     )
     columns = (found.texts, found.scores, found.ended)
     rows = dict(zip(order, zip(*columns, strict=True), strict=True))
@@ -53,7 +51,7 @@ def test_candidates_depend_on_neither_batches_nor_the_order_of_documents(checkpo
 def test_a_candidate_that_was_cut_is_flagged(checkpoint):
     ended = [flag for _, _, flags in candidates(checkpoint, SAMPLES) for flag in flags]
     assert set(ended) == {True, False}
-    short = Sampling(SAMPLES.settings.model_copy(update={"max_length": 2}), seed=3)
+    short = SAMPLES.model_copy(update={"max_length": 2})
     cut = [flag for _, _, flags in candidates(checkpoint, short) for flag in flags]
     # Longer texts are the same texts going on: what ended by then had ended at that place.
     assert sum(cut) <= sum(ended)

@@ -15,7 +15,8 @@ from brido.checkers import minicheck
 from brido.checkers.minicheck import MiniCheck
 from brido.evaluation import Inputs
 from brido.evaluation.minicheck import METRIC, MiniCheckModel
-from brido.evaluation.minicheck.__main__ import main
+from brido.evaluation.minicheck.__main__ import command
+from brido.utils.commands import invoke
 from brido.utils.errors import BridoError
 from brido.work.settings import RuntimeSettings
 
@@ -108,9 +109,7 @@ def test_roberta_reads_as_many_tokens_as_it_has_positions(folders):
 
 def test_a_line_s_end_stays_in_a_chunk(folders):
     checker = MiniCheck.load(str(folders["t5"]), device="cpu")
-    assert checker._chunks("W0 w1.\nW2 w3. W4 w5.\n\nW1 w2.", "abbreviations") == [
-        "W0 w1.\nW2 w3. W4 w5.\nW1 w2."
-    ]
+    assert checker._chunks("W0 w1.\nW2 w3. W4 w5.\n\nW1 w2.") == ["W0 w1.\nW2 w3. W4 w5.\nW1 w2."]
 
 
 def test_what_was_answered_is_not_asked_again(folders, tmp_path, monkeypatch):
@@ -155,7 +154,7 @@ def test_models_of_other_kinds_are_refused(tmp_path):
     tiny_minichecks.tokenizer("t5").save_pretrained(small)
     with pytest.raises(BridoError, match="200 entries are too few"):
         MiniCheck.load(str(small), device="cpu")
-    with pytest.raises(BridoError, match=r"evaluation\.minicheck\.model: .*no hub id"):
+    with pytest.raises(BridoError, match=r"evaluation\.minicheck\.model: .*hub id"):
         MiniCheck.load("./missing/folder/here", device="cpu", key="evaluation.minicheck")
 
 
@@ -177,7 +176,7 @@ def test_one_pair_is_explained(folders, tmp_path, capsys):
     path = tmp_path / "pair.jsonl"
     path.write_text(json.dumps({"id": "one", "document": DOCUMENT, "summary": TEXTS[0]}))
     store = str(tmp_path / "s.sqlite")
-    main([str(path), "--model", str(folders["t5"]), "--store", store, "--explain"])
+    invoke(command, [str(path), "--model", str(folders["t5"]), "--store", store, "--explain"])
     printed = capsys.readouterr()
     row = json.loads(printed.out)
     assert row["id"] == "one"

@@ -4,24 +4,32 @@ import json
 import subprocess
 import sys
 import tomllib
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
 import brido
-from brido import cli, score
+from brido.cli import main as cli
+from brido.cli import score
 from brido.utils.errors import BridoError
 
 ROOT = Path(__file__).parents[2]
-EVERYTHING = [*cli.COMMANDS, *cli.CHECKOUT, "completion"]
+EVERYTHING = [*cli.COMMANDS, *cli.CHECKOUT]
 
 
-def run(*arguments, cwd=ROOT, given=None, code="from brido.cli.main import script; script()"):
+def run(
+    *arguments,
+    cwd=ROOT,
+    given=None,
+    code="from brido.cli.main import script; script()",
+    environment=None,
+):
     """`brido ARGUMENTS` as its script runs it."""
     return subprocess.run(
         [sys.executable, "-c", code, *map(str, arguments)],
-        cwd=cwd, env={"PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1"}, input=given,
-        capture_output=True, text=True, timeout=300,
+        cwd=cwd, env={"PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1"} | (environment or {}),
+        input=given, capture_output=True, text=True, timeout=300,
     )  # fmt: skip
 
 
@@ -47,11 +55,10 @@ finally:
 
 @pytest.mark.parametrize("name", [name for name in EVERYTHING if name not in cli.CHECKOUT])
 def test_every_command_has_help(name, capsys):
-    with pytest.raises(SystemExit) as ended:
+    with suppress(SystemExit):  # those of argparse end so
         cli.main([name, "--help"])
-    assert ended.value.code == 0
     told = capsys.readouterr().out
-    assert told.startswith(f"usage: brido {name} ")
+    assert told.lower().startswith(f"usage: brido {name} ")
     assert len(told.splitlines()) > 5
 
 
@@ -89,19 +96,16 @@ def test_a_command_that_there_is_not(capsys):
     with pytest.raises(SystemExit) as ended:
         cli.main(["scores"])
     assert ended.value.code == 2
-    assert "invalid choice: 'scores'" in capsys.readouterr().err
+    assert "'scores'" in capsys.readouterr().err
 
 
 def test_no_command_is_help(capsys):
-    with pytest.raises(SystemExit) as ended:
-        cli.main([])
-    assert ended.value.code == 0
+    cli.main([])
     assert "vote-check" in capsys.readouterr().out
 
 
 def test_the_version_is_said_once(capsys):
-    with pytest.raises(SystemExit):
-        cli.main(["--version"])
+    cli.main(["--version"])
     assert capsys.readouterr().out == f"brido {brido.__version__}\n"
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())
     assert "version" in project["project"]["dynamic"]
@@ -121,20 +125,20 @@ def test_in_a_checkout_they_are_its_own_modules():
     assert "there is no preset 'no-such-preset'" in done.stderr
 
 
-@pytest.mark.parametrize("shell", cli.SHELLS)
-def test_completion_knows_commands_options_and_choices(shell, capsys):
-    cli.main(["completion", shell])
-    script = capsys.readouterr().out
-    for word in (*EVERYTHING, "--explain", "--dry-run", "harmonic_r1_r2", "best-worst"):
-        assert word.removeprefix("--") in script
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_completion_is_made_by_click(shell):
+    code = "from brido.cli.main import group; group(prog_name='brido')"
+    done = run(code=code, environment={"_BRIDO_COMPLETE": f"{shell}_source"})
+    assert done.returncode == 0
+    assert "_BRIDO_COMPLETE" in done.stdout
 
 
-def test_bash_takes_the_completion_and_offers_a_command(tmp_path):
-    script = tmp_path / "completion.bash"
-    script.write_text(run("completion", "bash").stdout)
-    asked = (
-        f"source {script}; COMP_WORDS=(brido vo); COMP_CWORD=1; _shtab_brido; "
-        'echo "${COMPREPLY[@]}"'
-    )
-    done = subprocess.run(["bash", "-c", asked], capture_output=True, text=True)
-    assert done.stdout.split() == ["vote-check"], done.stderr
+def test_completion_offers_commands_and_options():
+    code = "from brido.cli.main import group; group(prog_name='brido')"
+    for words, offered in (("brido vo", "vote-check"), ("brido config --he", "--help")):
+        asked = {
+            "_BRIDO_COMPLETE": "bash_complete",
+            "COMP_WORDS": words,
+            "COMP_CWORD": str(len(words.split()) - 1),
+        }
+        assert offered in run(code=code, environment=asked).stdout

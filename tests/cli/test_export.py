@@ -11,15 +11,27 @@ from datasets import load_dataset
 from tiny_chat import CHATML, chat_tokenizer, tiny_llama
 
 from brido import tables
+from brido.cli import export as export_command
 from brido.cli import score
-from brido.cli.export import main
 from brido.models.checkpoint import save
 from brido.models.prompt import Prompt
 from brido.models.settings import ReadingSettings
+from brido.tables.join import CandidateDocument
+from brido.utils.commands import invoke
 from brido.utils.errors import BridoError
-from brido.vote.preferences import Voted, pairs
+from brido.vote.preferences import pairs
 
-VOTED = Voted("x", "doc", ["a", "b", "a", "c"], [0.5, 0.9, 0.5, 0.7], [1, 3, 0, 2], ["s"] * 4)
+
+def main(arguments):
+    invoke(export_command.command, arguments)
+
+
+def voted(candidates, scores, order):
+    sources = ["s"] * len(candidates)
+    return CandidateDocument("x", "doc", None, candidates, scores, order, sources=sources)
+
+
+VOTED = voted(["a", "b", "a", "c"], [0.5, 0.9, 0.5, 0.7], [1, 3, 0, 2])
 
 
 @pytest.fixture(scope="module")
@@ -71,7 +83,7 @@ def test_preferences_load_with_the_columns_of_trl(data, tmp_path, name):
 
 
 def test_both_formats_at_once_hold_the_same(data, tmp_path):
-    parquet = export(data, tmp_path, "preferences", tmp_path / "out.jsonl")
+    parquet = export(data, tmp_path, "preferences", "-o", tmp_path / "out.jsonl")
     lines = [json.loads(line) for line in (tmp_path / "out.jsonl").open(encoding="utf-8")]
     assert lines == tables.read_rows(parquet, None, "")
 
@@ -116,32 +128,32 @@ def test_pairs_leave_out_equal_texts_and_small_gaps():
     assert list(pairs(VOTED, True, 0.0, none)) == [(0, 1), (0, 2), (0, 3), (1, 2), (1, 3)]
     assert list(pairs(VOTED, True, 0.3, none)) == [(0, 2), (0, 3)]
     assert not none
-    same = Voted("x", "doc", ["a b", "a  b"], [0.9, 0.1], [0, 1], ["s"] * 2)
+    same = voted(["a b", "a  b"], [0.9, 0.1], [0, 1])
     assert list(pairs(same, False, 0.0, none)) == []
     assert none == {"pairs of equal texts": 1}
 
 
 def test_empty_candidates_stand_in_no_pair():
     left_out = Counter()
-    voted = Voted("x", "doc", ["", "b", " \n", "c"], [0.9, 0.8, 0.1, 0.2], [0, 1, 3, 2], ["s"] * 4)
-    assert list(pairs(voted, False, 0.0, left_out)) == [(1, 2)]
-    assert list(pairs(voted, True, 0.0, left_out)) == [(1, 2)]
+    one = voted(["", "b", " \n", "c"], [0.9, 0.8, 0.1, 0.2], [0, 1, 3, 2])
+    assert list(pairs(one, False, 0.0, left_out)) == [(1, 2)]
+    assert list(pairs(one, True, 0.0, left_out)) == [(1, 2)]
     assert left_out == {"empty candidates": 4}
-    voted = Voted("x", "doc", ["a", "b", "c"], [0.9, float("nan"), 0.8], [0, 2, 1], ["s"] * 3)
-    assert list(pairs(voted, False, 0.0, left_out)) == [(0, 1)]
+    one = voted(["a", "b", "c"], [0.9, float("nan"), 0.8], [0, 2, 1])
+    assert list(pairs(one, False, 0.0, left_out)) == [(0, 1)]
     assert left_out["candidates that could not be elected"] == 1
     for texts in (["", ""], ["", "b"]):
-        voted = Voted("x", "doc", texts, [0.9, 0.1], [0, 1], ["s"] * 2)
-        assert list(pairs(voted, False, 0.0, Counter())) == []
+        one = voted(texts, [0.9, 0.1], [0, 1])
+        assert list(pairs(one, False, 0.0, Counter())) == []
 
 
 def test_scores_of_the_control_are_exported_with_a_warning(data, tmp_path, capsys):
     path = data / "scores/validation.parquet"
     rows = [tables.read_rows(path, None, "")]
-    for voters, warned in (("chance", True), ("equal", False)):
-        tables.write_table(path, rows, tables.SCORES, {"scoring": {"voters": voters}})
-        export(data, tmp_path, "preferences", name=f"{voters}.jsonl")
-        assert ("dealt out at random" in capsys.readouterr().err) == warned
+    for shuffle in (True, False):
+        tables.write_table(path, rows, tables.SCORES, {"scoring": {"shuffle": shuffle}})
+        export(data, tmp_path, "preferences", name=f"{shuffle}.jsonl")
+        assert ("scoring.shuffle: true" in capsys.readouterr().err) == shuffle
 
 
 def test_what_is_left_out_is_said(data, tmp_path, capsys):
@@ -186,7 +198,7 @@ def test_tables_that_do_not_belong_together_leave_nothing_behind(data, tmp_path)
         source = data / name / "validation.parquet"
         (broken / name / "validation.parquet").write_bytes(source.read_bytes())
     tables.write_table(broken / "scores/validation.parquet", [rows], tables.SCORES)
-    with pytest.raises(BridoError, match="different documents from 'validation-004' on"):
+    with pytest.raises(BridoError, match=r"scores/validation.parquet lacks .*validation-004"):
         export(broken, tmp_path, "preferences")
     assert not (tmp_path / "out.parquet").exists()
 
@@ -275,7 +287,7 @@ def scored(tmp_path):
     """What `brido score` writes of SCORED."""
     given, found = tmp_path / "candidates.jsonl", tmp_path / "scored.jsonl"
     given.write_text("".join(json.dumps(row) + "\n" for row in SCORED))
-    score.main([str(given), "--output", str(found)])
+    invoke(score.command, [str(given), "--output", str(found)])
     return found
 
 
@@ -302,7 +314,7 @@ def test_scores_come_through_a_pipe_and_go_into_files(scored, tmp_path, monkeypa
     outputs = [tmp_path / "out.parquet", tmp_path / "out.jsonl"]
     with scored.open(encoding="utf-8") as stdin:
         monkeypatch.setattr("sys.stdin", stdin)
-        main(["ranking", "--scores", "-", "--output", *map(str, outputs)])
+        main(["ranking", "--scores", "-", *(f"--output={path}" for path in outputs)])
     rows = told(outputs[1].read_text())
     assert rows == tables.read_rows(outputs[0], None, "")
     assert all(row["margin"] > 0 for row in rows)

@@ -9,8 +9,9 @@ from types import SimpleNamespace
 
 import pytest
 
-from brido.cli.vote_check import check_records, main, read_candidates
+from brido.cli.vote_check import check_records, command, read_candidates
 from brido.stats import FEWEST
+from brido.utils.commands import invoke
 from brido.utils.errors import BridoError
 
 ROOT = Path(__file__).parents[2]
@@ -28,6 +29,10 @@ RECORD = {
 }
 
 
+def main(arguments):
+    invoke(command, arguments)
+
+
 def write(path, *records):
     path.write_text("".join(json.dumps(record) + "\n" for record in records))
     return path
@@ -38,16 +43,20 @@ def test_what_is_said_of_candidates_that_agree_on_the_truth(tmp_path):
     command = [sys.executable, "-m", "brido", "vote-check", str(path)]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
     said = " ".join(done.stdout.split())
-    assert "Electing beats base's own output: 0.0 % of the elected" in said
-    assert "the vote puts the better one first in 1.000" in said
     assert "judge: mentions" in said
+    assert "Tuning on this vote should help" in said
+    assert "0.0 % of 20 elected candidates and 100.0 % of base's own outputs" in said
+    assert "1.000 [1.000, 1.000] of 40 pairs" in said
+    assert said.index("should help") < said.index("0.0 % of 20") < said.index("Next: ")
 
 
 def test_few_documents_are_too_few_to_tell(tmp_path, capsys):
     main([str(write(tmp_path / "c.jsonl", *[RECORD] * (FEWEST - 1)))])
     printed = " ".join(capsys.readouterr().out.split())
-    assert "Too few documents to tell whether electing beats base's own output" in printed
-    assert "should help. Of two equally long" in printed  # from 20 on it is said
+    assert "19 documents are fewer than 20" in printed
+    assert "0 of 19 elected candidates and 19 of base's own outputs" in printed
+    assert "[" not in printed  # no interval
+    assert "points" not in printed  # no difference
 
 
 def test_lines_of_stdin_are_read_and_a_bad_one_is_named(monkeypatch, capsys):
@@ -63,7 +72,7 @@ def test_lines_of_stdin_are_read_and_a_bad_one_is_named(monkeypatch, capsys):
 def test_without_the_models_own_text_it_says_what_is_missing(tmp_path, capsys):
     record = {key: value for key, value in RECORD.items() if key != "own"}
     main([str(write(tmp_path / "c.jsonl", record))])
-    assert "is told where each line has `own`" in capsys.readouterr().out
+    assert "add `own`" in capsys.readouterr().out
 
 
 def test_the_numbers_by_hand():

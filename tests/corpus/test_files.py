@@ -187,6 +187,14 @@ def test_max_documents_takes_the_first_of_every_split(tmp_path: Path):
     assert [item["id"] for item in found["train"]] == ["a0", "a1", "a2", "a3"]
 
 
+def test_max_evaluated_cuts_what_systems_are_measured_on_and_nothing_else(tmp_path: Path):
+    paths = three(tmp_path, [row(number) for number in range(9)])
+    found = corpus(tmp_path, {"max_evaluated": 3}, **paths)
+    assert [len(found[split]) for split in ("train", "validation", "test")] == [9, 3, 3]
+    found = corpus(tmp_path, {"max_evaluated": 3, "max_documents": 2}, **paths)
+    assert {len(rows) for rows in found.values()} == {2}
+
+
 def refused(folder: Path, data: dict | None = None, **files: object) -> str:
     """The message of the refusal; nothing may have been written."""
     with pytest.raises(BridoError) as caught:

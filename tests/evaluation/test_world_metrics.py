@@ -115,10 +115,11 @@ def test_references_where_everything_is_supported_are_perfect(metric):
     result = evaluate(metric, [row["summary"] for row in rows], [row["facts"] for row in rows])
     best = {"world_qa": 100, "world_judge": 5}[metric]
     for row in result.rows:
-        others = {"fluency", "average", "sound"}
+        others = {"fluency", "average", "whole", "good", "sound"}
         assert {row[name] for name in row if name not in others} == {best}
         if metric == "world_judge":
-            assert (row["fluency"], row["average"], row["sound"]) == (3, 4.5, 1)
+            assert (row["fluency"], row["average"]) == (3, 4.5)
+            assert (row["whole"], row["good"], row["sound"]) == (1, 1, 1)
 
 
 def test_a_sound_summary_is_a_whole_sentence_of_what_the_document_says():
@@ -129,7 +130,17 @@ def test_a_sound_summary_is_a_whole_sentence_of_what_the_document_says():
     cases = [(summary, facts), (summary.rstrip("."), facts), (summary, unsaid), ("", facts)]
     result = evaluate("world_judge", *zip(*cases, strict=True))
     assert [row["sound"] for row in result.rows] == [1, 0, 0, 0]
+    assert [row["whole"] for row in result.rows] == [1, 0, 1, 0]
+    assert [row["good"] for row in result.rows] == [1, 0, 0, 0]
     assert [row["consistency"] == 5 for row in result.rows[:3]] == [True, True, False]
+
+
+def test_another_persons_age_is_good_and_not_sound():
+    """The mention stands in the document; whose it is, `sound` alone asks."""
+    (row,) = evaluate("world_judge", [STOLEN_AGE], [FACTS]).rows
+    assert (row["whole"], row["good"], row["sound"]) == (1, 1, 0)
+    (row,) = evaluate("world_judge", [COUNTY], [FACTS]).rows
+    assert (row["whole"], row["good"], row["sound"]) == (1, 0, 0)
 
 
 @pytest.mark.parametrize("metric", ["world_qa", "world_judge"])

@@ -7,12 +7,11 @@ import torch
 from transformers import BertConfig, BertForTokenClassification
 
 from brido.corpus.settings import WorldSettings
-from brido.evaluation.qafacteval import QAFactEval
-from brido.evaluation.qafacteval.lerc import Comparison, encode_comparison
+from brido.evaluation.qafacteval.lerc import Comparison
 from brido.evaluation.world_qa import questions
 from brido.world import documents
 from experiments.examiner import examples, scorer, training
-from experiments.examiner.__main__ import compare, train_examiner
+from experiments.examiner.__main__ import compare, load_metric, train_examiner
 
 
 @pytest.fixture(scope="module")
@@ -93,13 +92,27 @@ def test_trained_models_run_in_the_metric(rows, tmp_path):
     """Two dozen documents teach little, but everything is saved where the metric finds it."""
     torch.set_num_threads(1)
     train_examiner(tmp_path, rows[:24])
-    metric = QAFactEval.load(
-        str(tmp_path), str(tmp_path / "spacy"), scorer="lerc", faithful=False, device="cpu"
-    )
+    metric = load_metric(tmp_path, "cpu")
     found = metric.score([row["document"] for row in rows[:2]], ["", rows[1]["summary"]])
     assert found[0]["n_generated"] == 0
     assert found[1]["n_generated"] == len(found[1]["questions"])
     assert metric.signature(found)["pipeline"] == "en_world_examiner"
+
+
+def test_the_scorer_reads_four_parts_in_two_segments(rows, tmp_path):
+    training.word_pieces(tmp_path, [row["summary"] for row in rows])
+    config = BertConfig(num_hidden_layers=1, **training.SIZE)
+    tokenizer = training.load_tokenizer(tmp_path, config, do_lower_case=True)
+    source = rows[0]["summary"]
+    item = scorer.encode_comparison(tokenizer, Comparison("a town", "a man", "ten", source))
+    parts = (source, "a town", "a man", "ten")
+    assert item == tokenizer("[SEP]".join(parts))["input_ids"]
+    types = scorer.segments(item, tokenizer.sep_token_id)
+    first = len(tokenizer("[SEP]".join(parts[:2]))["input_ids"])
+    assert types == [0] * first + [1] * (len(item) - first)
+    long = scorer.encode_comparison(tokenizer, Comparison("a town", "a man", "ten", "a " * 900))
+    answers = item[first:]
+    assert (len(long), long[-len(answers) :]) == (512, answers)
 
 
 def test_the_scorer_starts_as_a_comparison(rows, tmp_path):
@@ -115,13 +128,15 @@ def test_the_scorer_starts_as_a_comparison(rows, tmp_path):
     model.eval()
     seen = []
     for word in sorted({word for row in rows for word in row["summary"].split()})[:40]:
-        item = encode_comparison(tokenizer, Comparison("In which town?", word, word, word))
-        types = torch.tensor([[0] * item.second + [1] * (len(item.ids) - item.second)])
-        output = model(torch.tensor([item.ids]), token_type_ids=types, output_attentions=True)
+        item = scorer.encode_comparison(tokenizer, Comparison("In which town?", word, word, word))
+        types = scorer.segments(item, tokenizer.sep_token_id)
+        output = model(
+            torch.tensor([item]), token_type_ids=torch.tensor([types]), output_attentions=True
+        )
         attention = output.attentions[0][0, :2].mean(0)
-        first = item.second
-        copy = first + (len(item.ids) - first) // 2
-        source = item.ids.index(item.ids[first])
+        first = types.index(1)
+        copy = first + (len(item) - first) // 2
+        source = item.index(item[first])
         seen.append(torch.stack([attention[copy, first], attention[copy, source]]))
     to_answer, to_source = torch.stack(seen).mean(0)
     assert to_answer > 0.2

@@ -5,11 +5,14 @@ import shlex
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 from dvc.utils.hydra import apply_overrides
 
+from brido.cli.preset import command, put_in_place
 from brido.settings.load import load_params, read_yaml
+from brido.settings.presets import flatten, load_preset, read_preset
 from brido.utils.errors import BridoError
-from experiments import paper, preset
+from experiments import paper
 
 ROOT = Path(__file__).parents[2]
 
@@ -26,28 +29,48 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_make_preset_puts_one_in_place_and_says_what_changes(project: Path):
     before = (project / "params.yaml").read_text()
-    lines = preset.put_in_place("xsum")
-    assert (project / "params.yaml").read_text() == (ROOT / "presets" / "xsum.yaml").read_text()
-    assert (project / ".brido" / "params.previous.yaml").read_text() == before
-    old, new = (preset.flatten(read_yaml(path / "params.yaml")) for path in (ROOT, project))
-    assert "data.source: world -> hub" in lines
-    assert "checkpoints.brio.source: Yale-LILY/brio-xsum-cased (new)" in lines
-    assert "checkpoints.base.embedded: (gone)" in lines
-    changed = {key for key in old.keys() & new.keys() if old[key] != new[key]}
-    assert {line.split(":")[0] for line in lines if "->" in line} == changed
+    found, kept = put_in_place("xsum")
+    assert read_yaml(project / "params.yaml") == read_preset("xsum")
+    assert kept == Path(".brido/params.previous.yaml")
+    assert kept.read_text() == before
+    assert ("data.source", "world", "hub") in found
+    assert ("checkpoints.brio.source", "", "Yale-LILY/brio-xsum-cased") in found
+    old, new = (flatten(read_yaml(path / "params.yaml")) for path in (ROOT, project))
+    keys = {key for key, _, _ in found}
+    assert {key for key in old.keys() & new.keys() if old[key] != new[key]} <= keys
+    # A section that is gone is one line.
+    assert [row[2] for row in found if row[0] == "checkpoints.base.embedded"] == ["(gone)"]
+    assert not any(key.startswith("checkpoints.base.embedded.") for key in keys)
     # A second time nothing changes, and the file that was replaced is still there.
-    assert preset.put_in_place("xsum") == []
-    assert (project / ".brido" / "params.previous.yaml").read_text() == before
+    assert put_in_place("xsum") == ([], None)
+    assert kept.read_text() == before
+
+
+def test_a_preset_means_the_same_whatever_params_yaml_holds(project: Path):
+    (project / "params.yaml").write_text("scoring:\n  alpha: 7\n")
+    put_in_place("smollm2")
+    assert load_params() == load_preset("smollm2")
+    put_in_place("default")
+    assert (project / "params.yaml").read_text() == (ROOT / "presets/default.yaml").read_text()
+
+
+def test_the_command_prints_a_table_of_what_changes(project: Path):
+    done = CliRunner().invoke(command, ["llm"])
+    assert done.exit_code == 0
+    (line,) = [line for line in done.output.splitlines() if line.startswith("training.epochs")]
+    assert line.split() == ["training.epochs", "3", "1"]
+    assert ".brido/params.previous.yaml" in done.output
+    assert "already has" in CliRunner().invoke(command, ["llm"]).output
 
 
 def test_make_preset_names_the_presets_there_are(project: Path):
-    with pytest.raises(BridoError, match="NAME=cnndm | xsum"):
-        preset.put_in_place("xsun")
+    with pytest.raises(BridoError, match=r"NAME=cnndm \| .*xsum"):
+        put_in_place("xsun")
     assert (project / "params.yaml").read_text() == (ROOT / "params.yaml").read_text()
 
 
 def test_the_paper_takes_the_documents_counted_by_hand(project: Path):
-    work = paper.work_of("xsum", load_params(project / "presets" / "xsum.yaml"))
+    work = paper.work_of("xsum", load_preset("xsum"))
     # Three etas; six tuned models, two epochs each, base and brio beside them.
     assert work.generate == 3 * (204_045 + 2_000)
     assert work.train == 6 * 2 * 204_045
@@ -82,7 +105,7 @@ def test_the_first_screen_has_the_device_what_is_reproduced_and_a_middle_way(pro
     ):
         assert words in screen
     # Its options, as DVC takes them, make settings that pass, of 125 updates.
-    preset.put_in_place("xsum")
+    put_in_place("xsum")
     (command,) = [line for line in lines if line.startswith("dvc exp run -n middle")]
     apply_overrides(
         project / "params.yaml",

@@ -13,13 +13,12 @@ import pytest
 from dvc_project import SMALL, copy_project, environment, run
 from ruamel.yaml import YAML
 
-from brido.settings.load import read_yaml
+from brido.settings.presets import flatten, read_preset
 from brido.tables import POOL
 from brido.tables import read_rows as read_table
 from brido.utils.errors import BridoError
 from experiments import chain, lengths, plan, study
 from experiments.grid import changed
-from experiments.preset import flatten
 from experiments.rows import read_rows, read_settings, write_rows
 
 ROOT = Path(__file__).parents[2]
@@ -82,7 +81,7 @@ def test_the_world_s_plan_is_the_default_over_seeds_and_a_plane(monkeypatch):
     found = plan.read_plan(plan.PLANS / "world.yaml").chains
     assert len(found) == 5 + 15 * 3
     home = [one for one in found if one.setting == "the default"]
-    shipped = flatten(read_yaml(ROOT / "params.yaml"))
+    shipped = flatten(read_preset("default"))
     for one in home:
         other = flatten(one.params)
         assert {key for key in shipped if shipped[key] != other[key]} <= set(plan.SEEDS)
@@ -115,7 +114,7 @@ def test_a_text_is_cut_after_so_many_words():
 
 
 SMALL_PLAN = """
-params: params.yaml
+preset: small
 seeds: [3]
 changes: {}
 settings:
@@ -148,13 +147,17 @@ SMALLER = {key: value for key, value in SMALL.items() if "report" not in key} | 
 
 @pytest.fixture
 def project(tmp_path):
-    """The project with a small params.yaml and a small plan of two chains."""
+    """The project with a small preset and a small plan of two chains."""
     folder = copy_project(tmp_path)
-    small = changed(read_yaml(folder / "params.yaml"), SMALLER, "small")
-    with (folder / "params.yaml").open("w") as stream:
-        YAML().dump(small, stream)
+    write_preset(folder)
     (folder / "small.yaml").write_text(SMALL_PLAN)
     return folder
+
+
+def write_preset(folder, **more):
+    small = changed(read_preset("default", ROOT / "presets"), SMALLER | more, "small")
+    with (folder / "presets/small.yaml").open("w") as stream:
+        YAML().dump(small, stream)
 
 
 @pytest.mark.slow
@@ -211,8 +214,5 @@ def test_a_killed_study_goes_on_and_measures_only_what_is_missing(project):
     assert sorted(table.read_bytes().splitlines()) == sorted(whole.splitlines())
 
     # Under another value of a key everything is.
-    with (project / "params.yaml").open("w") as stream:
-        YAML().dump(changed(read_yaml(ROOT / "params.yaml"), SMALLER, "small")
-                    | {"training": read_yaml(ROOT / "params.yaml")["training"] | {"gamma": 1.0}},
-                    stream)  # fmt: skip
+    write_preset(project, **{"training.gamma": 1.0})
     assert "training.gamma" in run(project, *command)

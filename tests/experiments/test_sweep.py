@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from ruamel.yaml import YAML
 
+from brido.settings.presets import preset_text
 from brido.utils.errors import BridoError
 from experiments.grid import load_experiments
 from experiments.paper_numbers import ETA
@@ -46,9 +47,11 @@ def test_the_papers_grids_are_there_and_fit_the_world(monkeypatch):
 
 
 @pytest.mark.parametrize("name", ["xsum", "cnndm"])
-def test_the_papers_own_tables_can_be_run_from_the_presets(monkeypatch, name):
+def test_the_papers_own_tables_can_be_run_from_the_presets(monkeypatch, tmp_path, name):
     monkeypatch.chdir(ROOT)
-    found = load_experiments(Path(f"presets/{name}.yaml"))
+    params = tmp_path / "params.yaml"
+    params.write_text(preset_text(name))
+    found = load_experiments(params)
     pairs = {
         tuple(float(item.params[key]) for key in (ETA, "scoring.alpha"))
         for item in found

@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from importlib.machinery import PathFinder
 from pathlib import Path
 
-TESTS = Path(__file__).parents[1]
+MAKE = Path(__file__).parent
 
 
 def hide(modules: Iterable[str]) -> None:
@@ -30,7 +30,7 @@ def hide(modules: Iterable[str]) -> None:
 def environment(folder: Path, hidden: Iterable[str]) -> dict[str, str]:
     """The environment of a Python that cannot find these modules; its children neither."""
     (folder / "sitecustomize.py").write_text(f"from alone import hide\nhide({sorted(hidden)})\n")
-    paths = os.pathsep.join(map(str, (folder, TESTS.parent, TESTS)))
+    paths = os.pathsep.join(map(str, (folder, MAKE.parents[1], MAKE)))
     return {**os.environ, "PYTHONPATH": paths, "OMP_NUM_THREADS": "1"}
 
 

@@ -5,10 +5,11 @@ from pathlib import Path
 
 import numpy as np
 from pool_rows import pooled
+from ruamel.yaml import YAML
 
 from brido import tables
 from brido.vote.consensus import consensus_scores
-from brido.vote.verdict import Candidates, Judged, check_votes
+from brido.vote.verdict import Judged, check_votes
 
 # Towns of the embedded world, so that the exact mention finder knows them.
 TOWNS = ("Ashwick", "Bramford", "Colham", "Dunbury", "Elmton")
@@ -68,12 +69,38 @@ def write_run(folder: Path, documents: int = 12, count: int = 8, seed: int = 0) 
     (data / "checkpoints/base/source.json").write_text('{"source": "embedded"}')
 
 
+def write_params(folder: Path, **changes: dict) -> None:
+    """Write a params.yaml for such a run: the default's, with `changes` of sections."""
+    yaml = YAML(typ="safe")
+    raw = yaml.load((Path(__file__).parents[2] / "params.yaml").read_text())
+    raw["evaluation"]["metrics"], raw["systems"] = list(SUBMETRICS), list(SYSTEMS)
+    raw["report"]["bootstrap_samples"] = 50
+    for section, values in changes.items():
+        raw[section] |= values
+    with (folder / "params.yaml").open("w") as stream:
+        yaml.dump(raw, stream)
+
+
+def page_data(page: Path) -> dict:
+    """The data that a page holds for its scripts."""
+    html = page.read_text(encoding="utf-8")
+    start = html.index('<script type="application/json" id="data">')
+    return json.loads(html[html.index(">", start) + 1 : html.index("</script>", start)])
+
+
 def _check(random: np.random.Generator, documents: int, count: int) -> dict:
     similarity = np.stack([similarity_matrix(random, count) for _ in range(documents)])
     wrong, words = (random.integers(0, top, (documents, count)) for top in (2, 9))
-    voters = np.ones((documents, count), bool)
-    found = Candidates(consensus_scores(similarity, 0), voters, similarity, wrong, words)
-    return check_votes(found, (wrong[:, 0], words[:, 0]), Judged("facts of the world", 0.15))
+    found = {
+        "scores": consensus_scores(similarity, 0),
+        "voters": np.ones((documents, count), bool),
+        "similarity": similarity,
+        "unsupported": wrong,
+        "words": words,
+        "own_unsupported": wrong[:, :1],
+        "own_words": words[:, :1],
+    }
+    return check_votes(found, Judged("facts of the world", 0.15))
 
 
 def _document(split: str, index: int) -> dict:

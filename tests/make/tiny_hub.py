@@ -30,7 +30,7 @@ from transformers import (
     T5ForConditionalGeneration,
 )
 
-from brido.corpus import world
+from brido import world
 from brido.corpus.settings import WorldSettings
 
 ROWS = {"train": 32, "validation": 8, "test": 8}

@@ -3,12 +3,13 @@
 import pytest
 import torch
 import transformers
+from tiny_decoders import build_decoder, build_prompts
 from tiny_models import CLASSES, LAYERS, SMALL, TOKENS, build_model, build_sources
 
 from brido.models.decoder_steps import PlainSteps, SharedSteps
 from brido.models.family import family_of
 from brido.models.tokens import Sources
-from brido.search import SearchSettings, diverse_beam_search
+from brido.search import SearchSettings, beam_search, diverse_beam_search
 from brido.utils.errors import BridoError
 
 CONFIGURATIONS = {
@@ -90,3 +91,37 @@ def test_more_tokens_than_the_decoder_has_positions_are_refused(family):
     longer = SearchSettings(num_beams=2, num_beam_groups=2, max_length=66)
     with pytest.raises(BridoError, match=r"max_length \(66\) is more than .* 64 positions"):
         diverse_beam_search(model, source, mask, longer)
+
+
+def test_a_prompt_without_tokens_is_refused():
+    model = build_decoder("llama", 9)
+    prompts, mask = build_prompts(9, documents=2, length=6, padded=False)
+    mask[1] = 0
+    with pytest.raises(BridoError, match="a prompt without a token"):
+        beam_search(model, prompts, mask, SearchSettings())
+
+
+def test_a_prompt_is_kept_once_for_all_its_rows():
+    model = build_decoder("qwen2", 4)
+    prompts, mask = build_prompts(4, documents=3, length=9, padded=True)
+    with torch.inference_mode():
+        steps = family_of(model.config).steps(model, Sources(prompts, mask), limit=6)
+        steps.start(torch.empty(3, 0, dtype=torch.long), 8)
+        logits = steps.step(torch.full((24,), 5))
+        assert len(logits) == 24
+        assert [len(key) for key, _ in steps.past.prompts] == [3, 3]
+        steps.keep(torch.tensor([2, 0]), 8)
+        assert [len(key) for key, _ in steps.past.prompts] == [2, 2]
+
+
+@pytest.mark.parametrize("family", ["llama", "gemma3"])
+def test_steps_in_bfloat16_are_those_of_the_model(family):
+    model = build_decoder(family, 4, dtype=torch.bfloat16)
+    prompts, mask = build_prompts(4, documents=2, length=9, padded=False)
+    with torch.inference_mode():
+        steps = family_of(model.config).steps(model, Sources(prompts, mask), limit=6)
+        steps.start(torch.empty(2, 0, dtype=torch.long), 2)
+        found = steps.step(torch.tensor([5, 6, 7, 8]))
+        rows = torch.cat([prompts.repeat_interleave(2, 0), torch.tensor([[5], [6], [7], [8]])], 1)
+        expected = model(input_ids=rows).logits[:, -1]
+    torch.testing.assert_close(found.float(), expected.float(), rtol=0.1, atol=0.2)

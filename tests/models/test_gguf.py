@@ -12,6 +12,7 @@ import pytest
 import torch
 from gguf_file import write_gguf
 from peft import LoraConfig, get_peft_model
+from safetensors.torch import load_file, save_file
 from tiny_chat import CHATML, chat_tokenizer, tiny_llama
 from tokenizers import Tokenizer
 from transformers import AutoModelForCausalLM, AutoTokenizer
@@ -105,6 +106,9 @@ def test_what_is_no_such_file_is_one_sentence(made, tmp_path, monkeypatch):
     message = refused("package:tiny_weights/other.gguf")
     assert "has no file other.gguf, only tiny.F32.gguf" in message
     assert "must be package:NAME/FILE.gguf" in refused("package:tiny_weights")
+    shutil.copy(made / "tiny_weights" / "tiny.F32.gguf", made / "outside.gguf")
+    for inside in ("../outside.gguf", f"/{made}/outside.gguf", "a/../../outside.gguf"):
+        assert "must be package:NAME/FILE.gguf" in refused(f"package:tiny_weights/{inside}")
     assert "does not exist" in refused(tmp_path / "a.gguf")
     (tmp_path / "a.gguf").write_bytes(b"GG")
     assert "is no GGUF file" in refused(tmp_path / "a.gguf")
@@ -119,6 +123,16 @@ def test_an_unknown_architecture_is_one_sentence(tmp_path):
     message = refused(tmp_path / "new.gguf")
     assert "cannot be read as a model" in message
     assert "frobnicator" in message
+
+
+@pytest.mark.parametrize(("layers", "part"), [(0, "layers"), (1_000_000, "1,000,000")])
+def test_counts_of_layers_are_compared_with_the_tensors(tmp_path, layers, part):
+    model = tiny_llama()
+    tensors = dict(model.state_dict())
+    model.config.num_hidden_layers = layers
+    model.state_dict = lambda: tensors
+    write_gguf(model, chat_tokenizer(), tmp_path / "damaged.gguf")
+    assert part in refused(tmp_path / "damaged.gguf")
 
 
 @pytest.fixture
@@ -156,6 +170,27 @@ def test_an_adapter_that_does_not_fit_is_one_sentence(made, adapter, tmp_path):
     assert "is of another model" in refused(folder, other)
     (other / NAMES["config"]).write_text(json.dumps(settings | {"target_modules": ["nothing"]}))
     assert "cannot be put on this model" in refused(folder, other)
+    for changes in ({"r": 10**9}, {"r": "2"}, {"rank_pattern": {"q_proj": 10**9}}, {"r": 0}):
+        (other / NAMES["config"]).write_text(json.dumps(settings | changes))
+        assert "rank" in refused(folder, other)
+    (other / NAMES["config"]).write_text("[1]")
+    assert "cannot be put on this model" in refused(folder, other)
     # The older format is a pickle, which can hold code.
     (adapter / NAMES["safetensors"]).rename(adapter / "adapter_model.bin")
     assert "has no adapter_model.safetensors" in refused(folder, adapter)
+
+
+@pytest.mark.parametrize("alpha", [float("nan"), float("inf"), 1e300])
+def test_an_adapter_whose_scale_is_damaged_is_refused(made, adapter, alpha):
+    settings = json.loads((adapter / NAMES["config"]).read_text())
+    (adapter / NAMES["config"]).write_text(json.dumps(settings | {"lora_alpha": alpha}))
+    message = refused(made / "folder", adapter)
+    assert "NaN or infinite" in message
+    assert str(adapter) in message
+
+
+def test_an_adapter_with_nan_among_its_weights_is_refused(made, adapter):
+    weights = load_file(adapter / NAMES["safetensors"])
+    next(iter(weights.values()))[0, 0] = float("nan")
+    save_file(weights, adapter / NAMES["safetensors"], {"format": "pt"})
+    assert "NaN or infinite" in refused(made / "folder", adapter)

@@ -185,6 +185,22 @@ def test_the_day_changes_no_prompt(monkeypatch):
     assert made(DATED).ids(DOCUMENT) == first
 
 
+@pytest.mark.parametrize(
+    "template",
+    [
+        "{{ 1 / 0 }}", "{{ range(10 ** 9) | list }}", "{% for %}", "{{ messages[7].content }}",
+        "{{ messages | tojson(indent='x' * 3, foo=1) }}", "{{ nothing.at.all }}",
+        "{% macro deep() %}{{ deep() }}{% endmacro %}{{ deep() }}",
+        "{{ raise_exception('no') }}", "{{ 'x'.encode('nothing') }}", "{{ [].pop() }}",
+    ],
+)  # fmt: skip
+def test_whatever_a_template_raises_is_one_sentence(template):
+    with pytest.raises(BridoError) as error:
+        made(template)
+    assert "\n" not in str(error.value)
+    assert "chat template" in str(error.value)
+
+
 def test_a_template_cannot_leave_its_sandbox():
     escape = "{{ ''.__class__.__mro__[1].__subclasses__() }}{{ messages[-1].content }}"
     with pytest.raises(BridoError, match="the chat template cannot be filled in"):

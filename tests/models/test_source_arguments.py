@@ -6,6 +6,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 import torch
+from tiny_decoders import build_decoder, build_prompts
 from tiny_models import build_model, build_sources, word_tokenizer
 
 from brido.likelihood import candidate_log_likelihood
@@ -71,6 +72,7 @@ def test_arrays_lists_and_other_whole_numbers_are_taken(bart):
         (lambda ids, mask: ("the cat", mask), "input_ids must be a tensor"),
         (lambda ids, mask: ([[1, 2], [3]], mask), "lists of equal lengths"),
         (lambda ids, mask: (ids[:0], mask[:0]), "must both be"),
+        (lambda ids, mask: (ids.repeat(1, 20), mask.repeat(1, 20)), "120 tokens .* 64 positions"),
     ],
 )
 def test_sources_that_cannot_be_meant_are_refused(bart, change, named):
@@ -112,6 +114,45 @@ def test_other_settings_modes_and_models_are_refused(bart):
             beam_search(bart, ids, mask, BEAMS)
     finally:
         bart.eval()
+
+
+@pytest.mark.parametrize(
+    ("changes", "named"),
+    [
+        ({"micro_batch": 0}, "micro_batch"),
+        ({"micro_batch": -3}, "micro_batch"),
+        ({"micro_batch": 1.5}, "micro_batch"),
+        ({"micro_batch": True}, "micro_batch"),
+        ({"candidate_ids": torch.zeros(2, 0, 3, dtype=torch.long)}, "no candidates"),
+        ({"candidate_ids": torch.zeros(2, 1, 0, dtype=torch.long)}, r"lengths|token to score"),
+        ({"candidate_ids": torch.full((2, 1, 70), 2), "lengths": [[69], [3]]}, "64 positions"),
+        ({"lengths": [[1.0], [2.0]]}, "lengths must hold whole numbers"),
+        ({"lengths": [[True], [True]]}, "lengths must hold whole numbers"),
+        ({"lengths": [[1], [float("nan")]]}, "lengths must hold whole numbers"),
+        ({"lengths": [1, 2]}, "lengths"),
+        ({"lengths": [[1], [-1]]}, "candidate 0 of document 1"),
+        ({"lengths": "two"}, "lengths must be a tensor"),
+    ],
+)
+def test_candidates_that_cannot_be_meant_are_refused(bart, changes, named):
+    given = {"candidate_ids": torch.tensor([[[2, 5, 2]], [[2, 6, 2]]]), "length_penalty": 1.0}
+    with pytest.raises(ArgumentError, match=named):
+        candidate_log_likelihood(bart, *sources(), **given | changes)
+
+
+def test_prompt_and_candidates_must_fit_into_the_positions():
+    model = build_decoder("gpt2", 0)
+    prompts, mask = build_prompts(0, documents=2, length=40, padded=False)
+    texts = torch.cat([prompts[:, None, -1:], torch.full((2, 1, 25), 5)], 2)
+    assert candidate_log_likelihood(model, prompts, mask, texts, 1.0).shape == (2, 1)
+    texts = torch.cat([prompts[:, None, -1:], torch.full((2, 1, 26), 5)], 2)
+    with pytest.raises(ArgumentError, match="64 positions"):
+        candidate_log_likelihood(model, prompts, mask, texts, 1.0)
+    with pytest.raises(ArgumentError, match="80 tokens .* 64 positions"):
+        beam_search(model, prompts.repeat(1, 2), mask.repeat(1, 2), BEAMS)
+    # Pads take no positions from prompts.
+    padded = [torch.nn.functional.pad(part, (30, 0)) for part in (prompts, mask)]
+    assert beam_search(model, *padded, BEAMS).scores.isfinite().all()
 
 
 def test_one_text_is_no_list_of_documents(bart):

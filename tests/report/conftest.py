@@ -7,23 +7,26 @@ import pytest
 from shown_page import PROMPT, make_documents, size
 from synthetic_run import HOSTILE
 
-from brido.report.doubts import Doubted, DoubtedDocument
-from brido.report.explorer import Page, render_page
-from brido.report.explorer.results import result_table
-from brido.report.knowledge import Bar, Knowledge
 from brido.report.metrics import Estimate
-from brido.report.votes import VoteBin
+from brido.report.page import Page, render_page
+from brido.report.page.details import VIEWS, Detailed, DetailedDocument, Section
+from brido.report.page.vote_check import Bar, VoteCheck
+from brido.report.summary import result_table
+from brido.report.unsupported import VoteBin
 
 INSTALL = (
     "the page's test needs a browser: `apt-get install chromium chromium-driver` (Debian), or put "
     "chromium and chromedriver on the PATH"
 )
-BAR = Bar("the vote", 0, 140, 130, 150, ".6", ["–"] * 4, "1 %")
-DOUBTED = DoubtedDocument(
-    "test-1", HOSTILE, 0.5,
+BAR = Bar("the vote", 0.6, 0.55, 0.62, ["–"] * 4, "1 %")
+DETAILS = Section(
+    "minicheck",
+    VIEWS["minicheck"],
     [
-        Doubted("base", "0.20", [("It rained.", "0.90", False), (HOSTILE, "0.20", True)]),
-        Doubted("tuned", "0.70", [("It rained.", "0.70", False)]),
+        DetailedDocument("test-1", HOSTILE, 0.5, [
+            Detailed("base", HOSTILE, "0.20", [["It rained.", "0.90", ""], [HOSTILE, "0.20", ""]]),
+            Detailed("tuned", "", "0.70", []),
+        ])
     ],
 )  # fmt: skip
 
@@ -41,9 +44,9 @@ def address(documents, tmp_path_factory):
     bins = [VoteBin(0, 0.2, 4, 0.1, {"consensus": 0.0, "reference": 0.2})]
     page = Page(
         "The vote", [("text", HOSTILE)], table, table, documents, ["base", "tuned"], "tuned",
-        "base", 0.0, bins, [HOSTILE], signatures={"x": HOSTILE}, prompt=PROMPT,
-        knowledge=Knowledge(["Electing helps."], [["a", "b"], [HOSTILE, "1"]], [BAR], "A note."),
-        doubted=[DOUBTED],
+        "base", 0.0, "a vote", bins, [HOSTILE], signatures={"x": HOSTILE}, prompt=PROMPT,
+        check=VoteCheck(["Electing helps."], [["a", "b"], [HOSTILE, "1"]], [BAR], "A note."),
+        details=[DETAILS],
     )  # fmt: skip
     path = tmp_path_factory.mktemp("page") / "index.html"
     path.write_text(render_page(page)[0], encoding="utf-8")

@@ -4,19 +4,22 @@ import math
 from urllib.parse import quote
 
 import numpy as np
+from report_cases import made_case
 from synthetic_run import HOSTILE, similarity_matrix
 
-from brido.report.explorer.data import Document, MarkedText, Standing
-from brido.report.votes import Mention
+from brido.report.mention_finder import CaseMentions, Mention
+from brido.report.page.data import Shown
 
 COUNT = 16
 # How many characters of each text the model read, and its prompt.
 READ = 9
 PROMPT = ("base", ["<|user|>\nShorten </pre><b>this</b>: ", "\nOnce more: ", "\n<|assistant|>\n"])
 # Candidates 3 and 8 have no vote, 5 has one and cannot be elected.
-STANDINGS = [
-    Standing("big" if n % 2 else "base", n not in (3, 8), n not in (3, 5, 8)) for n in range(COUNT)
-]
+ORIGINS = {
+    "sources": ["big" if n % 2 else "base" for n in range(COUNT)],
+    "voters": [n not in (3, 8) for n in range(COUNT)],
+    "eligible": [n not in (3, 5, 8) for n in range(COUNT)],
+}
 ALPHAS = (0.0, 1.0, 2.75, 15.0, math.inf)
 
 
@@ -29,7 +32,7 @@ def marked(text, *flags):
         start = text.index(word, position)
         position = start + len(word)
         mentions.append(Mention(start, position, "town", flag))
-    return MarkedText(text, mentions)
+    return text, mentions
 
 
 def make_documents():
@@ -49,15 +52,20 @@ def make_documents():
         name, text = f"doc-{index}", f"Number{index}: a road in Elm was shut. ELM stayed calm."
         if index == 6:
             name, text = "a/b c+d&e=f#\u00e9<i>", HOSTILE
-            texts = {"base": MarkedText(HOSTILE), "tuned": MarkedText(HOSTILE)}
-        candidates = [
-            MarkedText(f"{HOSTILE if index == 6 else 'Candidate'} {n}") for n in range(COUNT)
-        ]
+            texts = {"base": (HOSTILE, []), "tuned": (HOSTILE, [])}
+        candidates = [(f"{HOSTILE if index == 6 else 'Candidate'} {n}", []) for n in range(COUNT)]
         if index == 0:
             candidates[2] = candidates[9] = wrong
-        matrix = similarity_matrix(random, COUNT)
-        standings = STANDINGS if index == 7 else ()
-        documents.append(Document(name, text, texts, candidates, matrix, standings, READ))
+        origins = ORIGINS if index == 7 else {}
+        # The run's order is not Eq. 2's: the page must show it as it is.
+        scores = np.where(origins.get("eligible", True), random.normal(size=COUNT), np.nan)
+        case = made_case(
+            scores, id=name, document=text, similarity=similarity_matrix(random, COUNT),
+            candidates=[text for text, _ in candidates],
+            summaries={system: text for system, (text, _) in texts.items()}, **origins,
+        )  # fmt: skip
+        found = {system: mentions for system, (_, mentions) in texts.items()}
+        documents.append(Shown(case, CaseMentions([own for _, own in candidates], found), READ))
     return documents
 
 

@@ -6,7 +6,7 @@ from scipy import stats
 
 from brido.report import figures
 from brido.report.metrics import Estimate, Scores
-from brido.report.votes import VoteBin
+from brido.report.unsupported import VoteBin
 from brido.utils.errors import BridoError
 
 COLUMNS = [("rouge", "r1"), ("mentions", "unsupported"), ("extractiveness", "length")]
@@ -45,7 +45,7 @@ def draw_all(folder):
     systems = {"base": estimates, "tuned": estimates}
     lengths = {name: Estimate(17, 16, 18, 30) for name in systems}
     curves = {"update": [1.0, 2.0], "loss": [3.0, 2.0], "tau": [float("nan"), 0.5]}
-    figures.votes_figure(folder, bins, ["a", "b"])
+    figures.votes_figure(folder, bins)
     figures.training_figure(folder, curves)
     figures.length_figure(folder, systems, lengths)
     figures.correlation_figure(folder, [scores(0), scores(1)])
@@ -86,7 +86,7 @@ def test_every_axis_of_every_figure_has_a_title(tmp_path, monkeypatch):
 
 
 def test_figures_exist_even_when_there_is_nothing_to_show(tmp_path):
-    figures.votes_figure(tmp_path, [], ["a"])
+    figures.votes_figure(tmp_path, [])
     figures.training_figure(tmp_path, {})
     figures.length_figure(tmp_path, {}, {})
     lone = Scores(["a"], COLUMNS, np.zeros((1, 3)), {})
@@ -104,5 +104,5 @@ def test_training_csv_is_read_with_holes_and_refused_when_broken(tmp_path):
     assert found["loss"][0] == 3
     assert np.isnan(found["loss"][1])
     path.write_text("update,loss\n1,abc\n")
-    with pytest.raises(BridoError, match="no number"):
+    with pytest.raises(BridoError, match="abc.*dvc repro -f train"):
         figures.read_training(path)

@@ -4,10 +4,12 @@ import itertools
 
 import pytest
 import torch
+from tiny_decoders import EOS, PAD, build_decoder, build_prompts
 from tiny_models import build_model, build_sources
-from transformers import TopPLogitsWarper
+from transformers import RepetitionPenaltyLogitsProcessor, TopPLogitsWarper
 
 from brido.search import SamplingSettings
+from brido.search.drawing import draw
 from brido.search.sampling import document_uniforms, sample
 
 SETTINGS = SamplingSettings(
@@ -70,3 +72,42 @@ def test_samples_do_not_depend_on_the_batch():
         alone = sample(model, source[one], mask[one], SETTINGS, uniforms).sequences
         width = min(alone.shape[2], together.shape[2])
         assert torch.equal(alone[0, :, :width], together[place, :, :width])
+
+
+def slow_sample_behind(model, prompt, uniforms, settings):
+    """One text without a cache: the model asked anew for every token."""
+    text, total = [], 0.0
+    while len(text) < settings.max_length:
+        ids = torch.cat([prompt, torch.tensor(text, dtype=torch.long)])[None]
+        logits = model(ids).logits[:, -1]
+        scored = RepetitionPenaltyLogitsProcessor(1.4)(ids, logits.clone())
+        scored[0, PAD] = -torch.inf
+        token = int(draw(scored, settings, uniforms[len(text)][None]))
+        total += float(logits[0].log_softmax(-1)[token])
+        text.append(token)
+        if token == EOS:
+            break
+    return text, total / len(text)
+
+
+@torch.no_grad()
+def test_samples_behind_prompts_equal_a_slow_version_in_any_batch():
+    model = build_decoder("gemma3", 3, 3.0)
+    model.generation_config.repetition_penalty = 1.4
+    settings = SamplingSettings(
+        num_return_sequences=3, temperature=0.8, top_k=9, min_p=0.01, max_length=10
+    )
+    prompts, mask = build_prompts(3, documents=3, length=9, padded=False)
+    names = ["x", "y", "z"]
+    uniforms = document_uniforms(0, names, 3, settings.max_length)
+    result = sample(model, prompts, mask, settings, uniforms)
+    turned = sample(model, prompts.flip(0), mask, settings, uniforms.flip(0))
+    width = min(result.sequences.shape[2], turned.sequences.shape[2])
+    assert torch.equal(result.sequences[..., :width], turned.sequences.flip(0)[..., :width])
+    for document, row in itertools.product(range(3), range(3)):
+        text, score = slow_sample_behind(
+            model, prompts[document], uniforms[document, row], settings
+        )
+        found = result.sequences[document, row].tolist()
+        assert found == text + [PAD] * (len(found) - len(text))
+        assert float(result.scores[document, row]) == pytest.approx(score, rel=1e-5)

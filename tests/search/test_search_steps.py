@@ -5,7 +5,6 @@ import torch
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from transformers import (
-    EpsilonLogitsWarper,
     MinPLogitsWarper,
     TemperatureLogitsWarper,
     TopKLogitsWarper,
@@ -179,7 +178,6 @@ WARPERS = {
     "top_k": TopKLogitsWarper,
     "top_p": TopPLogitsWarper,
     "min_p": MinPLogitsWarper,
-    "epsilon_cutoff": EpsilonLogitsWarper,
 }
 TRUNCATIONS = [
     {},
@@ -193,12 +191,9 @@ TRUNCATIONS = [
     {"top_p": 0.9999},
     {"min_p": 0.05},
     {"min_p": 0.9},
-    {"epsilon_cutoff": 3e-4},
-    {"epsilon_cutoff": 0.02},
-    {"epsilon_cutoff": 0.9},
-    {"temperature": 1.5, "top_k": 20, "top_p": 0.8, "min_p": 0.03, "epsilon_cutoff": 0.04},
-    {"temperature": 0.7, "top_p": 0.9, "epsilon_cutoff": 0.01},
-    {"top_k": 600, "epsilon_cutoff": 2e-3},
+    {"temperature": 1.5, "top_k": 20, "top_p": 0.8, "min_p": 0.03},
+    {"temperature": 0.7, "top_p": 0.9},
+    {"top_k": 600, "min_p": 2e-3},
     {"top_k": 30, "min_p": 0.2},
 ]
 
@@ -258,7 +253,6 @@ def test_all_problems_of_sampling_settings_are_named():
             top_p=1.5,
             top_k=-1,
             min_p=1.0,
-            epsilon_cutoff=-0.1,
             min_length=9,
             max_length=1,
         )
@@ -268,7 +262,6 @@ def test_all_problems_of_sampling_settings_are_named():
         "top_p (1.5)",
         "top_k (-1)",
         "min_p (1.0)",
-        "epsilon_cutoff (-0.1)",
         "max_length (1)",
     ):
         assert part in str(error.value)

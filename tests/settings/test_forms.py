@@ -1,7 +1,7 @@
 """Sections with several forms (source, method) and `reading`: a key stands where it matters."""
 
 import pytest
-from test_config import BASE, problems
+from test_load import BASE, problems
 
 from brido.models.settings import ReadingSettings
 from brido.search import SamplingSettings, SearchSettings

@@ -3,7 +3,7 @@
 import math
 
 import pytest
-from test_config import problems
+from test_load import problems
 
 from brido.search import SamplingSettings, SearchSettings
 from brido.settings.load import check_params

@@ -139,7 +139,7 @@ def test_the_command_checks_a_whole_file(tmp_path):
     assert done.returncode == 2
     assert done.stderr.startswith(f"error: {wrong} has a problem:")
     assert "did you mean scoring.alpha?" in done.stderr
-    assert "usage" in check("a", "b").stderr
+    assert "Usage" in check("a", "b").stderr
 
 
 def test_relations_between_sections():

@@ -1,4 +1,4 @@
-"""params.yaml and the presets stand in the form in which DVC writes them back."""
+"""params.yaml, and what the presets make of it, stand in the form in which DVC writes them back."""
 
 import difflib
 import shutil
@@ -7,13 +7,23 @@ from pathlib import Path
 import pytest
 from dvc.utils.hydra import apply_overrides
 
+from brido.settings.presets import preset_names, preset_text
+
 ROOT = Path(__file__).parents[2]
-FILES = sorted([ROOT / "params.yaml", *(ROOT / "presets").glob("*.yaml")])
+PRESETS = ROOT / "presets"
+NAMES = preset_names(PRESETS)
+
+
+def params_of(name: str, folder: Path) -> Path:
+    """The params.yaml that the preset makes; the default is the project's own."""
+    path = folder / f"{name}.yaml"
+    path.write_text(preset_text(name, PRESETS))
+    return path
 
 
 def changed(source: Path, folder: Path, *overrides: str) -> list[str]:
     """The lines of a diff after `dvc exp run -S OVERRIDE ...` has written `source`."""
-    copy = folder / source.name
+    copy = folder / f"copy-{source.name}"
     shutil.copy(source, copy)
     apply_overrides(copy, list(overrides))
     before, after = (path.read_text().splitlines() for path in (source, copy))
@@ -21,17 +31,17 @@ def changed(source: Path, folder: Path, *overrides: str) -> list[str]:
     return [line for line in lines if not line.startswith("@@")]
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
-def test_dvc_writes_the_file_back_as_it_is(path: Path, tmp_path: Path):
-    assert changed(path, tmp_path) == []
+@pytest.mark.parametrize("name", NAMES)
+def test_dvc_writes_the_file_back_as_it_is(name: str, tmp_path: Path):
+    assert changed(params_of(name, tmp_path), tmp_path) == []
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+@pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize(
     "override", ["scoring.alpha=3", "scoring.alpha=inf", "decoding.num_beams=7", "runtime.device=x"]
 )
-def test_one_changed_value_is_one_line_of_a_diff(path: Path, override: str, tmp_path: Path):
-    old, new = changed(path, tmp_path, override)
+def test_one_changed_value_is_one_line_of_a_diff(name: str, override: str, tmp_path: Path):
+    old, new = changed(params_of(name, tmp_path), tmp_path, override)
     key = override.partition("=")[0].rpartition(".")[2]
     for line in (old, new):
         assert line[1:].strip().startswith(f"{key}:")

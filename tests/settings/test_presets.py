@@ -1,13 +1,27 @@
-"""The presets are whole params files, with the paper's numbers."""
+"""What presets lay over the default, their sources, and the paper's numbers."""
 
+import json
 from itertools import pairwise
 from pathlib import Path
 
 import pytest
 from ruamel.yaml import YAML
 
-from brido.settings.load import load_params
-from experiments import preset
+from brido.settings import params  # noqa: F401  (it imports every form)
+from brido.settings.base import Variant
+from brido.settings.presets import (
+    CHOOSERS,
+    DEFAULT,
+    flatten,
+    load_preset,
+    merge,
+    preset_names,
+    preset_text,
+    read_comments,
+    read_preset,
+    render,
+)
+from brido.utils.errors import BridoError
 
 ROOT = Path(__file__).parents[2]
 NAMES = ("xsum", "cnndm")
@@ -49,24 +63,98 @@ PUBLISHED = {
 }
 
 
-def raw(path: Path) -> dict:
-    return YAML(typ="safe").load(path.read_text())
+# All settings of the presets of version 0.2, when they were whole files.
+WHOLE = json.loads((Path(__file__).parent / "fixtures" / "presets.json").read_text())
+# Keys that params.yaml did not have then, with the value that does what was done without them.
+NEW_KEYS = {"data.max_evaluated": None}
+PRESETS = ROOT / "presets"
+OWN = [name for name in preset_names(PRESETS) if name != DEFAULT]
+
+
+def raw(name: str) -> dict:
+    return YAML(typ="safe").load((PRESETS / f"{name}.yaml").read_text())
 
 
 @pytest.mark.parametrize(("index", "name"), list(enumerate(NAMES)))
 def test_a_preset_passes_the_checks_and_has_the_published_numbers(index: int, name: str):
-    load_params(ROOT / "presets" / f"{name}.yaml")
-    leaves = preset.flatten(raw(ROOT / "presets" / f"{name}.yaml"))
+    leaves = flatten(load_preset(name, PRESETS).model_dump())
     assert {key: leaves[key] for key in PUBLISHED} == {
         key: values[index] for key, values in PUBLISHED.items()
     }
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_a_preset_has_every_key_of_its_sections(name: str):
-    path = ROOT / "presets" / f"{name}.yaml"
-    complete = load_params(path).model_dump()
-    assert preset.flatten(raw(path)).keys() == preset.flatten(complete).keys()
+@pytest.mark.parametrize("name", WHOLE)
+def test_a_merged_preset_equals_the_whole_file_that_it_was(name: str):
+    before, after = (
+        flatten(settings)
+        for settings in (WHOLE[name], load_preset(name, PRESETS).model_dump(mode="json"))
+    )
+    # Keys that have left params.yaml since are gone; new ones change nothing.
+    assert {key: after.pop(key) for key in NEW_KEYS} == NEW_KEYS
+    assert {key: before[key] for key in before.keys() & after.keys()} == after
+
+
+@pytest.mark.parametrize("name", OWN)
+def test_a_preset_is_complete_and_holds_only_what_differs(name: str):
+    complete = load_preset(name, PRESETS).model_dump()
+    assert flatten(read_preset(name, PRESETS)).keys() == flatten(complete).keys()
+    repeated = list(same(raw(DEFAULT), raw(name)))
+    assert repeated == []
+
+
+def same(default: dict, changes: dict, prefix: str = ""):
+    """Dotted keys of `changes` that say what the default says, outside of replaced sections."""
+    for key, value in changes.items():
+        if not isinstance(value, dict):
+            if key in default and default[key] == value:
+                yield f"{prefix}{key}"
+        elif isinstance(default.get(key), dict) and not set(CHOOSERS) & set(value):
+            yield from same(default[key], value, f"{prefix}{key}.")
+
+
+def test_the_default_is_the_params_file_that_the_project_ships():
+    default = (PRESETS / f"{DEFAULT}.yaml").read_text()
+    assert default == (ROOT / "params.yaml").read_text(), "cp params.yaml presets/default.yaml"
+
+
+def test_a_section_that_names_its_form_replaces_the_whole_section():
+    default = {"a": {"source": "x", "of_x": {"k": 1}, "n": 1}, "b": {"c": [1, 2], "d": {"e": 1}}}
+    merged = merge(default, {"a": {"source": "y"}, "b": {"c": [3], "d": {"f": None}}})
+    assert merged == {"a": {"source": "y"}, "b": {"c": [3], "d": {"e": 1, "f": None}}}
+    assert merge(default, {"a": {"n": 2}})["a"] == {"source": "x", "of_x": {"k": 1}, "n": 2}
+    assert default["b"]["c"] == [1, 2]
+
+
+def test_every_key_that_chooses_a_form_is_known_to_the_merge():
+    forms = set(Variant.__subclasses__())
+    for _ in range(3):
+        forms |= {sub for form in forms for sub in form.__subclasses__()}
+    assert {form.chooser for form in forms if hasattr(form, "chooser")} == set(CHOOSERS)
+
+
+@pytest.mark.parametrize("name", OWN)
+def test_the_text_of_a_preset_has_its_settings_and_its_comments(name: str):
+    text = preset_text(name, PRESETS)
+    assert YAML(typ="safe").load(text) == read_preset(name, PRESETS)
+    own = read_comments((PRESETS / f"{name}.yaml").read_text())
+    assert {key: read_comments(text)[key] for key in own} == own
+    assert text.startswith((PRESETS / f"{name}.yaml").read_text().splitlines()[0])
+    # What params.yaml says of other keys stays beside them.
+    assert "# stage train: Eq. 1 and 3" in text
+
+
+def test_small_numbers_and_texts_of_several_lines_are_written_as_people_write_them():
+    text = render(
+        {"a": {"rate": 3e-05, "say": "one: # two\n\nthree"}}, {"a.rate": "why"}, "Top\n\nx"
+    )
+    assert text.startswith("# Top\n#\n# x\n\na:\n  rate: 0.00003")
+    assert YAML(typ="safe").load(text) == {"a": {"rate": 3e-05, "say": "one: # two\n\nthree"}}
+    assert read_comments(text) == {"a.rate": "why"}
+
+
+def test_an_unknown_preset_is_named_with_those_there_are():
+    with pytest.raises(BridoError, match="cnndm.*xsum"):
+        load_preset("xsun", PRESETS)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -77,7 +165,7 @@ def test_every_value_that_the_paper_could_have_set_says_where_it_comes_from(name
         if line and not line.startswith((" ", "#")):
             section = line.split(":")[0]
         value = line.split("#")[0].rstrip()
-        sourced = {"reading", "generation", "pairwise", "scoring", "training", "decoding"}
+        sourced = {"reading", "generation", "pairwise", "scoring", "training", "decoding", "pool"}
         # A key without a value is one of its own, unless keys of it follow.
         indent = len(value) - len(value.lstrip())
         opens = value.endswith(":") and len(below) - len(below.lstrip()) > indent
@@ -85,15 +173,18 @@ def test_every_value_that_the_paper_could_have_set_says_where_it_comes_from(name
             assert "[" in line.partition("#")[2], line
 
 
-def test_the_other_presets_pass_the_checks_and_have_every_key():
-    for name in ("smollm2", "llm", "own"):
-        path = ROOT / "presets" / f"{name}.yaml"
-        complete = load_params(path).model_dump()
-        assert preset.flatten(raw(path)).keys() == preset.flatten(complete).keys(), name
+@pytest.mark.parametrize("name", ["llm", "smollm2", "own"])
+def test_every_value_of_the_others_that_is_no_default_has_a_reason(name: str):
+    comments = read_comments((PRESETS / f"{name}.yaml").read_text())
+    changes = raw(name)
+    for section in ("reading", "documents", "training", "decoding", "pool", "evaluation"):
+        for key in flatten({section: changes.get(section) or {}}).keys() - {section}:
+            above = [key.rpartition(".")[0], key]
+            assert any(one in comments for one in above), key
 
 
 def test_the_small_language_models_recipe_is_the_one_that_was_tried():
-    found = preset.flatten(raw(ROOT / "presets" / "smollm2.yaml"))
+    found = flatten(read_preset("smollm2", PRESETS))
     recipe = {
         "data.world.stock_phrases": 0.6,
         "data.world.support_rate": 0.35,

@@ -99,7 +99,7 @@ def test_what_is_wrong_with_a_hub_model_is_said_in_one_sentence(hub, run_stage, 
         ("some/gated", None, f"is gated: accept its terms at {address}/some/gated"),
         ("some/broken", None, f"{address} answered 500"),
         (MODELS["base"], "v9", "has no revision 'v9'"),
-        ("not a name", None, "'not a name' is no hub id (owner/name) and no folder"),
+        ("not a name", None, "'not a name' is not a hub id (owner/name)"),
         ("models/mine/best", None, "the folder models/mine/best does not exist"),
         ("./mine", None, "the folder ./mine does not exist"),
     ]
@@ -153,7 +153,7 @@ def test_mbart_and_t5_go_from_a_folder_to_candidates_and_a_loss(make, tmp_path: 
     assert all(torch.equal(value, original[name]) for name, value in copy.state_dict().items())
 
     runtime = RuntimeSettings(batch_tokens=400)
-    generator = Generator(stored, runtime, ReadingSettings(max_source_tokens=60))
+    generator = Generator(stored, ReadingSettings(max_source_tokens=60), runtime)
     assert generator.language.model.get_output_embeddings().weight.stride(0) == 1  # by columns
     search = SearchSettings(num_beams=4, num_beam_groups=4, diversity_penalty=1.0, max_length=12)
     (document, reference), *_ = tiny_hub.texts()
@@ -203,7 +203,7 @@ def test_weights_that_are_no_numbers_are_refused(folder: Path):
     weights = load_file(folder / "model.safetensors")
     weights["model.encoder.layers.0.fc2.weight"][1, 2] = torch.nan
     save_file(weights, folder / "model.safetensors", {"format": "pt"})
-    expected = "1 weights hold values that are no numbers: model.encoder.layers.0.fc2.weight"
+    expected = "1 weights are NaN or infinite: model.encoder.layers.0.fc2.weight"
     assert expected in refused(folder)
 
 
@@ -223,6 +223,54 @@ def test_missing_weights_are_refused_rather_than_drawn_at_random(folder: Path):
     weights["model.encoder.layers.0.fc2.weight"] = torch.zeros(3, 16)
     save_file(weights, folder / "model.safetensors", {"format": "pt"})
     assert "1 weights are of another shape in the file" in refused(folder)
+
+
+@pytest.mark.parametrize("pickled", [False, True])
+@pytest.mark.parametrize("name", ["encoder_layers", "decoder_layers", "num_hidden_layers"])
+def test_more_layers_than_the_files_have_tensors_are_refused_at_once(folder, name, pickled):
+    from safetensors.torch import load_file
+
+    config = json.loads((folder / "config.json").read_text())
+    (folder / "config.json").write_text(json.dumps(config | {name: 1_000_000}))
+    if pickled:
+        file = folder / "model.safetensors"
+        torch.save(load_file(file), folder / "pytorch_model.bin")
+        file.unlink()
+    message = refused(folder)
+    assert f"{name} is 1,000,000" in message
+    assert str(folder) in message
+
+
+def test_weights_that_no_layer_takes_are_refused(folder: Path):
+    config = json.loads((folder / "config.json").read_text())
+    (folder / "config.json").write_text(json.dumps(config | {"encoder_layers": 0}))
+    assert "weights of the file are of no layer of the model" in refused(folder)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("eos_token_id", [2, 10**6]),
+        ("pad_token_id", -3),
+        ("decoder_start_token_id", 10**6),
+        ("forced_bos_token_id", 10**6),
+        ("suppress_tokens", [-1]),
+        ("suppress_tokens", 7.5),
+        ("bad_words_ids", [[10**6]]),
+        ("bad_words_ids", [5]),
+        ("bad_words_ids", 5),
+        ("repetition_penalty", float("nan")),
+        ("repetition_penalty", "much"),
+    ],
+)
+def test_token_ids_are_compared_with_the_vocabulary_where_they_are_read(folder, name, value):
+    file = folder / "generation_config.json"
+    settings = json.loads(file.read_text())
+    file.write_text(json.dumps(settings | {name: value}))
+    message = refused(folder)
+    assert name in message or "cannot be loaded" in message
+    assert "generation_config.json" in message or "cannot be loaded" in message
+    assert str(folder) in message
 
 
 def test_a_tokenizer_of_another_model_is_refused(folder: Path, hub_folder):

@@ -7,8 +7,7 @@ import sys
 import pytest
 import small_project
 
-from brido.candidates.local import Generator
-from brido.candidates.worker import SummaryWorker
+from brido.candidates.local import Generator, SummaryWorker
 from brido.search import SearchSettings, beam_search
 from brido.search.settings import DecodingSettings
 from brido.tables import DECODED, read_metadata, read_rows
@@ -163,8 +162,8 @@ def test_a_checkpoint_that_writes_nothing_stops_with_a_sentence(project, monkeyp
     small_project.write_corpus(project, "validation", [" ", "w1 w2", "w3 w4 w5"])
     generate = Generator.generate
 
-    def silent(self, names, documents, settings, advance):
-        found = generate(self, names, documents, settings, advance)
+    def silent(self, names, documents, settings):
+        found = generate(self, names, documents, settings)
         quiet = [i for i, name in enumerate(names) if name not in speaking]
         for index in quiet:
             found.texts[index][0] = ""

@@ -17,7 +17,6 @@ from brido.settings.load import check_params
 from brido.tables import CORPUS, read_rows, write_table
 from brido.training.batches import Batches
 from brido.training.documents import Pairs
-from brido.training.monitor import Monitor
 from brido.training.update import Updater
 from brido.utils.errors import BridoError
 from stages import checkpoint, paths
@@ -25,6 +24,7 @@ from stages import checkpoint, paths
 TUNING = {"epochs": 3, "batch_size": 4, "learning_rate": 0.02, "max_summary_tokens": 12}
 LORA = {"rank": 4, "alpha": 8.0}
 TRAIN = paths.corpus("train")
+RUN = Updater.run
 
 
 @pytest.fixture(autouse=True)
@@ -85,6 +85,12 @@ def test_it_learns_its_references_and_is_an_ordinary_folder(project: Path, lora:
         assert {value.shape[0] for name, value in weights.items() if "lora_A" in name} == {4}
 
 
+def stopping(self: Updater, update: int) -> object:
+    if update == 5:
+        raise KeyboardInterrupt
+    return RUN(self, update)
+
+
 @pytest.mark.parametrize("lora", [None, LORA])
 def test_killed_it_goes_on_and_ends_in_the_same_bytes(
     project: Path, monkeypatch: pytest.MonkeyPatch, lora: dict
@@ -92,18 +98,10 @@ def test_killed_it_goes_on_and_ends_in_the_same_bytes(
     expected = content(make(lora=lora))
     shutil.rmtree(".brido")
     shutil.rmtree("data/checkpoints")
-    note = Monitor.note
-
-    def dying(self: Monitor, report: object) -> None:
-        if self.state.update == 5:
-            raise KeyboardInterrupt
-        note(self, report)
-
-    monkeypatch.setattr(Monitor, "note", dying)
-    with pytest.raises(KeyboardInterrupt):
+    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+        patch.setattr(Updater, "run", stopping)
         make(lora=lora)
     assert not paths.checkpoint("base").exists()
-    monkeypatch.setattr(Monitor, "note", note)
     monkeypatch.setattr(checkpoint, "store_checkpoint", None)  # it is loaded already
     assert content(make(lora=lora)) == expected
     shutil.rmtree("data/checkpoints")

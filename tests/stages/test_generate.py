@@ -19,7 +19,7 @@ from brido.search import SearchSettings, diverse_beam_search
 from brido.settings.load import load_params
 from brido.tables import CANDIDATES, read_metadata, read_rows, write_table
 from brido.utils.errors import BridoError
-from stages import generate
+from stages import generate, pool
 
 FILES = {"method": "files", "checkpoint": "none"}
 TABLES = [Path("data/candidates/base") / f"{split}.parquet" for split in ("train", "validation")]
@@ -90,6 +90,8 @@ def test_counts_stand_in_the_table_and_are_said(project, capsys):
     said = capsys.readouterr().err
     assert f"{long} sources cut to 20 tokens" in said
     assert "of 4 candidates distinct" in said
+    assert said.count("reference: 'w1 w2'") == 2
+    assert said.count("candidate: ") == 6
     left = [path.name for path in Path(".brido").rglob("*") if path.is_file()]
     assert left == ["base.lock"]
 
@@ -153,6 +155,38 @@ def test_a_missing_checkpoint_is_named(project):
     shutil.rmtree("data/checkpoints/base")
     with pytest.raises(BridoError, match="data/checkpoints/base is missing"):
         run()
+
+
+def test_candidates_that_are_no_basis_for_a_vote_are_warned_about(project, capsys):
+    small_project.write_params(project, generation={"max_length": 4}, pool={"too_few": "leave_out"})
+    run()
+    said = [line for line in capsys.readouterr().err.splitlines() if "warning" in line]
+    assert [line.split(":")[0] for line in said] == [
+        "generate base train",
+        "generate base validation",
+    ]
+    pool.main()
+    found = json.loads(Path("data/pool/counts.json").read_text())["warnings"]
+    assert found.keys() == {"train", "validation"}
+    for line, [sentence] in zip(said, found.values(), strict=True):
+        assert line.endswith(sentence)
+        assert "base" in sentence
+        assert "generation.base.diversity_penalty" in sentence
+
+
+def test_good_candidates_leave_no_warning(project, capsys):
+    for split, count in (("train", 20), ("validation", 7)):
+        rows = [{"id": f"{split}-{n}", "candidates": ["w1 w2", "w1 w3", "w2 w1", "w2 w3"]}
+                for n in range(count)]  # fmt: skip
+        Path(f"{split}.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    files = {"train": "train.jsonl", "validation": "validation.jsonl"}
+    small_project.write_params(project, generation=FILES | {"files": files})
+    run()
+    assert "warning" not in capsys.readouterr().err
+    pool.main()
+    found = json.loads(Path("data/pool/counts.json").read_text())
+    assert found["warnings"] == {"train": [], "validation": []}
+    assert found["train"]["sources"]["base"]["candidates"] == 72
 
 
 def candidates_for(split, count):

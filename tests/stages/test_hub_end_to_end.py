@@ -89,7 +89,7 @@ def project(tmp_path: Path) -> Path:
 @pytest.mark.parametrize("name", ["xsum", "cnndm"])
 def test_a_preset_runs_end_to_end_and_then_without_a_network(hub, project: Path, name: str):
     server, address = hub
-    done = shell(project, sys.executable, "-m", "experiments.preset", name)
+    done = shell(project, sys.executable, "-m", "brido", "preset", name)
     assert done.returncode == 0, done.stderr
     shrink(project / "params.yaml")
     done = shell(project, "dvc", "repro", HF_ENDPOINT=address)

@@ -66,10 +66,10 @@ def write_evidence(documents, **metadata):
     write_table(Path("data/likelihood/validation.parquet"), [rows], LIKELIHOOD)
 
 
-def settings(alpha, normalization="equation", voters="equal"):
+def settings(alpha, normalization="equation", shuffle=False):
     yaml = YAML()
     params = yaml.load((ROOT / "params.yaml").read_text())
-    params["scoring"].update(alpha=alpha, normalization=normalization, voters=voters)
+    params["scoring"].update(alpha=alpha, normalization=normalization, shuffle=shuffle)
     with open("params.yaml", "w") as stream:
         yaml.dump(params, stream)
 
@@ -98,26 +98,29 @@ def test_scores_are_equation_2_and_the_order_is_best_first_and_stable(alpha):
 
 
 @pytest.mark.parametrize("normalization", ["equation", "listing"])
-def test_chance_deals_out_the_votes_own_scores(normalization):
+def test_the_control_shuffles_the_votes_own_scores(normalization):
     """More documents than a batch holds."""
     write_similarity(1100)
     path, found = Path("data/scores/train.parquet"), {}
-    for voters in ("equal", "chance", "chance"):
-        settings(0, normalization, voters)
+    for shuffle in (False, True):
+        settings(0, normalization, shuffle)
         score.main()
-        found[voters] = pq.read_table(path).to_pylist()
-    assert read_metadata(path, "")["scoring"]["voters"] == "chance"
+        found[shuffle] = pq.read_table(path).to_pylist()
+    assert read_metadata(path, "")["scoring"]["shuffle"]
+    assert json.loads(Path("metrics/votes.json").read_text())["election"]["verdict"] == "chance"
     moved = 0
-    for own, dealt in zip(found["equal"], found["chance"], strict=True):
-        assert sorted(dealt["scores"]) == sorted(own["scores"])
-        assert dealt["order"] == sorted(range(SIZE), key=lambda i: (-dealt["scores"][i], i))
-        moved += dealt["scores"] != own["scores"]
+    for own, shuffled in zip(found[False], found[True], strict=True):
+        assert sorted(shuffled["scores"]) == sorted(own["scores"])
+        assert shuffled["order"] == sorted(range(SIZE), key=lambda i: (-shuffled["scores"][i], i))
+        moved += shuffled["scores"] != own["scores"]
     assert moved > 1000
 
 
-def test_what_the_vote_knows_is_written_and_said(capsys):
+def test_the_check_is_written_and_its_verdict_printed_last(capsys):
     write_similarity(40)
     settings(0)
+    counts = {"warnings": {"validation": ["4 of 9 ended."], "train": ["Not these."]}}
+    paths.pool_counts().write_text(json.dumps(counts))
     score.main()
     told = json.loads(Path("metrics/votes.json").read_text())
     assert told["documents"] == 40
@@ -127,9 +130,10 @@ def test_what_the_vote_knows_is_written_and_said(capsys):
     assert told["accuracy"]["shorter"]["mean"] == 0.5
     assert "support" not in told["accuracy"]
     assert told["election"]["all"]["base"]["mean"] == 1.0
-    said = capsys.readouterr().err
-    assert told["election"]["sentence"] in said
-    assert told["knows"]["sentence"] in said
+    assert told["warnings"] == ["4 of 9 ended."]
+    assert "4 of 9 ended." in told["verdict"][0]
+    said = capsys.readouterr().err.splitlines()
+    assert said[-3:] == [f"score: {line}" for line in told["verdict"]]
 
 
 def test_on_the_world_lengths_are_equal_and_another_checker_is_judged():
@@ -146,7 +150,9 @@ def test_tables_of_other_documents_are_refused():
     write_similarity(5)
     write_evidence(4)
     settings(0)
-    with pytest.raises(BridoError, match=r"data/support/base.parquet has 4 documents"):
+    with pytest.raises(
+        BridoError, match=r"(?s)data/support/base.parquet lacks 1 .*dvc repro support"
+    ):
         score.main()
 
 
@@ -219,5 +225,5 @@ def test_similarities_of_another_pool_are_refused():
     rows = [pooled(name, ["a"] * SIZE) for name in ("train-1", "train-0")]
     for other in (rows, [*rows[::-1], pooled("train-2", ["a"] * SIZE)], rows[:1]):
         write_table(paths.pool("train"), [other], POOL)
-        with pytest.raises(BridoError, match="other candidates than data/pool/train.parquet"):
+        with pytest.raises(BridoError, match="other documents than data/pool/train.parquet"):
             score.main()

@@ -200,8 +200,8 @@ def other_candidates(split: str) -> None:
     ("damage", "message"),
     [
         (lambda: paths.scores("train").unlink(), "dvc repro score"),
-        (lambda: write_table(paths.scores("train"), [], SCORES), "do not belong together"),
-        (lambda: other_candidates("train"), "are scores of other candidates than"),
+        (lambda: write_table(paths.scores("train"), [], SCORES), "dvc repro score"),
+        (lambda: other_candidates("train"), "computed from other candidates"),
         (lambda: write_split("train", 3, same=3), "no document has two distinct candidates"),
         (lambda: write_split("validation", 3, same=3), "no validation document"),
         (lambda: (paths.checkpoint("base") / "config.json").rename("x"), "dvc repro -f checkpoint"),

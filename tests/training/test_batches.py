@@ -1,5 +1,6 @@
 """Tensors, the decoder's first tokens, and which documents an update sees."""
 
+from dataclasses import replace
 from itertools import chain
 
 import pytest
@@ -52,7 +53,7 @@ def test_the_references_alone(tokenizer: PreTrainedTokenizerFast) -> None:
 
 
 def test_fewer_candidates_are_filled_up_and_marked(tokenizer: PreTrainedTokenizerFast) -> None:
-    short = DOCUMENTS[1]._replace(candidates=["w1"], scores=[0.5])
+    short = replace(DOCUMENTS[1], candidates=["w1"], scores=[0.5])
     batch = Batches(language(tokenizer), 16).batch([DOCUMENTS[0], short])
     assert batch.eligible.tolist() == [[True, True], [True, False]]
     assert batch.scores.tolist() == [[0.9, 0.1], [0.5, 0.0]]
@@ -66,7 +67,7 @@ def test_fewer_candidates_are_filled_up_and_marked(tokenizer: PreTrainedTokenize
 def test_the_elected_is_taught_where_it_is_asked_for_or_there_is_no_reference(
     tokenizer: PreTrainedTokenizerFast,
 ) -> None:
-    bare = DOCUMENTS[1]._replace(reference=None)
+    bare = replace(DOCUMENTS[1], reference=None)
     usual, elected = (Batches(language(tokenizer), 16, elected) for elected in (False, True))
     assert [usual.target(document) for document in (DOCUMENTS[0], bare)] == ["w1", "w1"]
     assert [elected.target(document) for document in DOCUMENTS] == ["w4 w5", "w1"]

@@ -1,6 +1,5 @@
 """Training decoder-only models of every family: losses against plain forwards, runs to the end."""
 
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -9,8 +8,7 @@ import transformers
 from safetensors.torch import load_file
 from tiny_chat import END, TEXT_END, chat_tokenizer
 from tiny_decoders import GEMMA, GPT2, SHAPE
-from training_helpers import tables
-from two_processes import on_two_processes
+from training_helpers import Killed, kill_at, tables
 
 from brido.models import LanguageModel
 from brido.models.lora import Adapter
@@ -18,11 +16,10 @@ from brido.models.settings import LoraSettings, ReadingSettings
 from brido.training.contrastive import ContrastiveTask
 from brido.training.documents import RankedDocuments
 from brido.training.loop import train
-from brido.training.monitor import Monitor
-from brido.training.sample import SampleGenerator
 from brido.training.settings import TrainingSettings, ValidationSettings
 from brido.training.step import ContrastiveStep
 from brido.training.update import Updater
+from brido.training.validation import SampleGenerator
 from brido.work.settings import RuntimeSettings
 
 TOKENIZER = chat_tokenizer()
@@ -151,17 +148,9 @@ def test_killed_it_ends_in_the_same_bits(
 
     whole = adapted("whole")
     train(whole)
-    note: Callable[..., None] = Monitor.note
-
-    def dying(self: Monitor, report: object) -> None:
-        if self.state.update == 4:
-            raise KeyboardInterrupt
-        note(self, report)
-
-    monkeypatch.setattr(Monitor, "note", dying)
-    with pytest.raises(KeyboardInterrupt):
+    with monkeypatch.context() as patch, pytest.raises(Killed):
+        kill_at(patch, 4)
         train(adapted("killed"))
-    monkeypatch.setattr(Monitor, "note", note)
     again = adapted("killed")
     updates: list[int] = []
     run = Updater.run
@@ -185,22 +174,3 @@ def test_micro_batches_and_chunks_leave_the_loss(tmp_path: Path) -> None:
         losses.append([row["loss"] for row in state.history])
     assert losses[1] == pytest.approx(losses[0], rel=2e-5)
     assert losses[2] == pytest.approx(losses[0], rel=2e-5)
-
-
-def test_two_processes_train_an_adapter_as_one_does(tmp_path: Path) -> None:
-    def adapted(name: str) -> ContrastiveTask:
-        task = task_of("qwen2", tmp_path / name, {"batch_tokens": 1}, anchor="base")
-        task.generator = None
-        Adapter(task.model, LORA, 0, "training.lora")
-        return task
-
-    one, two = adapted("one"), adapted("two")
-    train(one)
-    weights = on_two_processes(two)
-    curves = [task.history_file.read_text().splitlines() for task in (one, two)]
-    assert curves[0][0] == curves[1][0]
-    for left, right in zip(*(lines[1:] for lines in curves), strict=True):
-        numbers = [[float(cell) for cell in line.split(",") if cell] for line in (left, right)]
-        assert numbers[1] == pytest.approx(numbers[0], rel=1e-4, abs=1e-6)
-    for name, value in one.model.state_dict().items():
-        torch.testing.assert_close(weights[name], value, rtol=1e-3, atol=1e-4)

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 import torch
 from tiny_models import tiny_bart
-from training_helpers import tables
+from training_helpers import Killed, kill_at, tables
 
 from brido.likelihood import candidate_log_likelihood
 from brido.models.lora import Adapter
@@ -15,32 +15,16 @@ from brido.training import anchor
 from brido.training.contrastive import ContrastiveTask
 from brido.training.documents import RankedDocuments
 from brido.training.loop import train
-from brido.training.monitor import Monitor
 from brido.utils.errors import BridoError
 
 MakeTask = Callable[..., ContrastiveTask]
 LORA = LoraSettings(rank=2, alpha=4.0, dropout=0.1)
 
 
-class Killed(BaseException):
-    """Stands for kill -9: nothing catches it."""
-
-
 def with_adapter(make_task: MakeTask, *arguments: object, **changes: object) -> ContrastiveTask:
     task = make_task(*arguments, **changes)
     Adapter(task.model, LORA, seed=0, key="training.lora")
     return task
-
-
-def kill_at(monkeypatch: pytest.MonkeyPatch, update: int, by: type[BaseException] = Killed) -> None:
-    note = Monitor.note
-
-    def dying(self: Monitor, report: object) -> None:
-        if self.state.update == update:
-            raise by("stopped")
-        note(self, report)
-
-    monkeypatch.setattr(Monitor, "note", dying)
 
 
 @pytest.mark.parametrize("anchored", [None, "base"])

@@ -4,31 +4,31 @@ import csv
 import math
 import os
 import signal
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import IO
 
 import pytest
 import torch
 from accelerate import Accelerator
+from accelerate.state import AcceleratorState
 from torch import Tensor
+from training_helpers import Killed, kill_at
 
 from brido.models import LanguageModel
-from brido.training import checkpointing, monitor
+from brido.training import checkpoints, loop
+from brido.training.checkpoints import SaveTimer
 from brido.training.contrastive import ContrastiveTask
 from brido.training.loop import train
-from brido.training.pauses import pause
 from brido.training.settings import ValidationSettings
+from brido.training.state import TrainState
 from brido.training.update import Updater
+from brido.training.validation import SampleGenerator
 from brido.utils.errors import BridoError
 
 MakeTask = Callable[..., ContrastiveTask]
 EVERY_UPDATE = {"checkpoint_minutes": 1e-9}
 # Random enough that a wrong random state would show.
 DROPOUT = {"dropout": 0.2}
-
-
-class Killed(BaseException):
-    """Stands for kill -9: nothing catches it."""
 
 
 def weights(task: ContrastiveTask) -> dict[str, Tensor]:
@@ -68,23 +68,6 @@ def undisturbed(make_task: MakeTask) -> Callable[..., ContrastiveTask]:
 _finished: dict[str, ContrastiveTask] = {}
 
 
-@pytest.fixture
-def kill_at(monkeypatch: pytest.MonkeyPatch) -> Callable[[int], None]:
-    """kill_at(u): the run dies when update u is done, before anything is written about it."""
-    note = monitor.Monitor.note
-
-    def arm(update: int) -> None:
-        def dying(self: monitor.Monitor, report: object) -> None:
-            if self.state.update == update:
-                monkeypatch.setattr(monitor.Monitor, "note", note)
-                raise Killed
-            note(self, report)
-
-        monkeypatch.setattr(monitor.Monitor, "note", dying)
-
-    return arm
-
-
 def test_learns_the_order_and_writes_its_history(make_task: MakeTask) -> None:
     task = make_task(epochs=12, gamma=20.0, learning_rate=0.02)
     state = train(task)
@@ -101,11 +84,11 @@ def test_learns_the_order_and_writes_its_history(make_task: MakeTask) -> None:
 
 @pytest.mark.parametrize("update", [1, 5, 6, 10])
 def test_a_killed_run_ends_in_the_same_bits(
-    make_task: MakeTask, undisturbed: MakeTask, kill_at: Callable[[int], None], update: int
+    make_task: MakeTask, undisturbed: MakeTask, monkeypatch: pytest.MonkeyPatch, update: int
 ) -> None:
     expected = undisturbed(DROPOUT)
-    kill_at(update)
-    with pytest.raises(Killed):
+    with monkeypatch.context() as patch, pytest.raises(Killed):
+        kill_at(patch, update)
         train(make_task("killed", DROPOUT, EVERY_UPDATE))
     again = make_task("killed", DROPOUT, EVERY_UPDATE)
     train(again)
@@ -115,11 +98,11 @@ def test_a_killed_run_ends_in_the_same_bits(
 
 
 def test_killed_before_any_checkpoint_it_starts_over(
-    make_task: MakeTask, undisturbed: MakeTask, kill_at: Callable[[int], None]
+    make_task: MakeTask, undisturbed: MakeTask, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     expected = undisturbed(keep="best_ranker")
-    kill_at(9)
-    with pytest.raises(Killed):
+    with monkeypatch.context() as patch, pytest.raises(Killed):
+        kill_at(patch, 9)
         train(make_task("killed", keep="best_ranker"))
     again = make_task("killed", keep="best_ranker")
     train(again)
@@ -139,7 +122,7 @@ def test_killed_while_writing_it_goes_on_from_the_last_whole_file(
             raise Killed
         whole(content, file)
 
-    monkeypatch.setattr(checkpointing.torch, "save", torn)
+    monkeypatch.setattr(checkpoints.torch, "save", torn)
     with pytest.raises(Killed):
         train(make_task("killed", DROPOUT, EVERY_UPDATE, keep="best_ranker"))
     monkeypatch.undo()
@@ -192,7 +175,7 @@ def test_a_run_of_other_code_is_trained_again(
 ) -> None:
     train(make_task(epochs=1))
     again = make_task(epochs=1)
-    monkeypatch.setattr(checkpointing, "made_with", lambda: "other code")
+    monkeypatch.setattr(checkpoints, "code_digest", lambda: "other code")
     monkeypatch.setattr(Updater, "run", lambda *_: pytest.fail("trains"))
     with pytest.raises(pytest.fail.Exception, match="trains"):
         train(again)
@@ -202,14 +185,14 @@ def test_a_killed_validation_costs_no_update(
     make_task: MakeTask, undisturbed: MakeTask, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     expected = undisturbed(DROPOUT)
-    validate = monitor.Monitor.validate
+    validate = loop._validate
 
-    def dying(self: monitor.Monitor) -> None:
-        if self.state.update == 5:
+    def dying(updater: Updater, state: TrainState, *rest: object) -> None:
+        if state.update == 5:
             raise Killed
-        validate(self)
+        validate(updater, state, *rest)
 
-    monkeypatch.setattr(monitor.Monitor, "validate", dying)
+    monkeypatch.setattr(loop, "_validate", dying)
     with pytest.raises(Killed):
         train(make_task("killed", DROPOUT, EVERY_UPDATE))
     monkeypatch.undo()
@@ -376,10 +359,10 @@ def test_a_loss_that_stays_above_its_first_value_stops(
 
 
 def test_a_checkpoint_of_another_model_is_refused(
-    make_task: MakeTask, kill_at: Callable[[int], None]
+    make_task: MakeTask, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    kill_at(5)
-    with pytest.raises(Killed):
+    with monkeypatch.context() as patch, pytest.raises(Killed):
+        kill_at(patch, 5)
         train(make_task(runtime=EVERY_UPDATE))
     with pytest.raises(BridoError, match="weights of another model") as error:
         train(make_task(model_changes={"encoder_ffn_dim": 32}))
@@ -411,13 +394,50 @@ def test_a_warm_up_longer_than_the_run_is_told_before_it_costs_anything(
     assert "5 updates, learning rate at most 0.02" in capsys.readouterr().err
     train(make_task("noam", epochs=1, schedule="noam", warmup_steps=1000))
     said = capsys.readouterr().err
-    assert "less than a tenth of the 0.00063 meant: the warm-up of 1,000 updates" in said
+    for words in ("warning", "0.00063", "warm-up of 1,000 updates", "training.warmup_steps"):
+        assert words in said
+
+
+def test_values_that_cannot_mean_anything_are_told(
+    make_task: MakeTask, capsys: pytest.CaptureFixture[str]
+) -> None:
+    train(make_task(epochs=1))
+    assert "warning" not in capsys.readouterr().err
+    changes = {"schedule": "noam", "warmup_steps": 0, "margin": 1e12, "gold_weight": 1e9}
+    train(make_task("odd", epochs=1, learning_rate=1e-12, **changes))
+    said = capsys.readouterr().err
+    for key in ("warmup_steps", "margin", "gold_weight"):
+        assert f"warning: training.{key}" in said
+    assert "training.gamma" not in said
+
+
+@pytest.fixture
+def _other_precision() -> Iterator[None]:
+    """accelerate keeps one precision a process."""
+    AcceleratorState._reset_state(reset_partial_state=True)
+    yield
+    AcceleratorState._reset_state(reset_partial_state=True)
+
+
+@pytest.mark.usefixtures("_other_precision")
+def test_bfloat16_decodes_the_sample_of_a_validation_on_a_processor(make_task: MakeTask) -> None:
+    task = make_task(epochs=1, runtime={"precision": "bfloat16"})
+    written: list[str] = []
+    texts = [document.document for document in task.validation.sample(4)]
+
+    def measure(summaries: list[str]) -> dict[str, float]:
+        written.extend(summaries)
+        return {"rouge": 0.5}
+
+    task.generator = SampleGenerator(texts, 2, 8, measure)
+    train(task)
+    assert len(written) == 8
 
 
 def test_a_warm_up_that_is_a_share_is_the_warm_up_in_updates(make_task: MakeTask) -> None:
     how = {"schedule": "linear", "epochs": 2}
     share, counted = (
-        make_task(name, warmup_steps=warmup, **how).descent()
+        make_task(name, warmup_steps=warmup, **how).optimizer()
         for name, warmup in (("share", 0.2), ("counted", 2))
     )
     assert share.warmup == counted.warmup == 2
@@ -425,7 +445,6 @@ def test_a_warm_up_that_is_a_share_is_the_warm_up_in_updates(make_task: MakeTask
 
 
 def test_states_are_written_often_where_that_is_cheap_and_rarely_where_it_is_not() -> None:
-    assert pause(0.01, 600.0) == 2.0
-    assert pause(2.0, 600.0) == 100.0
-    assert pause(60.0, 600.0) == 600.0
-    assert pause(0.01, 1.0) == 1.0
+    pauses = {(0.01, 600.0): 2.0, (2.0, 600.0): 100.0, (60.0, 600.0): 600.0, (0.01, 1.0): 1.0}
+    for (writing, longest), expected in pauses.items():
+        assert SaveTimer(longest, writing).pause == expected

@@ -246,6 +246,16 @@ def test_equation_3_and_its_control() -> None:
         ({"reduction": "mean"}, "'mean'"),
         ({"gold_weight": 1.0}, "gold_log_likelihood"),
         ({"gold_log_likelihood": torch.zeros(3)}, r"\[2\], not \[3\]"),
+        ({"eligible": torch.ones(2, 4, dtype=torch.bool)}, r"eligible .*\[2, 3\].*\[2, 4\]"),
+        ({"eligible": torch.ones(2, 3)}, r"eligible .*float32"),
+        ({"eligible": "all"}, "eligible"),
+        ({"margin": float("nan")}, "margin"),
+        ({"margin": -1.0}, r"margin .*-1\.0"),
+        ({"margin": "wide"}, "margin .*'wide'"),
+        ({"gold_margin": float("inf")}, "gold_margin .*inf"),
+        ({"gold_weight": -1.0, "gold_log_likelihood": torch.zeros(2)}, "gold_weight"),
+        ({"log_likelihood": torch.zeros(0, 3), "scores": torch.zeros(0, 3)}, r"\[0, 3\]"),
+        ({"log_likelihood": torch.zeros(2, 0), "scores": torch.zeros(2, 0)}, r"\[2, 0\]"),
     ],
 )
 def test_bad_arguments_raise(changes: dict, message: str) -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 import torch
+from training_helpers import Killed
 from transformers import AutoModelForSeq2SeqLM, AutoTokenizer
 
 from brido.corpus.settings import WorldSettings
@@ -17,14 +18,10 @@ from brido.models.embedded import build_model
 from brido.models.settings import EmbeddedLlama, EmbeddedSettings, ReadingSettings
 from brido.models.tokens import padded
 from brido.training import pretraining
-from brido.training.monitor import Monitor
-from brido.training.pretraining import (
-    PairBatch,
-    PromptStep,
-    encode,
-    epoch_batches,
-    train_embedded,
-)
+from brido.training.batches import SummaryBatch
+from brido.training.pretraining import encode, epoch_batches, train_embedded
+from brido.training.state import TrainState
+from brido.training.step import PromptedSummaryStep
 from brido.training.update import Updater
 from brido.utils.errors import BridoError
 from brido.work.settings import RuntimeSettings
@@ -39,10 +36,6 @@ SMALL = EmbeddedSettings(
 # Random enough that a wrong random state would show.
 RANDOM = SMALL.model_copy(update={"dropout": 0.2, "epochs": 2})
 FILES = ("model.safetensors", "tokenizer.json", "tokenizer_config.json", "generation_config.json")
-
-
-class Killed(BaseException):
-    """Stands for kill -9: nothing catches it."""
 
 
 @pytest.fixture(scope="module")
@@ -150,21 +143,21 @@ def test_it_is_what_a_plain_loop_trains_bit_for_bit(pairs, tmp_path):
 def test_killed_again_and_again_it_gets_further_and_ends_in_the_same_bytes(
     pairs, tmp_path, monkeypatch
 ):
-    few, note = pairs[:48], Monitor.note
+    few, count = pairs[:48], TrainState.count
     run(few, tmp_path / "undisturbed", settings=RANDOM)
     reached: list[int] = []
 
-    def dying(self: Monitor, report: object) -> None:
-        if reached.append(self.state.update) is None and len(reached) % 5 == 0:
+    def dying(self: TrainState, *arguments: object) -> None:
+        if reached.append(self.update + 1) is None and len(reached) % 5 == 0:
             raise Killed
-        note(self, report)
+        count(self, *arguments)
 
-    monkeypatch.setattr(Monitor, "note", dying)
+    monkeypatch.setattr(TrainState, "count", dying)
     often = {"checkpoint_minutes": 1e-9}
     for _ in range(2):
         with pytest.raises(Killed):
             run(few, tmp_path / "killed", often, RANDOM)
-    monkeypatch.setattr(Monitor, "note", note)
+    monkeypatch.setattr(TrainState, "count", count)
     assert reached == [1, 2, 3, 4, 5, 5, 6, 7, 8, 9]
     monkeypatch.setattr(pretraining, "learn_tokenizer", None)  # that too is kept
     found = run(few, tmp_path / "killed", often, RANDOM)
@@ -198,7 +191,7 @@ def test_weights_that_the_last_update_ruined_are_noticed(pairs, tmp_path, monkey
         self.param_groups[0]["params"][0].data.fill_(torch.nan)
 
     monkeypatch.setattr(torch.optim.AdamW, "step", ruining)
-    with pytest.raises(BridoError, match="the last update made weights that are no numbers"):
+    with pytest.raises(BridoError, match="after the last update"):
         run(pairs[:8], tmp_path, settings=SMALL.model_copy(update={"epochs": 1}))
 
 
@@ -264,7 +257,7 @@ def test_a_llama_learns_from_what_it_will_read_and_write(llama, pairs):
 def test_the_loss_of_a_llama_is_the_cross_entropy_behind_its_prompts(llama, pairs):
     language = LanguageModel.load(llama, READING)
     examples = encode(language.model, language.tokenizer, pairs[:4], LLAMA)
-    batch = PairBatch(*(padded(rows, PAD) for rows in zip(*examples, strict=True)))
+    batch = SummaryBatch(*(padded(rows, PAD) for rows in zip(*examples, strict=True)))
     scores, targets = [], []
     for source, labels in examples:
         whole = torch.tensor([source + labels])
@@ -274,5 +267,5 @@ def test_the_loss_of_a_llama_is_the_cross_entropy_behind_its_prompts(llama, pair
     expected = torch.nn.functional.cross_entropy(
         torch.cat(scores), torch.tensor(targets), label_smoothing=0.1
     )
-    found = PromptStep(language.model, 0.1)(batch)
+    found = PromptedSummaryStep(language.model, 0.1)(batch)
     torch.testing.assert_close(found.loss, expected, rtol=1e-5, atol=1e-5)

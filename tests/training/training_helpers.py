@@ -1,8 +1,11 @@
-"""Made-up tables, for the tests of training."""
+"""Made-up tables and sudden ends, for the tests of training."""
 
 import numpy as np
 import pyarrow as pa
+import pytest
 from tiny_models import WORDS
+
+from brido.training.state import TrainState
 
 
 def tables(
@@ -29,3 +32,19 @@ def tables(
         ),
         pa.table({"id": ids, "scores": values, "order": orders}),
     )
+
+
+class Killed(BaseException):
+    """Stands for kill -9: nothing catches it."""
+
+
+def kill_at(monkeypatch: pytest.MonkeyPatch, update: int, by: type[BaseException] = Killed) -> None:
+    """Let the next runs die when update `update` is done, before anything is noted about it."""
+    count = TrainState.count
+
+    def dying(self: TrainState, *arguments: object) -> None:
+        if self.update + 1 == update:
+            raise by("stopped")
+        count(self, *arguments)
+
+    monkeypatch.setattr(TrainState, "count", dying)

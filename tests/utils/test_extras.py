@@ -88,7 +88,6 @@ CALLS = {
     "brido export preferences": "pipeline",
     "brido export preferences --scores scored.jsonl --output pairs.parquet": "pipeline",
     "brido vote-check lines.jsonl.gz": "pipeline",
-    "brido completion bash": "completion",
     "brido.evaluation.geval lines.jsonl": "judge",
     "brido.evaluation.geval.agreement a b": "pipeline",
     "brido.evaluation.minicheck lines.jsonl": "pipeline",

@@ -136,7 +136,7 @@ def test_one_candidate_needs_a_reference():
     matrix = np.array([[0.0, 0.5]], np.float32)
     assert consensus_scores(matrix, 1).tolist() == [0.5]
     assert consensus_scores(matrix, math.inf).tolist() == [0.5]
-    with pytest.raises(BridoError, match="nobody votes"):
+    with pytest.raises(BridoError, match="one candidate"):
         consensus_scores(matrix, 0)
 
 

@@ -9,24 +9,12 @@ import pytest
 from pool_rows import pooled
 from ruamel.yaml import YAML
 
-from brido.tables import (
-    CORPUS,
-    LIKELIHOOD,
-    POOL,
-    SUPPORT,
-    similarity_schema,
-    write_table,
-)
+from brido.tables import CORPUS, POOL, SUPPORT, similarity_schema, write_table
 from brido.utils.errors import BridoError
 from brido.vote.consensus import consensus_scores
-from brido.vote.select import Ballots, vote
+from brido.vote.select import score_documents
 from brido.vote.settings import ScoringSettings
-from brido.vote.signals import (
-    first_of_each_text,
-    probability_scores,
-    shuffled_scores,
-    supported_scores,
-)
+from brido.vote.signals import shuffled_scores, supported_scores
 from stages import elect, paths
 
 ROOT = Path(__file__).parents[2]
@@ -40,7 +28,6 @@ def tables(tmp_path, monkeypatch):
     count, random = 1030, np.random.default_rng(0)
     found = {
         "similarity": random.random((count, SIZE, SIZE + 1)).astype(np.float32),
-        "likely": random.normal(-9, 3, (count, SIZE)),
         "support": random.random((count, SIZE)).astype(np.float32),
         "texts": [[f"text {n}" for n in random.integers(0, 5, SIZE)] for _ in range(count)],
         "voters": random.random((count, SIZE)) < 0.9,
@@ -56,11 +43,6 @@ def tables(tmp_path, monkeypatch):
     rows = [{"id": n, "similarity": v} for n, v in zip(ids, flat, strict=True)]
     write_table(paths.similarity(split), [rows], similarity_schema(SIZE))
     rows = [
-        {"id": n, "log_probability": v, "tokens": [9] * SIZE}
-        for n, v in zip(ids, found["likely"].tolist(), strict=True)
-    ]
-    write_table(paths.likelihood(split), [rows], LIKELIHOOD)
-    rows = [
         {"id": n, "support": v, "unsupported": [0] * SIZE, "words": [9] * SIZE}
         for n, v in zip(ids, found["support"].tolist(), strict=True)
     ]
@@ -73,27 +55,16 @@ def tables(tmp_path, monkeypatch):
     return found
 
 
-def ballots(split="validation"):
-    return Ballots(
-        paths.pool(split), paths.similarity(split), paths.likelihood(split), paths.support(split)
-    )
-
-
 def slow_scores(found, scoring, alpha):
     """Document by document, among its voters alone."""
     result = np.full((len(found["texts"]), SIZE), np.nan)
-    for row, texts in enumerate(found["texts"]):
+    for row in range(len(result)):
         inside = np.flatnonzero(found["voters"][row])
         similarity = found["similarity"][row][np.ix_(inside, [*inside, SIZE])]
-        if scoring.voters == "probability":
-            same = first_of_each_text([[texts[i] for i in inside]])[0]
-            likely = found["likely"][row, inside]
-            scores = probability_scores(similarity, alpha, likely, same, scoring.temperature)
-        else:
-            scores = consensus_scores(similarity, alpha)
+        scores = consensus_scores(similarity, alpha)
         support = found["support"][row, inside]
         result[row, inside] = supported_scores(scores, support, scoring.support_weight)
-    if scoring.voters == "chance":  # deals these out, of each document among those that have one
+    if scoring.shuffle:
         return shuffled_scores(result, [f"d{n}" for n in range(len(result))])
     return result
 
@@ -103,30 +74,28 @@ def slow_scores(found, scoring, alpha):
     "settings",
     [
         {},
-        {"voters": "probability", "temperature": 2.0},
         {"support_weight": 0.5},
-        {"voters": "probability", "support_weight": 0.25},
-        {"voters": "chance"},
-        {"voters": "chance", "support_weight": 0.5},
+        {"shuffle": True},
+        {"shuffle": True, "support_weight": 0.5},
     ],
     ids=str,
 )
 def test_every_vote_is_that_of_each_document_alone(tables, alpha, settings):
     scoring = ScoringSettings(**settings)
-    batches = list(vote(ballots(), scoring, alpha))
+    batches = list(score_documents(paths.tables("validation"), scoring, alpha))
     assert len(batches) == 2
     scores = np.concatenate([batch.scores for batch in batches])
     np.testing.assert_allclose(scores, slow_scores(tables, scoring, alpha), rtol=1e-6, atol=1e-9)
-    assert [name for batch in batches for name in batch.ids.to_pylist()][-1] == "d1029"
+    assert batches[-1].documents.ids[-1] == "d1029"
 
 
 def test_tables_of_other_candidates_are_refused(tables):
-    rows = [{"id": "other", "log_probability": [0.0] * SIZE, "tokens": [9] * SIZE}]
-    write_table(paths.likelihood("validation"), [rows], LIKELIHOOD)
-    assert len(list(vote(ballots(), ScoringSettings(), 0.0))) == 2
-    scoring = ScoringSettings(voters="probability")
-    with pytest.raises(BridoError, match="`dvc repro likelihood`"):
-        list(vote(ballots(), scoring, 0.0))
+    row = {"id": "other", "support": [1.0] * SIZE, "unsupported": [0] * SIZE, "words": [9] * SIZE}
+    write_table(paths.support("validation"), [[row]], SUPPORT)
+    split = paths.tables("validation")
+    assert len(list(score_documents(split, ScoringSettings(), 0.0))) == 2
+    with pytest.raises(BridoError, match="`dvc repro support`"):
+        list(score_documents(split, ScoringSettings(support_weight=0.5), 0.0))
 
 
 def test_the_elected_are_the_first_of_the_vote_without_the_reference(tables, tmp_path):

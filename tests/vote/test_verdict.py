@@ -1,4 +1,4 @@
-"""What votes.json says of made-up candidates whose truth is known."""
+"""What votes.json says of made-up candidates whose truth is known, and its verdict in words."""
 
 import json
 import math
@@ -7,16 +7,20 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from brido.report.knowledge import bars, plain, votes_text
+from brido.report.page.vote_check import bars, vote_check
+from brido.stats import FEWEST
 from brido.vote.check import pair_accuracy
 from brido.vote.consensus import consensus_scores
-from brido.vote.verdict import Candidates, Judged, check_votes, rankings
+from brido.vote.verdict import Judged, check_votes, rankings
+from brido.vote.verdict_text import verdict_lines, votes_text
 
 DOCUMENTS, SIZE = 60, 5
 HOW = Judged("a judge", 0.15)
+EVERY = np.arange(DOCUMENTS)
 
 
-def made(seed=0, **changes):
+def made(seed=0, own=None, **changes):
+    """Candidates; `own` is how much is unsupported in each of the model's own outputs."""
     random = np.random.default_rng(seed)
     similarity = random.random((DOCUMENTS, SIZE, SIZE + 1))
     values = {
@@ -28,126 +32,164 @@ def made(seed=0, **changes):
         "log_probability": random.normal(-20, 3, (DOCUMENTS, SIZE)),
         "tokens": random.integers(5, 9, (DOCUMENTS, SIZE)),
     }
-    return Candidates(**(values | changes))
+    if own is not None:
+        values["own_unsupported"] = np.full((DOCUMENTS, 1), own)
+        values["own_words"] = values["words"][:, :1]
+    return values | changes
 
 
-def own_of(found, wrong):
-    return np.full(DOCUMENTS, wrong), found.words[:, 0]
+UNSUPPORTED = made()["unsupported"].astype(float)
+
+
+def of(found, documents):
+    """The first documents alone."""
+    return {name: values[:documents] for name, values in found.items()}
 
 
 def test_every_ranking_has_its_accuracy_and_all_of_it_is_json():
-    found = made()
-    told = check_votes(found, own_of(found, 1), HOW)
+    found = made(own=1)
+    told = check_votes(found, HOW)
     json.dumps(told, allow_nan=False)
     for name, scores in rankings(found).items():
-        accuracy, pairs = pair_accuracy(scores, found.unsupported, found.words)
+        accuracy, pairs = pair_accuracy(scores, found["unsupported"], found["words"])
         assert told["accuracy"][name]["mean"] == pytest.approx(accuracy, abs=1e-6)
         assert told["accuracy"][name]["pairs"] == pairs
-        elected = found.unsupported[np.arange(DOCUMENTS), scores.argmax(1)] > 0
+        elected = found["unsupported"][EVERY, scores.argmax(1)] > 0
         wrong = told["accuracy"][name]["elected_unsupported"]
         assert wrong == pytest.approx(elected.mean(), abs=1e-6)
     mean = rankings(found)["mean_log_probability"]
-    assert mean[3, 2] == found.log_probability[3, 2] / found.tokens[3, 2]
+    assert mean[3, 2] == found["log_probability"][3, 2] / found["tokens"][3, 2]
 
 
 def test_the_verdict_follows_the_interval():
-    found = made()
-    best = made(scores=-found.unsupported.astype(float))
-    assert check_votes(best, own_of(best, 1), HOW)["election"]["verdict"] == "beats"
-    worst = made(scores=found.unsupported.astype(float))
-    told = check_votes(worst, own_of(worst, 0), HOW)["election"]
-    assert told["verdict"] == "loses"
-    assert "equal length no better, or worse" in told["sentence"]
-    same = found.unsupported[:, 0], found.words[:, 0]
-    first = made(scores=-np.tile(np.arange(SIZE), (DOCUMENTS, 1)).astype(float))
-    told = check_votes(first, same, HOW)["election"]
-    assert told["verdict"] == "open"
-    assert told["all"]["difference"] == {"mean": 0.0, "low": 0.0, "high": 0.0, "documents": 60}
+    told = check_votes(made(scores=-UNSUPPORTED, own=1), HOW)
+    assert told["election"]["verdict"] == "beats"
+    assert "should help" in told["verdict"][0]
+    assert "scoring.shuffle=true" in told["verdict"][2]
+    told = check_votes(made(scores=UNSUPPORTED, own=0), HOW)
+    assert told["election"]["verdict"] == "loses"
+    assert "does not help" in told["verdict"][0]
+    first = -np.tile(np.arange(SIZE), (DOCUMENTS, 1)).astype(float)
+    same = {"own_unsupported": made()["unsupported"][:, :1], "own_words": made()["words"][:, :1]}
+    told = check_votes(made(scores=first, **same), HOW)
+    assert told["election"]["verdict"] == "open"
+    assert "cannot be told" in told["verdict"][0]
+    difference = {"mean": 0.0, "low": 0.0, "high": 0.0, "documents": 60}
+    assert told["election"]["all"]["difference"] == difference
+
+
+def test_the_verdict_has_the_answer_the_numbers_and_the_next_command():
+    told = check_votes(made(scores=-UNSUPPORTED, own=1), HOW)
+    answer, numbers, following = told["verdict"]
+    share, gap = (told["election"]["all"][name] for name in ("elected", "difference"))
+    vote = told["accuracy"]["vote"]
+    assert f"{100 * share['mean']:.1f} % of 60 elected" in numbers
+    assert f"[{100 * gap['low']:+.1f}, {100 * gap['high']:+.1f}]" in numbers
+    assert f"[{vote['low']:.3f}, {vote['high']:.3f}] of {vote['pairs']:,} pairs" in numbers
+    assert "not ROUGE" in numbers
+    assert following.startswith("Next: `dvc repro`")
+    assert told["election"]["sentence"] == f"{answer} {numbers}"
+    of_lines = verdict_lines(told, pipeline=False)
+    assert of_lines[:2] == [answer, numbers]
+    assert "dvc" not in of_lines[2]
+
+
+@pytest.mark.parametrize("documents", [1, FEWEST - 1, FEWEST])
+def test_few_documents_have_no_interval_and_no_difference(documents):
+    told = check_votes(of(made(scores=-UNSUPPORTED, own=1), documents), HOW)
+    few = documents < FEWEST
+    assert (told["election"]["verdict"] == "few") == few
+    assert (told["election"]["all"]["difference"]["low"] is None) == few
+    assert ("[" in votes_text(told)) == (not few)
+    assert ("points" in votes_text(told)) == (not few)
+    assert (f"{documents} documents are fewer than {FEWEST}" in told["verdict"][0]) == few
+
+
+def test_candidates_that_are_no_basis_for_a_verdict_are_said_first():
+    how = replace(HOW, warnings=["63 of 144 ended: see generation.base.max_length."])
+    told = check_votes(made(scores=-UNSUPPORTED, own=1), how)
+    assert told["warnings"] == list(how.warnings)
+    assert "cannot be told" in told["verdict"][0]
+    assert "63 of 144 ended: see generation.base.max_length." in told["verdict"][0]
+    assert "generation" in told["verdict"][2]
 
 
 def test_of_the_control_nothing_is_foretold():
-    best = made(scores=-made().unsupported.astype(float))
-    how = replace(HOW, chance=True)
-    told = check_votes(best, own_of(best, 1), how)["election"]
-    assert (told["verdict"], told["caution"]) == ("chance", "")
-    assert told["sentence"].startswith("The control, scores dealt out at random: ")
-    assert told["sentence"].endswith("What tuning on them gains is not the vote's.")
-    first, second, *_ = plain(check_votes(best, own_of(best, 1), how))
-    assert first.startswith("Drawn at random, the control: ")
-    assert second == "What tuning on it gains is not the vote's."
+    told = check_votes(made(scores=-UNSUPPORTED, own=1), replace(HOW, shuffled=True))
+    assert (told["election"]["verdict"], told["election"]["caution"]) == ("chance", "")
+    assert "control" in told["verdict"][0]
+    first, second, *_ = vote_check(told).sentences
+    assert "control" in first
+    assert "does not come from the vote" in second
 
 
-def test_what_may_be_shortness_alone_is_said():
-    found = made()
-    best = made(scores=-found.unsupported.astype(float), words=np.full((DOCUMENTS, SIZE), 9))
-    for own, said in ((9, False), (10, False), (11, True)):
-        for wrong, verdict in ((1, "beats"), (0, "loses")):
-            base = np.full(DOCUMENTS, wrong), np.full(DOCUMENTS, own)
-            told = check_votes(best, base, HOW)["election"]
-            assert told["verdict"] == verdict
-            words = f"the elected have 9.0 words, what base writes {own:.1f}"
-            assert (words in told["sentence"]) == (said and verdict == "beats")
-            assert told["sentence"].endswith(told["caution"])
+@pytest.mark.parametrize(("own", "shorter"), [(9, False), (10, False), (11, True)])
+@pytest.mark.parametrize(("wrong", "verdict"), [(1, "beats"), (0, "loses")])
+def test_what_may_come_from_length_is_said(own, shorter, wrong, verdict):
+    found = made(scores=-UNSUPPORTED, words=np.full((DOCUMENTS, SIZE), 9), own=wrong)
+    told = check_votes(found | {"own_words": np.full((DOCUMENTS, 1), own)}, HOW)
+    assert told["election"]["verdict"] == verdict
+    said = shorter and verdict == "beats"
+    assert bool(told["election"]["caution"]) == said
+    assert ("decoding.length_penalty" in told["verdict"][0]) == said
 
 
 def test_where_nothing_is_unsupported_nothing_is_foretold():
-    clean = made(unsupported=np.zeros((DOCUMENTS, SIZE), int))
-    told = check_votes(clean, own_of(clean, 0), HOW)["election"]
-    assert told["verdict"] == "nothing"
-    assert told["sentence"].startswith("Nothing was found to judge by: 0.0 % of the elected")
-    assert told["sentence"].endswith("Nothing can be said of tuning on this vote.")
+    told = check_votes(made(unsupported=np.zeros((DOCUMENTS, SIZE), int), own=0), HOW)
+    assert told["election"]["verdict"] == "nothing"
+    assert "neither" in told["verdict"][0]
+    assert "0.0 % of 60 elected" in told["verdict"][1]
+    assert told["accuracy"]["vote"]["mean"] is None
+    assert bars(told) == []
+    assert "nothing can be said" in told["knows"]["sentence"]
 
 
-def test_the_second_sentence_compares_with_likelihood_and_reference():
-    found = made()
-    good, bad = -found.unsupported.astype(float), found.unsupported.astype(float)
-    similarity = found.similarity.copy()
-    similarity[:, :, -1] = good
-    sentence = check_votes(
-        made(scores=good, log_probability=bad, similarity=similarity), None, HOW
-    )["knows"]["sentence"]
-    assert "more than base's likelihood and not measurably more than the reference" in sentence
-    sentence = check_votes(made(scores=bad, log_probability=good), None, HOW)["knows"]["sentence"]
-    assert "less than base's likelihood" in sentence
+def test_the_order_is_compared_with_likelihood_and_reference():
+    similarity = made()["similarity"].copy()
+    similarity[:, :, -1] = -UNSUPPORTED
+    found = made(scores=-UNSUPPORTED, log_probability=UNSUPPORTED, similarity=similarity)
+    sentence = check_votes(found, HOW)["knows"]["sentence"]
+    assert "better than base's likelihood" in sentence
+    assert "not measurably better than the reference" in sentence
+    found = made(scores=UNSUPPORTED, log_probability=-UNSUPPORTED)
+    assert "worse than base's likelihood" in check_votes(found, HOW)["knows"]["sentence"]
 
 
 def test_who_cannot_be_elected_is_in_no_pair():
-    found = made()
+    found = made(own=1)
     eligible = np.random.default_rng(2).random((DOCUMENTS, SIZE)) < 0.7
     eligible[:, 0] = True
-    scores = np.where(eligible, found.scores, np.nan)
-    told = check_votes(made(scores=scores), own_of(found, 1), HOW)
-    wrong = np.where(eligible, found.unsupported, np.nan)
+    scores = np.where(eligible, found["scores"], np.nan)
+    told = check_votes(found | {"scores": scores}, HOW)
+    wrong = np.where(eligible, found["unsupported"], np.nan)
     for name, values in rankings(found).items():
-        accuracy, pairs = pair_accuracy(values, wrong, found.words)
+        accuracy, pairs = pair_accuracy(values, wrong, found["words"])
         assert told["accuracy"][name]["mean"] == pytest.approx(accuracy, abs=1e-6)
         assert told["accuracy"][name]["pairs"] == pairs
     elected = np.nanargmax(scores, 1)
-    share = (found.unsupported[np.arange(DOCUMENTS), elected] > 0).mean()
+    share = (found["unsupported"][EVERY, elected] > 0).mean()
     assert told["election"]["all"]["elected"]["mean"] == pytest.approx(share, abs=1e-6)
 
 
-def test_without_references_or_pairs_something_sensible_is_said():
+def test_without_references_likelihood_and_own_output_the_rest_is_said():
     found = made()
-    similarity = found.similarity.copy()
-    similarity[:, :, -1] = math.nan
-    told = check_votes(made(similarity=similarity, log_probability=None), None, HOW)
+    found["similarity"][:, :, -1] = math.nan
+    del found["log_probability"]
+    told = check_votes(found, HOW)
     assert not {"half", "reference", "log_probability"} & set(told["accuracy"])
     assert "election" not in told
-    told = check_votes(made(unsupported=np.zeros((DOCUMENTS, SIZE), int)), None, HOW)
-    assert "nothing can be said" in told["knows"]["sentence"]
-    assert told["accuracy"]["vote"]["mean"] is None
-    assert bars(told) == []
-    assert "nothing can be said" in " ".join(votes_text(told).split())
+    assert "what the model writes by itself is not known" in told["verdict"][0]
 
 
-def test_the_text_has_a_row_a_ranking():
-    found = made(support=np.random.default_rng(1).random((DOCUMENTS, SIZE)))
-    told = check_votes(found, own_of(found, 1), HOW)
-    text = " ".join(votes_text(told).split())
+def test_the_text_has_a_row_a_ranking_and_ends_in_the_verdict():
+    found = made(support=np.random.default_rng(1).random((DOCUMENTS, SIZE)), own=1)
+    told = check_votes(found, HOW)
+    lines = votes_text(told).splitlines()
+    text = " ".join(" ".join(lines).split())
     for item in told["accuracy"].values():
         assert f"{item['mean']:.3f} [{item['low']:.3f}, {item['high']:.3f}]" in text
-    assert told["election"]["sentence"] in text
-    assert [bar.length for bar in bars(told)] == [
-        round(240 * item["mean"], 1) for item in told["accuracy"].values()
-    ]
+    assert text.endswith(" ".join(told["verdict"]))
+    assert max(map(len, lines)) <= 100
+    old = {name: value for name, value in told.items() if name not in ("verdict", "warnings")}
+    assert votes_text(old) == votes_text(told)  # of a version that wrote no lines
+    assert [bar.mean for bar in bars(told)] == [item["mean"] for item in told["accuracy"].values()]

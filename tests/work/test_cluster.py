@@ -4,7 +4,6 @@ import subprocess
 import sys
 import time
 from functools import partial
-from pathlib import Path
 from threading import Thread
 
 import pytest
@@ -118,34 +117,11 @@ def test_a_worker_that_nobody_has_room_for(cluster, work):
         run(Shards("toy", "key", DECODED), UNITS, maker(work), large)
 
 
-class Reading:
-    """Says what stands in a file that it knows by a relative path."""
-
-    def __init__(self, path, device, advance):
-        self._path = path
-
-    def __call__(self, unit):
-        assert not Path("shared").exists(), "the driver's folder is out of sight"
-        text = self._path.read_text()
-        return [{"id": str(row), "summary": text, "score": 0.0} for row in unit], {}
-
-
-@pytest.mark.slow
-def test_files_travel_where_none_are_shared(cluster, work, monkeypatch):
-    monkeypatch.chdir(work)
-    Path("shared").mkdir()
-    path = Path("shared/table.txt")
-    path.write_text("seen")
-    shards = Shards("toy", "key", DECODED)
-    run(shards, UNITS, partial(Reading, path), Workers(ray=RayRuntime(shared_files=False)))
-    rows = [row for batch in shards.read(ALL) for row in batch.to_pylist()]
-    assert {row["summary"] for row in rows} == {"seen"}
-
-
 class Slow(Toy):
-    """Takes its time."""
+    """Takes its time, and notes what it begins."""
 
     def __call__(self, unit):
+        (self.folder / f"begun-{unit.start}-{time.monotonic_ns()}").touch()
         time.sleep(0.5)
         return super().__call__(unit)
 
@@ -167,3 +143,5 @@ def test_a_node_that_is_lost_in_the_middle(cluster, work, expected):
     run(shards, UNITS, partial(Slow, work, behave), RAY)
     thread.join()
     assert contents(shards) == expected
+    begun = len(list(work.glob("begun-*")))
+    assert begun <= len(UNITS) + 1, "what was finished is not done again"

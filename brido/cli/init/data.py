@@ -9,8 +9,8 @@ from typing import Any
 from brido.corpus.checks import SplitChecks
 from brido.corpus.files import FilesSource
 from brido.corpus.settings import FilesSettings
-from brido.tables.files import read_file
 from brido.utils.errors import BridoError, quoted, some
+from brido.utils.files import read_file
 
 SPLITS = ("train", "validation", "test")
 # Names that such columns usually have, the likeliest first.

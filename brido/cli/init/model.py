@@ -6,7 +6,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Literal
 
-from brido.models.checkpoint import SMALLEST_SHARE, load_tokenizer
+from brido.models.checkpoint import load_tokenizer
+from brido.models.completeness import SMALLEST_SHARE
 from brido.models.family import family_of
 from brido.models.gguf import gguf_file
 from brido.models.loading import pretrained

@@ -14,9 +14,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from brido.tables.files import read_records
 from brido.utils.errors import BridoError, parsing, quoted, run_command, short
 from brido.utils.extras import extra
+from brido.utils.files import read_records
 from brido.utils.progress import Progress
 
 if TYPE_CHECKING:

@@ -21,9 +21,9 @@ from pathlib import Path
 import numpy as np
 
 from brido.stats import bootstrap_interval
-from brido.tables.files import read_records
 from brido.utils.errors import BridoError, run_command, short, some
 from brido.utils.extras import extra
+from brido.utils.files import read_records
 
 with extra("pipeline"):
     import pandas as pd

@@ -3,19 +3,23 @@
 The model is in `brido.checkers.minicheck`; `python -m brido.evaluation.minicheck` scores any file.
 """
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from brido.checkers.settings import MiniCheckModel
-from brido.evaluation import Evaluation, Inputs, Metric, share
+from brido.utils.extras import extra
 from brido.utils.progress import MakeProgress
+from brido.utils.text import SPLITTER
 
-if TYPE_CHECKING:
-    from brido.checkers.minicheck import Sentence
+with extra("pipeline"):
+    from brido.checkers.settings import MiniCheckModel
+    from brido.evaluation import Evaluation, Inputs, Metric, share
     from brido.work.settings import RuntimeSettings
 
 
-def numbers(sentences: "list[Sentence]") -> dict[str, float | None]:
-    """`mean` and `worst` probability of a summary's sentences; None where it has none."""
+def numbers(sentences: list[Any]) -> dict[str, float | None]:
+    """`mean` and `worst` probability of a summary's sentences; None where it has none.
+
+    sentences: what `MiniCheck.sentences` says of one summary.
+    """
     found = [sentence.probability for sentence in sentences]
     if not found:
         return {"mean": None, "worst": None}
@@ -23,7 +27,7 @@ def numbers(sentences: "list[Sentence]") -> dict[str, float | None]:
 
 
 def evaluate(
-    inputs: Inputs, settings: MiniCheckModel, progress: MakeProgress, runtime: "RuntimeSettings"
+    inputs: Inputs, settings: MiniCheckModel, progress: MakeProgress, runtime: RuntimeSettings
 ) -> Evaluation:
     """mean and worst of every summary; the detail has its sentences with their probabilities.
 
@@ -31,7 +35,7 @@ def evaluate(
         BridoError: the model cannot be loaded, or memory does not suffice.
     """
     from brido.checkers.minicheck import MiniCheck
-    from brido.work.shards import work_root
+    from brido.work.folder import work_root
 
     checker = MiniCheck.load(
         settings.model,
@@ -42,15 +46,13 @@ def evaluate(
         work_root() / "answers" / "minicheck.sqlite",
         "evaluation.minicheck",
     )
-    found = checker.sentences(
-        inputs.documents, inputs.summaries, inputs.sentence_splitter, progress
-    )
+    found = checker.sentences(inputs.documents, inputs.summaries, progress)
     checker.store.close()
     details: list[Any] = [{"sentences": [list(one) for one in sentences]} for sentences in found]
     signature = {
         "implementation": "MiniCheck as released, ported: best chunk, sentence by sentence",
         "model": checker.name,
-        "sentence_splitter": inputs.sentence_splitter,
+        "sentence_splitter": SPLITTER,
     }
     return Evaluation([numbers(sentences) for sentences in found], details, signature)
 

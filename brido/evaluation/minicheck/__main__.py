@@ -1,69 +1,73 @@
-"""MiniCheck of a file: `python -m brido.evaluation.minicheck documents.jsonl`.
+"""MiniCheck of a file: `python -m brido.evaluation.minicheck documents.jsonl`."""
 
-Each line is a JSON object with `document` and `summary` (text or a list of sentences), optionally
-`id`. A result line per document goes to stdout, the means to stderr. Finished work is kept.
-"""
-
-import argparse
-import json
-import sys
 from pathlib import Path
 
+import click
+
+from brido.evaluation.files import read_documents, write_lines
 from brido.evaluation.minicheck import MiniCheckModel, numbers
-from brido.evaluation.qafacteval.__main__ import read_documents
-from brido.utils.errors import BridoError, run_command
+from brido.utils.commands import invoke
+from brido.utils.errors import run_command
 from brido.utils.progress import Progress, say
-from brido.work.shards import work_root
+from brido.work.folder import work_root
 
 
-def parse_arguments(arguments: list[str] | None = None) -> argparse.Namespace:
-    """The command line's options."""
-    parser = argparse.ArgumentParser(
-        prog="python -m brido.evaluation.minicheck", description=__doc__
-    )
-    parser.add_argument("documents", help="JSON lines with document and summary; - is stdin")
-    defaults = MiniCheckModel()
-    parser.add_argument("--model", default=defaults.model, help="hub id or folder")
-    parser.add_argument("--revision", help="hub commit, tag or branch")
-    parser.add_argument("--device", default="auto", help="auto, cpu, cuda, cuda:1, mps")
-    parser.add_argument("--precision", default="auto", choices=["auto", "float32", "bfloat16"])
-    parser.add_argument("--batch-tokens", type=int, default=16384, help="tokens in a forward pass")
-    store = work_root() / "answers" / "minicheck.sqlite"
-    parser.add_argument("--store", type=Path, default=store, help="keeps every answer")
-    parser.add_argument(
-        "--explain", action="store_true", help="show each summary's sentences on stderr"
-    )
-    return parser.parse_args(arguments)
+@click.command("minicheck", context_settings={"show_default": True})
+@click.argument("documents")
+@click.option("-o", "--output", type=click.Path(path_type=Path), help="A file instead of stdout.")
+@click.option("--model", default=MiniCheckModel().model, help="Hub id or folder.")
+@click.option("--revision", help="Hub commit, tag or branch.")
+@click.option("--device", default="auto", help="auto, cpu, cuda, cuda:1 or mps.")
+@click.option("--precision", type=click.Choice(["auto", "float32", "bfloat16"]), default="auto")
+@click.option("--batch-tokens", type=click.IntRange(1), default=16384, help="In a forward pass.")
+@click.option(
+    "--store",
+    type=click.Path(path_type=Path),
+    help="The file that keeps every answer.",
+    show_default="answers/minicheck.sqlite in BRIDO_WORK or .brido/work",
+)
+@click.option("--explain", is_flag=True, help="Show each summary's sentences on stderr.")
+def command(
+    documents: str,
+    output: Path | None,
+    model: str,
+    revision: str | None,
+    device: str,
+    precision: str,
+    batch_tokens: int,
+    store: Path | None,
+    explain: bool,
+) -> None:
+    """Say how probable it is that a document supports each sentence of its summary (MiniCheck).
 
+    DOCUMENTS is a file of JSON lines, or - for stdin. Each line is an object with `document` and
+    `summary` (text or a list of sentences), optionally `id`. A result line per document is written,
+    the means go to stderr. Answers are kept: a killed run goes on where it was.
 
-def main(arguments: list[str] | None = None) -> None:
-    """Score the file and print a line per document."""
-    options = parse_arguments(arguments)
-    rows = read_documents(options.documents)
-    if options.batch_tokens < 1:
-        raise BridoError(f"--batch-tokens must be at least 1, not {options.batch_tokens}")
+    \b
+    Example:
+        python -m brido.evaluation.minicheck documents.jsonl --explain -o scores.jsonl
+    """
+    rows = read_documents(documents)
     from brido.checkers.minicheck import DOUBT, MiniCheck
 
-    checker = MiniCheck.load(
-        options.model,
-        options.revision,
-        options.device,
-        options.precision,
-        options.batch_tokens,
-        options.store,
-        "--model",
+    store = store or work_root() / "answers" / "minicheck.sqlite"
+    checker = MiniCheck.load(model, revision, device, precision, batch_tokens, store, "--model")
+    found = checker.sentences(
+        [_joined(row["document"]) for row in rows],
+        [_joined(row["summary"]) for row in rows],
+        progress=Progress,
     )
-    texts = [[_joined(row[key]) for row in rows] for key in ("document", "summary")]
-    results = []
-    for row, sentences in zip(rows, checker.sentences(*texts, progress=Progress), strict=True):
-        results.append({"id": row["id"], **numbers(sentences)})
-        print(json.dumps(results[-1] | {"sentences": sentences}, ensure_ascii=False))
-        if options.explain:
-            say(f"{row['id']}:")
-            for sentence in sentences:
-                mark = "?" if sentence.probability < DOUBT else " "
-                say(f"  {mark} {sentence.probability:.3f}  {sentence.text}")
-    sys.stdout.flush()
+    results = [
+        {"id": row["id"], **numbers(sentences), "sentences": sentences}
+        for row, sentences in zip(rows, found, strict=True)
+    ]
+    write_lines(output, results)
+    for row, sentences in zip(rows, found, strict=True) if explain else ():
+        say(f"{row['id']}:")
+        for sentence in sentences:
+            mark = "?" if sentence.probability < DOUBT else " "
+            say(f"  {mark} {sentence.probability:.3f}  {sentence.text}")
     for name in ("mean", "worst"):
         known = [result[name] for result in results if result[name] is not None]
         say(f"{name} {sum(known) / len(known):.4f}" if known else f"{name}: nothing measured")
@@ -74,4 +78,4 @@ def _joined(text: str | list[str]) -> str:
 
 
 if __name__ == "__main__":
-    run_command(main)
+    run_command(lambda: invoke(command, program="python -m brido.evaluation.minicheck"))

@@ -125,10 +125,10 @@ def _n_best(
     position = sum(score >= null_score for score, _, _ in spans)
     listed: list[_Candidate] = []
     seen: set[str] = set()
-    for index, span in enumerate([*spans[:position], None, *spans[position:]]):
+    for span in [*spans[:position], None, *spans[position:]]:
         if len(listed) >= N_BEST:
             break
-        candidate = null if index == position else _candidate(context, span)
+        candidate = null if span is None else _candidate(context, span)
         if candidate is null or candidate.text not in seen:
             listed.append(candidate)
             seen.add(candidate.text)

@@ -5,28 +5,20 @@ entities): no cap, no removal of pronouns or repetitions. Another spaCy model or
 chunks, so both belong to a score's signature.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any, Literal, get_args
 
 from brido.utils.errors import BridoError, quoted
 from brido.utils.paths import user_path
 
-if TYPE_CHECKING:
-    from spacy.language import Language
-    from spacy.tokens import Span, Token
-
+Strategy = Literal["noun_chunks", "ner"]
 ENTITY_LABELS = frozenset({"PERSON", "NORP", "FAC", "ORG", "GPE", "LOC", "EVENT", "WORK_OF_ART"})
-MAX_NOUN_PHRASE_TOKENS = 7
-# The pipeline as an unpacked folder; spaCy's own command installs it as a package.
+# spaCy publishes its pipelines on the hub, as unpacked folders.
 HUB_OWNER = "spacy"
-# What a pipeline may lack, and the annotation that shows it.
-_SENTENCES = ("sentences", "SENT_START")
-_PARSE = ("parse", "DEP")
-_ENTITIES = ("named entities", "ENT_IOB")
 
 
-@dataclass(frozen=True, order=True)
+@dataclass(frozen=True)
 class Answer:
     """A span of the summary and the sentence around it; character offsets, ends exclusive."""
 
@@ -37,72 +29,40 @@ class Answer:
     text: str
 
 
-def _answer(span: "Span", sentence: "Span") -> Answer:
-    return Answer(span.start_char, span.end_char, sentence.start_char, sentence.end_char, span.text)
-
-
-def _noun_chunks(sentence: "Span") -> list[Answer]:
-    return [_answer(chunk, sentence) for chunk in sentence.noun_chunks]
-
-
-def _entities(sentence: "Span") -> list[Answer]:
-    return [_answer(entity, sentence) for entity in sentence.ents if entity.label_ in ENTITY_LABELS]
-
-
-def _subtree_bounds(token: "Token") -> tuple[int, int]:
-    indices = [descendant.i for descendant in token.subtree]
-    return min(indices), max(indices) + 1
-
-
-def _max_noun_phrases(sentence: "Span") -> list[Answer]:
-    """The largest subtrees under a noun of at most seven tokens, in order of appearance."""
-    waiting, found = [sentence.root], []
-    while waiting:
-        token = waiting.pop()
-        if token.pos_ in {"NOUN", "PROPN"}:
-            start, end = _subtree_bounds(token)
-            if end - start <= MAX_NOUN_PHRASE_TOKENS:
-                found.append(_answer(sentence.doc[start:end], sentence))
-                continue
-        waiting.extend(token.children)
-    return sorted(found, key=lambda answer: answer.start)
-
-
-def _all(sentence: "Span") -> list[Answer]:
-    union = {*_noun_chunks(sentence), *_max_noun_phrases(sentence), *_entities(sentence)}
-    return sorted(union)
-
-
-STRATEGIES: dict[str, Callable[["Span"], list[Answer]]] = {
-    "noun_chunks": _noun_chunks,
-    "ner": _entities,
-    "max_np": _max_noun_phrases,
-    "all": _all,
-}
-
-
-def _select(strategy: str) -> Callable[["Span"], list[Answer]]:
-    if strategy not in STRATEGIES:
-        raise BridoError(f"answers: {quoted(strategy)} is none of {', '.join(STRATEGIES)}")
-    return STRATEGIES[strategy]
-
-
 def select_answers(
-    pipeline: "Language", texts: Iterable[str], strategy: str = "noun_chunks"
+    pipeline: Any, texts: Iterable[str], strategy: Strategy = "noun_chunks"
 ) -> list[list[Answer]]:
     """The answers of each text, sentence by sentence, in the order of the released code.
 
-    `strategy`: `noun_chunks` (the released default), `ner`, `max_np` or `all` (their union).
+    pipeline: what `load_pipeline` returns. strategy: `noun_chunks` (as released) or `ner`.
 
     Raises:
         BridoError: an unknown strategy.
     """
-    select = _select(strategy)
-    parsed = pipeline.pipe(texts)
-    return [[answer for sent in doc.sents for answer in select(sent)] for doc in parsed]
+    _check_strategy(strategy)
+    return [
+        [
+            Answer(each.start_char, each.end_char, sent.start_char, sent.end_char, each.text)
+            for sent in doc.sents
+            for each in _spans(sent, strategy)
+        ]
+        for doc in pipeline.pipe(texts)
+    ]
 
 
-def load_pipeline(name: str, strategy: str = "noun_chunks") -> "Language":
+def _spans(sentence: Any, strategy: Strategy) -> Iterable[Any]:
+    if strategy == "noun_chunks":
+        return sentence.noun_chunks
+    return [entity for entity in sentence.ents if entity.label_ in ENTITY_LABELS]
+
+
+def _check_strategy(strategy: str) -> None:
+    known = get_args(Strategy)
+    if strategy not in known:
+        raise BridoError(f"answers: {quoted(strategy)} is not one of {', '.join(known)}")
+
+
+def load_pipeline(name: str, strategy: Strategy = "noun_chunks") -> Any:
     """The spaCy pipeline installed under `name`, saved in the folder `name`, or on the hub.
 
     An installed package comes first, then the folder, then the Hugging Face cache (spaCy publishes
@@ -114,7 +74,7 @@ def load_pipeline(name: str, strategy: str = "noun_chunks") -> "Language":
     """
     import spacy
 
-    _select(strategy)
+    _check_strategy(strategy)
     path = user_path(name)
     try:
         if spacy.util.is_package(name):
@@ -141,12 +101,15 @@ def _from_hub(name: str) -> str:
         ) from None
 
 
-def _check_pipeline(pipeline: "Language", name: str, strategy: str) -> None:
-    """A pipeline without a needed part would find no answer in any text, and say nothing."""
-    needed = [_SENTENCES] + [_PARSE] * (strategy != "ner")
-    needed += [_ENTITIES] * (strategy in {"ner", "all"})
+def _check_pipeline(pipeline: Any, name: str, strategy: Strategy) -> None:
+    """Raise BridoError if the pipeline would find no answer in any text."""
+    parts = {"noun_chunks": ("parse", "DEP"), "ner": ("named entities", "ENT_IOB")}
     doc = pipeline("The court in London heard the case.")
-    missing = [what for what, annotation in needed if not doc.has_annotation(annotation)]
+    missing = [
+        what
+        for what, annotation in (("sentences", "SENT_START"), parts[strategy])
+        if not doc.has_annotation(annotation)
+    ]
     if missing:
         raise BridoError(
             f"spacy_model: the pipeline {quoted(name)} gives no {' and no '.join(missing)}, which "
@@ -154,7 +117,7 @@ def _check_pipeline(pipeline: "Language", name: str, strategy: str) -> None:
         )
 
 
-def pipeline_version(pipeline: "Language") -> dict[str, Any]:
+def pipeline_version(pipeline: Any) -> dict[str, Any]:
     """Name and version of the pipeline and of spaCy, for the signature."""
     import spacy
 

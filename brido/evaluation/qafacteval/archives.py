@@ -37,8 +37,8 @@ _FILES = frozenset(
 def convert(part: str, source: Path, destination: Path, base: Path | None) -> None:
     """Write the transformers folder `destination` from a published archive or its unpacked folder.
 
-    part: questions, answering, lerc or lerc_quip; `base` holds the configuration and tokenizer of
-    the model that questions and lerc were fine-tuned from.
+    part: questions, answering or lerc_quip. base: the folder with the configuration and tokenizer
+    of the model that questions was fine-tuned from; the others need none.
 
     Raises:
         BridoError: the archive cannot be read, or its keys or shapes are not the published ones.
@@ -131,13 +131,6 @@ def _fill(model: "PreTrainedModel", state: "State", source: Path) -> None:
     model.load_state_dict(state)
 
 
-def _renamed(state: "State", source: Path, prefix: str) -> "State":
-    """The tensors under `prefix`, without it; anything else is kept as it is."""
-    if not any(key.startswith(prefix) for key in state):
-        raise BridoError(f"{source}: no tensor's name begins with {prefix!r}: another archive?")
-    return {key.removeprefix(prefix): value for key, value in state.items()}
-
-
 def _questions(folder: Path, base: Path | None, source: Path) -> "Built":
     """AllenNLP's `bart.*` without an output layer, which is the shared embedding."""
     import torch
@@ -145,7 +138,12 @@ def _questions(folder: Path, base: Path | None, source: Path) -> "Built":
 
     from brido.evaluation.qafacteval.questions import add_markers
 
-    state = _renamed(_state(folder, source, "weights.th"), source, "bart.")
+    assert base is not None, "the generator's archive has no tokenizer of its own"
+    prefix = "bart."
+    state = _state(folder, source, "weights.th")
+    if not any(key.startswith(prefix) for key in state):
+        raise BridoError(f"{source}: no tensor's name begins with {prefix!r}: another archive?")
+    state = {key.removeprefix(prefix): value for key, value in state.items()}
     tokenizer = pretrained(AutoTokenizer, base)
     add_markers(tokenizer)
     shared = state.get("model.shared.weight")
@@ -167,6 +165,7 @@ def _questions(folder: Path, base: Path | None, source: Path) -> "Built":
 
 
 def _answering(folder: Path, base: Path | None, source: Path) -> "Built":
+    """transformers' own ELECTRA, saved by an old version of it."""
     from transformers import AutoTokenizer, ElectraConfig, ElectraForQuestionAnswering
 
     state = _state(folder, source, "pytorch_model.bin", "model.safetensors")
@@ -188,31 +187,8 @@ def _lerc_quip(folder: Path, base: Path | None, source: Path) -> "Built":
     return model, pretrained(AutoTokenizer, folder)
 
 
-def _lerc(folder: Path, base: Path | None, source: Path) -> "Built":
-    """AllenNLP's `bert.*` and a score layer on the raw [CLS] state, as a token classifier."""
-    from transformers import AutoTokenizer, BertConfig, BertForTokenClassification
-
-    state = _renamed(_state(folder, source, "weights.th"), source, "bert.")
-    if "score_layer.weight" not in state:
-        raise BridoError(
-            f"{source}: score_layer.weight is missing; `pretraining.tar.gz` has none, the archive "
-            "needed is lerc_model1.tar.gz (model.tar.gz of the lerc folder)"
-        )
-    named = {
-        key.replace("score_layer.", "classifier.")
-        if key.startswith("score_layer.")
-        else f"bert.{key}": value
-        for key, value in state.items()
-        if not key.startswith("pooler.") and key != "embeddings.position_ids"
-    }
-    model = BertForTokenClassification(pretrained(BertConfig, base, num_labels=1))
-    _fill(model, named, source)
-    return model, pretrained(AutoTokenizer, base, do_lower_case=True)
-
-
 _BUILDERS: dict[str, Callable[[Path, Path | None, Path], "Built"]] = {
     "questions": _questions,
     "answering": _answering,
     "lerc_quip": _lerc_quip,
-    "lerc": _lerc,
 }

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 from transformers.tokenization_utils_base import PreTrainedTokenizerBase
 
-# Exactly the characters that the released code splits on; a no-break space stays in its word.
-_WORD = re.compile("[^ \t\r\n\u202f]+")
+from brido.evaluation.qafacteval.surface import SEPARATORS
+
+_WORD = re.compile(f"[^{SEPARATORS}]+")
 
 WINDOW_TOKENS = 384
 STRIDE = 128
@@ -51,7 +52,8 @@ class ContextReader:
         ids = [self._words[word] for word in surface]
         flat = [piece for pieces in ids for piece in pieces]
         owners = [word for word, pieces in enumerate(ids) for _ in pieces]
-        return Context(text, words, self.tokenizer.convert_ids_to_tokens(flat), flat, owners)
+        pieces = list(self.tokenizer.convert_ids_to_tokens(flat))
+        return Context(text, words, pieces, flat, owners)
 
     def _learn(self, words: Sequence[str]) -> None:
         new = [word for word in dict.fromkeys(words) if word not in self._words]

@@ -2,15 +2,13 @@
 
 from dataclasses import replace
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any
 
 from brido.evaluation import Column, Evaluation, Inputs, Metric, points, share
+from brido.evaluation.qafacteval.answers import Strategy
 from brido.settings.base import Name, Section
 from brido.utils.progress import MakeProgress
-
-if TYPE_CHECKING:
-    from brido.evaluation.qafacteval.metric import QAFactEval
-    from brido.work.settings import RuntimeSettings
+from brido.work.settings import RuntimeSettings
 
 # The tables show these as the paper prints them.
 _TIMES_100 = frozenset({"f1", "em", "is_answered"})
@@ -21,16 +19,12 @@ class QAFactEvalSettings(Section):
 
     models: Name = "hub"
     spacy_model: Name = "en_core_web_sm"
-    answers: Literal["noun_chunks", "ner", "max_np", "all"] = "noun_chunks"
-    scorer: Literal["lerc_quip", "lerc"] = "lerc_quip"
+    answers: Strategy = "noun_chunks"
     faithful: bool = True
 
 
 def evaluate(
-    inputs: Inputs,
-    settings: QAFactEvalSettings,
-    progress: MakeProgress,
-    runtime: "RuntimeSettings",
+    inputs: Inputs, settings: QAFactEvalSettings, progress: MakeProgress, runtime: RuntimeSettings
 ) -> Evaluation:
     """The metric of one system for the evaluate stage; f1, em and is_answered from 0 to 100.
 
@@ -51,7 +45,7 @@ def evaluate(
 
 
 @lru_cache(maxsize=1)
-def _load(settings: QAFactEvalSettings, device: str, batch_tokens: int) -> "QAFactEval":
+def _load(settings: QAFactEvalSettings, device: str, batch_tokens: int) -> Any:
     """The models, loaded once for all parts of a system."""
     from brido.evaluation.qafacteval.metric import QAFactEval
 

@@ -8,29 +8,42 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import brido
-from brido.evaluation.qafacteval.answers import load_pipeline, pipeline_version, select_answers
+from brido.evaluation.qafacteval.answering import NOTHING, Reader
+from brido.evaluation.qafacteval.answers import (
+    Strategy,
+    load_pipeline,
+    pipeline_version,
+    select_answers,
+)
+from brido.evaluation.qafacteval.lerc import Comparison, LercQuip
+from brido.evaluation.qafacteval.questions import MarkedSentence, QuestionGenerator
 from brido.evaluation.qafacteval.records import Question, as_pairs, summarise
-from brido.utils.errors import BridoError, quoted
+from brido.evaluation.qafacteval.weights import find_models
+from brido.utils.device import choose_device, memory_errors
+from brido.utils.errors import ArgumentError
 from brido.utils.extras import extra
 from brido.utils.progress import MakeProgress, quiet
 from brido.utils.store import ResultStore
-
-if TYPE_CHECKING:
-    from spacy.language import Language
-
-    from brido.evaluation.qafacteval.answering import Reader
-    from brido.evaluation.qafacteval.lerc import Scorer
-    from brido.evaluation.qafacteval.questions import QuestionGenerator
+from brido.work.batches import plan_batches
+from brido.work.shards import content_hash
 
 Batches = Iterator[list[tuple[int, Any]]]
+SCORER = "lerc_quip"
 
 
 @dataclass
 class QAFactEval:
     """The metric with its models; make one with `load`.
+
+    pipeline: of spaCy. generator, reader, scorer: a QuestionGenerator, a Reader and a LercQuip.
+    settings: answers, scorer and faithful. fingerprints: of the models, by part. store: a
+    ResultStore, in which nothing is computed twice.
+
+    Raises:
+        ArgumentError: a part is missing.
 
     Example:
         >>> metric = QAFactEval.load(models="hub", spacy_model="en_core_web_sm")  # 4 GB, once
@@ -39,22 +52,29 @@ class QAFactEval:
         ['em', 'f1', 'is_answered', 'lerc', 'n_generated', 'n_questions', 'without_questions']
     """
 
-    pipeline: "Language"
-    generator: "QuestionGenerator"
-    reader: "Reader"
-    scorer: "Scorer"
-    settings: dict[str, Any]
-    fingerprints: dict[str, str]
-    store: ResultStore
+    pipeline: Any = None
+    generator: Any = None
+    reader: Any = None
+    scorer: Any = None
+    settings: Any = None
+    fingerprints: Any = None
+    store: Any = None
     batch_tokens: int = 16384
+
+    def __post_init__(self) -> None:
+        missing = [name for name, value in vars(self).items() if value is None]
+        if missing:
+            raise ArgumentError(
+                f"QAFactEval lacks {', '.join(missing)}: load all of it with QAFactEval.load()"
+            )
 
     @classmethod
     def load(
         cls,
         models: str = "hub",
         spacy_model: str = "en_core_web_sm",
-        answers: str = "noun_chunks",
-        scorer: str = "lerc_quip",
+        answers: Strategy = "noun_chunks",
+        *,
         faithful: bool = True,
         device: str = "auto",
         batch_tokens: int = 16384,
@@ -63,33 +83,23 @@ class QAFactEval:
         """The metric, its models loaded.
 
         models: `hub` (the published archives, into the Hugging Face cache) or a folder with the
-        archives or with converted models (see weights.py). answers: noun_chunks, ner, max_np or
-        all. scorer: lerc_quip or lerc. faithful: the released code's decoder positions and window
-        padding. batch_tokens: tokens in one forward pass. store: the file that keeps every answer.
+        archives or with converted models (see weights.py). answers: noun_chunks or ner. faithful:
+        the released code's decoder positions and window padding. batch_tokens: tokens in one
+        forward pass. store: the file that keeps every answer.
 
         Raises:
             BridoError: a model is missing or wrong; the message says what to fetch and where from.
         """
         with extra("qafacteval"):
-            from brido.evaluation.qafacteval.answering import Reader
-            from brido.evaluation.qafacteval.lerc import SCORERS
-            from brido.evaluation.qafacteval.questions import QuestionGenerator
-            from brido.evaluation.qafacteval.weights import find_models
-            from brido.utils.device import choose_device
-            from brido.work.shards import content_hash
-
-        if scorer not in SCORERS:
-            raise BridoError(f"scorer: {quoted(scorer)} is none of {', '.join(SCORERS)}")
-        with extra("qafacteval"):
             pipeline = load_pipeline(spacy_model, answers)
         place = choose_device(device)
-        folders = find_models(models, scorer)
+        folders = find_models(models)
         return cls(
             pipeline,
             QuestionGenerator(folders["questions"], place, faithful),
             Reader(folders["answering"], place, faithful),
-            SCORERS[scorer](folders[scorer], place),
-            {"answers": answers, "scorer": scorer, "faithful": faithful},
+            LercQuip(folders[SCORER], place),
+            {"answers": answers, "scorer": SCORER, "faithful": faithful},
             {part: content_hash(folder)[:16] for part, folder in folders.items()},
             ResultStore(store),
             batch_tokens,
@@ -108,39 +118,21 @@ class QAFactEval:
         list of sentences is joined with one space.
 
         Raises:
-            ArgumentError: no lists of texts, or not as many documents as summaries.
+            ArgumentError: not lists of texts, or not as many documents as summaries.
             BridoError: memory does not suffice.
         """
-        from brido.evaluation.qafacteval.batching import memory_errors
-
         sources, texts = as_pairs(documents, summaries)
         questions = self._select(texts)
         with memory_errors(self.batch_tokens):
-            self._run(questions, sources, texts, progress)
+            self._ask(questions, progress)
+            self._answer_on_summaries(questions, texts, progress)
+            kept = [question for question in questions if question.kept]
+            self._answer_on_sources(kept, sources, progress)
+            self._compare([question for question in kept if question.answered], sources, progress)
         grouped: list[list[Question]] = [[] for _ in texts]
         for question in questions:
             grouped[question.document].append(question)
         return [summarise(group) for group in grouped]
-
-    def _run(
-        self,
-        questions: list[Question],
-        sources: list[str],
-        texts: list[str],
-        progress: MakeProgress,
-    ) -> None:
-        """Fill in what the models say of each question, batch by batch through the store."""
-        self._ask(questions, progress)
-        asked = [(question.text, texts[question.document]) for question in questions]
-        found = self._answers(asked, progress, "answers on the summaries")
-        for question, pair in zip(questions, asked, strict=True):
-            question.on_summary = found[pair]
-        kept = [question for question in questions if question.kept]
-        asked = [(question.text, sources[question.document]) for question in kept]
-        found = self._answers(asked, progress, "answers on the sources")
-        for question, pair in zip(kept, asked, strict=True):
-            question.on_source = found[pair]
-        self._compare([question for question in kept if question.answered], sources, progress)
 
     def _select(self, texts: list[str]) -> list[Question]:
         distinct = list(dict.fromkeys(texts))
@@ -153,7 +145,7 @@ class QAFactEval:
         ]
 
     def _ask(self, questions: list[Question], progress: MakeProgress) -> None:
-        from brido.evaluation.qafacteval.questions import MarkedSentence
+        """Fill in the questions' texts."""
 
         def generate(new: list[tuple]) -> Batches:
             batches = self.generator.batches([MarkedSentence(*i) for i in new], self.batch_tokens)
@@ -162,19 +154,31 @@ class QAFactEval:
 
         items = []
         for question in questions:
-            answer = question.answer
-            span = (answer.start - answer.sentence_start, answer.end - answer.sentence_start)
-            items.append((question.sentence, *span))
-        counted = _counted(generate, progress, "questions")
-        found = self.store.recall("question", self._model("questions"), items, counted)
-        for question, item in zip(questions, items, strict=True):
-            question.text = found[item]
+            answer, first = question.answer, question.answer.sentence_start
+            items.append((question.sentence, answer.start - first, answer.end - first))
+        model = self._with_quirks("questions")
+        found = self._recall("question", model, items, generate, progress, "questions")
+        for question, text in zip(questions, found, strict=True):
+            question.text = text
+
+    def _answer_on_summaries(
+        self, questions: list[Question], texts: list[str], progress: MakeProgress
+    ) -> None:
+        found = self._answers(questions, texts, progress, "answers on the summaries")
+        for question, prediction in zip(questions, found, strict=True):
+            question.on_summary = prediction
+
+    def _answer_on_sources(
+        self, questions: list[Question], sources: list[str], progress: MakeProgress
+    ) -> None:
+        found = self._answers(questions, sources, progress, "answers on the sources")
+        for question, prediction in zip(questions, found, strict=True):
+            question.on_source = prediction
 
     def _answers(
-        self, pairs: list[tuple], progress: MakeProgress, label: str
-    ) -> dict[tuple, dict[str, Any]]:
-        """The reader's answer to every distinct (question, context)."""
-        from brido.evaluation.qafacteval.answering import NOTHING
+        self, questions: list[Question], contexts: list[str], progress: MakeProgress, label: str
+    ) -> list[dict[str, Any]]:
+        """The reader's answer to every question about the context of its document."""
 
         def answer(new: list[tuple]) -> Batches:
             requests = self.reader.requests(new)
@@ -184,39 +188,53 @@ class QAFactEval:
                 done = self.reader.run(requests, batch)
                 yield [(index, prediction.as_dict()) for index, prediction in done]
 
-        counted = _counted(answer, progress, label)
-        return self.store.recall("answer", self._model("answering"), pairs, counted)
+        pairs = [(question.text, contexts[question.document]) for question in questions]
+        model = self._with_quirks("answering")
+        return self._recall("answer", model, pairs, answer, progress, label)
 
     def _compare(
         self, answered: list[Question], sources: list[str], progress: MakeProgress
     ) -> None:
         """Fill in LERC of the questions that the source answers."""
-        from brido.evaluation.qafacteval.lerc import Comparison
-        from brido.work.batches import plan_batches
 
         def compare(new: list[tuple]) -> Batches:
             encoded = [self.scorer.encode(Comparison(*item)) for item in new]
-            lengths = [len(item.ids) for item in encoded]
-            for group in plan_batches(lengths, self.batch_tokens):
+            for group in plan_batches(list(map(len, encoded)), self.batch_tokens):
                 scores = self.scorer.score([encoded[index] for index in group])
                 yield list(zip(group, scores, strict=True))
 
-        items = [
-            (
-                question.text,
-                question.answer.text,
-                (question.on_source or {})["prediction"],
-                sources[question.document],
-            )
-            for question in answered
-        ]
+        items = []
+        for question in answered:
+            prediction = (question.on_source or {})["prediction"]
+            source = sources[question.document]
+            items.append((question.text, question.answer.text, prediction, source))
         part = self.settings["scorer"]
-        counted = _counted(compare, progress, "overlap of answers")
-        found = self.store.recall(part, self.fingerprints[part], items, counted)
-        for question, item in zip(answered, items, strict=True):
-            question.lerc = found[item]
+        model = self.fingerprints[part]
+        found = self._recall(part, model, items, compare, progress, "overlap of answers")
+        for question, score in zip(answered, found, strict=True):
+            question.lerc = score
 
-    def _model(self, part: str) -> str:
+    def _recall(
+        self,
+        kind: str,
+        model: str,
+        items: Sequence[tuple],
+        compute: Callable[[list[tuple]], Batches],
+        progress: MakeProgress,
+        label: str,
+    ) -> list[Any]:
+        """The result of each item, from the store or computed, with finished items counted."""
+
+        def counted(new: list[tuple]) -> Batches:
+            with progress(f"qafacteval: {label}", len(new), "questions") as display:
+                for results in compute(new):
+                    yield results
+                    display.advance(len(results))
+
+        found = self.store.recall(kind, model, items, counted)
+        return [found[item] for item in items]
+
+    def _with_quirks(self, part: str) -> str:
         """The store's name of a model that `faithful` changes."""
         return f"{self.fingerprints[part]}/faithful={self.settings['faithful']}"
 
@@ -232,17 +250,3 @@ class QAFactEval:
             "n_questions": sum(row["n_questions"] for row in rows),
             "n_without_questions": sum(row["without_questions"] for row in rows),
         }
-
-
-def _counted(
-    compute: Callable[[list[tuple]], Batches], progress: MakeProgress, label: str
-) -> Callable[[list[tuple]], Batches]:
-    """`compute`, with its finished items counted on a progress display."""
-
-    def counted(new: list[tuple]) -> Batches:
-        with progress(f"qafacteval: {label}", len(new), "questions") as display:
-            for results in compute(new):
-                yield results
-                display.advance(len(results))
-
-    return counted

@@ -10,6 +10,7 @@ decoder's positions are one too high (0, 2, 3, 4, ...), although the model was t
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import torch
 from transformers import AutoTokenizer, BartForConditionalGeneration
@@ -148,11 +149,12 @@ class _DecoderStep:
 
     def __init__(self, model: BartForConditionalGeneration, source: torch.Tensor) -> None:
         self.model = model
-        self.mask = (source != model.config.pad_token_id).long()
+        padding: Any = model.config.pad_token_id
+        self.mask = source.ne(padding).long()
         with torch.no_grad():
             self.encoded = model.get_encoder()(source, attention_mask=self.mask)[0]
         self.items = torch.arange(len(source), device=source.device)
-        self.cache = EncoderDecoderCache(
+        self.cache: Any = EncoderDecoderCache(
             DynamicCache(config=model.config), DynamicCache(config=model.config)
         )
 

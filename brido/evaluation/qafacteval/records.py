@@ -15,7 +15,11 @@ SCORES = ("lerc", "f1", "em", "is_answered")
 def as_pairs(
     documents: Sequence[str | Sequence[str]], summaries: Sequence[str | Sequence[str]]
 ) -> tuple[list[str], list[str]]:
-    """Documents and summaries as texts, a list of sentences joined; ArgumentError else."""
+    """Documents and summaries as texts, each list of sentences joined with spaces.
+
+    Raises:
+        ArgumentError: they are not texts, or not as many of the one as of the other.
+    """
     sources, texts = _joined("documents", documents), _joined("summaries", summaries)
     if len(sources) != len(texts):
         raise ArgumentError(

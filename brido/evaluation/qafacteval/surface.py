@@ -1,6 +1,11 @@
 """From word pieces back to the text as it was written, and to its place in the context."""
 
+import re
+
 from tokenizers import normalizers, pre_tokenizers
+
+# What the released code splits words at; a no-break space stays in its word.
+SEPARATORS = " \t\r\n\u202f"
 
 # BERT's basic tokenizer: cleaned, lower-cased, accents off, CJK and punctuation split.
 _NORMALIZER = normalizers.BertNormalizer(lowercase=True)
@@ -46,35 +51,15 @@ def original_text(found: str, original: str) -> str:
 def align_span(prediction: str, text: str, start: int, end: int) -> tuple[int, int]:
     """Where in `text` the prediction stands, inside the whole words text[start:end].
 
-    The best alignment of the prediction within the words, by edit distance; the words themselves
-    where it is longer than they are or the best end is not unique. Informative only: no score
-    depends on it.
+    The text may have other spaces than the prediction. Where the prediction is not there exactly
+    once, the whole words. Informative only: no score depends on it.
     """
     words = text[start:end]
-    if prediction == words or not prediction or len(prediction) > len(words):
-        return start, end
     if words.count(prediction) == 1:
-        exact = start + words.index(prediction)
-        return exact, exact + len(prediction)
-    # distance[i], origin[i]: cheapest way to end prediction[:i] here, and where it started.
-    distance = list(range(len(prediction) + 1))
-    origin = [0] * (len(prediction) + 1)
-    ends: list[tuple[int, int, int]] = []
-    for place, letter in enumerate(words):
-        previous, previous_origin = distance, origin
-        distance, origin = [0], [place + 1]
-        for index, wanted in enumerate(prediction):
-            ways = (
-                (previous[index] + (letter != wanted), previous_origin[index]),
-                (previous[index + 1] + 1, previous_origin[index + 1]),
-                (distance[index] + 1, origin[index]),
-            )
-            cheapest, began = min(ways)
-            distance.append(cheapest)
-            origin.append(began)
-        ends.append((distance[-1], place + 1, origin[-1]))
-    best = min(cost for cost, _, _ in ends)
-    matches = [(began, stop) for cost, stop, began in ends if cost == best]
-    if len(matches) != 1:
+        first = start + words.index(prediction)
+        return first, first + len(prediction)
+    spaced = f"[{SEPARATORS}]+".join(map(re.escape, prediction.split(" ")))
+    found = list(re.finditer(spaced, words))
+    if len(found) != 1:
         return start, end
-    return start + matches[0][0], start + matches[0][1]
+    return start + found[0].start(), start + found[0].end()

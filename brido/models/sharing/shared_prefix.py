@@ -14,7 +14,7 @@ import torch
 from torch import Tensor
 from transformers import PreTrainedModel
 
-from brido.models.family import Head, States
+from brido.models.interface import Head, States
 from brido.models.tokens import Sources
 
 # Attention that takes any mask. Others (flash_attention_2) have only causal ones.

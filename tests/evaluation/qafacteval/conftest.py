@@ -16,8 +16,6 @@ from tokenizers import BertWordPieceTokenizer, ByteLevelBPETokenizer
 from transformers import (
     BartConfig,
     BartForConditionalGeneration,
-    BertConfig,
-    BertModel,
     ElectraConfig,
     ElectraForQuestionAnswering,
     RobertaConfig,
@@ -45,15 +43,11 @@ def toy_parser(doc: Doc) -> Doc:
         if token.text in {".", "?", "!"} or index == len(doc) - 1:
             _parse(kinds, first, index + 1, heads, labels)
             first = index + 1
-    names = [token.text[:1].isupper() for token in doc]
     return Doc(
         doc.vocab,
         words=[token.text for token in doc],
         spaces=[bool(token.whitespace_) for token in doc],
-        pos=[
-            "PROPN" if name and kind == "NOUN" else kind
-            for name, kind in zip(names, kinds, strict=True)
-        ],
+        pos=kinds,
         heads=heads,
         deps=labels,
     )
@@ -62,21 +56,14 @@ def toy_parser(doc: Doc) -> Doc:
 def _parse(kinds: list[str], first: int, last: int, heads: list[int], labels: list[str]) -> None:
     """Fill in heads and labels of the sentence from word `first` to before `last`."""
     root = next((i for i in range(first, last) if kinds[i] == "VERB"), first)
-    start = first
     for i in range(first, last):
-        heads[i], labels[i] = root, "prep" if kinds[i] == "ADP" else "dep"
+        heads[i], labels[i] = root, "dep"
         if kinds[i] not in {"NOUN", "DET"}:
-            start = i + 1
             continue
         end = i
         while end + 1 < last and kinds[end + 1] in {"NOUN", "DET"}:
             end += 1
-        if end != i:
-            heads[i], labels[i] = end, "det" if kinds[i] == "DET" else "compound"
-        elif start > first and kinds[start - 1] == "ADP":
-            heads[i], labels[i] = start - 1, "pobj"
-        else:
-            labels[i] = "nsubj" if i < root else "dobj"
+        heads[i], labels[i] = (end, "compound") if end != i else (root, "dobj")
     heads[root], labels[root] = root, "ROOT"
 
 
@@ -108,8 +95,6 @@ class Published:
     folder: Path
     questions: BartForConditionalGeneration
     answering: ElectraForQuestionAnswering
-    lerc: BertModel
-    score_layer: torch.nn.Linear
     lerc_quip: RobertaForSequenceClassification
 
 
@@ -198,17 +183,6 @@ def _make_answering(folder: Path, scratch: Path) -> ElectraForQuestionAnswering:
     return model
 
 
-def _make_lerc(folder: Path) -> tuple[BertModel, torch.nn.Linear]:
-    config = BertConfig(vocab_size=_wordpiece(folder / "bert-base-uncased"), **_shape())
-    _write_json(folder / "bert-base-uncased" / "config.json", config.to_dict())
-    model, layer = _spread(BertModel(config)), _spread(torch.nn.Linear(32, 1))
-    state = {f"bert.{key}": value for key, value in model.state_dict().items()}
-    state["bert.embeddings.position_ids"] = torch.arange(514)[None]
-    state |= {f"score_layer.{key}": value for key, value in layer.state_dict().items()}
-    _tar(folder / "lerc_model1.tar.gz", {"weights.th": _saved(state), "config.json": b"{}"})
-    return model, layer
-
-
 def _make_quip(folder: Path, scratch: Path) -> RobertaForSequenceClassification:
     vocabulary = _bpe(scratch / "roberta")
     config = RobertaConfig(
@@ -228,11 +202,10 @@ def _make_quip(folder: Path, scratch: Path) -> RobertaForSequenceClassification:
 
 @pytest.fixture(scope="session")
 def published(tmp_path_factory) -> Published:
-    """All four archives with their base folders, made of tiny random models."""
+    """The three archives with the generator's base folder, made of tiny random models."""
     torch.set_num_threads(1)
     torch.manual_seed(0)
     folder, scratch = tmp_path_factory.mktemp("published"), tmp_path_factory.mktemp("scratch")
     questions = _make_questions(folder)
     answering = _make_answering(folder, scratch)
-    lerc, score_layer = _make_lerc(folder)
-    return Published(folder, questions, answering, lerc, score_layer, _make_quip(folder, scratch))
+    return Published(folder, questions, answering, _make_quip(folder, scratch))

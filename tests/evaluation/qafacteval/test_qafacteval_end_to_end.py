@@ -1,8 +1,6 @@
 """The whole metric: rules by stand-in models, then the real path on tiny random models."""
 
 import json
-import subprocess
-import sys
 from types import SimpleNamespace
 
 import pytest
@@ -10,14 +8,15 @@ import torch
 
 from brido.evaluation import Inputs
 from brido.evaluation.qafacteval import METRIC, QAFactEval, QAFactEvalSettings
-from brido.evaluation.qafacteval.__main__ import main, read_documents
+from brido.evaluation.qafacteval.__main__ import command
 from brido.evaluation.qafacteval.answering import NOTHING, Prediction
 from brido.evaluation.qafacteval.answers import load_pipeline
-from brido.evaluation.qafacteval.lerc import Comparison, Encoded
+from brido.evaluation.qafacteval.lerc import Comparison
 from brido.evaluation.qafacteval.overlap import is_kept, token_f1
 from brido.evaluation.qafacteval.records import SCORES
 from brido.evaluation.question_view import COLUMNS, as_text, question_rows
-from brido.utils.errors import BridoError
+from brido.utils.commands import invoke
+from brido.utils.errors import ArgumentError, BridoError
 from brido.utils.progress import Progress
 from brido.utils.store import ResultStore
 from brido.work.settings import RuntimeSettings
@@ -74,15 +73,15 @@ class _Scorer:
 
     def encode(self, comparison):
         self.asked.append(comparison)
-        return Encoded([5 if comparison.answer == comparison.prediction else 2], 1)
+        return [5 if comparison.answer == comparison.prediction else 2]
 
     def score(self, batch):
-        return [float(item.ids[0]) for item in batch]
+        return [float(ids[0]) for ids in batch]
 
 
 def _metric(pipeline_folder, table=(), store=None) -> QAFactEval:
-    settings = {"answers": "noun_chunks", "scorer": "lerc", "faithful": True}
-    prints = {"questions": "q", "answering": "a", "lerc": "l"}
+    settings = {"answers": "noun_chunks", "scorer": "lerc_quip", "faithful": True}
+    prints = {"questions": "q", "answering": "a", "lerc_quip": "l"}
     return QAFactEval(
         load_pipeline(str(pipeline_folder)), _Generator(), _Reader(table), _Scorer(), settings,
         prints, store or ResultStore(),
@@ -156,6 +155,11 @@ def test_lengths_must_agree(pipeline_folder):
         _metric(pipeline_folder).score(["a", "b"], ["a"])
 
 
+def test_without_its_models_it_says_how_to_load_them():
+    with pytest.raises(ArgumentError, match=r"lacks pipeline, .*QAFactEval\.load\(\)"):
+        QAFactEval()
+
+
 def test_nothing_is_asked_twice(pipeline_folder, tmp_path):
     path = tmp_path / "store.sqlite"
     first = _metric(pipeline_folder, store=ResultStore(path))
@@ -216,12 +220,6 @@ def test_too_little_memory_names_the_setting(pipeline_folder):
     assert metric.generator.asked
 
 
-def test_a_file_that_is_no_store(tmp_path):
-    (tmp_path / "s").write_bytes(b"no database" * 1000)
-    with pytest.raises(BridoError, match="delete the file"):
-        ResultStore(tmp_path / "s")
-
-
 def test_view_says_why_points_were_lost(pipeline_folder):
     source, summary = "Ann Smith left.", "The court jailed Ann Smith in Leeds."
     table = {
@@ -245,7 +243,7 @@ def tiny(published, pipeline_folder) -> QAFactEval:
     torch.set_num_threads(1)
     # Random models rarely agree with themselves: these sizes and seeds give kept questions.
     return QAFactEval.load(
-        str(published.folder), str(pipeline_folder), scorer="lerc", device="cpu", batch_tokens=2000
+        str(published.folder), str(pipeline_folder), device="cpu", batch_tokens=2000
     )
 
 
@@ -327,11 +325,6 @@ def test_shares_are_times_100_in_the_stage(pipeline_folder, monkeypatch):
     ]  # fmt: skip
 
 
-def _options(published, pipeline_folder, tmp_path) -> list[str]:
-    return ["--models", str(published.folder), "--spacy-model", str(pipeline_folder), "--device",
-            "cpu", "--store", str(tmp_path / "store.sqlite")]  # fmt: skip
-
-
 def test_command_line(published, pipeline_folder, tmp_path, capsys):
     lines = [
         {"id": "x", "document": DOCUMENTS[0], "summary": SUMMARIES[0]},
@@ -339,36 +332,14 @@ def test_command_line(published, pipeline_folder, tmp_path, capsys):
     ]
     file = tmp_path / "documents.jsonl"
     file.write_text("\n".join(json.dumps(line) for line in lines) + "\n\n", encoding="utf-8")
-    main([str(file), *_options(published, pipeline_folder, tmp_path), "--explain"])
+    options = [str(file), "--models", str(published.folder), "--spacy-model", str(pipeline_folder),
+               "--device", "cpu", "--store", str(tmp_path / "store.sqlite")]  # fmt: skip
+    invoke(command, [*options, "--explain"])
     output = capsys.readouterr()
     rows = [json.loads(line) for line in output.out.splitlines()]
+    invoke(command, [*options, "-o", str(tmp_path / "out.jsonl")])
+    assert (tmp_path / "out.jsonl").read_text(encoding="utf-8") == output.out
     assert [row["id"] for row in rows] == ["x", "2"]
     assert set(SCORES) < set(rows[0])
     assert "mean: lerc" in output.err
     assert '"faithful": true' in output.err
-
-
-def test_bad_lines_are_all_named(tmp_path):
-    file = tmp_path / "documents.jsonl"
-    file.write_text('{"document": 3, "summary": "x"}\n[]\n{"document": "x"}\n{', encoding="utf-8")
-    with pytest.raises(BridoError) as caught:
-        read_documents(str(file))
-    message = str(caught.value)
-    for part in (
-        "line 1: `document` must be",
-        "line 2: a JSON object",
-        "line 3: `summary`",
-        "line 4:",
-    ):
-        assert part in message
-    file.write_text("\n", encoding="utf-8")
-    with pytest.raises(BridoError, match="is empty"):
-        read_documents(str(file))
-
-
-def test_user_errors_exit_with_2(tmp_path):
-    command = [sys.executable, "-m", "brido.evaluation.qafacteval", str(tmp_path / "none.jsonl")]
-    result = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert result.returncode == 2
-    assert "cannot be read" in result.stderr
-    assert "Traceback" not in result.stderr

@@ -27,7 +27,7 @@ ITEMS = [
 @pytest.fixture(scope="module")
 def folder(published):
     torch.set_num_threads(1)
-    return find_models(str(published.folder), "lerc_quip")["questions"]
+    return find_models(str(published.folder))["questions"]
 
 
 @pytest.fixture(scope="module")

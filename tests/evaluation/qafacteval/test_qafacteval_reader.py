@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from brido.evaluation.qafacteval.answering import NOTHING, Reader, best_answer
-from brido.evaluation.qafacteval.contexts import Context, ContextReader, owning_windows, windows
+from brido.evaluation.qafacteval.contexts import Context, owning_windows, windows
 from brido.evaluation.qafacteval.surface import join_pieces, original_text
 from brido.evaluation.qafacteval.weights import find_models
 
@@ -19,7 +19,7 @@ LENGTH = 384
 @pytest.fixture(scope="module")
 def reader(published) -> Reader:
     torch.set_num_threads(1)
-    folder = find_models(str(published.folder), "lerc_quip")["answering"]
+    folder = find_models(str(published.folder))["answering"]
     return Reader(folder, torch.device("cpu"))
 
 
@@ -274,7 +274,7 @@ def test_source_of_5000_tokens(published, reader):
 
 
 def test_trimmed_windows_give_the_logits_of_the_real_positions(published):
-    folder = find_models(str(published.folder), "lerc_quip")["answering"]
+    folder = find_models(str(published.folder))["answering"]
     trimmed = Reader(folder, torch.device("cpu"), faithful=False)
     pairs = [("Who left?", "Ann Smith left."), ("Who left the court in Leeds?", "court " * 50)]
     requests = trimmed.requests(pairs)
@@ -285,9 +285,3 @@ def test_trimmed_windows_give_the_logits_of_the_real_positions(published):
         ((_, expected),) = trimmed.run([single], [(0, 0)])
         assert answers[index].text == expected.text
         assert answers[index].probability == pytest.approx(expected.probability, rel=1e-4)
-
-
-def test_words_are_tokenised_once(published, reader):
-    contexts = ContextReader(reader.tokenizer)
-    contexts.read("Ann met Ann in Leeds")
-    assert set(contexts._words) == {"Ann", "met", "in", "Leeds"}

@@ -9,28 +9,25 @@ from pathlib import Path
 import pytest
 import torch
 
-from brido.evaluation.qafacteval.lerc import Comparison, Lerc, LercQuip
 from brido.evaluation.qafacteval.questions import MarkedSentence, QuestionGenerator
-from brido.evaluation.qafacteval.weights import PARTS, find_models
+from brido.evaluation.qafacteval.weights import PLACES, find_models
 from brido.utils.errors import BridoError
 
 CPU = torch.device("cpu")
-COMPARISON = Comparison("Who left?", "Ann Smith", "The judge", "The court in Leeds jailed Ann.")
+NAMES = ("bart-large", "generation_model.tar.gz", "answering_model.zip", "quip-512-mocha.tar.gz")
 
 
 @pytest.fixture(scope="module")
 def folders(published) -> dict[str, Path]:
     torch.set_num_threads(1)
-    return {**find_models(str(published.folder), "lerc"),
-            **find_models(str(published.folder), "lerc_quip")}  # fmt: skip
+    return find_models(str(published.folder))
 
 
-@pytest.mark.parametrize("name", sorted(PARTS))
+@pytest.mark.parametrize("name", PLACES)
 def test_conversion_is_done_once(published, folders, name):
     weights = folders[name] / "model.safetensors"
     before = weights.stat().st_mtime_ns
-    scorer = name if name.startswith("lerc") else "lerc"
-    assert find_models(str(published.folder), scorer)[name] == folders[name]
+    assert find_models(str(published.folder))[name] == folders[name]
     assert weights.stat().st_mtime_ns == before
     assert not list(folders[name].parent.glob(".*"))
 
@@ -64,29 +61,9 @@ def test_answering_has_the_logits_of_its_model(published, folders):
     assert torch.equal(found.end_logits, expected.end_logits)
 
 
-def test_lerc_is_a_linear_layer_on_the_raw_first_state(published, folders):
-    scorer = Lerc(folders["lerc"], CPU)
-    encoded = scorer.encode(COMPARISON)
-    types = [0] * encoded.second + [1] * (len(encoded.ids) - encoded.second)
-    with torch.no_grad():
-        states = published.lerc(
-            input_ids=torch.tensor([encoded.ids]), token_type_ids=torch.tensor([types])
-        ).last_hidden_state
-        expected = published.score_layer(states[:, 0])
-    assert scorer.score([encoded]) == pytest.approx(expected[0].tolist(), rel=1e-5)
-
-
-def test_quip_has_the_logit_of_its_model(published, folders):
-    scorer = LercQuip(folders["lerc_quip"], CPU)
-    encoded = scorer.encode(COMPARISON)
-    with torch.no_grad():
-        expected = published.lerc_quip(input_ids=torch.tensor([encoded.ids])).logits
-    assert scorer.score([encoded]) == pytest.approx(expected[0].tolist(), rel=1e-5)
-
-
 def _copy(published, target: Path, *names: str) -> Path:
     target.mkdir()
-    for name in names:
+    for name in names or NAMES:
         source = published.folder / name
         if source.is_dir():
             shutil.copytree(source, target / name)
@@ -117,16 +94,16 @@ def test_layout_of_the_released_download_script(published, tmp_path):
     (root / "answering_model.zip").unlink()
     with tarfile.open(published.folder / "quip-512-mocha.tar.gz") as archive:
         archive.extractall(root)
-    found = find_models(str(root), "lerc_quip")
+    found = find_models(str(root))
     assert {path.parent for path in found.values()} == {root / "converted"}
     assert (found["lerc_quip"] / "model.safetensors").is_file()
 
 
 def test_everything_missing_is_named_with_the_way_to_get_it(tmp_path):
     with pytest.raises(BridoError) as caught:
-        find_models(str(tmp_path), "lerc")
+        find_models(str(tmp_path))
     message = str(caught.value)
-    for part in ("questions:", "answering:", "lerc:"):
+    for part in ("questions:", "answering:", "lerc_quip:"):
         assert part in message
     assert "hf download amritgupta/qafacteval generation_model.tar.gz" in message
     assert f"--local-dir {tmp_path}/bart-large" in message
@@ -137,7 +114,7 @@ def test_missing_base_is_named(published, tmp_path, monkeypatch):
     names = ("generation_model.tar.gz", "answering_model.zip", "quip-512-mocha.tar.gz")
     root = _copy(published, tmp_path / "models", *names)
     with pytest.raises(BridoError, match="questions: its tokenizer and configuration, .*bart-la"):
-        find_models(str(root), "lerc_quip")
+        find_models(str(root))
 
 
 def _drop(state):
@@ -148,12 +125,10 @@ def _drop(state):
 
 
 def test_wrong_keys_and_shapes_are_all_named(published, tmp_path):
-    names = ("bart-large", "generation_model.tar.gz", "answering_model.zip",
-             "quip-512-mocha.tar.gz")  # fmt: skip
-    root = _copy(published, tmp_path / "models", *names)
+    root = _copy(published, tmp_path / "models")
     _rewrite(root / "generation_model.tar.gz", _drop)
     with pytest.raises(BridoError) as caught:
-        find_models(str(root), "lerc_quip")
+        find_models(str(root))
     message = str(caught.value)
     assert "model.encoder.layers.0.fc1.bias is missing" in message
     assert "extra is not expected" in message
@@ -167,26 +142,10 @@ def _untie(state):
 
 
 def test_an_embedding_that_is_not_shared_is_refused(published, tmp_path):
-    names = ("bart-large", "generation_model.tar.gz", "answering_model.zip",
-             "quip-512-mocha.tar.gz")  # fmt: skip
-    root = _copy(published, tmp_path / "models", *names)
+    root = _copy(published, tmp_path / "models")
     _rewrite(root / "generation_model.tar.gz", _untie)
     with pytest.raises(BridoError, match=r"decoder.embed_tokens.weight is not the shared"):
-        find_models(str(root), "lerc_quip")
-
-
-def _pretraining(state):
-    kept = {key: value for key, value in state.items() if not key.startswith("score_layer")}
-    return {**kept, "label_layer.weight": torch.zeros(3, 32)}
-
-
-def test_the_pretraining_archive_is_recognised(published, tmp_path):
-    names = ("bart-large", "bert-base-uncased", "generation_model.tar.gz", "answering_model.zip",
-             "lerc_model1.tar.gz")  # fmt: skip
-    root = _copy(published, tmp_path / "models", *names)
-    _rewrite(root / "lerc_model1.tar.gz", _pretraining)
-    with pytest.raises(BridoError, match=r"pretraining.tar.gz"):
-        find_models(str(root), "lerc")
+        find_models(str(root))
 
 
 class _Evil:
@@ -196,25 +155,21 @@ class _Evil:
 
 def test_nothing_in_an_archive_is_executed(published, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    names = ("bart-large", "generation_model.tar.gz", "answering_model.zip",
-             "quip-512-mocha.tar.gz")  # fmt: skip
-    root = _copy(published, tmp_path / "models", *names)
+    root = _copy(published, tmp_path / "models")
     _rewrite(root / "generation_model.tar.gz", lambda state: {"bart.x": _Evil()})
     with pytest.raises(BridoError, match=r"weights.th cannot be read"):
-        find_models(str(root), "lerc_quip")
+        find_models(str(root))
     assert not Path("touched").exists()
 
 
 @pytest.mark.parametrize("keep", [0, 100, 3000])
 def test_truncated_archives(published, tmp_path, keep):
-    names = ("bart-large", "generation_model.tar.gz", "answering_model.zip",
-             "quip-512-mocha.tar.gz")  # fmt: skip
-    root = _copy(published, tmp_path / "models", *names)
+    root = _copy(published, tmp_path / "models")
     for name in ("generation_model.tar.gz", "answering_model.zip"):
         path = root / name
         path.write_bytes(path.read_bytes()[:keep])
         with pytest.raises(BridoError, match=name):
-            find_models(str(root), "lerc_quip")
+            find_models(str(root))
         shutil.copy(published.folder / name, path)
 
 
@@ -222,4 +177,4 @@ def test_hub_without_network_says_how_to_fetch(monkeypatch, tmp_path):
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path))
     with pytest.raises(BridoError, match="hf download amritgupta/qafacteval"):
-        find_models("hub", "lerc_quip")
+        find_models("hub")

@@ -1,0 +1,118 @@
+"""What every room weighs, beside what it may weigh: `python -m benchmarks.house`.
+
+Lines of Python (for documents, of Markdown), blank ones and comments included. A room that weighs
+a tenth more than its aim has its reason in docs/architecture.md, "What a room weighs"; a test
+checks that.
+"""
+
+import re
+import subprocess
+from pathlib import Path
+from typing import NamedTuple
+
+from rich.console import Console
+from rich.table import Table
+
+ROOT = Path(__file__).parent.parent
+ARCHITECTURE = ROOT / "docs" / "architecture.md"
+SLACK = 1.1
+
+
+class Part(NamedTuple):
+    """A part of the project: its name, the files that count, the lines that it aims at."""
+
+    name: str
+    patterns: tuple[str, ...]
+    aim: int
+    without: tuple[str, ...] = ()
+
+
+PARTS = (
+    Part("vote", ("brido/vote/",), 1100),
+    Part("rouge", ("brido/rouge/",), 2015),
+    Part("search", ("brido/search/",), 1250),
+    Part("likelihood", ("brido/likelihood/",), 379),
+    Part("models", ("brido/models/",), 2600),
+    Part("candidates", ("brido/candidates/",), 950),
+    Part("training", ("brido/training/",), 1900),
+    Part("checkers", ("brido/checkers/",), 450),
+    Part("endpoint", ("brido/endpoint/",), 700),
+    Part("evaluation/geval", ("brido/evaluation/geval/",), 900),
+    Part("evaluation/qafacteval", ("brido/evaluation/qafacteval/",), 1500),
+    Part(
+        "evaluation, the rest",
+        ("brido/evaluation/",),
+        800,
+        ("brido/evaluation/geval/", "brido/evaluation/qafacteval/"),
+    ),
+    Part("report", ("brido/report/",), 1700),
+    Part("corpus and world", ("brido/corpus/", "brido/world/"), 1250),
+    Part("work", ("brido/work/",), 550),
+    Part(
+        "settings, cli, tables, utils, top",
+        (
+            "brido/settings/",
+            "brido/cli/",
+            "brido/tables/",
+            "brido/utils/",
+            "brido/__init__.py",
+            "brido/__main__.py",
+            "brido/stats.py",
+        ),
+        3200,
+    ),
+    Part("library", ("brido/",), 20_500),
+    Part("experiments", ("experiments/",), 1800),
+    Part("benchmarks", ("benchmarks/",), 1500),
+    Part("tests", ("tests/",), 18_000),
+    Part("Markdown", (), 2000),
+)
+
+
+def weights() -> dict[str, int]:
+    """The lines of every part."""
+    listed = subprocess.run(
+        ["git", "ls-files", "-co", "--exclude-standard", "*.py", "*.md"],
+        cwd=ROOT, capture_output=True, text=True, check=True,
+    ).stdout.splitlines()  # fmt: skip
+    lines = {
+        name: len((ROOT / name).read_text("utf-8").splitlines())
+        for name in listed
+        if (ROOT / name).is_file()
+    }
+    found = {}
+    for part in PARTS:
+        if part.patterns:
+            counts = [
+                count
+                for name, count in lines.items()
+                if name.endswith(".py")
+                and name.startswith(part.patterns)
+                and not (part.without and name.startswith(part.without))
+            ]
+        else:
+            counts = [count for name, count in lines.items() if name.endswith(".md")]
+        found[part.name] = sum(counts)
+    return found
+
+
+def reasons() -> dict[str, str]:
+    """Why a part weighs more than its aim, from docs/architecture.md."""
+    text = ARCHITECTURE.read_text("utf-8")
+    section = text.partition("## What a room weighs")[2].partition("\n## ")[0]
+    rows = re.findall(r"^\| ([^|]+) \| ([^|]+) \|$", section, re.MULTILINE)
+    return {name.strip(): reason.strip() for name, reason in rows}
+
+
+def main() -> None:
+    """Print the table."""
+    table = Table("part", "lines", "aim", "why more")
+    known = reasons()
+    for part, lines in zip(PARTS, weights().values(), strict=True):
+        heavy = lines > SLACK * part.aim
+        table.add_row(part.name, f"{lines:,}", f"{part.aim:,}", known.get(part.name, "") * heavy)
+    Console().print(table)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,99 @@
+"""Make a preset the params.yaml and say what changes."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import click
+from rich.console import Console
+from rich.table import Table
+
+from brido.settings.load import PARAMS_FILE, check_params, read_yaml, replace_params
+from brido.settings.presets import PRESETS, flatten, preset_names, preset_text, read_preset
+from brido.utils.errors import BridoError
+
+Change = tuple[str, str, str]
+
+
+@click.command("preset", short_help="make a preset the params.yaml")
+@click.argument("name", required=False, default="")
+def command(name: str) -> None:
+    """Make the preset NAME the params.yaml and print every value that changes.
+
+    presets/NAME.yaml holds what differs from presets/default.yaml; params.yaml gets all of it. The
+    params.yaml that was there is kept in .brido/. The preset `default` goes back to the start.
+
+    \b
+    Example:
+        python -m brido preset xsum
+    """
+    if not PRESETS.is_dir():
+        raise BridoError(
+            f"`brido preset` works on the files of a checkout of BRIDO, and {Path.cwd()} is not "
+            "one: run it in the folder where params.yaml and presets/ are"
+        )
+    changed, kept = put_in_place(name)
+    if not changed:
+        click.echo(f"{PARAMS_FILE} already has the settings of {name}")
+        return
+    _show(changed)
+    old = f"; the old one is {kept}" if kept else ""
+    click.echo(f"\n{PARAMS_FILE} has the settings of preset {name}{old}.")
+    systems = ", ".join(check_params(read_yaml(PARAMS_FILE)).systems)
+    click.echo(f"`dvc repro` runs it: systems {systems}.")
+
+
+def put_in_place(name: str) -> tuple[list[Change], Path | None]:
+    """Replace params.yaml by the preset and return its changes and where the old file is kept.
+
+    Raises:
+        BridoError: there is no such preset, or it does not pass the checks of params.yaml.
+    """
+    if name not in preset_names():
+        raise BridoError(
+            f"there is no preset {name!r}; make preset NAME={' | '.join(preset_names())}"
+        )
+    text, new = preset_text(name), read_preset(name)
+    old = read_yaml(PARAMS_FILE) if PARAMS_FILE.is_file() else {}
+    if old == new:
+        return [], None
+    return changes(old, new), replace_params(text)
+
+
+def changes(old: Any, new: Any) -> list[Change]:
+    """Return key, old and new value of every key that differs; keys that are gone come last."""
+    before, after = flatten(old), flatten(new)
+    found = []
+    for key, value in after.items():
+        if key not in before:
+            found.append((key, "", _text(value)))
+        elif before[key] != value:
+            found.append((key, _text(before[key]), _text(value)))
+    gone = {_highest_gone(key, after): before[key] for key in reversed(before) if key not in after}
+    for key in reversed(gone):
+        found.append((key, _text(gone[key]) if key in before else "(a section)", "(gone)"))
+    return found
+
+
+def _highest_gone(key: str, leaves: Mapping[str, Any]) -> str:
+    """The outermost section around `key` that no leaf is in, or the key itself."""
+    parts = key.split(".")
+    for depth in range(1, len(parts)):
+        section = ".".join(parts[:depth])
+        if not any(leaf == section or leaf.startswith(f"{section}.") for leaf in leaves):
+            return section
+    return key
+
+
+def _text(value: Any) -> str:
+    if value is None:
+        return "null"
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _show(changed: list[Change]) -> None:
+    table = Table("key", "old", "new", box=None, pad_edge=False)
+    table.columns[0].no_wrap = True
+    for row in changed:
+        table.add_row(*(cell.replace("[", "\\[") for cell in row))
+    Console().print(table)

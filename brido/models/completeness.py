@@ -1,0 +1,107 @@
+"""Whether a stranger's checkpoint is whole, as far as transformers does not look itself.
+
+Missing weights would be random numbers, and a count of layers that no file backs would be built all
+the same, for hours.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from zipfile import ZipFile, is_zipfile
+
+from safetensors import safe_open
+
+from brido.models.family import family_of
+from brido.models.lora import not_finite
+from brido.utils.errors import BridoError, first_line, short, some
+
+# Embeddings are rounded up to a size that hardware likes, but a tokenizer that knows less than this
+# share of them is not the model's: of a folder without its files transformers makes an empty one.
+SMALLEST_SHARE = 0.5
+# Published files have some weights that a model does not use (a task's head, old buffers).
+MOST_UNUSED = 0.2
+_LAYERS = {"num_hidden_layers", "encoder_layers", "decoder_layers", "num_layers",
+           "num_decoder_layers", "n_layer", "n_layers", "block_count"}  # fmt: skip
+
+
+def check_layers(settings: Any, tensors: int | None) -> None:
+    """Raise ValueError if a count of layers is more than the number of tensors in the files."""
+    for name, value in settings.items() if isinstance(settings, dict) else ():
+        if isinstance(value, dict):
+            check_layers(value, tensors)
+        elif name in _LAYERS and tensors is not None and type(value) is int and value > tensors:
+            raise ValueError(f"{name} is {value:,}, and the files hold only {tensors:,} tensors")
+
+
+def check_folder(folder: Path) -> None:
+    """`check_layers` for a folder, before anything of its size is built.
+
+    Raises:
+        ValueError: see `check_layers`.
+        Exception: what a parser raises for files that are damaged.
+    """
+    config = folder / "config.json"
+    if config.is_file():
+        check_layers(json.loads(config.read_text(encoding="utf-8")), tensor_count(folder))
+
+
+def tensor_count(folder: Path) -> int | None:
+    """The number of tensors in a folder's weights, by their heads alone; None if they do not say.
+
+    An older file is a zip archive with at least an entry a tensor. Nothing of it is unpacked.
+    """
+    count = 0
+    for file in folder.glob("*.safetensors"):
+        with safe_open(file, "pt") as weights:
+            count += len(list(weights.keys()))
+    if count:
+        return count
+    files = [file for file in folder.glob("pytorch_model*.bin") if file.is_file()]
+    if not files or not all(map(is_zipfile, files)):
+        return None
+    for file in files:
+        with ZipFile(file) as archive:
+            count += len(archive.namelist())
+    return count
+
+
+def incomplete(
+    model: Any, tokenizer: Any, found: dict[str, Any], tensors: int | None
+) -> Iterator[str]:
+    """What a loaded checkpoint lacks, a sentence each.
+
+    found: what transformers says of its weights; tensors: how many the files hold.
+    """
+    for kind, reason in (("missing_keys", "missing from"), ("mismatched_keys", "of another shape")):
+        if names := sorted(str(name) for name in found[kind]):
+            place = "the file" if kind == "missing_keys" else "in the file"
+            yield f"{len(names)} weights are {reason} {place}, such as {short(names[0])}"
+    unused = sorted(str(name) for name in found["unexpected_keys"])
+    if tensors is not None and len(unused) > MOST_UNUSED * tensors:
+        yield f"{len(unused)} weights of the file are of no layer of the model, {some(unused, 1)}"
+    rows = model.get_input_embeddings().weight.shape[0]
+    if not SMALLEST_SHARE * rows <= len(tokenizer) <= rows:
+        yield (
+            f"the tokenizer knows {len(tokenizer):,} tokens, the model {rows:,}: they do not "
+            "belong together, or files of the tokenizer are missing"
+        )
+    try:
+        family_of(model.config).special(model)
+    except BridoError as error:
+        yield f"generation_config.json: {error}"
+
+
+def damaged(folder: Path, model: Any) -> Iterator[str]:
+    """What is not a number among the weights, and settings that are not JSON."""
+    if broken := not_finite(model):
+        yield f"{len(broken)} weights are NaN or infinite: {some(broken, 1)}"
+    settings = folder / "generation_config.json"
+    if settings.is_file():
+        try:
+            json.loads(settings.read_text(encoding="utf-8"))
+        except ValueError as error:
+            # transformers would go on with defaults.
+            yield f"generation_config.json is no JSON ({first_line(error)})"

@@ -1,0 +1,162 @@
+"""What a kind of language model offers: how it is loaded, reads, writes, steps and scores.
+
+A `Family` is a stateless object, the only place that knows one kind of model. Search and likelihood
+ask it for `steps` and `states` and compare no model types themselves.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from pathlib import Path
+from typing import Any, ClassVar, NamedTuple
+
+import torch
+from torch import Tensor
+from transformers import PreTrainedModel
+
+from brido.models.settings import ReadingSettings
+from brido.models.special_tokens import SpecialTokens
+from brido.models.tokens import Sources
+
+
+class Head(NamedTuple):
+    """The projection of hidden states to logits: weight [V, D] and bias [V] or None."""
+
+    weight: Tensor
+    bias: Tensor | None
+
+
+class Steps(ABC):
+    """A batch of B documents being written token by token, with N rows each.
+
+    given: the tokens that stand before what is written and count in its length, as transformers
+    counts them (an encoder-decoder's start token). prompts: what decoder-only models go on from,
+    [B, P] padded on the left with -1, which transformers counts among repeated tokens and n-grams.
+    """
+
+    given: tuple[int, ...] = ()
+    prompts: Tensor | None = None
+
+    @abstractmethod
+    def start(self, tokens: Tensor, rows_a_document: int) -> Tensor:
+        """Logits [B, V] after the first tokens [B, P], `given` included; then N rows a document."""
+
+    @abstractmethod
+    def step(self, tokens: Tensor) -> Tensor:
+        """Logits [R, V] after one more token a row, `tokens` [R]; good until the next step."""
+
+    @abstractmethod
+    def reorder(self, rows: Tensor) -> None:
+        """Row r goes on from what row `rows[r]` was; the rows of a document stay its own."""
+
+    @abstractmethod
+    def keep(self, documents: Tensor, rows_a_document: int) -> None:
+        """Go on with `documents` (indices) alone."""
+
+
+class States(ABC):
+    """A model that has read B documents and scores texts of them, inside `Family.states`.
+
+    head: what turns `hidden` into logits; None where `hidden` gives the logits themselves.
+    """
+
+    head: Head | None = None
+
+    @abstractmethod
+    def hidden(self, ids: Tensor, scored: Tensor) -> Tensor:
+        """Hidden states (or logits) [scored tokens, D or V] that predict the scored tokens.
+
+        ids [B * n, T]: n texts a document, the given token first and the last token left out;
+        scored: flat indices into [B, n, T].
+        """
+
+
+class Family(ABC):
+    """One kind of language model, named as `config.model_type` names it.
+
+    float16: activations stay inside float16's range. has_positions: the model has a table of
+    positions, so longer texts can be neither read nor written. started: how many tokens a written
+    sequence starts with that nobody wrote. packs: `States.hidden` spends nothing on padding, but
+    reads the source again.
+    """
+
+    model_type: str
+    float16: bool
+    has_positions: bool
+    started: ClassVar[int] = 0
+    packs: bool = False
+
+    @abstractmethod
+    def load(self, folder: Path, dtype: torch.dtype, **how: Any) -> Any:
+        """The model of a folder in `save_pretrained`'s format; `how` goes to transformers."""
+
+    @abstractmethod
+    def special(self, model: PreTrainedModel) -> SpecialTokens:
+        """The tokens that steer what a model writes; BridoError where they are not usable."""
+
+    @abstractmethod
+    def read(self, tokenizer: Any, documents: Sequence[str], reading: ReadingSettings) -> Sources:
+        """Documents as tokens, each at most `reading.max_source_tokens`."""
+
+    @abstractmethod
+    def write(
+        self,
+        model: PreTrainedModel,
+        tokenizer: Any,
+        reading: ReadingSettings,
+        texts: Sequence[Sequence[str]],
+        sources: Sources | None,
+        limit: int,
+    ) -> list[list[int]]:
+        """N texts of each source as the model writes them, flat: the given token, then at most
+        `limit` tokens that are scored."""
+
+    @abstractmethod
+    def text(self, tokenizer: Any, sequences: Tensor) -> list[str]:
+        """The texts of written tokens [R, T]."""
+
+    def batch_tokens(self, source: int, rows: int, limit: int) -> int:
+        """What a document counts in `runtime.batch_tokens` while `rows` texts of it are written.
+
+        source: its tokens; limit: the most tokens of a text.
+        """
+        return source * rows
+
+    @abstractmethod
+    def steps(self, model: PreTrainedModel, sources: Sources, limit: int) -> Steps:
+        """What a search needs: the sources read, ready to write up to `limit` tokens.
+
+        Raises:
+            BridoError: the model has not that many positions.
+        """
+
+    @abstractmethod
+    def states(
+        self, model: PreTrainedModel, sources: Sources, given: Tensor, passes: int
+    ) -> AbstractContextManager[States]:
+        """What the likelihood needs, for `passes` calls of `States.hidden`.
+
+        given [B, 1]: the token before the texts. Patches of a model live inside the block only.
+        """
+
+    def training(self, model: PreTrainedModel) -> AbstractContextManager[Any]:
+        """A block around forward and backward passes that needs what `states` patches."""
+        return nullcontext()
+
+    def written_with(self, model: PreTrainedModel) -> Iterator[torch.nn.Module]:
+        """The modules that run at every step of a search."""
+        return iter(())
+
+    def positions(self, config: Any) -> int | None:
+        """How many tokens a model can read or write; None where it sets no limit."""
+        return getattr(config, "max_position_embeddings", None) if self.has_positions else None
+
+    def room(self, config: Any, reading: ReadingSettings) -> int | None:
+        """How many tokens a model can write of what it has read; None where it sets no limit."""
+        return self.positions(config)
+
+    def problems(self, tokenizer: Any, reading: ReadingSettings) -> Iterator[str]:
+        """A sentence for everything of `reading` that does not fit the model."""
+        yield from ()

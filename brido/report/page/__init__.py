@@ -1,0 +1,135 @@
+"""The page: one self-contained HTML file that shows the numbers and the vote at work.
+
+The file needs no network: style, scripts and data stand in it, and its Content-Security-Policy
+allows exactly these (by their hashes) and nothing else. Data goes in as JSON and comes out through
+`textContent` alone, so text of documents is always text, whatever it contains.
+"""
+
+import base64
+import hashlib
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from importlib import resources
+from typing import Any
+
+from jinja2 import Environment, FunctionLoader, StrictUndefined
+
+from brido.report.page.data import Shown, document_json
+from brido.report.page.details import Section
+from brido.report.page.vote_check import VoteCheck
+from brido.report.summary import ResultTable
+from brido.report.unsupported import VoteBin
+
+# Documents beyond this many bytes of JSON are left out, so that the page stays under 5 MB.
+DATA_BYTES = 4_300_000
+_STYLES = ("page.css", "documents.css")
+_SCRIPTS = ("vote.js", "heatmap.js", "document.js", "browser.js")
+
+
+@dataclass(frozen=True)
+class Page:
+    """What the page shows.
+
+    settings: (name, value) pairs; warnings, notes: full sentences; focus, baseline: the systems
+    that the filters compare. alpha: the run's; order: what the run's order of candidates is, in a
+    few words. sources: the rows of the table of sources. check: what the check of the vote found.
+    details: what metrics say of single documents. marks: sentences on how mentions are found.
+    prompt: a model's name, and what it was asked: the text before, between and behind the places
+    of the document.
+    """
+
+    title: str
+    settings: Sequence[tuple[str, str]]
+    headline: ResultTable
+    everything: ResultTable
+    documents: Sequence[Shown]
+    systems: Sequence[str]
+    focus: str
+    baseline: str
+    alpha: float
+    order: str = "the run's vote"
+    bins: Sequence[VoteBin] = ()
+    warnings: Sequence[str] = ()
+    notes: Sequence[str] = ()
+    check: VoteCheck | None = None
+    sources: Sequence[Sequence[str]] = ()
+    details: Sequence[Section] = ()
+    marks: str = ""
+    prompt: tuple[str, Sequence[str]] | None = None
+    signatures: Any = field(default_factory=dict)
+
+
+def render_page(page: Page, data_bytes: int = DATA_BYTES) -> tuple[str, int]:
+    """The page as HTML and the number of documents in it: as many as `data_bytes` allow."""
+    documents = _fitting(page.documents, data_bytes)
+    style = "\n".join(_asset(name) for name in _STYLES)
+    script = "\n".join(_asset(name) for name in _SCRIPTS)
+    data = {
+        "systems": list(page.systems),
+        "focus": page.focus,
+        "baseline": page.baseline,
+        # JSON has no infinity.
+        "alpha": "inf" if page.alpha == float("inf") else page.alpha,
+        "order": page.order,
+        "documents": documents,
+        "prompt": page.prompt and {"model": page.prompt[0], "pieces": list(page.prompt[1])},
+    }
+    environment = Environment(
+        loader=FunctionLoader(_asset), autoescape=True, undefined=StrictUndefined,
+        trim_blocks=True, lstrip_blocks=True,
+    )  # fmt: skip
+    html = environment.get_template("page.jinja").render(
+        page=page,
+        shown=len(documents),
+        parts=_parts(page),
+        style=style,
+        script=script,
+        style_hash=_hash(style),
+        script_hash=_hash(script),
+        data=script_json(data),
+        signatures=json.dumps(page.signatures, indent=1, ensure_ascii=False, sort_keys=True),
+    )
+    return html, len(documents)
+
+
+def _parts(page: Page) -> list[tuple[str, str]]:
+    """(address, title) of the sections that the page has."""
+    sections = [
+        ("documents", "Documents", True),
+        ("results", "Results", True),
+        ("check", "Is the vote right?", page.check),
+        ("sources", "Sources of the candidates", page.sources),
+        ("unsupported", "What the vote keeps", page.bins),
+        *((section.metric, section.view.title, section) for section in page.details),
+    ]
+    return [(name, title) for name, title, there in sections if there]
+
+
+def script_json(value: Any) -> str:
+    """JSON that may stand inside a <script> element: no character in it can end the element."""
+    text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    for character in "<>&\u2028\u2029":
+        text = text.replace(character, f"\\u{ord(character):04x}")
+    return text
+
+
+def _fitting(documents: Sequence[Shown], data_bytes: int) -> list[dict[str, Any]]:
+    kept: list[dict[str, Any]] = []
+    used = 0
+    for document in documents:
+        item = document_json(document)
+        used += len(script_json(item).encode())
+        if kept and used > data_bytes:
+            break
+        kept.append(item)
+    return kept
+
+
+def _asset(name: str) -> str:
+    return resources.files(__package__).joinpath(name).read_text(encoding="utf-8")
+
+
+def _hash(text: str) -> str:
+    """A source expression of Content-Security-Policy for an inline element."""
+    return f"sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}"

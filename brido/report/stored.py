@@ -1,0 +1,23 @@
+"""JSON files that a stage wrote."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+from brido.utils.errors import BridoError, first_line
+
+
+def read_json(path: Path, stage: str) -> Any:
+    """The content of a JSON file.
+
+    Raises:
+        BridoError: it is missing or damaged; the message names the stage that makes it.
+    """
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise BridoError(f"{path} is missing: make it with `dvc repro {stage}`") from None
+    except (OSError, ValueError) as error:
+        raise BridoError(
+            f"{path} is damaged ({first_line(error)}): make it again with `dvc repro -f {stage}`"
+        ) from None

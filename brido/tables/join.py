@@ -1,0 +1,269 @@
+"""The one join over a split's tables: documents with their candidates, by id.
+
+All tables of a split hold their documents in the corpus' order. The pool says which documents have
+candidates; similarity, support, likelihood and scores hold exactly these, and corpus and decoded
+tables may hold further documents between them.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from brido.tables.documents import CandidateDocument, Documents, similarity_size
+from brido.tables.fingerprint import content_hash
+from brido.tables.read import open_table, read_batches, read_metadata
+from brido.tables.schemas import (
+    CORPUS,
+    DECODED,
+    LIKELIHOOD,
+    POOL,
+    SCORES,
+    SUPPORT,
+    similarity_schema,
+)
+from brido.tables.walk import Part, Table, cut_into_parts, walk
+from brido.utils.errors import BridoError, quoted
+
+__all__ = [
+    "CandidateDocument",
+    "Documents",
+    "Part",
+    "SplitTables",
+    "Table",
+    "num_candidates",
+    "parts_of",
+    "read_arrays",
+    "read_documents",
+    "walk",
+]
+
+
+@dataclass(frozen=True)
+class SplitTables:
+    """Where the tables of a split are; those that are not read may be None.
+
+    `own` is the support table of base's own output, `decoded` the summaries of each system.
+    """
+
+    pool: Path
+    corpus: Path | None = None
+    similarity: Path | None = None
+    support: Path | None = None
+    own: Path | None = None
+    likelihood: Path | None = None
+    scores: Path | None = None
+    decoded: Mapping[str, Path] = field(default_factory=dict)
+
+    @classmethod
+    def at(cls, data: Path, split: str, systems: Sequence[str] = ()) -> "SplitTables":
+        """The tables of a split below the folder `data`, with the summaries of these systems."""
+        name = f"{split}.parquet"
+        return cls(
+            pool=data / "pool" / name,
+            corpus=data / "corpus" / name,
+            similarity=data / "similarity" / name,
+            support=data / "support" / name,
+            own=data / "support" / "base.parquet",
+            likelihood=data / "likelihood" / name,
+            scores=data / "scores" / name,
+            decoded={system: data / "decoded" / system / name for system in systems},
+        )
+
+    def table(self, name: str, columns: Sequence[str]) -> Table:
+        """The table of a field's name with these columns.
+
+        Raises:
+            BridoError: `similarity` is not a similarity table.
+        """
+        path = getattr(self, name)
+        if name == "similarity":
+            schema = similarity_schema(num_candidates(path))
+            return Table(path, schema, "pairwise", tuple(columns))
+        schema, stage = _STAGES[name]
+        if "facts" in columns:
+            with open_table(path, schema, stage) as file:
+                if "facts" not in file.schema_arrow.names:
+                    columns = [column for column in columns if column != "facts"]
+        return Table(path, schema, stage, tuple(columns))
+
+
+# Of each column: the table that holds it, and its name there.
+COLUMNS = {
+    **dict.fromkeys(POOL.names[1:], "pool"),
+    **dict.fromkeys(("document", "reference", "references", "facts"), "corpus"),
+    "similarity": "similarity",
+    **dict.fromkeys(SUPPORT.names[1:], "support"),
+    **dict.fromkeys(("own_unsupported", "own_words"), "own"),
+    **dict.fromkeys(LIKELIHOOD.names[1:], "likelihood"),
+    **dict.fromkeys(SCORES.names[1:], "scores"),
+}
+_OTHER_NAMES = {
+    "reference": "summary",
+    "own_unsupported": "unsupported",
+    "own_words": "words",
+}
+_STAGES = {
+    "pool": (POOL, "pool"),
+    "corpus": (CORPUS, "download"),
+    "support": (SUPPORT, "support"),
+    "own": (SUPPORT, "support"),
+    "likelihood": (LIKELIHOOD, "likelihood"),
+    "scores": (SCORES, "score"),
+}
+_DECODED_BY = {"reference": "download", "elected": "elect"}
+# Lists that do not hold a value for each candidate.
+_NOT_BY_CANDIDATE = {"references", "facts", "own_unsupported", "own_words"}
+
+
+def read_documents(
+    tables: SplitTables, columns: Sequence[str], part: Part | None = None
+) -> Iterator[Documents]:
+    """The documents that have candidates, in batches, with these columns; constant memory.
+
+    columns: keys of COLUMNS, and `summaries` for the texts of all systems in `tables.decoded`.
+    part: only these documents, None for all of them.
+
+    Raises:
+        BridoError: a table is missing or damaged, holds other documents than the pool, was computed
+            from other candidates, or its lists do not hold a value for each candidate.
+    """
+    found = _tables(tables, columns)
+    first, corpus = found["pool"], [found[name] for name in ("corpus",) if name in found]
+    same = [table for name, table in found.items() if name not in ("pool", "corpus")]
+    decoded = _decoded(tables) if "summaries" in columns else {}
+    _check_candidates(first, same)
+    size = 0
+    for batches in walk(first, same, [*corpus, *decoded.values()], part):
+        by_path = dict(zip((first, *same, *corpus), batches, strict=False))
+        texts = batches[len(by_path) :]
+        documents = Documents(
+            batches[0].column("id").to_pylist(),
+            {
+                column: by_path[found[table]].column(name)
+                for column, (table, name) in _places(columns).items()
+                if name in found[table].columns
+            },
+            {one: batch.column("summary") for one, batch in zip(decoded, texts, strict=True)},
+        )
+        size = _check_lists(documents, size, found)
+        yield documents
+
+
+def read_arrays(
+    tables: SplitTables, columns: Sequence[str]
+) -> tuple[list[str], dict[str, NDArray[Any]]]:
+    """All ids of a split, and columns of lists as arrays [documents, N] (see `Documents.array`).
+
+    Raises:
+        BridoError: see `read_documents`.
+    """
+    batches = list(read_documents(tables, columns))
+    ids = [name for documents in batches for name in documents.ids]
+    if not ids:
+        return [], {}
+    return ids, {
+        column: np.concatenate([documents.array(column) for documents in batches])
+        for column in columns
+    }
+
+
+def parts_of(tables: SplitTables, size: int) -> list[Part]:
+    """The documents that have candidates in parts of `size`: units of work for `read_documents`.
+
+    Raises:
+        BridoError: a document is not in the corpus, or is in another order there.
+    """
+    return cut_into_parts(tables.table("pool", ()), tables.table("corpus", ()), size)
+
+
+def num_candidates(path: Path) -> int:
+    """N of a pool or of a similarity table.
+
+    Raises:
+        BridoError: it is neither, or holds no candidates.
+    """
+    with open_table(path, None, "pool") as file:
+        schema = file.schema_arrow
+    if "similarity" in schema.names:
+        if size := similarity_size(schema.field("similarity").type):
+            return size
+        raise BridoError(
+            f"{path} is not a similarity table: make it again with `dvc repro pairwise`"
+        )
+    for batch in read_batches(path, POOL, "pool", ["candidates"], rows=1):
+        if size := len(batch.column(0)[0]):
+            return size
+        raise BridoError(f"{path}: row 0 has no candidates: make it again with `dvc repro pool`")
+    raise BridoError(f"{path} has no rows: no document has candidates; see stage pool")
+
+
+def _places(columns: Sequence[str]) -> dict[str, tuple[str, str]]:
+    """Of each column the field of SplitTables that holds it, and its name there."""
+    return {
+        column: (COLUMNS[column], _OTHER_NAMES.get(column, column))
+        for column in columns
+        if column != "summaries"
+    }
+
+
+def _tables(tables: SplitTables, columns: Sequence[str]) -> dict[str, Table]:
+    wanted: dict[str, list[str]] = {"pool": []}
+    for table, name in _places(columns).values():
+        wanted.setdefault(table, []).append(name)
+    return {name: tables.table(name, names) for name, names in wanted.items()}
+
+
+def _decoded(tables: SplitTables) -> dict[str, Table]:
+    return {
+        system: Table(path, DECODED, _DECODED_BY.get(system, f"decode@{system}"), ("summary",))
+        for system, path in tables.decoded.items()
+    }
+
+
+def _check_candidates(pool: Table, tables: Sequence[Table]) -> None:
+    """Raise BridoError if a table says that it was computed from another pool."""
+    problems, own = [], ""
+    for table in tables:
+        hashed = read_metadata(table.path, table.stage).get("candidates")
+        if hashed is not None:
+            own = own or content_hash(pool.path)
+            if hashed != own:
+                problems.append(f"{table.path}: `dvc repro {table.stage}`")
+    if problems:
+        raise BridoError.from_problems(
+            f"computed from other candidates than those of {pool.path}; make these again:", problems
+        )
+
+
+def _check_lists(documents: Documents, size: int, found: Mapping[str, Table]) -> int:
+    """N, the length of all lists; raise BridoError if some have another length or hold a null."""
+    problems = []
+    for column, values in documents.columns.items():
+        if column in _NOT_BY_CANDIDATE or not pa.types.is_list(values.type):
+            continue
+        table = found[COLUMNS[column]]
+        lengths = pc.list_value_length(values).fill_null(-1).to_numpy()
+        size = size or int(lengths[0])
+        for row in np.flatnonzero((lengths != size) | (lengths < 1)):
+            name = quoted(documents.ids[row])
+            problems.append(
+                f"{table.path}, id {name}: {max(lengths[row], 0)} values in `{column}`, expected "
+                f"{max(size, 1)}; `dvc repro -f {table.stage}`"
+            )
+    texts = documents.columns.get("candidates")
+    if texts is not None and texts.flatten().null_count:
+        problems += [
+            f"{found['pool'].path}, id {quoted(name)}: candidate {row.index(None)} is null"
+            for name, row in zip(documents.ids, texts.to_pylist(), strict=True)
+            if row and None in row
+        ]
+    if problems:
+        heading = "every document must have the same number of candidates in all tables:"
+        raise BridoError.from_problems(heading, problems, limit=10)
+    return size

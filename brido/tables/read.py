@@ -1,0 +1,149 @@
+"""Read a table as a stream of row batches, its columns checked against its schema."""
+
+import json
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from brido.tables.schemas import METADATA_KEY, ROWS_PER_GROUP
+from brido.utils.errors import BridoError, parsing
+
+
+def open_table(path: Path, schema: pa.Schema | None, made_by: str) -> pq.ParquetFile:
+    """The Parquet file at `path`, opened, with its columns checked against `schema`.
+
+    `made_by` is the stage that makes the table, named in the way out. Extra columns are allowed
+    (the embedded world's corpus has one); `schema` None skips the check of columns.
+
+    Raises:
+        BridoError: the file is missing, is not a Parquet file, or lacks columns or has other types.
+    """
+    path = Path(path)
+    remedy = _remedy(made_by)
+    if not path.is_file():
+        raise BridoError(f"{path} is missing: {remedy}")
+    with parsing(lambda reason: f"{path} is not a readable Parquet file ({reason}): {remedy}"):
+        # Read ahead, it would keep the bytes of all row groups to the end.
+        file = pq.ParquetFile(path, pre_buffer=False)
+    if schema is not None:
+        problems = _differences(file.schema_arrow, schema)
+        if problems:
+            raise BridoError.from_problems(f"{path} is not the table expected; {remedy}:", problems)
+    return file
+
+
+def _remedy(made_by: str, force: str = "") -> str:
+    if made_by:
+        return f"make it again with `dvc repro{force} {made_by}`"
+    return "put a whole file in its place (one below .brido may be removed)"
+
+
+def _differences(found: pa.Schema, wanted: pa.Schema) -> list[str]:
+    problems = []
+    for field in wanted:
+        index = found.get_field_index(field.name)
+        if index < 0:
+            problems.append(f"column `{field.name}` is missing; columns are {found.names}")
+        elif not _same_type(found.field(index).type, field.type):
+            problems.append(
+                f"column `{field.name}` is {found.field(index).type}, expected {field.type}"
+            )
+    return problems
+
+
+def _same_type(found: pa.DataType, wanted: pa.DataType) -> bool:
+    """Whether two types hold the same values: names of list items do not matter."""
+    if pa.types.is_fixed_size_list(wanted):
+        return (
+            pa.types.is_fixed_size_list(found)
+            and found.list_size == wanted.list_size
+            and found.value_type == wanted.value_type
+        )
+    if pa.types.is_list(wanted):
+        return pa.types.is_list(found) and _same_type(found.value_type, wanted.value_type)
+    return found == wanted
+
+
+def read_batches(
+    path: Path,
+    schema: pa.Schema | None,
+    made_by: str,
+    columns: Sequence[str] | None = None,
+    rows: int = ROWS_PER_GROUP,
+    only: range | None = None,
+) -> Iterator[pa.RecordBatch]:
+    """The rows of a table in batches of at most `rows`, in order; constant memory.
+
+    only: consecutive rows of the table, None for all; no other row group is read.
+
+    Raises:
+        BridoError: see `open_table`, or the file is damaged.
+    """
+    file = open_table(path, schema, made_by)
+    names = None if columns is None else list(columns)
+    with file, parsing(lambda reason: f"{path} is damaged ({reason}): {_remedy(made_by, ' -f')}"):
+        groups, skip, count = _row_groups(file.metadata, only)
+        for whole in file.iter_batches(batch_size=rows, columns=names, row_groups=groups):
+            batch = whole.slice(skip, count)
+            skip, count = max(skip - whole.num_rows, 0), count - batch.num_rows
+            if batch.num_rows:
+                batch.validate(full=True)  # text that is not UTF-8 would fail far from here
+                yield batch
+
+
+def _row_groups(metadata: pq.FileMetaData, only: range | None) -> tuple[list[int], int, int]:
+    """The row groups that hold the wanted rows, how many rows to skip in them, and to take."""
+    wanted = range(metadata.num_rows) if only is None else only
+    groups: list[int] = []
+    skip = first = 0
+    for group in range(metadata.num_row_groups):
+        stop = first + metadata.row_group(group).num_rows
+        if first < wanted.stop and stop > wanted.start:
+            if not groups:
+                skip = max(wanted.start - first, 0)
+            groups.append(group)
+        first = stop
+    return groups, skip, len(wanted)
+
+
+def read_range(
+    path: Path, schema: pa.Schema, made_by: str, columns: Sequence[str], rows: range
+) -> list[tuple[Any, ...]]:
+    """Some consecutive rows of a table, each the values of `columns`; reads no other row group.
+
+    Raises:
+        BridoError: see `read_batches`.
+    """
+    return [
+        row
+        for batch in read_batches(path, schema, made_by, columns, only=rows)
+        for row in zip(*(batch.column(name).to_pylist() for name in columns), strict=True)
+    ]
+
+
+def read_rows(path: Path, schema: pa.Schema | None, made_by: str) -> list[dict[str, Any]]:
+    """All rows of a table as dictionaries, for tables that fit in memory."""
+    return [row for batch in read_batches(path, schema, made_by) for row in batch.to_pylist()]
+
+
+def read_columns(path: Path, schema: pa.Schema, made_by: str, columns: list[str]) -> pa.Table:
+    """Some columns of a table as one Arrow table in chunks."""
+    batches = list(read_batches(path, schema, made_by, columns))
+    empty = pa.schema([schema.field(name) for name in columns])
+    return pa.Table.from_batches(batches, batches[0].schema if batches else empty)
+
+
+def count_rows(path: Path, made_by: str) -> int:
+    """The number of rows of a table, from its footer."""
+    with open_table(path, None, made_by) as file:
+        return file.metadata.num_rows
+
+
+def read_metadata(path: Path, made_by: str) -> dict[str, Any]:
+    """What the writer said about the whole table (`write_table`'s metadata), {} where nothing."""
+    with open_table(path, None, made_by) as file:
+        raw = (file.schema_arrow.metadata or {}).get(METADATA_KEY)
+    return json.loads(raw) if raw else {}

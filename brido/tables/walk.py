@@ -1,0 +1,182 @@
+"""Tables that hold the same documents, read side by side and matched by id; constant memory."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import pyarrow as pa
+
+from brido.tables.read import read_batches
+from brido.utils.errors import BridoError, quoted, some
+
+ID = "id"
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table, the stage that makes it, and the columns to read beside the id."""
+
+    path: Path
+    schema: pa.Schema | None
+    stage: str
+    columns: tuple[str, ...] = ()
+
+    def batches(self, rows: range | None = None) -> Iterator[pa.RecordBatch]:
+        """The ids and the columns, of these rows only or of all."""
+        names = list(dict.fromkeys([ID, *self.columns]))
+        yield from read_batches(self.path, self.schema, self.stage, names, only=rows)
+
+    def ids(self) -> list[str]:
+        """All ids of the table."""
+        batches = read_batches(self.path, self.schema, self.stage, [ID])
+        return [name for batch in batches for name in batch.column(ID).to_pylist()]
+
+
+@dataclass(frozen=True)
+class Part:
+    """Consecutive documents: their rows of the first table, and the rows of the corpus around them.
+
+    The rows of the corpus may hold further documents between them.
+    """
+
+    rows: range
+    corpus: range
+
+    def __len__(self) -> int:
+        """The number of documents."""
+        return len(self.rows)
+
+
+def walk(
+    first: Table, same: Sequence[Table] = (), within: Sequence[Table] = (), part: Part | None = None
+) -> Iterator[list[pa.RecordBatch]]:
+    """Batches of all tables side by side: one a table, in the order given, with equal ids.
+
+    Tables in `same` hold exactly the documents of `first`, in the same order; those in `within`
+    may hold further documents between them. part: only these documents, None for all of them.
+
+    Raises:
+        BridoError: a table is missing or damaged, or holds other documents.
+    """
+    rows, corpus = (None, None) if part is None else (part.rows, part.corpus)
+    exact = [_Stream(table.batches(rows)) for table in same]
+    around = [_Stream(table.batches(corpus)) for table in within]
+    for batch in first.batches(rows):
+        ids = batch.column(ID)
+        names = ids.to_pylist() if around else []
+        found = [stream.take(ids) for stream in exact] + [stream.find(names) for stream in around]
+        batches = [batch, *(one for one in found if one is not None)]
+        if len(batches) <= len(found):
+            raise _other_documents(first, same, within)
+        yield batches
+    if any(stream.more() for stream in exact):
+        raise _other_documents(first, same, within)
+
+
+def cut_into_parts(first: Table, corpus: Table, size: int) -> list[Part]:
+    """The documents of `first` in parts of `size`, with where the corpus has them.
+
+    Raises:
+        BridoError: a document is not in the corpus, or is in another order there.
+    """
+    places = enumerate(corpus.ids())
+    ids = first.ids()
+    found = []
+    for start in range(0, len(ids), size):
+        rows = range(start, min(start + size, len(ids)))
+        where = []
+        for row in rows:
+            place = next((place for place, other in places if other == ids[row]), None)
+            if place is None:
+                raise _other_documents(first, (), (corpus,))
+            where.append(place)
+        found.append(Part(rows, range(where[0], where[-1] + 1)))
+    return found
+
+
+class _Stream:
+    """The rows of a table, taken from the front."""
+
+    def __init__(self, batches: Iterator[pa.RecordBatch]) -> None:
+        self._batches = batches
+        self._waiting: pa.RecordBatch | None = None
+
+    def more(self) -> bool:
+        """Whether there are further rows."""
+        while self._waiting is None or not self._waiting.num_rows:
+            self._waiting = next(self._batches, None)
+            if self._waiting is None:
+                return False
+        return True
+
+    def take(self, ids: pa.Array) -> pa.RecordBatch | None:
+        """The next rows; None if they are not of the documents `ids`."""
+        parts: list[pa.RecordBatch] = []
+        missing = len(ids)
+        while missing and self.more():
+            parts.append(self._front(missing))
+            missing -= parts[-1].num_rows
+        whole = None if missing else pa.concat_batches(parts)
+        return whole if whole is not None and whole.column(ID).equals(ids) else None
+
+    def find(self, ids: list[str]) -> pa.RecordBatch | None:
+        """The rows of the documents `ids`, others between them passed over; None if one lacks."""
+        parts: list[pa.RecordBatch] = []
+        place = 0
+        while place < len(ids) and self.more():
+            assert self._waiting is not None
+            rows, row = [], -1
+            for row, name in enumerate(self._waiting.column(ID).to_pylist()):
+                if name == ids[place]:
+                    rows.append(row)
+                    place += 1
+                    if place == len(ids):
+                        break
+            parts.append(_rows(self._front(row + 1), rows))
+        return pa.concat_batches(parts) if place == len(ids) else None
+
+    def _front(self, count: int) -> pa.RecordBatch:
+        assert self._waiting is not None
+        front = self._waiting.slice(0, count)
+        self._waiting = self._waiting.slice(count)
+        return front
+
+
+def _rows(batch: pa.RecordBatch, rows: list[int]) -> pa.RecordBatch:
+    """These rows of a batch, without a copy where they are consecutive."""
+    if not rows or rows[-1] - rows[0] + 1 == len(rows):
+        return batch.slice(rows[0] if rows else 0, len(rows))
+    return batch.take(pa.array(rows))
+
+
+def _other_documents(first: Table, same: Sequence[Table], within: Sequence[Table]) -> BridoError:
+    """Which tables do not hold the documents of `first`, and which documents these are."""
+    ids = first.ids()
+    problems = []
+    for table in (*same, *within):
+        if difference := _difference(ids, table.ids(), exact=table in same):
+            # The corpus comes first: what was computed from an older one is out of date.
+            stage = first.stage if table.stage == "download" else table.stage
+            problems.append(f"{table.path} {difference}: `dvc repro {stage}`")
+    return BridoError.from_problems(
+        f"these tables hold other documents than {first.path}, or in another order:", problems
+    )
+
+
+def _difference(ids: list[str], others: list[str], exact: bool) -> str:
+    """What keeps `others` from holding `ids`, exactly or with others between; "" for nothing."""
+    known, wanted = set(others), set(ids)
+    lacks = [name for name in ids if name not in known]
+    more = [name for name in others if exact and name not in wanted]
+    problems = [
+        f"{verb} {len(names):,} documents ({some(names)})"
+        for verb, names in (("lacks", lacks), ("has besides", more))
+        if names
+    ]
+    if not problems:
+        shared = [name for name in others if name in wanted]
+        if shared != ids:
+            pairs = zip(ids, shared, strict=False)
+            moved = next((name for name, other in pairs if name != other), ids[-1])
+            problems = [f"holds them in another order, first id {quoted(moved)}"]
+    return " and ".join(problems)

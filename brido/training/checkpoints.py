@@ -1,0 +1,177 @@
+"""The files of a training run: written whole or not at all, checked when they are read."""
+
+from __future__ import annotations
+
+import os
+import pickle
+import time
+from collections.abc import Callable
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.optim import Optimizer
+from transformers import PreTrainedModel
+
+from brido.training.parallel import Parallel
+from brido.training.run_cache import FINISHED, code_digest
+from brido.training.state import TrainState
+from brido.utils.atomic import atomic_file
+from brido.utils.errors import BridoError
+
+# A state is written this often, but writing takes no more than this share of the time.
+STATE_SECONDS = 2.0
+STATE_SHARE = 0.02
+
+
+class SaveTimer:
+    """Says when the next state is due: the longer writing one takes, the rarer, up to `longest`."""
+
+    def __init__(self, longest: float, writing: float = 0.0) -> None:
+        """All in seconds; `writing` is how long a state is expected to take."""
+        self.longest = longest
+        self._restart(writing)
+
+    def _restart(self, writing: float) -> None:
+        self._saved = time.monotonic()
+        self.pause = min(self.longest, max(STATE_SECONDS, writing / STATE_SHARE))
+
+    @property
+    def due(self) -> bool:
+        """Whether a state is to be written now."""
+        return time.monotonic() - self._saved >= self.pause
+
+    def save(self, write: Callable[[], None]) -> None:
+        """Call `write`, and time the next state by how long it took."""
+        began = time.monotonic()
+        write()
+        self._restart(time.monotonic() - began)
+
+
+class Checkpoints:
+    """The folder of one run: state.pt and the best weights, best_KIND-UPDATE.pt; finished.pt.
+
+    Only what is trained is written: the weights that need gradients, or the whole model where all
+    do. Best weights carry their update in the name, and only those that the state on disk does not
+    mention are removed: wherever a run is killed, the state finds the weights it speaks of.
+    """
+
+    def __init__(self, folder: Path, parallel: Parallel) -> None:
+        """The first process alone writes; all call what saves, because weights may be in parts."""
+        self.folder, self.parallel = folder, parallel
+        self.state_file = folder / "state.pt"
+        self.finished_file = folder / FINISHED
+
+    def save(self, state: TrainState, model: PreTrainedModel, optimizer: Optimizer) -> None:
+        """Replace the state on disk, then remove best weights that it no longer mentions."""
+        content = {
+            "run": asdict(state),
+            "model": self.parallel.whole(trained_weights(model)),
+            "optimizer": self.parallel.optimizer_state(optimizer),
+        }
+        if not self.parallel.is_main:
+            return
+        save_tensors(content, self.state_file)
+        current = {self._best_file(kind, update) for kind, (_, update) in state.best.items()}
+        for file in self.folder.glob("best_*.pt"):
+            if file not in current:
+                file.unlink()
+
+    def load(self, model: PreTrainedModel, optimizer: Optimizer) -> TrainState | None:
+        """The state on disk, its tensors put into model and optimizer; None where there is none.
+
+        Raises:
+            BridoError: the file is damaged, or its weights are those of another model.
+        """
+        if not self.state_file.is_file():
+            return None
+        content = load_tensors(self.state_file)
+        self._load_weights(content["model"], self.state_file, model)
+        self.parallel.load_optimizer(optimizer, content["optimizer"])
+        return TrainState.of(content["run"])
+
+    def save_best(self, kind: str, update: int, model: PreTrainedModel) -> None:
+        """Keep the model's weights as the best of `kind` as of `update`."""
+        weights = self.parallel.whole(trained_weights(model))
+        if self.parallel.is_main:
+            save_tensors(weights, self._best_file(kind, update))
+
+    def load_best(self, kind: str, update: int, model: PreTrainedModel) -> None:
+        """Put the best weights of `kind` into the model; BridoError as in `load`."""
+        path = self._best_file(kind, update)
+        self._load_weights(load_tensors(path), path, model)
+
+    def finish(self, state: TrainState, model: PreTrainedModel) -> None:
+        """Keep the run's result alone; the first process calls this, with the whole model."""
+        weights = {name: weight.detach() for name, weight in trained_weights(model).items()}
+        content = {"run": asdict(state), "model": weights, "code": code_digest()}
+        save_tensors(content, self.finished_file)
+        self._remove_state()
+
+    def load_finished(self, model: PreTrainedModel) -> TrainState | None:
+        """The end of a finished run, its weights put into the model; None if other code made it."""
+        if not self.finished_file.is_file():
+            return None
+        content = load_tensors(self.finished_file)
+        if content["code"] != code_digest():
+            return None
+        self._load_weights(content["model"], self.finished_file, model)
+        if self.parallel.is_main:
+            os.utime(self.finished_file)  # as new: the oldest is removed first
+            self._remove_state()
+        return TrainState.of(content["run"])
+
+    def _remove_state(self) -> None:
+        for file in self.folder.glob("*.pt"):
+            if file != self.finished_file:
+                file.unlink(missing_ok=True)
+
+    def _best_file(self, kind: str, update: int) -> Path:
+        return self.folder / f"{kind}-{update:06d}.pt"
+
+    def _load_weights(self, weights: dict[str, Tensor], path: Path, model: PreTrainedModel) -> None:
+        own = trained_weights(model)
+        problems = [f"{name}: not in the model" for name in sorted(weights.keys() - own.keys())]
+        problems += [f"{name}: missing" for name in sorted(own.keys() - weights.keys())]
+        problems += [
+            f"{name}: {list(weights[name].shape)}, the model has {list(own[name].shape)}"
+            for name in sorted(weights.keys() & own.keys())
+            if weights[name].shape != own[name].shape
+        ]
+        if problems:
+            raise BridoError.from_problems(
+                f"{path} holds the weights of another model (remove {self.folder} to start over):",
+                problems,
+                limit=5,
+            )
+        placed = {name: self.parallel.own(value, own[name]) for name, value in weights.items()}
+        model.load_state_dict(placed, strict=False)
+
+
+def trained_weights(model: PreTrainedModel) -> dict[str, Tensor]:
+    """What training changes: the whole state where all weights train, else those that do."""
+    frozen = {name for name, weight in model.named_parameters() if not weight.requires_grad}
+    state = model.state_dict(keep_vars=True)  # tied weights are one object
+    if not frozen:
+        return state
+    trained = {name for name, weight in model.named_parameters() if weight.requires_grad}
+    return {name: state[name] for name in sorted(trained)}
+
+
+def save_tensors(content: Any, path: Path) -> None:
+    """Write tensors, numbers and texts to `path`, whole or not at all."""
+    # Given a path instead of a file, torch's own writer does not say that the disk is full.
+    with atomic_file(path) as temporary, temporary.open("wb") as file:
+        torch.save(content, file)
+
+
+def load_tensors(path: Path) -> Any:
+    """What `save_tensors` wrote; BridoError where the file is damaged."""
+    try:
+        return torch.load(path, map_location="cpu", weights_only=True)
+    except (OSError, RuntimeError, EOFError, KeyError, ValueError, pickle.UnpicklingError) as error:
+        raise BridoError(
+            f"{path} cannot be read ({error}): remove {path.parent} to start the training over"
+        ) from None

@@ -1,0 +1,228 @@
+"""Rows of JSONL, CSV, TSV and Parquet files as streams, and what can be wrong with such files.
+
+Every reader yields (place, row): where the row stands, for messages, and a dictionary by column.
+Files are anybody's: whatever a parser raises is a BridoError that says where.
+"""
+
+import csv
+import io
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, BinaryIO, TextIO
+
+from brido.utils.atomic import atomic_file
+from brido.utils.errors import BridoError, parsing, some
+from brido.utils.extras import extra
+from brido.utils.json_lines import HALF_PAIR, holds_half_pair, parse_object
+
+Rows = Iterator[tuple[str, dict[str, Any]]]
+
+_COMPRESSIONS = {".gz": "gzip", ".zst": "zstd"}
+# What a user does about a file that is not what its name says.
+_UTF8 = "save it as UTF-8 (for instance `iconv -f WINDOWS-1252 -t UTF-8`)"
+
+
+def read_file(path: Path) -> Rows:
+    """The rows of a file, in order, in constant memory.
+
+    The ending says the format: .jsonl, .ndjson or .json (an object a line), .csv, .tsv, .parquet;
+    all but Parquet may be compressed (.gz, .zst). Text is UTF-8, with or without a byte order mark.
+
+    Raises:
+        BridoError: an unknown ending, a file that is missing, empty, truncated, no UTF-8 or not
+            of its format; the message says where.
+    """
+    suffixes = [suffix.lower() for suffix in path.suffixes]
+    compression = _COMPRESSIONS.get(suffixes[-1]) if suffixes else None
+    ending = suffixes[-2] if compression and len(suffixes) > 1 else (suffixes or [""])[-1]
+    if ending == ".parquet":
+        if compression:
+            raise BridoError(f"{path}: Parquet is compressed inside; unpack it first")
+        return _parquet(path)
+    readers: dict[str, Callable[[Path, TextIO], Rows]] = {
+        ".jsonl": _json_lines,
+        ".ndjson": _json_lines,
+        ".json": _json_lines,
+        ".csv": lambda path, stream: _delimited(path, stream, ","),
+        ".tsv": lambda path, stream: _delimited(path, stream, "\t"),
+    }
+    if ending not in readers:
+        if not path.exists():
+            raise BridoError(f"{path}: there is no such file")
+        known = ", ".join([*readers, ".parquet"])
+        raise BridoError(f"{path}: its ending says no format; known are {known}, also .gz and .zst")
+    return _text(path, compression, readers[ending])
+
+
+def read_records(path: Path) -> list[dict[str, Any]]:
+    """All rows of a file that `read_file` reads, for files that fit in memory.
+
+    Raises:
+        BridoError: as read_file, or a text of a row holds half of a surrogate pair.
+    """
+    records = []
+    for place, row in read_file(path):
+        if holds_half_pair(row):
+            raise BridoError(f"{path}: {place}: {HALF_PAIR}")
+        records.append(row)
+    return records
+
+
+@contextmanager
+def input_lines(name: str) -> Iterator[Iterator[bytes]]:
+    """The lines of a file, unpacked if it ends in .gz or .zst; those of stdin for `-`.
+
+    Raises:
+        BridoError: the file cannot be read.
+    """
+    if name == "-":
+        yield iter(sys.stdin.buffer)
+        return
+    path = Path(name)
+    compression = _COMPRESSIONS.get(path.suffix.lower())
+
+    def unreadable(reason: str) -> str:
+        return f"{path}: {reason}; `-` reads from stdin"
+
+    def lines() -> Iterator[bytes]:
+        with parsing(unreadable):
+            yield from stream
+
+    with parsing(unreadable):
+        opened = _opened(path, compression)
+    with opened, opened if compression is None else io.BufferedReader(opened) as stream:
+        yield lines()
+
+
+@contextmanager
+def output_text(path: Path | None) -> Iterator[TextIO]:
+    """A file that appears whole at the end or not at all, packed if it ends in .gz or .zst.
+
+    None is stdout.
+    """
+    if path is None:
+        yield sys.stdout
+        return
+    compression = _COMPRESSIONS.get(path.suffix.lower())
+    with atomic_file(path) as temporary:
+        if compression is None:
+            with temporary.open("w", encoding="utf-8") as text:
+                yield text
+            return
+        with extra("pipeline"):
+            import pyarrow as pa
+        with (
+            pa.output_stream(str(temporary), compression=compression) as stream,
+            io.TextIOWrapper(stream, encoding="utf-8") as packed,
+        ):
+            yield packed
+
+
+def _text(path: Path, compression: str | None, read: Callable[[Path, TextIO], Rows]) -> Rows:
+    """The rows that `read` finds in a text file; what goes wrong below it becomes a BridoError."""
+    number = 0
+
+    def unreadable(reason: str) -> str:
+        after = f" after row {number}" if number else ""
+        return f"{path} is unreadable{after}: {reason}"
+
+    with parsing(unreadable):
+        try:
+            with (
+                _opened(path, compression) as stream,
+                # newline="": csv has its own idea of a line's end.
+                io.TextIOWrapper(stream, encoding="utf-8-sig", newline="") as text,
+            ):
+                for place, row in read(path, text):
+                    number += 1
+                    yield place, row
+        except UnicodeDecodeError as error:
+            line = _first_undecodable(path, compression)
+            byte = error.object[error.start]
+            raise BridoError(
+                f"{path}: line {line} is no UTF-8 (byte 0x{byte:02x}): {_UTF8}"
+            ) from None
+        if not number:
+            raise BridoError(f"{path} has no rows")
+
+
+def _opened(path: Path, compression: str | None) -> BinaryIO:
+    """The bytes of a file, unpacked."""
+    if compression is None:
+        return path.open("rb")
+    with extra("pipeline"):
+        import pyarrow as pa
+    return pa.input_stream(str(path), compression=compression)
+
+
+def _first_undecodable(path: Path, compression: str | None) -> int:
+    """The number of the first line that is no UTF-8; text is decoded in blocks, hence this look."""
+    with (
+        _opened(path, compression) as stream,
+        io.BufferedReader(stream) as lines,
+    ):
+        for number, line in enumerate(lines, 1):
+            try:
+                line.decode("utf-8")
+            except UnicodeDecodeError:
+                return number
+    return 0
+
+
+def _json_lines(path: Path, stream: TextIO) -> Rows:
+    """An object a line; blank lines are passed over."""
+    for number, line in enumerate(stream, 1):
+        if not line.strip():
+            continue
+        try:
+            row = parse_object(line)
+        except BridoError as error:
+            cut = "" if line.endswith("\n") else "; it is the file's last line: is it cut off?"
+            raise BridoError(f"{path}: line {number}: {error}{cut}") from None
+        yield f"{path.name} line {number}", row
+
+
+def _delimited(path: Path, stream: TextIO, delimiter: str) -> Rows:
+    """Rows under a header; quoted fields may hold delimiters, quotes ("") and newlines."""
+    csv.field_size_limit(sys.maxsize)
+    reader = csv.reader(stream, delimiter=delimiter, strict=True)
+    try:
+        header = next(reader, None)
+        if header is None:
+            raise BridoError(f"{path} is empty: its first line must name the columns")
+        doubled = sorted({name for name in header if header.count(name) > 1})
+        if doubled:
+            raise BridoError(f"{path}: the header names {some(doubled)} more than once")
+        start = reader.line_num + 1
+        for fields in reader:
+            if fields:
+                if len(fields) != len(header):
+                    raise BridoError(
+                        f"{path}: line {start} has {len(fields)} fields, the header {len(header)}: "
+                        f"a text with a {'tab' if delimiter != ',' else 'comma'}, a quote or a "
+                        'newline must stand in quotes ("...")'
+                    )
+                yield f"{path.name} line {start}", dict(zip(header, fields, strict=True))
+            start = reader.line_num + 1
+    except csv.Error as error:
+        raise BridoError(
+            f"{path}: line {reader.line_num} is not well-formed ({error}): "
+            "is a quote open, or the file cut off?"
+        ) from None
+
+
+def _parquet(path: Path) -> Rows:
+    """The rows of a Parquet file, a small batch in memory at a time."""
+    with extra("pipeline"):
+        import pyarrow.parquet as pq
+    number = 0
+    with (
+        parsing(lambda reason: f"{path} is no readable Parquet file after row {number}: {reason}"),
+        pq.ParquetFile(path, pre_buffer=False) as file,
+    ):
+        for batch in file.iter_batches(batch_size=256):
+            for row in batch.to_pylist():
+                number += 1
+                yield f"{path.name} row {number}", row

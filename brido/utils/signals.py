@@ -1,0 +1,70 @@
+"""SIGTERM and Ctrl-C end a command with a sentence and the exit code 128 + signal."""
+
+import os
+import signal
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from types import FrameType
+from typing import Any
+
+Handler = Callable[[int, FrameType | None], None]
+
+
+class Stopped(KeyboardInterrupt):
+    """SIGTERM or Ctrl-C reached a command: what cleans up at Ctrl-C does so at both."""
+
+    number: int = signal.SIGINT
+
+
+def end_at_signals() -> None:
+    """From here on both signals end the process at once, with a sentence.
+
+    For the seconds in which a command imports what it needs: it has begun nothing yet.
+    """
+
+    def end(number: int, _: FrameType | None) -> None:
+        os.write(2, b"stopped before anything was begun: run again\n")
+        os._exit(128 + number)
+
+    _answer(end)
+
+
+@contextmanager
+def stop_at_signals() -> Iterator[None]:
+    """A block in which both signals raise Stopped."""
+    former, hook = _answer(_stop), sys.unraisablehook
+    sys.unraisablehook = _stop_again
+    try:
+        yield
+    finally:
+        sys.unraisablehook = hook
+        for number, handler in former.items():
+            signal.signal(number, handler)
+
+
+def _answer(handler: Handler) -> dict[int, Any]:
+    """Let `handler` answer both signals, except ignored ones; returns the former handlers."""
+    if threading.current_thread() is not threading.main_thread():
+        return {}
+    both = {int(number): signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    former: dict[int, Any] = {n: old for n, old in both.items() if old != signal.SIG_IGN}
+    for number in former:
+        signal.signal(number, handler)
+    return former
+
+
+def _stop(number: int, _: FrameType | None) -> None:
+    stop = Stopped()
+    stop.number = number
+    raise stop
+
+
+def _stop_again(ignored: Any) -> None:
+    """A `sys.unraisablehook`: C code that calls Python loses its exceptions, Stopped among them."""
+    if isinstance(ignored.exc_value, Stopped):
+        arguments = (os.getpid(), ignored.exc_value.number)
+        threading.Timer(0.1, os.kill, arguments).start()
+    else:
+        sys.__unraisablehook__(ignored)

@@ -1,0 +1,163 @@
+"""The check of a vote (metrics/votes.json) in words: three lines, and a table for a terminal."""
+
+from collections.abc import Mapping
+from io import StringIO
+from textwrap import fill
+from typing import Any
+
+from brido.stats import FEWEST
+from brido.utils.extras import extra
+
+WIDTH = 100
+# Of each verdict: the answer, then what to do next in a pipeline, then with lines of a file.
+_ANSWERS = {
+    "beats": (
+        "Tuning on this vote should help: its elected candidates have unsupported details less "
+        "often than base's own output.",
+        "`dvc repro` tunes on it; the control `dvc exp run -n control -S scoring.shuffle=true` "
+        "shows how much of a gain comes from the vote.",
+        "`brido score` and `brido export preferences --scores FILE` make training data of it.",
+    ),
+    "loses": (
+        "Tuning on this vote does not help: its elected candidates have unsupported details more "
+        "often than base's own output.",
+        "try another score (`dvc exp run -S scoring.support_weight=0.5`) or other candidates "
+        "(section generation) before tuning.",
+        "try other candidates, or more of them.",
+    ),
+    "few": (
+        f"It cannot be told whether tuning helps: {{documents:,}} documents are fewer than "
+        f"{FEWEST}.",
+        "more documents, for instance `dvc exp run -S documents.validation=100` (data.max_documents"
+        " may limit them too).",
+        f"check at least {FEWEST} lines; 100 or more give useful intervals.",
+    ),
+    "nothing": (
+        "It cannot be told whether tuning helps: neither the elected candidates nor base's own "
+        "output have an unsupported detail.",
+        "another checker, `dvc exp run -S support.checker=minicheck`, may find more.",
+        "give `unsupported` counts of a stricter judge in each line.",
+    ),
+    "chance": (
+        "It cannot be told whether tuning helps: this is the control, each document's scores "
+        "shuffled.",
+        "`dvc repro` tunes the control; what it gains does not come from the vote.",
+        "check the scores that are not shuffled.",
+    ),
+    "open": (
+        "It cannot be told whether tuning helps: the difference between elected candidates and "
+        "base's own output may be chance.",
+        "more documents narrow the interval (documents.validation); `dvc repro` tunes anyway.",
+        "more lines narrow the interval.",
+    ),
+    "unknown": (
+        "It cannot be told whether tuning helps: what the model writes by itself is not known.",
+        "`dvc repro score` makes the check with base's own output.",
+        "add `own`, what the model writes by itself, to each line (--help).",
+    ),
+    "candidates": (
+        "It cannot be told whether tuning helps: the candidates are no basis for a verdict. "
+        "{warnings}",
+        "mend the candidates (section generation), then `dvc repro score`.",
+        "mend the candidates.",
+    ),
+}
+
+
+def verdict_lines(told: Mapping[str, Any], pipeline: bool = True) -> list[str]:
+    """The answer in words, the two numbers that it rests on, and the next command.
+
+    told: the content of metrics/votes.json. pipeline: whether the documents are those of a run.
+
+    Without intervals and differences for fewer than FEWEST documents.
+    """
+    election = told.get("election")
+    verdict = election["verdict"] if election else "unknown"
+    warnings = told.get("warnings", [])
+    answer, in_pipeline, in_file = _ANSWERS["candidates" if warnings else verdict]
+    answer = answer.format(documents=told["documents"], warnings=" ".join(warnings))
+    if election and election["caution"] and not warnings:
+        answer = f"{answer} {election['caution']}"
+    numbers = [_election(election, told["documents"])] if election else []
+    numbers.append(_accuracy(told))
+    asked = "This counts unsupported details only: not ROUGE, not whether sentences are whole."
+    return [answer, f"{' '.join(numbers)} {asked}", f"Next: {in_pipeline if pipeline else in_file}"]
+
+
+def _election(election: Mapping[str, Any], documents: int) -> str:
+    shares = election["all"]
+    elected, own = (shares[who]["mean"] for who in ("elected", "base"))
+    if documents < FEWEST:
+        wrong, own_wrong = (round(share * documents) for share in (elected, own))
+        return (
+            f"{wrong:,} of {documents:,} elected candidates and {own_wrong:,} of base's own "
+            "outputs have an unsupported detail."
+        )
+    told = (
+        f"{100 * elected:.1f} % of {documents:,} elected candidates and {100 * own:.1f} % of "
+        f"base's own outputs have an unsupported detail: {_points(shares['difference'])}"
+    )
+    equal = election["equal_length"]
+    count = equal["elected"]["documents"]
+    if count < FEWEST:
+        return f"{told}."
+    return f"{told}; {_points(equal['difference'])} for the {count:,} pairs of equal length."
+
+
+def _points(share: Mapping[str, float]) -> str:
+    mean, low, high = (f"{100 * share[key]:+.1f}" for key in ("mean", "low", "high"))
+    return f"{mean} points [{low}, {high}]"
+
+
+def _accuracy(told: Mapping[str, Any]) -> str:
+    vote = told["accuracy"].get("vote", {})
+    if not vote.get("pairs"):
+        return "No two equally long candidates of a document differ in unsupported details."
+    return (
+        f"Of two equally long candidates the vote prefers the better one in "
+        f"{_interval(vote, told['documents'])} of {vote['pairs']:,} pairs (chance: 0.500)."
+    )
+
+
+def _interval(item: Mapping[str, float], documents: int) -> str:
+    if documents < FEWEST:
+        return f"{item['mean']:.3f}"
+    return f"{item['mean']:.3f} [{item['low']:.3f}, {item['high']:.3f}]"
+
+
+def votes_text(told: Mapping[str, Any]) -> str:
+    """The check for a terminal: a row a ranking, how it was made, and the verdict's three lines."""
+    with extra("pipeline"):
+        from rich import box
+        from rich.console import Console
+        from rich.table import Table
+    table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, header_style="")
+    headings = ("ranking by", "better one first", "pairs", "elected: unsupported")
+    for index, heading in enumerate(headings):
+        table.add_column(heading, justify="right" if index else "left", no_wrap=True)
+    for item in told["accuracy"].values():
+        if item["mean"] is not None:
+            shown = _interval(item, told["documents"])
+            elected = f"{100 * item['elected_unsupported']:.1f} %"
+            table.add_row(item["label"], shown, f"{item['pairs']:,}", elected)
+    written = StringIO()
+    Console(file=written, width=WIDTH, color_system=None).print(table)
+    rows = [line.rstrip() for line in written.getvalue().splitlines()]
+    # An older version wrote no lines.
+    lines = told.get("verdict") or verdict_lines(told)
+    texts = [note(told), told["knows"]["sentence"], "", *lines]
+    return "\n".join([*rows, "", *(fill(text, WIDTH) for text in texts)])
+
+
+def note(told: Mapping[str, Any]) -> str:
+    """How the check was made."""
+    tolerance = told["length_tolerance"]
+    length = (
+        f"whose lengths differ by at most {100 * tolerance:g} %"
+        if tolerance
+        else "with equally many words"
+    )
+    return (
+        f"{told['documents']:,} documents; judge: {told['judge']}; pairs of candidates of one "
+        f"document {length}, one of which has more unsupported details."
+    )

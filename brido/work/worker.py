@@ -1,0 +1,83 @@
+"""Workers, and what runs one: a unit of work goes in, its rows and counts come out.
+
+An executor owns one worker and hands it units, one at a time: `LocalExecutor` in this process,
+`process.ProcessExecutor` in one of its own, `cluster.RayExecutor` on a Ray cluster.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sized
+from typing import Any, Protocol
+
+import pyarrow as pa
+
+from brido.utils.device import is_out_of_memory
+from brido.utils.errors import BridoError
+
+# A unit's rows, and what is counted about them.
+Result = tuple[pa.RecordBatch | list[dict[str, Any]], dict[str, Any]]
+Advance = Callable[[int], None]
+
+# Parts of the errors of a worker that ends before its work does.
+SHARDS_STAY = "finished shards are kept, run again to go on"
+SAVE_MEMORY = (
+    "with fewer workers (on a cluster: more runtime.ray.memory_gib for each) or smaller batches if "
+    "memory is short"
+)
+
+
+class Worker(Protocol):
+    """Does units; made once a process, where it loads what it needs, such as a model."""
+
+    def __call__(self, unit: Any) -> Result:
+        """Return the rows of a unit's shard, and counts that describe them (see `Shards.totals`).
+
+        BridoError for what a user can mend: its message reaches the user unchanged.
+        """
+
+
+# Makes a worker for a device; the worker may report documents finished inside a unit by calling the
+# second argument, and need not. Picklable wherever workers are processes.
+MakeWorker = Callable[[str, Advance], Worker]
+
+
+class Executor(Protocol):
+    """Runs a worker, here or elsewhere."""
+
+    def __call__(self, unit: Sized) -> Result:
+        """Return what the worker makes of the unit; BridoError if it cannot, or if it died."""
+
+    def close(self) -> None:
+        """End the worker, which has nothing left to do; a second call does nothing."""
+
+
+class LocalExecutor:
+    """A worker in this process, made for its first unit."""
+
+    def __init__(self, make_worker: MakeWorker, device: str, advance: Advance) -> None:
+        self._make = lambda: make_worker(device, self._count)
+        self._worker: Worker | None = None
+        self._advance, self._left = advance, 0
+
+    def __call__(self, unit: Sized) -> Result:
+        """Return the unit's rows and counts; by then all its documents have been reported."""
+        self._left = len(unit)
+        try:
+            self._worker = self._worker or self._make()
+            result = self._worker(unit)
+        except (MemoryError, RuntimeError) as error:
+            if not is_out_of_memory(error):
+                raise
+            raise BridoError(
+                f"a worker's memory does not suffice; {SHARDS_STAY}, {SAVE_MEMORY}"
+            ) from None
+        self._count(self._left)  # what the worker has not reported
+        return result
+
+    def _count(self, count: int) -> None:
+        count = min(count, self._left)
+        self._left -= count
+        self._advance(count)
+
+    def close(self) -> None:
+        """Nothing to end."""

@@ -1,0 +1,227 @@
+"""The page as a file: nothing in it but itself, every text as text, exact matrices, its size."""
+
+import base64
+import hashlib
+import json
+import re
+from html.parser import HTMLParser
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from report_cases import made_case
+from synthetic_run import HOSTILE
+
+from brido.report.mention_finder import CaseMentions, Mention
+from brido.report.metrics import Estimate
+from brido.report.page import Page, render_page, script_json
+from brido.report.page.data import Shown, document_json, parts
+from brido.report.summary import result_table
+from brido.report.unsupported import VoteBin
+
+SYSTEMS = {
+    "base": {"rouge": {"r1": Estimate(60, 59, 61, 9)}},
+    "tuned": {
+        "rouge": {"r1": Estimate(61, 60, 62, 9)},
+        "mentions": {"unsupported": Estimate(0.2, 0.1, 0.3, 9)},
+    },
+}
+GAPS = {"tuned - base": {"rouge": {"r1": Estimate(1, 0.5, 1.5, 9)}}}
+COLUMNS = [("rouge", "r1"), ("mentions", "unsupported")]
+
+
+def document(name="one", text="An article.", count=4, **fields):
+    random = np.random.default_rng(0)
+    case = made_case(
+        np.linspace(1, 0, count), id=name, document=text,
+        summaries={"base": text, "tuned": "Two"},
+        **{"candidates": [f"candidate {index}" for index in range(count)],
+           "similarity": random.random((count, count + 1), dtype=np.float32)} | fields,
+    )  # fmt: skip
+    found = {"base": [], "tuned": [Mention(0, 3, "number", False)]}
+    return Shown(case, CaseMentions([[] for _ in range(count)], found))
+
+
+def page(documents, **changes):
+    table = result_table(COLUMNS, SYSTEMS, GAPS)
+    content = {
+        "title": "A page",
+        "settings": [("alpha", HOSTILE)],
+        "headline": table,
+        "everything": table,
+        "documents": documents,
+        "systems": ["base", "tuned"],
+        "focus": "tuned",
+        "baseline": "base",
+        "alpha": float("inf"),
+        "bins": [VoteBin(0, 0.2, 4, 0.1, {"vote <b>": 0.0})],
+        "warnings": [HOSTILE],
+        "signatures": {"rouge": HOSTILE},
+    }
+    return render_page(Page(**(content | changes)))
+
+
+class Reader(HTMLParser):
+    """Collects the tags, attributes and raw contents of scripts and styles."""
+
+    def __init__(self):
+        super().__init__()
+        self.tags, self.attributes, self.raw, self.texts = [], [], [], []
+
+    def handle_starttag(self, tag, attributes):
+        self.tags.append(tag)
+        self.attributes += [(tag, *pair) for pair in attributes]
+
+    def handle_data(self, data):
+        kind = self.tags[-1] if self.tags else ""
+        (self.raw if kind in {"script", "style"} else self.texts).append((kind, data))
+
+
+def read(html):
+    reader = Reader()
+    reader.feed(html)
+    reader.close()
+    return reader
+
+
+def test_page_loads_nothing_and_runs_only_its_own_code():
+    html, _ = page([document(text=HOSTILE, name=HOSTILE)])
+    reader = read(html)
+    assert not {"img", "iframe", "object", "embed", "base", "form"} & set(reader.tags)
+    links = [value for _, name, value in reader.attributes if name in {"src", "href", "srcset"}]
+    parts = {value for _, name, value in reader.attributes if name == "id"}
+    assert {"#documents", "#results"} < set(links)
+    assert set(links) <= {"data:,", *(f"#{name}" for name in parts)}
+    assert not [name for _, name, _ in reader.attributes if name.startswith("on")]
+    assert not [name for _, name, _ in reader.attributes if name == "style"]
+    addresses = set(re.findall(r"https?://[^\s\"'<]+", html))
+    assert addresses == {"http://www.w3.org/2000/svg"}
+    assert "url(" not in html
+    assert "@import" not in html
+
+
+def test_policy_names_the_very_code_of_the_page():
+    html, _ = page([document()])
+    reader = read(html)
+    policy = next(
+        value
+        for tag, name, value in reader.attributes
+        if name == "content" and "default-src" in value
+    )
+    assert policy.startswith("default-src 'none'")
+    for kind in ("script", "style"):
+        source = re.search(rf"<{kind}>(.*?)</{kind}>", html, re.DOTALL).group(1)
+        digest = base64.b64encode(hashlib.sha256(source.encode()).digest()).decode()
+        assert f"{kind}-src 'sha256-{digest}'" in policy
+
+
+def test_hostile_text_stays_text():
+    hostile = document(text=HOSTILE, name=HOSTILE)
+    html, _ = page([hostile])
+    reader = read(html)
+    assert reader.tags.count("script") == 2
+    data = next(text for kind, text in reader.raw if text.startswith("{"))
+    assert json.loads(data)["documents"][0]["text"] == HOSTILE
+    assert json.loads(data)["documents"][0]["id"] == HOSTILE
+    shown = "".join(text for _, text in reader.texts)
+    assert shown.count("owned") >= 3
+
+
+@given(st.text())
+def test_script_json_cannot_end_its_element_and_says_the_same(text):
+    written = script_json({"text": text})
+    assert json.loads(written) == {"text": text}
+    assert not set(written) & set("<>&\u2028\u2029")
+
+
+@settings(deadline=None)
+@given(st.integers(2, 33), st.integers(0, 3))
+def test_matrix_arrives_bit_for_bit(count, seed):
+    random = np.random.default_rng(seed)
+    matrix = random.random((count, count + 1), dtype=np.float32)
+    item = document(count=count, similarity=matrix)
+    sent = base64.b64decode(document_json(item)["similarity"])
+    assert np.array_equal(np.frombuffer(sent, "<f4").reshape(count, count + 1), matrix)
+
+
+MENTIONS = st.lists(
+    st.tuples(st.integers(0, 20), st.integers(0, 20), st.booleans()).map(
+        lambda item: Mention(min(item[:2]), max(item[:2]), "town", item[2])
+    ),
+    max_size=6,
+)
+
+
+@given(st.text(min_size=20, max_size=20), MENTIONS)
+def test_parts_are_the_text(text, mentions):
+    found = parts(text, mentions)
+    assert "".join(part[0] for part in found) == text
+    assert all(part[0] for part in found)
+
+
+def test_parts_mark_the_mentions():
+    text = "Ann, 35, won"
+    mentions = [Mention(5, 7, "age", False), Mention(0, 3, "person", True)]
+    expected = [["Ann", 1, "person"], [", "], ["35", 0, "age"], [", won"]]
+    assert parts(text, mentions) == expected
+    assert document_json(document())["summaries"]["tuned"]["unsupported"] == 1
+
+
+def test_page_stays_below_its_size():
+    documents = [document(f"d{index}", "long " * 2000) for index in range(50)]
+    html, shown = render_page_of(documents, 100_000)
+    # Each has its text twice, as article and as a summary: about 20 kB.
+    assert shown == 4
+    assert len(html) < 200_000
+    # One document is shown whatever its size: an empty page would tell nothing.
+    assert render_page_of(documents, 10)[1] == 1
+
+
+def render_page_of(documents, data_bytes):
+    table = result_table(COLUMNS, SYSTEMS, GAPS)
+    content = Page("t", [], table, table, documents, ["base", "tuned"], "tuned", "base", 0.0)
+    return render_page(content, data_bytes)
+
+
+def test_result_table_marks_best_and_direction():
+    table = result_table(COLUMNS, SYSTEMS, GAPS)
+    assert table.groups == [("ROUGE", 1), ("Mentions", 1)]
+    base, tuned = (dict(table.rows)[name] for name in ("base", "tuned"))
+    assert (base[0].value, base[0].tone, base[1].value) == ("60.00", "", "–")
+    assert (tuned[0].tone, tuned[1].value) == ("best", "20.0")
+    assert table.headings == ["R-1 ↑", "unsupported % ↓"]
+    _, cells = table.differences[0]
+    assert (cells[0].value, cells[0].tone, cells[0].interval) == ("+1.00", "better", "+0.5…+1.5")
+    html, _ = page([document()])
+    assert "tuned \u2212 base" in html
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "tone"), [(-2, -1, "better"), (1, 2, "worse"), (-1, 1, "")]
+)
+def test_tone_of_a_difference_follows_the_direction_of_the_metric(low, high, tone):
+    gap = {"d": {"mentions": {"unsupported": Estimate((low + high) / 2, low, high, 9)}}}
+    table = result_table([("mentions", "unsupported")], SYSTEMS, gap)
+    assert table.differences[0][1][0].tone == tone
+
+
+def test_who_wrote_a_candidate_travels_where_there_is_something_to_tell():
+    plain = document_json(document())
+    assert set(plain["candidates"][0]) == {"parts", "unsupported"}
+    told = document(
+        sources=["big", "base", "base", "big"], voters=[True, True, False, True],
+        eligible=[True, False, False, True],
+    )  # fmt: skip
+    told = document_json(told)["candidates"]
+    assert [(one["source"], one["votes"], one["eligible"]) for one in told] == [
+        ("big", 1, 1), ("base", 1, 0), ("base", 0, 0), ("big", 1, 1),
+    ]  # fmt: skip
+
+
+def test_the_table_of_sources_is_text():
+    html, _ = page([document()], sources=[["source", "elected"], [HOSTILE, "1.0 %"]])
+    assert "Sources of the candidates" in html
+    assert "1.0 %" in html
+    assert HOSTILE not in html
+    assert "Sources of the candidates" not in page([document()])[0]

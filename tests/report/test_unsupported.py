@@ -1,0 +1,99 @@
+"""Votes by pool share, and where the metric's mentions stand in a text."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from brido.checkers.mentions import text_mentions
+from brido.report.mention_finder import Mention, located
+from brido.report.unsupported import Firsts, vote_bins
+
+
+def candidate(*unsupported):
+    found = [Mention(0, 1, kind, False) for kind in unsupported]
+    return [*found, Mention(2, 3, "town", True)]
+
+
+def firsts(candidates, **places):
+    return Firsts(candidates, {name: candidates[place] for name, place in places.items()})
+
+
+def test_bins_hold_the_arithmetic():
+    ballots = [
+        # An age in 1 of 4: the vote elects one without, the reference the one with it.
+        firsts([candidate("age"), candidate(), candidate(), candidate()], vote=1, ref=0),
+        # A day in 3 of 4, a town in 1 of 4, twice in one candidate counts once.
+        firsts(
+            [candidate("day", "town", "town"), candidate("day"), candidate("day"), candidate()],
+            vote=1,
+            ref=3,
+        ),
+        firsts([candidate(), candidate()], vote=0, ref=1),
+    ]
+    low, high = vote_bins(ballots)
+    assert (low.low, low.high, low.cases, low.pool) == (0.2, 0.4, 2, 0.25)
+    assert low.elected == {"vote": 0.0, "ref": 0.5}
+    assert (high.low, high.high, high.cases, high.pool) == (0.6, 0.8, 1, 0.75)
+    assert high.elected == {"vote": 1.0, "ref": 0.0}
+
+
+def test_no_unsupported_mention_no_bin():
+    assert vote_bins([firsts([candidate(), candidate()], vote=0)]) == []
+
+
+@given(st.lists(st.lists(st.booleans(), min_size=1, max_size=6), min_size=1, max_size=20))
+def test_every_case_is_in_one_bin_and_a_blind_vote_is_on_the_diagonal(pools):
+    # Each document once per candidate, that candidate elected: all candidates equally often.
+    ballots = [
+        firsts([candidate("age") if carries else candidate() for carries in pool], vote=index)
+        for pool in pools
+        for index in range(len(pool))
+    ]
+    bins = vote_bins(ballots)
+    assert sum(item.cases for item in bins) == sum(len(pool) for pool in pools if any(pool))
+    for item in bins:
+        assert item.low < item.pool <= item.high + 1e-9
+        assert item.elected["vote"] == pytest.approx(item.pool)
+
+
+def test_mentions_are_found_in_order_and_whole():
+    text = "Ms Vane, 35, of Elm won 3 of 35 races; Ms  Vane's Elm team"
+    found = [
+        {"type": "number", "text": "35", "supported": True},
+        {"type": "number", "text": "3", "supported": False},
+        {"type": "number", "text": "35", "supported": True},
+        {"type": "name", "text": "Ms Vane", "supported": True},
+        {"type": "name", "text": "Elm", "supported": True},
+        {"type": "name", "text": "Ms Vane Elm", "supported": False},
+        {"type": "name", "text": "Nobody", "supported": False},
+    ]
+    spans = [(item.start, item.end) for item in located(text, found, False)]
+    assert [text[start:end] for start, end in spans] == [
+        "35", "3", "35", "Ms Vane", "Elm", "Ms  Vane's Elm", "",
+    ]  # fmt: skip
+    assert spans[0][0] < spans[1][0] < spans[2][0]
+
+
+@settings(deadline=None)
+@given(st.text(alphabet="AB ab1.,'’s\n-", max_size=60))
+def test_every_mention_of_any_text_is_found(text):
+    found = [
+        dict(zip(("type", "text", "supported"), item, strict=True))
+        for item in text_mentions("A source.", text, True)
+    ]
+    for item, mention in zip(found, located(text, found, False), strict=True):
+        shown = text[mention.start : mention.end]
+        assert shown.split()[:1] == item["text"].split()[:1] or shown.startswith(
+            item["text"].split()[0]
+        )
+
+
+def test_words_of_the_world_are_whole():
+    text = "The £110,000 plan of 110 people"
+    found = [
+        {"type": "number", "text": "110", "supported": True},
+        {"type": "money", "text": "£110,000", "supported": True},
+    ]
+    spans = [text[item.start : item.end] for item in located(text, found, True)]
+    assert spans == ["110", "£110,000"]
+    assert located(text, found, True)[0].start > 15

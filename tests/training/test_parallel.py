@@ -1,0 +1,242 @@
+"""Two processes, with the whole model in each or a part of it, train as one process does."""
+
+import csv
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import torch
+import torch.distributed as dist
+import transformers
+from accelerate.utils import DistributedType
+from test_decoders import CONFIGS, LONG, LORA, task_of
+from torch.distributed.fsdp import FSDPModule
+from training_helpers import Killed, kill_at
+from two_processes import on_two_processes
+
+from brido.models.lora import Adapter
+from brido.training import checkpoints, devices, loop
+from brido.training.contrastive import ContrastiveTask
+from brido.training.loop import train
+from brido.training.parallel import check_shardable
+from brido.training.update import Updater
+from brido.utils.errors import BridoError
+
+MakeTask = Callable[..., ContrastiveTask]
+MEASURES = ("loss", "cross_entropy", "contrastive", "gradient_norm", "tau", "rouge")
+OFTEN = {"checkpoint_minutes": 1e-9}
+
+
+def make(folder: Path, family: str = "llama", fsdp: bool = True, **changes: object):
+    """A run of 5 updates on 10 documents, one document a chunk."""
+    runtime = {"batch_tokens": 1, "fsdp": fsdp} | changes.pop("runtime", {})
+    return task_of(family, folder, runtime, **changes)
+
+
+def history(task: ContrastiveTask) -> list[dict[str, str]]:
+    with task.history_file.open() as stream:
+        return list(csv.DictReader(stream))
+
+
+def assert_same_run(
+    one: ContrastiveTask, two: ContrastiveTask, weights: dict[str, torch.Tensor], rel: float = 1e-4
+) -> None:
+    """Two runs, up to rounding; the second one's weights are given."""
+    for row, other in zip(history(one), history(two), strict=True):
+        for name in MEASURES:
+            expected = pytest.approx(
+                float(row.get(name) or "nan"), rel=rel, abs=rel / 10, nan_ok=True
+            )
+            assert float(other.get(name) or "nan") == expected, name
+    own = one.model.state_dict()
+    assert own.keys() == weights.keys()
+    for name, value in own.items():
+        # The gradient of a key's bias is zero but for rounding, which Adam blows up.
+        if not name.endswith("k_proj.bias"):
+            torch.testing.assert_close(weights[name], value, rtol=1e-3, atol=1e-4, msg=name)
+
+
+@pytest.mark.parametrize(
+    ("model_changes", "runtime"),
+    [
+        # One document a chunk: 4 chunks an update, and an odd 2 in the last one.
+        ({}, {"batch_tokens": 1}),
+        # 3 documents a chunk: one process has the smaller chunk, or none at all.
+        ({}, {"batch_tokens": 340}),
+        ({"dropout": 0.2}, {"gradient_checkpointing": True}),
+    ],
+)
+def test_whole_models(make_task: MakeTask, model_changes: dict, runtime: dict) -> None:
+    one = make_task("one", model_changes, runtime)
+    train(one)
+    two = make_task("two", model_changes, runtime)
+    assert_same_run(one, two, on_two_processes(two), rel=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("family", "changes"),
+    [
+        ("llama", {"anchor": "base", "keep": "best_ranker"}),
+        # Five documents of ten are not to be divided by two, and three of an update's by two.
+        ("qwen3", {"batch_size": 3, "runtime": {"gradient_checkpointing": True}}),
+        ("gemma3", {"keep": "best_generator", "cross_entropy": "elected"}),
+        ("gpt2", {"max_gradient_norm": None}),
+    ],
+)
+def test_parts_of_a_model(family: str, changes: dict, tmp_path: Path) -> None:
+    one = make(tmp_path / "one", family, fsdp=False, **changes)
+    train(one)
+    two = make(tmp_path / "two", family, **changes)
+    assert_same_run(one, two, on_two_processes(two))
+
+
+@pytest.mark.parametrize("fsdp", [True, False], ids=["parts", "whole"])
+def test_an_adapter(fsdp: bool, tmp_path: Path) -> None:
+    tasks = [make(tmp_path / name, fsdp=fsdp, anchor="base") for name in ("one", "two")]
+    for task in tasks:
+        Adapter(task.model, LORA, 0, "training.lora")
+    train(tasks[0])
+    assert_same_run(*tasks, on_two_processes(tasks[1]))
+
+
+@pytest.mark.parametrize(
+    ("fsdp", "first"),
+    [(True, True), (True, False), (False, False)],
+    ids=["parts on two, then one", "one, then parts on two", "one, then two"],
+)
+def test_a_killed_run_goes_on_with_another_number_of_processes(
+    fsdp: bool, first: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one = make(tmp_path / "one", fsdp=False, anchor="base")
+    train(one)
+    killed = make(tmp_path / "two", fsdp=fsdp, anchor="base", runtime=OFTEN)
+    with monkeypatch.context() as patch, pytest.raises(Exception, match="stopped"):
+        kill_at(patch, 4, BridoError)
+        on_two_processes(killed) if first else train(killed)
+    content = torch.load(killed.folder / "state.pt", weights_only=True)
+    assert content["run"]["update"] == 3
+    assert content["model"].keys() == one.model.state_dict().keys()
+    again = make(tmp_path / "two", fsdp=fsdp, anchor="base", runtime=OFTEN)
+    if first:
+        train(again)
+        weights = again.model.state_dict()
+    else:
+        weights = on_two_processes(again)
+    assert_same_run(one, again, weights)
+
+
+def test_a_process_holds_half_of_the_weights(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of each of two processes' weights and optimizer states, whatever is divided."""
+    validate = loop._validate
+    task = make(tmp_path)
+    total = sum(weight.numel() for weight in task.model.parameters())
+
+    def counting(updater: Updater, *rest: object) -> None:
+        validate(updater, *rest)
+        parts = [weight.to_local() for weight in updater.step.parameters()]
+        place = updater.parallel.index
+        torch.save(sum(part.numel() for part in parts), tmp_path / f"{place}.pt")
+        # A layer at a time is gathered, and what stands around the layers.
+        units = [module for module in updater.step.modules() if isinstance(module, FSDPModule)]
+        assert len(units) == 1 + updater.task.model.config.num_hidden_layers
+
+    monkeypatch.setattr(loop, "_validate", counting)
+    on_two_processes(task)
+    held = [torch.load(tmp_path / f"{place}.pt") for place in range(2)]
+    assert sum(held) == total
+    assert max(held) < 0.55 * total
+
+
+def test_what_comes_back_is_an_ordinary_model(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Saved and loaded as any other; tied weights are tied, and written once."""
+    tied = transformers.LlamaConfig(**LONG | {"tie_word_embeddings": True})
+    monkeypatch.setitem(CONFIGS, "tied", lambda: tied)
+    task = make(tmp_path, "tied", keep="best_ranker", runtime=OFTEN)
+    weights = on_two_processes(task, save=tmp_path / "tuned")
+    size = sum(weight.numel() for weight in task.model.parameters())
+    assert (task.folder / "finished.pt").stat().st_size < 4 * size + 40_000
+    loaded = transformers.AutoModelForCausalLM.from_pretrained(tmp_path / "tuned")
+    assert type(loaded).__name__ == "LlamaForCausalLM"
+    assert loaded.lm_head.weight is loaded.model.embed_tokens.weight
+    for name, value in loaded.state_dict().items():
+        assert torch.equal(value, weights[name]), name
+
+
+def test_the_first_process_alone_says_when_to_save(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """All processes save together, and each has a clock of its own: here one would save always."""
+    monkeypatch.setattr(checkpoints.SaveTimer, "due", property(lambda _: is_second()))
+    one = make(tmp_path / "one", fsdp=False)
+    train(one)
+    two = make(tmp_path / "two")
+    assert_same_run(one, two, on_two_processes(two))
+
+
+def is_second() -> bool:
+    return dist.is_initialized() and dist.get_rank() == 1
+
+
+def test_a_smaller_number_of_candidates_at_once_is_not_taken_over(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A state may come from a process that was short of memory."""
+    with monkeypatch.context() as patch, pytest.raises(Killed):
+        kill_at(patch, 4)
+        train(make(tmp_path, fsdp=False, runtime=OFTEN | {"candidate_micro_batch": 2}))
+    run = Updater.run
+
+    def checked(self: Updater, update: int) -> object:
+        assert self.micro_batch is None
+        return run(self, update)
+
+    monkeypatch.setattr(Updater, "run", checked)
+    on_two_processes(make(tmp_path))
+
+
+def test_bfloat16_is_near(tmp_path: Path) -> None:
+    runtime = {"precision": "bfloat16"}
+    one, two = (
+        make(tmp_path / name, fsdp=name == "two", runtime=runtime) for name in ("one", "two")
+    )
+    train(one)
+    on_two_processes(two)
+    for row, other in zip(history(one), history(two), strict=True):
+        for name in ("cross_entropy", "contrastive"):
+            expected = pytest.approx(float(row[name]), rel=0.05, abs=0.02)
+            assert float(other[name]) == expected, name
+
+
+def test_what_cannot_be_sharded_is_refused(tmp_path: Path, make_task: MakeTask) -> None:
+    found = make_task("bart", runtime={"fsdp": True})
+    with pytest.raises(BridoError, match=r"runtime\.fsdp: a bart model"):
+        check_shardable(found.model, found.runtime)
+    task = make(tmp_path, runtime={"candidate_micro_batch": 2})
+    with pytest.raises(BridoError, match=r"runtime\.candidate_micro_batch: with runtime\.fsdp"):
+        check_shardable(task.model, task.runtime)
+    for family in CONFIGS:
+        check_shardable(make(tmp_path, family).model, make(tmp_path).runtime)
+
+
+def test_launchers_that_shard_the_model_are_refused(
+    make_task: MakeTask, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(devices.Accelerator, "distributed_type", DistributedType.FSDP)
+    with pytest.raises(BridoError, match="asks for FSDP: launch with --multi_gpu"):
+        train(make_task("sharded"))
+
+
+def test_one_process_holds_the_whole_model(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    one, two = make(tmp_path / "one", fsdp=False), make(tmp_path / "two")
+    train(one)
+    assert "runtime.fsdp" not in capsys.readouterr().err
+    train(two)
+    assert "runtime.fsdp" in capsys.readouterr().err
+    for name, value in one.model.state_dict().items():
+        assert torch.equal(value, two.model.state_dict()[name])
