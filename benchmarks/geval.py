@@ -4,12 +4,11 @@
 
 Three servers, each a process of its own, answer in a given time (+-20 %, drawn evenly):
 * slots: at most K calls at once (more wait): the limit is K / latency, and the client's cap is K;
-* refusing: the same, but a call too many gets a 429 with `Retry-After`, and the cap is far above K,
-  so the client has to find K by itself;
+* refusing: the same, but a call too many gets a 429 with `Retry-After`, and the cap is far above K;
 * rate: R calls a second (a token bucket of one second), 429 with `Retry-After` above it.
 Printed: the server's limit, answers a second, their share of the limit, and the client's CPU time
-per answer. Timings include everything but imports: planning, growing to the cap, asking, committing
-each answer (synced), reading the marks.
+per answer. Timings include everything but imports: planning, asking, committing each answer
+(synced), reading the marks.
 """
 
 import argparse
@@ -132,7 +131,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--seconds", type=float, default=20.0, help="about how long a run takes")
     options = parser.parse_args()
-    import openai  # noqa: F401  imported here so that no run pays for it
+    import brido.endpoint.asking  # noqa: F401  imported here so that no run pays for it
 
     print(f"{'server':<10} {'limit':<22} {'cap':>4} {'calls/s':>9} {'of limit':>9} {'CPU ms':>7}")
     for kind, limit, latency, cap in (

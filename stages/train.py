@@ -45,10 +45,10 @@ def main() -> None:
 
 
 def warn() -> None:
-    """Say once more, before it costs anything, that stage score did not find the vote to help.
+    """Repeat the warning of stage score, before training costs anything, if the vote does not help.
 
-    It changes no result, so no dependency of the stage: another judge or another way to decode does
-    not train again. Without the file there is nothing to say.
+    The file changes no result, so it is not a dependency of the stage: another judge or another way
+    to decode does not train again.
     """
     if paths.VOTES.is_file():
         told = json.loads(paths.VOTES.read_text(encoding="utf-8"))

@@ -48,7 +48,7 @@ def _short(name):
         ("generation.base.diversity_penalty", AFTER_GENERATE),
         ("documents.train", AFTER_GENERATE),
         ("pool.eligible", {"pool", *AFTER_POOL}),
-        ("pairwise.value", {"pairwise", "score", *ELECT, *TAIL}),
+        ("pairwise.combination", {"pairwise", "score", *ELECT, *TAIL}),
         ("support.checker", AFTER_SUPPORT),
         ("training.gamma", TAIL),
         ("decoding.length_penalty", {"decode@base", "decode@tuned", *EVALUATE_ALL, *AFTER_SUPPORT}),

@@ -61,7 +61,7 @@ def test_every_command_of_the_readme(project, tmp_path):
         wanted = next((say for part, say in NEEDS_INTERNET.items() if part in command), None)
         # An hour, with a package of its own: what it runs is tested with the presets and SmolLM2.
         shell = ["bash", "-c", command.replace("make llm", "make --dry-run llm")]
-        if "brido.cli.init" in command:  # SmolLM2 has a test of its own: tests/cli/test_own_data.py
+        if "brido init" in command:  # SmolLM2 has a test of its own: tests/cli/test_own_data.py
             shell[2] += " --model embedded"
         if wanted is None:
             run(project, *shell, **SHORT, **path)

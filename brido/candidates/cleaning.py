@@ -93,8 +93,8 @@ def clean(text: str, rules: Sequence[Rule] = RULES) -> Cleaned:
     The work is linear in the length of the text, which a stranger may have written: no rule looks
     at a character more often than a fixed number of times, and there are at most ROUNDS rounds.
 
-    A text that refuses keeps its words: nobody reads them. An unclosed block of thoughts leaves
-    nothing.
+    A text that refuses keeps its words, because it does not vote. Of an unclosed block of thoughts
+    nothing is left.
     """
     used: set[Rule] = set()
     if "think" in rules:

@@ -1,8 +1,8 @@
-"""Candidates from an OpenAI-compatible server, which is asked politely and paid once.
+"""Candidates from an OpenAI-compatible server, which is asked once and paid once.
 
 Everything that is missing is asked for before the first shard is made, so calls stay in flight from
 the first document to the last; answers are committed as they come, and shards are made of what the
-store holds. A run that is killed asks for nothing twice.
+store holds. A run that is killed asks again for calls in flight alone.
 """
 
 from __future__ import annotations
@@ -12,23 +12,19 @@ from bisect import bisect_right
 from collections import Counter
 from collections.abc import Sequence
 from itertools import accumulate
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from brido.candidates.documents import Documents, Part
-from brido.endpoint import Answer, AskedModel, Client, DryRun
-from brido.endpoint.key import key_problems, runtime_problems
-from brido.endpoint.plan import Plan as Asking
+from brido.candidates.settings import EndpointGeneration
+from brido.endpoint import Answer, AskedModel, Client, DryRun, Plan
 from brido.endpoint.plan import Prompt
-from brido.endpoint.settings import EndpointRuntime
+from brido.endpoint.settings import EndpointRuntime, runtime_problems
 from brido.models.prompt import messages
+from brido.models.settings import ReadingSettings
 from brido.utils.errors import BridoError
 from brido.utils.paths import user_path
 from brido.utils.progress import Progress
 from brido.work.worker import Advance, Result
-
-if TYPE_CHECKING:
-    from brido.candidates.settings import EndpointGeneration
-    from brido.models.settings import ReadingSettings
 
 # Only for the budget, where no limit of the answer's length is sent.
 _UNLIMITED_ANSWER = 4096
@@ -65,7 +61,7 @@ class Asker(NamedTuple):
             sent["max_tokens"] = settings.max_answer_tokens
         if settings.seed is not None:
             sent["seed"] = settings.seed
-        return AskedModel("openai", settings.model, settings.revision, sent)
+        return AskedModel(settings.model, settings.revision, sent)
 
     def client(self) -> Client:
         """A client for this source; the store is opened."""
@@ -81,8 +77,7 @@ class Asker(NamedTuple):
                 is reached, answers are missing beyond `max_missing_fraction`, or (`DryRun`) nothing
                 was to be asked. What was answered is kept.
         """
-        problems = runtime_problems(self.runtime) + key_problems(self.runtime)
-        if problems:
+        if problems := runtime_problems(self.runtime):
             raise BridoError.from_problems(f"{self.section} cannot start:", problems)
         size = self.settings.num_candidates
         prompts = _Prompts(self, [part for split in documents for part in split.parts(_PART)])
@@ -95,8 +90,8 @@ class Asker(NamedTuple):
                     client.ask(plan.questions(), progress.advance)
             self._check(plan, client)
 
-    def _check(self, plan: Asking, client: Client) -> None:
-        """Nothing, unless too many answers did not come."""
+    def _check(self, plan: Plan, client: Client) -> None:
+        """Raise BridoError if too many answers did not come."""
         wanted = len(plan.keys) * self.settings.num_candidates
         size = self.settings.num_candidates
         missing = wanted - sum(len(client.answers(key, size)) for key in plan.keys)

@@ -13,7 +13,8 @@ from brido.candidates.cleaning import clean
 from brido.candidates.documents import Part
 from brido.candidates.look import Example, Look
 from brido.candidates.sources import SOURCES, Request
-from brido.tables import CANDIDATES, CORPUS, GROUPED_CANDIDATES, read_batches
+from brido.tables import CANDIDATES, CORPUS, GROUPED_CANDIDATES
+from brido.tables.join import Table, walk
 from brido.utils.errors import BridoError, some
 from brido.work.shards import fingerprint
 from brido.work.splits import Splits
@@ -27,13 +28,15 @@ def generate(request: Request) -> Splits:
     """Make the candidates of every split; what an earlier call has finished is not made again.
 
     Raises:
-        BridoError: nobody knows the method, the source refuses, or a row has another number of
+        BridoError: the method is unknown, the source refuses, or a row has another number of
             candidates than `num_candidates`.
     """
     settings, runtime = request.settings, request.runtime
     if settings.method not in SOURCES:
         known = ", ".join(SOURCES)
-        raise BridoError(f"generation.{request.name}.method: {settings.method} is none of {known}")
+        raise BridoError(
+            f"generation.{request.name}.method: {settings.method} is unknown; known are {known}"
+        )
     plan = SOURCES[settings.method](request)
     grouped = settings.method == "diverse_beam" and settings.num_beam_groups > 1
     schema = GROUPED_CANDIDATES if grouped else CANDIDATES
@@ -139,14 +142,9 @@ def look_at(candidates: Path, corpus: Path, source: str) -> tuple[Look, Example 
 
 def _examples(candidates: Path, corpus: Path, source: str) -> Iterator[Example]:
     """The documents that have candidates, which are cleaned as stage pool does by default."""
-    columns = ["id", "document", "references"]
-    documents = (
-        row
-        for batch in read_batches(corpus, CORPUS, "download", columns)
-        for row in batch.to_pylist()
-    )
-    for batch in read_batches(candidates, CANDIDATES, f"generate@{source}"):
-        for row in batch.to_pylist():
-            known = next(found for found in documents if found["id"] == row["id"])
+    made = Table(candidates, CANDIDATES, f"generate@{source}", ("candidates", "ended"))
+    read = Table(corpus, CORPUS, "download", ("document", "references"))
+    for rows, documents in walk(made, [], [read]):
+        for row, known in zip(rows.to_pylist(), documents.to_pylist(), strict=True):
             texts = [clean(text).text for text in row["candidates"]]
             yield Example(known["document"], known["references"], texts, row["ended"])

@@ -100,12 +100,10 @@ class Generator:
             first = plan_batches(lengths, self.budget.tokens)[0]
             self.budget.run([waiting[place] for place in first], work)
             waiting = [number for number in waiting if number not in found]
-        results = [found[number] for number in range(len(documents))]
-        return Generated(
-            *(list(column) for column in zip(*results, strict=True)),
-            len(sources.cut),
-            self.budget.halved - halved_before,
-        )
+        rows_found = (found[number] for number in range(len(documents)))
+        texts, scores, ended, groups = map(list, zip(*rows_found, strict=True))
+        halved = self.budget.halved - halved_before
+        return Generated(texts, scores, ended, groups, len(sources.cut), halved)
 
     def _run(
         self,

@@ -27,7 +27,7 @@ class Pool:
 
     `corpus` has the documents, in the candidates' order, others between them allowed.
     Candidates are cleaned by `settings.clean`. One that did not end, is empty or refuses to answer
-    votes for nobody and cannot be elected; of the others those can be elected whose source is in
+    does not vote and cannot be elected; of the others those can be elected whose source is in
     `settings.eligible`. A document with fewer than `settings.minimum` of these is refused or left
     out.
 

@@ -5,6 +5,7 @@ from typing import Annotated, Any, Literal, get_args
 
 from pydantic import Field
 
+from brido.endpoint.settings import ExtraParameters, reserved_problems
 from brido.search.settings import (
     BeamSettings,
     SamplingSettings,
@@ -103,11 +104,6 @@ class FilesGeneration(_Source):
     files: CandidateFiles
 
 
-# Request fields that have a key of their own, or would change what an answer is.
-_RESERVED = {"model", "messages", "n", "stream", "logprobs", "top_logprobs", "seed", "temperature",
-             "top_p", "max_tokens"}  # fmt: skip
-
-
 class EndpointGeneration(_Source):
     """`generation.SOURCE` from an OpenAI-compatible server, a sample a candidate."""
 
@@ -120,7 +116,7 @@ class EndpointGeneration(_Source):
     top_p: Annotated[float, Field(gt=0, le=1)] | None = 1.0
     max_answer_tokens: Positive | None = 256
     seed: Count | None = 0
-    extra_parameters: dict[str, Any] = Field(default_factory=dict)
+    extra_parameters: ExtraParameters = Field(default_factory=dict)
     max_missing_fraction: Share = 0.0
 
     def problems(self) -> Iterator[str]:
@@ -131,9 +127,7 @@ class EndpointGeneration(_Source):
                 "temperature: at 0 every sample is the same answer, paid for "
                 f"{self.num_candidates} times: raise it, or set num_candidates to 1"
             )
-        taken = sorted(_RESERVED & set(self.extra_parameters))
-        if taken:
-            yield f"extra_parameters: {', '.join(taken)} cannot be set here"
+        yield from reserved_problems("", self.extra_parameters)
 
 
 # `generation.SOURCE`: one of the sources of candidates.
@@ -144,7 +138,7 @@ SourceSettings = Annotated[
 ]
 
 
-def _shared(settings: Section, section: type[Section]) -> dict[str, object]:
+def _shared(settings: Section, section: type[Section]) -> dict[str, Any]:
     """The values of the keys that `section` declares."""
     return {name: getattr(settings, name) for name in section.model_fields}
 

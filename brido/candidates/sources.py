@@ -17,7 +17,6 @@ from typing import Any
 from brido.candidates.documents import Documents, Part
 from brido.candidates.files import read_candidates
 from brido.models.settings import ReadingSettings
-from brido.settings.base import Section
 from brido.utils.errors import BridoError
 from brido.utils.paths import user_path
 from brido.work.settings import RuntimeSettings
@@ -38,7 +37,7 @@ class Request:
     """
 
     name: str
-    settings: Section | Any
+    settings: Any
     reading: ReadingSettings
     runtime: RuntimeSettings
     checkpoint: Path

@@ -89,7 +89,7 @@ class SupportWorker:
         self, settings: SupportSettings, runtime: RuntimeSettings, device: str, advance: Advance
     ) -> None:
         self._case = getattr(settings, "case_sensitive", True)
-        self._model = None
+        self._model: Any = None
         if isinstance(settings, MiniCheckSupport):
             self._model = _load(settings, runtime, device)
 

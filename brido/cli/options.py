@@ -6,8 +6,8 @@ from typing import Any, TypeVar
 
 import click
 
+from brido.utils.arguments import as_alpha
 from brido.utils.errors import ArgumentError
-from brido.vote.consensus import as_alpha
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 

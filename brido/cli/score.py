@@ -11,6 +11,7 @@ import numpy as np
 
 from brido.cli.options import comparison_options
 from brido.rouge import similarity_matrix
+from brido.rouge.pairwise import Combination, Implementation
 from brido.utils.errors import BridoError, quoted, some
 from brido.utils.files import input_lines, output_text
 from brido.utils.json_lines import HALF_PAIR, holds_half_pair, parse_object
@@ -26,8 +27,8 @@ class Comparison:
     """How candidates are compared and counted; the names are those of params.yaml."""
 
     alpha: float = 0.0
-    combination: str = "harmonic_r1_r2"
-    implementation: str = "rouge_score"
+    combination: Combination = "harmonic_r1_r2"
+    implementation: Implementation = "rouge_score"
     use_stemmer: bool = True
 
 
@@ -46,8 +47,8 @@ class Comparison:
 def command(
     file: str,
     alpha: float,
-    combination: str,
-    implementation: str,
+    combination: Combination,
+    implementation: Implementation,
     no_stemmer: bool,
     output: Path | None,
 ) -> None:

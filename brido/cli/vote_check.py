@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from brido.checkers.mentions import text_mentions
 from brido.cli.options import comparison_options
 from brido.rouge import similarity_batch
+from brido.rouge.pairwise import Combination
 from brido.utils.errors import BridoError
 from brido.utils.files import input_lines, output_text, read_records
 from brido.utils.json_lines import HALF_PAIR, holds_half_pair, parse_object
@@ -40,7 +41,7 @@ _LISTS = ("unsupported", "log_probability", "tokens")
 def command(
     file: str,
     alpha: float,
-    combination: str,
+    combination: Combination,
     tolerance: float,
     as_json: bool,
     output: Path | None,
@@ -135,7 +136,7 @@ def _numbers(values: Any, size: int) -> bool:
 def check_records(
     records: Sequence[dict[str, Any]],
     alpha: float = 0.0,
-    combination: str = "harmonic_r1_r2",
+    combination: Combination = "harmonic_r1_r2",
     tolerance: float = TOLERANCE,
 ) -> dict[str, Any]:
     """The content of metrics/votes.json for these records (see `command`; all alike).
@@ -187,7 +188,7 @@ def _list(value: Any) -> list[Any]:
     return value if isinstance(value, list) else [value]
 
 
-def _similarity(records: Sequence[dict[str, Any]], combination: str) -> NDArray[Any]:
+def _similarity(records: Sequence[dict[str, Any]], combination: Combination) -> NDArray[Any]:
     """The similarities [D, N, N + 1] of all records; without references the last column is NaN."""
     known = "reference" in records[0]
     matrix = similarity_batch(

@@ -52,10 +52,10 @@ def made_id(document: Any) -> str | None:
 class SplitChecks:
     """The checks of one split and what they found.
 
-    A row is bad when its document or summary is null, blank or no text, when its id is null or was
-    seen before in the split, when its references are no list of texts, or when the document is its
-    own summary. Bad rows are left out; whether that is acceptable is `problem`'s answer. Memory
-    grows by about 100 bytes a row, for the ids.
+    A row is bad when its document or summary is null, blank or not a text, when its id is null or
+    was seen before in the split, when its references are not a list of texts, or when the document
+    is its own summary. Bad rows are left out; whether that is acceptable is `problem`'s answer.
+    Memory grows by about 100 bytes a row, for the ids.
     """
 
     def __init__(self, split: str, lowercase: bool, max_bad_fraction: float) -> None:
@@ -103,7 +103,7 @@ class SplitChecks:
             if value is None:
                 return f"{name} is null"
             if not isinstance(value, str):
-                return f"{name} is no text"
+                return f"{name} is not a text"
             if not value.strip():
                 return f"{name} is blank"
             if holds_half_pair(value):
@@ -112,7 +112,7 @@ class SplitChecks:
         if references is not None and not (
             isinstance(references, list) and all(isinstance(text, str) for text in references)
         ):
-            return "references are no list of texts"
+            return "references are not a list of texts"
         if holds_half_pair(references):
             return "references hold half of a surrogate pair"
         if holds_half_pair(identity):
@@ -120,7 +120,7 @@ class SplitChecks:
         if row.summary is not Unlabelled and clean(row.document) == clean(row.summary):
             return "document is its own summary"
         if isinstance(identity, list | dict | bytes):
-            return "id is no text or number"
+            return "id is not a text or number"
         if identity is MissingId or not str(identity).strip():
             return "id is null or blank"
         digest = hashlib.blake2b(str(identity).encode(), digest_size=16).digest()

@@ -27,7 +27,11 @@ class Source(Protocol):
 
 
 def open_source(settings: DataSettings) -> Source:
-    """The source that `data.source` names; BridoError where it cannot be reached or read."""
+    """The source that `data.source` names.
+
+    Raises:
+        BridoError: it cannot be reached or read.
+    """
     if settings.source == "hub":
         from brido.corpus.hub_datasets import HubSource
 

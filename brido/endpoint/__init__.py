@@ -1,7 +1,7 @@
-"""An OpenAI-compatible server, asked politely and paid once.
+"""An OpenAI-compatible server, asked once: every answer is kept and never paid for twice.
 
-`Client` is the whole of it: it asks, keeps every answer, and never pays for one twice. Whoever asks
-says which section of params.yaml it speaks for, and errors name that section.
+`Client` asks and keeps. Each caller says which section of params.yaml asks, and errors name that
+section.
 """
 
 from brido.utils.lazy import lazy
@@ -12,11 +12,8 @@ _PUBLIC = {
     "AskedModel": "answers",
     "Message": "answers",
     "Question": "answers",
-    "Token": "answers",
     "Client": "client",
     "DryRun": "client",
-    "Ledger": "ledger",
-    "Respondent": "ledger",
     "Plan": "plan",
 }
 __all__ = list(_PUBLIC)

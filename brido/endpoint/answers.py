@@ -1,22 +1,21 @@
-"""What is asked of a model and what comes back, whichever way it is asked."""
+"""What is asked of a model, and what comes back."""
 
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 Message = Mapping[str, str]
-# One token of an answer and its alternatives (text, log-probability), None where none were kept.
-Token = tuple[str, Sequence[tuple[str, float]] | None]
 
 
 @dataclass(frozen=True)
 class Answer:
-    """One answer of a model, good or bad: whoever asked makes something of it later.
+    """One answer of a model, as the server gave it.
 
-    `tokens` is None unless log-probabilities were asked for. Where one call gave several answers,
-    the first carries the call's token counts and the others carry zeros, so sums are what was paid.
+    Where one call gave several answers, the first has the call's token counts and the others have
+    zeros, so that sums are what was paid.
     """
 
     text: str
@@ -25,36 +24,29 @@ class Answer:
     served_model: str = ""
     prompt_tokens: int = 0
     answer_tokens: int = 0
-    tokens: Sequence[Token] | None = None
 
 
 @dataclass(frozen=True)
 class AskedModel:
-    """Who is asked and how: everything of a question but its text.
+    """The model that is asked, and how: everything of a question but its text.
 
-    `backend` says in which way (`openai`: by a server); `parameters` are the request's fields
-    beside model and messages, as they are sent.
+    `name` and `revision` (any label of the user's) say which model. `parameters` are the fields of
+    the request beside model and messages, as they are sent.
     """
 
-    backend: str
     name: str
     revision: str | None
     parameters: Mapping[str, Any]
-    _digest: str = field(init=False, repr=False)
 
-    def __post_init__(self) -> None:
-        """Hash once what all questions to this model share."""
-        shared = [self.backend, self.name, self.revision, dict(self.parameters)]
-        object.__setattr__(self, "_digest", _sha256(shared))
-
-    @property
+    @cached_property
     def digest(self) -> str:
-        """64 hexadecimal digits: backend, name, revision and parameters."""
-        return self._digest
+        """64 hexadecimal digits of name, revision and parameters."""
+        # "openai" is part of the format of the store: version 0.2 knew models without a server.
+        return _sha256(["openai", self.name, self.revision, dict(self.parameters)])
 
     def key(self, messages: Sequence[Message]) -> str:
-        """The question's key: 64 hexadecimal digits of the model and the full messages."""
-        return _sha256([self._digest, [dict(message) for message in messages]])
+        """The key of a question: 64 hexadecimal digits of the model and the full messages."""
+        return _sha256([self.digest, [dict(message) for message in messages]])
 
 
 @dataclass(frozen=True)

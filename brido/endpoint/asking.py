@@ -1,50 +1,33 @@
-"""Asking an endpoint everything that is not answered yet, in parallel, through its bad moments."""
+"""Asking a server everything that is not answered yet, many calls at a time.
+
+An answer is counted as soon as it is read and stored as soon as the disk takes it. A run that is
+killed loses calls in flight: the server may have answered them, and they are asked again. Nobody
+can do better, because an answer exists here only when it has arrived.
+"""
 
 import asyncio
-import contextlib
 import random
 import time
-from collections.abc import Coroutine, Iterable, Iterator
+from collections.abc import Callable, Coroutine, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import Any
 
 from brido.endpoint.answers import Answer, Question
-from brido.endpoint.call import CallFailed, Connection, Wanted
-from brido.endpoint.ledger import Ledger
-from brido.endpoint.limiter import AdaptiveLimit
+from brido.endpoint.budget import Budget, Report
+from brido.endpoint.call import CallFailed, Connection
 from brido.endpoint.settings import EndpointRuntime
-from brido.endpoint.writer import Writer
+from brido.endpoint.store import AnswerStore, Row
 from brido.utils.errors import BridoError
 
-_FIRST_WAIT, _LONGEST_WAIT = 0.5, 30.0
+# Seconds before a call that used up its attempts at an overloaded server is asked again.
+_FIRST_WAIT, _LONGEST_WAIT = 1.0, 30.0
 # Calls that the server calls wrong before anything was answered: then it is not the calls.
 _WRONG_CALLS = 10
 
 
-class Server:
-    """The respondent that is an OpenAI-compatible server (see `ledger.Respondent`)."""
-
-    def __init__(
-        self, runtime: EndpointRuntime, section: str, wanted: Wanted = lambda token: True
-    ) -> None:
-        """`section` is what errors name; `wanted(token)` says whose alternatives are kept."""
-        self._runtime, self._section, self._wanted = runtime, section, wanted
-
-    def ask(self, questions: Iterable[Question], ledger: Ledger) -> None:
-        """Ask all questions, many at a time; see `_Run.run`."""
-        _in_a_loop(self._ask(questions, ledger))
-
-    async def _ask(self, questions: Iterable[Question], ledger: Ledger) -> None:
-        connection = Connection(self._runtime, self._section, self._wanted)
-        try:
-            await _Run(connection, self._runtime, self._section, ledger).run(questions)
-        finally:
-            await connection.close()
-
-
-def _in_a_loop(coroutine: Coroutine[Any, Any, None]) -> None:
-    """Run a coroutine to its end, in a notebook too, where this thread has a running loop."""
+def in_a_loop(coroutine: Coroutine[Any, Any, None]) -> None:
+    """Run a coroutine to its end; in a notebook, where this thread has a running loop, too."""
     try:
         asyncio.get_running_loop()
     except RuntimeError:
@@ -54,25 +37,36 @@ def _in_a_loop(coroutine: Coroutine[Any, Any, None]) -> None:
         thread.submit(asyncio.run, coroutine).result()
 
 
-class _Run:
+class Asking:
     """One run against one server. Use `run` once."""
 
     def __init__(
-        self, connection: Connection, runtime: EndpointRuntime, section: str, ledger: Ledger
+        self,
+        runtime: EndpointRuntime,
+        section: str,
+        store: AnswerStore,
+        budget: Budget,
+        report: Report,
+        advance: Callable[[int], None],
     ) -> None:
-        self._connection, self._runtime, self._section = connection, runtime, section
-        self._ledger, self._report = ledger, ledger.report
-        self._limit = AdaptiveLimit(runtime.max_concurrency)
+        """`advance(samples)` is called when a call is done with; errors name `section`."""
+        self._runtime, self._section = runtime, section
+        self._store, self._budget, self._report = store, budget, report
+        self._advance = advance
         self._stop: BridoError | None = None
-        self._stopping = asyncio.Event()
+        # Workers whose last attempt failed: they wait for the next one.
+        self._waiting: set[asyncio.Task[Any]] = set()
         self._wrong = 0
-        self._last_answer = time.monotonic()
+        # Answers that are not on the disk yet, and who may write.
+        self._rows: list[Row] = []
+        self._disk = asyncio.Lock()
 
     async def run(self, questions: Iterable[Question]) -> None:
         """Ask all questions and commit every answer; nothing is returned, the store has them.
 
-        A call is tried until it is answered, is wrong, or used up `max_attempts`; answers that did
-        not come are simply not in the store.
+        A call is tried until it is answered, is wrong, or used up `max_attempts`; a server that is
+        overloaded or away is asked again for `patience_seconds`. A question that gets no answer is
+        not in the store.
 
         Raises:
             BridoError: nothing can be asked (key, model), no answer for `patience_seconds`, or the
@@ -80,12 +74,20 @@ class _Run:
         """
         parts = self._parts(questions)
         self._last_answer = time.monotonic()
-        # Half as many workers again as calls in flight: while an answer waits for the disk (a
-        # synced commit can take 0.1 s), another worker asks.
-        count = self._runtime.max_concurrency + (self._runtime.max_concurrency + 1) // 2
-        async with Writer(self._ledger.store) as self._writer:
-            workers = [self._work(parts) for _ in range(count)]
-            await asyncio.gather(*workers)
+        self._connection = Connection(
+            self._runtime, self._section, self._attempt, self._attempt_failed
+        )
+        count = self._runtime.max_concurrency
+        workers = [self._work(parts) for _ in range(count)]
+        try:
+            ends = await asyncio.gather(*workers, return_exceptions=True)
+        finally:
+            # After Ctrl-C too: answers that a stopped worker was about to commit.
+            self._store.append(self._rows)
+            await self._connection.close()
+        for end in ends:
+            if isinstance(end, Exception):
+                raise end
         if self._stop is not None:
             raise self._stop
 
@@ -97,70 +99,64 @@ class _Run:
                 yield replace(question, samples=question.samples[start : start + size])
 
     async def _work(self, parts: Iterator[Question]) -> None:
-        """One of the workers that share `parts`: they bound the calls waiting for another try."""
-        for question in parts:
+        """One of `max_concurrency` workers that share `parts`."""
+        for part in parts:
             try:
-                await self._ask(question)
+                await self._ask(part)
             except BridoError as error:
                 self._stop_all(error)
             if self._stop is not None:
                 return
-            self._ledger.advance(len(question.samples))
+            self._advance(len(part.samples))
 
     def _stop_all(self, error: BridoError) -> None:
-        """Start no further call; calls in flight end in peace, waiting ones at once."""
-        self._stop = self._stop or error
-        self._stopping.set()
-        self._limit.end_pause()
+        """Start no further call: calls in flight end by themselves, those that wait at once."""
+        if self._stop is None:
+            self._stop = error
+            for worker in self._waiting - {_this_worker()}:
+                worker.cancel()
 
     async def _ask(self, question: Question) -> None:
         """Ask until every sample of `question` is answered, or the call is given up."""
-        failures = waits = 0
+        waits = 0
         while question.samples and self._stop is None:
             try:
-                answers = await self._attempt(question)
+                answers = await self._call(question)
             except CallFailed as error:
-                self._report.trouble[error.what] += 1
-                self._check_health(error)
-                failures += not error.overloaded
-                waits += 1
-                if error.final or failures >= self._runtime.max_attempts:
-                    self._report.given_up += 1
+                if not error.overloaded:
+                    self._give_up(error)
                     return
-                await self._wait(error, waits)
+                wait = error.retry_after or min(_LONGEST_WAIT, _FIRST_WAIT * 2**waits)
+                await asyncio.sleep(wait * random.uniform(1.0, 1.25))
+                waits = min(waits + 1, 5)
             else:
-                failures = waits = 0
-                question = replace(question, samples=question.samples[len(answers) :])
+                waits = 0
+                rest = [sample for sample in question.samples if sample not in answers]
+                question = replace(question, samples=rest)
 
-    async def _attempt(self, question: Question) -> list[Answer]:
-        admitted_at = await self._limit.acquire()
+    async def _call(self, question: Question) -> dict[int, Answer]:
+        reservation = self._budget.reserve(question.characters, len(question.samples))
         try:
-            if self._stop is not None:
-                return []
-            reservation = self._ledger.budget.reserve(question.characters, len(question.samples))
-            try:
-                self._report.calls += 1
-                answers = await self._connection.ask(question)
-                rows = self._ledger.received(question, answers)
-                self._check_answer(answers[0])
-            finally:
-                self._ledger.budget.release(reservation)
-        except CallFailed as error:
-            if error.overloaded or error.what == "timeout":
-                self._limit.slow_down(admitted_at, error.retry_after)
-            raise
-        else:
-            self._limit.succeeded()
+            answers = await self._connection.ask(question)
+            self._received(question, answers)
         finally:
-            self._limit.release()
-        await self._writer.commit(rows)
+            self._budget.release(reservation)
+        await self._commit()
         return answers
 
-    def _check_answer(self, first: Answer) -> None:
-        """Note that the server is well; start no further call where a budget cannot be kept."""
+    def _received(self, question: Question, answers: dict[int, Answer]) -> None:
+        """Count the answers of one call; stop if a budget cannot be kept."""
         self._last_answer = time.monotonic()
-        if self._ledger.budget.limited and not first.prompt_tokens:
-            # The answer itself is kept by the caller.
+        prompt_tokens = sum(answer.prompt_tokens for answer in answers.values())
+        answer_tokens = sum(answer.answer_tokens for answer in answers.values())
+        self._report.answers += len(answers)
+        self._report.prompt_tokens += prompt_tokens
+        self._report.answer_tokens += answer_tokens
+        self._budget.count(question.characters, prompt_tokens, answer_tokens)
+        for number, (sample, answer) in enumerate(answers.items()):
+            length = 0 if number else question.characters
+            self._rows.append(Row(question.model, question.key, sample, length, answer))
+        if self._budget.limited and not prompt_tokens:
             self._stop_all(
                 BridoError(
                     f"{self._section}: a budget (runtime.endpoint: max_cost, max_tokens) is set, "
@@ -169,33 +165,55 @@ class _Run:
                 )
             )
 
-    def _check_health(self, error: CallFailed) -> None:
-        """Stop where further calls are pointless."""
-        silent = time.monotonic() - self._last_answer
-        patience = self._runtime.patience_seconds
-        self._wrong += error.final and error.status is not None
+    async def _commit(self) -> None:
+        """Return when the answers received so far are on the disk; those that wait share a commit.
+
+        A commit can take 0.1 s, and a thread does not delay other calls meanwhile. Rows stay in
+        the list until they are written: writing them twice changes nothing.
+        """
+        async with self._disk:
+            if rows := self._rows[:]:
+                await asyncio.to_thread(self._store.append, rows)
+                del self._rows[: len(rows)]
+
+    def _give_up(self, error: CallFailed) -> None:
+        """Leave a question out; stop if the server calls every question wrong."""
+        self._report.given_up += 1
+        self._wrong += error.status is not None and error.status < 500
         if self._wrong >= _WRONG_CALLS and not self._report.answers:
             raise BridoError(
                 f"{self._section}: the server refuses every call ({error.what}): a parameter of "
                 f"{self._section} may be one it does not take (null leaves it out); "
                 "runtime.endpoint.show_content: true shows the server's own words"
             )
-        if silent > patience or (error.retry_after or 0.0) > patience:
-            raise BridoError(
-                f"{self._section}: the server gave no answer for {silent:.0f} s (last: "
-                f"{error.what}{self._asks_to_wait(error)}); everything answered so far is kept, "
-                "run again to go on, or raise runtime.endpoint.patience_seconds"
+
+    def _attempt(self) -> None:
+        """Count an attempt; after a stop none follows one that failed."""
+        if self._stop is not None and _this_worker() in self._waiting:
+            raise asyncio.CancelledError
+        self._waiting.discard(_this_worker())
+        self._report.calls += 1
+
+    def _attempt_failed(self, what: str, retry_after: int | None) -> None:
+        """Count a failed attempt; stop if the server has been silent for too long."""
+        self._report.trouble[what] += 1
+        self._waiting.add(_this_worker())
+        silent = time.monotonic() - self._last_answer
+        patience = self._runtime.patience_seconds
+        if silent > patience or (retry_after or 0) > patience:
+            asked = "" if retry_after is None else f", asks to wait {retry_after} s"
+            self._stop_all(
+                BridoError(
+                    f"{self._section}: the server gave no answer for {silent:.0f} s (last: {what}"
+                    f"{asked}); everything answered so far is kept, run again to go on, or raise "
+                    "runtime.endpoint.patience_seconds"
+                )
             )
+        if self._stop is not None:
+            raise asyncio.CancelledError
 
-    @staticmethod
-    def _asks_to_wait(error: CallFailed) -> str:
-        return "" if error.retry_after is None else f", asks to wait {error.retry_after:.0f} s"
 
-    async def _wait(self, error: CallFailed, waits: int) -> None:
-        """Wait as the server asks, else exponentially longer; never all calls together."""
-        if error.retry_after is not None:
-            delay = error.retry_after * random.uniform(1.0, 1.25) + random.uniform(0.0, 0.05)
-        else:
-            delay = random.uniform(0.5, 1.0) * min(_LONGEST_WAIT, _FIRST_WAIT * 2 ** (waits - 1))
-        with contextlib.suppress(TimeoutError):
-            await asyncio.wait_for(self._stopping.wait(), delay)
+def _this_worker() -> asyncio.Task[Any]:
+    task = asyncio.current_task()
+    assert task is not None
+    return task

@@ -1,4 +1,7 @@
-"""What asking costs: estimates before anything is spent, and a limit that is kept."""
+"""What asking costs: estimates, a limit that is kept, and a report of what was spent."""
+
+from collections import Counter
+from dataclasses import dataclass, field
 
 from brido.endpoint.settings import EndpointRuntime
 from brido.utils.errors import BridoError
@@ -7,28 +10,59 @@ from brido.utils.errors import BridoError
 CHARACTERS_PER_TOKEN = 4.0
 
 
-class Budget:
-    """Tokens spent and reserved against `max_cost` and `max_tokens`.
+@dataclass
+class Report:
+    """What a run did: answers and their tokens, requests, questions given up, trouble by kind."""
 
-    A call is let through only if everything spent, everything in flight and the call itself, each
+    answers: int = 0
+    prompt_tokens: int = 0
+    answer_tokens: int = 0
+    calls: int = 0
+    given_up: int = 0
+    trouble: Counter[str] = field(default_factory=Counter)
+
+    def __str__(self) -> str:
+        text = f"{self.answers:,} answers from {self.calls:,} calls"
+        if self.given_up:
+            text += f", {self.given_up:,} questions given up"
+        if self.trouble:
+            kinds = ", ".join(f"{count:,} {what}" for what, count in self.trouble.most_common())
+            text += f" (trouble: {kinds})"
+        return text
+
+
+class Budget:
+    """Tokens that were paid for and those of calls in flight, against `max_cost` and `max_tokens`.
+
+    A call is let through only if everything paid, everything in flight and the call itself, each
     answer at its longest, stay within the limits. Prompt tokens are estimated from characters at
     the rate that the model's earlier answers showed.
     """
 
-    def __init__(self, runtime: EndpointRuntime, section: str, answer_limit: int) -> None:
-        """`answer_limit`: tokens of the longest answer; `section`: whom errors name."""
+    def __init__(
+        self, runtime: EndpointRuntime, section: str, answer_limit: int, paid: tuple[int, int, int]
+    ) -> None:
+        """Start from `paid`: characters, prompt tokens and answer tokens in the store.
+
+        `answer_limit`: tokens of the longest answer. `section`: what errors name.
+        """
         self._runtime, self._section, self._answer_limit = runtime, section, answer_limit
-        self.prompt_tokens = self.answer_tokens = 0
-        self._characters = self._counted_tokens = 0
-        self._reserved_prompt = self._reserved_answer = 0
+        self._characters, self.prompt_tokens, self.answer_tokens = paid
+        self._counted_tokens = self.prompt_tokens
+        self._in_flight = (0, 0)
 
     @property
     def limited(self) -> bool:
         """Whether there is a limit at all."""
         return self._runtime.max_cost is not None or self._runtime.max_tokens is not None
 
+    @property
+    def priced(self) -> bool:
+        """Whether prices are known."""
+        return self._runtime.input_price is not None and self._runtime.output_price is not None
+
     def count(self, characters: int, prompt_tokens: int, answer_tokens: int) -> None:
-        """Count answers that were paid for; `characters` is the length of their prompts."""
+        """Count a call that was paid for; `characters` is the length of its prompt."""
         self.prompt_tokens += prompt_tokens
         self.answer_tokens += answer_tokens
         if prompt_tokens:
@@ -43,14 +77,14 @@ class Budget:
         return round(characters * rate) + 1
 
     def reserve(self, characters: int, answers: int) -> tuple[int, int]:
-        """Set tokens aside for a call; returns the reservation, to be given to `release`.
+        """Set tokens aside for a call; returns the reservation, which `release` takes.
 
         Raises:
-            BudgetReached: the call might go over a limit.
+            BridoError: the call might go over a limit.
         """
-        reservation = (self.prompt_estimate(characters), answers * self._answer_limit)
-        prompt = self.prompt_tokens + self._reserved_prompt + reservation[0]
-        answer = self.answer_tokens + self._reserved_answer + reservation[1]
+        call = (self.prompt_estimate(characters), answers * self._answer_limit)
+        prompt = self.prompt_tokens + self._in_flight[0] + call[0]
+        answer = self.answer_tokens + self._in_flight[1] + call[1]
         maximum, limit = self._runtime.max_tokens, self._runtime.max_cost
         reached = None
         if maximum is not None and prompt + answer > maximum:
@@ -58,26 +92,22 @@ class Budget:
         elif limit is not None and self.cost(prompt, answer) > limit:
             reached = f"max_cost ({limit:g})"
         if reached:
-            raise BudgetReached(f"{self._section}: runtime.endpoint.{reached} is reached: {self}")
-        self._reserved_prompt += reservation[0]
-        self._reserved_answer += reservation[1]
-        return reservation
+            raise BridoError(f"{self._section}: runtime.endpoint.{reached} is reached: {self}")
+        self._add(call)
+        return call
 
     def release(self, reservation: tuple[int, int]) -> None:
-        """Give a reservation back, when its call has ended and was counted."""
-        self._reserved_prompt -= reservation[0]
-        self._reserved_answer -= reservation[1]
+        """Give a reservation back when its call has ended and was counted."""
+        self._add((-reservation[0], -reservation[1]))
+
+    def _add(self, call: tuple[int, int]) -> None:
+        self._in_flight = (self._in_flight[0] + call[0], self._in_flight[1] + call[1])
 
     def cost(self, prompt_tokens: int, answer_tokens: int) -> float:
         """The price of so many tokens, 0.0 where no prices are given."""
         prompt_price = self._runtime.input_price or 0.0
         answer_price = self._runtime.output_price or 0.0
         return (prompt_tokens * prompt_price + answer_tokens * answer_price) / 1e6
-
-    @property
-    def priced(self) -> bool:
-        """Whether prices are known."""
-        return self._runtime.input_price is not None and self._runtime.output_price is not None
 
     def described(self, prompt_tokens: int, answer_tokens: int) -> str:
         """So many tokens in words, with their price where it is known."""
@@ -88,7 +118,3 @@ class Budget:
 
     def __str__(self) -> str:
         return self.described(self.prompt_tokens, self.answer_tokens)
-
-
-class BudgetReached(BridoError):
-    """A limit of the budget would be passed by the next call."""

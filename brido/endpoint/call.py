@@ -1,121 +1,122 @@
-"""One call to an OpenAI-compatible endpoint: what is sent, what comes back, what went wrong.
+"""One call to an OpenAI-compatible server: what is sent, what comes back, what went wrong.
 
-Errors say what happened in words of ours, with the HTTP status and the server's error code. What
-the server wrote beside is shown only when asked for, because servers quote prompts and keys.
+The openai package tries each call again and waits as long as the server asks. Here stands what it
+leaves open: a limit on the time and the size of a whole response, and a response that is not a
+completion counts as a failed attempt.
+
+Errors name the HTTP status and the server's error code. What else the server wrote is shown only
+if the settings say so, because servers quote prompts and keys.
 """
 
 import asyncio
-import email.utils
 import re
-import time
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from importlib import import_module
 from typing import Any
 
-from brido.endpoint.answers import Answer, Question, Token
-from brido.endpoint.key import api_key
-from brido.endpoint.settings import EndpointRuntime
-from brido.utils.errors import BridoError
+from brido.endpoint.answers import Answer, Question
+from brido.endpoint.response import Unreadable, read_response
+from brido.endpoint.settings import EndpointRuntime, api_key
+from brido.utils.errors import BridoError, parsing
 from brido.utils.extras import extra
-from brido.utils.json_lines import HALF_PAIR, holds_half_pair, parse_object
+from brido.utils.json_lines import count_of
 
-# Which tokens of an answer have alternatives that are worth keeping.
-Wanted = Callable[[str], bool]
+with extra("judge"):
+    import openai
+    from openai import DefaultAsyncHttpxClient
+
+# The HTTP library by the client's base class: the openai package changed it underneath.
+_http: Any = import_module(DefaultAsyncHttpxClient.__mro__[1].__module__.partition(".")[0])
+# Bytes of a response; 128 answers of 4,096 tokens have a fifth of that.
+LONGEST_RESPONSE = 16 * 2**20
+# These headers describe the bytes as they were sent.
+_TRANSPORT = {"content-encoding", "content-length", "transfer-encoding"}
 
 
+@dataclass(eq=False)
 class CallFailed(Exception):
-    """A call that brought no answer.
+    """A call that brought no answer after all its attempts.
 
-    `final`: asking again cannot help this call. `overloaded`: the server asks to slow down or is
-    away; it is waited out and no fault of the call. `retry_after`: seconds the server asks to wait.
+    `status`: the HTTP status, None if the server sent none. `overloaded`: the server asks to slow
+    down or is away, so the call itself may be fine. `retry_after`: seconds that the server asks to
+    wait.
     """
 
-    def __init__(
-        self,
-        what: str,
-        *,
-        final: bool = False,
-        overloaded: bool = False,
-        retry_after: float | None = None,
-        status: int | None = None,
-    ) -> None:
-        super().__init__(what)
-        self.what, self.final, self.overloaded = what, final, overloaded
-        self.retry_after, self.status = retry_after, status
-
-
-class NoLogProbabilities(BridoError):
-    """Log-probabilities were asked for, and the server sent none."""
+    what: str
+    status: int | None = None
+    overloaded: bool = False
+    retry_after: int | None = None
 
 
 class Connection:
     """An OpenAI-compatible server, asked through the openai package."""
 
-    def __init__(self, runtime: EndpointRuntime, section: str, wanted: Wanted) -> None:
-        """A client for `runtime.base_url`; a server that needs no key is sent a placeholder."""
-        with extra("judge"):
-            from openai import AsyncOpenAI, DefaultAsyncHttpxClient
+    def __init__(
+        self,
+        runtime: EndpointRuntime,
+        section: str,
+        attempt: Callable[[], None],
+        failed: Callable[[str, int | None], None],
+    ) -> None:
+        """A client for `runtime.base_url`; a server that needs no key is sent a placeholder.
 
-        self._runtime, self._section, self._wanted = runtime, section, wanted
+        `attempt()` is called before every attempt, `failed(what, retry_after)` after a failed one.
+
+        Raises:
+            BridoError: base_url is not an address.
+        """
+        self._runtime, self._section = runtime, section
         self._key = api_key(runtime)
+        address = runtime.base_url or "https://api.openai.com/v1"
         # A connection serves one call. HTTP/1.1 numbers no answers, so on a kept connection an
         # answer that a proxy delivers twice is taken for the answer to the next question, and
         # every later answer silently moves to the next question. A handshake is cheap beside that.
-        self._client = AsyncOpenAI(
-            api_key=self._key or "none",
-            base_url=runtime.base_url or "https://api.openai.com/v1",
-            timeout=runtime.timeout_seconds,
-            max_retries=0,
-            default_headers={"Connection": "close"},
-            # Texts go to the address that was named and to no other.
-            http_client=DefaultAsyncHttpxClient(follow_redirects=False),
-        )
+        headers = {"Connection": "close", "Accept-Encoding": "identity"}
+        with parsing(lambda reason: f"runtime.endpoint.base_url: {address} ({reason})"):
+            self._client = openai.AsyncOpenAI(
+                api_key=self._key or "none",
+                base_url=address,
+                timeout=runtime.timeout_seconds,
+                max_retries=runtime.max_attempts - 1,
+                default_headers=headers,
+                http_client=_BoundedClient(runtime.timeout_seconds, attempt, failed),
+            )
 
     async def close(self) -> None:
         """Close the client."""
         await self._client.close()
 
-    async def ask(self, question: Question) -> list[Answer]:
-        """The answers to `question`, at most one for each of its samples, at least one.
+    async def ask(self, question: Question) -> dict[int, Answer]:
+        """The answers to `question` by sample number: at least one of its samples.
 
         Raises:
             CallFailed: no answer came, for any reason that may be this call's or the server's.
-            BridoError: no call can succeed (key, model, account, log-probabilities).
+            BridoError: no call can succeed (key, model, account).
         """
         body = dict(question.model.parameters)
         if "seed" in body:
             body["seed"] += question.samples[0]
         if len(question.samples) > 1:
             body["n"] = len(question.samples)
-        content = await self._post(question, body)
         try:
-            answers = read_response(content, self._wanted if "logprobs" in body else None)
-        except NoLogProbabilities as error:
-            raise NoLogProbabilities(f"{self._section}: {error}") from None
-        return answers[: len(question.samples)]
-
-    async def _post(self, question: Question, body: Mapping[str, Any]) -> bytes:
-        import openai
-
-        try:
-            # The client's own timeout is per read; a server that drips bytes needs a total one.
-            async with asyncio.timeout(self._runtime.timeout_seconds):
-                response = await self._client.chat.completions.with_raw_response.create(
-                    model=question.model.name,
-                    messages=list(question.messages),  # type: ignore[arg-type]
-                    extra_body=dict(body),
-                )
-                return response.http_response.content
-        except (TimeoutError, openai.APITimeoutError):
-            raise CallFailed("timeout") from None
+            response = await self._client.chat.completions.with_raw_response.create(
+                model=question.model.name,
+                messages=list(question.messages),  # type: ignore[arg-type]
+                extra_body=body,
+            )
         except openai.APIStatusError as error:
             raise self._status_failure(error) from None
         except openai.APIConnectionError as error:
-            # By name: the openai package changed the HTTP library underneath it.
-            unreachable = type(error.__cause__).__name__ in {"ConnectError", "ConnectTimeout"}
-            what = "server unreachable" if unreachable else "connection lost"
-            raise CallFailed(what, overloaded=unreachable) from None
+            what = _what(error.__cause__)
+            raise CallFailed(what, overloaded=what == _UNREACHABLE) from None
         except openai.OpenAIError as error:
             raise CallFailed(f"client error ({type(error).__name__})") from None
+        found: dict[int, Answer] = response.http_response.extensions["answers"]
+        answers = {question.samples[n]: a for n, a in found.items() if n < len(question.samples)}
+        if not answers:
+            raise CallFailed(_MALFORMED)
+        return answers
 
     def _status_failure(self, error: Any) -> Exception:
         status, what = error.status_code, self._describe(error)
@@ -140,13 +141,8 @@ class Connection:
             return BridoError(
                 f"{self._section}: the account's quota is used up ({what}); answers so far are kept"
             )
-        return CallFailed(
-            what,
-            final=status in {400, 405, 409, 410, 413, 415, 422},
-            overloaded=status in {429, 503, 529},
-            retry_after=retry_after(error.response.headers),
-            status=status,
-        )
+        wait = count_of(error.response.headers.get("retry-after"))
+        return CallFailed(what, status, status in {429, 503, 529}, wait)
 
     def _describe(self, error: Any) -> str:
         """HTTP status and error code; the server's own words only where they are asked for."""
@@ -159,87 +155,82 @@ class Connection:
         return what.replace(self._key, "[key]") if self._key else what
 
 
+_MALFORMED, _UNREACHABLE = "malformed response", "server unreachable"
+
+
+def _what(error: BaseException | None) -> str:
+    """A failed attempt without an HTTP status in words."""
+    if isinstance(error, _http.ConnectError | _http.ConnectTimeout):
+        return _UNREACHABLE
+    if isinstance(error, _http.TimeoutException):
+        return "timeout"
+    return _MALFORMED if isinstance(error, _http.DecodingError) else "connection lost"
+
+
+class _BoundedClient(DefaultAsyncHttpxClient):  # type: ignore[misc, valid-type]
+    """An HTTP client whose attempts are bounded in time and size and counted.
+
+    A response that is not a completion is an error of the transport, which the openai package
+    tries again; one that is carries its answers in `extensions["answers"]`.
+    """
+
+    def __init__(
+        self,
+        seconds: float,
+        attempt: Callable[[], None],
+        failed: Callable[[str, int | None], None],
+    ) -> None:
+        # Texts go to the address that was named and to no other.
+        super().__init__(follow_redirects=False)
+        self._seconds, self._attempt, self._failed = seconds, attempt, failed
+
+    async def send(self, request: Any, **options: Any) -> Any:
+        """The whole response, read as a stream."""
+        self._attempt()
+        try:
+            # The client's own timeout is one for each read: a server that sends a byte now and
+            # then would never reach it.
+            async with asyncio.timeout(self._seconds):
+                response = await self._read(request, options)
+        except _http.RequestError as error:
+            self._failed(_what(error), None)
+            raise
+        except TimeoutError:
+            self._failed("timeout", None)
+            raise _http.ReadTimeout("timeout", request=request) from None
+        except Unreadable:
+            self._failed(_MALFORMED, None)
+            raise _http.DecodingError(_MALFORMED, request=request) from None
+        if response.is_error:
+            wait = count_of(response.headers.get("retry-after"))
+            self._failed(f"HTTP {response.status_code}", wait)
+        return response
+
+    async def _read(self, request: Any, options: dict[str, Any]) -> Any:
+        response = await super().send(request, **(options | {"stream": True}))
+        try:
+            # Nobody asked for a compressed response, and a small one can unfold to any size.
+            if response.headers.get("content-encoding", "identity") != "identity":
+                raise Unreadable
+            content = bytearray()
+            async for chunk in response.aiter_raw():
+                content += chunk
+                if len(content) > LONGEST_RESPONSE:
+                    raise Unreadable
+        finally:
+            await response.aclose()
+        answers = read_response(bytes(content)) if response.is_success else {}
+        headers = {k: v for k, v in response.headers.items() if k.lower() not in _TRANSPORT}
+        return _http.Response(
+            response.status_code,
+            headers=headers,
+            content=bytes(content),
+            request=request,
+            extensions={"answers": answers},
+        )
+
+
 def _origin(headers: Mapping[str, str]) -> str:
     """Where a redirect leads: scheme, host and port alone, the rest may quote anything."""
     origin = re.match(r"https?://[A-Za-z0-9.:\[\]-]{1,100}", headers.get("location", ""))
     return f", {origin[0]}" if origin else ""
-
-
-def retry_after(headers: Mapping[str, str]) -> float | None:
-    """The seconds that `retry-after-ms` or `Retry-After` (number or date) asks for, else None."""
-    try:
-        return max(0.0, float(headers["retry-after-ms"]) / 1000)
-    except (KeyError, ValueError):
-        pass
-    text = headers.get("retry-after")
-    if text is None:
-        return None
-    try:
-        return max(0.0, float(text))
-    except ValueError:
-        pass
-    try:
-        return max(0.0, email.utils.parsedate_to_datetime(text).timestamp() - time.time())
-    except (ValueError, TypeError):
-        return None
-
-
-def read_response(content: bytes, wanted: Wanted | None) -> list[Answer]:
-    """The answers of a chat completion, in the order of their indices, each index once.
-
-    With `wanted` their tokens are read too, and the alternatives of those that it says yes to.
-
-    Raises:
-        CallFailed: the body is no chat completion (cut off, another JSON, a proxy's page).
-        NoLogProbabilities: the tokens are wanted and were not sent.
-    """
-    try:
-        body = parse_object(content)
-        if holds_half_pair(body):
-            raise ValueError(HALF_PAIR)
-        served = str(body.get("model") or "")
-        usage = body.get("usage") or {}
-        tokens_paid = (int(usage.get("prompt_tokens", 0)), int(usage.get("completion_tokens", 0)))
-        choices = {int(choice.get("index", 0)): choice for choice in reversed(body["choices"])}
-        answers = []
-        for _, choice in sorted(choices.items()):
-            answers.append(_read_choice(choice, served, tokens_paid, wanted))
-            tokens_paid = (0, 0)
-    except NoLogProbabilities:
-        raise
-    except Exception:
-        # Whatever a server may send: other types, endless numbers, deep nesting.
-        raise CallFailed("malformed response") from None
-    if not answers:
-        raise CallFailed("malformed response")
-    return answers
-
-
-def _read_choice(
-    choice: Mapping[str, Any], served: str, tokens_paid: tuple[int, int], wanted: Wanted | None
-) -> Answer:
-    message = choice["message"]
-    content = message.get("content")
-    if content is not None and not isinstance(content, str):
-        raise TypeError
-    finish_reason = str(choice.get("finish_reason") or "")
-    refused = bool(message.get("refusal")) or finish_reason == "content_filter"
-    tokens = None if wanted is None or refused else _read_tokens(choice, wanted)
-    return Answer(content or "", finish_reason, refused, served, *tokens_paid, tokens)
-
-
-def _read_tokens(choice: Mapping[str, Any], wanted: Wanted) -> list[Token]:
-    entries = (choice.get("logprobs") or {}).get("content")
-    if not entries or not any(entry.get("top_logprobs") for entry in entries):
-        raise NoLogProbabilities(
-            "log-probabilities are needed, and the server sent none: use a server and model that "
-            "return `top_logprobs` (vLLM, llama.cpp, some hosted models)"
-        )
-    tokens: list[Token] = []
-    for entry in entries:
-        alternatives = None
-        if wanted(entry["token"]):
-            top = entry.get("top_logprobs") or []
-            alternatives = [(str(item["token"]), float(item["logprob"])) for item in top]
-        tokens.append((str(entry["token"]), alternatives))
-    return tokens

@@ -1,4 +1,4 @@
-"""The contract: a model is asked, every answer is kept, and nothing is paid for twice."""
+"""The client: asks, keeps every answer, and never pays for one twice."""
 
 import contextlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -6,16 +6,14 @@ from pathlib import Path
 from typing import Self
 
 from brido.endpoint.answers import Answer, AskedModel, Question
-from brido.endpoint.asking import Server
-from brido.endpoint.budget import Budget
-from brido.endpoint.ledger import Ledger, Report, Respondent
+from brido.endpoint.budget import Budget, Report
 from brido.endpoint.plan import Plan, Prompt
 from brido.endpoint.settings import EndpointRuntime
 from brido.endpoint.store import AnswerStore
 from brido.utils.errors import BridoError
 from brido.utils.progress import say
 
-# Bytes of the disk set aside for every call in flight: a long answer with its log-probabilities.
+# Bytes of the disk set aside for every call in flight: a long answer.
 _ROOM_OF_A_CALL = 128 * 1024
 
 
@@ -26,13 +24,14 @@ class DryRun(BridoError):
 class Client:
     """Asks one model on behalf of one section of params.yaml.
 
-    >>> model = AskedModel("openai", "NAME", None, {"temperature": 1.0, "max_tokens": 64})
+    >>> model = AskedModel("NAME", None, {"temperature": 1.0, "max_tokens": 64})
     >>> with Client("generation.big", model, store, runtime, answer_limit=64) as client:
     ...     plan = client.plan([(model, [{"role": "user", "content": text}])], samples=4)
     ...     client.ask(plan.questions())
     ...     answers = client.answers(plan.keys[0], 4)
 
     Answers are committed as they come, so a run may be killed at any moment and started again.
+    Calls in flight at a kill are lost and asked again: nobody can do better.
     """
 
     def __init__(
@@ -42,19 +41,16 @@ class Client:
         store: Path,
         runtime: EndpointRuntime,
         answer_limit: int,
-        respondent: Respondent | None = None,
     ) -> None:
         """Open the store; nothing is asked yet.
 
         Errors name `section`. `answer_limit`: tokens of the longest answer, for the budget, which
         counts everything that the store holds of `model`, whatever the parameters were.
-        `respondent`: who answers, the server of `runtime` by default.
 
         Raises:
             BridoError: the store cannot be used, or is not there and `runtime.replay` needs it.
         """
         self._section, self._model, self._runtime = section, model, runtime
-        self._respondent = respondent or Server(runtime, section)
         self._answer_limit = answer_limit
         self._is_alone = False
         self.report = Report()
@@ -62,9 +58,8 @@ class Client:
         self.budget = self._budget()
 
     def _budget(self) -> Budget:
-        budget = Budget(self._runtime, self._section, self._answer_limit)
-        budget.count(*self.store.usage(self._model))
-        return budget
+        paid = self.store.usage(self._model)
+        return Budget(self._runtime, self._section, self._answer_limit, paid)
 
     def __enter__(self) -> Self:
         return self
@@ -93,15 +88,20 @@ class Client:
             BridoError: nothing can be asked (key, model, a server that is silent for
                 `patience_seconds`), or the budget is reached; what was answered is kept.
         """
+        # The openai package takes a second to import, and a replay needs none.
+        from brido.endpoint.asking import Asking, in_a_loop
+
         with self.alone(), self.store.reserve(self._runtime.max_concurrency * _ROOM_OF_A_CALL):
-            ledger = Ledger(self.store, self.budget, self.report, advance)
-            self._respondent.ask(questions, ledger)
+            asking = Asking(
+                self._runtime, self._section, self.store, self.budget, self.report, advance
+            )
+            in_a_loop(asking.run(questions))
 
     @contextlib.contextmanager
     def alone(self) -> Iterator[None]:
-        """No other run asks this model for this store within the block: one that does is awaited.
+        """Let no other run ask this model for this store within the block; wait for one that does.
 
-        So nobody pays for what another is asking, and both keep one budget. `ask` does this by
+        So nobody pays for what another run is asking, and both keep one budget. `ask` does this by
         itself; open it around questions that are drawn from a plan before they are asked.
         """
         if self._is_alone:
@@ -111,7 +111,7 @@ class Client:
         def waiting() -> None:
             say(f"{self._section}: another run asks {self._model.name}, waiting for its end")
 
-        with self.store.lock(f"{self._model.backend} {self._model.name}", waiting):
+        with self.store.lock(f"openai {self._model.name}", waiting):
             self.budget = self._budget()
             self._is_alone = True
             try:

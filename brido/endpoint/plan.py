@@ -1,7 +1,7 @@
 """What has to be asked: found out before anything is spent."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from brido.endpoint.answers import AskedModel, Message, Question, characters
 from brido.endpoint.store import AnswerStore
@@ -9,8 +9,7 @@ from brido.endpoint.store import AnswerStore
 Prompt = tuple[AskedModel, Sequence[Message]]
 
 
-@dataclass(frozen=True)
-class _Missing:
+class _Missing(NamedTuple):
     prompt: int
     samples: tuple[int, ...]
     characters: int
@@ -34,15 +33,13 @@ class Plan:
             model, messages = prompts[number]
             key = model.key(messages)
             self.keys.append(key)
-            if key not in seen:
-                seen.add(key)
-                self._look_up(number, key, characters(messages))
-
-    def _look_up(self, number: int, key: str, length: int) -> None:
-        missing = self._lacking(key)
-        self.stored += self.samples - len(missing)
-        if missing:
-            self.missing.append(_Missing(number, missing, length))
+            if key in seen:
+                continue
+            seen.add(key)
+            missing = self._lacking(key)
+            self.stored += samples - len(missing)
+            if missing:
+                self.missing.append(_Missing(number, missing, characters(messages)))
 
     def _lacking(self, key: str) -> tuple[int, ...]:
         answered = self._store.samples(key)

@@ -1,24 +1,50 @@
-"""Section runtime.endpoint: where, how fast and for how much a server is asked."""
+"""Section runtime.endpoint: which server is asked, how fast, and for how much money."""
 
-from typing import Annotated
+import json
+import os
+import re
+from collections.abc import Iterable, Mapping
+from typing import Annotated, Any
 from urllib.parse import urlsplit
 
-from pydantic import Field, field_validator
+from pydantic import AfterValidator, Field, field_validator
 
 from brido.settings.base import Name, NonNegative, Number, Positive, Section
+from brido.utils.errors import first_line, quoted
+
+# Request fields that have a key of their own, or would change what an answer is.
+RESERVED = ("model", "messages", "n", "stream", "logprobs", "top_logprobs", "seed", "temperature",
+            "top_p", "max_tokens")  # fmt: skip
+_HOST = re.compile(r"[\w.-]+|[0-9A-Fa-f]*:[0-9A-Fa-f:.]+(%[\w.-]+)?")
+
+
+def _sendable(parameters: dict[str, Any]) -> dict[str, Any]:
+    """The parameters, if they can be sent as JSON."""
+    try:
+        json.dumps(parameters, allow_nan=False, ensure_ascii=False).encode()
+    except (ValueError, TypeError, RecursionError) as error:
+        reason = (
+            "half of a surrogate pair" if isinstance(error, UnicodeError) else first_line(error)
+        )
+        raise ValueError(f"cannot be sent as JSON ({reason})") from None
+    return parameters
+
+
+# Further fields of a request: values that JSON has.
+ExtraParameters = Annotated[dict[str, Any], AfterValidator(_sendable)]
 
 
 class EndpointRuntime(Section):
-    """`runtime.endpoint`: where and how fast a server is asked, and for how much money."""
+    """`runtime.endpoint`: which server is asked, how fast, and for how much money."""
 
     base_url: Annotated[Name, Field(pattern="^https?://")] | None = None
     api_key_env: Name | None = None
-    # The place of version 0.1, which only judges were asked from: what was paid for is found.
+    # The default of version 0.1, which asked servers for marks alone: paid answers are found.
     store: Name = ".brido/judge/answers.sqlite"
     max_concurrency: Annotated[int, Field(ge=1, le=1024)] = 32
     samples_per_call: Annotated[int, Field(ge=1, le=128)] = 1
     timeout_seconds: Number = 120.0
-    max_attempts: Positive = 8
+    max_attempts: Annotated[int, Field(ge=1, le=1000)] = 8
     patience_seconds: Number = 300.0
     max_cost: NonNegative | None = None
     max_tokens: Positive | None = None
@@ -27,14 +53,76 @@ class EndpointRuntime(Section):
     dry_run: bool = False
     replay: bool = False
     show_content: bool = False
-    batch_size: Positive = 8
 
     @field_validator("base_url")
     @classmethod
     def _is_address(cls, url: str | None) -> str | None:
+        if url is None:
+            return None
         try:
-            if url is not None and urlsplit(url).port == 0:
-                raise ValueError
+            parts = urlsplit(url)
+            port = parts.port
         except ValueError:
-            raise ValueError(f"{url} names no port between 1 and 65535") from None
+            parts, port = None, 0
+        if parts is not None and (not _HOST.fullmatch(parts.hostname or "") or " " in url):
+            raise ValueError(f"{quoted(url)} names no host: write http://HOST:PORT/v1")
+        if port == 0:
+            raise ValueError(f"{quoted(url)} names no port between 1 and 65535")
         return url
+
+
+def reserved_problems(
+    section: str, extra: Mapping[str, Any], reserved: Iterable[str] = RESERVED
+) -> list[str]:
+    """The problems of `section`.extra_parameters: fields that have a key of their own."""
+    taken = sorted(set(reserved) & set(extra))
+    names = ", ".join(taken)
+    return [f"{section}extra_parameters: {names} cannot be set here"] if taken else []
+
+
+def runtime_problems(runtime: EndpointRuntime) -> list[str]:
+    """The contradictions in `runtime.endpoint`, one sentence each."""
+    problems = []
+    priced = runtime.input_price is not None and runtime.output_price is not None
+    if runtime.max_cost is not None and not priced:
+        problems.append("runtime.endpoint.max_cost: needs input_price and output_price as well")
+    if runtime.dry_run and runtime.replay:
+        problems.append("runtime.endpoint: dry_run and replay exclude each other")
+    return problems + _key_problems(runtime)
+
+
+def _key_problems(runtime: EndpointRuntime) -> list[str]:
+    """What is wrong with the server's key; no value of a secret is shown."""
+    name = _key_variable(runtime)
+    if name is None:
+        return []
+    if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", name):
+        # The value may be the key itself, so it is not shown.
+        return [
+            "runtime.endpoint.api_key_env: this is not the name of an environment variable; the "
+            "key itself never stands in params.yaml"
+        ]
+    key = os.environ.get(name)
+    if runtime.dry_run or runtime.replay:
+        return []
+    if not key:
+        return [f"the environment variable {name} with the server's key is not set"]
+    if not re.fullmatch(r"[!-~]+", key):
+        return [
+            f"the environment variable {name} is not a key: it contains a line break, a space or a "
+            "character outside ASCII"
+        ]
+    return []
+
+
+def api_key(runtime: EndpointRuntime) -> str | None:
+    """The key from the environment, None for a server that needs none."""
+    name = _key_variable(runtime)
+    return None if name is None else os.environ.get(name)
+
+
+def _key_variable(runtime: EndpointRuntime) -> str | None:
+    """OPENAI_API_KEY goes to OpenAI alone: another server gets a key only if one is named."""
+    if runtime.api_key_env is not None:
+        return runtime.api_key_env
+    return "OPENAI_API_KEY" if runtime.base_url is None else None

@@ -1,10 +1,9 @@
-"""Every answer ever given, kept: a content-addressed SQLite file that only its owner can read.
+"""The store of answers: an SQLite file, keyed by content, that only its owner can read.
 
-An answer's key is the hash of the model (backend, name, revision, parameters) and full messages,
-together with a sample number, so whatever was asked once is never asked again: not after a crash,
-not for the same text from elsewhere. Answers are final: a second one for the same key is ignored.
-Errors are no answers and never get here. Prompts are not stored, only their hash; what the model
-wrote is.
+An answer's key is the hash of the model (name, revision, parameters) and the full messages,
+together with a sample number. What was asked once is never asked again: not after a crash, not for
+the same text from elsewhere. Answers are final: a second one for the same key is ignored. Errors
+are not answers and are not stored. Prompts are not stored, only their hash; answers are.
 """
 
 import contextlib
@@ -14,16 +13,16 @@ import hashlib
 import json
 import os
 import tempfile
+import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import IO, Any, NamedTuple
+from typing import IO, NamedTuple
 
 from brido.endpoint.answers import Answer, AskedModel
 from brido.utils.store import Store, StoreFull, placeholders
 
-# A file format: the names are those of version 0.1, in which only judges were asked, so that its
-# stores and ours are the same.
+# A file format: the names are those of version 0.1, and answers of 0.1 and 0.2 are found.
 _TABLES = """
 CREATE TABLE IF NOT EXISTS judges (
     digest TEXT PRIMARY KEY, backend TEXT NOT NULL, model TEXT NOT NULL, revision TEXT,
@@ -34,10 +33,6 @@ CREATE TABLE IF NOT EXISTS answers (
     finish_reason TEXT NOT NULL, refused INTEGER NOT NULL, served_model TEXT NOT NULL,
     characters INTEGER NOT NULL, prompt_tokens INTEGER NOT NULL, answer_tokens INTEGER NOT NULL,
     tokens TEXT, answered REAL NOT NULL, PRIMARY KEY (key, sample)
-) WITHOUT ROWID;
-CREATE TABLE IF NOT EXISTS abilities (
-    backend TEXT NOT NULL, model TEXT NOT NULL, revision TEXT NOT NULL, name TEXT NOT NULL,
-    present INTEGER NOT NULL, PRIMARY KEY (backend, model, revision, name)
 ) WITHOUT ROWID;
 """
 # Not INSERT OR IGNORE, which would also drop a row with a null without a word.
@@ -57,7 +52,7 @@ class Row(NamedTuple):
 
 
 class AnswerStore(Store):
-    """An open store of answers; one connection, to be used by one thread at a time."""
+    """An open store of answers."""
 
     path: Path
     tables = _TABLES
@@ -70,12 +65,13 @@ class AnswerStore(Store):
         """Open the store at `path`, as `Store` does; it has to be a file."""
         super().__init__(path, must_exist)
         self._reserved: IO[bytes] | None = None
+        self._writing = threading.Lock()
 
     @contextlib.contextmanager
     def lock(self, name: str, waiting: Callable[[], None]) -> Iterator[None]:
-        """Hold `name` against every other opening of this store; a killed process lets it go.
+        """Hold `name` against every other opening of this store; a killed process releases it.
 
-        `waiting()` is called where somebody else holds it, before that is waited for.
+        `waiting()` is called if another process holds it, before this one waits for it.
         """
         digest = hashlib.sha256(name.encode()).hexdigest()[:16]
         with self._errors():
@@ -97,12 +93,12 @@ class AnswerStore(Store):
         """Set `size` bytes of the disk aside within the block, for answers already paid for.
 
         Raises:
-            BridoError: there are not so many.
+            BridoError: the disk has less space.
         """
-        # It has no name, so it is gone with the process.
+        # The file has no name, so it is gone with the process.
         with tempfile.TemporaryFile(dir=self.path.parent, buffering=0) as self._reserved:
             with self._errors():
-                # Random, or a file system that compresses would set nothing aside.
+                # Random bytes: a file system that compresses would set nothing else aside.
                 if self._reserved.write(os.urandom(size)) < size:
                     raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
             yield
@@ -115,13 +111,14 @@ class AnswerStore(Store):
             StoreFull: the disk is full. Where space was reserved the answers are kept all the same.
             BridoError: they cannot be kept.
         """
-        try:
-            self._append(rows)
-        except StoreFull:
-            if self._reserved is not None:
-                self._reserved.close()
+        with self._writing:
+            try:
                 self._append(rows)
-            raise
+            except StoreFull:
+                if self._reserved is not None:
+                    self._reserved.close()
+                    self._append(rows)
+                raise
 
     def _append(self, rows: Sequence[Row]) -> None:
         now = time.time()
@@ -130,13 +127,13 @@ class AnswerStore(Store):
                 *(row.key, row.sample, row.model.digest, row.answer.text),
                 *(row.answer.finish_reason, row.answer.refused, row.answer.served_model),
                 *(row.characters, row.answer.prompt_tokens, row.answer.answer_tokens),
-                *(None if row.answer.tokens is None else _dump(row.answer.tokens), now),
+                *(None, now),
             )
             for row in rows
         ]
         models = {row.model.digest: row.model for row in rows}
         described = [
-            (digest, model.backend, model.name, model.revision, _dump(dict(model.parameters)))
+            (digest, "openai", model.name, model.revision, _dump(dict(model.parameters)))
             for digest, model in models.items()
         ]
         with self._transaction() as connection:
@@ -151,50 +148,27 @@ class AnswerStore(Store):
         """The stored answers of a question with sample numbers below `samples`."""
         found = self._rows(
             "SELECT sample, text, finish_reason, refused, served_model, prompt_tokens, "
-            "answer_tokens, tokens FROM answers WHERE key = ? AND sample < ? ORDER BY sample",
+            "answer_tokens FROM answers WHERE key = ? AND sample < ? ORDER BY sample",
             (key, samples),
         )
         return {
-            row[0]: Answer(*row[1:3], bool(row[3]), *row[4:7], _load_tokens(row[7]))
-            for row in found
+            sample: Answer(text, reason, bool(refused), served, prompt, answer)
+            for sample, text, reason, refused, served, prompt, answer in found
         }
 
     def usage(self, model: AskedModel) -> tuple[int, int, int]:
-        """Characters of prompts, prompt tokens and answer tokens of all answers of one model."""
+        """Characters of prompts, prompt tokens and answer tokens of all answers of one model.
+
+        A server's negative counts, which version 0.2 kept, count as 0.
+        """
         (row,) = self._rows(
             "SELECT TOTAL(CASE WHEN a.prompt_tokens > 0 THEN a.characters END), "
-            "TOTAL(a.prompt_tokens), TOTAL(a.answer_tokens) FROM answers a "
-            "JOIN judges j ON j.digest = a.judge WHERE j.backend = ? AND j.model = ?",
-            (model.backend, model.name),
+            "TOTAL(MAX(a.prompt_tokens, 0)), TOTAL(MAX(a.answer_tokens, 0)) FROM answers a "
+            "JOIN judges j ON j.digest = a.judge WHERE j.backend = 'openai' AND j.model = ?",
+            (model.name,),
         )
         return int(row[0]), int(row[1]), int(row[2])
 
-    def ability(self, model: AskedModel, name: str) -> bool | None:
-        """Whether the model's server can do `name`, None where it was never tried."""
-        rows = self._rows(
-            "SELECT present FROM abilities "
-            "WHERE backend = ? AND model = ? AND revision = ? AND name = ?",
-            (model.backend, model.name, model.revision or "", name),
-        )
-        return bool(rows[0][0]) if rows else None
 
-    def set_ability(self, model: AskedModel, name: str, present: bool) -> None:
-        """Remember whether the model's server can do `name`."""
-        with self._transaction() as connection:
-            connection.execute(
-                "INSERT OR REPLACE INTO abilities VALUES (?, ?, ?, ?, ?)",
-                (model.backend, model.name, model.revision or "", name, present),
-            )
-
-
-def _dump(value: Any) -> str:
+def _dump(value: dict) -> str:
     return json.dumps(value, separators=(",", ":"), sort_keys=True)
-
-
-def _load_tokens(text: str | None) -> list | None:
-    if text is None:
-        return None
-    return [
-        (token, None if alternatives is None else [(name, value) for name, value in alternatives])
-        for token, alternatives in json.loads(text)
-    ]

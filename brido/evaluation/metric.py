@@ -91,9 +91,9 @@ def share(name: str, label: str = "", **shown: Any) -> Column:
 class Inputs:
     """What a metric sees: the documents of one split and one system's summaries, aligned.
 
-    `references[i]` holds every reference of document i, none where there is none. `facts[i]` holds
-    the facts of document i as the corpus table has them (a list of dicts with the keys slot, type,
-    value and in_document), or `facts` is None where the corpus knows none (every corpus but the
+    `references[i]` holds every reference of document i. `facts[i]` holds the facts of document i as
+    the corpus table has them (a list of dicts with the keys slot, type, value and in_document);
+    `facts` is None where the corpus table has no such column (every corpus but the
     world).
     """
 

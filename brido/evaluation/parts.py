@@ -23,7 +23,11 @@ _TEXTS = ("document", "references")
 
 
 def aligned_ids(corpus: Path, decoded: Path, made_by: str) -> list[str]:
-    """The ids of both tables; BridoError if there are none or the tables differ in them."""
+    """The ids that both tables have.
+
+    Raises:
+        BridoError: the tables have different ids, or none.
+    """
     first, other = Table(corpus, CORPUS, "download"), Table(decoded, DECODED, made_by)
     batches = walk(first, [other])
     ids = [name for batch, _ in batches for name in batch.column("id").to_pylist()]

@@ -10,7 +10,7 @@ def question_rows(questions: Sequence[dict[str, Any]]) -> list[dict[str, str]]:
     """One row of texts (COLUMNS) per question of a document's detail, kept ones first.
 
     `questions` is the `questions` of a row of `QAFactEval.score`, or the parsed detail of the
-    evaluation table. Texts are plain: whoever shows them as HTML escapes them.
+    evaluation table. Texts are plain: escape them before showing them as HTML.
     """
     ordered = sorted(questions, key=lambda question: not question["kept"])
     return [_row(question) for question in ordered]

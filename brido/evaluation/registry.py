@@ -59,7 +59,11 @@ def all_metrics() -> tuple[Metric, ...]:
 
 
 def find_metric(name: str) -> Metric:
-    """The metric of that name; a BridoError, which lists the known ones, where there is none."""
+    """The metric of that name.
+
+    Raises:
+        BridoError: there is none; the message lists the known ones.
+    """
     if name not in _metrics():
         known = ", ".join(_metrics())
         raise BridoError(f"evaluation.metrics: there is no metric {name!r}; there are {known}")

@@ -11,12 +11,11 @@ from __future__ import annotations
 
 import math
 from functools import partial
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import torch
 from torch import Tensor
 from torch.utils.checkpoint import checkpoint
-from transformers import PreTrainedModel
 
 from brido.likelihood.length_groups import LengthGroup, group_by_length
 from brido.likelihood.projection import token_log_probability
@@ -27,6 +26,9 @@ from brido.models.special_tokens import end_tokens, pad_token
 from brido.models.tokens import Sources
 from brido.utils.arguments import as_number
 from brido.utils.errors import ArgumentError
+
+if TYPE_CHECKING:
+    from transformers import PreTrainedModel
 
 
 class SequenceStatistics(NamedTuple):
@@ -56,7 +58,7 @@ def candidate_log_likelihood(
     the decoder's first token at position 0, padded at the end. For a decoder-only model the sources
     are whole prompts, padded on either side, and position 0 is the prompt's last token once more.
     Position 0 is never scored; lengths [B, N] says how many tokens behind it are. None means up to
-    the first pad behind position 0, where the model's pad is no end token. The result is
+    the first pad behind position 0, if the model's pad is not an end token. The result is
     differentiable; the model's train or eval mode is used and kept. With `micro_batch` at most that
     many candidates of a document run at once and their activations are computed again in the
     backward pass: the same gradient in less memory (a prompt is then read once a micro-batch).

@@ -65,11 +65,12 @@ def as_written_sources(model: PreTrainedModel, input_ids: Any, attention_mask: A
 
 
 def as_ids(name: str, ids: Any, model: PreTrainedModel) -> Tensor:
-    """Tokens as int64 on the model's device; ArgumentError where they can be no tokens of it."""
+    """Tokens as int64 on the model's device. Raise ArgumentError if the model cannot know them."""
     tokens = as_tensor(name, ids)
     if tokens.is_floating_point() or tokens.is_complex() or tokens.dtype == torch.bool:
         raise ArgumentError(f"{name} must hold the whole numbers of tokens, not {tokens.dtype}")
-    size = model.get_input_embeddings().num_embeddings
+    embeddings: Any = model.get_input_embeddings()
+    size = embeddings.num_embeddings
     if tokens.numel() and not 0 <= int(tokens.min()) <= int(tokens.max()) < size:
         raise ArgumentError(
             f"{name} holds tokens from {int(tokens.min())} to {int(tokens.max())}, and the model "
@@ -79,7 +80,7 @@ def as_ids(name: str, ids: Any, model: PreTrainedModel) -> Tensor:
 
 
 def as_tensor(name: str, values: Any) -> Tensor:
-    """A tensor out of an array or lists of equal lengths."""
+    """A tensor made of an array or of lists of equal lengths."""
     try:
         return torch.as_tensor(values)
     except (TypeError, ValueError, RuntimeError) as error:

@@ -52,6 +52,7 @@ class CausalSteps(Steps):
             logits = self.past.step(tokens, self.positions)
         except NotShared:
             # Known at the first step: nothing is written yet.
+            assert isinstance(self.past, SharedPrompt)
             self.past = self.past.repeated(len(tokens))
             logits = self.past.step(tokens, self.positions)
         self.positions = self.positions + 1

@@ -45,8 +45,8 @@ def store_checkpoint(
         adapter: a PEFT folder, merged into the weights.
 
     Raises:
-        BridoError: the source cannot be read, or is no complete model of a known family with its
-            tokenizer, or the adapter is not one of it.
+        BridoError: the source cannot be read, it is not a complete model of a known family with
+            its tokenizer, or the adapter belongs to another model.
     """
     description: dict[str, Any] = {"source": source, "revision": revision}
     origin, file = user_path(source), gguf_file(source, f"{key}.source")
@@ -64,7 +64,9 @@ def store_checkpoint(
         problems = [*incomplete(model, tokenizer, found, tensors), *damaged(origin, model)]
     if problems:
         place = file or origin
-        raise BridoError.from_problems(f"{key}.source: {place} is no usable checkpoint:", problems)
+        raise BridoError.from_problems(
+            f"{key}.source: {place} is not a usable checkpoint:", problems
+        )
     if adapter is not None:
         description["adapter"] = adapter
         model = merge_adapter(model, user_path(adapter), f"{key}.adapter")
@@ -159,7 +161,7 @@ def load_tokenizer(folder: Path) -> PreTrainedTokenizerBase:
 
 
 def _load_foreign(folder: Path, key: str) -> tuple[Any, Any, dict[str, Any]]:
-    """Model (float32) and tokenizer of anybody's folder, and what transformers says of weights."""
+    """Model (float32) and tokenizer of a stranger's folder, and transformers' report on weights."""
     import torch
 
     try:

@@ -104,4 +104,4 @@ def damaged(folder: Path, model: Any) -> Iterator[str]:
             json.loads(settings.read_text(encoding="utf-8"))
         except ValueError as error:
             # transformers would go on with defaults.
-            yield f"generation_config.json is no JSON ({first_line(error)})"
+            yield f"generation_config.json is not JSON ({first_line(error)})"

@@ -129,7 +129,7 @@ class DecoderOnly(Family):
     def states(
         self, model: PreTrainedModel, sources: Sources, given: Tensor, passes: int
     ) -> AbstractContextManager[States]:
-        """See Family. ArgumentError where `given` is not the prompt's last token."""
+        """See Family. Raise ArgumentError if `given` is not the prompt's last token."""
         if not torch.equal(given[:, 0], last_tokens(sources)):
             raise ArgumentError(
                 "position 0 of candidate_ids must be the last token of the prompt once more"
@@ -162,23 +162,23 @@ FAMILIES = (
 
 
 def unknown_family(config: Any) -> DecoderOnly:
-    """A family that nobody described: the most careful facts, and a warning.
+    """Describe a family that is not in the table by the most careful facts, and warn.
 
     Raises:
-        BridoError: transformers knows no causal model of this kind, or it is none that looks at
-            earlier tokens through attention alone.
+        BridoError: transformers knows no causal model of this kind, or the model looks at earlier
+            tokens through more than attention.
     """
     kind = config.model_type
     encoder = getattr(config, "is_decoder", True) is False
     if encoder or type(config) not in MODEL_FOR_CAUSAL_LM_MAPPING:
         raise BridoError(
-            f"a {kind} model, which writes no text: choose a summarizer or a chat model"
+            f"a {kind} model, which does not write text: choose a summarizer or a chat model"
         )
     model = MODEL_FOR_CAUSAL_LM_MAPPING[type(config)]
     others = set(getattr(config.get_text_config(), "layer_types", None) or ()) - ATTENTION
     if getattr(model, "_is_stateful", False) or others or kind in WITHOUT_CACHE:
         raise BridoError(
-            f"a {kind} model, which has layers that are no plain attention (recurrent, "
+            f"a {kind} model, which has layers other than plain attention (recurrent, "
             "convolutional, linear): what it keeps of a text cannot be handed from candidate to "
             "candidate; choose a model of attention alone, such as Llama, Qwen 3 or Gemma 3"
         )

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from typing import Any
 
 import torch
 import torch.nn.functional as F
@@ -22,7 +23,7 @@ Given = tuple[int, ...]
 
 
 def check_length(max_length: int, positions: int) -> None:
-    """Nothing; BridoError where so many tokens cannot be written. The last one is never read."""
+    """Raise BridoError if the model cannot write so many tokens. The last one is never read."""
     if max_length > positions + 1:
         raise BridoError(
             f"max_length ({max_length}) is more than the model's {positions} positions allow: "
@@ -63,7 +64,9 @@ class SharedSteps(DecoderSteps):
         max_length: int,
         norm_first: bool,
     ) -> None:
-        self.model, self.decoder, self.given = model, model.get_decoder(), given
+        self.model: Any = model
+        self.decoder: Any = model.get_decoder()
+        self.given = given
         places = self.decoder.embed_positions
         # mBART's and BART's tables of positions start at 2.
         self.first_position = getattr(places, "offset", 0)
@@ -71,7 +74,8 @@ class SharedSteps(DecoderSteps):
         check_length(max_length, positions)
         self.norm_first = norm_first
         # Nearly always zero, and a pass over all logits to add.
-        self.bias = model.final_logits_bias if bool(model.final_logits_bias.any()) else None
+        bias = self.model.final_logits_bias
+        self.bias = bias if bool(bias.any()) else None
         self.mask = None if bool(attention_mask.all()) else source_mask(attention_mask)
         self.sources = [
             tuple(
@@ -111,7 +115,7 @@ class SharedSteps(DecoderSteps):
         self,
         layer: torch.nn.Module,
         past: Past,
-        source: tuple[torch.Tensor, torch.Tensor],
+        source: tuple[torch.Tensor, ...],
         hidden: torch.Tensor,
     ) -> torch.Tensor:
         def residual(hidden, norm, work):
@@ -187,7 +191,7 @@ class PlainSteps(DecoderSteps):
         self, model: PreTrainedModel, states: torch.Tensor, mask: torch.Tensor, given: Given
     ) -> None:
         self.model, self.states, self.mask, self.given = model, states, mask, given
-        self.cache = EncoderDecoderCache(DynamicCache(), DynamicCache())
+        self.cache: Any = EncoderDecoderCache(DynamicCache(), DynamicCache())
 
     def step(self, tokens: torch.Tensor) -> torch.Tensor:
         """See Steps."""

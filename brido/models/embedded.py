@@ -47,6 +47,7 @@ def build_model(settings: EmbeddedModel, tokenizer: "PreTrainedTokenizerFast") -
         if isinstance(settings, EmbeddedSettings):
             return _bart(settings, len(tokenizer))
         tokenizer.chat_template = TEMPLATE
+        assert isinstance(settings, EmbeddedLlama)
         return _llama(settings, len(tokenizer))
     except (MemoryError, RuntimeError) as error:
         if not is_out_of_memory(error):
@@ -55,7 +56,7 @@ def build_model(settings: EmbeddedModel, tokenizer: "PreTrainedTokenizerFast") -
 
 
 def _check_memory(settings: EmbeddedModel, vocabulary_size: int) -> None:
-    """Nothing; BridoError where weights, gradients and the optimizer cannot fit into memory."""
+    """Raise BridoError if weights, gradients and the optimizer cannot fit into memory."""
     width = settings.d_model
     feed_forward = 2 * width * settings.ffn_dim
     if isinstance(settings, EmbeddedSettings):
@@ -63,6 +64,7 @@ def _check_memory(settings: EmbeddedModel, vocabulary_size: int) -> None:
         layers = settings.encoder_layers * (4 * width**2 + feed_forward)
         layers += settings.decoder_layers * (8 * width**2 + feed_forward)
     else:
+        assert isinstance(settings, EmbeddedLlama)
         positions = 0
         layers = settings.layers * (4 * width**2 + feed_forward * 3 // 2)
     needed = _BYTES_A_WEIGHT * ((vocabulary_size + positions) * width + layers)
@@ -144,7 +146,7 @@ def _start_near_identity(*projections: torch.nn.Linear) -> None:
 
 
 def _decoding(settings: EmbeddedModel, **further: int) -> "GenerationConfig":
-    """How the model decodes where nobody says otherwise."""
+    """How the model decodes by default."""
     from transformers import GenerationConfig
 
     return GenerationConfig(

@@ -140,7 +140,7 @@ FAMILIES = (
 
 
 def unknown_family(config: Any) -> EncoderDecoder:
-    """A family that nobody described: the most careful facts, and a warning."""
+    """Describe a family that is not in the table by the most careful facts, and warn."""
     model_type, known = config.model_type, ", ".join(family.model_type for family in FAMILIES)
     warnings.warn(
         f"model family {model_type!r} is not one of {known}: every beam gets its own copy of the "
@@ -151,7 +151,7 @@ def unknown_family(config: Any) -> EncoderDecoder:
 
 
 def start_token(model: PreTrainedModel) -> int:
-    """The token that writing starts from; BridoError where the model names none."""
+    """The token that writing starts from. Raise BridoError if the model does not name one."""
     for settings in (model.generation_config, model.config):
         token = getattr(settings, "decoder_start_token_id", None)
         if token is not None:

@@ -34,7 +34,7 @@ def family_of(config: Any) -> Family:
     warning a process.
 
     Raises:
-        BridoError: a model that writes no text, or not by attention alone.
+        BridoError: the model does not write text, or not by attention alone.
     """
     known = families()
     if config.model_type not in known:

@@ -68,7 +68,7 @@ def load_gguf(
     """Model (float32, dequantised) and tokenizer of a file, and what transformers says of weights.
 
     Raises:
-        BridoError: it is no GGUF file, its architecture cannot be read, or its tokenizer is read
+        BridoError: it is not a GGUF file, its architecture cannot be read, or its tokenizer is read
             wrongly.
     """
     import torch
@@ -76,7 +76,7 @@ def load_gguf(
 
     with path.open("rb") as file:
         if file.read(4) != b"GGUF":
-            raise BridoError(f"{key}.source: {path} is no GGUF file")
+            raise BridoError(f"{key}.source: {path} is not a GGUF file")
     here = {"gguf_file": path.name, "local_files_only": True}
     try:
         check_layers(_counts(path), gguf_tensors(path))

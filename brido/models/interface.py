@@ -77,9 +77,9 @@ class Family(ABC):
     """One kind of language model, named as `config.model_type` names it.
 
     float16: activations stay inside float16's range. has_positions: the model has a table of
-    positions, so longer texts can be neither read nor written. started: how many tokens a written
-    sequence starts with that nobody wrote. packs: `States.hidden` spends nothing on padding, but
-    reads the source again.
+    positions, so longer texts can be neither read nor written. started: how many given tokens a
+    written sequence starts with. packs: `States.hidden` spends nothing on padding, but reads the
+    source again.
     """
 
     model_type: str
@@ -94,7 +94,7 @@ class Family(ABC):
 
     @abstractmethod
     def special(self, model: PreTrainedModel) -> SpecialTokens:
-        """The tokens that steer what a model writes; BridoError where they are not usable."""
+        """The tokens that steer what a model writes. Raise BridoError if they are not usable."""
 
     @abstractmethod
     def read(self, tokenizer: Any, documents: Sequence[str], reading: ReadingSettings) -> Sources:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -58,7 +59,8 @@ class LanguageModel:
                 f"reading: max_source_tokens ({limit}) is more than the model's {positions} "
                 "positions: lower it"
             )
-        entries = self.model.get_input_embeddings().num_embeddings
+        embeddings: Any = self.model.get_input_embeddings()
+        entries = embeddings.num_embeddings
         if len(self.tokenizer) > entries:
             yield (
                 f"the tokenizer has {len(self.tokenizer)} entries, the model {entries}: they do "
@@ -82,6 +84,7 @@ class LanguageModel:
             BridoError: the folder is missing or holds no usable checkpoint, or see `__init__`.
         """
         disable_progress_bar()  # of a fraction of a second
+        model: Any
         model, tokenizer = load_checkpoint(Path(folder), dtype)
         return cls(model.to(device).eval(), tokenizer, reading)
 
@@ -97,7 +100,11 @@ class LanguageModel:
         return self
 
     def read(self, documents: Sequence[str]) -> Sources:
-        """The documents as the model reads them, on the processor; ArgumentError for one text."""
+        """The documents as the model reads them, on the processor.
+
+        Raises:
+            ArgumentError: `documents` is not a list of texts.
+        """
         documents = as_texts("documents", documents)
         return self.family.read(self.tokenizer, documents, self.reading)
 

@@ -1,7 +1,7 @@
-"""The one place that loads what somebody else made: weights and words, never code.
+"""The one place that loads what strangers made: weights and words, never code.
 
 A checkpoint may bring Python files and ask for them to be run; transformers then asks on the
-terminal, where anybody, or `yes |`, may answer. Here the answer is always no.
+terminal, where `yes |` may answer too. Here the answer is always no.
 """
 
 from __future__ import annotations
@@ -9,13 +9,12 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any
 
 from brido.utils.errors import BridoError
 
 
-def pretrained(kind: Any, source: Path | str, **how: Any) -> Any:
+def pretrained(kind: Any, source: Any, **how: Any) -> Any:
     """`kind.from_pretrained(source, **how)` without running any code of the checkpoint.
 
     kind: a class of transformers, such as AutoTokenizer or AutoModelForSeq2SeqLM.

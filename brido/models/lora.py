@@ -25,8 +25,8 @@ WEIGHTS = "adapter_model.safetensors"
 class Adapter:
     """An adapter in a model: its weights train, the model's own are frozen.
 
-    The model stays the object that it was, with other modules in the place of some: whoever calls
-    the modules, and does not read their weights, sees the adapted model.
+    The model stays the same object, with some of its modules replaced: a caller of the modules sees
+    the adapted model, and a reader of their weights does not.
     """
 
     def __init__(self, model: PreTrainedModel, settings: LoraSettings, seed: int, key: str) -> None:
@@ -42,7 +42,7 @@ class Adapter:
         targets = _targets(model, settings.targets, key)
         config = LoraConfig(
             r=settings.rank,
-            lora_alpha=settings.alpha,
+            lora_alpha=settings.alpha,  # type: ignore[arg-type]
             lora_dropout=settings.dropout,
             target_modules=sorted(targets),
             fan_in_fan_out=Conv1D in targets.values(),
@@ -55,7 +55,7 @@ class Adapter:
 
     def save(self, folder: Path) -> None:
         """Write the adapter alone, as peft and vLLM read it."""
-        self._model.save_pretrained(folder, save_embedding_layers=False)
+        self._model.save_pretrained(str(folder), save_embedding_layers=False)
         (folder / "README.md").unlink(missing_ok=True)  # an empty form
         # peft writes a set: in any order.
         file = folder / "adapter_config.json"

@@ -1,4 +1,4 @@
-"""Text that somebody else wrote, tokenized as text: a control token that it spells is none."""
+"""Strangers' text, tokenized as text: a control token that it spells out is only letters."""
 
 from __future__ import annotations
 

@@ -18,6 +18,7 @@ from jinja2.sandbox import ImmutableSandboxedEnvironment
 from brido.models.plain_text import control_tokens, tokens_of
 from brido.models.settings import ReadingSettings
 from brido.utils.errors import BridoError, first_line, parsing
+from brido.utils.json_lines import holds_half_pair
 
 if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerBase
@@ -197,14 +198,17 @@ def _rendered(
 ) -> str:
     """The template's text of some turns; `asks`: up to where the model's answer begins."""
 
+    switches: dict[str, Any] = dict(reading.template or {})
+
     def render(turns: list[tuple[str, str]]) -> str:
-        return tokenizer.apply_chat_template(
+        written: Any = tokenizer.apply_chat_template(
             [{"role": role, "content": content} for role, content in turns],
             tokenize=False,
             add_generation_prompt=asks,
             chat_template=_NEW_YEAR + tokenizer.get_chat_template(),
-            **reading.template,
+            **switches,
         )
+        return written
 
     system = [] if reading.system is None else [("system", reading.system)]
     try:
@@ -224,10 +228,29 @@ def _rendered(
 
 
 def messages(reading: ReadingSettings, document: str) -> list[dict[str, str]]:
-    """The chat messages that ask about a whole document, for whoever has the template elsewhere.
+    """The chat messages that ask about a whole document, for a server that has the template.
 
     Raises:
         BridoError: `reading.prompt` cannot be filled in.
     """
     system = [] if reading.system is None else [{"role": "system", "content": reading.system}]
     return [*system, {"role": "user", "content": _question(reading, document)}]
+
+
+def message_problems(reading: ReadingSettings, section: str) -> list[str]:
+    """What keeps the messages of `section` from being sent about any document."""
+    problems = [
+        f"{section}.{key}: contains half of a surrogate pair, which cannot be sent"
+        for key in ("prompt", "system")
+        if holds_half_pair(getattr(reading, key))
+    ]
+    try:
+        questions = [_question(reading, mark) for mark in _MARKS]
+    except BridoError as error:
+        return [*problems, str(error).replace("reading", section, 1)]
+    if questions[0] == questions[1]:
+        problems.append(
+            f"{section}.prompt: does not use {{{{ document }}}}, so every document would get the "
+            "same question"
+        )
+    return problems

@@ -58,12 +58,12 @@ class SpecialTokens:
                 named).
         """
         settings, pad, ends = model.generation_config, pad_token(model), end_tokens(model)
-        size = model.get_input_embeddings().num_embeddings
+        embeddings: Any = model.get_input_embeddings()
         problems = [
             *_unsupported(settings, pad, ends),
-            *_unknown_tokens(_named_tokens(settings, pad, ends, start), size),
+            *_unknown_tokens(_named_tokens(settings, pad, ends, start), embeddings.num_embeddings),
         ]
-        if problems:
+        if problems or pad is None:
             raise BridoError.from_problems("this model cannot be searched:", problems)
         banned = {word[0] for word in settings.bad_words_ids or []}
         banned |= set(as_tuple(settings.suppress_tokens))

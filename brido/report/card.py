@@ -29,12 +29,12 @@ def weights_of(folder: Path) -> str:
     """The SHA-256 of a checkpoint's weights, all files of them in the order of their names.
 
     Raises:
-        BridoError: the folder holds no weights.
+        BridoError: the folder contains no weights.
     """
     digest = hashlib.sha256()
     files = sorted(folder.glob("*.safetensors"))
     if not files:
-        raise BridoError(f"{folder} holds no weights: make it with `dvc repro train`")
+        raise BridoError(f"{folder} contains no weights: make it with `dvc repro train`")
     for path in files:
         with path.open("rb") as stream:
             while block := stream.read(1 << 20):

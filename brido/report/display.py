@@ -1,6 +1,6 @@
 """How people see the numbers: what the metrics declare of their columns, and arrows for directions.
 
-Numbers of an older run may have a metric or a column that nobody declares any more: it is shown by
+Numbers of an older run may have a metric or a column that is no longer declared: it is shown by
 its own name, without a direction, behind the known ones.
 """
 
@@ -31,6 +31,6 @@ def display(metric: str, name: str) -> Column:
 
 
 def metric_label(name: str, voting: str = "") -> str:
-    """The metric's name as people write it, marked where it is the checker that also votes."""
+    """The metric's name as tables show it, marked if it is the checker that also voted."""
     label = next((metric.label for metric in all_metrics() if metric.name == name), name)
     return f"{label} †" if name == voting else label

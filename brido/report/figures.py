@@ -4,6 +4,7 @@ import csv
 import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from textwrap import fill
 
 import numpy as np
 from numpy.typing import NDArray
@@ -73,11 +74,11 @@ def votes_figure(folder: Path, bins: Sequence[VoteBin], name: str = "votes") -> 
                     f"{item.elected[ranking]:.2f}", (item.pool, item.elected[ranking]),
                     textcoords="offset points", xytext=(7, -11), fontsize=8, color="#444444",
                 )  # fmt: skip
-            axis.set(title=ranking, xlim=(0, 1.05), ylim=(-0.1, 1.05), aspect="equal")
-            axis.set_xlabel("share of candidates that carry\nan unsupported mention")
-            axis.set_ylabel("share of elected candidates that carry it")
-        axes[0, 0].text(0.04, 0.97, "kept or amplified", color="#777777", fontsize=8, va="top")
-        axes[0, 0].text(0.98, 0.02, "removed by the vote", color="#777777", fontsize=8, ha="right")
+            axis.set(title=fill(ranking, 36), xlim=(0, 1.05), ylim=(-0.1, 1.05), aspect="equal")
+            axis.set_xlabel("share of candidates that have\nan unsupported mention")
+            axis.set_ylabel("share of first candidates that have it")
+        axes[0, 0].text(0.04, 0.97, "kept or preferred", color="#777777", fontsize=8, va="top")
+        axes[0, 0].text(0.98, 0.02, "removed", color="#777777", fontsize=8, ha="right")
 
 
 def read_training(path: Path) -> dict[str, list[float]]:

@@ -13,7 +13,7 @@ from brido.utils.errors import parsing
 class Asked:
     """One model's prompt: the text before, between and behind the places of the document.
 
-    `read` holds, for each of some documents, how many of its characters the model read.
+    read: of each document, how many of its characters the model read.
     """
 
     model: str

@@ -7,14 +7,14 @@ from brido.vote.settings import ScoringSettings
 
 
 def alpha_text(alpha: float) -> str:
-    """Alpha as people write it."""
+    """Alpha as text, infinity as its sign."""
     return "∞" if math.isinf(alpha) else f"{alpha:g}"
 
 
 def run_order(scoring: ScoringSettings) -> str:
     """What the run's order of candidates (data/scores) is, in a few words."""
     if scoring.shuffle:
-        return "the run's scores, shuffled"
+        return "the same scores, shuffled within each document"
     support = f", support {scoring.support_weight:g}" if scoring.support_weight else ""
     return f"the run's vote (α = {alpha_text(scoring.alpha)}{support})"
 

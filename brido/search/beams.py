@@ -63,7 +63,7 @@ class Search:
         while True:
             last = length + 1 == self.settings.max_length
             if last and self.special.forced_last is not None:
-                choice = self._forced_last()
+                choice = self._forced_last(self.special.forced_last)
             else:
                 choice = self._choose(logits, length)
             self.hypotheses.add(choice, self.history, length)
@@ -129,12 +129,12 @@ class Search:
         )
         return choose(step)
 
-    def _forced_last(self) -> Choice:
+    def _forced_last(self, token: int) -> Choice:
         """Every beam ends: its score stays, so the model need not be asked."""
         scores = self.running.view(-1, self.groups, self.size)
         scores, order = scores.sort(dim=2, descending=True, stable=True)
         first = torch.arange(0, self.beams, self.size, device=self.device)[None, :, None]
-        tokens = torch.full_like(order, self.special.forced_last)
+        tokens = torch.full_like(order, token)
         nothing = torch.full_like(scores, -torch.inf)
         return Choice(scores, tokens, first + order, nothing, tokens, first + order)
 

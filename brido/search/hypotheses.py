@@ -6,13 +6,12 @@ in 4.55, float64 scores) and that of its plain beam search (since 4.50, float32 
 
 from __future__ import annotations
 
-from typing import Literal
-
 import torch
 
 from brido.search.groups import Choice, is_end
 
-EarlyStopping = bool | Literal["never"]
+# True, False or "never"; see brido.search.settings.BeamSettings.
+EarlyStopping = bool | str
 
 
 class Hypotheses:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import hashlib
+from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
-from transformers import PreTrainedModel
 
 from brido.models.arguments import as_tensor, as_written_sources
 from brido.models.family import check_dtype, check_scores, family_of
@@ -16,6 +16,9 @@ from brido.search.result import SearchResult
 from brido.search.settings import SamplingSettings, SearchSettings, check_settings
 from brido.search.token_by_token import Pick, Writing
 from brido.utils.errors import ArgumentError
+
+if TYPE_CHECKING:
+    from transformers import PreTrainedModel
 
 
 def greedy_search(

@@ -7,8 +7,9 @@ finished documents leaving the batch, and one top-k a row in place of one a grou
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import torch
-from transformers import PreTrainedModel
 
 from brido.models.arguments import as_written_sources
 from brido.models.family import check_dtype, check_scores, family_of
@@ -16,6 +17,9 @@ from brido.search.beams import Search
 from brido.search.result import SearchResult
 from brido.search.settings import SearchSettings, check_settings
 from brido.utils.errors import BridoError
+
+if TYPE_CHECKING:
+    from transformers import PreTrainedModel
 
 
 def beam_search(

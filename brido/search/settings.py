@@ -6,7 +6,7 @@ import sys
 from collections.abc import Iterator
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, ValidationError, create_model
+from pydantic import Field, ValidationError
 
 from brido.settings.base import Exponent, Section, Size
 from brido.utils.errors import ArgumentError, quoted
@@ -161,7 +161,7 @@ class SamplingSettings(_Engine, TruncationSettings):
 
 
 def check_settings(settings: Any, wanted: type[_Engine]) -> None:
-    """Nothing; ArgumentError where an engine is given other settings than its own."""
+    """Raise ArgumentError if an engine is given other settings than its own."""
     if not isinstance(settings, wanted):
         raise ArgumentError(f"settings must be {wanted.__name__}(...), not {quoted(settings)}")
 
@@ -175,21 +175,14 @@ def _sentences(error: ValidationError) -> Iterator[str]:
             yield f"{key}: {item['msg']}, not {quoted(item['input'])}"
 
 
-# The keys of a beam search, each of which may be null; one summary needs no groups.
-_Decoding = create_model(
-    "_Decoding",
-    __base__=Section,
-    **{
-        name: (field.annotation | None, None)
-        for name, field in BeamSettings.model_fields.items()
-        if name not in {"num_beam_groups", "diversity_penalty"}
-    },
-)
+class DecodingSettings(Section):
+    """`decoding`: null means the checkpoint's own generation_config. It has no groups of beams."""
 
-
-class DecodingSettings(_Decoding):
-    """`decoding`: null means the checkpoint's own generation_config."""
-
+    length_penalty: Exponent | None = None
+    min_length: Size | None = None
+    max_length: Size | None = None
+    no_repeat_ngram_size: Size | None = None
+    num_beams: Size | None = None
     early_stopping: Literal[True, False, "never"] | None = None
 
     def problems(self) -> Iterator[str]:

@@ -10,7 +10,7 @@ from brido.models.interface import Steps
 from brido.models.special_tokens import SpecialTokens
 from brido.search.bans import ban_tokens, behind_prompts, penalise_repeats
 from brido.search.groups import is_end
-from brido.search.settings import Lengths
+from brido.search.settings import SamplingSettings, SearchSettings
 
 # Takes processed logits [R, V], the unfinished rows' numbers [R] and the step; returns tokens [R].
 Pick = Callable[[torch.Tensor, torch.Tensor, int], torch.Tensor]
@@ -24,7 +24,7 @@ class Writing:
         steps: Steps,
         documents: int,
         special: SpecialTokens,
-        settings: Lengths,
+        settings: SearchSettings | SamplingSettings,
         rows_a_document: int,
         device: torch.device,
     ) -> None:

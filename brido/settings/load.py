@@ -12,7 +12,6 @@ from typing import Any, NamedTuple, get_args, get_origin
 from pydantic import ValidationError
 from ruamel.yaml import YAML, YAMLError
 
-from brido.candidates.settings import DiverseBeamGeneration, FilesGeneration, SamplingGeneration
 from brido.models.settings import ReadingSettings
 from brido.settings.base import Section, Variant
 from brido.settings.params import Params
@@ -24,13 +23,23 @@ PARAMS_FILE = Path("params.yaml")
 PREVIOUS = Path(".brido/params.previous.yaml")
 # Sections whose stages read documents; how they do stands in `reading` once.
 _READERS = ("generation", "training", "decoding", "reading")
-# Where the keys of version 0.1's one source went.
-_OF_A_SOURCE = {name for form in (DiverseBeamGeneration, SamplingGeneration, FilesGeneration)
-                for name in form.model_fields}  # fmt: skip
-_OF_DOCUMENTS = {
-    "train_documents": "train",
-    "validation_documents": "validation",
-    "empty_documents": "empty",
+# Keys of earlier versions, and what to write instead. A `*` is any name; a section stands for its
+# keys. A test holds this table against the settings.
+REMOVED_KEYS = {
+    "text": "remove it: the bundled abbreviations are the only sentence splitter",
+    "pairwise.value": "remove it: similarity is always the F-measure",
+    "scoring.voters": "remove it; for the control (`chance`) write `shuffle: true`",
+    "scoring.temperature": "remove it: votes are not weighted by probability any more",
+    "training.min_gap": "remove it: all pairs train",
+    "generation.*.epsilon_cutoff": "remove it; use top_p or top_k",
+    "evaluation.geval.backend": "remove it: judges are servers now; for a local model start one "
+    "(vLLM, llama.cpp) and name it in runtime.endpoint.base_url",
+    "evaluation.geval.top_logprobs": "remove it: marks are read from the text alone; for finer "
+    "marks use score_mode mean with more samples",
+    "runtime.endpoint.batch_size": "remove it: judges are servers now, and the server batches",
+    "evaluation.qafacteval.scorer": "remove it: LERC-QuIP is the only scorer",
+    "runtime.judge": "rename it to runtime.endpoint; the keys in it stay",
+    "runtime.ray.shared_files": "remove it: all nodes must see the project's folder",
 }
 
 
@@ -40,7 +49,7 @@ def load_params(path: Path = PARAMS_FILE) -> Params:
     YAML 1.2 rules hold, because DVC writes numbers such as `1e-05` that YAML 1.1 reads as text.
 
     Raises:
-        BridoError: the file is missing or no YAML, or some keys or values are wrong (all named).
+        BridoError: the file is missing or not YAML, or some keys or values are wrong (all named).
     """
     return check_params(read_yaml(path), str(path))
 
@@ -80,7 +89,7 @@ class _Place(NamedTuple):
     """Where a problem is: its keys, the section around the last one, what may stand there."""
 
     keys: list[str]
-    section: type[Section]
+    section: Any
     # All forms of that section, where it has several.
     forms: list[type[Variant]]
     annotation: Any
@@ -125,7 +134,8 @@ def _describe(item: Any) -> list[str]:
     place, kind, value = _place(item["loc"]), item["type"], item["input"]
     key = ".".join(map(short, place.keys))
     if kind == "extra_forbidden":
-        return [f"{key}: {_home(place) or 'unknown key' + _suggestion(place)}"]
+        known = _removed(place.keys) or _home(place)
+        return [f"{key}: {known or 'unknown key' + _suggestion(place)}"]
     if kind == "missing":
         return [f"{key}: this key is missing"]
     if kind == "value_error":
@@ -152,15 +162,19 @@ def _shown(value: Any) -> str:
     return "null" if value is None else quoted(value)
 
 
+def _removed(keys: Sequence[str]) -> str:
+    """What to write instead of a key of an earlier version; empty if it is no such key."""
+    for pattern, remedy in REMOVED_KEYS.items():
+        parts = pattern.split(".")
+        pairs = zip(parts, keys, strict=False)
+        if len(parts) <= len(keys) and all(part in ("*", key) for part, key in pairs):
+            return f"was removed in version 0.3; {remedy}"
+    return ""
+
+
 def _home(place: _Place) -> str:
-    """Where a key belongs that has no meaning where it stands; empty where nobody knows it."""
+    """Where a key belongs that has no meaning where it stands; empty if that is unknown."""
     *outer, name = place.keys
-    if place.keys == ["runtime", "judge"]:
-        return "is called runtime.endpoint now: rename it, the keys in it stay as they are"
-    if outer == ["generation"] and name in _OF_A_SOURCE:
-        return f"belongs to generation.base.{name}: generation is a mapping of sources by name"
-    if outer == ["generation"] and name in _OF_DOCUMENTS:
-        return f"is called documents.{_OF_DOCUMENTS[name]} now"
     if name in ReadingSettings.model_fields and outer and outer[0] in _READERS:
         return f"belongs to reading.default.{name}"
     owners = [form for form in place.forms if name in form.model_fields]

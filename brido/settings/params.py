@@ -20,7 +20,6 @@ from brido.search.settings import DecodingSettings
 from brido.settings.base import Section
 from brido.training.settings import TrainingSettings
 from brido.utils.errors import quoted, short, some
-from brido.vote.consensus import listing_alphas
 from brido.vote.settings import PairwiseSettings, ScoringSettings
 from brido.work.settings import RuntimeSettings
 
@@ -157,11 +156,15 @@ class Params(Section):
                 f"generation.{name}: a checkpoint has this name, and `reading` could not tell "
                 "them apart: give the endpoint another one"
             )
-        elif self.reading_of(name).prompt is None:
+        elif (reading := self.reading_of(name)).prompt is None:
             yield (
                 f"reading.{name}.prompt: an endpoint has to be told what to write, for instance "
                 "'Summarize this text in one sentence:\\n\\n{{ document }}'"
             )
+        else:
+            from brido.models.prompt import message_problems
+
+            yield from message_problems(reading, f"reading.{name}")
 
     def _pool(self) -> Iterator[str]:
         """`pool.eligible` names sources, with enough candidates."""
@@ -195,11 +198,11 @@ class Params(Section):
 
     def _listing(self) -> Iterator[str]:
         """Normalization `listing` is defined for some alphas only."""
-        scoring, size = self.scoring, self.num_candidates
-        if scoring.normalization == "listing" and scoring.alpha not in listing_alphas(size):
+        size = self.num_candidates
+        if not self.scoring.is_defined(size):
             yield (
                 f"scoring.alpha: normalization `listing` is defined for 0, 1, {size - 1} (N-1) and "
-                f"inf, not {scoring.alpha}; use normalization `equation`"
+                f"inf, not {self.scoring.alpha}; use normalization `equation`"
             )
 
 

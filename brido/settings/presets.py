@@ -5,7 +5,7 @@ How a preset is laid over the default:
 * a section is merged key by key;
 * a section that names its form (`source`, `method`, `architecture`, `checker`) replaces the whole
   section, since other forms have other keys;
-* a list or a value replaces what was there.
+* a list, a value or an empty section (`{}`) replaces what was there.
 
 The default is a file of its own, equal to the params.yaml that the project ships, so that a preset
 means the same whatever a user has written into params.yaml.
@@ -71,7 +71,7 @@ def merge(default: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, A
     for key, value in changes.items():
         old = merged.get(key)
         whole = isinstance(value, Mapping) and any(chooser in value for chooser in CHOOSERS)
-        if isinstance(value, Mapping) and isinstance(old, Mapping) and not whole:
+        if isinstance(value, Mapping) and isinstance(old, Mapping) and value and not whole:
             merged[key] = merge(old, value)
         else:
             merged[key] = value

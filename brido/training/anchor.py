@@ -1,7 +1,7 @@
 """f(S) of the model that a run starts from: what `training.anchor: base` ranks against.
 
 A model that is ranked by f(S) - f_base(S) starts from zero everywhere and moves only where the vote
-disagrees with it: what it finds likely already need not become likelier still.
+disagrees with it: candidates that it already finds likely need not become likelier.
 """
 
 from __future__ import annotations
@@ -42,8 +42,8 @@ def base_likelihoods(
     file = folder / f"anchor-{place}-of-{processes}.pt"
     mine = range(place, len(documents), processes)
     found: Anchors = load_tensors(file) if file.is_file() else {}
-    # All processes run the model equally often, in case it is sharded: all start where the last one
-    # is, and one without documents of its own runs some for nothing.
+    # All processes run the model equally often, in case it is sharded: all start where the slowest
+    # one is, and a process without documents left repeats the first ones and drops the result.
     every = range(len(documents))
     end = -(-len(documents) // processes)
     begin = min(gather_object([end if len(found) == len(mine) else len(found)]))

@@ -13,7 +13,7 @@ from brido.utils.device import computing_device, inference_dtype
 from brido.utils.errors import BridoError
 from brido.work.settings import RuntimeSettings
 
-# So long do processes wait for the one that writes a state, or validates (the default: 10 minutes).
+# How long processes wait for one that writes a state or validates (torch's default: 10 minutes).
 PATIENCE = timedelta(hours=6)
 # Ways to run that leave a process with a part of the weights.
 SHARDED = {DistributedType.FSDP, DistributedType.DEEPSPEED, DistributedType.MEGATRON_LM}
@@ -22,7 +22,7 @@ SHARDED = {DistributedType.FSDP, DistributedType.DEEPSPEED, DistributedType.MEGA
 def make_accelerator(runtime: RuntimeSettings) -> Accelerator:
     """accelerate's view of the processes and the device that `runtime` asks for.
 
-    Matrix products run in bfloat16 under `precision: bfloat16`, and under `auto` where the device
+    Matrix products run in bfloat16 under `precision: bfloat16`, and under `auto` if the device
     computes in it; weights and sums stay in float32. Never float16: PEGASUS and T5 overflow in it.
     Apple's GPUs have no float64, which scores are, so a processor trains there.
 

@@ -20,7 +20,7 @@ from brido.utils.errors import BridoError
 from brido.utils.progress import say
 from brido.work.settings import RuntimeSettings
 
-# So many rows of losses a run.
+# Rows of losses in a run's history.
 ROWS = 20
 
 
@@ -38,11 +38,11 @@ def fine_tune(
     return what happened: pairs, updates, and the loss of the last tenth of the updates.
 
     name: the key of `checkpoints`. The run is kept in `work` (see `brido.training.loop.train`).
-    With `lora` the adapter is written into `folder`/adapter too; the model beside it has it merged.
-    Of several processes the first one writes.
+    With `lora` the adapter is also written into `folder`/adapter; the model in `folder` has it
+    merged. Of several processes the first one writes.
 
     Raises:
-        BridoError: no pair has a reference; LoRA targets that the model has not; see `train`.
+        BridoError: no pair has a reference; the model lacks LoRA targets; see `train`.
     """
     key = f"checkpoints.{name}.fine_tuning"
     whole = [(document, reference) for document, reference in pairs if reference is not None]

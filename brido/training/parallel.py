@@ -45,6 +45,8 @@ class Parallel:
 
     # What the first line of a run says about its processes.
     note = ""
+    # Whether candidates of a document may run in groups, one after the other.
+    splits_candidates = True
 
     def __init__(self, accelerator: Accelerator, runtime: RuntimeSettings) -> None:
         self.accelerator, self.runtime = accelerator, runtime
@@ -77,17 +79,9 @@ class Parallel:
     def sequences_at_once(self, earlier: int | None) -> int | None:
         """Candidates of a document that run at once: of `earlier`, where a run was short of memory,
         else as the settings say; None: all."""
+        if not self.splits_candidates:
+            return None
         return earlier or self.runtime.candidate_micro_batch
-
-    def may_halve(self, sequences: int) -> bool:
-        """Whether this process may run fewer sequences at once when memory is short."""
-        return self.count == 1 and sequences > 1
-
-    def memory_keys(self, micro_batch: int | None) -> str:
-        """The settings that save memory, for an error."""
-        return (
-            f"runtime.candidate_micro_batch (now {micro_batch}) or runtime.gradient_checkpointing"
-        )
 
     def whole(self, tensors: Mapping[str, Any]) -> dict[str, Any]:
         """Tensors as they are written to disk: nothing in processes that do not write."""
@@ -151,6 +145,7 @@ class Sharded(Parallel):
     """Processes that hold a part of every weight each (FSDP2)."""
 
     note = ", a part of the model in each"
+    splits_candidates = False
 
     def prepare(self, step: Step, make_optimizer: MakeOptimizer) -> tuple[nn.Module, Optimizer]:
         """See Parallel; raises BridoError if the model cannot be sharded."""
@@ -186,18 +181,6 @@ class Sharded(Parallel):
     def clip(self, step: nn.Module, largest: float) -> float:
         """See Parallel."""
         return float(_full(self.accelerator.clip_grad_norm_(step.parameters(), largest)))
-
-    def sequences_at_once(self, earlier: int | None) -> int | None:
-        """See Parallel: all candidates of a document run in one pass."""
-        return None
-
-    def may_halve(self, sequences: int) -> bool:
-        """See Parallel."""
-        return False
-
-    def memory_keys(self, micro_batch: int | None) -> str:
-        """See Parallel."""
-        return "runtime.gradient_checkpointing"
 
     def whole(self, tensors: Mapping[str, Any]) -> dict[str, Any]:
         """See Parallel: gathered one after the other, and one that has two names once."""

@@ -36,10 +36,9 @@ Example = tuple[list[int], list[int]]
 WARMUP_SHARE = 0.05
 MAX_GRADIENT_NORM = 1.0
 WEIGHT_DECAY = 0.01
-# Batches are cut from pools of this many batches sorted by length: little padding, and still as
-# good as random.
+# Batches are cut from pools of this many batches, sorted by length: little padding, nearly random.
 POOL_BATCHES = 32
-# So many rows of losses a run.
+# Rows of losses in a run's history.
 ROWS = 20
 
 

@@ -107,7 +107,7 @@ class SummaryStep(Step):
         self.label_smoothing = label_smoothing
 
     def forward(self, batch: SummaryBatch, micro_batch: int | None = None) -> StepLoss:
-        """The loss; there are no candidates that could run apart."""
+        """The loss; micro_batch changes nothing, because there are no candidates."""
         start = torch.full_like(batch.labels[:, :1], EOS)
         logits = self.model(
             input_ids=batch.sources,

@@ -94,10 +94,12 @@ class Updater:
     def _take_less_memory(self, error: torch.OutOfMemoryError) -> None:
         """Halve the candidates that run together; the gradient stays the same."""
         sequences = self.micro_batch or self.task.sequences
-        if not self.parallel.may_halve(sequences):
+        if self.parallel.count > 1 or sequences == 1:
+            fewer = f"runtime.candidate_micro_batch (now {self.micro_batch}) or "
             raise BridoError(
                 f"the device's memory is too small ({error}): set "
-                f"{self.parallel.memory_keys(self.micro_batch)}, or lower runtime.batch_tokens or "
+                f"{fewer if self.parallel.splits_candidates else ''}"
+                "runtime.gradient_checkpointing, or lower runtime.batch_tokens or "
                 "max_source_tokens of reading"
             ) from None
         self.optimizer.zero_grad(set_to_none=True)

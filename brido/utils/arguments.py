@@ -1,4 +1,4 @@
-"""What callers hand to public functions: converted where that is safe, else refused by name."""
+"""Arguments of public functions: converted where that is safe, else refused by name."""
 
 import math
 from collections.abc import Iterable, Mapping, Sequence, Set
@@ -14,9 +14,10 @@ _MOST_PROBLEMS = 10
 
 
 def as_texts(name: str, texts: Any) -> Sequence[str]:
-    """A list of texts; ArgumentError for one text, whose letters would be texts, and for others.
+    """Any ordered collection of texts: a list, a tuple, an array or a column.
 
-    Any ordered collection will do (a list, a tuple, an array or a column of texts).
+    Raises:
+        ArgumentError: it is one text (whose letters would be texts), or not all items are texts.
     """
     texts = as_list(name, texts, "a list of texts")
     # The usual case in one pass.
@@ -32,7 +33,10 @@ def as_texts(name: str, texts: Any) -> Sequence[str]:
 
 
 def as_list(name: str, items: Any, wanted: str) -> Sequence[Any]:
-    """An ordered collection as a list; ArgumentError for one text or something without order."""
+    """An ordered collection as a list or tuple; raises ArgumentError for anything else.
+
+    One text is refused too. wanted: what the message says that it must be.
+    """
     if isinstance(items, str | bytes | Mapping | Set) or not isinstance(items, Iterable):
         raise ArgumentError(f"{name} must be {wanted}, not {quoted(items)}")
     return items if isinstance(items, list | tuple) else list(items)
@@ -57,7 +61,7 @@ def as_numbers(name: str, values: Any, shape: str) -> NDArray[Any]:
 
 
 def as_number(name: str, value: Any) -> float:
-    """A real number, infinity among them; ArgumentError for a text, NaN or an array."""
+    """A real number or infinity; raises ArgumentError for a text, NaN or an array."""
     try:
         if isinstance(value, str) or math.isnan(number := float(value)):
             raise ValueError
@@ -66,8 +70,34 @@ def as_number(name: str, value: Any) -> float:
     return number
 
 
+def as_alpha(value: Any) -> float:
+    """The weight of the reference as a number: 0 or more, infinity included.
+
+    The texts `inf` and `.inf` are infinity, as DVC and YAML write it.
+
+    Raises:
+        ArgumentError: it is not such a number.
+    """
+    if isinstance(value, str) and value.strip().lower().lstrip("+") in {"inf", ".inf"}:
+        return math.inf
+    try:
+        number = math.nan if isinstance(value, bool) else as_number("alpha", value)
+    except ArgumentError:
+        number = math.nan
+    if not number >= 0:
+        raise ArgumentError(
+            f"alpha must be a number from 0, or inf for the reference alone, not {quoted(value)}"
+        )
+    return number
+
+
+def listing_alphas(size: int) -> set[float]:
+    """The alphas that normalization `listing` is defined for, with N candidates."""
+    return {0, 1, size - 1, math.inf}
+
+
 def check_choices(choices: Mapping[str, tuple[str, tuple[str, ...]]]) -> None:
-    """Nothing; ArgumentError where the choice of a name is none of those known."""
+    """Raise ArgumentError if the choice of a name is not one of those known."""
     for name, (choice, known) in choices.items():
         if choice not in known:
             raise ArgumentError(f"unknown {name} {quoted(choice)}: choose from {', '.join(known)}")

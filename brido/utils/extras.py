@@ -1,11 +1,13 @@
 """What the wheel does not bring by itself: `pip install "brido[torch]"` and its kin.
 
-The wheel alone needs numpy, numba and nltk. Whoever comes to a part whose packages are not there
-meets one sentence with the command, from an import, a call and a command line alike.
+The wheel alone needs click, numpy, numba and nltk. A part whose packages are missing says so in one
+sentence with the command that installs them, from an import, a call and a command line alike.
 """
 
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 from brido.utils.errors import BridoError
 
@@ -25,17 +27,24 @@ EXTRAS = {
     "ray": frozenset(f"{_TORCH} {_FILES} {_STAGES} ray".split()),
 }
 
+# What the wheel itself needs: missing only in a checkout whose environment is not active.
+_ALWAYS = frozenset(["click", "nltk", "numba", "numpy"])
+
 
 class MissingExtra(BridoError, ImportError):
     """A part of brido is used whose packages are not installed; to Python an ImportError too."""
 
 
+# Where brido is a checkout of the repository, not an installed package.
+_CHECKOUT = Path(__file__).parents[2]
+
+
 @contextmanager
 def extra(name: str) -> Iterator[None]:
-    """A block that needs `brido[name]`: a package that is missing is one sentence.
+    """Turn a missing package in a block that needs `brido[name]` into one sentence.
 
-    Where another extra brings the missing package, that one is named. What no extra brings is
-    somebody else's trouble and passes as it is.
+    If another extra brings the missing package, that one is named. A package that no extra brings
+    passes as the error that it is.
 
     Raises:
         MissingExtra: a package of an extra is not installed.
@@ -44,10 +53,24 @@ def extra(name: str) -> Iterator[None]:
         yield
     except ModuleNotFoundError as error:
         missing = (error.name or "").partition(".")[0]
-        found = next((one for one in (name, *EXTRAS) if missing in EXTRAS[one]), None)
+        known = (one for one in (name, *EXTRAS) if missing in EXTRAS[one] | _ALWAYS)
+        found = next(known, None)
         if found is None:
             raise
-        command = f'pip install "brido[{found}]"'
         raise MissingExtra(
-            f"{missing} is not installed, and this part of brido needs it: {command}", name=missing
+            f"{missing} is not installed, and this part of brido needs it: {_way_out(found)}",
+            name=missing,
         ) from None
+
+
+def _way_out(name: str) -> str:
+    """The command that makes the packages of an extra importable, here."""
+    if not (_CHECKOUT / "dvc.yaml").is_file():
+        return f'pip install "brido[{name}]"'
+    environment = _CHECKOUT / ".venv"
+    install = f'pip install ".[{name}]"'
+    if not environment.is_dir():
+        return f"make setup && source .venv/bin/activate, or {install}"
+    if Path(sys.prefix).resolve() != environment.resolve():
+        return f"source .venv/bin/activate (it is not active), then if need be {install}"
+    return install

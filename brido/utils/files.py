@@ -10,7 +10,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, BinaryIO, TextIO
+from typing import Any, TextIO
 
 from brido.utils.atomic import atomic_file
 from brido.utils.errors import BridoError, parsing, some
@@ -148,7 +148,7 @@ def _text(path: Path, compression: str | None, read: Callable[[Path, TextIO], Ro
             raise BridoError(f"{path} has no rows")
 
 
-def _opened(path: Path, compression: str | None) -> BinaryIO:
+def _opened(path: Path, compression: str | None) -> Any:
     """The bytes of a file, unpacked."""
     if compression is None:
         return path.open("rb")

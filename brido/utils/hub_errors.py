@@ -1,7 +1,7 @@
 """The Hugging Face hub's failures, each as one sentence that says what to do.
 
-Who may read what is decided by the login of the machine (`hf auth login`, or HF_TOKEN): no token
-ever stands in params.yaml.
+The login of the machine (`hf auth login`, or HF_TOKEN) decides what may be read: params.yaml never
+contains a token.
 """
 
 import contextlib
@@ -12,7 +12,7 @@ from brido.utils.errors import BridoError, causes, is_disk_full, quoted
 
 Kind = Literal["model", "dataset"]
 
-_LOGIN = "log in with `hf auth login` (or set HF_TOKEN) as somebody who may read it"
+_LOGIN = "log in with `hf auth login` (or set HF_TOKEN) as a user who may read it"
 
 
 @contextlib.contextmanager

@@ -8,6 +8,8 @@ from brido.utils.errors import BridoError, parsing
 
 HALF_PAIR = "a text holds half of a surrogate pair (such as \\ud800), which is no character"
 _HALF_PAIR = re.compile("[\ud800-\udfff]")
+# Larger whole numbers are not exact as floats.
+_LARGEST_COUNT = 2**53
 
 
 def parse_object(line: str | bytes) -> dict[str, Any]:
@@ -34,3 +36,20 @@ def holds_half_pair(value: Any) -> bool:
         elif isinstance(item, str) and not item.isascii() and _HALF_PAIR.search(item):
             return True
     return False
+
+
+def count_of(value: Any) -> int | None:
+    """The whole number from 0 to 2**53 that a stranger wrote, as a number or as text.
+
+    None for anything else: negative, not finite, with a fraction, larger, true, not a number.
+    """
+    try:
+        number = -1.0 if isinstance(value, bool) else float(value)
+    except (TypeError, ValueError, OverflowError):
+        return None
+    return int(number) if 0 <= number <= _LARGEST_COUNT and number.is_integer() else None
+
+
+def whole_text(text: str) -> str:
+    """The text with U+FFFD in place of every half of a surrogate pair."""
+    return _HALF_PAIR.sub("\ufffd", text)

@@ -157,10 +157,18 @@ def election(
     values = np.hstack([columns, np.where(close[:, None], columns, np.nan)])
     ends = zip(means(values), *bootstrap_interval(values, samples, confidence, seed), strict=True)
     counts = [len(bad)] * 3 + [int(close.sum())] * 3
-    shares = [Share(*map(float, row), count) for row, count in zip(ends, counts, strict=True)]
-    both = np.stack([length, own_length])
-    every, equal = (tuple(map(float, means(part.T))) for part in (both, both[:, close]))
-    return Election(*shares[:3], every, Election(*shares[3:], equal))
+    shares = [
+        Share(float(mean), float(low), float(high), count)
+        for (mean, low, high), count in zip(ends, counts, strict=True)
+    ]
+
+    def lengths(chosen: NDArray[np.bool_]) -> tuple[float, float]:
+        elected_length, base_length = means(np.stack([length, own_length], axis=1)[chosen])
+        return float(elected_length), float(base_length)
+
+    equal = Election(shares[3], shares[4], shares[5], lengths(close))
+    every = np.ones(len(close), bool)
+    return Election(shares[0], shares[1], shares[2], lengths(every), equal)
 
 
 def _gaps(

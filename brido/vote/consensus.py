@@ -6,36 +6,10 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from brido.utils.arguments import as_number, as_numbers
+from brido.utils.arguments import as_alpha, as_numbers, listing_alphas
 from brido.utils.errors import ArgumentError, quoted
 
 Normalization = Literal["equation", "listing"]
-
-
-def as_alpha(value: Any) -> float:
-    """The weight of the reference as a number: 0 or more, infinity included.
-
-    The texts `inf` and `.inf` are infinity, as DVC and YAML write it.
-
-    Raises:
-        ArgumentError: it is not such a number.
-    """
-    if isinstance(value, str) and value.strip().lower().lstrip("+") in {"inf", ".inf"}:
-        return math.inf
-    try:
-        number = math.nan if isinstance(value, bool) else as_number("alpha", value)
-    except ArgumentError:
-        number = math.nan
-    if not number >= 0:
-        raise ArgumentError(
-            f"alpha must be a number from 0, or inf for the reference alone, not {quoted(value)}"
-        )
-    return number
-
-
-def listing_alphas(size: int) -> set[float]:
-    """The alphas that normalization `listing` is defined for, with N candidates."""
-    return {0, 1, size - 1, math.inf}
 
 
 def consensus_scores(

@@ -44,9 +44,8 @@ def _scored(record: dict[str, Any], number: int) -> CandidateDocument:
     document = record.get("document")
     if not isinstance(document, str):
         raise BridoError("`document` must be a text: the prompt is made from it")
-    candidates, scores, order, sources = (
-        record.get(key) for key in ("candidates", "scores", "order", "sources")
-    )
+    candidates: Any = record.get("candidates")
+    scores, order, sources = (record.get(key, ()) for key in ("scores", "order", "sources"))
     if not isinstance(candidates, list) or not all(isinstance(text, str) for text in candidates):
         raise BridoError("`candidates` must be a list of texts")
     if not _are_scores(scores, len(candidates)) or not _is_order(order, scores):

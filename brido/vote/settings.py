@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 from pydantic import BeforeValidator, Field
 
 from brido.settings.base import Section, Share
-from brido.vote.consensus import as_alpha
+from brido.utils.arguments import as_alpha, listing_alphas
 
 Alpha = Annotated[float, Field(allow_inf_nan=True), BeforeValidator(as_alpha)]
 
@@ -26,3 +26,7 @@ class ScoringSettings(Section):
     shuffle: bool = False
     support_weight: Share = 0.0
     unit: Literal["summary", "sentence"] = "summary"
+
+    def is_defined(self, num_candidates: int) -> bool:
+        """Whether the normalization is defined for this alpha and N candidates."""
+        return self.normalization != "listing" or self.alpha in listing_alphas(num_candidates)

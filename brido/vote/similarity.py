@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from brido.rouge import similarity_batch, similarity_matrix
+from brido.rouge.pairwise import Combination
 from brido.tables import similarity_schema
 from brido.tables.join import Part, SplitTables, read_documents
 from brido.utils.errors import BridoError
@@ -83,7 +84,10 @@ class Comparer:
 
 
 def sentence_votes(
-    candidates: Sequence[Sequence[str]], references: Sequence[str], combination: str, **how: Any
+    candidates: Sequence[Sequence[str]],
+    references: Sequence[str],
+    combination: Combination,
+    **how: Any,
 ) -> np.ndarray:
     """The similarity of texts computed from their sentences, float32 [D, N, N + 1].
 

@@ -1,4 +1,4 @@
-"""Items of like length together, so that little is computed for padding."""
+"""Batches of items of similar length, so that little is computed for padding."""
 
 from __future__ import annotations
 

@@ -51,7 +51,7 @@ class Setup:
 
 
 class RayWorker:
-    """A worker on a node; Ray makes an actor of it, with one more thread for `reported`.
+    """A worker on a node, as an actor.
 
     It works in the driver's folder. What a worker keeps for itself (answers of models) is in a
     folder of its own: machines cannot share SQLite's files.
@@ -61,7 +61,6 @@ class RayWorker:
         self._setup = setup
         self._own = ""
         self._execute: LocalExecutor | None = None
-        self._reported = 0
 
     def work(self, unit: Sized) -> Result | BridoError:
         """Return the unit's rows and counts, or the BridoError that it ends with."""
@@ -69,8 +68,8 @@ class RayWorker:
             if self._execute is None:
                 self._enter()
                 make_worker = pickle.loads(self._setup.make_worker)
-                self._execute = LocalExecutor(make_worker, self._setup.device, self._count)
-            self._reported = 0
+                # The driver counts whole units.
+                self._execute = LocalExecutor(make_worker, self._setup.device, lambda _: None)
             return self._execute(unit)
         except BridoError as error:
             return error
@@ -92,13 +91,6 @@ class RayWorker:
                 "must see the project's folder under the same path"
             ) from None
 
-    def _count(self, count: int) -> None:
-        self._reported += count
-
-    def reported(self) -> int:
-        """How many documents of the present unit are finished."""
-        return self._reported
-
     def leave(self) -> None:
         """Remove its own folder."""
         if self._own:
@@ -106,7 +98,7 @@ class RayWorker:
 
 
 class RayExecutor:
-    """Hands units to an actor, one at a time, and passes its progress on."""
+    """Hands units to an actor, one at a time."""
 
     def __init__(self, ray: ModuleType, actor: Any, advance: Advance) -> None:
         self._ray, self._actor, self._advance = ray, actor, advance
@@ -114,24 +106,8 @@ class RayExecutor:
 
     def __call__(self, unit: Sized) -> Result:
         """See `Executor`."""
-        answer, seen = self._actor.work.remote(unit), 0
-        while not self._ray.wait([answer], timeout=1.0)[0]:
-            now = min(self._reported(), len(unit))
-            self._advance(max(now - seen, 0))
-            seen = max(now, seen)
-        result = self._result(answer)
-        self._advance(len(unit) - seen)
-        return result
-
-    def _reported(self) -> int:
-        """What the worker reports; 0 while it is being started again."""
-        with contextlib.suppress(self._ray.exceptions.RayError):
-            return self._ray.get(self._actor.reported.remote(), timeout=1.0)
-        return 0
-
-    def _result(self, answer: Any) -> Result:
         try:
-            result = self._ray.get(answer)
+            result = self._ray.get(self._actor.work.remote(unit))
         except self._ray.exceptions.RayTaskError as error:
             print(error, file=sys.stderr, flush=True)
             raise BridoError(f"a worker of the cluster failed, see above; {SHARDS_STAY}") from None
@@ -139,6 +115,7 @@ class RayExecutor:
             raise BridoError(_death(error)) from None
         if isinstance(result, BridoError):
             raise result
+        self._advance(len(unit))
         return result
 
     def close(self) -> None:
@@ -186,7 +163,6 @@ def cluster_executors(
             num_cpus=settings.num_cpus,
             num_gpus=gpus,
             memory=memory or None,
-            max_concurrency=2,
             max_restarts=RETRIES,
             # Every attempt to reach a lost node counts as one; what is counted are the restarts.
             max_task_retries=-1,

@@ -1,8 +1,8 @@
 """Units of work to workers: one in this process, or a pool of threads or processes side by side.
 
-A worker does one unit at a time and writes nothing: the driver alone writes shards, each with the
-same rows whoever made them, so a stage ends in the same bytes with any number of workers. However
-many units there are, only a few are in work at once, and memory stays constant.
+A worker does one unit at a time and writes nothing: the driver alone writes shards. A shard's rows
+do not depend on the worker, so a stage ends in the same bytes with any number of workers. Only a
+few units are in work at once, so memory stays constant.
 
 `run` reaches every worker through an executor (`worker.Executor`): here, in a process, or on Ray.
 """
@@ -35,13 +35,13 @@ def run(
     """Finish every shard that is not done: shard i holds the rows of unit i.
 
     Args:
-        shards: where finished shards go, and what is found done there is not done again.
+        shards: where finished shards go; what is finished there is not done again.
         units: picklable descriptions of the work, small (which rows of which file, not their
             texts); len() of a unit is its number of documents, for the progress line.
         make_worker: see MakeWorker; no worker is made if everything is done.
         workers: how many, and where; by default one, here.
         label: what the progress line is about.
-        interval: seconds between progress lines where there is no terminal.
+        interval: seconds between progress lines if stderr is not a terminal.
 
     Raises:
         BridoError: a worker's own, or that its process died. Finished shards are kept.

@@ -54,7 +54,7 @@ class Shards:
         take(self.folder)
 
     def path(self, index: int) -> Path:
-        """The file of shard `index`, there or not."""
+        """The file of shard `index`, finished or not."""
         return self.folder / f"{index:06d}.parquet"
 
     def done(self, index: int) -> bool:
@@ -67,7 +67,7 @@ class Shards:
         rows: pa.RecordBatch | list[dict[str, Any]],
         metadata: dict[str, Any] | None = None,
     ) -> None:
-        """Finish shard `index`, atomically; `metadata` says what was special about it."""
+        """Write shard `index` atomically, with metadata about it."""
         write_table(self.path(index), [rows], self.schema, metadata)
 
     def read(self, indices: Iterable[int]) -> Iterator[pa.RecordBatch]:
@@ -76,11 +76,11 @@ class Shards:
             yield from read_batches(self.path(index), self.schema, "")
 
     def metadata(self, index: int) -> dict[str, Any]:
-        """What was said of shard `index`."""
+        """The metadata of shard `index`."""
         return read_metadata(self.path(index), "")
 
     def totals(self, indices: Iterable[int]) -> Counter[str]:
-        """The sums of what these shards' metadata count; 0 for what none of them counts."""
+        """The sums of the counts in these shards' metadata; 0 for a key that none of them has."""
         totals: Counter[str] = Counter()
         for index in indices:
             totals.update(self.metadata(index))

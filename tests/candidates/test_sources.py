@@ -99,7 +99,7 @@ def test_a_source_that_makes_another_number_of_candidates_is_refused(request_for
 
 def test_an_unknown_method_and_a_missing_checkpoint_are_named(request_for, monkeypatch):
     with pytest.raises(
-        BridoError, match="first_words is none of diverse_beam, sampling, endpoint, files"
+        BridoError, match="first_words is unknown.* diverse_beam, sampling, endpoint, files"
     ):
         generate(request_for(FirstWords()))
     monkeypatch.setitem(SOURCES, "first_words", SOURCES["sampling"])

@@ -12,10 +12,9 @@ import pytest
 import brido
 from brido.cli import main as cli
 from brido.cli import score
-from brido.utils.errors import BridoError
 
 ROOT = Path(__file__).parents[2]
-EVERYTHING = [*cli.COMMANDS, *cli.CHECKOUT]
+EVERYTHING = [*cli.COMMANDS]
 
 
 def run(
@@ -53,7 +52,7 @@ finally:
         assert len(told[name]) <= 80
 
 
-@pytest.mark.parametrize("name", [name for name in EVERYTHING if name not in cli.CHECKOUT])
+@pytest.mark.parametrize("name", EVERYTHING)
 def test_every_command_has_help(name, capsys):
     with suppress(SystemExit):  # those of argparse end so
         cli.main([name, "--help"])
@@ -110,19 +109,6 @@ def test_the_version_is_said_once(capsys):
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())
     assert "version" in project["project"]["dynamic"]
     assert project["tool"]["setuptools"]["dynamic"]["version"] == {"attr": "brido.__version__"}
-
-
-def test_what_needs_a_checkout_says_so_outside_one(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    for name in cli.CHECKOUT:
-        with pytest.raises(BridoError, match=f"`brido {name}` works on the files of a checkout"):
-            cli.main([name, "xsum"])
-
-
-def test_in_a_checkout_they_are_its_own_modules():
-    done = run("preset", "no-such-preset")
-    assert (done.returncode, "Traceback" in done.stderr) == (2, False)
-    assert "there is no preset 'no-such-preset'" in done.stderr
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])

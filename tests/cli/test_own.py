@@ -1,5 +1,6 @@
 """`brido init own`: what it finds in files and models, what it writes, what it refuses."""
 
+import re
 import shutil
 from pathlib import Path
 
@@ -9,13 +10,19 @@ from own_articles import abstracts, dialogues, write_csv, write_jsonl
 from tiny_chat import CHATML, chat_tokenizer, tiny_llama
 from tiny_models import SPECIAL, tiny_bart, word_tokenizer
 
-from brido.cli.init import command, main, model, sizes
+from brido.cli.init import command, model, plan, settings, speed, write
+from brido.cli.init.data import look
 from brido.models import gguf
 from brido.models.checkpoint import save
-from brido.settings.load import load_params
+from brido.models.settings import ReadingSettings
+from brido.settings.load import load_params, read_yaml
+from brido.settings.presets import flatten, read_preset
+from brido.utils.commands import invoke
 from brido.utils.errors import BridoError
 
 ROOT = Path(__file__).parents[2]
+# Seconds a token: of a small model on two cores.
+FAST = speed.Speed(read=0.001, write=0.002, learn=0.005)
 SCI = ("--document-column", "abstract", "--summary-column", "tldr")
 
 
@@ -28,13 +35,14 @@ def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "params.yaml").write_text((ROOT / "params.yaml").read_text() + "# mine\n")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
-    monkeypatch.setattr(sizes, "_on_gpu", lambda: False)
+    monkeypatch.setattr(write.torch.cuda, "is_available", lambda: False)
+    monkeypatch.setattr(write, "measure_speed", lambda *given: FAST)
     monkeypatch.setattr(model, "find_spec", lambda name: None)
     return tmp_path
 
 
 def own(*options: object) -> None:
-    main(["own", *map(str, options)])
+    invoke(command, ["own", *map(str, options)])
 
 
 def test_scientific_abstracts_in_jsonl_with_the_embedded_model(checkout, capsys) -> None:
@@ -49,17 +57,14 @@ def test_scientific_abstracts_in_jsonl_with_the_embedded_model(checkout, capsys)
     assert params.checkpoints["base"].embedded.world is None
     assert params.systems == ["reference", "base", "tuned"]
     assert params.evaluation.metrics == ["rouge", "mentions", "extractiveness"]
-    assert params.training.warmup_steps == 0.1
     # Every document fits, and every summary with room; one sentence each.
     longest = max(len(row["abstract"].split()) for row in abstracts(60))
     assert longest < params.reading["default"].max_source_tokens <= 512
     assert params.generation["base"].max_length == params.decoding.max_length
     assert 20 < params.decoding.max_length < 80
     assert params.pairwise.combination == "harmonic_r1_r2"
-    updates = -(-params.documents.train // params.training.batch_size)
-    assert f"{params.documents.train} documents with 16 candidates, {updates} updates" in said
-    assert "reckoned, not measured" in said
     assert "estimated from words" in said
+    assert "warning: a model that learns from so little" in said
     assert "params.yaml is written; the old one is .brido/params.previous.yaml" in said
     # One change of it is one line, as of every params.yaml here.
     before = (checkout / "params.yaml").read_text().splitlines()
@@ -116,7 +121,7 @@ def test_a_folder_of_an_encoder_decoder_is_counted_with_its_tokenizer(checkout, 
     positions = tiny_bart(0).config.max_position_embeddings
     assert params.reading["default"].max_source_tokens <= positions
     assert params.generation["base"].max_length <= positions
-    assert "tokens      the model's" in said
+    assert "(the model's)" in said
 
 
 def test_a_chat_model_samples_and_learns_from_references_first(checkout) -> None:
@@ -129,9 +134,14 @@ def test_a_chat_model_samples_and_learns_from_references_first(checkout) -> None
     assert "{{ document }}" in params.reading["default"].prompt
     assert params.checkpoints["base"].fine_tuning.world is None
     assert params.training.lora is None
-    # The template's words about its own model and files are gone with them.
+    # The preset's words about its own model and files are gone with them.
     text = (checkout / "params.yaml").read_text()
-    for words in ("Qwen", "16 GB", "documents suffice", "see smollm2.yaml", "an adapter: a tenth"):
+    for words in (
+        "news report",
+        "found, never imported",
+        "articles that are in no split",
+        "tried: docs",
+    ):
         assert words not in text
     # Without references the vote alone teaches.
     own("--train", "a.jsonl", "--document-column", "abstract", "--summary-column", "none",
@@ -147,7 +157,9 @@ def test_a_hub_model_out_of_reach_is_told_by_its_name(checkout, capsys) -> None:
     for name, method in (("some/bart-large", "diverse_beam"), ("some/chat-7b", "sampling")):
         own("--train", "a.jsonl", *SCI, "--model", name)
         assert load_params().generation["base"].method == method
-        assert "the hub cannot be reached" in capsys.readouterr().out
+        said = capsys.readouterr().out
+        assert f"warning: {name} is unknown here" in said
+        assert "how long is not known" not in said  # the speed is a stand-in's
 
 
 def test_a_few_bad_rows_are_told_and_left_out_and_many_are_refused(checkout, capsys) -> None:
@@ -167,10 +179,11 @@ def test_a_few_bad_rows_are_told_and_left_out_and_many_are_refused(checkout, cap
     [
         (["--train", "no.jsonl"], "--train: no file matches no.jsonl"),
         (["--train", "empty.jsonl"], "empty.jsonl has no rows"),
-        (["--train", "d.csv"], "no column that is known to hold the summary, only .'ID', 'sec"),
-        (["--train", "other.csv"], "no column that is known to hold the document, only .'x'"),
+        (["--train", "d.csv"], "column that usually holds the summary, only .'dialogue', 'ID', 's"),
+        (["--train", "other.csv"], "no column that usually holds the document, only .'x'"),
         (["--train", "a.jsonl", "--document-column", "abstract", "--summary-column", "x"],
-         "no column called x, only .*: name it with --summary-column, or none where there are no"),
+         "no column called x, only .*: name it with --summary-column .none: there"),
+        (["--train", "bare.jsonl"], "column `article` alone: .* add --summary-column none"),
         (["--train", "few.jsonl", *SCI], "too few documents .* are cut from train"),
         (["--train", "a.jsonl", *SCI, "--model", "./nowhere"], "folder ./nowhere does not exist"),
         (["--train", "a.jsonl", *SCI, "--model", "bare"], "bare has no tokenizer of its model"),
@@ -183,6 +196,7 @@ def test_what_is_wrong_is_one_sentence_and_nothing_is_written(checkout, options,
     write_jsonl(checkout / "few.jsonl", abstracts(3))
     write_csv(checkout / "d.csv", dialogues(60))
     write_csv(checkout / "other.csv", [{"x": "1"}])
+    write_jsonl(checkout / "bare.jsonl", [{"article": "A text."}])
     (checkout / "empty.jsonl").touch()
     bart(checkout / "bare")
     for name in ("tokenizer.json", "tokenizer_config.json", "special_tokens_map.json"):
@@ -216,17 +230,145 @@ def test_a_column_with_another_name_holds_the_ids(checkout) -> None:
 
 def test_outside_of_a_checkout_it_says_so(checkout) -> None:
     shutil.rmtree(checkout / "stages")
-    with pytest.raises(BridoError, match="is no checkout of BRIDO: clone its repository"):
+    with pytest.raises(BridoError, match="is not a checkout of BRIDO: clone its repository"):
         own("--train", "a.jsonl")
 
 
-def test_durations_grow_with_documents_and_weights(checkout) -> None:
+def test_several_files_without_quotes_say_how_to_write_them(checkout, capsys) -> None:
+    with pytest.raises(SystemExit) as ended:
+        own("--train", "a.jsonl", "b.jsonl")
+    assert ended.value.code == 2
+    assert "--train 'my/*.jsonl'" in capsys.readouterr().err
+
+
+PAPERS = {"id": None, "document": "abstract", "summary": "tldr"}
+
+
+def chat_folder(checkout: Path) -> str:
+    tokenizer = chat_tokenizer(CHATML)
+    save(tiny_llama(len(tokenizer)), tokenizer, checkout / "chat")
+    return "chat"
+
+
+@pytest.mark.parametrize("summaries", ["tldr", "none"])
+@pytest.mark.parametrize("name", ["embedded", "bart", "chat", "some/chat-7b"])
+def test_every_key_that_is_not_computed_is_the_presets(checkout, name: str, summaries: str) -> None:
+    bart(checkout / "bart")
+    chat_folder(checkout)
     write_jsonl(checkout / "a.jsonl", abstracts(60))
-    names = {"id": None, "document": "abstract", "summary": "tldr"}
-    data = command.look({"train": ["a.jsonl"]}, names)
+    own("--train", "a.jsonl", "--document-column", "abstract", "--summary-column", summaries,
+        "--model", name)  # fmt: skip
+    written = flatten(read_yaml(checkout / "params.yaml"))
+    preset = flatten(read_preset(model.find_model(name).preset))
+
+    def recipe(leaves: dict) -> dict:
+        computed = settings.COMPUTED
+        return {
+            key: value
+            for key, value in leaves.items()
+            if not any(key == one or key.startswith(f"{one}.") for one in computed)
+        }
+
+    assert recipe(written) == recipe(preset)
+    # Of what base learns from, the rate and the smoothing are the preset's too.
+    for key in ("epochs", "documents", "world", "max_summary_tokens", "batch_size"):
+        written.pop(f"checkpoints.base.fine_tuning.{key}", None)
+    for key in [key for key in written if key.startswith("checkpoints.base.fine_tuning.")]:
+        assert written[key] == preset[key], key
+
+
+def test_base_learns_from_references_that_the_time_allows_and_the_rest_is_cut(
+    checkout, monkeypatch
+) -> None:
+    write_jsonl(checkout / "a.jsonl", abstracts(800))
+    chat_folder(checkout)
+    own("--train", "a.jsonl", *SCI, "--model", "chat")
+    params = load_params()
+    learns = params.checkpoints["base"].fine_tuning
+    assert params.data.max_documents is None
+    assert params.data.max_evaluated == params.documents.validation == 60
+    assert params.documents.train == plan.UNTUNED
+    fast = learns.documents or 10**6
+    assert fast > 300
+    slow = speed.Speed(*(5 * value for value in vars(FAST).values()))
+    monkeypatch.setattr(write, "measure_speed", lambda *given: slow)
+    own("--train", "a.jsonl", *SCI, "--model", "chat")
+    params = load_params()
+    assert 48 <= params.checkpoints["base"].fine_tuning.documents < fast
+    assert params.documents.validation >= 40
+
+
+def test_the_plan_has_a_check_with_minutes_and_tuning_with_more(checkout, capsys) -> None:
+    write_jsonl(checkout / "a.jsonl", abstracts(300))
+    chat_folder(checkout)
+    own("--train", "a.jsonl", *SCI, "--model", "chat")
+    said = capsys.readouterr().out
+    check, tuning = said.split("1. The check")[1].split("2. Tuning")
+    assert "dvc repro score" in check
+    assert 5 <= minutes(check) <= plan.AIM / 60 + 5
+    assert "dvc exp run -n tuned -S documents.train=" in tuning
+    assert "warning" not in check
+    # One tuning run is one change, and its settings pass.
+    (change,) = re.findall(r"-S (\S+)", tuning)
+    apply_overrides(checkout / "params.yaml", [change])
+    assert load_params().documents.train > 100
+
+
+def minutes(text: str) -> int:
+    return int(re.search(r"about (\d+) minutes", text)[1])
+
+
+def test_where_no_look_fits_into_an_hour_it_says_so_and_what_would(
+    checkout, monkeypatch, capsys
+) -> None:
+    write_jsonl(checkout / "a.jsonl", abstracts(300))
+    chat_folder(checkout)
+    monkeypatch.setattr(write, "measure_speed", lambda *given: speed.Speed(0.5, 0.5, 0.5))
+    own("--train", "a.jsonl", *SCI, "--model", "chat")
+    said = capsys.readouterr().out
+    assert "warning: no honest look fits into an hour" in said
+    assert "hours" in said
+    monkeypatch.setattr(write, "measure_speed", lambda *given: None)
+    own("--train", "a.jsonl", *SCI, "--model", "chat")
+    assert "how long is not known" in capsys.readouterr().out
+
+
+def test_few_validation_documents_are_told_with_how_many_there_are(checkout, capsys) -> None:
+    write_jsonl(checkout / "a.jsonl", abstracts(60))
+    own("--train", "a.jsonl", *SCI)
+    found = load_params().data.max_evaluated
+    said = capsys.readouterr().out
+    assert f"warning: {found} validation documents are few" in said
+    assert "--validation" in said
+    write_jsonl(checkout / "a.jsonl", abstracts(400))
+    own("--train", "a.jsonl", *SCI)
+    assert "--validation" not in capsys.readouterr().out
+
+
+def test_a_plan_grows_with_documents_and_time(checkout) -> None:
+    write_jsonl(checkout / "a.jsonl", abstracts(300))
+    data = look({"train": ["a.jsonl"]}, PAPERS)
     small = model.find_model("embedded")
-    found = sizes.measure(data, small)
-    base = sizes.seconds(found, small, 10, 10, data)
-    assert sizes.seconds(found, small, 20, 10, data) > base
-    assert sizes.seconds(found, small, 10, 20, data) > base
-    assert sizes.seconds(found, model.find_model("some/bart"), 10, 10, data) > base
+    limits = plan.find_limits(data, small)
+    recipe = plan.Recipe(4, 15)
+    slow = speed.Speed(*(3 * value for value in vars(FAST).values()))
+    first, second = (plan.make_plan(data, small, limits, one, False, recipe)
+                     for one in (FAST, slow))  # fmt: skip
+    assert first.check < second.check
+    assert first.tuning < second.tuning
+    assert plan.make_plan(data, small, limits, FAST, True, recipe).candidates > first.candidates
+
+
+@pytest.mark.parametrize("kind", ["chat", "bart"])
+def test_speed_is_measured_by_running_a_model_of_the_shape(checkout, kind: str) -> None:
+    write_jsonl(checkout / "a.jsonl", abstracts(20))
+    bart(checkout / "bart")
+    chat_folder(checkout)
+    data = look({"train": ["a.jsonl"]}, PAPERS)
+    found = model.find_model(kind)
+    limits = plan.find_limits(data, found)
+    reading = ReadingSettings(**settings.reading_of(found, data, limits))
+    measured = speed.measure_speed(found, data.texts, data.summaries, reading, 4)
+    assert all(0 < value < 1 for value in vars(measured).values())
+    unknown = model.find_model("some/chat-7b")
+    assert speed.measure_speed(unknown, data.texts, data.summaries, reading, 4) is None

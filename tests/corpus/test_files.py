@@ -188,7 +188,11 @@ def test_max_documents_takes_the_first_of_every_split(tmp_path: Path):
 
 
 def test_max_evaluated_cuts_what_systems_are_measured_on_and_nothing_else(tmp_path: Path):
-    paths = three(tmp_path, [row(number) for number in range(9)])
+    starts = {"train": 0, "validation": 20, "test": 40}
+    paths = {
+        split: str(write(tmp_path / f"{split}.jsonl", [row(start + n) for n in range(9)]))
+        for split, start in starts.items()
+    }
     found = corpus(tmp_path, {"max_evaluated": 3}, **paths)
     assert [len(found[split]) for split in ("train", "validation", "test")] == [9, 3, 3]
     found = corpus(tmp_path, {"max_evaluated": 3, "max_documents": 2}, **paths)
@@ -208,11 +212,11 @@ BAD_ROWS = [
     (row(1, summary=None), "summary is null"),
     (row(1, document=" \n\t"), "document is blank"),
     (row(1, summary=""), "summary is blank"),
-    (row(1, summary=12.5), "summary is no text"),
+    (row(1, summary=12.5), "summary is not a text"),
     (row(1, id="a0"), "id was seen before"),
     (row(1, id=None), "id is null or blank"),
     (row(1, id="half \ud800"), "id holds half of a surrogate pair"),
-    (row(1, id=["a"]), "id is no text or number"),
+    (row(1, id=["a"]), "id is not a text or number"),
     (row(1, document="Same  text.", summary="Same text."), "document is its own summary"),
     (row(1, document="half \ud800 pair"), "document holds half of a surrogate pair"),
 ]
@@ -255,7 +259,7 @@ def test_references_that_are_no_list_of_texts_are_bad_rows(tmp_path: Path):
     for split in ("validation", "test"):
         write(Path(paths[split]), [row(6, refs=[])])
     message = refused(tmp_path, **paths, references_column="refs")
-    assert "references are no list of texts: 1 (a1 (rows.jsonl line 1))" in message
+    assert "references are not a list of texts: 1 (a1 (rows.jsonl line 1))" in message
 
 
 def test_only_three_bad_rows_are_named(tmp_path: Path):

@@ -14,11 +14,11 @@ class Asking:
     def __init__(self, store):
         self.store = store
 
-    def client(self, server=None, parameters=None, answer_limit=256, respondent=None, **runtime):
+    def client(self, server=None, parameters=None, answer_limit=256, **runtime):
         where = {"base_url": server.url} if server else {}
         settings = EndpointRuntime(**{"timeout_seconds": 5.0, **where, **runtime})
-        model = AskedModel("openai", "m", None, {"max_tokens": answer_limit, **(parameters or {})})
-        client = Client(SECTION, model, self.store, settings, answer_limit, respondent)
+        model = AskedModel("m", None, {"max_tokens": answer_limit, **(parameters or {})})
+        client = Client(SECTION, model, self.store, settings, answer_limit)
         client.model = model
         return client
 

@@ -14,7 +14,7 @@ from brido.endpoint import Answer, AskedModel
 from brido.endpoint.store import AnswerStore, Row
 from brido.utils.errors import BridoError
 
-MODEL = AskedModel("openai", "model", None, {"temperature": 1.0})
+MODEL = AskedModel("model", None, {"temperature": 1.0})
 MESSAGES = [{"role": "user", "content": "Sum it up."}]
 
 
@@ -23,8 +23,7 @@ def row(text="4", sample=0, model=MODEL, messages=MESSAGES, **fields):
 
 
 def test_what_is_stored_comes_back(tmp_path):
-    tokens = [("4", [("4", -0.25), ("5", -1.5)]), ("\n", None)]
-    answer = Answer("“4”\n", "stop", False, "model-0613", 120, 7, tokens)
+    answer = Answer("“4”\n", "stop", False, "model-0613", 120, 7)
     with AnswerStore(tmp_path / "a.sqlite") as store:
         store.append([Row(MODEL, "k", 3, 500, answer), Row(MODEL, "k", 0, 0, Answer("5"))])
     with AnswerStore(tmp_path / "a.sqlite", must_exist=True) as store:
@@ -48,11 +47,10 @@ def test_every_part_of_a_question_is_in_its_key():
         model.key(messages)
         for model in (
             MODEL,
-            AskedModel("transformers", "model", None, {"temperature": 1.0}),
-            AskedModel("openai", "other", None, {"temperature": 1.0}),
-            AskedModel("openai", "model", "2", {"temperature": 1.0}),
-            AskedModel("openai", "model", None, {"temperature": 0.5}),
-            AskedModel("openai", "model", None, {"temperature": 1.0, "top_p": 1.0}),
+            AskedModel("other", None, {"temperature": 1.0}),
+            AskedModel("model", "2", {"temperature": 1.0}),
+            AskedModel("model", None, {"temperature": 0.5}),
+            AskedModel("model", None, {"temperature": 1.0, "top_p": 1.0}),
         )
         for messages in (
             MESSAGES,
@@ -61,9 +59,9 @@ def test_every_part_of_a_question_is_in_its_key():
             [*MESSAGES, *MESSAGES],
         )
     }
-    assert len(keys) == 24
-    assert AskedModel("openai", "model", None, {"b": 1, "a": 2}).key(MESSAGES) == (
-        AskedModel("openai", "model", None, {"a": 2, "b": 1}).key(MESSAGES)
+    assert len(keys) == 20
+    assert AskedModel("model", None, {"b": 1, "a": 2}).key(MESSAGES) == (
+        AskedModel("model", None, {"a": 2, "b": 1}).key(MESSAGES)
     )
 
 
@@ -94,15 +92,6 @@ def test_several_answers_are_committed_all_or_none(tmp_path):
         with pytest.raises(BridoError, match="cannot be used"):
             store.append([row("good"), row(None, sample=1)])
         assert store.samples(MODEL.key(MESSAGES)) == set()
-
-
-def test_abilities_are_remembered_by_model_and_revision(tmp_path):
-    with AnswerStore(tmp_path / "a.sqlite") as store:
-        assert store.ability(MODEL, "json_schema") is None
-        store.set_ability(MODEL, "json_schema", False)
-        assert store.ability(MODEL, "json_schema") is False
-        other = AskedModel("openai", "model", "2", {})
-        assert store.ability(other, "json_schema") is None
 
 
 def test_a_file_that_is_no_store(tmp_path):

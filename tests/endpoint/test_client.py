@@ -79,6 +79,14 @@ def test_a_forecast_counts_calls_tokens_and_cost(asking):
     assert f"cost:           about {0.404 + 60:.2f}, at most about {0.404 + 300:.2f}" in text
 
 
+def test_what_a_budget_allows_is_asked_however_many_ask_at_once(asking):
+    with BadEndpoint(latency=0.05) as server:
+        with pytest.raises(BridoError, match="max_tokens"):
+            asking(server, TEXTS, answer_limit=60, max_tokens=300)
+        # 300 tokens are four answers of at most 60 with their prompts.
+        assert len(server.requests) == 4
+
+
 @pytest.mark.parametrize("limit", ["max_tokens", "max_cost"])
 def test_a_budget_is_kept_and_the_section_is_named(asking, limit):
     prices = {"input_price": 1e6, "output_price": 1e6}
@@ -89,43 +97,6 @@ def test_a_budget_is_kept_and_the_section_is_named(asking, limit):
         spent = sum(len(body["messages"][0]["content"]) // 5 + 30 for body in server.requests)
         assert 3 <= len(server.requests) < 8
         assert spent <= 200
-
-
-def test_log_probabilities_come_with_their_tokens_or_not_at_all(asking):
-    def logprobs(text):
-        top = [{"token": "A", "logprob": -0.5}, {"token": "B", "logprob": -1.5}]
-        return [{"token": text, "logprob": -0.5, "top_logprobs": top}]
-
-    parameters = {"logprobs": True, "top_logprobs": 2}
-    with BadEndpoint(logprobs=logprobs) as server, asking.client(server, parameters) as client:
-        plan = asking.plan(client, TEXTS[:1])
-        client.ask(plan.questions())
-        (answer,) = client.answers(plan.keys[0], 1).values()
-        assert answer.tokens == [(answer.text, [("A", -0.5), ("B", -1.5)])]
-    with (
-        BadEndpoint() as server,
-        pytest.raises(BridoError, match="^generation.big: log-probabilities are needed"),
-    ):
-        asking(server, TEXTS[1:2], parameters=parameters)
-
-
-def test_whoever_answers_the_answers_are_kept(asking):
-    """A respondent of one's own: no server, the same store, budget and report."""
-
-    class Echo:
-        asked = 0
-
-        def ask(self, questions, ledger):
-            for question in questions:
-                self.asked += 1
-                text = question.messages[0]["content"]
-                ledger.keep(question, [Answer(text.upper())] * len(question.samples))
-
-    echo = Echo()
-    for _ in range(2):
-        answers = asking(None, TEXTS[:2], samples=2, respondent=echo)
-        assert answers == [dict.fromkeys((0, 1), text.upper()) for text in TEXTS[:2]]
-    assert echo.asked == 2
 
 
 def test_two_runs_at_once_pay_once(asking, capfd):
@@ -178,7 +149,7 @@ def test_without_room_for_what_is_in_flight_nothing_is_asked(asking, monkeypatch
 
 
 def test_a_full_disk_without_a_reserve_is_an_error_and_nothing_is_half_written(asking):
-    model = AskedModel("openai", "m", None, {})
+    model = AskedModel("m", None, {})
     with asking.client() as client:
         client.store._connection.execute("PRAGMA max_page_count=8")
         row = Row(model, "k", 0, 1, Answer("x" * 10**6))

@@ -1,4 +1,4 @@
-"""`runtime.endpoint` as params.yaml has it."""
+"""What params.yaml says of servers, and what is refused before anything is asked."""
 
 import pytest
 
@@ -6,21 +6,102 @@ from brido.settings.load import check_params
 from brido.utils.errors import BridoError
 
 BASE = {"checkpoints": {"base": {"source": "embedded"}}}
+SERVED = {"method": "endpoint", "checkpoint": "none", "model": "m"}
 
 
-def test_the_key_of_version_0_1_is_told_its_new_name():
-    with pytest.raises(BridoError, match=r"runtime\.judge: is called runtime\.endpoint now"):
-        check_params({**BASE, "runtime": {"judge": {"max_cost": 1.0}}})
-    params = check_params({**BASE, "runtime": {"endpoint": {"samples_per_call": 2}}})
+def refused(**sections):
+    with pytest.raises(BridoError) as error:
+        check_params(BASE | sections)
+    return str(error.value)
+
+
+def test_what_was_paid_for_before_is_found_where_it_was():
+    params = check_params(BASE | {"runtime": {"endpoint": {"samples_per_call": 2}}})
     assert params.runtime.endpoint.samples_per_call == 2
-    # What was paid for before is found where it was.
     assert params.runtime.endpoint.store == ".brido/judge/answers.sqlite"
+    assert "runtime.endpoint" in refused(runtime={"judge": {"max_cost": 1.0}})
 
 
-@pytest.mark.parametrize("port", ["99999", "0", "-1", "8000a"])
-def test_a_port_that_is_none(port):
-    url = f"http://localhost:{port}/v1"
-    with pytest.raises(BridoError, match=r"runtime\.endpoint\.base_url: .* names no port between"):
-        check_params({**BASE, "runtime": {"endpoint": {"base_url": url}}})
-    good = {"endpoint": {"base_url": "http://[::1]:8000/v1"}}
-    assert check_params({**BASE, "runtime": good}).runtime.endpoint.base_url
+@pytest.mark.parametrize(
+    "url",
+    [
+        "http://localhost:99999/v1",
+        "http://localhost:0/v1",
+        "http://localhost:-1/v1",
+        "http://localhost:8000a/v1",
+        "http://",
+        "https:///v1",
+        "http://:8000/v1",
+        "http://two words/v1",
+        "http://localhost:8000/v 1",
+        "http://[::1/v1",
+        "http://a\tb/v1",
+        "http://half\ud800/v1",
+        "http://user@/v1",
+        "http://a%zz/v1",
+        "http://{host}/v1",
+        "ftp://localhost/v1",
+    ],
+)
+def test_an_address_that_is_none(url):
+    assert "runtime.endpoint.base_url: " in refused(runtime={"endpoint": {"base_url": url}})
+
+
+@pytest.mark.parametrize("url", ["http://[::1]:8000/v1", "https://api.example.com", "http://h_1/"])
+def test_an_address(url):
+    assert check_params(BASE | {"runtime": {"endpoint": {"base_url": url}}})
+
+
+@pytest.mark.parametrize(
+    ("extra", "said"),
+    [
+        ({"logit_bias": {50256: float("nan")}}, "JSON"),
+        ({"logit_bias": float("inf")}, "JSON"),
+        ({"user": "half \ud800"}, "surrogate"),
+        ({"half \ud800": 1}, "surrogate"),
+        ({"stop": {1, 2}}, "JSON"),
+        ({"n": 3}, "n cannot"),
+    ],
+)
+def test_a_field_that_cannot_be_sent(extra, said):
+    text = refused(evaluation={"geval": {"extra_parameters": extra}})
+    assert "evaluation.geval" in text
+    assert said in text
+    source = {"big": SERVED | {"extra_parameters": extra}}
+    reading = {"big": {"prompt": "{{ document }}"}}
+    text = refused(generation=source, reading=reading)
+    assert "generation.big" in text
+    assert said in text
+
+
+@pytest.mark.parametrize(
+    ("reading", "key"),
+    [
+        ({"prompt": "Write a summary."}, "reading.big.prompt"),
+        ({"prompt": "{{ summary }}"}, "reading.big.prompt"),
+        ({"prompt": "{{ document"}, "reading.big.prompt"),
+        ({"prompt": "\ud800 {{ document }}"}, "reading.big.prompt"),
+        ({"prompt": "{{ document }}", "system": "half \ud800"}, "reading.big.system"),
+    ],
+)
+def test_a_prompt_that_asks_the_same_or_cannot_be_sent(reading, key):
+    assert key in refused(generation={"big": SERVED}, reading={"big": reading})
+
+
+def test_a_prompt_may_take_a_part_of_its_document():
+    reading = {"big": {"prompt": "Shorten: {{ document[:2000] }}"}}
+    assert check_params(BASE | {"generation": {"big": SERVED}, "reading": reading})
+
+
+@pytest.mark.parametrize(
+    ("sections", "key"),
+    [
+        ({"evaluation": {"geval": {"backend": "openai"}}}, "evaluation.geval.backend: remove"),
+        ({"evaluation": {"geval": {"top_logprobs": 20}}}, "evaluation.geval.top_logprobs: remove"),
+        ({"runtime": {"endpoint": {"batch_size": 8}}}, "runtime.endpoint.batch_size: remove"),
+        ({"evaluation": {"geval": {"score_mode": "probability"}}}, "evaluation.geval.score_mode"),
+        ({"evaluation": {"geval": {"temperature": 0.0}}}, "temperature"),
+    ],
+)
+def test_keys_that_are_gone_and_values_that_contradict(sections, key):
+    assert key in refused(**sections)

@@ -1,12 +1,14 @@
-"""Servers that fail, and what may not leak while they do."""
+"""What servers do wrong: every trouble is got over, bounded, or one sentence."""
 
+import json
 import logging
 import time
 
 import pytest
 from bad_endpoint import TROUBLES, BadEndpoint, plain_answer
 
-from brido.endpoint.call import CallFailed, read_response, retry_after
+from brido.endpoint.call import LONGEST_RESPONSE
+from brido.endpoint.response import Unreadable, read_response
 from brido.utils.errors import BridoError
 
 TEXTS = [f"Confidential document {number}: what of the bridge?" for number in range(12)]
@@ -26,12 +28,14 @@ def test_every_trouble_is_got_over_and_leaves_no_trace_in_the_answers(asking, tr
         else:
             # An answer that comes twice belongs to its own question alone.
             assert len(server.requests) == 12
+        assert all("connection: close" in head.lower() for head in server.headers)
 
 
-def test_a_connection_serves_one_call(asking):
-    with BadEndpoint() as server:
-        asking(server, TEXTS)
-    assert all("connection: close" in head.lower() for head in server.headers)
+def test_a_response_without_end_is_left_at_the_cap(asking):
+    with BadEndpoint(trouble=1.0, troubles=("flood",), troubles_left=1) as server:
+        assert asking(server, TEXTS[:1]) == [{0: plain_answer(f"{TEXTS[0]} 0")}]
+    # What lies in the buffers of the connection comes on top.
+    assert LONGEST_RESPONSE < server.flooded < LONGEST_RESPONSE + 2**24
 
 
 def test_retry_after_is_waited_for(asking):
@@ -42,79 +46,127 @@ def test_retry_after_is_waited_for(asking):
     assert second - first >= 0.6
 
 
-@pytest.mark.parametrize(
-    ("headers", "seconds"),
-    [
-        ({}, None),
-        ({"retry-after": "7"}, 7.0),
-        ({"retry-after": "0.5"}, 0.5),
-        ({"retry-after-ms": "250", "retry-after": "9"}, 0.25),
-        ({"retry-after": "-3"}, 0.0),
-        ({"retry-after": "soon"}, None),
-        ({"retry-after": "Sun, 06 Nov 1994 08:49:37 GMT"}, 0.0),
-    ],
-)
-def test_retry_after_in_all_its_forms(headers, seconds):
-    assert retry_after(headers) == seconds
+@pytest.mark.parametrize("asked", ["nan", "-1", "0", "inf", "1e-9", "soon"])
+def test_a_retry_after_that_means_nothing_is_not_no_wait(asking, asked):
+    how = {"trouble": 1.0, "troubles": ("429 after",), "retry_after": asked}
+    with BadEndpoint(**how) as server:
+        with pytest.raises(BridoError, match=r"generation\.big: .*patience_seconds"):
+            asking(server, TEXTS[:1], patience_seconds=2.0, max_attempts=3)
+        assert len(server.requests) <= 10
+
+
+def test_a_server_that_is_overloaded_is_asked_until_it_can(asking):
+    """More often than max_attempts: it is no fault of the call."""
+    with BadEndpoint(trouble=1.0, troubles=("429 after",), troubles_left=5) as server:
+        answers = asking(server, TEXTS[:1], max_attempts=2)
+        assert answers == [{0: plain_answer(f"{TEXTS[0]} 0")}]
+        assert len(server.requests) == 6
 
 
 @pytest.mark.parametrize(
     "content",
     [b"", b"{", b"[]", b"null", b'"text"', b"{}", b'{"choices": []}', b'{"choices": [{}]}',
      b'{"choices": [{"message": {"content": ["parts"]}}]}', b'{"choices": [{"message": null}]}',
-     b"<html></html>", b"\xff\xfe", b'{"choices": [{"message": {}}], "usage": 3}'],
+     b"<html></html>", b"\xff\xfe", b'{"choices": [3]}', b"[" * 100_000],
 )  # fmt: skip
-def test_a_body_that_is_no_completion_is_no_answer(content):
-    with pytest.raises(CallFailed, match="malformed"):
-        read_response(content, None)
+def test_a_body_that_is_not_a_completion_is_not_an_answer(content):
+    with pytest.raises(Unreadable):
+        read_response(content)
+
+
+def completion(*choices, usage=None):
+    return json.dumps({"choices": choices, "usage": usage}).encode()
+
+
+def choice(text, index=0):
+    return {"index": index, "message": {"content": text}}
 
 
 def test_choices_that_come_twice_or_in_disorder_count_once():
-    choices = [(1, "b"), (0, "a"), (1, "again"), (0, "again")]
-    body = ", ".join(
-        f'{{"index": {index}, "message": {{"content": "{text}"}}}}' for index, text in choices
+    written = [choice(text, n) for n, text in ((1, "b"), (0, "a"), (1, "again"), (0, "again"))]
+    answers = read_response(completion(*written))
+    assert {place: answer.text for place, answer in answers.items()} == {0: "a", 1: "b"}
+
+
+def test_one_bad_choice_costs_the_others_nothing():
+    bad = {"index": 1, "message": {"content": ["parts"]}}
+    usage = {"prompt_tokens": 7, "completion_tokens": 3}
+    answers = read_response(
+        completion(choice("a"), bad, choice("half \ud83d", 2), choice("d", 3), usage=usage)
     )
-    answers = read_response(f'{{"choices": [{body}]}}'.encode(), None)
-    assert [answer.text for answer in answers] == ["a", "b"]
+    texts = {place: answer.text for place, answer in answers.items()}
+    assert texts == {0: "a", 2: "half \ufffd", 3: "d"}
+    assert [answer.prompt_tokens for answer in answers.values()] == [7, 0, 0]
+
+
+def test_half_a_surrogate_pair_is_paid_for_once(asking):
+    with BadEndpoint(answer=lambda question: "half \ud83d") as server:
+        (answers,) = asking(server, TEXTS[:1], samples=4, samples_per_call=4)
+        assert len(server.requests) == 1
+    assert answers == dict.fromkeys(range(4), "half \ufffd")
+
+
+COUNTS = [-5, 2**64, 10**400, 1e300, "nan", float("nan"), float("inf"), True, [3], "many", 1.5]
+
+
+@pytest.mark.parametrize("count", COUNTS, ids=repr)
+def test_token_counts_that_are_none_are_not_counted(count):
+    for usage in (
+        {"prompt_tokens": count, "completion_tokens": 3},
+        {"prompt_tokens": 3, "completion_tokens": count},
+        count,
+    ):
+        (answer,) = read_response(completion(choice("a"), usage=usage)).values()
+        assert (answer.prompt_tokens, answer.answer_tokens) == (0, 0)
+    (answer,) = read_response(completion(choice("a", index=count))).values()
+    assert answer.text == "a"
+
+
+@pytest.mark.parametrize("tokens", [(2**70, 30), (-1000, 30), (100, -(10**6))])
+def test_usage_that_cannot_be_loses_no_answer_and_lowers_no_budget(asking, tokens):
+    with BadEndpoint(tokens=tokens) as server:
+        assert asking(server, TEXTS[:3]) == [{0: plain_answer(f"{text} 0")} for text in TEXTS[:3]]
+        with pytest.raises(BridoError, match=r"generation\.big: .*no token usage"):
+            asking(server, TEXTS[3:], max_tokens=10**6, max_concurrency=1)
+        with asking.client() as client:
+            assert client.budget.prompt_tokens == client.budget.answer_tokens == 0
+        assert len(server.requests) == 4
 
 
 def test_refusals_and_filters_are_answers_and_said_to_be_refused():
-    for choice in (
-        '{"message": {"content": null, "refusal": "No."}}',
-        '{"message": {"content": "A bridge"}, "finish_reason": "content_filter"}',
+    for given in (
+        {"message": {"content": None, "refusal": "No."}},
+        {"message": {"content": "A bridge"}, "finish_reason": "content_filter"},
     ):
-        (answer,) = read_response(f'{{"choices": [{choice}]}}'.encode(), None)
+        (answer,) = read_response(completion(given)).values()
         assert answer.refused
 
 
 def test_nobody_there_is_an_error_after_patience(asking):
     with BadEndpoint() as server:
         pass
-    with pytest.raises(BridoError, match=r"generation\.big: .*no answer for .* \(last: server un"):
+    with pytest.raises(BridoError, match=r"generation\.big: .* \(last: server unreachable"):
         asking(server, TEXTS, patience_seconds=0.5)
 
 
 def test_a_server_that_wants_an_hour_is_not_waited_for(asking):
     with BadEndpoint(trouble=1.0, troubles=("429 after",), retry_after="3600") as server:
         started = time.monotonic()
-        with pytest.raises(BridoError, match="asks to wait 3600 s"):
+        with pytest.raises(BridoError, match="3600 s"):
             asking(server, TEXTS)
         assert time.monotonic() - started < 30
 
 
-@pytest.mark.parametrize(
-    ("status", "message"),
-    [(401, "refused the key"), (403, "refused the key"), (404, "no such address or model")],
-)
-def test_errors_that_no_call_can_get_over_stop_at_once(asking, status, message):
+@pytest.mark.parametrize("status", [401, 403, 404])
+def test_errors_that_no_call_can_get_over_stop_at_once(asking, status):
     with BadEndpoint(always={"bridge": status}) as server:
-        with pytest.raises(BridoError, match=f"generation.big: .*{message}.*HTTP {status} some_c"):
+        with pytest.raises(BridoError, match=f"generation.big: .*HTTP {status} some_code"):
             asking(server, TEXTS, max_concurrency=1)
         assert len(server.requests) == 1
 
 
 def test_a_request_that_the_server_calls_wrong_every_time(asking):
-    expected = r"^generation.big: the server refuses every call \(HTTP 400 some_code\).*null leaves"
+    expected = r"^generation.big: .*\(HTTP 400 some_code\).*null"
     with BadEndpoint(always={"bridge": 400}) as server, pytest.raises(BridoError, match=expected):
         asking(server, TEXTS)
 
@@ -122,7 +174,7 @@ def test_a_request_that_the_server_calls_wrong_every_time(asking):
 def test_a_redirect_is_not_followed(asking):
     with BadEndpoint() as other, BadEndpoint(redirect=f"{other.url}/{TEXTS[0]}?k={KEY}") as server:
         address = other.url.removesuffix("/v1")
-        with pytest.raises(BridoError, match="sends questions on to another address") as error:
+        with pytest.raises(BridoError, match="base_url") as error:
             asking(server, TEXTS)
         assert f"HTTP 307 some_code, {address})" in str(error.value)
         assert KEY not in str(error.value)
@@ -151,11 +203,12 @@ def test_no_key_and_no_prompt_in_logs_and_errors_unless_asked_for(
         with pytest.raises(BridoError) as hidden:
             asking(server, TEXTS, **runtime)
         written = "".join([str(hidden.value), *capfd.readouterr()])
-        with pytest.raises(BridoError) as shown:
-            asking(server, TEXTS, show_content=True, **runtime)
+        if status != 500:
+            with pytest.raises(BridoError) as shown:
+                asking(server, TEXTS, show_content=True, **runtime)
+            assert TEXTS[0] in str(shown.value)
+            assert KEY not in str(shown.value)
     assert hidden.value.__cause__ is None
     for word in (KEY, "Confidential", "bridge"):
         assert word not in written
         assert word not in caplog.text
-    assert TEXTS[0] in str(shown.value)
-    assert KEY not in str(shown.value)

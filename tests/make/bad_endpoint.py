@@ -6,6 +6,7 @@ undisturbed run must end in the same table. How it misbehaves is drawn anew at e
 
 import asyncio
 import contextlib
+import gzip
 import hashlib
 import json
 import random
@@ -32,6 +33,8 @@ TROUBLES = (
     "page",
     "twice",
     "drip",
+    "compressed",
+    "flood",
 )
 
 
@@ -59,7 +62,8 @@ class BadEndpoint:
     choices_per_call: int = 100
     answer: Callable[[str], str] = plain_answer
     finish: Callable[[str], str] = lambda text: "stop"
-    logprobs: Callable[[str], list[dict]] | None = None
+    tokens: tuple[int, int] | None = None  # what it says of every call; None: what is true
+    flooded: int = 0  # bytes of a response without end
     requests: list[dict[str, Any]] = field(default_factory=list)
     headers: list[str] = field(default_factory=list)
     times: list[float] = field(default_factory=list)
@@ -167,7 +171,10 @@ class BadEndpoint:
             content = b'{"object": "error", "choices": null}'
         elif trouble == "page":
             kind, content = b"text/html", b"<html><body>Bad gateway</body></html>"
-        whole = HEADER % (200, kind, len(content), b"") + content
+        extra = b""
+        if trouble == "compressed":
+            content, extra = gzip.compress(content), b"Content-Encoding: gzip\r\n"
+        whole = HEADER % (200, kind, len(content), extra) + content
         if trouble == "twice":
             whole *= 2
         elif trouble == "drop in body":
@@ -182,6 +189,12 @@ class BadEndpoint:
                 if writer.transport.is_closing():
                     break
             raise ConnectionResetError
+        elif trouble == "flood":
+            writer.write(HEADER % (200, kind, 2**40, b""))
+            while True:
+                writer.write(b" " * 2**20)
+                await writer.drain()
+                self.flooded += 2**20
         writer.write(whole)
         await writer.drain()
 
@@ -196,10 +209,7 @@ class BadEndpoint:
         for index in range(min(body.get("n", 1), self.choices_per_call)):
             text = self.answer(f"{question} {body.get('seed', 0) + index}")
             message = {"role": "assistant", "content": text}
-            choice = {"index": index, "message": message, "finish_reason": self.finish(text)}
-            if self.logprobs is not None and body.get("logprobs"):
-                choice["logprobs"] = {"content": self.logprobs(text)}
-            choices.append(choice)
+            choices.append({"index": index, "message": message, "finish_reason": self.finish(text)})
         completion = {
             "id": "chatcmpl-1",
             "object": "chat.completion",
@@ -208,7 +218,7 @@ class BadEndpoint:
             "choices": choices,
         }
         if self.usage:
-            tokens = (len(question) // 5, 30 * len(choices))
+            tokens = self.tokens or (len(question) // 5, 30 * len(choices))
             names = ("prompt_tokens", "completion_tokens")
             completion["usage"] = dict(zip(names, tokens, strict=True))
         return json.dumps(completion).encode()

@@ -43,20 +43,20 @@ def test_an_unknown_family_is_named_once_and_treated_carefully(monkeypatch):
 
 @pytest.mark.parametrize("name", ["Mamba", "RecurrentGemma", "Rwkv", "Qwen3Next", "Jamba", "XLNet"])
 def test_a_recurrent_or_hybrid_model_is_refused(name):
-    with pytest.raises(BridoError, match="has layers that are no plain attention") as error:
+    with pytest.raises(BridoError, match="layers other than plain attention") as error:
         families.family_of(getattr(transformers, f"{name}Config")())
     assert "\n" not in str(error.value)
 
 
 def test_convolutions_among_attention_are_refused():
     config = transformers.Lfm2Config(num_hidden_layers=2, layer_types=["conv", "full_attention"])
-    with pytest.raises(BridoError, match="a lfm2 model, which has layers that are no plain"):
+    with pytest.raises(BridoError, match="a lfm2 model, which has layers"):
         families.family_of(config)
 
 
 @pytest.mark.parametrize("name", ["Bert", "Roberta", "CLIP"])
 def test_a_model_that_writes_no_text_is_refused(name):
-    with pytest.raises(BridoError, match="which writes no text"):
+    with pytest.raises(BridoError, match="does not write text"):
         families.family_of(getattr(transformers, f"{name}Config")())
 
 

@@ -111,7 +111,7 @@ def test_what_is_no_such_file_is_one_sentence(made, tmp_path, monkeypatch):
         assert "must be package:NAME/FILE.gguf" in refused(f"package:tiny_weights/{inside}")
     assert "does not exist" in refused(tmp_path / "a.gguf")
     (tmp_path / "a.gguf").write_bytes(b"GG")
-    assert "is no GGUF file" in refused(tmp_path / "a.gguf")
+    assert "not a GGUF file" in refused(tmp_path / "a.gguf")
     whole = (made / "tiny_weights" / "tiny.F32.gguf").read_bytes()
     (tmp_path / "a.gguf").write_bytes(whole[: len(whole) // 2])
     assert "cannot be read as a model" in refused(tmp_path / "a.gguf")

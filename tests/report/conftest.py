@@ -1,4 +1,4 @@
-"""The page in a real browser, from disk; whoever opens it finds that it was silent."""
+"""The page in a real browser, from disk; every test checks that it asked for nothing."""
 
 import json
 import shutil
@@ -18,7 +18,7 @@ INSTALL = (
     "the page's test needs a browser: `apt-get install chromium chromium-driver` (Debian), or put "
     "chromium and chromedriver on the PATH"
 )
-BAR = Bar("the vote", 0.6, 0.55, 0.62, ["–"] * 4, "1 %")
+BAR = Bar("the vote", 0.6, 0.55, 0.62, "0.6 [.55, .62]", ["–"] * 4, "1 %")
 DETAILS = Section(
     "minicheck",
     VIEWS["minicheck"],

@@ -8,9 +8,10 @@ import pytest
 import synthetic_run
 from ruamel.yaml import YAML
 
-from brido.cli.export import main
+from brido.cli.export import command
 from brido.report.card import weights_named, weights_of
 from brido.settings.load import load_params
+from brido.utils.commands import invoke
 from brido.utils.errors import BridoError
 from stages import report
 
@@ -74,27 +75,27 @@ def test_a_hub_model_is_named_and_a_folder_by_its_last_part_alone(project: Path)
 def test_the_exported_folder_is_the_model_with_its_card(project: Path) -> None:
     tuned = project / "data/checkpoints/tuned"
     before = {path.name: path.read_bytes() for path in tuned.iterdir()}
-    main(["model", "--output", "my/model"])
+    invoke(command, ["model", "--output", "my/model"])
     made = {path.name: path.read_bytes() for path in Path("my/model").iterdir()}
     assert made.pop("README.md") == (project / "report/model_card.md").read_bytes()
     # The stage's own output stays what DVC knows.
     assert made == before == {path.name: path.read_bytes() for path in tuned.iterdir()}
     with pytest.raises(BridoError, match="my/model is there already"):
-        main(["model", "--output", "my/model"])
+        invoke(command, ["model", "--output", "my/model"])
     with pytest.raises(BridoError, match="one new folder, not a, b"):
-        main(["model", "--output", "a", "b"])
+        invoke(command, ["model", "--output", "a", "--output", "b"])
 
 
 def test_a_card_of_other_weights_is_not_exported(project: Path) -> None:
     (project / "data/checkpoints/tuned/model.safetensors").write_text("newer")
     with pytest.raises(BridoError, match="about other weights than .*: `dvc repro report`"):
-        main(["model", "--output", "my/model"])
+        invoke(command, ["model", "--output", "my/model"])
     (project / "report/model_card.md").unlink()
     with pytest.raises(BridoError, match="model_card.md is missing"):
-        main(["model", "--output", "my/model"])
+        invoke(command, ["model", "--output", "my/model"])
     (project / "data/checkpoints/tuned/model.safetensors").unlink()
-    with pytest.raises(BridoError, match="holds no weights: make it with `dvc repro train`"):
-        main(["model", "--output", "my/model"])
+    with pytest.raises(BridoError, match="contains no weights: make it with `dvc repro train`"):
+        invoke(command, ["model", "--output", "my/model"])
     assert not (project / "my").exists()
 
 

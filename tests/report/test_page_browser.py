@@ -68,13 +68,13 @@ def test_the_page_opens_on_the_order_that_the_run_wrote(page, address, documents
         scores = [row.text for row in page.find_elements("css selector", ".candidate .score span")]
         written = [document.case.scores[place] for place in document.case.order]
         assert scores == ["–" if math.isnan(score) else f"{score:.3f}" for score in written]
-        assert "the run's order: a vote" in page.find_element("css selector", ".hint").text
+        assert "Order of the run: a vote" in page.find_element("css selector", ".hint").text
 
 
 def test_what_the_slider_shows_is_said_to_be_computed_here(page, documents):
     page.find_element("css selector", '.presets [data-alpha="0"]').click()
     hint = page.find_element("css selector", ".hint")
-    assert "Computed in your browser from ROUGE alone; the run's order is a vote" in hint.text
+    assert "Computed in your browser from ROUGE alone. Order of the run: a vote" in hint.text
     assert page.current_url.endswith("alpha=0")
     page.find_element("css selector", '.presets [data-alpha="run"]').click()
     assert shown_order(page) == documents[0].case.order

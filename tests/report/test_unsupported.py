@@ -1,12 +1,18 @@
 """Votes by pool share, and where the metric's mentions stand in a text."""
 
+import math
+from pathlib import Path
+
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from report_cases import made_case
 
 from brido.checkers.mentions import text_mentions
-from brido.report.mention_finder import Mention, located
-from brido.report.unsupported import Firsts, vote_bins
+from brido.report.mention_finder import CaseMentions, Mention, located
+from brido.report.unsupported import Firsts, first_choices, unsupported_kinds, vote_bins
+from brido.settings.load import load_params
 
 
 def candidate(*unsupported):
@@ -39,6 +45,27 @@ def test_bins_hold_the_arithmetic():
 
 def test_no_unsupported_mention_no_bin():
     assert vote_bins([firsts([candidate(), candidate()], vote=0)]) == []
+
+
+def test_each_order_puts_another_candidate_first():
+    """The run's scores say 2, the reference is nearest to 1; 0, nearer still, cannot be elected."""
+    matrix = np.zeros((3, 4), np.float32)
+    matrix[:, 3] = 0.9, 0.5, 0.1
+    case = made_case([math.nan, 0.2, 0.7], similarity=matrix)
+    found = CaseMentions(
+        [candidate(), candidate("age"), candidate("day")], {"elected": candidate("town")}
+    )
+
+    def kinds(**scoring):
+        params = load_params(Path(__file__).parents[2] / "params.yaml")
+        scoring = params.scoring.model_copy(update=scoring)
+        params = params.model_copy(update={"scoring": scoring})
+        (firsts,) = first_choices([case], [found], params)
+        return [unsupported_kinds(mentions) for mentions in firsts.first.values()]
+
+    # Without a weight of the reference the run's order is elected's.
+    assert kinds() == [{"day"}, {"age"}]
+    assert kinds(alpha=7.0) == [{"day"}, {"town"}, {"age"}]
 
 
 @given(st.lists(st.lists(st.booleans(), min_size=1, max_size=6), min_size=1, max_size=20))

@@ -48,15 +48,6 @@ MISPLACED = [
         source(max_source_tokens=3),
         "generation.base.max_source_tokens: belongs to reading.default.max_source_tokens",
     ),
-    (
-        {"generation": {"base": {"checkpoint": "base"}, "method": "sampling"}},
-        "generation.method: belongs to generation.base.method: generation is a mapping of "
-        "sources by name",
-    ),
-    (
-        {"generation": {"train_documents": 9}},
-        "generation.train_documents: is called documents.train now",
-    ),
     *(
         ({section: {key: None}}, f"{section}.{key}: belongs to reading.default.{key}")
         for section, key in (

@@ -88,7 +88,7 @@ def test_suggestion_inside_a_named_checkpoint():
 
 def test_none_as_text_says_how_null_is_written():
     assert "written null" in problems(decoding={"num_beams": "None"})
-    assert "text: must hold keys of its own, not null" in problems(text=None)
+    assert "pool: must hold keys of its own, not null" in problems(pool=None)
 
 
 def test_groups_and_kept_beams_must_fit():

@@ -187,7 +187,7 @@ def test_an_empty_folder_and_damaged_weights_cannot_be_loaded(folder: Path, tmp_
 
 def test_a_model_that_is_no_transformer_is_refused_by_its_kind(tmp_path: Path):
     MambaConfig().save_pretrained(tmp_path / "model")
-    assert "holds a mamba model, which has layers that are no" in refused(tmp_path / "model")
+    assert "holds a mamba model" in refused(tmp_path / "model")
 
 
 def test_a_folder_without_its_tokenizer_is_refused(folder: Path):
@@ -209,7 +209,7 @@ def test_weights_that_are_no_numbers_are_refused(folder: Path):
 
 def test_generation_settings_that_are_no_json_are_refused(folder: Path):
     (folder / "generation_config.json").write_text('{"max_length": 142')
-    assert "generation_config.json is no JSON" in refused(folder)
+    assert "generation_config.json is not JSON" in refused(folder)
 
 
 def test_missing_weights_are_refused_rather_than_drawn_at_random(folder: Path):

@@ -91,22 +91,21 @@ def stopping(self: Updater, update: int) -> object:
     return RUN(self, update)
 
 
-@pytest.mark.parametrize("lora", [None, LORA])
 def test_killed_it_goes_on_and_ends_in_the_same_bytes(
-    project: Path, monkeypatch: pytest.MonkeyPatch, lora: dict
+    project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    expected = content(make(lora=lora))
+    expected = content(make(lora=LORA))
     shutil.rmtree(".brido")
     shutil.rmtree("data/checkpoints")
     with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
         patch.setattr(Updater, "run", stopping)
-        make(lora=lora)
+        make(lora=LORA)
     assert not paths.checkpoint("base").exists()
     monkeypatch.setattr(checkpoint, "store_checkpoint", None)  # it is loaded already
-    assert content(make(lora=lora)) == expected
+    assert content(make(lora=LORA)) == expected
     shutil.rmtree("data/checkpoints")
     monkeypatch.setattr(Updater, "run", None)
-    assert content(make(lora=lora)) == expected
+    assert content(make(lora=LORA)) == expected
 
 
 def test_what_it_learns_from(project: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -159,26 +159,20 @@ def test_a_signal_writes_a_checkpoint_and_ends(
     assert_same_bits(weights(again), weights(expected))
 
 
-def test_a_finished_run_is_not_trained_again(make_task: MakeTask) -> None:
+def test_a_finished_run_is_trained_again_by_other_code_only(
+    make_task: MakeTask, monkeypatch: pytest.MonkeyPatch
+) -> None:
     first = make_task()
     train(first)
     first.history_file.unlink()
+    monkeypatch.setattr(Updater, "run", lambda *_: pytest.fail("trains"))
     second = make_task()
-    state = train(second)
-    assert state.update == 10
+    assert train(second).update == 10
     assert len(rows(second)) == 3
     assert_same_bits(weights(second), weights(first))
-
-
-def test_a_run_of_other_code_is_trained_again(
-    make_task: MakeTask, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    train(make_task(epochs=1))
-    again = make_task(epochs=1)
     monkeypatch.setattr(checkpoints, "code_digest", lambda: "other code")
-    monkeypatch.setattr(Updater, "run", lambda *_: pytest.fail("trains"))
     with pytest.raises(pytest.fail.Exception, match="trains"):
-        train(again)
+        train(make_task())
 
 
 def test_a_killed_validation_costs_no_update(

@@ -10,13 +10,15 @@ from pathlib import Path
 import pytest
 from alone import environment
 
+from brido.utils import extras
 from brido.utils.errors import BridoError
 from brido.utils.extras import EXTRAS, MissingExtra, extra
 
 ROOT = Path(__file__).parents[2]
 # Of requirements whose module has another name.
 MODULES = {"protobuf": "google", "ruamel-yaml": "ruamel", "rouge-score": "rouge_score"}
-SENTENCE = r"\w+ is not installed, and this part of brido needs it: pip install \"brido\[{}\]\""
+# The tests run in a checkout.
+SENTENCE = r"\w+ is not installed, and this part of brido needs it: .*pip install \"\.\[{}\]\""
 BEYOND = sorted(set().union(*EXTRAS.values()))
 
 
@@ -49,7 +51,6 @@ def test_all_is_all_of_them():
         ("torch", "torch", "torch"),
         ("torch", "pydantic", "torch"),
         ("judge", "pydantic", "judge"),
-        ("judge", "torch", "torch"),  # a judge in this process
         ("pipeline", "ray", "ray"),
         ("qafacteval", "spacy.tokens", "qafacteval"),
     ],
@@ -59,7 +60,32 @@ def test_the_extra_that_brings_a_module_is_named(wanted, module, named):
         raise ModuleNotFoundError(f"No module named {module!r}", name=module)
     assert isinstance(caught.value, ImportError)
     assert isinstance(caught.value, BridoError)
-    assert str(caught.value).endswith(f'needs it: pip install "brido[{named}]"')
+    assert str(caught.value).endswith(f'pip install ".[{named}]"')
+
+
+@pytest.mark.parametrize(
+    ("there", "active", "words"),
+    [
+        (["dvc.yaml", ".venv"], False, ["source .venv/bin/activate", 'pip install ".[judge]"']),
+        (["dvc.yaml", ".venv"], True, ['pip install ".[judge]"']),
+        (["dvc.yaml"], False, ["make setup", "source .venv/bin/activate"]),
+        ([], False, ['pip install "brido[judge]"']),
+    ],
+)
+def test_the_way_out_fits_the_place(tmp_path, monkeypatch, there, active, words):
+    for name in there:
+        (tmp_path / name).mkdir()
+    if "dvc.yaml" in there:
+        (tmp_path / "dvc.yaml").rmdir()
+        (tmp_path / "dvc.yaml").touch()
+    monkeypatch.setattr(extras, "_CHECKOUT", tmp_path)
+    if active:
+        monkeypatch.setattr(sys, "prefix", str(tmp_path / ".venv"))
+    with pytest.raises(MissingExtra) as caught, extra("judge"):
+        raise ModuleNotFoundError("No module named 'openai'", name="openai")
+    said = str(caught.value)
+    assert all(word in said for word in words)
+    assert ("activate" in said) == any("activate" in word for word in words)
 
 
 def test_what_no_extra_brings_passes_as_it_is():
@@ -89,7 +115,6 @@ CALLS = {
     "brido export preferences --scores scored.jsonl --output pairs.parquet": "pipeline",
     "brido vote-check lines.jsonl.gz": "pipeline",
     "brido.evaluation.geval lines.jsonl": "judge",
-    "brido.evaluation.geval.agreement a b": "pipeline",
     "brido.evaluation.minicheck lines.jsonl": "pipeline",
 }
 

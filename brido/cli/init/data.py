@@ -13,7 +13,7 @@ from brido.utils.errors import BridoError, quoted, some
 from brido.utils.files import read_file
 
 SPLITS = ("train", "validation", "test")
-# Names that such columns usually have, the likeliest first.
+# Usual names of such columns, the likeliest first.
 DOCUMENTS = (
     "document",
     "article",
@@ -26,11 +26,11 @@ DOCUMENTS = (
     "abstract",
 )
 SUMMARIES = ("summary", "highlights", "target", "abstract", "tldr", "headline", "title", "note")
-# So many documents say how long they are.
+# So many documents show how long they are.
 _SAMPLE = 1000
 # Up to so many rows of train this share of them is cut off for each split without files.
 _SHARES = ((500, 0.2), (20_000, 0.1), (math.inf, 0.05))
-# A larger share of bad rows is somebody's mistake, not an accident.
+# A larger share of bad rows is a mistake, not an accident.
 _MOST_BAD = 0.05
 
 
@@ -70,12 +70,12 @@ def look(files: dict[str, Sequence[str]], names: Mapping[str, str | None]) -> Da
     settings: dict[str, Any] = dict.fromkeys(SPLITS) | given
     text = _choose(columns, names["document"], DOCUMENTS, "document")
     summary = names["summary"]
+    others = [column for column in columns if column != text]
+    labelled = "references" in columns and summary != "none"
     settings |= {
         "document_column": text,
-        "summary_column": _choose([c for c in columns if c != text], summary, SUMMARIES, "summary"),
-        "references_column": "references"
-        if "references" in columns and summary != "none"
-        else None,
+        "summary_column": _choose(others, summary, SUMMARIES, "summary", text),
+        "references_column": "references" if labelled else None,
     }
     # Of few documents a larger share, so that there is something to measure on.
     share = next(part for most, part in _SHARES if rows <= most)
@@ -133,19 +133,32 @@ def _columns(settings: FilesSettings) -> tuple[list[str], int]:
     return columns, count
 
 
-def _choose(columns: list[str], given: str | None, usual: Sequence[str], what: str) -> str | None:
-    """The column that holds `what`: the given one, or the first usual name."""
+def _choose(
+    columns: list[str],
+    given: str | None,
+    usual: Sequence[str],
+    what: str,
+    document: str | None = None,
+) -> str | None:
+    """The column that holds `what`: the given one, or the first usual name.
+
+    document: the column that is already taken.
+    """
     if what == "summary" and given == "none":
         return None
     names = [given] if given else usual
     found = next((name for name in names if name in columns), None)
-    if found is None:
-        without = ", or none where there are no references" if what == "summary" else ""
-        called = f"called {given}" if given else f"that is known to hold the {what}"
+    if found is not None:
+        return found
+    if what == "summary" and not given and not columns:
         raise BridoError(
-            f"no column {called}, only {quoted(columns)}: name it with --{what}-column{without}"
+            f"the file has the column `{document}` alone: if there are no summaries, add "
+            "--summary-column none"
         )
-    return found
+    called = f"called {given}" if given else f"that usually holds the {what}"
+    listed = quoted([document, *columns] if document else columns)
+    without = " (none: there are no summaries)" if what == "summary" else ""
+    raise BridoError(f"no column {called}, only {listed}: name it with --{what}-column{without}")
 
 
 def _check(found: dict[str, int], given: set[str]) -> None:

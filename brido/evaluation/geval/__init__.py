@@ -1,4 +1,4 @@
-"""G-Eval: coherence, consistency, fluency and relevance, marked by a language model.
+"""G-Eval: coherence, consistency, fluency and relevance, marked by an LLM on a server.
 
 `GEval(settings, runtime).score(documents, summaries)` is the judge as a plain object; `brido judge`
 (`python -m brido.evaluation.geval`) the same for files; `METRIC` is its place in the pipeline.

@@ -1,63 +1,68 @@
-"""Mark a file of summaries with an LLM judge.
+"""The command `brido judge`: mark a file of summaries with an LLM judge."""
 
-    brido judge summaries.jsonl --out scores.parquet \\
-        -S model=NAME -S base_url=http://localhost:8000/v1
-
-The input (JSON lines or Parquet) has the columns `document` and `summary`, and may have `id` and
-`system`. Settings are those of evaluation.geval and runtime.endpoint in params.yaml.
-"""
-
-import argparse
 import json
+import sys
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import click
+
+from brido.utils.commands import invoke
 from brido.utils.errors import BridoError, parsing, quoted, run_command, short
 from brido.utils.extras import extra
 from brido.utils.files import read_records
+from brido.utils.json_lines import parse_object
 from brido.utils.progress import Progress
 
-if TYPE_CHECKING:
-    from brido.endpoint.settings import EndpointRuntime
-    from brido.evaluation import Evaluation
-    from brido.evaluation.geval.settings import GEvalSettings
 
-PROGRAM = "python -m brido.evaluation.geval"
+@click.command("judge", short_help="G-Eval by an LLM judge")
+@click.argument("summaries")
+@click.option(
+    "-o", "--output", type=click.Path(path_type=Path), help="Parquet table of marks to write."
+)
+@click.option("--params", type=click.Path(path_type=Path), help="A params.yaml with settings.")
+@click.option(
+    "-S",
+    "--set",
+    "changes",
+    multiple=True,
+    metavar="KEY=VALUE",
+    help="A key of evaluation.geval or runtime.endpoint by its own name, such as model=NAME.",
+)
+@click.option("--dry-run", is_flag=True, help="Print calls, tokens and cost; ask nothing.")
+@click.option("--replay", is_flag=True, help="Use answers from the store only.")
+def command(
+    summaries: str,
+    output: Path | None,
+    params: Path | None,
+    changes: tuple[str, ...],
+    dry_run: bool,
+    replay: bool,
+) -> None:
+    """Mark the summaries of a file with an LLM judge and print means with intervals.
 
+    SUMMARIES (JSON lines or Parquet, or - for JSON lines on stdin) has the columns `document` and
+    `summary`, and may have `id` and `system`. Settings are those of evaluation.geval and
+    runtime.endpoint in params.yaml.
 
-def parser(program: str = PROGRAM) -> argparse.ArgumentParser:
-    """The command line."""
-    parser = argparse.ArgumentParser(
-        prog=program, description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("summaries", type=Path, help="JSON lines or Parquet")
-    parser.add_argument("--out", type=Path, help="Parquet table of marks (default: print only)")
-    parser.add_argument("--params", type=Path, help="a params.yaml to take the settings from")
-    parser.add_argument("-S", action="append", default=[], metavar="KEY=VALUE", dest="changes",
-                        help="a key of evaluation.geval or runtime.endpoint, by its own name: "
-                        "-S model=NAME -S input_price=2.5")  # fmt: skip
-    parser.add_argument("--device", default="auto", help="for backend transformers")
-    parser.add_argument("--dry-run", action="store_true", help="calls, tokens, cost; ask nothing")
-    parser.add_argument("--replay", action="store_true", help="answers from the store only")
-    return parser
-
-
-def main(arguments: Sequence[str] | None = None, program: str = PROGRAM) -> None:
-    """Mark the summaries of the file named on the command line and write and print the marks."""
-    options = parser(program).parse_args(arguments)
+    \b
+    Example:
+        brido judge summaries.jsonl -o scores.parquet \\
+            -S model=NAME -S base_url=http://localhost:8000/v1
+    """
+    flags = {"dry_run": True} if dry_run else {}
+    flags |= {"replay": True} if replay else {}
     with extra("judge"):
-        _mark(options)
+        _mark(summaries, output, *read_settings(params, changes, flags))
 
 
-def _mark(options: argparse.Namespace) -> None:
+def _mark(summaries: str, output: Path | None, settings: Any, runtime: Any) -> None:
     from brido.evaluation.geval.judge import DryRun, GEval
 
-    flags = {name: True for name in ("dry_run", "replay") if getattr(options, name)}
-    settings, runtime = read_settings(options.params, options.changes, flags)
-    judge = GEval(settings, runtime, options.device)
-    records = read_summaries(options.summaries)
+    judge = GEval(settings, runtime)
+    records = read_summaries(summaries)
     try:
         evaluation = judge.score(
             [record["document"] for record in records],
@@ -66,18 +71,18 @@ def _mark(options: argparse.Namespace) -> None:
             Progress,
         )
     except DryRun as forecast:
-        print(forecast)
+        click.echo(str(forecast))
         return
     rows = [
         {**record, **row, "detail": json.dumps(detail, ensure_ascii=False)}
         for record, row, detail in zip(records, evaluation.rows, evaluation.details, strict=True)
     ]
-    if options.out is not None:
-        _write_table(options.out, rows, evaluation)
+    if output is not None:
+        _write_table(output, rows, evaluation.signature)
     print_summary(rows, evaluation.signature)
 
 
-def _write_table(path: Path, rows: Sequence[dict[str, Any]], evaluation: "Evaluation") -> None:
+def _write_table(path: Path, rows: Sequence[dict[str, Any]], signature: dict[str, Any]) -> None:
     import pyarrow as pa
 
     from brido.evaluation.geval import METRIC
@@ -86,75 +91,74 @@ def _write_table(path: Path, rows: Sequence[dict[str, Any]], evaluation: "Evalua
     schema = evaluation_schema(METRIC.names)
     schema = schema.insert(1, pa.field("system", pa.string(), nullable=False))
     chosen = [{name: row[name] for name in schema.names} for row in rows]
-    write_table(path, [chosen], schema, {"signature": evaluation.signature})
+    write_table(path, [chosen], schema, {"signature": signature})
 
 
 def read_settings(
     params: Path | None, changes: Sequence[str], flags: dict[str, bool]
-) -> tuple["GEvalSettings", "EndpointRuntime"]:
-    """The settings of a params file (or the defaults) with `KEY=VALUE` changes.
+) -> tuple[Any, Any]:
+    """GEvalSettings and EndpointRuntime, of a params file or the defaults, with KEY=VALUE changes.
 
     Raises:
         BridoError: an unknown key, a value of the wrong kind (all of them named).
     """
-    from ruamel.yaml import YAML
+    from pydantic import ValidationError
 
     from brido.endpoint.settings import EndpointRuntime
     from brido.evaluation.geval.settings import GEvalSettings
+    from brido.settings.base import Section
 
-    settings, runtime = _of_a_file(params) if params is not None else ({}, {})
-    runtime |= flags
+    values: dict[type[Section], dict[str, Any]] = {GEvalSettings: {}, EndpointRuntime: {}}
+    if params is not None:
+        from brido.settings.load import load_params
+
+        loaded = load_params(params)
+        values[GEvalSettings] = loaded.evaluation.geval.model_dump()
+        values[EndpointRuntime] = loaded.runtime.endpoint.model_dump()
+    values[EndpointRuntime] |= flags
+    owners = {name: section for section in values for name in section.model_fields}
     problems = []
     for change in changes:
         name, given, text = change.partition("=")
-        # The whole change is not shown: somebody may have put a key into it.
-        target = settings if name in GEvalSettings.model_fields else runtime
-        if name not in {*GEvalSettings.model_fields, *EndpointRuntime.model_fields}:
-            known = ", ".join([*GEvalSettings.model_fields, *EndpointRuntime.model_fields])
-            problems.append(f"-S {name}: unknown key; known are {known}")
-            continue
-        if not given:
+        # The whole change is not shown: it may be a key.
+        if name not in owners:
+            problems.append(f"-S {name}: unknown key; known are {', '.join(owners)}")
+        elif not given:
             problems.append(f"-S {name}: a value is missing, -S {name}=VALUE")
-            continue
+        else:
+            try:
+                values[owners[name]][name] = _parsed(text)
+            except BridoError:
+                problems.append(f"-S {name}: the value is not YAML")
+    made = []
+    for section, chosen in values.items():
         try:
-            with parsing("{}".format):
-                target[name] = YAML(typ="safe").load(text)
-        except BridoError:
-            problems.append(f"-S {name}: the value is no YAML")
-    for section in ((GEvalSettings, settings), (EndpointRuntime, runtime)):
-        problems += _problems(*section)
+            made.append(section.model_validate(chosen))
+        except ValidationError as error:
+            problems += [f"{'.'.join(map(str, e['loc']))}: {e['msg']}" for e in error.errors()]
     if problems:
         raise BridoError.from_problems("settings of the judge:", problems)
-    return GEvalSettings.model_validate(settings), EndpointRuntime.model_validate(runtime)
+    return made[0], made[1]
 
 
-def _of_a_file(params: Path) -> tuple[dict[str, Any], dict[str, Any]]:
-    """evaluation.geval and runtime.endpoint of a params.yaml."""
-    from brido.settings.load import load_params
+def _parsed(text: str) -> Any:
+    from ruamel.yaml import YAML
 
-    loaded = load_params(params)
-    return loaded.evaluation.geval.model_dump(), loaded.runtime.endpoint.model_dump()
-
-
-def _problems(
-    section: "type[GEvalSettings] | type[EndpointRuntime]", values: dict[str, Any]
-) -> list[str]:
-    from pydantic import ValidationError
-
-    try:
-        section.model_validate(values)
-    except ValidationError as error:
-        return [f"{'.'.join(map(str, item['loc']))}: {item['msg']}" for item in error.errors()]
-    return []
+    with parsing(str):
+        return YAML(typ="safe").load(text)
 
 
-def read_summaries(path: Path) -> list[dict[str, Any]]:
-    """The rows of the input with id, system, document and summary, each a text.
+def read_summaries(file: str | Path) -> list[dict[str, Any]]:
+    """The rows of a file, or of stdin (-), with id, system, document and summary, each a text.
 
     Raises:
-        BridoError: a column is missing or no text, or an (id, system) comes twice.
+        BridoError: a column is missing or not text, or an (id, system) comes twice.
     """
-    records = read_records(path)
+    path = "stdin" if file == "-" else file
+    if file == "-":
+        records = [parse_object(line) for line in sys.stdin.buffer if line.strip()]
+    else:
+        records = read_records(Path(file))
     problems = []
     for number, record in enumerate(records):
         record["id"] = str(record.get("id", number))
@@ -165,7 +169,7 @@ def read_summaries(path: Path) -> list[dict[str, Any]]:
     twice = Counter((record["id"], record["system"]) for record in records)
     problems += [f"{quoted(key)} comes {count} times" for key, count in twice.items() if count > 1]
     if not records:
-        problems.append("it holds no rows")
+        problems.append("it has no rows")
     if problems:
         raise BridoError.from_problems(f"{path} cannot be marked:", problems, limit=10)
     return records
@@ -187,4 +191,4 @@ def print_summary(rows: Sequence[dict[str, Any]], signature: dict[str, Any]) -> 
 
 
 if __name__ == "__main__":
-    run_command(main)
+    run_command(lambda: invoke(command, program="python -m brido.evaluation.geval"))

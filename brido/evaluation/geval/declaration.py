@@ -1,17 +1,13 @@
-"""The judge's place in the pipeline."""
-
-from typing import TYPE_CHECKING
+"""The declaration of the metric `geval`."""
 
 from brido.evaluation import Column, Evaluation, Inputs, Metric
 from brido.evaluation.geval.settings import GEvalSettings
 from brido.utils.progress import MakeProgress
-
-if TYPE_CHECKING:
-    from brido.work.settings import RuntimeSettings
+from brido.work.settings import RuntimeSettings
 
 
 def evaluate(
-    inputs: Inputs, settings: GEvalSettings, progress: MakeProgress, runtime: "RuntimeSettings"
+    inputs: Inputs, settings: GEvalSettings, progress: MakeProgress, runtime: RuntimeSettings
 ) -> Evaluation:
     """The judge's marks of one system's summaries, a row per document.
 
@@ -19,7 +15,7 @@ def evaluate(
     """
     from brido.evaluation.geval.judge import GEval
 
-    judge = GEval(settings, runtime.endpoint, runtime.device)
+    judge = GEval(settings, runtime.endpoint)
     return judge.score(inputs.documents, inputs.summaries, inputs.ids, progress)
 
 

@@ -6,21 +6,21 @@ from itertools import islice
 from typing import Any
 
 from brido import __version__
-from brido.endpoint import AskedModel, Client, DryRun, Question
+from brido.endpoint import AskedModel, Client, DryRun, Plan, Question
 from brido.endpoint.plan import Prompt
-from brido.endpoint.settings import EndpointRuntime
+from brido.endpoint.settings import EndpointRuntime, runtime_problems
 from brido.evaluation import Evaluation
-from brido.evaluation.geval.backends import SECTION
+from brido.evaluation.geval.criteria import answer_schema
 from brido.evaluation.geval.prompts import Prompt as GEvalPrompt
+from brido.evaluation.geval.prompts import load_prompt
 from brido.evaluation.geval.scoring import Account, score_document
 from brido.evaluation.geval.settings import GEvalSettings
-from brido.evaluation.geval.setup import answer_limit, check, judges_of, samples_of
 from brido.utils.arguments import as_texts
 from brido.utils.errors import ArgumentError, BridoError
 from brido.utils.paths import user_path
 from brido.utils.progress import MakeProgress, quiet
 
-_STRUCTURED = "json_schema"
+SECTION = "evaluation.geval"
 # How many questions may show whether the server takes a schema, should it refuse the first ones.
 _PROBES = 5
 # Answers are a short form: what one is expected to take in tokens.
@@ -40,17 +40,23 @@ class GEval:
         ['coherence', 'consistency', 'fluency', 'relevance']
     """
 
-    def __init__(
-        self, settings: GEvalSettings, runtime: EndpointRuntime | None = None, device: str = "auto"
-    ) -> None:
-        """Check the settings; nothing is opened, loaded or asked yet.
+    def __init__(self, settings: GEvalSettings, runtime: EndpointRuntime | None = None) -> None:
+        """Check the settings; nothing is opened or asked yet.
 
         Raises:
-            BridoError: lists every problem of settings, prompt and environment.
+            BridoError: lists every problem of settings, prompt and environment. No value of a
+                secret is shown.
         """
         self.settings, self.runtime = settings, runtime or EndpointRuntime()
-        self.prompt, self.backend = check(settings, self.runtime, device)
-        self.samples = samples_of(settings)
+        problems = runtime_problems(self.runtime)
+        if not settings.model:
+            problems.append(f"{SECTION}.model: name the judge (a model's name at the endpoint)")
+        try:
+            self.prompt = load_prompt(settings.prompt)
+        except BridoError as error:
+            problems.append(str(error))
+        if problems:
+            raise BridoError.from_problems("geval cannot start:", problems)
 
     def score(
         self,
@@ -75,7 +81,9 @@ class GEval:
         if len(documents) != len(summaries):
             raise ArgumentError(f"geval: {len(documents)} documents, {len(summaries)} summaries")
         names = names or [str(number) for number in range(len(documents))]
-        with self._client() as client:
+        store, limit = user_path(self.runtime.store), self.settings.answer_limit
+        (model, *_) = self.judges(structured=False)
+        with Client(SECTION, model, store, self.runtime, limit) as client:
             run = _Run(self, client, documents, summaries)
             if self.runtime.dry_run:
                 raise DryRun(client.forecast(run.plan, _LIKELY_ANSWER))
@@ -83,48 +91,43 @@ class GEval:
                 run.ask(progress)
             return self._collect(client, run, names)
 
-    def _client(self) -> Client:
-        model = self.judges(structured=False)[0]
-        store = user_path(self.runtime.store)
-        limit = answer_limit(self.settings)
-        return Client(SECTION, model, store, self.runtime, limit, self.backend)
-
     def judges(self, structured: bool) -> tuple[AskedModel, ...]:
-        """Who is asked for each group of criteria, with or without a JSON schema."""
-        return judges_of(self.settings, self.prompt, self.backend, structured)
+        """The model for each group of criteria, with or without a JSON schema."""
+        judges = []
+        for group in self.prompt.groups:
+            parameters = self.settings.parameters
+            if structured:
+                parameters["response_format"] = answer_schema(group)
+            judges.append(AskedModel(str(self.settings.model), self.settings.revision, parameters))
+        return tuple(judges)
 
     def _collect(self, client: Client, run: "_Run", names: Sequence[str]) -> Evaluation:
         """The rows from what the store holds: the same however the answers got there."""
-        account = Account()
-        weighted = self.settings.score_mode == "probability"
+        account, samples = Account(), self.settings.answers
         rows, details = [], []
         for name, keys in zip(names, run.keys(), strict=True):
-            answers = [client.answers(key, self.samples) for key in keys]
+            answers = [client.answers(key, samples) for key in keys]
             groups = list(zip(self.prompt.groups, answers, strict=True))
-            row, detail = score_document(name, groups, self.samples, weighted, account)
+            row, detail = score_document(name, groups, samples, account)
             rows.append(row)
             details.append(detail)
         account.check(self.settings.max_invalid_fraction)
-        return Evaluation(rows, details, self._signature(run.judges[0], account, len(rows)))
+        return Evaluation(rows, details, self._signature(run.structured, account, len(rows)))
 
-    def _signature(self, judge: AskedModel, account: Account, documents: int) -> dict[str, Any]:
+    def _signature(self, structured: bool, account: Account, documents: int) -> dict[str, Any]:
         """Everything that is needed to get the same marks again, and what they took."""
-        parameters = {
-            name: value for name, value in judge.parameters.items() if name != "response_format"
-        }
         return {
             "metric": "geval",
             "implementation": f"brido {__version__}",
-            "backend": self.settings.backend,
             "model": self.settings.model,
             "revision": self.settings.revision,
             "served_models": dict(sorted(account.served_models.items())),
             "prompt": self.prompt.name,
             "prompt_hash": self.prompt.hash,
             "score_mode": self.settings.score_mode,
-            "samples": self.samples,
-            "structured_output": "response_format" in judge.parameters,
-            "parameters": parameters,
+            "samples": self.settings.answers,
+            "structured_output": structured,
+            "parameters": self.settings.parameters,
             "documents": documents,
             "marks": account.marks,
             "missing_marks": dict(sorted(account.missing.items())),
@@ -159,61 +162,60 @@ class _Prompts(Sequence[Prompt]):
 
 
 class _Run:
-    """One call of `score`: plans, and asks what the plan lacks."""
+    """One call of `score`: plans, and asks what the plan lacks.
+
+    `structured`: whether answers are asked for with a JSON schema. With structured_output auto the
+    store says so: the way in which more of these questions were answered. Where it holds none of
+    them, the server is tried.
+    """
 
     def __init__(
         self, owner: GEval, client: Client, documents: Sequence[str], summaries: Sequence[str]
     ) -> None:
         self._owner, self._client = owner, client
         self._documents, self._summaries = documents, summaries
-        self._structured = self._is_structured()
-        self._make_plan(self._structured is not False)
+        self._choose()
 
-    def _is_structured(self) -> bool | None:
-        """Whether answers follow a JSON schema; None where the server was never asked for one."""
+    def _choose(self) -> None:
+        """Plan with or without a schema; `_is_open` where nobody knows yet."""
         wanted = self._owner.settings.structured_output
-        if wanted == "never" or not self._owner.backend.takes_schema:
-            return False
-        if wanted == "always":
-            return True
-        return self._client.store.ability(self._owner.judges(True)[0], _STRUCTURED)
+        ways = [way for way, out in ((True, "never"), (False, "always")) if wanted != out]
+        plans = {way: self._plan(way) for way in ways}
+        self.structured = max(plans, key=lambda way: plans[way].stored)
+        self.plan = plans[self.structured]
+        self._is_open = wanted == "auto" and not self.plan.stored
 
-    def _make_plan(self, structured: bool) -> None:
-        self.judges = self._owner.judges(structured)
-        prompts = _Prompts(self._owner.prompt, self.judges, self._documents, self._summaries)
-        self.plan = self._client.plan(prompts, self._owner.samples)
+    def _plan(self, structured: bool) -> Plan:
+        judges = self._owner.judges(structured)
+        prompts = _Prompts(self._owner.prompt, judges, self._documents, self._summaries)
+        return self._client.plan(prompts, self._owner.settings.answers)
 
     def keys(self) -> list[list[str]]:
         """For each document the key of each group's question."""
-        keys, size = self.plan.keys, len(self.judges)
+        keys, size = self.plan.keys, len(self._owner.prompt.groups)
         return [keys[first : first + size] for first in range(0, len(keys), size)]
 
     def ask(self, progress: MakeProgress) -> None:
         """Ask everything that is missing; the plan's keys are then those that the answers have."""
         shown = progress("asking the judge", self.plan.answers, "answers")
         with self._client.alone(), shown as bar:
-            if self._structured is None:
-                self._find_out()
+            if self._is_open:
+                self._choose()  # another run may have asked meanwhile
+            if self._is_open:
+                self._try_schema()
                 bar.advance(1)
             self._client.ask(self.plan.questions(), bar.advance)
 
-    def _find_out(self) -> None:
-        """Plan for what the server takes, which another run may have found out meanwhile."""
-        known = self._is_structured()
-        self._make_plan(self._takes_schema() if known is None else known)
-
-    def _takes_schema(self) -> bool:
-        """Whether the server answers when a JSON schema is sent; remembered in the store."""
-        questions = list(islice(self.plan.questions(), _PROBES))
-        if not questions:
-            return True  # another run has asked them all meanwhile
-        for question in questions:
-            one = replace(question, samples=question.samples[:1])
-            for structured, asked in ((True, one), (False, _without_schema(one))):
-                self._client.ask([asked])
+    def _try_schema(self) -> None:
+        """Ask one question with a JSON schema, and without one if it gets no answer."""
+        plain = self._plan(False)
+        for pair in islice(zip(self.plan.questions(), plain.questions(), strict=True), _PROBES):
+            for question in pair:
+                self._client.ask([_first_sample(question)])
                 if self._client.report.answers:
-                    self._client.store.set_ability(asked.model, _STRUCTURED, structured)
-                    return structured
+                    self.structured = question is pair[0]
+                    self.plan = self.plan if self.structured else plain
+                    return
         raise BridoError(
             f"{SECTION}: the server answered none of the first questions ({self._client.report}): "
             f"a parameter of {SECTION} may be one that it does not take (null leaves it out); "
@@ -221,11 +223,5 @@ class _Run:
         )
 
 
-def _without_schema(question: Question) -> Question:
-    parameters = {
-        name: value
-        for name, value in question.model.parameters.items()
-        if name != "response_format"
-    }
-    plain = replace(question.model, parameters=parameters)
-    return replace(question, model=plain, key=plain.key(question.messages))
+def _first_sample(question: Question) -> Question:
+    return replace(question, samples=question.samples[:1])

@@ -99,13 +99,13 @@ def _value(value: Any, criterion: str) -> Mark:
         return value
     if isinstance(value, str):
         match = _WHOLE.fullmatch(value)
-        return checked_mark(match, criterion) if match else Missing("not_a_number")
+        return _checked(match, criterion) if match else Missing("not_a_number")
     if isinstance(value, bool) or not isinstance(value, int | float):
         return Missing("not_a_number")
     return _on_scale(value, criterion)
 
 
-def checked_mark(match: re.Match[str], criterion: str) -> Mark:
+def _checked(match: re.Match[str], criterion: str) -> Mark:
     """A number that one of the patterns matched, as a mark; "8/10" is on another scale."""
     scale = match.groupdict().get("scale")
     if scale is not None and float(scale) != SCALES[criterion][1]:
@@ -120,28 +120,19 @@ def _on_scale(number: float, criterion: str) -> Mark:
     return float(number)
 
 
-def mark_pattern(criterion: str) -> re.Pattern[str]:
-    """The pattern of `criterion: number` with any quotes and emphasis; group `number`."""
+def _in_lines(text: str, criterion: str, cut_off: bool) -> list[Mark]:
+    """The marks in the form `criterion: number`, with any quotes and emphasis."""
     name = rf"(?<![A-Za-z]){criterion}\b[\s\"'*_`]*(?:\([^()\n]{{0,20}}\))?[\s\"'*_`]*"
     link = r"(?:[:=]|\s[-–—]\s|\bis\b)[\s\"'*_`]*"
-    return re.compile(rf"{name}{link}{_NUMBER}{_OUT_OF}", re.IGNORECASE)
-
-
-def bare_pattern() -> re.Pattern[str]:
-    """The pattern of an answer that starts with its number, for prompts of one criterion."""
-    return _BARE
-
-
-def _in_lines(text: str, criterion: str, cut_off: bool) -> list[Mark]:
-    matches = mark_pattern(criterion).finditer(text)
-    return [checked_mark(match, criterion) for match in matches if _complete(match, text, cut_off)]
+    matches = re.finditer(rf"{name}{link}{_NUMBER}{_OUT_OF}", text, re.IGNORECASE)
+    return [_checked(match, criterion) for match in matches if _complete(match, text, cut_off)]
 
 
 def _bare(text: str, criterion: str, cut_off: bool) -> list[Mark]:
     match = _BARE.match(text.strip().removeprefix("```").lstrip())
     if match is None or not _complete(match, match.string, cut_off):
         return []
-    return [checked_mark(match, criterion)]
+    return [_checked(match, criterion)]
 
 
 def _complete(match: re.Match[str], text: str, cut_off: bool) -> bool:

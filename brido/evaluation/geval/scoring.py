@@ -9,7 +9,6 @@ from typing import Any
 from brido.endpoint import Answer
 from brido.evaluation.geval.criteria import CRITERIA, average, average_normalised
 from brido.evaluation.geval.parsing import Mark, Missing, read_marks
-from brido.evaluation.geval.probabilities import weighted_marks
 from brido.utils.errors import BridoError, some
 
 
@@ -45,7 +44,6 @@ def score_document(
     name: str,
     groups: Sequence[tuple[Sequence[str], Mapping[int, Answer]]],
     samples: int,
-    weighted: bool,
     account: Account,
 ) -> tuple[dict[str, float | None], dict[str, Any]]:
     """One document's row of marks and detail from its answers.
@@ -59,7 +57,7 @@ def score_document(
     missing_before = account.missing.total()
     for criteria, answers in groups:
         for sample in range(samples):
-            marks = _marks(answers.get(sample), criteria, weighted)
+            marks = _marks(answers.get(sample), criteria)
             account.marks += len(marks)
             for criterion, mark in marks.items():
                 if isinstance(mark, Missing):
@@ -79,11 +77,9 @@ def score_document(
     return row, {"answers": written}
 
 
-def _marks(answer: Answer | None, criteria: Sequence[str], weighted: bool) -> dict[str, Mark]:
+def _marks(answer: Answer | None, criteria: Sequence[str]) -> dict[str, Mark]:
     if answer is None:
         return dict.fromkeys(criteria, Missing("not_answered"))
-    if weighted and answer.tokens is not None:
-        return weighted_marks(answer.tokens, criteria)
     return read_marks(answer.text, criteria, answer.finish_reason == "length", answer.refused)
 
 

@@ -1,9 +1,10 @@
 """The published archives, read safely and turned into plain transformers folders.
 
-Key layouts follow from the released code; nobody has checked them against the files here, so every
-key and shape is checked and a difference is an error, never a silently random layer.
+Key layouts follow from the released code and were not compared with the published files. Every key
+and shape is therefore checked: a difference is an error, never a silently random layer.
 """
 
+import pickle
 import shutil
 import tarfile
 import tempfile
@@ -11,19 +12,29 @@ import zipfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
-from typing import IO, TYPE_CHECKING
+from typing import IO
 
+import torch
+from safetensors.torch import load_file
+from transformers import (
+    AutoTokenizer,
+    BartConfig,
+    BartForConditionalGeneration,
+    ElectraConfig,
+    ElectraForQuestionAnswering,
+    PreTrainedModel,
+    RobertaConfig,
+    RobertaForSequenceClassification,
+)
+from transformers.tokenization_utils_base import PreTrainedTokenizerBase
+
+from brido.evaluation.qafacteval.questions import add_markers
 from brido.models.loading import pretrained
 from brido.utils.atomic import atomic_folder
 from brido.utils.errors import BridoError
 
-if TYPE_CHECKING:
-    import torch
-    from transformers import PreTrainedModel
-    from transformers.tokenization_utils_base import PreTrainedTokenizerBase
-
-    State = dict[str, torch.Tensor]
-    Built = tuple[PreTrainedModel, PreTrainedTokenizerBase]
+State = dict[str, torch.Tensor]
+Built = tuple[PreTrainedModel, PreTrainedTokenizerBase]
 
 _FILES = frozenset(
     {
@@ -92,13 +103,8 @@ def _members(source: Path) -> Iterator[tuple[str, IO[bytes]]]:
                     yield name, stream
 
 
-def _state(folder: Path, source: Path, *names: str) -> "State":
+def _state(folder: Path, source: Path, *names: str) -> State:
     """The tensors of the first of `names` that is there; nothing in the file is executed."""
-    import pickle
-
-    import torch
-    from safetensors.torch import load_file
-
     for name in names:
         path = folder / name
         if not path.is_file():
@@ -115,8 +121,8 @@ def _state(folder: Path, source: Path, *names: str) -> "State":
     raise BridoError(f"{source} holds none of {', '.join(names)}: it is not the archive expected")
 
 
-def _fill(model: "PreTrainedModel", state: "State", source: Path) -> None:
-    """Load `state` into `model`; BridoError where a key or a shape differs."""
+def _fill(model: PreTrainedModel, state: State, source: Path) -> None:
+    """Load `state` into `model`; raises BridoError if a key or a shape differs."""
     expected = model.state_dict()
     problems = [f"{key} is missing" for key in expected if key not in state]
     problems += [f"{key} is not expected" for key in state if key not in expected]
@@ -131,19 +137,11 @@ def _fill(model: "PreTrainedModel", state: "State", source: Path) -> None:
     model.load_state_dict(state)
 
 
-def _questions(folder: Path, base: Path | None, source: Path) -> "Built":
+def _questions(folder: Path, base: Path | None, source: Path) -> Built:
     """AllenNLP's `bart.*` without an output layer, which is the shared embedding."""
-    import torch
-    from transformers import AutoTokenizer, BartConfig, BartForConditionalGeneration
-
-    from brido.evaluation.qafacteval.questions import add_markers
-
     assert base is not None, "the generator's archive has no tokenizer of its own"
-    prefix = "bart."
-    state = _state(folder, source, "weights.th")
-    if not any(key.startswith(prefix) for key in state):
-        raise BridoError(f"{source}: no tensor's name begins with {prefix!r}: another archive?")
-    state = {key.removeprefix(prefix): value for key, value in state.items()}
+    found = _state(folder, source, "weights.th")
+    state = {key.removeprefix("bart."): value for key, value in found.items()}
     tokenizer = pretrained(AutoTokenizer, base)
     add_markers(tokenizer)
     shared = state.get("model.shared.weight")
@@ -164,30 +162,30 @@ def _questions(folder: Path, base: Path | None, source: Path) -> "Built":
     return model, tokenizer
 
 
-def _answering(folder: Path, base: Path | None, source: Path) -> "Built":
-    """transformers' own ELECTRA, saved by an old version of it."""
-    from transformers import AutoTokenizer, ElectraConfig, ElectraForQuestionAnswering
-
-    state = _state(folder, source, "pytorch_model.bin", "model.safetensors")
-    state.pop("electra.embeddings.position_ids", None)
-    model = ElectraForQuestionAnswering(pretrained(ElectraConfig, folder))
-    _fill(model, state, source)
+def _answering(folder: Path, base: Path | None, source: Path) -> Built:
+    config = pretrained(ElectraConfig, folder)
+    model = _as_saved(ElectraForQuestionAnswering(config), folder, source)
     return model, pretrained(AutoTokenizer, folder, do_lower_case=True)
 
 
-def _lerc_quip(folder: Path, base: Path | None, source: Path) -> "Built":
-    from transformers import AutoTokenizer, RobertaConfig, RobertaForSequenceClassification
-
-    state = _state(folder, source, "pytorch_model.bin", "model.safetensors")
-    state.pop("roberta.embeddings.position_ids", None)
-    # Unused by a classifier; some versions of transformers saved it all the same.
-    state = {key: value for key, value in state.items() if ".pooler." not in key}
-    model = RobertaForSequenceClassification(pretrained(RobertaConfig, folder, num_labels=1))
-    _fill(model, state, source)
+def _lerc_quip(folder: Path, base: Path | None, source: Path) -> Built:
+    config = pretrained(RobertaConfig, folder, num_labels=1)
+    model = _as_saved(RobertaForSequenceClassification(config), folder, source)
     return model, pretrained(AutoTokenizer, folder)
 
 
-_BUILDERS: dict[str, Callable[[Path, Path | None, Path], "Built"]] = {
+def _as_saved(model: PreTrainedModel, folder: Path, source: Path) -> PreTrainedModel:
+    """The model with the weights that an old version of transformers saved.
+
+    Some versions saved positions, and the pooler that a classifier does not use.
+    """
+    state = _state(folder, source, "pytorch_model.bin", "model.safetensors")
+    unused = (".embeddings.position_ids", ".pooler.dense.weight", ".pooler.dense.bias")
+    _fill(model, {k: v for k, v in state.items() if not k.endswith(unused)}, source)
+    return model
+
+
+_BUILDERS: dict[str, Callable[[Path, Path | None, Path], Built]] = {
     "questions": _questions,
     "answering": _answering,
     "lerc_quip": _lerc_quip,

@@ -125,9 +125,13 @@ class QAFactEval:
         questions = self._select(texts)
         with memory_errors(self.batch_tokens):
             self._ask(questions, progress)
-            self._answer_on_summaries(questions, texts, progress)
+            found = self._answers(questions, texts, progress, "answers on the summaries")
+            for question, prediction in zip(questions, found, strict=True):
+                question.on_summary = prediction
             kept = [question for question in questions if question.kept]
-            self._answer_on_sources(kept, sources, progress)
+            found = self._answers(kept, sources, progress, "answers on the sources")
+            for question, prediction in zip(kept, found, strict=True):
+                question.on_source = prediction
             self._compare([question for question in kept if question.answered], sources, progress)
         grouped: list[list[Question]] = [[] for _ in texts]
         for question in questions:
@@ -160,20 +164,6 @@ class QAFactEval:
         found = self._recall("question", model, items, generate, progress, "questions")
         for question, text in zip(questions, found, strict=True):
             question.text = text
-
-    def _answer_on_summaries(
-        self, questions: list[Question], texts: list[str], progress: MakeProgress
-    ) -> None:
-        found = self._answers(questions, texts, progress, "answers on the summaries")
-        for question, prediction in zip(questions, found, strict=True):
-            question.on_summary = prediction
-
-    def _answer_on_sources(
-        self, questions: list[Question], sources: list[str], progress: MakeProgress
-    ) -> None:
-        found = self._answers(questions, sources, progress, "answers on the sources")
-        for question, prediction in zip(questions, found, strict=True):
-            question.on_source = prediction
 
     def _answers(
         self, questions: list[Question], contexts: list[str], progress: MakeProgress, label: str

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 import torch
 import torch.nn.functional as F
@@ -94,7 +95,7 @@ def _sdpa(
     key: torch.Tensor,
     value: torch.Tensor,
     attention_mask: torch.Tensor | None,
-    **kwargs: object,
+    **kwargs: Any,
 ) -> tuple[torch.Tensor, None]:
     """transformers' own `sdpa`, with candidates folded where the keys have fewer rows."""
     causal = kwargs.pop("is_causal", None)
@@ -121,7 +122,7 @@ def _eager(
     attention_mask: torch.Tensor | None,
     scaling: float | None = None,
     dropout: float = 0.0,
-    **kwargs: object,
+    **kwargs: Any,
 ) -> tuple[torch.Tensor, torch.Tensor]:
     """softmax(q k / sqrt(d)) v written out, with candidates folded as in `_sdpa`."""
     rows, tokens = query.shape[0], query.shape[2]

@@ -39,7 +39,8 @@ class SharedPrompt(DynamicCache):
     def __init__(self, model: PreTrainedModel, prompts: DynamicCache, mask: Tensor, limit: int):
         super().__init__()
         self.model = model
-        self.prompts = [(layer.keys, layer.values) for layer in prompts.layers]
+        layers: Any = prompts.layers
+        self.prompts: list[tuple[Tensor, Tensor]] = [(one.keys, one.values) for one in layers]
         self.mask, self.pads = mask, None if bool(mask.all()) else ~mask
         self.own = [Past(limit) for _ in self.prompts]
         self._updated: list[int] = []
@@ -81,7 +82,8 @@ class SharedPrompt(DynamicCache):
         """Go on with `documents` alone, which have `rows`."""
         self.take(rows)
         self.prompts = [
-            tuple(part.index_select(0, documents) for part in layer) for layer in self.prompts
+            (key.index_select(0, documents), value.index_select(0, documents))
+            for key, value in self.prompts
         ]
         if self.pads is not None:
             self.pads = self.pads.index_select(0, documents)
@@ -127,7 +129,8 @@ class RepeatedPrompt:
     """
 
     def __init__(self, model: PreTrainedModel, prompts: DynamicCache, mask: Tensor) -> None:
-        self.model, self.cache, self.mask = model, prompts, mask
+        self.cache: Any = prompts
+        self.model, self.mask = model, mask
         _say_repeated(model.config.model_type)
 
     def step(self, tokens: Tensor, positions: Tensor) -> Tensor:

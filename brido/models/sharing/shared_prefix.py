@@ -78,7 +78,7 @@ def visible(rows: Rows, window: int | None = None) -> Tensor:
     """Which tokens each token sees, [B, 1, W, W] boolean (query, key).
 
     window: at most so many positions back, itself among them; None is all of them. A pad sees
-    itself, because attention to nothing is no number.
+    itself, because attention to nothing is NaN.
     """
     columns = torch.arange(rows.ids.shape[1], device=rows.ids.device)
     query, key = rows.owners[:, :, None], rows.owners[:, None, :]

@@ -187,8 +187,8 @@ class Reader {
     this.output.textContent = text;
     this.range.setAttribute("aria-valuetext", text);
     this.hint.textContent = alpha === null
-      ? `This is the run's order: ${this.data.order}. Move the slider to try other weights.`
-      : `Computed in your browser from ROUGE alone; the run's order is ${this.data.order}.`;
+      ? `Order of the run: ${this.data.order}. Move the slider to try other weights.`
+      : `Computed in your browser from ROUGE alone. Order of the run: ${this.data.order}.`;
     for (const [value, node] of this.presets) node.setAttribute("aria-pressed", value === alpha);
     const before = new Map(this.rows.map((row) => [row, row.getBoundingClientRect().top]));
     const most = Math.max(...scores.filter((score) => score > 0), 1e-9);

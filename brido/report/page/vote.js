@@ -11,7 +11,7 @@ function decodeSimilarity(text) {
 
 /**
  * Score of each candidate: the other voters' agreement plus alpha times the reference's. `votes` and
- * `eligible` are truth values; NaN for who cannot be elected.
+ * `eligible` are truth values; NaN for a candidate that cannot be elected.
  */
 function consensusScores(similarity, votes, eligible, alpha) {
   const count = votes.length;
@@ -39,7 +39,7 @@ function ranking(scores) {
     .sort((a, b) => none[a] - none[b] || scores[b] - scores[a] || 0);
 }
 
-/** Alpha at which the reference holds `share` (0 to 1) of the vote. */
+/** Alpha at which the reference has `share` (0 to 1) of the vote. */
 function alphaOfShare(share, count) {
   return share >= 1 ? Infinity : ((count - 1) * share) / (1 - share);
 }

@@ -60,7 +60,6 @@ def undisturbed_table(records, folder):
         answer = Answer(written, "stop", False, "judge-as-served", len(text) // 5, 30)
         rows.append(Row(who, key, 0, len(text), answer))
     with AnswerStore(store_path) as store:
-        store.set_ability(rows[0].model, "json_schema", True)
         store.append(rows)
     columns = [[record[name] for record in records] for name in ("document", "summary", "id")]
     return judge.score(*columns)
@@ -81,7 +80,7 @@ class Client:
         }
         words = [word for name, value in changes.items() for word in ("-S", f"{name}={value}")]
         self.command = [sys.executable, "-m", "brido.evaluation.geval", str(folder / "in.jsonl")]
-        self.command += ["--out", str(self.out), *words]
+        self.command += ["-o", str(self.out), *words]
 
     def start(self):
         root = Path(__file__).parents[3]
@@ -140,7 +139,7 @@ def check(folder, documents, kills, dead_seconds, seed):
     for kept, not_kept, requests in lost:
         assert not kept & set(asked[requests:])  # what was committed is never asked again
         # Only calls in flight repeat: asked, or answered and on the way to the disk.
-        assert not_kept <= CONCURRENCY + CONCURRENCY // 2
+        assert not_kept <= CONCURRENCY
         assert kept <= client.committed()  # nor is it ever lost
     expected = undisturbed_table(records, folder)
     table = pq.read_table(client.out).to_pylist()
@@ -163,6 +162,5 @@ def test_a_killed_client_and_a_dying_server_change_nothing(tmp_path):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", [2, 3])
-def test_two_thousand_documents_of_three_systems(tmp_path, seed):
-    check(tmp_path, documents=2000, kills=3, dead_seconds=10.0, seed=seed)
+def test_two_thousand_documents_of_three_systems(tmp_path):
+    check(tmp_path, documents=2000, kills=3, dead_seconds=10.0, seed=2)

@@ -1,7 +1,6 @@
-"""The whole metric: rules by stand-in models, then the real path on tiny random models."""
+"""The whole metric on tiny random models: batched as one by one, in the stage, as a command."""
 
 import json
-from types import SimpleNamespace
 
 import pytest
 import torch
@@ -9,16 +8,12 @@ import torch
 from brido.evaluation import Inputs
 from brido.evaluation.qafacteval import METRIC, QAFactEval, QAFactEvalSettings
 from brido.evaluation.qafacteval.__main__ import command
-from brido.evaluation.qafacteval.answering import NOTHING, Prediction
-from brido.evaluation.qafacteval.answers import load_pipeline
+from brido.evaluation.qafacteval.answering import NOTHING
 from brido.evaluation.qafacteval.lerc import Comparison
 from brido.evaluation.qafacteval.overlap import is_kept, token_f1
 from brido.evaluation.qafacteval.records import SCORES
-from brido.evaluation.question_view import COLUMNS, as_text, question_rows
 from brido.utils.commands import invoke
-from brido.utils.errors import ArgumentError, BridoError
 from brido.utils.progress import Progress
-from brido.utils.store import ResultStore
 from brido.work.settings import RuntimeSettings
 
 DOCUMENTS = [
@@ -26,216 +21,6 @@ DOCUMENTS = [
     "The council met in Oldbridge. The owner sold the café.",
 ]
 SUMMARIES = ["The court jailed Ann Smith.", "The council in Leeds sold the café. The judge left."]
-
-
-class _Generator:
-    """Asks `who ANSWER?` for every answer and counts what it is asked."""
-
-    def __init__(self) -> None:
-        self.asked: list[str] = []
-
-    def batches(self, items, batch_tokens):
-        return [([index], [item]) for index, item in enumerate(items)]
-
-    def generate(self, encoded):
-        self.asked += [item.marked() for item in encoded]
-        return [f"who {item.sentence[item.start : item.end]}?" for item in encoded]
-
-
-class _Reader:
-    """Answers from a table of (question, context), otherwise with the asked words if there."""
-
-    def __init__(self, table=()) -> None:
-        self.table = dict(table)
-        self.asked: list[tuple[str, str]] = []
-
-    def requests(self, pairs):
-        return [SimpleNamespace(pair=pair, windows=pair[1].split()) for pair in pairs]
-
-    def batches(self, requests, batch_tokens):
-        return [[index] for index, request in enumerate(requests) if request.windows]
-
-    def run(self, requests, batch):
-        return [(index, self._answer(requests[index].pair)) for index in batch]
-
-    def _answer(self, pair):
-        self.asked.append(pair)
-        words = pair[0].removeprefix("who ").removesuffix("?")
-        found = Prediction(words, 0.9, 0.1) if words in pair[1] else Prediction("x", 0.1, 0.9)
-        return self.table.get(pair, found)
-
-
-class _Scorer:
-    """Five for equal answers, two otherwise."""
-
-    def __init__(self) -> None:
-        self.asked: list[Comparison] = []
-
-    def encode(self, comparison):
-        self.asked.append(comparison)
-        return [5 if comparison.answer == comparison.prediction else 2]
-
-    def score(self, batch):
-        return [float(ids[0]) for ids in batch]
-
-
-def _metric(pipeline_folder, table=(), store=None) -> QAFactEval:
-    settings = {"answers": "noun_chunks", "scorer": "lerc_quip", "faithful": True}
-    prints = {"questions": "q", "answering": "a", "lerc_quip": "l"}
-    return QAFactEval(
-        load_pipeline(str(pipeline_folder)), _Generator(), _Reader(table), _Scorer(), settings,
-        prints, store or ResultStore(),
-    )  # fmt: skip
-
-
-def test_means_run_over_the_kept_questions(pipeline_folder):
-    source, summary = "The court met. Ann Smith left.", "The court jailed Ann Smith in Leeds."
-    metric = _metric(
-        pipeline_folder,
-        {
-            # Not kept: the summary answers something else.
-            ("who The court?", summary): Prediction("Ann Smith", 0.9, 0.1),
-            ("who Ann Smith?", source): Prediction("Smith", 0.6, 0.4),
-        },
-    )
-    (row,) = metric.score([source], [summary])
-    assert (row["n_generated"], row["n_questions"], row["without_questions"]) == (3, 2, 0)
-    # Ann Smith: answered with F1 2/3, LERC 2; Leeds: the source does not answer, all zero.
-    assert row["is_answered"] == 0.5
-    assert row["f1"] == pytest.approx(1 / 3)
-    assert row["em"] == 0.0
-    assert row["lerc"] == 1.0
-    dropped, ann, leeds = row["questions"]
-    assert dropped["kept"] is False
-    assert dropped["on_source"] is None
-    assert "f1" not in dropped
-    assert ann["on_source"]["prediction"] == "Smith"
-    assert (leeds["is_answered"], leeds["f1"], leeds["em"], leeds["lerc"]) == (0.0, 0.0, 0.0, 0.0)
-    assert metric.reader.asked.count(("who The court?", source)) == 0
-    assert [item.answer for item in metric.scorer.asked] == ["Ann Smith"]
-
-
-def test_unanswered_scores_are_zero_even_if_the_words_agree(pipeline_folder):
-    source = "Ann left."
-    table = {("who Ann?", source): Prediction("Ann", 0.4, 0.4)}
-    (row,) = _metric(pipeline_folder, table).score([source], ["Ann met."])
-    assert row["n_questions"] == 1
-    assert [row[name] for name in SCORES] == [0.0] * 4
-
-
-@pytest.mark.parametrize("summary", ["", "  \n", "lied.", "?"])
-def test_no_question_means_zeros_and_is_counted(pipeline_folder, summary):
-    rows = _metric(pipeline_folder).score(["Ann left.", "Ann left."], [summary, "Ann left."])
-    assert [rows[0][name] for name in SCORES] == [0.0] * 4
-    assert (rows[0]["n_questions"], rows[0]["without_questions"]) == (0, 1)
-    assert (rows[1]["em"], rows[1]["without_questions"]) == (1.0, 0)
-    signature = _metric(pipeline_folder).signature(rows)
-    assert signature["n_without_questions"] == 1
-    assert signature["n_questions"] == 1
-
-
-def test_an_empty_source_moves_nothing(pipeline_folder):
-    """Empty sources keep their questions and their place; the rows after them are their own."""
-    summaries = ["Ann left.", "The judge left.", "Leeds won."]
-    rows = _metric(pipeline_folder).score(["", " \n", "Leeds won."], summaries)
-    assert [row["questions"][0]["answer"] for row in rows] == ["Ann", "The judge", "Leeds"]
-    assert [row["is_answered"] for row in rows] == [0.0, 0.0, 1.0]
-    assert rows[0]["questions"][0]["on_source"] == NOTHING.as_dict()
-
-
-def test_lists_of_sentences_are_joined_with_a_space(pipeline_folder):
-    metric = _metric(pipeline_folder)
-    (one,) = metric.score([["Ann left.", "Bob won."]], [["Ann left.", "Bob won."]])
-    (other,) = metric.score(["Ann left. Bob won."], ["Ann left. Bob won."])
-    assert one == other
-
-
-def test_lengths_must_agree(pipeline_folder):
-    with pytest.raises(BridoError, match="2 documents and 1 summaries"):
-        _metric(pipeline_folder).score(["a", "b"], ["a"])
-
-
-def test_without_its_models_it_says_how_to_load_them():
-    with pytest.raises(ArgumentError, match=r"lacks pipeline, .*QAFactEval\.load\(\)"):
-        QAFactEval()
-
-
-def test_nothing_is_asked_twice(pipeline_folder, tmp_path):
-    path = tmp_path / "store.sqlite"
-    first = _metric(pipeline_folder, store=ResultStore(path))
-    documents = ["Ann left.", "Ann left.", "Ann won."]
-    rows = first.score(documents, ["Ann left."] * 3)
-    assert len(first.generator.asked) == 1
-    assert len(first.reader.asked) == len(set(first.reader.asked)) == 2
-    again = _metric(pipeline_folder, store=ResultStore(path))
-    assert again.score(documents, ["Ann left."] * 3) == rows
-    assert (again.generator.asked, again.reader.asked, again.scorer.asked) == ([], [], [])
-    # A changed summary pays for its new sentence alone.
-    again.score(documents[:1], ["Ann left. Bob won."])
-    assert again.generator.asked == ["<m> Bob </m> won."]
-
-
-def test_another_model_asks_anew(pipeline_folder):
-    metric = _metric(pipeline_folder)
-    metric.score(["Ann left."], ["Ann left."])
-    metric.fingerprints["answering"] = "b"
-    metric.score(["Ann left."], ["Ann left."])
-    assert len(metric.generator.asked) == 1
-    assert len(metric.reader.asked) == 2
-
-
-class _Killed(Exception):
-    pass
-
-
-def test_a_killed_run_goes_on_where_it_was(pipeline_folder, tmp_path):
-    documents = [f"Ann{i} left." for i in range(6)]
-    expected = _metric(pipeline_folder).score(documents, documents)
-    first = _metric(pipeline_folder, store=ResultStore(tmp_path / "s"))
-    run = first.reader.run
-
-    def dying(requests, batch):
-        if len(first.reader.asked) == 4:
-            raise _Killed
-        return run(requests, batch)
-
-    first.reader.run = dying
-    with pytest.raises(_Killed):
-        first.score(documents, documents)
-    second = _metric(pipeline_folder, store=ResultStore(tmp_path / "s"))
-    assert second.score(documents, documents) == expected
-    assert second.generator.asked == []
-    assert not set(second.reader.asked) & set(first.reader.asked)
-
-
-def test_too_little_memory_names_the_setting(pipeline_folder):
-    metric = _metric(pipeline_folder)
-
-    def full(requests, batch):
-        raise torch.OutOfMemoryError("CUDA out of memory.\nmore")
-
-    metric.reader.run = full
-    with pytest.raises(BridoError, match=r"lower runtime\.batch_tokens"):
-        metric.score(["Ann left."], ["Ann left."])
-    assert metric.generator.asked
-
-
-def test_view_says_why_points_were_lost(pipeline_folder):
-    source, summary = "Ann Smith left.", "The court jailed Ann Smith in Leeds."
-    table = {
-        ("who The court?", summary): Prediction("Ann", 0.9, 0.1),
-        ("who Ann Smith?", source): Prediction("Smith", 0.6, 0.4),
-    }
-    (row,) = _metric(pipeline_folder, table).score([source], [summary])
-    rows = question_rows(row["questions"])
-    assert all(tuple(item) == COLUMNS for item in rows)
-    assert [item["verdict"] for item in rows] == [
-        "another answer",
-        "the source does not answer it",
-        "not asked: the summary answers 'Ann'",
-    ]
-    assert as_text(row["questions"]).count("\n") == 3
-    assert "no noun chunk" in as_text([])
 
 
 @pytest.fixture(scope="module")
@@ -312,17 +97,6 @@ def test_evaluate_for_the_stage(published, pipeline_folder, tmp_path, monkeypatc
     assert set(found.signature["models"]) == {"questions", "answering", "lerc_quip"}
     json.dumps(found.details)
     assert (tmp_path / "work" / "answers" / "qafacteval.sqlite").is_file()
-
-
-def test_shares_are_times_100_in_the_stage(pipeline_folder, monkeypatch):
-    metric = _metric(pipeline_folder)
-    monkeypatch.setattr("brido.evaluation.qafacteval.declaration._load", lambda *arguments: metric)
-    inputs = Inputs(["a"], ["Ann left."], ["Ann met Bob."], [["Ann left."]])
-    found = METRIC.measure(inputs, runtime=RuntimeSettings())
-    assert found.rows == [
-        {"lerc": 2.5, "f1": 50.0, "em": 50.0, "is_answered": 50.0, "n_questions": 2.0,
-         "without_questions": 0.0}
-    ]  # fmt: skip
 
 
 def test_command_line(published, pipeline_folder, tmp_path, capsys):

@@ -1,0 +1,151 @@
+"""The keys of params.yaml that data, model and machine decide; all others are the preset's."""
+
+from typing import Any
+
+from brido.cli.init.data import Data
+from brido.cli.init.model import Model
+from brido.cli.init.plan import UNTUNED, Limits, Plan
+from brido.corpus.settings import FilesSettings
+from brido.settings.presets import comments_of, flatten, merge, read_preset, render
+
+# Of fewer updates in the preset's batches the batches are smaller.
+_UPDATES = 25
+# Sections and keys that `computed` sets; a test holds that everything else is the preset's.
+COMPUTED = (
+    "data",
+    "checkpoints.base.source",
+    "checkpoints.base.fine_tuning",
+    "checkpoints.base.embedded.max_source_tokens",
+    "checkpoints.base.embedded.max_summary_tokens",
+    "reading.default.max_source_tokens",
+    "reading.default.prompt",
+    "reading.default.template",
+    "documents.train",
+    "documents.validation",
+    "generation.base.num_candidates",
+    "generation.base.num_beams",
+    "generation.base.num_beam_groups",
+    "generation.base.max_length",
+    "pairwise.combination",
+    "training.max_candidate_tokens",
+    "training.validation",
+    "training.cross_entropy",
+    "decoding.max_length",
+    "systems",
+    "evaluation.metrics",
+)
+# The preset's words about a value that another one took the place of.
+_OF_THE_PRESET = (
+    "data.files.",
+    "checkpoints.base.source",
+    "checkpoints.base.fine_tuning.world",
+    "checkpoints.base.fine_tuning.documents",
+    "reading.",
+    "documents.train",
+    "documents.validation",
+    "generation.base.num",
+    "training.validation.",
+)
+
+
+def params_text(data: Data, model: Model, limits: Limits, plan: Plan) -> str:
+    """Return the params.yaml: the preset of this kind of model with the computed keys."""
+    preset = read_preset(model.preset)
+    settings = merge(preset, computed(preset, data, model, limits, plan))
+    comments = {
+        key: text
+        for key, text in comments_of(model.preset).items()
+        if not (key.startswith(_OF_THE_PRESET) and key in flatten(settings))
+    }
+    comments["documents.train"] = f"the check needs none; to tune: {plan.tuned}"
+    comments["data.max_evaluated"] = "of validation and of test: what systems are measured on"
+    counts = ", ".join(f"{split} {count:,}" for split, count in data.documents.items())
+    heading = (
+        f"Documents of your own ({counts}), summarized by\n{model.source}.\n"
+        f"From presets/{model.preset}.yaml by python -m brido init own, sized for a check:\n"
+        "`dvc repro score` writes candidates, lets them vote, and says whether tuning will help.\n"
+        f"To tune: dvc exp run -n tuned -S documents.train={plan.tuned}"
+    )
+    return render(settings, comments, heading)
+
+
+def computed(
+    preset: dict[str, Any], data: Data, model: Model, limits: Limits, plan: Plan
+) -> dict[str, Any]:
+    """Return the settings that are laid over the preset: lengths, counts, limits and files."""
+    generation: dict[str, Any] = {
+        "num_candidates": plan.candidates,
+        "max_length": limits.summary_tokens,
+    }
+    if preset["generation"]["base"]["method"] == "diverse_beam":
+        # One beam a group: voters that do not share a guess.
+        generation |= dict.fromkeys(("num_beams", "num_beam_groups"), plan.candidates)
+    updates = -(-plan.tuned // preset["training"]["batch_size"])
+    changes: dict[str, Any] = {
+        "data": {
+            "source": "files",
+            "files": FilesSettings(**data.files).model_dump(mode="json"),
+            "lowercase": False,
+            "max_documents": plan.references if model.form == "embedded" else None,
+            "max_evaluated": plan.validation,
+            "max_bad_fraction": round(min(1.0, 1.1 * data.bad_fraction + 0.001), 3),
+        },
+        "checkpoints": {"base": _base(preset["checkpoints"]["base"], data, model, limits, plan)},
+        "reading": {"default": reading_of(model, data, limits)},
+        "documents": {"train": UNTUNED, "validation": plan.validation},
+        "generation": {"base": generation},
+        "pairwise": {
+            "combination": "mean_r1_r2_rlsum" if limits.sentences >= 1.5 else "harmonic_r1_r2"
+        },
+        "training": {
+            "max_candidate_tokens": limits.summary_tokens,
+            "validation": {"every": max(1, updates // 4), "documents": min(32, plan.validation)},
+        },
+        "decoding": {"max_length": limits.summary_tokens},
+        # The world's metrics have no meaning here.
+        "evaluation": {"metrics": ["rouge", "mentions", "extractiveness"]},
+    }
+    if not data.summaries:
+        changes["systems"] = ["base", "tuned"]
+        changes["training"]["cross_entropy"] = "elected"
+    return changes
+
+
+def _base(
+    preset: dict[str, Any], data: Data, model: Model, limits: Limits, plan: Plan
+) -> dict[str, Any]:
+    """`checkpoints.base`, without the key that chooses its form: it is the preset's."""
+    if model.form == "embedded":
+        lengths = {
+            "max_source_tokens": limits.source_tokens,
+            "max_summary_tokens": limits.summary_tokens,
+        }
+        return {**preset, "embedded": preset["embedded"] | lengths}
+    base = {**preset, "source": model.source}
+    if preset["fine_tuning"] is not None:
+        batch = preset["fine_tuning"]["batch_size"]
+        # Few references are still some updates: 16 of 64 taught SmolLM2 to end its texts.
+        batch = batch if plan.references * plan.epochs >= _UPDATES * batch else 4
+        learned = {
+            "batch_size": batch,
+            "world": None,
+            "documents": None if plan.references >= data.documents["train"] else plan.references,
+            "epochs": plan.epochs,
+            "max_summary_tokens": limits.summary_tokens,
+        }
+        base["fine_tuning"] = preset["fine_tuning"] | learned if plan.references else None
+    return base
+
+
+def reading_of(model: Model, data: Data, limits: Limits) -> dict[str, Any]:
+    """Return `reading.default`: how much of a document is read, and what is asked for."""
+    reading: dict[str, Any] = {"max_source_tokens": limits.source_tokens}
+    if model.form != "decoder_only":
+        return reading
+    long = " in one or two sentences" if not data.summaries else ""
+    if data.summaries and limits.alike:
+        long = f" in about {limits.words} words"
+    asked = f"Summarize this text{long}. Write nothing but the summary.\n\n{{{{ document }}}}"
+    reading["prompt"] = asked if model.chat else "{{ document }}\n\nTL;DR:"
+    reading["template"] = {"enable_thinking": False} if model.thinks else {}
+    return reading

@@ -1,0 +1,142 @@
+"""How fast a model reads, writes and learns on this machine, found by running it for some seconds.
+
+Speed does not depend on the weights: what runs is a model of the same shape with random ones, so
+nothing has to be fetched. A large one runs with fewer layers, and the times are scaled.
+"""
+
+import copy
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from transformers.utils import logging
+
+from brido.cli.init.model import Model
+from brido.likelihood import candidate_log_likelihood
+from brido.models.language_model import LanguageModel
+from brido.models.settings import ReadingSettings
+from brido.search import SamplingSettings
+from brido.search.sampling import document_uniforms, sample
+from brido.utils.device import computing_device, inference_dtype
+
+# So many weights are run at most, on so many documents, of which so many tokens are read.
+_WEIGHTS = 250_000_000
+_DOCUMENTS, _TOKENS, _STEPS = 2, 96, 6
+_LAYERS = ("num_hidden_layers", "encoder_layers", "decoder_layers", "num_layers",
+           "num_decoder_layers")  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Speed:
+    """Seconds: of reading a token, of writing one (in a batch), and of learning from one (forward,
+    backward and the update)."""
+
+    read: float
+    write: float
+    learn: float
+
+
+def measure_speed(
+    model: Model, documents: Sequence[str], summaries: Sequence[str], reading: ReadingSettings,
+    candidates: int,
+) -> Speed | None:  # fmt: skip
+    """Run the model on some documents of median length; None if its shape is not known.
+
+    summaries: what it learns from. candidates: how many are written of a document at once.
+    """
+    if model.config is None or model.tokenizer is None:
+        return None
+    place = computing_device("auto")
+    try:
+        built, scale = _random_model(model.config)
+        reading = reading.model_copy(update={"max_source_tokens": _TOKENS})
+        language = LanguageModel(built.to(place), model.tokenizer, reading)
+        texts = _of_median_length(documents)
+        learn = _learning(language, texts, _of_median_length(summaries or documents))
+        language.model.to(inference_dtype(place)).eval()
+        read, write = _writing(language.ready_to_write(), texts, candidates)
+    except (ValueError, RuntimeError, AttributeError, TypeError, KeyError):
+        # A family with rules of its own, or too little memory: the plan says that it is not known.
+        return None
+    return Speed(scale * read, scale * write, scale * learn)
+
+
+def _of_median_length(texts: Sequence[str]) -> list[str]:
+    middle = len(texts) // 2
+    return sorted(texts, key=len)[middle : middle + _DOCUMENTS] or list(texts[:1])
+
+
+def _random_model(config: Any) -> tuple[Any, float]:
+    """A model of this shape with random weights, and how many times the whole has its weights."""
+    from transformers import AutoModelForCausalLM, AutoModelForSeq2SeqLM
+
+    logging.set_verbosity_error()
+    kind = AutoModelForSeq2SeqLM if config.is_encoder_decoder else AutoModelForCausalLM
+    with torch.device("meta"):
+        whole = _weights(kind.from_config(config))
+    small = copy.deepcopy(config)
+    if whole > _WEIGHTS:
+        layers = {key: getattr(config, key) for key in _LAYERS if hasattr(config, key)}
+        for key, count in layers.items():
+            setattr(small, key, max(1, int(count * _WEIGHTS / whole)))
+        if getattr(small, "layer_types", None):
+            small.layer_types = small.layer_types[: small.num_hidden_layers]
+    built = kind.from_config(small)
+    return built, whole / _weights(built)
+
+
+def _weights(model: Any) -> int:
+    return sum(weight.numel() for weight in model.parameters())
+
+
+def _learning(language: LanguageModel, texts: list[str], summaries: list[str]) -> float:
+    """Seconds a token of one update."""
+    model = language.model.train()
+    sources = language.read(texts)
+    targets = language.write([[text] for text in summaries[: len(texts)]], sources, _TOKENS)
+    sources = sources.to(model.device)
+    optimizer = torch.optim.AdamW(model.parameters(), lr=0.0)
+
+    def update() -> None:
+        found = candidate_log_likelihood(
+            model, sources.ids, sources.mask, targets.ids.to(model.device), 1.0, targets.lengths
+        )
+        found.sum().backward()
+        optimizer.step()
+
+    tokens = int(sources.mask.sum()) + int(targets.lengths.sum())
+    return _seconds(update) / tokens
+
+
+def _writing(language: LanguageModel, texts: list[str], candidates: int) -> tuple[float, float]:
+    """Seconds a token that is read, and a token that is written."""
+    sources = language.read(texts).to(language.model.device)
+    ids = [str(number) for number in range(len(texts))]
+
+    def write(steps: int) -> None:
+        settings = SamplingSettings(
+            num_return_sequences=candidates, max_length=steps, top_k=0, count_prompt=False
+        )
+        uniforms = document_uniforms(0, ids, candidates, steps)
+        sample(language.model, sources.ids, sources.mask, settings, uniforms)
+
+    write(2)
+    short, long = _seconds(lambda: write(2)), _seconds(lambda: write(2 + _STEPS))
+    rows = len(texts) * candidates
+    return short / int(sources.mask.sum()), max(long - short, 1e-6) / (_STEPS * rows)
+
+
+def _seconds(work: Callable[[], None]) -> float:
+    """Seconds that the work takes on this machine when nothing else runs on it."""
+    if torch.cuda.is_available():
+        torch.cuda.synchronize()
+        start = time.perf_counter()
+        work()
+        torch.cuda.synchronize()
+        return time.perf_counter() - start
+    # Time on all cores: other programs do not count.
+    start = time.process_time()
+    work()
+    return (time.process_time() - start) / torch.get_num_threads()
