@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from brido.models.checkpoint import store_checkpoint
-from brido.models.settings import EmbeddedModel, FineTuningSettings, StoredCheckpoint
+from brido.models.settings import EmbeddedCheckpoint, EmbeddedModel, FineTuningSettings, StoredCheckpoint
 from brido.settings.load import load_params
 from brido.settings.params import Params
 from brido.training.launch import is_main, relaunch
@@ -34,7 +34,7 @@ def main() -> None:
 def make(params: Params, system: str) -> None:
     """Train or store the system's checkpoint."""
     settings = params.checkpoints[system]
-    if settings.source == "embedded":
+    if isinstance(settings, EmbeddedCheckpoint):
         _train(system, settings.embedded, params.runtime)
     elif settings.fine_tuning is None:
         _store(settings, paths.checkpoint(system), f"checkpoints.{system}")

@@ -22,8 +22,8 @@ def pairs_to_learn(key: str, share: WorldShare | None) -> list[tuple[str, str]]:
             "training split"
         )
     knobs = WorldSettings.model_validate(corpus["settings"] | {"support_rate": share.support_rate})
-    rows = documents(knobs, "base", share.documents)
-    pairs = [(row["document"], row["summary"]) for row in rows]
+    made = documents(knobs, "base", share.documents)
+    pairs = [(row["document"], row["summary"]) for row in made]
     if corpus["lowercase"]:
         return [(text.lower(), summary.lower()) for text, summary in pairs]
     return pairs

@@ -97,6 +97,7 @@ class _Data(Variant):
 
     chooser = "source"
 
+    source: str
     lowercase: bool = False
     max_documents: Positive | None = None
     max_evaluated: Positive | None = None

@@ -1,6 +1,6 @@
-"""Sections evaluation and report: what is measured and shown."""
+"""Section evaluation: what is measured, and how."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pydantic import create_model, model_validator
 
@@ -28,9 +28,16 @@ class _Metrics(Section):
 _SECTIONS: dict[str, Any] = {
     metric.name: (metric.settings, metric.settings()) for metric in all_metrics()
 }
-EvaluationSettings = create_model(
-    "EvaluationSettings",
-    __base__=_Metrics,
-    __doc__="`evaluation`: the metrics that are measured and the settings of each.",
-    **_SECTIONS,
-)
+if TYPE_CHECKING:
+
+    class EvaluationSettings(_Metrics):
+        """A section for each metric, which only the registry knows."""
+
+        def __getattr__(self, name: str) -> Any: ...
+else:
+    EvaluationSettings = create_model(
+        "EvaluationSettings",
+        __base__=_Metrics,
+        __doc__="`evaluation`: the metrics that are measured and the settings of each.",
+        **_SECTIONS,
+    )

@@ -55,7 +55,7 @@ def measure_speed(
         language = LanguageModel(built.to(place), model.tokenizer, reading)
         texts = _of_median_length(documents)
         learn = _learning(language, texts, _of_median_length(summaries or documents))
-        language.model.to(inference_dtype(place)).eval()
+        language.model.to(dtype=inference_dtype(place)).eval()
         read, write = _writing(language.ready_to_write(), texts, candidates)
     except (ValueError, RuntimeError, AttributeError, TypeError, KeyError):
         # A family with rules of its own, or too little memory: the plan says that it is not known.
