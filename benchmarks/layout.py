@@ -7,12 +7,9 @@ and the same after `columns_first`; the two alternate, the best of seven rounds 
 of a small weight stand for a model's layers, which do not stay in the second-level cache.
 """
 
-from __future__ import annotations
-
-import time
-
 import torch
 
+from benchmarks.harness import head, interleave, row
 from brido.models.layout import by_columns
 
 # Outputs and inputs: attention and feed-forward layers of d 256 and 1,024, two vocabularies.
@@ -22,31 +19,29 @@ ROWS = [16, 64, 128, 256]
 ROUNDS, BYTES = 7, 1 << 25
 
 
-def measure(outputs: int, inputs: int, rows: int) -> tuple[float, float]:
+def measure(outputs: int, inputs: int, rows: int) -> list[float]:
     """GFLOP/s by rows and by columns."""
     copies = max(1, BYTES // (outputs * inputs * 4))
     by_rows = [torch.randn(outputs, inputs) for _ in range(copies)]
-    sides = [by_rows, [by_columns(weight) for weight in by_rows]]
+    weights = {"rows": by_rows, "columns": [by_columns(weight) for weight in by_rows]}
     states, bias = torch.randn(rows, inputs), torch.randn(outputs)
-    best = [float("inf")] * 2
-    for _ in range(ROUNDS):
-        for side, weights in enumerate(sides):
-            started = time.perf_counter()
-            for weight in weights:
-                torch.nn.functional.linear(states, weight, bias)
-            best[side] = min(best[side], time.perf_counter() - started)
+
+    def multiply(side: list[torch.Tensor]) -> None:
+        for weight in side:
+            torch.nn.functional.linear(states, weight, bias)
+
+    sides = {name: lambda side=side: multiply(side) for name, side in weights.items()}
     work = 2e-9 * outputs * inputs * rows * copies
-    return work / best[0], work / best[1]
+    return [work / times.least for times in interleave(sides, ROUNDS).values()]
 
 
 def main() -> None:
     """Print the table."""
-    heads = [f"{rows} rows" for rows in ROWS]
-    print("| outputs x inputs | " + " | ".join(heads) + " |\n" + "|---" * (len(ROWS) + 1) + "|")
+    head("outputs x inputs", *(f"{rows} rows" for rows in ROWS))
     for outputs, inputs in SHAPES:
         pairs = [measure(outputs, inputs, rows) for rows in ROWS]
         cells = [f"{before:.0f} -> {after:.0f}" for before, after in pairs]
-        print(f"| {outputs:,} x {inputs:,} | " + " | ".join(cells) + " |", flush=True)
+        row(f"{outputs:,} x {inputs:,}", *cells)
 
 
 if __name__ == "__main__":

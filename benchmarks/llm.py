@@ -10,8 +10,6 @@ layer checkpoints, the text that the cross-entropy teaches and all candidates. M
 device's peak, the model included.
 """
 
-from __future__ import annotations
-
 import argparse
 import gc
 from collections.abc import Callable, Sequence
@@ -20,7 +18,7 @@ import torch
 import transformers
 from transformers import Qwen3Config, Qwen3ForCausalLM
 
-from benchmarks.throughput import seconds_of
+from benchmarks.harness import MIB, head, measured, place, row
 from brido.models.lora import Adapter
 from brido.models.tokens import Sources, Targets
 from brido.search import SamplingSettings, SearchSettings, beam_search, sample
@@ -36,7 +34,6 @@ SHAPES = {
     "tiny": (64, 128, 2, 4, 2, 16, 500),
     "qwen3-1.7b": (2048, 6144, 28, 16, 8, 128, 151936),
 }
-GIB = 2**30
 END = 3
 Row = tuple[str, float, float]
 
@@ -72,16 +69,12 @@ def prompts_of(model: Qwen3ForCausalLM, documents: int, tokens: int) -> Sources:
     return Sources(ids, torch.ones_like(ids))
 
 
-def measured(name: str, documents: int, work: Callable[[], object], device: torch.device) -> Row:
+def a_document(name: str, documents: int, work: Callable[[], object], device: str) -> Row:
     """Its name, seconds a document after a first run, and GiB at the peak (0 on a processor)."""
     work()
-    gc.collect()
-    if device.type == "cuda":
-        torch.cuda.empty_cache()
-        torch.cuda.reset_peak_memory_stats()
-    seconds = seconds_of(work, device)
-    peak = torch.cuda.max_memory_allocated() / GIB if device.type == "cuda" else 0.0
-    return name, seconds / documents, peak
+    held = torch.cuda.memory_allocated() if device == "cuda" else 0
+    seconds, mib, _ = measured(work, device, wall=True)
+    return name, seconds / documents, (held / MIB + mib) / 1024
 
 
 def writing(params: Params, shape: str, device: str, batch_tokens: int) -> list[Row]:
@@ -113,7 +106,7 @@ def writing(params: Params, shape: str, device: str, batch_tokens: int) -> list[
 
     works = zip(("generate", "decode"), batches, (generate, decode), strict=True)
     return [
-        measured(f"{name}, {count} documents a batch", count, work, model.device)
+        a_document(f"{name}, {count} documents a batch", count, work, device)
         for name, count, work in works
     ]
 
@@ -146,14 +139,14 @@ def training(params: Params, shape: str, device: str) -> list[Row]:
         optimizer.zero_grad(set_to_none=True)
 
     size = settings.batch_size
-    return [measured(f"train, {size} documents an update", size, update, model.device)]
+    return [a_document(f"train, {size} documents an update", size, update, device)]
 
 
 def report(rows: Sequence[Row]) -> None:
     """Print lines of the table."""
     for name, seconds, peak in rows:
         minutes = seconds * 1000 / 60
-        print(f"| {name} | {seconds:.2f} | {minutes:.1f} | {peak:.1f} |", flush=True)
+        row(name, f"{seconds:.2f}", f"{minutes:.1f}", f"{peak:.1f}")
 
 
 def main() -> None:
@@ -165,8 +158,8 @@ def main() -> None:
     options = parser.parse_args()
     transformers.logging.set_verbosity_error()
     params = load_preset("llm")
-    print(f"{options.shape}, torch {torch.__version__}, transformers {transformers.__version__}")
-    print("| stage | s a document | minutes for 1,000 | GiB |\n|---|---|---|---|", flush=True)
+    print(f"{options.shape}, {place(options.device)}")
+    head("stage", "s a document", "minutes for 1,000", "GiB")
     report(training(params, options.shape, options.device))
     report(writing(params, options.shape, options.device, options.batch_tokens))
 

@@ -10,8 +10,6 @@ ratio; peak memory above the model of both. The bandwidth is measured first, by 
 tensor.
 """
 
-from __future__ import annotations
-
 import contextlib
 import dataclasses
 import gc
@@ -22,13 +20,13 @@ from dataclasses import dataclass
 
 import torch
 
+from benchmarks.harness import head, measured, place, row
 from benchmarks.throughput import build_model
 from brido.models.encoder_decoder import FAMILIES
 from brido.models.family import register
 from brido.search import SearchSettings, diverse_beam_search
 
 SECONDS_IN_ALL = 300.0
-GIB = 2**30
 
 
 @dataclass(frozen=True)
@@ -75,16 +73,10 @@ def measure(model: torch.nn.Module, shape: Shape, batch: int) -> tuple[float, fl
     mask = torch.ones_like(source)
     short = SearchSettings(**vars(shape.settings) | {"max_length": 5, "min_length": 0})
     diverse_beam_search(model, source, mask, short)
-    gc.collect()
     torch.cuda.empty_cache()
-    torch.cuda.reset_peak_memory_stats()
-    before = torch.cuda.memory_allocated()
-    torch.cuda.synchronize()
-    started = time.perf_counter()
-    diverse_beam_search(model, source, mask, shape.settings)
-    torch.cuda.synchronize()
-    seconds = time.perf_counter() - started
-    return seconds, (torch.cuda.max_memory_allocated() - before) / GIB
+    work = lambda: diverse_beam_search(model, source, mask, shape.settings)  # noqa: E731
+    seconds, mib, _ = measured(work, "cuda")
+    return seconds, mib / 1024
 
 
 def bandwidth() -> float:
@@ -92,12 +84,8 @@ def bandwidth() -> float:
     source = torch.empty(2**30, dtype=torch.uint8, device="cuda")
     target = torch.empty_like(source)
     target.copy_(source)
-    torch.cuda.synchronize()
-    started = time.perf_counter()
-    for _ in range(20):
-        target.copy_(source)
-    torch.cuda.synchronize()
-    return 20 * 2 * source.numel() / (time.perf_counter() - started)
+    seconds = measured(lambda: [target.copy_(source) for _ in range(20)], "cuda")[0]
+    return 20 * 2 * source.numel() / seconds
 
 
 def least_bytes(model: torch.nn.Module, shape: Shape, batch: int) -> float:
@@ -120,14 +108,10 @@ def main() -> None:
 
     transformers.logging.set_verbosity_error()
     started, rate = time.perf_counter(), bandwidth()
-    print(
-        f"{torch.cuda.get_device_name()}, torch {torch.__version__}, transformers "
-        f"{transformers.__version__}, copy bandwidth {rate / 1e12:.2f} TB/s"
-    )
+    print(f"{place('cuda')}, copy bandwidth {rate / 1e12:.2f} TB/s")
     names = "model, source, N/groups, batch, documents/s, ms a step, bandwidth share, GiB, "
     names += "unshared documents/s, unshared GiB, ratio"
-    columns = names.split(", ")
-    print("| " + " | ".join(columns) + " |\n" + "|---" * len(columns) + "|")
+    head(*names.split(", "))
     model, loaded = None, ""
     for shape in SHAPES:
         if shape.model != loaded:
@@ -139,10 +123,10 @@ def main() -> None:
             if time.perf_counter() - started > SECONDS_IN_ALL:
                 print(f"out of time: {shape.model} batch {batch} left out", file=sys.stderr)
                 continue
-            print(_row(model, shape, batch, rate), flush=True)
+            row(*_cells(model, shape, batch, rate))
 
 
-def _row(model: torch.nn.Module, shape: Shape, batch: int, rate: float) -> str:
+def _cells(model: torch.nn.Module, shape: Shape, batch: int, rate: float) -> list[str]:
     settings = shape.settings
     cells = [shape.model, str(shape.source_tokens)]
     cells += [f"{settings.num_beams}/{settings.num_beam_groups}", str(batch)]
@@ -156,7 +140,7 @@ def _row(model: torch.nn.Module, shape: Shape, batch: int, rate: float) -> str:
         cells += [f"{batch / slow:.1f}", f"{more:.1f}", f"{slow / seconds:.1f}"]
     except torch.OutOfMemoryError:
         cells += ["out of memory", "", ""]
-    return "| " + " | ".join(cells) + " |"
+    return cells
 
 
 if __name__ == "__main__":

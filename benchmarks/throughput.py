@@ -12,13 +12,9 @@ a document with its reference and candidates, plus its share of an optimizer's s
 the rates into benchmarks/throughput.yaml.
 """
 
-from __future__ import annotations
-
 import argparse
 import datetime
 import gc
-import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +27,7 @@ from transformers import (
     PegasusForConditionalGeneration,
 )
 
+from benchmarks.harness import measured
 from benchmarks.training import build_batch
 from brido.models.family import family_of
 from brido.models.layout import columns_first
@@ -65,17 +62,6 @@ def build_model(name: str, device: torch.device) -> torch.nn.Module:
     return model
 
 
-def seconds_of(work: Callable[[], object], device: torch.device) -> float:
-    """Wall seconds of a call, the device's queue included."""
-    if device.type == "cuda":
-        torch.cuda.synchronize()
-    started = time.perf_counter()
-    work()
-    if device.type == "cuda":
-        torch.cuda.synchronize()
-    return time.perf_counter() - started
-
-
 def search_rate(
     model: torch.nn.Module, source_tokens: int, settings: SearchSettings, documents: int
 ) -> float:
@@ -85,9 +71,10 @@ def search_rate(
     short = SearchSettings(**vars(settings) | {"max_length": 4, "min_length": 0})
     diverse_beam_search(model, source[:, :16], mask[:, :16], short)
     full = SearchSettings(**vars(settings) | {"min_length": settings.max_length - 1})
-    return documents / seconds_of(
-        lambda: diverse_beam_search(model, source, mask, full), model.device
-    )
+    seconds = measured(
+        lambda: diverse_beam_search(model, source, mask, full), model.device.type, wall=True
+    )[0]
+    return documents / seconds
 
 
 def training_rate(model: torch.nn.Module, params: Params, documents: int) -> float:
@@ -108,8 +95,8 @@ def training_rate(model: torch.nn.Module, params: Params, documents: int) -> flo
 
     passes(1)
     optimizer.step()  # makes its state
-    each = seconds_of(lambda: passes(documents), device) / documents
-    return 1 / (each + seconds_of(optimizer.step, device) / settings.batch_size)
+    each = measured(lambda: passes(documents), device.type, wall=True)[0] / documents
+    return 1 / (each + measured(optimizer.step, device.type, wall=True)[0] / settings.batch_size)
 
 
 def measure(name: str, device: torch.device, documents: int | None) -> dict[str, float]:

@@ -1,35 +1,46 @@
-"""A training step (forward and backward) against BRIO's way, on one thread of a processor.
+"""A training step (forward and backward) against BRIO's way.
 
     python -m benchmarks.training [--quick]
+    python -m benchmarks.training --device cuda [--documents-limit N]
 
-Both steps get the same model, batch and loss, and alternate; times are CPU times of the process,
-the ratio is that of the medians. Memory is the peak above the model with its gradients, each side
-in a process of its own. Random weights and tokens; candidate lengths are uniform between three
-quarters of the named length and the whole of it.
+Both steps get the same random model, batch and loss, and alternate; the ratio is that of the
+medians. On a processor (one thread) memory is the peak above the model with its gradients, each
+side in a process of its own. On a GPU the shape is bart-large's, with bfloat16 autocast on both
+sides; the largest batch is the most documents of which one step fits. Candidate lengths are uniform
+between three quarters of the named length and the whole of it.
 """
 
 import argparse
-import json
-import statistics
-import subprocess
-import sys
-import time
+import gc
 from collections.abc import Callable
-from pathlib import Path
 
 import torch
 from torch import Tensor
-from transformers import BartConfig, BartForConditionalGeneration
 
 from benchmarks.brio_step import GAMMA, LENGTH_PENALTY, MARGIN, SMOOTHING, brio_loss
+from benchmarks.harness import (
+    Times,
+    head,
+    in_new_process,
+    interleave,
+    peak_of,
+    place,
+    random_bart,
+    ratio,
+    row,
+)
+from brido.models.family import family_of
 from brido.models.tokens import Sources, Targets
 from brido.training.batches import Batch
+from brido.training.devices import checkpoint_layers
 from brido.training.settings import TrainingSettings
 from brido.training.step import ContrastiveStep
 
 SHAPES = {
+    "tiny": {"d_model": 32, "layers": 1, "heads": 2, "vocabulary": 200},
     "small (d 256, 3+3)": {"d_model": 256, "layers": 3, "heads": 4, "vocabulary": 8000},
     "deep (d 384, 12+12)": {"d_model": 384, "layers": 12, "heads": 6, "vocabulary": 8000},
+    "bart-large": {"d_model": 1024, "layers": 12, "heads": 16, "vocabulary": 50265},
 }
 # shape, source tokens, candidates, summary tokens, repetitions
 CASES = [
@@ -38,7 +49,9 @@ CASES = [
     ("small (d 256, 3+3)", 512, 16, 40, 9),
     ("deep (d 384, 12+12)", 512, 32, 40, 2),
     ("deep (d 384, 12+12)", 1024, 32, 100, 2),
+    ("tiny", 32, 4, 8, 1),
 ]
+ON_GPU = ("bart-large", 1024, 32, 100, 5)
 SETTINGS = TrainingSettings(
     gamma=GAMMA,
     margin=MARGIN,
@@ -46,26 +59,8 @@ SETTINGS = TrainingSettings(
     length_penalty=LENGTH_PENALTY,
     label_smoothing=SMOOTHING,
 )
-SIDES = ("brio", "brido")
-Step = Callable[[], Tensor]
-
-
-def build_model(d_model: int, layers: int, heads: int, vocabulary: int) -> torch.nn.Module:
-    """A BART of the given shape with random weights and no dropout, in training mode."""
-    torch.manual_seed(0)
-    config = BartConfig(
-        vocab_size=vocabulary,
-        d_model=d_model,
-        encoder_layers=layers,
-        decoder_layers=layers,
-        encoder_attention_heads=heads,
-        decoder_attention_heads=heads,
-        encoder_ffn_dim=4 * d_model,
-        decoder_ffn_dim=4 * d_model,
-        max_position_embeddings=1026,
-        dropout=0.0,
-    )
-    return BartForConditionalGeneration(config).train()
+BRIO, OURS = "BRIO-style", "BRIDO"
+Loss = Callable[[Batch], Tensor]
 
 
 def build_batch(
@@ -85,101 +80,153 @@ def build_batch(
     return Batch(read, Targets(sequences, lengths), scores)
 
 
-def steps(model: torch.nn.Module, batch: Batch) -> dict[str, Step]:
-    """The forward and backward pass of each side; each returns its loss."""
+def losses(model: torch.nn.Module) -> dict[str, Loss]:
+    """The loss of a batch as each side computes it."""
     ours = ContrastiveStep(model, SETTINGS)
-    tokens = int(batch.targets.lengths[:, 0].sum())
 
-    def run(loss: Callable[[], Tensor]) -> Tensor:
-        model.zero_grad(set_to_none=True)
-        value = loss()
-        value.backward()
-        return value.detach()
+    def brido(batch: Batch, micro_batch: int | None = None) -> Tensor:
+        tokens = int(batch.targets.lengths[:, 0].sum())
+        return ours(batch, tokens, len(batch.scores), micro_batch).loss
 
     return {
-        "brio": lambda: run(
-            lambda: brio_loss(model, batch.sources.ids, batch.sources.mask, batch.targets.ids)
+        BRIO: lambda batch: brio_loss(
+            model, batch.sources.ids, batch.sources.mask, batch.targets.ids
         ),
-        "brido": lambda: run(lambda: ours(batch, tokens, len(batch.scores)).loss),
+        OURS: brido,
+        f"{OURS}, 8 candidates at once": lambda batch: brido(batch, 8),
     }
 
 
-def case_steps(case: tuple) -> dict[str, Step]:
-    """The two steps of one line of CASES."""
-    shape = SHAPES[case[0]]
-    return steps(build_model(**shape), build_batch(shape["vocabulary"], 1, *case[1:4]))
+def one_step(model: torch.nn.Module, loss: Loss, batch: Batch) -> float:
+    """Forward and backward; the loss."""
+    model.zero_grad(set_to_none=False)
+    device = batch.sources.ids.device.type
+    with torch.autocast(device, torch.bfloat16, enabled=device == "cuda"):
+        value = loss(batch)
+    value.backward()
+    return float(value.detach())
 
 
-def measure_time(case: tuple) -> dict[str, float]:
-    """Median CPU seconds of each side, alternating, and the difference of their losses."""
-    sides = case_steps(case)
-    losses = {name: float(step()) for name, step in sides.items()}
-    times: dict[str, list[float]] = {name: [] for name in sides}
-    for _ in range(case[4]):
-        for name, step in sides.items():
-            start = time.process_time()
-            step()
-            times[name].append(time.process_time() - start)
-    result = {name: statistics.median(values) for name, values in times.items()}
-    return result | {"loss": abs(losses["brio"] - losses["brido"]) / abs(losses["brio"])}
+def timed(
+    model: torch.nn.Module, sides: dict[str, Loss], batch: Batch, rounds: int, device: str
+) -> dict[str, Times]:
+    """The times of each side's steps, in turn."""
+    steps = {name: lambda loss=loss: one_step(model, loss, batch) for name, loss in sides.items()}
+    return interleave(steps, rounds, device)
 
 
-def measure_memory(case: tuple, side: str) -> float:
+def memory(case: tuple, side: str) -> float:
     """Peak MiB of one step above the model and its gradients, in this (fresh) process."""
-    model = build_model(**SHAPES[case[0]])
-    batch = build_batch(SHAPES[case[0]]["vocabulary"], 1, *case[1:4])
-    sides = steps(model, batch)
+    shape = SHAPES[case[0]]
+    model = random_bart(**shape)
+    loss = losses(model)[side]
     # A short step first: gradients and libraries are then in memory.
-    (sources, mask, _), (ids, lengths), scores = batch
-    short = Batch(
-        Sources(sources[:, :8], mask[:, :8]),
-        Targets(ids[:, :3, :4], lengths[:, :3].clamp(max=3)),
-        scores[:, :2],
-    )
-    steps(model, short)[side]()
-    Path("/proc/self/clear_refs").write_text("5")
-    before = status_mib("VmRSS")
-    sides[side]()
-    return status_mib("VmHWM") - before
+    one_step(model, loss, build_batch(shape["vocabulary"], 1, 8, 2, 3))
+    batch = build_batch(shape["vocabulary"], 1, *case[1:4])
+    return peak_of(lambda: one_step(model, loss, batch))
 
 
-def status_mib(key: str) -> float:
-    """A memory line of /proc/self/status in MiB."""
-    lines = Path("/proc/self/status").read_text().splitlines()
-    return next(int(line.split()[1]) for line in lines if line.startswith(key)) / 1024
+def on_processor(cases: list[tuple]) -> None:
+    """A row for each case."""
+    head("model", "source/N/summary", "BRIO-style, s", "BRIDO, s", "ratio", "MiB", "share", "loss")
+    for case in cases:
+        shape = SHAPES[case[0]]
+        model = random_bart(**shape)
+        batch = build_batch(shape["vocabulary"], 1, *case[1:4])
+        both = {name: losses(model)[name] for name in (BRIO, OURS)}
+        found = timed(model, both, batch, case[4], "cpu")
+        index = str(CASES.index(case))
+        mib = {name: in_new_process(__spec__.name, "--memory", index, name) for name in both}
+        brio, ours = found[BRIO], found[OURS]
+        row(
+            case[0], "/".join(map(str, case[1:4])), f"{brio.median:.2f}", f"{ours.median:.2f}",
+            ratio(found, BRIO, OURS), f"{mib[BRIO]:.0f} -> {mib[OURS]:.0f}",
+            f"{mib[OURS] / mib[BRIO]:.0%}", f"{abs(brio.value - ours.value) / abs(brio.value):.0e}",
+        )  # fmt: skip
 
 
-def memory_in_new_process(index: int, side: str) -> float:
-    """`measure_memory` in a process of its own."""
-    command = [sys.executable, "-m", "benchmarks.training", "--memory", str(index), side]
-    output = subprocess.run(command, check=True, capture_output=True, text=True).stdout
-    return json.loads(output.splitlines()[-1])
+def on_gpu(limit: int) -> None:
+    """Steps of one and of four documents, the largest batches, and with layer checkpoints."""
+    print(place("cuda"))
+    name, *sizes, rounds = ON_GPU
+    model = random_bart(**SHAPES[name]).cuda()
+
+    def batch_of(documents: int) -> Batch:
+        made = build_batch(SHAPES[name]["vocabulary"], documents, *sizes)
+        return made.to(torch.device("cuda"))
+
+    sides = losses(model)
+    head("documents", "side", "step, s", "tokens/s", "ratio", "MiB", "share")
+    for documents in (1, 4):
+        show(documents, batch_of(documents), model, sides, rounds)
+    for side, loss in sides.items():
+        print(f"largest batch, {side}: {largest_batch(model, loss, batch_of, limit)} documents")
+    checkpoint_layers(model)
+    with family_of(model.config).training(model):
+        loss = sides[OURS]
+        show(4, batch_of(4), model, {f"{OURS}, layer checkpoints": loss}, rounds)
+        most = largest_batch(model, loss, batch_of, limit)
+        print(f"largest batch, layer checkpoints: {most} documents")
+
+
+def show(
+    documents: int, batch: Batch, model: torch.nn.Module, sides: dict[str, Loss], rounds: int
+) -> None:
+    """Print a row for each side, ratios against the first."""
+    found = timed(model, sides, batch, rounds, "cuda")
+    first = next(iter(found))
+    for name, times in found.items():
+        row(
+            documents, name, f"{times.median:.3f}", f"{batch.tokens / times.median:,.0f}",
+            ratio(found, first, name), f"{times.mib:,.0f}", f"{times.mib / found[first].mib:.0%}",
+        )  # fmt: skip
+
+
+def largest_batch(
+    model: torch.nn.Module, loss: Loss, batch_of: Callable[[int], Batch], limit: int
+) -> int:
+    """The most documents that fit, by doubling and then bisecting; at most `limit`."""
+
+    def fits(documents: int) -> bool:
+        try:
+            one_step(model, loss, batch_of(documents))
+            return True
+        except torch.OutOfMemoryError:
+            pass
+        gc.collect()
+        torch.cuda.empty_cache()
+        return False
+
+    fitting, failing = 1, 2
+    while failing <= limit and fits(failing):
+        fitting, failing = failing, 2 * failing
+    while failing - fitting > max(1, fitting // 8):
+        middle = (fitting + failing) // 2
+        if middle <= limit and fits(middle):
+            fitting = middle
+        else:
+            failing = middle
+    torch.cuda.empty_cache()
+    return fitting
 
 
 def main() -> None:
     """Print the table, or one memory figure for the parent process."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--device", choices=("cpu", "cuda"), default="cpu")
     parser.add_argument("--quick", action="store_true", help="the small shape only")
+    parser.add_argument("--tiny", action="store_true", help="does it run? no numbers")
+    parser.add_argument("--documents-limit", type=int, default=64, help="of the largest batch")
     parser.add_argument("--memory", nargs=2, help=argparse.SUPPRESS)
-    arguments = parser.parse_args()
+    options = parser.parse_args()
     torch.set_num_threads(1)
-    if arguments.memory:
-        print(measure_memory(CASES[int(arguments.memory[0])], arguments.memory[1]))
-        return
-    print("| model | source/N/summary | BRIO-style, s | BRIDO, s | ratio | MiB | share | loss |")
-    print("|---|---|---|---|---|---|---|---|")
-    for index, case in enumerate(CASES):
-        if arguments.quick and not case[0].startswith("small"):
-            continue
-        times = measure_time(case)
-        memory = {side: memory_in_new_process(index, side) for side in SIDES}
-        print(
-            f"| {case[0]} | {case[1]}/{case[2]}/{case[3]} | {times['brio']:.2f} | "
-            f"{times['brido']:.2f} | {times['brio'] / times['brido']:.2f} | "
-            f"{memory['brio']:.0f} -> {memory['brido']:.0f} | "
-            f"{memory['brido'] / memory['brio']:.0%} | {times['loss']:.0e} |",
-            flush=True,
-        )
+    if options.memory:
+        print(memory(CASES[int(options.memory[0])], options.memory[1]))
+    elif options.device == "cuda":
+        on_gpu(options.documents_limit)
+    else:
+        wanted = "tiny" if options.tiny else "small" if options.quick else ("small", "deep")
+        on_processor([case for case in CASES if case[0].startswith(wanted)])
 
 
 if __name__ == "__main__":

@@ -1,8 +1,9 @@
 """Figures over experiments: headline numbers against alpha, and against the diversity penalty."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from brido.report.display import display, metric_label
 from brido.report.metrics import Estimates
@@ -12,12 +13,17 @@ from experiments.paper_numbers import ALPHA, ETA
 from experiments.runs import Run, different_bases, find_base, find_run
 
 
-def varied(runs: Sequence[Run], key: str) -> list[tuple[float, Run]]:
-    """(value, run) for every value of `key`, other settings as in the first run, by value."""
+def varied(
+    runs: Sequence[Run], key: str, others: Mapping[str, Any] | None = None
+) -> list[tuple[float, Run]]:
+    """(value, run) for every value of `key`, by value; `others` and the rest as in the first run.
+
+    others: further keys with a value of their own.
+    """
     values = sorted(
         {float(run.params[key]) for run in runs if key in run.params and not run.broken}
     )
-    found = ((value, find_run(runs, {key: value})) for value in values)
+    found = ((value, find_run(runs, {**(others or {}), key: value})) for value in values)
     return [(value, run) for value, run in found if run is not None and "tuned" in run.systems]
 
 

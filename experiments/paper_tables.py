@@ -1,68 +1,67 @@
-"""The paper's Tables 1 to 4 with our numbers: `python -m experiments.paper_tables`.
+"""The paper's Tables 1 to 4, filled with the numbers of your runs."""
 
-Reads `dvc exp show`: the workspace and every experiment of the current commit. A row is filled by
-the run whose params are the workspace's but for the row's own (alpha, eta). Below each number
-stands its interval, below each row the paper's numbers where the data set is the paper's.
-"""
-
-import argparse
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+import click
+from rich.console import Console
+
 from brido.utils.atomic import write_text
-from brido.utils.errors import BridoError, run_command
+from brido.utils.commands import invoke
+from brido.utils.errors import run_command
 from experiments.curves import draw_curves
-from experiments.layouts import FilledTable, fill, layouts_for
-from experiments.render import RENDERERS, terminal
+from experiments.paper_fill import FilledTable, filled_tables, notes
+from experiments.paper_render import as_frame, as_tex, rich_table
 from experiments.runs import Run, read_runs
 
 
-def main(arguments: Sequence[str] | None = None) -> None:
-    """Print or write the tables that the command line asks for."""
-    parser = argparse.ArgumentParser(prog="python -m experiments.paper_tables", description=__doc__)
-    # No `choices`: Python 3.11 checks them against the empty list as well.
-    parser.add_argument("tables", nargs="*", type=int, metavar="1|2|3|4",
-                        help="which tables (all)")  # fmt: skip
-    parser.add_argument("--format", choices=RENDERERS, default="terminal")
-    parser.add_argument("--output", type=Path, help="a file instead of the terminal")
-    parser.add_argument("--curves", type=Path, metavar="FOLDER",
-                        help="also draw the alpha and eta curves there")  # fmt: skip
-    parser.add_argument("--all-commits", action="store_true",
-                        help="experiments of all commits, not of the current one")  # fmt: skip
-    options = parser.parse_args(arguments)
-    if not set(options.tables) <= {1, 2, 3, 4}:
-        parser.error("the paper's tables are 1, 2, 3 and 4")
-    runs = read_runs(all_commits=options.all_commits)
-    tables = [
-        table
-        for table in filled_tables(runs)
-        if not options.tables or table.number in options.tables
-    ]
-    if options.format == "terminal" and options.output is None:
-        text = terminal(tables, colour=sys.stdout.isatty())
-    else:
-        text = RENDERERS[options.format](tables)
-    if options.output is None:
-        print(text, end="")
-    else:
-        write_text(options.output, text)
-    if options.curves is not None:
-        for path in draw_curves(options.curves, runs):
-            print(f"drawn: {path}", file=sys.stderr)
+def show(tables: Sequence[FilledTable], runs: Sequence[Run]) -> None:
+    """Print tables and notes in the terminal."""
+    console = Console(width=None if sys.stdout.isatty() else 200, highlight=False)
+    for table in tables:
+        if table.rows:
+            console.print(rich_table(table))
+    console.print("^ best, v worst; below each number its bootstrap interval over documents")
+    for note in notes(tables, runs):
+        console.print(note, soft_wrap=True)
 
 
-def filled_tables(runs: Sequence[Run]) -> list[FilledTable]:
-    """The paper's four tables filled from `runs`, the workspace first.
+@click.command()
+@click.argument("tables", nargs=-1, type=click.IntRange(1, 4))
+@click.option("--csv", "kind", flag_value="csv", help="a row for each number, unrounded")
+@click.option("--tex", "kind", flag_value="tex", help="LaTeX")
+@click.option("-o", "--output", type=click.Path(path_type=Path), help="a file, not the terminal")
+@click.option("--curves", type=click.Path(path_type=Path), help="draw alpha and eta curves there")
+@click.option("--all-commits", is_flag=True, help="experiments of all commits, not of this one")
+def command(
+    tables: tuple[int, ...], kind: str | None, output: Path | None, curves: Path | None,
+    all_commits: bool,
+) -> None:  # fmt: skip
+    """Print the paper's TABLES (default: all four) with the numbers of your runs.
 
-    Raises:
-        BridoError: no run has numbers, with the reason for each.
+    The runs are the workspace and every experiment of `dvc exp show`. A run belongs in a row if
+    its settings are the workspace's but for the row's own alpha and eta. On the paper's data its
+    own numbers are shown below yours.
+
+    \b
+    Example:
+        python -m experiments.paper_tables 3 4 --tex -o tables.tex
     """
-    if all(run.broken for run in runs):
-        reasons = [f"{run.name}: {run.broken}" for run in runs]
-        raise BridoError.from_problems("no run has numbers; `dvc repro` makes them:", reasons)
-    return [fill(layout, runs) for layout in layouts_for(runs[0].params)]
+    if output and not kind:
+        raise click.UsageError("--output needs --csv or --tex")
+    runs = read_runs(all_commits=all_commits)
+    filled = [table for table in filled_tables(runs) if not tables or table.layout.number in tables]
+    if kind:
+        text = as_tex(filled) if kind == "tex" else as_frame(filled).to_csv(index=False)
+        write_text(output, text) if output else click.echo(text, nl=False)
+        for note in notes(filled, runs):
+            click.echo(note, err=True)
+    else:
+        show(filled, runs)
+    for path in draw_curves(curves, runs) if curves else ():
+        click.echo(f"drawn: {path}", err=True)
 
 
 if __name__ == "__main__":
-    run_command(main)
+    run_command(lambda: invoke(command, program="python -m experiments.paper_tables"))

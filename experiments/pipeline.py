@@ -18,14 +18,14 @@ from brido.settings.load import load_params
 from brido.settings.params import Params
 from brido.tables import CANDIDATES, DECODED, read_metadata, read_rows, write_table
 from brido.vote.consensus import ranking
-from brido.vote.select import Ballots, vote
-from experiments.grids import changed
+from brido.vote.select import score_documents
+from experiments.grid import changed
+from experiments.plan import MEASURED
 from stages import (
     checkpoint,
     decode,
     download,
     generate,
-    likelihood,
     pairwise,
     paths,
     pool,
@@ -35,7 +35,6 @@ from stages import (
 )
 
 SPLITS = ("train", "validation", "test")
-MEASURED = ("validation", "test")
 # Neither changes a weight.
 QUIET = {"training.validation.every": 10**6, "runtime.log_seconds": 600.0}
 # What has been made in this folder, an empty file each.
@@ -118,8 +117,6 @@ class Pipeline:
     def tune(self, changes: Mapping[str, Any]) -> None:
         """Scores and tuned model, under further changes of params."""
         params = self.use(changes)
-        if False:  # goes with the next commit
-            likelihood.main()
         if params.scoring.support_weight:
             support.main()
         score.write_scores(params)
@@ -143,17 +140,13 @@ class Pipeline:
 
         otherwise: the text of each document that has no candidates to elect from; None: all have.
         """
-        ballots = Ballots(
-            paths.pool(split),
-            paths.similarity(split),
-            paths.likelihood(split),
-            paths.support(split),
-        )
         first: dict[str, str] = {}
-        for voted in vote(ballots, self.params.scoring, alpha):
-            best = ranking(voted.scores)[:, 0]
-            texts = zip(voted.candidates.to_pylist(), best, strict=True)
-            first |= dict(zip(voted.ids.to_pylist(), (row[i] for row, i in texts), strict=True))
+        found = score_documents(paths.tables(split), self.params.scoring, alpha, ["candidates"])
+        for documents, scores in found:
+            best = ranking(scores)[:, 0].tolist()
+            first |= {
+                one.id: one.candidates[place] for one, place in zip(documents, best, strict=True)
+            }
         ids = [row["id"] for row in read_rows(paths.corpus(split), None, "download")]
         if otherwise is None:
             return [first[name] for name in ids]

@@ -28,7 +28,7 @@ class Run:
     """One run: its name, its flattened params (dotted keys), and its systems' estimates.
 
     `broken` says why a run has no numbers, "" where it has. `base`: which base they belong to
-    (`brido.tables.fingerprint`), "" where an older version made them.
+    (see `brido.report`), "" if an older version made them.
     """
 
     name: str
@@ -164,11 +164,18 @@ def find_run(runs: Sequence[Run], wanted: Mapping[str, Any]) -> Run | None:
 def same_params(left: Mapping[str, Any], right: Mapping[str, Any]) -> bool:
     """Whether two flattened settings mean the same; 1, 1.0, inf and "inf" are compared as numbers.
 
-    Keys that only one side has count as a difference.
+    A key that only one side has is a difference.
     """
-    if left.keys() != right.keys():
-        return False
-    return all(_plain(left[key]) == _plain(right[key]) for key in left)
+    return not different_keys(left, right)
+
+
+def different_keys(left: Mapping[str, Any], right: Mapping[str, Any]) -> list[str]:
+    """The keys in which two flattened settings differ, see `same_params`."""
+    return [
+        key
+        for key in sorted(left.keys() | right.keys())
+        if key not in left or key not in right or _plain(left[key]) != _plain(right[key])
+    ]
 
 
 def _plain(value: Any) -> Any:

@@ -13,7 +13,7 @@ from brido.training.contrastive import ContrastiveTask
 from brido.training.documents import read_ranked
 from brido.training.launch import is_main, relaunch
 from brido.training.loop import train
-from brido.training.validation import SampleGenerator, sample_measures
+from brido.training.sample import SampleGenerator, sample_measures
 from brido.utils.atomic import atomic_folder
 from brido.utils.errors import run_command
 from brido.utils.progress import say

@@ -90,8 +90,8 @@ class Pool:
             known = documents.to_pylist()
             rows = zip(*(batch.to_pylist() for batch in batches), strict=True)
             for one, parts in zip(known, rows, strict=True):
-                parts = dict(zip(self._tables, parts, strict=True))
-                yield self._row(parts, one["document"], one["references"])
+                by_source = dict(zip(self._tables, parts, strict=True))
+                yield self._row(by_source, one["document"], one["references"])
 
     def _row(self, parts: dict[str, Row], document: str, references: list[str]) -> Row:
         row: Row = {"id": next(iter(parts.values()))["id"]}

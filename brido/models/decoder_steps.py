@@ -74,7 +74,7 @@ class SharedSteps(DecoderSteps):
         check_length(max_length, positions)
         self.norm_first = norm_first
         # Nearly always zero, and a pass over all logits to add.
-        bias = self.model.final_logits_bias
+        bias: Any = model.final_logits_bias
         self.bias = bias if bool(bias.any()) else None
         self.mask = None if bool(attention_mask.all()) else source_mask(attention_mask)
         self.sources = [

@@ -71,7 +71,7 @@ class SplitTables:
         """
         path = getattr(self, name)
         if name == "similarity":
-            schema = similarity_schema(num_candidates(path))
+            schema = similarity_schema(num_candidates(path, "pairwise"))
             return Table(path, schema, "pairwise", tuple(columns))
         schema, stage = _STAGES[name]
         if "facts" in columns:
@@ -170,13 +170,13 @@ def parts_of(tables: SplitTables, size: int) -> list[Part]:
     return cut_into_parts(tables.table("pool", ()), tables.table("corpus", ()), size)
 
 
-def num_candidates(path: Path) -> int:
+def num_candidates(path: Path, stage: str = "pool") -> int:
     """N of a pool or of a similarity table.
 
     Raises:
         BridoError: it is neither, or holds no candidates.
     """
-    with open_table(path, None, "pool") as file:
+    with open_table(path, None, stage) as file:
         schema = file.schema_arrow
     if "similarity" in schema.names:
         if size := similarity_size(schema.field("similarity").type):

@@ -1,25 +1,17 @@
-"""Does the model rank candidates as the vote does, and does it write better summaries?"""
+"""Does the model rank candidates as the vote does?"""
 
 from __future__ import annotations
 
-import dataclasses
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from pathlib import Path
-from statistics import fmean
 from typing import Any
 
 import numpy as np
 import torch
 from transformers import PreTrainedModel
 
-from brido.evaluation import Inputs, mentions, rouge
 from brido.likelihood import candidate_log_likelihood
 from brido.models.language_model import LanguageModel
-from brido.search import SearchSettings, beam_search
-from brido.search.own_search import own_search
-from brido.tables import CORPUS, read_rows
 from brido.training.batches import Batches
 from brido.training.documents import RankedDocument
 
@@ -93,66 +85,3 @@ def validate_ranker(
             scores.append(np.array(document.scores))
     model.train(training)
     return rank_measures(rows, scores)
-
-
-@dataclass
-class SampleGenerator:
-    """Decodes the documents with the model's own search settings and measures the summaries.
-
-    `measure` gets one summary per document and returns named measures, `rouge` among them where
-    training keeps the best generator. A decoder-only model that does not say how many tokens it
-    writes writes at most `longest`.
-    """
-
-    documents: Sequence[str]
-    documents_at_once: int
-    longest: int
-    measure: Callable[[list[str]], dict[str, float]]
-
-    def __call__(self, language: LanguageModel) -> dict[str, float]:
-        """The measures of what the model, in eval mode, writes."""
-        return self.measure(self.summaries(language))
-
-    def summaries(self, language: LanguageModel) -> list[str]:
-        """The best hypothesis of every document, white space tidied."""
-        model = language.model
-        config, behind_prompts = model.generation_config, not model.config.is_encoder_decoder
-        limit = self.longest if behind_prompts and config.max_new_tokens is None else None
-        own = own_search(config.to_dict(), {"max_length": limit}, behind_prompts)
-        settings = SearchSettings(**own, num_return_sequences=1, count_prompt=False)
-        texts: list[str] = []
-        for start in range(0, len(self.documents), self.documents_at_once):
-            part = self.documents[start : start + self.documents_at_once]
-            sources = language.read(part).to(model.device)
-            found = beam_search(model, sources.ids, sources.mask, settings)
-            texts += language.text(found.sequences[:, 0].cpu())
-        return texts
-
-
-def sample_measures(
-    sample: Sequence[RankedDocument], corpus: Path
-) -> Callable[[list[str]], dict[str, float]]:
-    """ROUGE and mentions of summaries of the sample; `rouge` is the mean of R-1, R-2, R-Lsum.
-
-    corpus: the table that the sample is of. The metrics run with their default settings: no section
-    but `training` changes how a run is watched.
-    """
-    ids = [document.id for document in sample]
-    rows = {row["id"]: row for row in read_rows(corpus, CORPUS, "download")}
-    known = [rows[name] for name in ids]
-    inputs = Inputs(
-        ids,
-        [row["document"] for row in known],
-        [],
-        [row["references"] for row in known],
-        [row["facts"] for row in known] if known and "facts" in known[0] else None,
-    )
-
-    def measure(summaries: list[str]) -> dict[str, float]:
-        given = dataclasses.replace(inputs, summaries=summaries)
-        found = rouge.METRIC.measure(given).means()
-        found["rouge"] = fmean(found[name] for name in ("r1", "r2", "rlsum"))
-        mentioned = mentions.METRIC.measure(given).means()
-        return found | {f"mentions_{name}": value for name, value in mentioned.items()}
-
-    return measure

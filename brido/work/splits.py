@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence, Sized
+from collections.abc import Mapping, Sequence, Sized
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +26,7 @@ class Splits:
     """
 
     def __init__(
-        self, stage: str, key: str, schema: pa.Schema, units: dict[str, Sequence[Sized]]
+        self, stage: str, key: str, schema: pa.Schema, units: Mapping[str, Sequence[Sized]]
     ) -> None:
         """Open (or start) the stage's work folder; `units` of each split as in `run`."""
         self._shards = Shards(stage, key, schema)

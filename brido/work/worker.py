@@ -29,7 +29,7 @@ SAVE_MEMORY = (
 class Worker(Protocol):
     """Does units; made once a process, where it loads what it needs, such as a model."""
 
-    def __call__(self, unit: Any) -> Result:
+    def __call__(self, unit: Any, /) -> Result:
         """Return the rows of a unit's shard, and counts that describe them (see `Shards.totals`).
 
         BridoError for what a user can mend: its message reaches the user unchanged.

@@ -93,15 +93,6 @@ def test_what_is_not_set_is_not_sent_and_further_fields_are(made):
         assert server.requests[0]["top_k"] == 3
 
 
-def test_several_candidates_a_call(made):
-    with BadEndpoint(choices_per_call=2) as server:
-        found, *_ = made(server, num_candidates=3, runtime={"samples_per_call": 3})
-        assert len(server.requests) == 14
-        assert found[0]["candidates"] == [
-            plain_answer(f"{question(TEXTS[0])} {n}") for n in range(3)
-        ]
-
-
 def test_an_answer_that_was_cut_or_stopped_by_a_filter_has_not_ended(made):
     def finish(text):
         return {"0": "length", "1": "content_filter"}.get(text[-2], "stop")
@@ -154,11 +145,6 @@ def test_a_dry_run_asks_nothing_and_replay_takes_what_is_there(made):
         with pytest.raises(BridoError, match=r"7 of 21 candidates are missing \(they are not in"):
             made(server, num_candidates=3, runtime={"replay": True})
         assert server.requests == []
-
-
-def test_a_budget_is_kept(made):
-    with BadEndpoint() as server, pytest.raises(BridoError, match="generation.big: .*max_tokens"):
-        made(server, runtime={"max_tokens": 600, "max_concurrency": 1})
 
 
 def test_a_document_that_spells_a_template_is_a_document(made, tmp_path):

@@ -19,7 +19,7 @@ from brido.models.settings import ReadingSettings
 
 ROOT = Path(__file__).parents[2]
 # What a stage or a judge is made of, not what anybody calls by itself.
-MACHINERY = {"brido.work", "brido.endpoint"}
+MACHINERY = ("brido.work", "brido.endpoint", "brido.tables")
 # They need weights or a server: tests/evaluation runs their examples on stand-ins.
 ELSEWHERE = {"QAFactEval", "GEval"}
 # Not named in an `__all__`.
@@ -29,7 +29,7 @@ ALSO = [
     "brido.cli.vote_check.check_records",
     "brido.cli.score.score_record",
 ]
-ARRAYS = ("brido.rouge", "brido.consensus", "brido.search", "brido.likelihood", "brido.training")
+ARRAYS = ("brido.rouge", "brido.vote", "brido.search", "brido.likelihood", "brido.training")
 SHAPE = r"\[[A-Z1][^]]*\]|\[\.\.\.|\[documents|scalar|transformers' `generate`"
 
 
@@ -39,7 +39,8 @@ def public_names() -> Iterator[str]:
         if "__all__" not in path.read_text(encoding="utf-8"):
             continue
         module = ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
-        if module not in MACHINERY:
+        # The names of `brido` itself are those of its rooms.
+        if module != "brido" and not module.startswith(MACHINERY):
             yield from (f"{module}.{name}" for name in import_module(module).__all__)
     yield from ALSO
 

@@ -1,12 +1,9 @@
 """The store: keys by content, answers final, private, safe under a crash."""
 
 import json
-import multiprocessing
 import os
-import signal
 import sqlite3
 import stat
-import time
 
 import pytest
 
@@ -114,34 +111,6 @@ def test_a_store_of_a_newer_version(tmp_path):
     connection.close()
     with pytest.raises(BridoError, match="newer version"):
         AnswerStore(path)
-
-
-def _append_for_ever(path, told):
-    with AnswerStore(path) as store:
-        for number in range(10**9):
-            store.append([row(str(number), messages=[{"role": "user", "content": str(number)}])])
-            told.write(f"{number}\n")
-            told.flush()
-
-
-def test_what_was_committed_outlives_a_killed_process(tmp_path):
-    path, told = tmp_path / "a.sqlite", tmp_path / "told"
-    with told.open("w") as stream:
-        process = multiprocessing.get_context("fork").Process(
-            target=_append_for_ever, args=(path, stream)
-        )
-        process.start()
-        while told.stat().st_size < 200:
-            time.sleep(0.01)
-        os.kill(process.pid, signal.SIGKILL)
-        process.join()
-    numbers = told.read_text().split()
-    assert len(numbers) >= 50
-    with AnswerStore(path) as store:
-        for number in numbers[:-1]:
-            key = MODEL.key([{"role": "user", "content": number}])
-            assert store.answers(key, 1)[0].text == number
-        store.append([row("goes on")])
 
 
 def test_parameters_are_readable_beside_the_answers(tmp_path):

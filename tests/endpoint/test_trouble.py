@@ -7,7 +7,8 @@ import time
 import pytest
 from bad_endpoint import TROUBLES, BadEndpoint, plain_answer
 
-from brido.endpoint.call import LONGEST_RESPONSE, Unreadable, read_response
+from brido.endpoint.call import LONGEST_RESPONSE
+from brido.endpoint.response import Unreadable, read_response
 from brido.utils.errors import BridoError
 
 TEXTS = [f"Confidential document {number}: what of the bridge?" for number in range(12)]

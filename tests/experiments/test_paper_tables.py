@@ -1,19 +1,18 @@
 """Runs as DVC shows them, which run fills which row, and the tables in every format."""
 
-import csv
 import io
 import json
-import re
 
 import pytest
+from rich.console import Console
 
 from brido.report.metrics import Estimate
 from brido.utils.errors import BridoError
 from experiments.curves import draw_curves, varied
-from experiments.layouts import dataset_of, fill, layouts_for
+from experiments.grid import dataset_of
+from experiments.paper_fill import fill, filled_tables, layouts_for, notes
 from experiments.paper_numbers import ALPHA, ETA, paper_layouts
-from experiments.paper_tables import filled_tables
-from experiments.render import as_csv, latex, markdown, terminal
+from experiments.paper_render import as_frame, as_tex, rich_table
 from experiments.runs import (
     Run,
     compared,
@@ -135,10 +134,8 @@ def test_base_may_come_from_any_run_on_the_same_data():
     assert find_base(runs).name == "eta"
     other = [stale, run("elsewhere", XSUM, 40.0, **{"data.hub.id": "my/own"})]
     assert find_base(other) is None
-    assert by_label(table_of(runs, 2))["PEGASUS", True].cells[0].estimate.mean == 50
-    assert (
-        "not there: PEGASUS: no run with a system `base` on these data" in table_of(other, 2).notes
-    )
+    assert by_label(table_of(runs, 2))["PEGASUS", True].numbers["rouge", "r1"].mean == 50
+    assert "PEGASUS" in [row.label for row in table_of(other, 2).missing]
 
 
 def test_settings_are_compared_as_meant():
@@ -160,70 +157,83 @@ def test_a_row_takes_the_run_that_differs_only_as_the_row_says():
 
 
 def table_of(runs, number):
-    return fill(layouts_for(runs[0].params)[number - 1], runs)
+    return fill(layouts_for(runs)[number - 1], runs)
 
 
 def by_label(table):
-    return {(row.label, row.ours): row for row in table.rows}
+    return {(row.label, row.run is not None): row for row in table.rows}
+
+
+def shown_in(table):
+    console = Console(file=io.StringIO(), width=250)
+    console.print(rich_table(table))
+    return console.file.getvalue()
 
 
 def test_xsum_tables_hold_ours_and_the_papers_numbers():
-    rows = by_label(table_of(xsum_runs(), 4))
-    half = rows["BRIDO η = 0.3, α = 31", True]
-    assert half.run == "half"
-    assert half.cells[0].estimate.mean == 48.0
-    paper = rows["BRIDO η = 0.3, α = 31", False]
-    assert paper.cells[0].estimate.mean == 47.44
-    assert [cell.estimate.mean for cell in paper.cells[-4:-2]] == [62.89, 3.91]
-    # Best consistency of the paper's table 4 at alpha 31, best average at alpha 1: as printed.
-    consistency = [cell.best for cell in paper.cells if cell.column == ("geval", "consistency")]
-    assert consistency == [True]
-    one = rows["BRIDO η = 0.3, α = 1", False]
-    average = {cell.column: cell.best for cell in one.cells}[("geval", "average")]
-    assert not average
-    zero = rows["BRIDO η = 0.3, α = 0", False]
-    assert {cell.column: cell.best for cell in zero.cells}[("geval", "average")]
-
-
-def test_missing_runs_are_named_and_left_empty():
     table = table_of(xsum_runs(), 4)
-    wanted = f"no run with {ETA}=0.3, scoring.alpha"
-    assert table.notes == (
-        f"not there: BRIDO η = 0.3, α = 1: {wanted}=1",
-        f"not there: BRIDO η = 0.3, α = ∞: {wanted}=inf",
-    )
+    half = by_label(table)["BRIDO η = 0.3, α = 31", True]
+    assert half.run.name == "half"
+    assert half.numbers["rouge", "r1"].mean == 48.0
+    paper = by_label(table)["BRIDO η = 0.3, α = 31", False].numbers
+    assert paper["rouge", "r1"].mean == 47.44
+    assert paper["geval", "consistency"].mean == 3.91
+    # Best consistency of the paper's Table 4 at alpha 31, best average at alpha 0: as printed.
+    marks = table.marks(ours=False)
+    assert marks["BRIDO η = 0.3, α = 31", ("geval", "consistency")] == "best"
+    assert marks["BRIDO η = 0.3, α = 0", ("geval", "average")] == "best"
+    assert ("BRIDO η = 0.3, α = 1", ("geval", "average")) not in marks
+
+
+def test_rows_without_a_run_are_one_line_with_the_command_that_fills_them():
+    runs = xsum_runs()
+    table = table_of(runs, 4)
+    assert [row.label for row in table.missing] == ["BRIDO η = 0.3, α = 1", "BRIDO η = 0.3, α = ∞"]
+    (line,) = notes([table], runs)
+    assert "η = 0.3, α = 1, BRIDO η = 0.3, α = ∞" in line
+    assert "make sweep GRIDS=experiments/grids/paper-xsum.yaml" in line
+
+
+def test_no_run_is_dropped_without_a_word():
+    """An alpha of its own gets a row; a run that differs in more is named with its keys."""
+    runs = [
+        run("workspace", WORLD, 60.0),
+        run("half-of-32", WORLD, 61.0, **{ALPHA: 31}),
+        run("other-seed", WORLD, 62.0, **{"training.seed": 1}),
+        Run("failed", WORLD, {}, "boom"),
+    ]
+    tables = filled_tables(runs)
+    assert by_label(tables[3])["α = 31", True].run.name == "half-of-32"
+    lines = notes(tables, runs)
+    assert any("other-seed" in line and "training.seed" in line for line in lines)
+    assert any("failed" in line and "boom" in line for line in lines)
+    assert not any("half-of-32" in line for line in lines)
 
 
 def test_rows_of_different_bases_stand_together_only_with_a_line_that_says_so():
-    """As where committed numbers come from one processor and one's own from another."""
     runs = [
         run("workspace", XSUM, 47.0, base="aaaa"),
         run("half", XSUM, 48.0, base="bbbb", **{ETA: 0.3, ALPHA: 31}),
         run("eta", XSUM, 46.0, base="aaaa", **{ETA: 0.3}),
     ]
-    said = "rows of different bases (aaaa: eta; bbbb: half)"
     table = table_of(runs, 4)
-    assert table.notes[0].startswith(said)
-    for text in (terminal([table]), markdown([table]), latex([table])):
-        assert said in text
-    rows = list(csv.DictReader(io.StringIO(as_csv([table]))))
-    assert {(row["run"], row["base"]) for row in rows} >= {("eta", "aaaa"), ("half", "bbbb")}
-    one = [runs[0], runs[2], run("half", XSUM, 48.0, base="aaaa", **{ETA: 0.3, ALPHA: 31})]
-    assert not any("different bases" in note for note in table_of(one, 4).notes)
-    # Numbers of an older version do not say which base is theirs.
+    assert "(bbbb: half; aaaa: eta)" in notes([table], runs)[-1] or (
+        "(aaaa: eta; bbbb: half)" in notes([table], runs)[-1]
+    )
+    found = as_frame([table])
+    assert {("eta", "aaaa"), ("half", "bbbb")} <= set(zip(found["run"], found["base"], strict=True))
+    # Numbers of an older version do not say which base they belong to.
     assert different_bases([runs[0], run("old", XSUM, 46.0)]) != ""
     assert different_bases([run("old", XSUM, 46.0), run("older", XSUM, 45.0)]) == ""
 
 
 def test_table_one_has_the_worst_in_italics_and_the_preliminary_numbers():
     table = table_of(xsum_runs(), 1)
-    rows = by_label(table)
-    brio = {cell.column[1]: cell for cell in rows["BRIO", False].cells if cell.estimate}
-    assert brio["lerc"].estimate.mean == 1.927
-    assert brio["is_answered"].estimate.mean == 60.8
-    reference = {cell.column[1]: cell for cell in rows["reference", False].cells if cell.estimate}
-    assert reference["lerc"].worst
-    assert not any(cell.worst for row in table_of(xsum_runs(), 2).rows for cell in row.cells)
+    brio = by_label(table)["BRIO", False].numbers
+    assert brio["qafacteval", "lerc"].mean == 1.927
+    assert brio["qafacteval", "is_answered"].mean == 60.8
+    assert table.marks(ours=False)["reference", ("qafacteval", "lerc")] == "worst"
+    assert "worst" not in table_of(xsum_runs(), 2).marks(ours=False).values()
 
 
 def test_every_number_of_the_paper_is_in_its_tables():
@@ -247,29 +257,22 @@ def test_the_world_stands_in_with_its_own_checks_under_their_own_names():
     table = table_of([item], 2)
     assert ("world_qa", "f1") in table.columns
     assert ("geval", "consistency") not in table.columns
-    assert "World judge consistency" in terminal([table])
-    assert all(row.ours for row in table.rows)
+    assert "World judge" in shown_in(table)
+    assert all(row.run for row in table.rows)
     assert dataset_of(WORLD) == "world"
     assert dataset_of({"data.source": "files"}) == "own"
 
 
 def test_formats_agree():
     tables = filled_tables(xsum_runs())
-    lines = list(csv.DictReader(io.StringIO(as_csv(tables))))
-    ours = [line for line in lines if line["source"] == "ours" and line["submetric"] == "r1"]
-    half = next(line for line in ours if line["row"].endswith("α = 31"))
-    assert (half["run"], float(half["value"]), float(half["low"])) == ("half", 48.0, 47.0)
-    plain = terminal(tables)
-    assert re.search(r"η = 0.3, α = 31 +48.00\^", plain)
-    assert "\033[1m" in terminal(tables, colour=True)
-    assert "**48.00**<br><sub>47.0…49.0</sub>" in markdown(tables)
-    text = latex(tables)
-    assert r"\textbf{48.00}" in text
+    found = as_frame(tables)
+    half = found[(found["run"] == "half") & (found["submetric"] == "r1")].iloc[0]
+    assert (half["value"], half["low"], half["mark"]) == (48.0, 47.0, "best")
+    assert "48.00^" in shown_in(tables[3])
+    text = as_tex(tables)
+    assert r"\textbf{48.00} {\scriptsize 47.0\,--\,49.0}" in text
     assert r"$\eta$ = 0.3, $\alpha$ = 31" in text
     assert text.count(r"\begin{tabular}") == text.count(r"\end{tabular}") == 4
-    for body in re.findall(r"\\midrule\n(.*?)\\bottomrule", text, re.DOTALL):
-        cells = {line.count("&") for line in body.strip().splitlines()}
-        assert len(cells) == 1, body
 
 
 def test_curves_are_drawn_for_what_varies(tmp_path):

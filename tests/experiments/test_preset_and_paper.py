@@ -12,7 +12,7 @@ from brido.cli.preset import command, put_in_place
 from brido.settings.load import load_params, read_yaml
 from brido.settings.presets import flatten, load_preset, read_preset
 from brido.utils.errors import BridoError
-from experiments import middle_way, paper
+from experiments import paper
 
 ROOT = Path(__file__).parents[2]
 
@@ -112,13 +112,13 @@ def test_the_first_screen_has_the_device_what_is_reproduced_and_a_middle_way(pro
         [change for change in shlex.split(command) if "=" in change or "~" in change],
     )
     params = load_params()
-    assert params == middle_way.settings()
+    assert params == paper.middle_settings()
     assert params.systems == ["reference", "base", "tuned"]
     assert params.training.epochs * params.data.max_documents // params.training.batch_size == 125
     # By hand: candidates of 1,000 + 200 documents; two epochs; two systems decode two splits, and
     # five validations decode 100 documents each.
     counted = {"generate": 1_200, "train": 2_000, "decode": 4_000 + 500}
-    assert middle_way.documents(params) == counted
+    assert paper.middle_work(params) == paper.Work(**counted)
     rates = read_yaml(ROOT / "benchmarks/throughput.yaml")
     minutes = sum(counted[stage] / rates["xsum"][stage] / 60 for stage in counted)
     assert f"{minutes:.0f} minutes of computing on one {rates['device']}" in screen

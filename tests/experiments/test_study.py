@@ -1,7 +1,7 @@
-"""The study: its plan, arithmetic, tables and picture, and a small one that is killed."""
+"""The engine of studies: its plans, equal lengths, and a small study that is killed."""
 
+import json
 import os
-import re
 import shutil
 import signal
 import subprocess
@@ -9,18 +9,20 @@ import sys
 import time
 from pathlib import Path
 
-import numpy as np
 import pytest
-from dvc_project import SMALL, commit, copy_project, environment, run
+from dvc_project import SMALL, copy_project, environment, run
 from ruamel.yaml import YAML
 
-from brido.settings.load import read_yaml
-from brido.settings.presets import flatten
-from experiments.grids import changed
-from experiments.study import lengths, picture, plan, records, table
-from experiments.study.records import Row
+from brido.settings.presets import flatten, read_preset
+from brido.tables import POOL
+from brido.tables import read_rows as read_table
+from brido.utils.errors import BridoError
+from experiments import chain, lengths, plan, study
+from experiments.grid import changed
+from experiments.rows import read_rows, read_settings, write_rows
 
 ROOT = Path(__file__).parents[2]
+NAMES = sorted(path.stem for path in plan.PLANS.glob("*.yaml"))
 
 
 @pytest.mark.parametrize(
@@ -53,127 +55,89 @@ def test_penalties_are_tried_outwards_until_the_length_is_enclosed():
     assert lengths.penalty_for(50.0, 1.0, 12.0, words) is None
 
 
-def test_the_interval_covers_differences_between_seeds():
-    """No spread within seeds: all of the interval comes from drawing seeds."""
-    same = [np.full(50, 0.3)] * 5
-    assert table.interval(same) == pytest.approx((0.3, 0.3, 0.3))
-    spread = [np.full(50, value) for value in (0.1, 0.2, 0.3, 0.4, 0.5)]
-    mean, low, high = table.interval(spread)
-    assert mean == pytest.approx(0.3)
-    # Five draws of values with standard deviation 0.141: +- 1.96 x 0.141 / sqrt(5).
-    assert (low, high) == (pytest.approx(0.18, abs=0.02), pytest.approx(0.42, abs=0.02))
+@pytest.mark.parametrize("name", NAMES)
+def test_a_plan_has_each_chain_once_and_its_rows_are_of_its_settings(name, monkeypatch):
+    monkeypatch.chdir(ROOT)
+    found = plan.read_plan(plan.PLANS / f"{name}.yaml")
+    assert len({one.name for one in found.chains}) == len(found.chains)
+    assert len({one.folder for one in found.chains}) == len(found.chains)
+    for one in found.chains:
+        used = flatten(one.params)
+        assert {used[key] for key in plan.SEEDS if key in used} == {one.seed}
+        if "random" in one.systems:
+            # Of the same documents and candidates, and by the same steps.
+            assert one.systems["random"].changes == {"scoring.shuffle": True}
+            assert one.systems["random"].documents == one.systems["tuned"].documents
+    recorded = read_settings(found.recorded)
+    settings = {one.setting: one.settings for one in found.chains}
+    measured = {row.setting for row in read_rows(found.table)}
+    assert measured <= settings.keys() & recorded.keys()
+    for setting in measured:
+        assert study.differences(settings[setting], recorded[setting]) == []
 
 
-def params():
-    return read_yaml(ROOT / "params.yaml")
-
-
-def test_the_plan_has_every_chain_once_and_its_first_seed_first():
-    found = plan.read_chains(plan.PLAN, flatten(params()))
-    assert len({chain.name for chain in found}) == len(found) == 5 + 5 + 15 * 3
-    home = [chain for chain in found if chain.key[:2] == found[0].key[:2]]
-    assert {chain.key[2:] for chain in home} == {
-        (seed, processor) for seed in range(5) for processor in ("native", "default")
-    }
-    # The default's chains are the default, but for seeds: their numbers are those of `dvc repro`.
-    for chain in home:
-        shipped = flatten(params())
-        other = flatten(changed(params(), chain.overrides, chain.name))
+def test_the_world_s_plan_is_the_default_over_seeds_and_a_plane(monkeypatch):
+    monkeypatch.chdir(ROOT)
+    found = plan.read_plan(plan.PLANS / "world.yaml").chains
+    assert len(found) == 5 + 15 * 3
+    home = [one for one in found if one.setting == "the default"]
+    shipped = flatten(read_preset("default"))
+    for one in home:
+        other = flatten(one.params)
         assert {key for key in shipped if shipped[key] != other[key]} <= set(plan.SEEDS)
-        assert {other[key] for key in plan.SEEDS} == {chain.seed}
-    assert {chain.seed for chain in found[:16]} == {0}
-    places = {chain.key[:2] for chain in found}
-    assert len(places) == 4 * 4
-    assert all(len({c.seed for c in found if c.key[:2] == place}) >= 3 for place in places)
+    assert {one.seed for one in found[:16]} == {0}
 
 
-def row(system, flags, **changes):
-    values = {
-        "stock_phrases": 0.6, "support_rate": 0.8, "seed": 0, "processor": "native",
-        "params": "00000000", "system": system, "split": "test", "length_penalty": 1.0,
-        "words": 15.0, "r1": 60.0, "r2": 40.0, "unsupported": flags, "fluency": "3331",
-    }  # fmt: skip
-    return Row(**(values | changes))
+def test_a_plan_that_names_no_system_is_refused(tmp_path, monkeypatch):
+    monkeypatch.chdir(ROOT)
+    text = (plan.PLANS / "smollm2.yaml").read_text().replace("[tuned, brio, random", "[tuned, bria")
+    (tmp_path / "plan.yaml").write_text(text)
+    with pytest.raises(BridoError, match="bria"):
+        plan.read_plan(tmp_path / "plan.yaml")
 
 
-@pytest.fixture
-def rows():
-    """Two seeds of every system; base's length is out of BRIO's reach under one of them."""
-    found = []
-    for seed in (0, 1):
-        for name in table.LABELS:
-            flags = {"base": "1100", "tuned": "1000", "elected": "1000"}.get(name, "1111")
-            for split in ("validation", "test"):
-                found.append(row(name, flags, seed=seed, split=split))
-        for name in ("tuned at base's length", "base at tuned's length", "mle at base's length"):
-            found.append(row(name, "1000", seed=seed, length_penalty=0.5))
-    found.append(row("brio at base's length", "0000", seed=1))
-    return found
+def test_only_another_value_of_a_key_makes_rows_stale():
+    then = {"scoring.alpha": 0, "pairwise.value": "fmeasure"}
+    assert study.differences({"scoring.alpha": 0, "scoring.new": 1}, then) == []
+    assert study.differences({"scoring.alpha": 1}, then) == ["scoring.alpha"]
 
 
-def test_rows_come_back_from_their_file(rows, tmp_path):
-    records.write_rows(tmp_path / "study.csv", rows)
-    assert records.read_rows(tmp_path / "study.csv") == rows
-    assert rows[0].flags.tolist() == [1, 1, 1, 1]
+def test_a_section_is_replaced_and_the_others_stay(tmp_path):
+    for name, text in (("b", "## b\n\nold"), ("a", "## a\n\n| 1 |"), ("b", "## b\n\nnew")):
+        study.write_section(tmp_path / "README.md", name, text)
+    written = (tmp_path / "README.md").read_text()
+    assert written == f"{study.HEAD}\n\n## a\n\n| 1 |\n\n## b\n\nnew\n"
 
 
-def test_tables_say_what_the_rows_hold(rows):
-    home = plan.read_chains(plan.PLAN, flatten(params()))[0]
-    lines = {line.split(" | ")[0]: line for line in table.summary_table(rows, home).splitlines()}
-    assert "| 2 seeds x 4 test documents" in lines
-    assert "| 50.0 % [" in lines["| base"]
-    assert "| 15.0 | 75 % | 25.0 % [0.0, 62.5] | 60.0/40.0 |" in lines["| base"]
-    told = table.among_well_formed(rows, home)
-    assert told.startswith("In 6 of 8 documents both are; there tuned - base is -33.3 [")
-    assert "out of reach for 1 of 2 seeds" in lines[f"| {table.LABELS['brio']}"]
-    assert lines[f"| {table.LABELS['tuned']}"].count("| 25.0 % [0.0, 62.5] |") == 2
-    (first, second) = table.repeat_table(rows, home).splitlines()[2:]
-    assert first.startswith("| 0 | native | 50.0 % | 25.0 % | -25.0 [-75.0, +0.0] | 15.0 -> 15.0 |")
-    assert second.startswith("| 1 | native |")
-    (line,) = table.plane_table(rows).splitlines()[2:]
-    assert line.startswith("| 0.6 | 0.8 | 2 | -25.0 [")
-    assert "| 50.0 % | 25.0 % | 100.0 % | 25.0 % | 100.0 % | 100.0 % |" in line
-
-
-def test_the_picture_is_the_same_twice(rows, tmp_path):
-    first = picture.draw(tmp_path / "a", rows).read_bytes()
-    assert first == picture.draw(tmp_path / "b", rows).read_bytes()
-    assert first.startswith(b"\x89PNG")
-
-
-def test_the_documents_show_the_committed_study():
-    """Whoever measures anew also writes anew: `python -m experiments.study --show` prints it."""
-    measured = records.read_rows(ROOT / "metrics/study/chains.csv")
-    home = plan.read_chains(plan.PLAN, flatten(params()))[0]
-    shown = {
-        "README.md": [table.summary_table(measured, home)],
-        "docs/results.md": [
-            table.among_well_formed(measured, home),
-            table.repeat_table(measured, home),
-            table.plane_table(measured),
-            table.foretold(measured),
-        ],
-    }
-    for name, texts in shown.items():
-        there = " ".join((ROOT / name).read_text().split())
-        for text in texts:
-            assert " ".join(text.split()) in there, text
+def test_a_text_is_cut_after_so_many_words():
+    assert chain.cut(["one two  three", "one", ""], 2) == ["one two", "one", ""]
 
 
 SMALL_PLAN = """
-repeat:
-  seeds: [3]
-  processors: {native: {systems: [tuned, mle], at_equal_length: [tuned]}}
-plane:
-  seeds: [3]
-  stock_phrases: [0.0]
-  support_rates: [0.35]
-  systems: [tuned]
-  at_equal_length: []
-  changes: {data.world.test: 10}
-systems: {tuned: {}, mle: {training.gamma: 0.0}}
+preset: small
+seeds: [3]
+changes: {}
+settings:
+  small: {systems: [tuned, 3 candidates]}
+  two sources:
+    changes:
+      generation:
+        base: {checkpoint: base, method: sampling, num_candidates: 3, seed: 0, max_length: 32}
+        greedy:
+          checkpoint: base
+          method: diverse_beam
+          num_candidates: 1
+          num_beams: 1
+          num_beam_groups: 1
+          diversity_penalty: 0.0
+    systems: []
+systems:
+  tuned: {at_base_length: true}
+  3 candidates: {documents: 8, candidates: 3, changes: {scoring.support_weight: 0.5}}
+decodings:
+  greedy: {decoding.num_beams: 1}
+  beams: {decoding.num_beams: 4, decoding.length_penalty: 1.0}
 """
-# Neither base has to be good, but its candidates must differ: 200 articles teach too little.
 SMALLER = {key: value for key, value in SMALL.items() if "report" not in key} | {
     "checkpoints.base.embedded.world.documents": 1200,
     "checkpoints.base.embedded.epochs": 1,
@@ -183,20 +147,22 @@ SMALLER = {key: value for key, value in SMALL.items() if "report" not in key} | 
 
 @pytest.fixture
 def project(tmp_path):
-    """The project with a small params.yaml and a plan of two chains."""
+    """The project with a small preset and a small plan of two chains."""
     folder = copy_project(tmp_path)
-    small = changed(read_yaml(folder / "params.yaml"), SMALLER, "small")
-    with (folder / "params.yaml").open("w") as stream:
-        YAML().dump(small, stream)
-    (folder / "plan.yaml").write_text(SMALL_PLAN)
-    (folder / "metrics/study/chains.csv").unlink(missing_ok=True)
-    commit(folder, "small")
+    write_preset(folder)
+    (folder / "small.yaml").write_text(SMALL_PLAN)
     return folder
 
 
+def write_preset(folder, **more):
+    small = changed(read_preset("default", ROOT / "presets"), SMALLER | more, "small")
+    with (folder / "presets/small.yaml").open("w") as stream:
+        YAML().dump(small, stream)
+
+
 @pytest.mark.slow
-def test_a_killed_study_goes_on_and_prints_the_tables(project):
-    command = [sys.executable, "-m", "experiments.study", "plan.yaml", "--workers", "1"]
+def test_a_killed_study_goes_on_and_measures_only_what_is_missing(project):
+    command = [sys.executable, "-m", "experiments.study", "small.yaml"]
     log = project / "killed.log"
     with log.open("w") as output:
         started = subprocess.Popen(
@@ -209,21 +175,44 @@ def test_a_killed_study_goes_on_and_prints_the_tables(project):
         time.sleep(0.1)
     os.killpg(started.pid, signal.SIGKILL)
     started.wait()
-    (done,) = re.findall(r"\] (\S+): done in", log.read_text())
+    assert "2 chains, 1 done already" in run(project, *command)
+    table = project / "metrics/evidence/small.csv"
+    whole, rows = table.read_bytes(), read_rows(table)
+    untuned = {"reference", "base", "elected", "elected by the reference"}
+    systems = {row.system for row in rows if row.setting == "small"}
+    assert systems == untuned | {"tuned", "3 candidates"}
+    assert {row.system for row in rows if row.setting == "two sources"} == untuned
+    assert "## small\n" in (project / "metrics/evidence/README.md").read_text()
+    (made_in,) = (project / ".brido/studies").glob("two-sources*")
+    pooled = read_table(made_in / "data/pool/test.parquet", POOL, "pool")
+    assert len(pooled[0]["candidates"]) == 4
 
-    said = run(project, *command)
-    assert "2 chains, 1 done already" in said
-    assert f"{done}: done in" not in said
-    rows = records.read_rows(project / "metrics/study/chains.csv")
-    assert len({one.chain for one in rows}) == 2
-    names = {one.system for one in rows if one.chain[0] != 0}
-    assert {"reference", "base", "elected", "elected by the reference", "tuned", "mle"} <= names
-    # The table is enough: elsewhere nothing of it is measured again.
-    shutil.rmtree(project / ".brido/study")
+    # Shortness alone: base's own beams, cut to as many words as tuned's.
+    made = {row.key[2:]: row for row in rows if row.setting == "small"}
+    short = made["base", plan.cut_to("tuned"), "test"]
+    assert abs(short.words - made["tuned", "beams", "test"].words) < 2
+    assert short.words <= made["base", "beams", "test"].words
+
+    # The summaries are kept, to be read by somebody who does not know whose they are.
+    (made_in,) = (project / ".brido/studies").glob("small-seed*")
+    run(project, sys.executable, "-m", "experiments.reading", "sheet", str(made_in))
+    sheet = [json.loads(line) for line in (made_in / "reading/sheet.jsonl").open()]
+    key = json.loads((made_in / "reading/key.json").read_text())
+    assert {order[0] for order in key.values()} == {"base", "tuned"}
+    for name in ("base", "tuned"):
+        kept = json.loads((made_in / f"texts/{name}-beams-test.json").read_text())
+        assert [row["ab"[key[str(row["number"])].index(name)]] for row in sheet] == kept
+
+    # Another machine has the table alone: nothing is measured again.
+    shutil.rmtree(project / ".brido/studies")
     assert "2 chains, 2 done already" in run(project, *command)
-    assert records.read_rows(project / "metrics/study/chains.csv") == rows
-    again = run(project, *command, "--show")
-    shown = [line for line in said.splitlines() if line.startswith("| ")]
-    assert shown == [line for line in again.splitlines() if line.startswith("| ")]
-    assert "| 1 seeds x 40 test documents |" in said
-    assert run(project, "git", "status", "--short", "params.yaml") == ""
+    assert table.read_bytes() == whole
+
+    # Without a system's rows that system alone is measured again, with equal rows.
+    write_rows(table, [row for row in rows if row.system != "3 candidates"])
+    assert "2 chains, 1 done already" in run(project, *command)
+    assert sorted(table.read_bytes().splitlines()) == sorted(whole.splitlines())
+
+    # Under another value of a key everything is.
+    write_preset(project, **{"training.gamma": 1.0})
+    assert "training.gamma" in run(project, *command)

@@ -10,13 +10,12 @@ from ruamel.yaml import YAML
 
 from brido.settings.presets import preset_text
 from brido.utils.errors import BridoError
-from experiments.grids import load_experiments
+from experiments.grid import load_experiments
 from experiments.paper_numbers import ETA
-from experiments.run import finished
 from experiments.runs import Run
+from experiments.sweep import finished
 
 ROOT = Path(__file__).parents[2]
-GRIDS = sorted((ROOT / "experiments").glob("*.yaml"))
 
 
 @pytest.fixture
@@ -167,7 +166,7 @@ def test_a_sweep_goes_on_after_a_failure_resumes_and_leaves_the_workspace_alone(
         "all": {"scoring.alpha": "inf"},
     }
     path = str(grid(project, runs))
-    sweep = (sys.executable, "-m", "experiments.run", path)
+    sweep = (sys.executable, "-m", "experiments.sweep", path)
     first = shell(project, *sweep, check=False)
     assert first.returncode == 2, first.stderr
     assert "1 of 3 experiments failed" in first.stderr

@@ -30,7 +30,7 @@ class Example:
 def examples() -> list[Example]:
     """Every Python block, and every command whose output is shown."""
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
-    part = readme[readme.index("## One part only") : readme.index("## The house")]
+    part = readme[readme.index("## One part only") : readme.index("## Where things are")]
     texts = {"README": part, "engines": (ROOT / "docs/engines.md").read_text(encoding="utf-8")}
     found = []
     for page, text in texts.items():

@@ -18,7 +18,7 @@ INSTALL = (
     "the page's test needs a browser: `apt-get install chromium chromium-driver` (Debian), or put "
     "chromium and chromedriver on the PATH"
 )
-BAR = Bar("the vote", 0.6, 0.55, 0.62, ["–"] * 4, "1 %")
+BAR = Bar("the vote", 0.6, 0.55, 0.62, "0.6 [.55, .62]", ["–"] * 4, "1 %")
 DETAILS = Section(
     "minicheck",
     VIEWS["minicheck"],

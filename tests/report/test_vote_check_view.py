@@ -1,8 +1,7 @@
-"""The vote check on the page: plain sentences, and the election as a table."""
-
-import pytest
+"""The check of the vote on the page: its verdict, the election as a table, the bars."""
 
 from brido.report.page.vote_check import vote_check
+from brido.vote.verdict_text import verdict_lines
 
 ALL = {
     "elected": {"mean": 0.344, "documents": 300},
@@ -17,52 +16,29 @@ NONE = {
 TOLD = {"accuracy": {}, "documents": 300, "judge": "facts", "length_tolerance": 0.0}
 
 
-@pytest.mark.parametrize(
-    ("verdict", "begin", "advice"),
-    [
-        ("beats", "Electing helps: ", "Tuning on this vote should help."),
-        (
-            "loses",
-            "Electing does harm: ",
-            "At equal length, tuning on this vote would make nothing better and may do harm.",
-        ),
-        (
-            "nothing",
-            "Nothing was found to judge by: ",
-            "Nothing can be said of tuning on this vote.",
-        ),
-        ("few", "Too few documents to tell: ", "Nothing can be said of tuning on this vote."),
-        ("open", "Electing is not shown to help: ", "Tuning on this vote may help or do harm."),
-    ],
-)
-def test_the_election_in_plain_words_and_as_a_table(verdict, begin, advice):
-    election = {"verdict": verdict, "caution": "", "all": ALL, "equal_length": NONE}
+def test_the_verdict_and_the_election_as_a_table():
+    election = {"verdict": "beats", "caution": "", "all": ALL, "equal_length": NONE}
     vote = {"label": "the vote", "mean": None, "pairs": 0, "by_gap": {}}
-    shown = vote_check(TOLD | {"election": election, "accuracy": {"vote": vote}})
-    assert shown.sentences == [
-        f"{begin}34 % of the elected candidates say something that the article does not support, "
-        "against 45 % of what base writes by itself.",
-        advice,
-        "Too few pairs of candidates are about equally long and not equally good to say more (0).",
-    ]
+    told = TOLD | {"election": election, "accuracy": {"vote": vote}}
+    shown = vote_check(told | {"verdict": ["Yes.", "0.5.", "Next: go."]})
+    assert shown.verdict == ["Yes.", "0.5.", "Next: go."]
     assert shown.election[1:] == [
         ["all", "300", "34.4 %", "45.0 %", "-10.6 points [-16.0, +5.3]"],
         ["elected and base equally long", "0", "–", "–", "– points [–, –]"],
     ]
     assert shown.bars == []
-    careful = vote_check(TOLD | {"election": election | {"caution": "Perhaps."}, "accuracy": {}})
-    assert careful.sentences[1] == f"{advice} Perhaps."
+    # An older version wrote no lines.
+    assert vote_check(told).verdict == verdict_lines(told)
 
 
-def test_how_often_the_vote_is_right_against_chance():
+def test_a_bar_has_an_interval_unless_documents_are_few():
     vote = {
         "label": "the vote", "mean": 0.597, "low": 0.57, "high": 0.62,
         "by_gap": {"1": 0.5, "2": None}, "elected_unsupported": 0.25, "pairs": 20,
     }  # fmt: skip
     shown = vote_check(TOLD | {"accuracy": {"vote": vote}})
-    assert shown.sentences == [
-        "Of two candidates that are about equally long the vote prefers the better one 60 times in "
-        "100; 50 would be chance."
-    ]
+    assert shown.bars[0].text == "0.597 [0.570, 0.620]"
     assert shown.election == []
     assert shown.quarters[1] == ["the vote", "0.50", "–", "25.0 %"]
+    (bar,) = vote_check(TOLD | {"accuracy": {"vote": vote}, "documents": 5}).bars
+    assert (bar.text, bar.low, bar.high) == ("0.597", 0.597, 0.597)

@@ -21,7 +21,7 @@ from brido.cli.score import Comparison, check_file, parse_line, score_stream
 from brido.corpus.files import FilesSource
 from brido.corpus.settings import FilesData, FilesSettings
 from brido.corpus.write import write_corpus
-from brido.endpoint.call import Unreadable, read_response
+from brido.endpoint.response import Unreadable, read_response
 from brido.evaluation.files import read_documents
 from brido.evaluation.geval.__main__ import read_summaries
 from brido.evaluation.geval.parsing import read_marks

@@ -16,10 +16,10 @@ from brido.models.settings import LoraSettings, ReadingSettings
 from brido.training.contrastive import ContrastiveTask
 from brido.training.documents import RankedDocuments
 from brido.training.loop import train
+from brido.training.sample import SampleGenerator
 from brido.training.settings import TrainingSettings, ValidationSettings
 from brido.training.step import ContrastiveStep
 from brido.training.update import Updater
-from brido.training.validation import SampleGenerator
 from brido.work.settings import RuntimeSettings
 
 TOKENIZER = chat_tokenizer()

@@ -19,10 +19,10 @@ from brido.training import checkpoints, loop
 from brido.training.checkpoints import SaveTimer
 from brido.training.contrastive import ContrastiveTask
 from brido.training.loop import train
+from brido.training.sample import SampleGenerator
 from brido.training.settings import ValidationSettings
 from brido.training.state import TrainState
 from brido.training.update import Updater
-from brido.training.validation import SampleGenerator
 from brido.utils.errors import BridoError
 
 MakeTask = Callable[..., ContrastiveTask]

@@ -23,6 +23,7 @@ _TEXT_MARKS = (
     "numbers and capitalised words, looked up in the article: an approximation that knows no "
     "synonyms"
 )
+_GOOD = "Good: a whole sentence without an unsupported mention."
 _UNSEEN = (
     "Nothing else is checked: “has surprised experts” would stand unmarked although no article "
     "says so."
@@ -61,12 +62,13 @@ def make_page(
     read = prompt.read if prompt else [None] * len(cases)
     voting = voting_checker(params)
     estimates = numbers.systems, numbers.differences, voting
+    headline = headline_columns(numbers.systems)
     first = next(iter(numbers.scores.values()))
     marks = _WORLD_MARKS if cases and cases[0].facts is not None else _TEXT_MARKS
     return Page(
         title="BRIDO: a run and its vote",
         settings=settings_text(params),
-        headline=result_table(headline_columns(numbers.systems), *estimates),
+        headline=result_table(headline, *estimates),
         everything=result_table(every_column(numbers.systems), *estimates),
         documents=[Shown(cases[index], found[index], read[index]) for index in places],
         systems=params.systems,
@@ -81,6 +83,7 @@ def make_page(
             f"over documents ({100 * settings.confidence:g} %).",
             "Differences are paired; coloured where the interval leaves out 0.",
             base_note(numbers.base),
+            *([_GOOD] if ("world_judge", "good") in headline else []),
             *([f"† {voting_note(voting)}."] if voting else []),
         ],
         check=vote_check(votes),

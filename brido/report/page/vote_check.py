@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from brido.stats import FEWEST
-from brido.vote.verdict_text import note
+from brido.vote.verdict_text import note, verdict_lines
 
 
 @dataclass(frozen=True)
@@ -19,20 +19,16 @@ class Bar:
     mean: float
     low: float
     high: float
+    text: str
     quarters: Sequence[str]
     elected: str
-
-    @property
-    def text(self) -> str:
-        """The accuracy with its interval."""
-        return f"{self.mean:.3f} [{self.low:.3f}, {self.high:.3f}]"
 
 
 @dataclass(frozen=True)
 class VoteCheck:
-    """The check in plain words, the election as a table, a bar a ranking, how it was made."""
+    """The verdict's lines, the election as a table, a bar a ranking, how the check was made."""
 
-    sentences: Sequence[str]
+    verdict: Sequence[str]
     election: Sequence[Sequence[str]]
     bars: Sequence[Bar]
     note: str
@@ -45,51 +41,11 @@ class VoteCheck:
         return [["ranking", *gaps, "elected unsupported"], *rows]
 
 
-# Of each verdict on the election: how its sentence begins, and what follows for tuning.
-_VERDICTS = {
-    "beats": ("Electing helps: ", "Tuning on this vote should help."),
-    "loses": (
-        "Electing does harm: ",
-        "At equal length, tuning on this vote would make nothing better and may do harm.",
-    ),
-    "few": ("Too few documents to tell: ", "Nothing can be said of tuning on this vote."),
-    "nothing": ("Nothing was found to judge by: ", "Nothing can be said of tuning on this vote."),
-    "chance": (
-        "This is the control, the same scores shuffled within each document: ",
-        "What tuning on it gains does not come from the vote.",
-    ),
-    "open": ("Electing is not shown to help: ", "Tuning on this vote may help or do harm."),
-}
-
-
 def vote_check(told: Mapping[str, Any]) -> VoteCheck:
     """The content of metrics/votes.json for the page."""
-    return VoteCheck(_sentences(told), _election(told), bars(told), note(told))
-
-
-def _sentences(told: Mapping[str, Any]) -> list[str]:
-    """The check in plain words, two numbers a sentence at most."""
-    found = []
-    if election := told.get("election"):
-        begin, advice = _VERDICTS[election["verdict"]]
-        elected, own = (100 * election["all"][who]["mean"] for who in ("elected", "base"))
-        found += [
-            f"{begin}{elected:.0f} % of the elected candidates say something that the article does "
-            f"not support, against {own:.0f} % of what base writes by itself.",
-            f"{advice} {election['caution']}".rstrip(),
-        ]
-    vote = told["accuracy"].get("vote", {})
-    if vote.get("pairs", 0) >= FEWEST:
-        found.append(
-            "Of two candidates that are about equally long the vote prefers the better one "
-            f"{100 * vote['mean']:.0f} times in 100; 50 would be chance."
-        )
-    elif vote:
-        found.append(
-            "Too few pairs of candidates are about equally long and not equally good to say more "
-            f"({vote.get('pairs', 0)})."
-        )
-    return found
+    # An older version wrote no lines.
+    lines = told.get("verdict") or verdict_lines(told)
+    return VoteCheck(lines, _election(told), bars(told), note(told))
 
 
 def _election(told: Mapping[str, Any]) -> list[list[str]]:
@@ -111,16 +67,16 @@ def _percent(value: float | None, form: str, unit: str = " %") -> str:
 
 
 def bars(told: Mapping[str, Any]) -> list[Bar]:
-    """A bar for each ranking of which there is a pair."""
-    return [
-        Bar(
-            item["label"],
-            item["mean"],
-            item["low"],
-            item["high"],
-            ["–" if value is None else f"{value:.2f}" for value in item["by_gap"].values()],
-            _percent(item["elected_unsupported"], ".1f"),
-        )
-        for item in told["accuracy"].values()
-        if item["mean"] is not None
-    ]
+    """A bar for each ranking of which there is a pair; no interval for few documents."""
+    few = told["documents"] < FEWEST
+    found = []
+    for item in told["accuracy"].values():
+        if item["mean"] is None:
+            continue
+        mean = item["mean"]
+        low, high = (mean, mean) if few else (item["low"], item["high"])
+        text = f"{mean:.3f}" if few else f"{mean:.3f} [{low:.3f}, {high:.3f}]"
+        quarters = ["–" if value is None else f"{value:.2f}" for value in item["by_gap"].values()]
+        elected = _percent(item["elected_unsupported"], ".1f")
+        found.append(Bar(item["label"], mean, low, high, text, quarters, elected))
+    return found

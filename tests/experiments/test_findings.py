@@ -1,0 +1,55 @@
+"""docs/results.md says what the committed rows say."""
+
+import re
+from itertools import groupby
+from pathlib import Path
+
+import pytest
+
+from experiments import findings, reading
+from experiments.tables import markdown
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture
+def page(monkeypatch):
+    monkeypatch.chdir(ROOT)
+    return (ROOT / "docs/results.md").read_text(encoding="utf-8")
+
+
+@pytest.fixture
+def readings(monkeypatch):
+    """What the blind readings say, a text for each kind."""
+    monkeypatch.chdir(ROOT)
+    folders = sorted((ROOT / "metrics/evidence/readings").iterdir())
+    kinds = groupby(folders, lambda folder: folder.name.partition("-seed-")[0])
+    return [reading.count(list(own)) for _, own in kinds]
+
+
+@pytest.mark.parametrize("finding", findings.FINDINGS, ids=lambda each: each.__name__)
+def test_each_table_is_computed_from_the_committed_rows(finding, page):
+    assert markdown(finding()) in page
+
+
+def test_every_decimal_of_the_text_is_in_a_committed_file(page, readings):
+    tables = [(ROOT / f"metrics/{name}/README.md").read_text() for name in ("study", "evidence")]
+    known = "\n".join([*tables, *readings, findings.rouge_by_seed()])
+    text = "\n".join(line for line in page.splitlines() if not line.startswith("|"))
+    numbers = re.findall(r"(?<![\w.])[-+]?\d+\.\d+(?![\w.]*\w)", text)
+    assert len(numbers) > 10
+    assert [number for number in numbers if number not in known] == []
+
+
+def test_the_counts_of_the_text_are_those_of_the_check(page):
+    rows = list(findings.foretells())
+    world, small, longer = (list(row.values())[1:] for row in rows[:3])
+    helped, _, harmed = map(int, world[0].split(", "))
+    assert f"{helped} of {helped + harmed} in\nthe world's" in page
+    assert sum(int(n) for cell in world for n in cell.split(", ")) == 50
+    helped, _, harmed = map(int, small[0].split(", "))
+    assert f"{helped} of {helped + harmed} with SmolLM2" in page
+    wrong, _, right = map(int, small[2].split(", "))
+    assert f"{right} of {wrong + right}" in page
+    helped, _, harmed = map(int, longer[0].split(", "))
+    assert f"{harmed} of {helped + harmed} definite cases" in page
