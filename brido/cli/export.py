@@ -159,14 +159,15 @@ def _say(told: tuple[int, int, int], outputs: Sequence[Path], left_out: Counter[
 
 def _votes(options: Options, stack: ExitStack) -> tuple[Iterator["CandidateDocument"], int | None]:
     """The documents that are asked for, and how many there are if that is known."""
-    from brido.tables import count_rows
-    from brido.tables.join import SplitTables
     from brido.vote.preferences import read_scored, read_votes
-    from brido.vote.select import is_shuffled
 
     if options.scores is not None:
         lines = stack.enter_context(input_lines(options.scores))
         return read_scored(lines, "stdin" if options.scores == "-" else options.scores), None
+    from brido.tables import count_rows
+    from brido.tables.join import SplitTables
+    from brido.vote.select import is_shuffled
+
     tables = SplitTables.at(options.data, options.split)
     count = count_rows(tables.pool, "pool")
     if is_shuffled(options.data / "scores" / f"{options.split}.parquet"):

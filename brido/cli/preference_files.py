@@ -7,15 +7,15 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
-import pyarrow as pa
-import pyarrow.parquet as pq
-
-from brido.tables.join import CandidateDocument
+from brido.tables.documents import CandidateDocument
 from brido.utils.atomic import atomic_file
 from brido.utils.files import output_text
 from brido.vote.preferences import pairs
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 Rows = list[dict[str, Any]]
 Kind = Literal["text", "number", "rank", "messages"]
@@ -128,13 +128,18 @@ def _writer(stack: ExitStack, path: Path, columns: Mapping[str, Kind]) -> Callab
     if path.suffix != ".parquet":
         text = stack.enter_context(output_text(path))
         return lambda rows: text.writelines(_lines(rows))
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
     temporary = stack.enter_context(atomic_file(path))
     schema = _schema(columns)
     table = stack.enter_context(pq.ParquetWriter(temporary, schema, compression="zstd"))
     return lambda rows: table.write_batch(pa.RecordBatch.from_pylist(rows, schema=schema))
 
 
-def _schema(columns: Mapping[str, Kind]) -> pa.Schema:
+def _schema(columns: Mapping[str, Kind]) -> "pa.Schema":
+    import pyarrow as pa
+
     message = pa.struct([("role", pa.string()), ("content", pa.string())])
     kinds = {
         "text": pa.string(),

@@ -2,11 +2,13 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pyarrow as pa
 from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 
 @dataclass(frozen=True)
@@ -48,8 +50,8 @@ class Documents:
     """A batch of documents: their ids, the columns that were read, and each system's summaries."""
 
     ids: list[str]
-    columns: Mapping[str, pa.Array]
-    summaries: Mapping[str, pa.Array] = field(default_factory=dict)
+    columns: Mapping[str, "pa.Array"]
+    summaries: Mapping[str, "pa.Array"] = field(default_factory=dict)
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -78,8 +80,10 @@ class Documents:
         return values.reshape(len(self), size, size + 1)
 
 
-def similarity_size(kind: pa.DataType) -> int:
+def similarity_size(kind: "pa.DataType") -> int:
     """N of a similarity column, whose lists hold N (N + 1) values; 0 if it is no such column."""
+    import pyarrow as pa
+
     if not pa.types.is_fixed_size_list(kind):
         return 0
     size = int(kind.list_size**0.5)

@@ -4,19 +4,24 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from itertools import combinations, pairwise
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from brido.tables.join import CandidateDocument, SplitTables, read_documents
+from brido.tables.documents import CandidateDocument
 from brido.utils.errors import BridoError
 from brido.utils.json_lines import HALF_PAIR, holds_half_pair, parse_object
 
+if TYPE_CHECKING:
+    from brido.tables.join import SplitTables
 
-def read_votes(tables: SplitTables) -> Iterator[CandidateDocument]:
+
+def read_votes(tables: "SplitTables") -> Iterator[CandidateDocument]:
     """The documents of a split that have candidates, with their scores; constant memory.
 
     Raises:
         BridoError: a table is missing or damaged, or the tables do not belong together.
     """
+    from brido.tables.join import read_documents
+
     columns = ["document", "candidates", "sources", "scores", "order"]
     for documents in read_documents(tables, columns):
         yield from documents
