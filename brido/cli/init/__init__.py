@@ -1,6 +1,8 @@
 """`python -m brido init own`: params.yaml for a user's own documents, and a plan."""
 
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -15,9 +17,11 @@ _MODEL = (
 )
 
 
-def _split(name: str, **how: bool) -> click.Option:
-    cut = "" if how else " Without it a part of train is cut off, the same rows every time."
-    return click.option(f"--{name}", multiple=True, metavar="FILE", help=_FILES + cut, **how)
+def _split(name: str, required: bool = False) -> Callable[[Any], Any]:
+    cut = "" if required else " Without it a part of train is cut off, the same rows every time."
+    return click.option(
+        f"--{name}", multiple=True, required=required, metavar="FILE", help=_FILES + cut
+    )
 
 
 @click.command("init", short_help="params.yaml for documents of your own")
@@ -30,7 +34,7 @@ def _split(name: str, **how: bool) -> click.Option:
 @click.option("--id-column", metavar="NAME", help="Without it `id`, or ids made from the texts.")
 @click.option("--document-column", metavar="NAME", help="Without it a usual name is looked for.")
 @click.option("--summary-column", metavar="NAME", help="`none`: there are no summaries.")
-def command(kind: str, more: tuple[str, ...], model: str | None, **given: object) -> None:
+def command(kind: str, more: tuple[str, ...], model: str | None, **given: Any) -> None:
     """Write params.yaml for documents of your own, and print a plan: what to run, how long it
     takes.
 
