@@ -10,7 +10,12 @@ from pathlib import Path
 from typing import Any
 
 from brido.models.checkpoint import store_checkpoint
-from brido.models.settings import EmbeddedCheckpoint, EmbeddedModel, FineTuningSettings, StoredCheckpoint
+from brido.models.settings import (
+    EmbeddedCheckpoint,
+    EmbeddedModel,
+    FineTuningSettings,
+    StoredCheckpoint,
+)
 from brido.settings.load import load_params
 from brido.settings.params import Params
 from brido.training.launch import is_main, relaunch

@@ -361,7 +361,7 @@ def test_a_plan_grows_with_documents_and_time(checkout) -> None:
 
 @pytest.mark.parametrize("kind", ["chat", "bart"])
 def test_speed_is_measured_by_running_a_model_of_the_shape(checkout, kind: str) -> None:
-    write_jsonl(checkout / "a.jsonl", abstracts(20))
+    write_jsonl(checkout / "a.jsonl", abstracts(60))
     bart(checkout / "bart")
     chat_folder(checkout)
     data = look({"train": ["a.jsonl"]}, PAPERS)

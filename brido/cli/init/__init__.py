@@ -19,8 +19,9 @@ _MODEL = (
 
 def _split(name: str, required: bool = False) -> Callable[[Any], Any]:
     cut = "" if required else " Without it a part of train is cut off, the same rows every time."
-    text = _FILES + cut
-    return click.option(f"--{name}", multiple=True, metavar="FILE", help=text, required=required)
+    return click.option(
+        f"--{name}", multiple=True, required=required, metavar="FILE", help=_FILES + cut
+    )
 
 
 @click.command("init", short_help="params.yaml for documents of your own")

@@ -51,11 +51,13 @@ def measure_speed(
     place = computing_device("auto")
     try:
         built, scale = _random_model(model.config)
-        reading = reading.model_copy(update={"max_source_tokens": _TOKENS})
+        room = _TOKENS if model.positions is None else min(_TOKENS, model.positions // 2)
+        tokens = min(room, reading.max_source_tokens)
+        reading = reading.model_copy(update={"max_source_tokens": tokens})
         language = LanguageModel(built.to(place), model.tokenizer, reading)
         texts = _of_median_length(documents)
-        learn = _learning(language, texts, _of_median_length(summaries or documents))
-        language.model.to(dtype=inference_dtype(place)).eval()
+        learn = _learning(language, texts, _of_median_length(summaries or documents), tokens)
+        built.to(inference_dtype(place)).eval()
         read, write = _writing(language.ready_to_write(), texts, candidates)
     except (ValueError, RuntimeError, AttributeError, TypeError, KeyError):
         # A family with rules of its own, or too little memory: the plan says that it is not known.
@@ -91,11 +93,11 @@ def _weights(model: Any) -> int:
     return sum(weight.numel() for weight in model.parameters())
 
 
-def _learning(language: LanguageModel, texts: list[str], summaries: list[str]) -> float:
-    """Seconds a token of one update."""
+def _learning(language: LanguageModel, texts: list[str], summaries: list[str], limit: int) -> float:
+    """Seconds a token of one update; `limit`: tokens of a summary."""
     model = language.model.train()
     sources = language.read(texts)
-    targets = language.write([[text] for text in summaries[: len(texts)]], sources, _TOKENS)
+    targets = language.write([[text] for text in summaries[: len(texts)]], sources, limit)
     sources = sources.to(model.device)
     optimizer = torch.optim.AdamW(model.parameters(), lr=0.0)
 
