@@ -167,7 +167,7 @@ def _what(error: BaseException | None) -> str:
     return _MALFORMED if isinstance(error, _http.DecodingError) else "connection lost"
 
 
-class _BoundedClient(DefaultAsyncHttpxClient):  # type: ignore[misc, valid-type]
+class _BoundedClient(DefaultAsyncHttpxClient):
     """An HTTP client whose attempts are bounded in time and size and counted.
 
     A response that is not a completion is an error of the transport, which the openai package

@@ -117,7 +117,7 @@ def read_ranked(corpus: Path, candidates: Path, scores: Path) -> RankedDocuments
     return RankedDocuments(joined.rename_columns({"reference": "summary"}), joined, joined)
 
 
-def _pylists(column: pa.ChunkedArray):  # type: ignore[no-untyped-def]
+def _pylists(column: pa.ChunkedArray):
     for chunk in column.chunks:
         for start in range(0, len(chunk), 1024):
             yield from chunk.slice(start, 1024).to_pylist()

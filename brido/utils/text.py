@@ -37,7 +37,7 @@ def one_sentence_a_line(text: str) -> str:
 
 
 @functools.cache
-def _tokenizer():  # type: ignore[no-untyped-def]
+def _tokenizer():
     from nltk.tokenize.punkt import PunktParameters, PunktSentenceTokenizer
 
     parameters = PunktParameters()
