@@ -39,7 +39,7 @@ def command(*arguments, site=None):
 
 
 @pytest.mark.parametrize("number", SIGNALS)
-@pytest.mark.parametrize("module", ["stages.train", "brido"])
+@pytest.mark.parametrize("module", ["stages.train", "stages.score"])
 def test_a_command_that_still_imports_ends_with_a_sentence(tmp_path, module, number):
     (tmp_path / "sitecustomize.py").write_text(DURING_IMPORTS.format(number=int(number)))
     process = command(module, site=tmp_path)
