@@ -1,7 +1,7 @@
 # make repro   everything on the embedded world, then a table      make test      the tests (minutes)
 # make setup   .venv with the pinned packages                      make test-all  and the slow ones
-# make lint    ruff, mypy                                              make bench     speed and memory
-# make mutants do the tests notice other arithmetic? (hours; docs/mutants.md)
+# make lint    ruff, mypy                                          make bench     speed and memory
+# make mutants do the tests notice other arithmetic? (hours; CONTRIBUTING.md)
 # make preset NAME=xsum    make paper    make sweep    make study    make evidence    make examiner    (experiments/)
 # make experiments   your experiments side by side, in five columns
 # make llm     a small pretrained language model from its package, tuned on the vote (two cores, resumable)
