@@ -109,21 +109,6 @@ def _row_groups(metadata: pq.FileMetaData, only: range | None) -> tuple[list[int
     return groups, skip, len(wanted)
 
 
-def read_range(
-    path: Path, schema: pa.Schema, made_by: str, columns: Sequence[str], rows: range
-) -> list[tuple[Any, ...]]:
-    """Some consecutive rows of a table, each the values of `columns`; reads no other row group.
-
-    Raises:
-        BridoError: see `read_batches`.
-    """
-    return [
-        row
-        for batch in read_batches(path, schema, made_by, columns, only=rows)
-        for row in zip(*(batch.column(name).to_pylist() for name in columns), strict=True)
-    ]
-
-
 def read_rows(path: Path, schema: pa.Schema | None, made_by: str) -> list[dict[str, Any]]:
     """All rows of a table as dictionaries, for tables that fit in memory."""
     return [row for batch in read_batches(path, schema, made_by) for row in batch.to_pylist()]
