@@ -34,7 +34,7 @@ from brido.utils.errors import BridoError, run_command
 from brido.utils.progress import Progress, say
 from brido.work.running import run
 from brido.work.shards import Shards, fingerprint
-from brido.work.workers import core_workers, model_workers
+from brido.work.worker import core_workers, model_workers
 from stages import paths
 
 SPLIT = "test"

@@ -124,16 +124,9 @@ class _Stream:
                         break
                 elif self._exact:
                     return None
-            parts.append(_rows(self._waiting, rows))
+            parts.append(self._waiting.take(pa.array(rows, pa.int64())))
             self._waiting = self._waiting.slice(row + 1)
         return pa.concat_batches(parts) if place == len(ids) else None
-
-
-def _rows(batch: pa.RecordBatch, rows: list[int]) -> pa.RecordBatch:
-    """These rows of a batch, without a copy where they are consecutive."""
-    if not rows or rows[-1] - rows[0] + 1 == len(rows):
-        return batch.slice(rows[0] if rows else 0, len(rows))
-    return batch.take(pa.array(rows))
 
 
 def _other_documents(first: Table, same: Sequence[Table], within: Sequence[Table]) -> BridoError:
