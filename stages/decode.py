@@ -17,9 +17,9 @@ from brido.tables import DECODED
 from brido.utils.errors import BridoError, parsing, run_command
 from brido.utils.json_lines import parse_object
 from brido.utils.progress import say
+from brido.work.running import Splits
 from brido.work.shards import fingerprint
-from brido.work.splits import Splits
-from brido.work.workers import model_workers
+from brido.work.worker import model_workers
 from stages import paths
 from stages.arguments import name_given
 

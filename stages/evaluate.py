@@ -29,12 +29,12 @@ from brido.evaluation.registry import find_metric
 from brido.settings.load import load_params
 from brido.settings.params import Params
 from brido.tables import evaluation_schema, write_table
+from brido.tables.walk import cut
 from brido.utils.errors import BridoError, run_command
 from brido.utils.progress import Progress, say
-from brido.work.ranges import cut
 from brido.work.running import run
 from brido.work.shards import Shards, fingerprint
-from brido.work.workers import core_workers, model_workers
+from brido.work.worker import core_workers, model_workers
 from stages import paths
 
 SPLIT = "test"

@@ -5,16 +5,20 @@
 Several GPUs work side by side (see `runtime.workers`).
 """
 
+from itertools import islice
+
 from brido.candidates.documents import Documents
-from brido.candidates.generate import describe, generate, look_at, notes
-from brido.candidates.look import example_lines
-from brido.candidates.sources import Request
+from brido.candidates.generate import Request, describe, examples, generate, notes
+from brido.candidates.look import Look, example_lines
 from brido.settings.load import load_params
 from brido.settings.params import Params
 from brido.utils.errors import run_command
 from brido.utils.progress import say
 from stages import paths
 from stages.arguments import name_given
+
+# Documents of a split whose candidates are looked at as soon as they are there.
+LOOKED_AT = 200
 
 
 def main() -> None:
@@ -54,11 +58,15 @@ def make(params: Params, source: str) -> None:
 
 def show(source: str, split: str, method: str) -> None:
     """Show a document's reference and candidates, and warn if they are not a basis for a vote."""
-    look, example = look_at(paths.candidates(source, split), paths.corpus(split), source)
-    if example is None:
+    found = examples(paths.candidates(source, split), paths.corpus(split), source)
+    look = Look()
+    for example in islice(found, LOOKED_AT):
+        if not look.counts:
+            for line in example_lines(example):
+                say(f"generate {source} {split}: {line}")
+        look.add(example)
+    if not look.counts:
         return
-    for line in example_lines(example):
-        say(f"generate {source} {split}: {line}")
     say(f"generate {source} {split}: of {look.counts['documents']:,} documents {look.summary()}")
     if warning := look.warning(source, method):
         say(f"generate {source} {split}: warning: {warning}")

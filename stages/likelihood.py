@@ -8,13 +8,13 @@ from functools import partial
 from brido.candidates.probability import ProbabilityWorker
 from brido.settings.load import load_params
 from brido.settings.params import Params
-from brido.tables import LIKELIHOOD, write_table
+from brido.tables import LIKELIHOOD
 from brido.tables.fingerprint import content_hash
 from brido.tables.join import SplitTables, parts_of
 from brido.utils.errors import run_command
-from brido.work.running import run
-from brido.work.shards import Shards, fingerprint
-from brido.work.workers import model_workers
+from brido.work.running import Splits
+from brido.work.shards import fingerprint
+from brido.work.worker import model_workers
 from stages import paths
 
 
@@ -28,17 +28,15 @@ def _score(split: str, params: Params) -> None:
     tables = SplitTables(pool=paths.pool(split), corpus=paths.corpus(split))
     reading, size = params.reading_of("base"), runtime.shard_documents
     key = fingerprint([reading, size], [tables.pool, paths.corpus(split), base])
-    shards = Shards(f"likelihood/{split}", key, LIKELIHOOD)
-    units = parts_of(tables, size)
+    work = Splits(f"likelihood/{split}", key, LIKELIHOOD, {split: parts_of(tables, size)})
     make = partial(ProbabilityWorker, base, reading, runtime, tables)
-    run(shards, units, make, model_workers(runtime), f"likelihood {split}", runtime.log_seconds)
+    work.run(make, model_workers(runtime), f"likelihood {split}", runtime.log_seconds)
     metadata = {
         "reading": reading.model_dump(mode="json"),
         "candidates": content_hash(tables.pool),
     }
-    rows = shards.read(range(len(units)))
-    write_table(paths.likelihood(split), rows, LIKELIHOOD, metadata)
-    shards.clear()
+    work.write(split, paths.likelihood(split), metadata)
+    work.clear()
 
 
 if __name__ == "__main__":

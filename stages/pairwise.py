@@ -4,14 +4,14 @@ from functools import partial
 
 from brido.settings.load import load_params
 from brido.settings.params import Params
-from brido.tables import similarity_schema, write_table
+from brido.tables import similarity_schema
 from brido.tables.fingerprint import content_hash
 from brido.tables.join import SplitTables, num_candidates, parts_of
 from brido.utils.errors import run_command
 from brido.vote.similarity import Comparer, needs_sentences
-from brido.work.running import run
-from brido.work.shards import Shards, fingerprint
-from brido.work.workers import core_workers
+from brido.work.running import Splits
+from brido.work.shards import fingerprint
+from brido.work.worker import core_workers
 from stages import paths
 
 SHARD_DOCUMENTS = 256  # seconds even if the implementation is slow
@@ -31,13 +31,13 @@ def compare(split: str, params: Params) -> None:
     settings, unit = {"pairwise": params.pairwise}, params.scoring.unit
     # Shards of another size are other shards, though they make the same table.
     key = fingerprint([settings, unit, SHARD_DOCUMENTS], [tables.pool, paths.corpus(split)])
-    shards = Shards(f"pairwise/{split}", key, similarity_schema(size))
     units = parts_of(tables, SHARD_DOCUMENTS)
+    work = Splits(f"pairwise/{split}", key, similarity_schema(size), {split: units})
     make = partial(Comparer, tables, size, params.pairwise, unit)
     # Threads if compiled code does the work; processes if Python splits sentences.
     threads = unit == "summary" and not needs_sentences(params.pairwise)
     workers = core_workers(params.runtime, threads)
-    run(shards, units, make, workers, f"pairwise {split}", params.runtime.log_seconds)
+    work.run(make, workers, f"pairwise {split}", params.runtime.log_seconds)
     metadata = {
         "pairwise": params.pairwise.model_dump(mode="json"),
         "unit": unit,
@@ -45,8 +45,8 @@ def compare(split: str, params: Params) -> None:
         "documents": sum(map(len, units)),
         "candidates": content_hash(tables.pool),
     }
-    write_table(paths.similarity(split), shards.read(range(len(units))), shards.schema, metadata)
-    shards.clear()
+    work.write(split, paths.similarity(split), metadata)
+    work.clear()
 
 
 if __name__ == "__main__":

@@ -11,9 +11,9 @@ from brido.tables import SUPPORT
 from brido.tables.fingerprint import base_of, content_hash
 from brido.tables.join import SplitTables
 from brido.utils.errors import run_command
+from brido.work.running import Splits
 from brido.work.shards import fingerprint
-from brido.work.splits import Splits
-from brido.work.workers import core_workers, model_workers
+from brido.work.worker import core_workers, model_workers
 from stages import paths
 
 # What base itself writes for the validation documents that have candidates.

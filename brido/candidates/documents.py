@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from brido.tables import CORPUS, read_batches
+import pyarrow as pa
+
+from brido.tables import CORPUS
+from brido.tables.walk import Table, cut
 from brido.utils.errors import BridoError, some
-from brido.work.ranges import cut, read_range
 
 # What an empty document leads to: an error, no row, or a row with an empty text.
 EmptyDocuments = Literal["refuse", "leave_out", "keep"]
-_COLUMNS = ["id", "document"]
 
 
 @dataclass(frozen=True)
@@ -30,8 +32,16 @@ class Part:
 
     def read(self) -> list[tuple[str, str]]:
         """Id and document of each row, without the empty ones where these are left out."""
-        rows = read_range(self.path, CORPUS, "download", _COLUMNS, self.rows)
+        rows = [row for batch in _corpus(self.path).batches(self.rows) for row in _texts(batch)]
         return [row for row in rows if row[1].strip()] if self.leave_out else rows
+
+
+def _corpus(path: Path) -> Table:
+    return Table(path, CORPUS, "download", ("document",))
+
+
+def _texts(batch: pa.RecordBatch) -> Iterator[tuple[str, str]]:
+    return zip(*(column.to_pylist() for column in batch.columns), strict=True)
 
 
 class Documents:
@@ -48,13 +58,9 @@ class Documents:
         self.path, self.empty = path, empty
         self.ids: list[str] = []
         empty_ids = []
-        for batch in read_batches(path, CORPUS, "download", _COLUMNS):
-            if limit is not None:
-                batch = batch.slice(0, limit - len(self.ids))
-                if not batch.num_rows:
-                    break
-            rows = zip(*(column.to_pylist() for column in batch.columns), strict=True)
-            for name, document in rows:
+        wanted = None if limit is None else range(limit)
+        for batch in _corpus(path).batches(wanted):
+            for name, document in _texts(batch):
                 self.ids.append(name)
                 if not document.strip():
                     empty_ids.append(name)

@@ -45,8 +45,8 @@ def read_candidates(path: Path, ids: list[str], num_candidates: int, source: str
         {
             "id": name,
             "candidates": found[name]["candidates"],
-            "search_scores": _given(found[name], "search_scores") or [math.nan] * num_candidates,
-            "ended": _given(found[name], "ended") or [True] * num_candidates,
+            "search_scores": found[name].get("search_scores") or [math.nan] * num_candidates,
+            "ended": found[name].get("ended") or [True] * num_candidates,
         }
         for name in ids
     ]
@@ -61,46 +61,31 @@ def _problems(rows: list[Row], ids: list[str], size: int, source: str) -> Iterat
     missing = [name for name in ids if name not in times]
     if missing:
         yield f"{len(missing)} documents have no candidates: {some(missing)}"
-    asked = set(ids)
-    wanted = [row for row in rows if row["id"] in asked]
-    wrong = [row["id"] for row in wanted if not _is_list(row["candidates"], _is_text, size)]
-    if wrong:
-        yield (
-            f"{len(wrong)} rows have no list of {size} texts (generation.{source}.num_candidates) "
-            f"in `candidates`: {some(wrong)}"
-        )
-    for column, is_right, words in (
-        ("search_scores", _is_score, "numbers"),
-        ("ended", _is_truth, "truth values"),
-    ):
-        given = [row for row in wanted if _given(row, column) is not None]
-        wrong = [row["id"] for row in given if not _is_list(row[column], is_right, size)]
+    wanted = set(ids)
+    for column, (words, is_right) in _COLUMNS.items():
+        wrong = []
+        for row in rows:
+            value = row.get(column)
+            left_out = column != "candidates" and value in (None, [])
+            fits = isinstance(value, list) and len(value) == size and all(map(is_right, value))
+            if row["id"] in wanted and not (fits or left_out):
+                wrong.append(row["id"])
         if wrong:
             yield (
-                f"{len(wrong)} rows have not as many {words} in `{column}` as candidates: "
-                f"{some(wrong)}"
+                f"{len(wrong)} rows have no list of {size} {words} "
+                f"(generation.{source}.num_candidates) in `{column}`: {some(wrong)}"
             )
-
-
-def _given(row: Row, column: str) -> Any:
-    """The value of a column that may be left out; null and an empty list leave it out."""
-    value = row.get(column)
-    return None if value == [] else value
-
-
-def _is_list(value: Any, is_right: Callable[[Any], bool], size: int) -> bool:
-    return isinstance(value, list) and len(value) == size and all(map(is_right, value))
-
-
-def _is_text(value: Any) -> bool:
-    return isinstance(value, str)
-
-
-def _is_truth(value: Any) -> bool:
-    return isinstance(value, bool)
 
 
 def _is_score(value: Any) -> bool:
     """Whether a value is NaN or a number that float32 has."""
     number = isinstance(value, int | float) and not isinstance(value, bool)
     return number and (value != value or abs(value) <= _LARGEST)
+
+
+# What each column holds for a candidate; all but the first may be left out, null or empty.
+_COLUMNS: dict[str, tuple[str, Callable[[Any], bool]]] = {
+    "candidates": ("texts", lambda value: isinstance(value, str)),
+    "search_scores": ("numbers", _is_score),
+    "ended": ("truth values", lambda value: isinstance(value, bool)),
+}

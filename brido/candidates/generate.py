@@ -1,27 +1,127 @@
-"""Candidates of all documents, from whatever source, and what is told about them."""
+"""Candidates of all documents, from whatever source, and what is told about them.
+
+A source is a function, one for each `generation.SOURCE.method`. It gets a `Request`, refuses what
+it cannot do with a BridoError, and answers with a `Plan`: who makes the candidates. Register
+another one under its method's name:
+
+>>> SOURCES["my_method"] = my_source
+"""
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
 from functools import partial
-from itertools import islice
 from pathlib import Path
 from typing import Any
 
 from brido.candidates.cleaning import clean
-from brido.candidates.documents import Part
-from brido.candidates.look import Example, Look
-from brido.candidates.sources import SOURCES, Request
+from brido.candidates.documents import Documents, Part
+from brido.candidates.files import read_candidates
+from brido.candidates.look import Example
+from brido.models.settings import ReadingSettings
 from brido.tables import CANDIDATES, CORPUS, GROUPED_CANDIDATES
 from brido.tables.join import Table, walk
 from brido.utils.errors import BridoError, some
+from brido.utils.paths import user_path
+from brido.work.running import Splits
+from brido.work.settings import RuntimeSettings
 from brido.work.shards import fingerprint
-from brido.work.splits import Splits
-from brido.work.worker import Advance, MakeWorker, Result
+from brido.work.worker import Advance, MakeWorker, Result, Workers, model_workers
 
-# Documents of a split that are looked at as soon as their candidates are there.
-LOOKED_AT = 200
+
+@dataclass(frozen=True)
+class Request:
+    """What a source is asked for.
+
+    name: the source's key in `generation`.
+    settings: section `generation.NAME`, in the form of the source's method, or any section with
+        `method` and `num_candidates`.
+    reading: how the checkpoint reads documents.
+    checkpoint: the folder of the model, there or not.
+    documents: those of each split.
+    """
+
+    name: str
+    settings: Any
+    reading: ReadingSettings
+    runtime: RuntimeSettings
+    checkpoint: Path
+    documents: dict[str, Documents]
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Who makes the candidates.
+
+    make_worker: makes workers (see `brido.work.running`) that answer a `Part` with rows of the
+        candidates table (id, candidates, search_scores, ended; `brido.tables.CANDIDATES`),
+        num_candidates candidates in each.
+    workers: how many of them, and where.
+    inputs: files and folders that the candidates depend on, besides the documents.
+    """
+
+    make_worker: MakeWorker
+    workers: Workers = field(default_factory=Workers)
+    inputs: tuple[Path, ...] = ()
+
+
+Source = Callable[[Request], Plan]
+
+
+def _local(request: Request) -> Plan:
+    """The checkpoint on this machine's devices."""
+    from brido.candidates.local import CandidateWorker
+
+    folder, runtime = request.checkpoint, request.runtime
+    if not folder.is_dir():
+        raise BridoError(f"{folder} is missing: make it with `dvc repro checkpoint@{folder.name}`")
+    make = partial(CandidateWorker, folder, request.reading, runtime, request.settings)
+    return Plan(make, model_workers(runtime), inputs=(folder,))
+
+
+def _files(request: Request) -> Plan:
+    """A file of the user's for each split, all problems of a file named at once."""
+    rows: dict[tuple[Path, str], dict[str, Any]] = {}
+    files = []
+    for split, documents in request.documents.items():
+        left_out = set(documents.left_out)
+        ids = [name for name in documents.ids if name not in left_out]
+        files.append(user_path(getattr(request.settings.files, split)))
+        for row in read_candidates(files[-1], ids, request.settings.num_candidates, request.name):
+            rows[documents.path, row["id"]] = row
+    return Plan(partial(_FromRows, rows), inputs=tuple(files))
+
+
+class _FromRows:
+    """Candidates that are there already."""
+
+    def __init__(
+        self, rows: dict[tuple[Path, str], dict[str, Any]], device: str, advance: Advance
+    ) -> None:
+        self._rows = rows
+
+    def __call__(self, part: Part) -> Result:
+        """The rows of the part's documents."""
+        return [self._rows[part.path, name] for name, _ in part.read()], {}
+
+
+def _endpoint(request: Request) -> Plan:
+    """A server: everything that is missing is asked for before the first shard."""
+    from brido.candidates.endpoint import AnswerWorker, Asker
+
+    runtime = request.runtime.endpoint_of(request.settings.endpoint)
+    asker = Asker(request.name, request.settings, request.reading, runtime)
+    asker.ask(list(request.documents.values()), request.runtime.log_seconds)
+    return Plan(partial(AnswerWorker, asker))
+
+
+SOURCES: dict[str, Source] = {
+    "diverse_beam": _local,
+    "sampling": _local,
+    "endpoint": _endpoint,
+    "files": _files,
+}
 
 
 def generate(request: Request) -> Splits:
@@ -85,7 +185,7 @@ def describe(request: Request, split: str, work: Splits) -> dict[str, Any]:
     """What is true of the whole table of a split: the settings used, and what happened."""
     totals = work.totals(split)
     documents = max(totals["documents"], 1)
-    return {
+    description: dict[str, Any] = {
         "generation": request.settings.model_dump(mode="json"),
         "reading": request.reading.model_dump(mode="json"),
         "documents": totals["documents"],
@@ -95,17 +195,13 @@ def describe(request: Request, split: str, work: Splits) -> dict[str, Any]:
         "not_ended": totals["not_ended"],
         "empty_candidates": totals["empty_candidates"],
         "halved_batches": totals["halved_batches"],
-    } | _of_a_server(totals)
-
-
-def _of_a_server(totals: Counter[str]) -> dict[str, dict[str, int]]:
-    """How its answers ended and which models it says gave them, counted; else nothing."""
-    found: dict[str, dict[str, int]] = {}
+    }
+    # Of a server: how its answers ended, and which models it says gave them.
     for name, count in sorted(totals.items()):
         kind, colon, what = name.partition(": ")
         if colon:
-            found.setdefault(kind, {})[what] = count
-    return found
+            description.setdefault(kind, {})[what] = count
+    return description
 
 
 def notes(description: dict[str, Any]) -> Iterator[str]:
@@ -131,17 +227,8 @@ def notes(description: dict[str, Any]) -> Iterator[str]:
         yield f"{description['halved_batches']} batches halved for memory"
 
 
-def look_at(candidates: Path, corpus: Path, source: str) -> tuple[Look, Example | None]:
-    """A look at the first documents of a source's table, and the first of them as an example."""
-    look, first = Look(), None
-    for example in islice(_examples(candidates, corpus, source), LOOKED_AT):
-        look.add(example)
-        first = first or example
-    return look, first
-
-
-def _examples(candidates: Path, corpus: Path, source: str) -> Iterator[Example]:
-    """The documents that have candidates, which are cleaned as stage pool does by default."""
+def examples(candidates: Path, corpus: Path, source: str) -> Iterator[Example]:
+    """The documents of a source's table, the candidates cleaned as stage pool does by default."""
     made = Table(candidates, CANDIDATES, f"generate@{source}", ("candidates", "ended"))
     read = Table(corpus, CORPUS, "download", ("document", "references"))
     for rows, documents in walk(made, [], [read]):

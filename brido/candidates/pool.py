@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -11,7 +11,7 @@ from typing import Any
 from brido.candidates.cleaning import RULES, clean
 from brido.candidates.look import ODD, Example, Look
 from brido.candidates.settings import PoolSettings
-from brido.tables import CANDIDATES, CORPUS, ROWS_PER_GROUP
+from brido.tables import CANDIDATES, CORPUS, POOL, ROWS_PER_GROUP
 from brido.tables.join import Table, walk
 from brido.utils.errors import BridoError, some
 
@@ -50,7 +50,7 @@ class Pool:
                 them is not in the corpus, or too few candidates of a document can be elected (all
                 such documents named).
         """
-        good = (row for row in self._joined() if not self._too_few(row))
+        good = self._good()
         while batch := list(islice(good, ROWS_PER_GROUP)):
             yield batch
         for name, look in self.looks.items():
@@ -79,7 +79,8 @@ class Pool:
                 f"elected: {some(self.left_out)}"
             )
 
-    def _joined(self) -> Iterator[Row]:
+    def _good(self) -> Iterator[Row]:
+        """The rows with enough candidates that can be elected; the other ids go to `left_out`."""
         columns = tuple(CANDIDATES.names[1:])
         first, *others = [
             Table(path, CANDIDATES, f"generate@{name}", columns)
@@ -91,18 +92,24 @@ class Pool:
             rows = zip(*(batch.to_pylist() for batch in batches), strict=True)
             for one, parts in zip(known, rows, strict=True):
                 by_source = dict(zip(self._tables, parts, strict=True))
-                yield self._row(by_source, one["document"], one["references"])
+                row = self._row(by_source, one["document"], one["references"])
+                if sum(row["eligible"]) >= self._settings.minimum:
+                    yield row
+                else:
+                    self.left_out.append(row["id"])
 
     def _row(self, parts: dict[str, Row], document: str, references: list[str]) -> Row:
-        row: Row = {"id": next(iter(parts.values()))["id"]}
-        row |= {name: [] for name in ("candidates", "raw", "sources", "voters", "eligible")}
-        row |= {"search_scores": [], "ended": []}
+        row: Row = {name: [] for name in POOL.names}
         for name, part in parts.items():
+            row["id"], count = part["id"], self.counts[name]
             for raw, score, ended in zip(
                 part["candidates"], part["search_scores"], part["ended"], strict=True
             ):
                 text, rules, refused = clean(raw, self._settings.clean)
-                self._count(name, rules, not_ended=not ended, empty=not text)
+                count["candidates"] += 1
+                changed = len(rules) > refused  # refusal takes nothing off
+                count.update(rules, cleaned=changed, refused=refused)
+                count.update(not_ended=not ended, empty=not text)
                 votes = ended and bool(text) and not refused
                 row["candidates"].append(text)
                 row["raw"].append(raw)
@@ -114,15 +121,3 @@ class Pool:
             own = row["candidates"][-len(part["candidates"]) :]
             self.looks[name].add(Example(document, references, own, part["ended"]))
         return row
-
-    def _count(self, source: str, rules: Sequence[str], **what: bool) -> None:
-        refused = "refusal" in rules
-        counted = {"cleaned": len(rules) > refused, "refused": refused, **what}
-        self.counts[source].update(candidates=1, **{name: int(it) for name, it in counted.items()})
-        self.counts[source].update(rules)
-
-    def _too_few(self, row: Row) -> bool:
-        too_few = sum(row["eligible"]) < self._settings.minimum
-        if too_few:
-            self.left_out.append(row["id"])
-        return too_few

@@ -9,14 +9,13 @@ from pathlib import Path
 
 import torch
 
-from brido.candidates.batching import MemoryBudget
 from brido.likelihood.likelihood import sequence_statistics
 from brido.models import LanguageModel
 from brido.models.family import check_scores
 from brido.models.settings import ReadingSettings
 from brido.tables.join import Part, SplitTables, read_documents
 from brido.utils.device import computing_device, inference_dtype
-from brido.work.batches import plan_batches
+from brido.work.batches import MemoryBudget, plan_batches
 from brido.work.settings import RuntimeSettings
 from brido.work.worker import Advance, Result
 
@@ -41,8 +40,7 @@ class ProbabilityWorker:
         advance: Advance,
     ) -> None:
         place = computing_device(device or runtime.device, runtime.threads)
-        auto = runtime.precision == "auto"
-        dtype = inference_dtype(place) if auto else getattr(torch, runtime.precision)
+        dtype = inference_dtype(place, runtime.precision)
         self._language = LanguageModel.load(folder, reading, place, dtype)
         self._budget = MemoryBudget(runtime.batch_tokens)
         self._tables, self._advance = tables, advance
@@ -51,37 +49,30 @@ class ProbabilityWorker:
         """A row for each document: log p (natural, a sum) and tokens of each candidate."""
         columns = ["document", "candidates"]
         documents = [one for batch in read_documents(self._tables, columns, part) for one in batch]
-        found = self.score(
-            [one.document for one in documents], [list(one.candidates) for one in documents]
-        )
-        return [
-            {"id": one.id, "log_probability": values, "tokens": tokens}
-            for one, (values, tokens) in zip(documents, found, strict=True)
-        ], {"halved_batches": self._budget.halved}
-
-    def score(
-        self, documents: list[str], texts: list[list[str]]
-    ) -> list[tuple[list[float], list[int]]]:
-        """(log p, tokens) of N texts of each document; the end of a text is one of its tokens."""
-        language = self._language
+        language, found = self._language, {}
         positions = language.family.positions(language.model.config)
         limit = min(positions or LONGEST, LONGEST)
-        sources = language.read(documents)
-        found: dict[int, tuple[list[float], list[int]]] = {}
+        sources = language.read([one.document for one in documents])
 
         @torch.inference_mode()
         def work(numbers: list[int]) -> None:
             batch = sources.take(numbers).to(language.model.device)
-            targets = language.write([texts[number] for number in numbers], batch, limit)
+            texts = [list(documents[number].candidates) for number in numbers]
+            targets = language.write(texts, batch, limit)
             ids = targets.ids.to(language.model.device)
             sums = sequence_statistics(language.model, batch.ids, batch.mask, ids, targets.lengths)
             check_scores(language.model, sums.log_probability)
             for place, number in enumerate(numbers):
-                values = sums.log_probability[place].double().tolist()
-                found[number] = (values, targets.lengths[place].tolist())
+                found[number] = {
+                    "id": documents[number].id,
+                    "log_probability": sums.log_probability[place].double().tolist(),
+                    # The end of a text is one of its tokens.
+                    "tokens": targets.lengths[place].tolist(),
+                }
             self._advance(len(numbers))
 
-        rows = max(map(len, texts), default=1)
+        rows = max((len(one.candidates) for one in documents), default=1)
         for numbers in plan_batches(sources.mask.sum(1).tolist(), self._budget.tokens, rows):
             self._budget.run(numbers, work)
-        return [found[number] for number in range(len(documents))]
+        counts = {"halved_batches": self._budget.halved}
+        return [found[number] for number in range(len(documents))], counts

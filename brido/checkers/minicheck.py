@@ -90,7 +90,7 @@ class MiniCheck:
         )
 
         place = computing_device(device)
-        dtype = inference_dtype(place) if precision == "auto" else getattr(torch, precision)
+        dtype = inference_dtype(place, precision)
         folder = user_path(model)
         source = str(folder) if folder.is_dir() else model
         try:
@@ -124,13 +124,12 @@ class MiniCheck:
         An empty text has no sentence.
         """
         chunked = {text: self._chunks(text) for text in dict.fromkeys(documents)}
-        claims = [split_sentences(text) for text in texts]
-        items = [
-            (chunk, claim)
-            for document, own in zip(documents, claims, strict=True)
-            for claim in own
-            for chunk in chunked[document]
+        # For each text its claims, each with the chunks that it is compared with.
+        compared = [
+            [(claim, chunked[document]) for claim in split_sentences(text)]
+            for document, text in zip(documents, texts, strict=True)
         ]
+        items = [(chunk, claim) for own in compared for claim, chunks in own for chunk in chunks]
 
         def compute(new: list[Pair]) -> Iterator[list[tuple[int, float]]]:
             with progress("minicheck", len(new), "pairs") as bar:
@@ -140,11 +139,8 @@ class MiniCheck:
 
         known = self.store.recall("minicheck", self.name, items, compute)
         return [
-            [
-                Sentence(claim, max(known[chunk, claim] for chunk in chunked[document]))
-                for claim in own
-            ]
-            for document, own in zip(documents, claims, strict=True)
+            [Sentence(claim, max(known[chunk, claim] for chunk in chunks)) for claim, chunks in own]
+            for own in compared
         ]
 
     def _chunks(self, document: str) -> list[str]:
@@ -154,7 +150,9 @@ class MiniCheck:
         for line in document.split("\n"):
             first = True
             for sentence in split_sentences(line):
-                size = self._size(sentence)
+                size = len(sentence.split())
+                if not self._answers:
+                    size = len(self._tokenizer(sentence, add_special_tokens=False)["input_ids"])
                 if filled + size > (WORDS if self._answers else TOKENS) and pieces[-1]:
                     pieces.append([])
                     filled = 0
@@ -163,11 +161,6 @@ class MiniCheck:
                 pieces[-1].append(sentence)
                 filled, first = filled + size, False
         return [" ".join(piece).replace(" \n ", "\n") for piece in pieces]
-
-    def _size(self, sentence: str) -> int:
-        if self._answers:
-            return len(sentence.split())
-        return len(self._tokenizer(sentence, add_special_tokens=False)["input_ids"])
 
     def batches(self, pairs: Sequence[Pair]) -> Iterator[list[tuple[int, float]]]:
         """(number of the pair, probability) of all pairs, a forward pass after the other.
@@ -219,16 +212,13 @@ class MiniCheck:
 def _positions(config: Any) -> int:
     """The longest input: as released, or as many positions as the model has a table for."""
     table = getattr(config, "max_position_embeddings", None)
-    if config.is_encoder_decoder or table is None or not _absolute(config):
+    # Whether positions are added to the input; DeBERTa's are relative.
+    absolute = getattr(config, "position_biased_input", True)
+    if config.is_encoder_decoder or table is None or not absolute:
         return LONGEST
     # RoBERTa's count starts behind its pad token.
     offset = config.pad_token_id + 1 if "roberta" in config.model_type else 0
     return min(LONGEST, table - offset)
-
-
-def _absolute(config: Any) -> bool:
-    """Whether positions are added to the input; DeBERTa's are relative."""
-    return getattr(config, "position_biased_input", True)
 
 
 def _check(model: Any, tokenizer: Any, what: str) -> None:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from brido.checkers.mentions import Found, text_mentions, world_mentions
+from brido.checkers.mentions import text_mentions, world_mentions
 from brido.checkers.settings import MiniCheckSupport, SupportSettings
 from brido.tables import CORPUS, open_table
 from brido.tables.join import CandidateDocument, Part, SplitTables, parts_of, read_documents
@@ -62,21 +62,10 @@ def judge_of(corpus: Path, settings: SupportSettings) -> dict[str, Any]:
     judge: in words; exact: whether these are the facts of the world; second: whether the checker's
     own `support` says something that the judge does not.
     """
-    exact = _has_facts(corpus)
+    with open_table(corpus, CORPUS, "download") as file:
+        exact = "facts" in file.schema_arrow.names
     judge = "facts of the world" if exact else settings.checker
     return {"judge": judge, "exact": exact, "second": exact and settings.checker != "mentions"}
-
-
-def _has_facts(corpus: Path) -> bool:
-    with open_table(corpus, CORPUS, "download") as file:
-        return "facts" in file.schema_arrow.names
-
-
-def mentions_support(found: list[Found]) -> Checked:
-    """The share of mentions that are supported; a text without any claims nothing: 1."""
-    supported = [each[2] for each in found]
-    share = sum(supported) / len(supported) if supported else 1.0
-    return Checked(share, len(supported) - sum(supported))
 
 
 class SupportWorker:
@@ -91,19 +80,23 @@ class SupportWorker:
         self._case = getattr(settings, "case_sensitive", True)
         self._model: Any = None
         if isinstance(settings, MiniCheckSupport):
-            self._model = _load(settings, runtime, device)
+            from brido.checkers.minicheck import MiniCheck
+
+            store = work_root() / "answers" / "minicheck.sqlite"
+            how = (device, runtime.precision, runtime.batch_tokens, store, "support")
+            self._model = MiniCheck.load(settings.model, settings.revision, *how)
 
     def __call__(self, unit: Unit) -> Result:
         """A row for each document, its texts in the order of their table."""
         documents = unit.texts()
-        checked = self._by_model(documents) if self._model else [
-            self._by_mentions(*one) for one in documents
-        ]  # fmt: skip
+        if self._model:
+            checked = self._by_model(documents)
+        else:
+            checked = [self._by_mentions(one, texts) for one, texts in documents]
         rows = []
         for (one, texts), found in zip(documents, checked, strict=True):
-            judged = found
-            if one.facts is not None and self._model:
-                judged = self._by_mentions(one, texts)
+            exact = self._model and one.facts is not None
+            judged = self._by_mentions(one, texts) if exact else found
             rows.append(
                 {
                     "id": one.id,
@@ -115,31 +108,29 @@ class SupportWorker:
         return rows, {}
 
     def _by_mentions(self, one: CandidateDocument, texts: Sequence[str]) -> list[Checked]:
-        if one.facts is not None:
-            return [mentions_support(world_mentions(text, one.facts)) for text in texts]
-        return [mentions_support(text_mentions(one.document, text, self._case)) for text in texts]
+        """The share of mentions that are supported; a text without any claims nothing: 1."""
+        checked = []
+        for text in texts:
+            if one.facts is not None:
+                found = world_mentions(text, one.facts)
+            else:
+                found = text_mentions(one.document, text, self._case)
+            good = sum(supported for _, _, supported in found)
+            checked.append(Checked(good / len(found) if found else 1.0, len(found) - good))
+        return checked
 
     def _by_model(
         self, checked: list[tuple[CandidateDocument, Sequence[str]]]
     ) -> list[list[Checked]]:
+        """The mean probability of a text's sentences, and how many are in doubt; without any: 1."""
+        from brido.checkers.minicheck import DOUBT
+
         documents = [one.document for one, texts in checked for _ in texts]
         texts = [text for _, own in checked for text in own]
-        found = iter(self._model.sentences(documents, texts))
-        return [[sentences_support(next(found)) for _ in own] for _, own in checked]
-
-
-def sentences_support(sentences: list[Any]) -> Checked:
-    """The mean probability of a text's sentences, and how many are in doubt; without any: 1."""
-    from brido.checkers.minicheck import DOUBT
-
-    found = [sentence.probability for sentence in sentences]
-    mean = sum(found) / len(found) if found else 1.0
-    return Checked(mean, sum(value < DOUBT for value in found))
-
-
-def _load(settings: MiniCheckSupport, runtime: RuntimeSettings, device: str) -> Any:
-    from brido.checkers.minicheck import MiniCheck
-
-    store = work_root() / "answers" / "minicheck.sqlite"
-    how = (device, runtime.precision, runtime.batch_tokens, store, "support")
-    return MiniCheck.load(settings.model, settings.revision, *how)
+        rows = []
+        for sentences in self._model.sentences(documents, texts):
+            found = [sentence.probability for sentence in sentences]
+            mean = sum(found) / len(found) if found else 1.0
+            rows.append(Checked(mean, sum(value < DOUBT for value in found)))
+        left = iter(rows)
+        return [[next(left) for _ in own] for _, own in checked]

@@ -80,21 +80,25 @@ class SplitTables:
                     columns = [column for column in columns if column != "facts"]
         return Table(path, schema, stage, tuple(columns))
 
+    def summaries(self) -> dict[str, Table]:
+        """The table of each system's summaries."""
+        return {
+            system: Table(path, DECODED, _DECODED_BY.get(system, f"decode@{system}"), ("summary",))
+            for system, path in self.decoded.items()
+        }
 
-# Of each column: the table that holds it, and its name there.
+
+# Of each column: the field of SplitTables that holds it, and its name there.
 COLUMNS = {
-    **dict.fromkeys(POOL.names[1:], "pool"),
-    **dict.fromkeys(("document", "reference", "references", "facts"), "corpus"),
-    "similarity": "similarity",
-    **dict.fromkeys(SUPPORT.names[1:], "support"),
-    **dict.fromkeys(("own_unsupported", "own_words"), "own"),
-    **dict.fromkeys(LIKELIHOOD.names[1:], "likelihood"),
-    **dict.fromkeys(SCORES.names[1:], "scores"),
-}
-_OTHER_NAMES = {
-    "reference": "summary",
-    "own_unsupported": "unsupported",
-    "own_words": "words",
+    **{name: ("pool", name) for name in POOL.names[1:]},
+    **{name: ("corpus", name) for name in ("document", "references", "facts")},
+    "reference": ("corpus", "summary"),
+    "similarity": ("similarity", "similarity"),
+    **{name: ("support", name) for name in SUPPORT.names[1:]},
+    "own_unsupported": ("own", "unsupported"),
+    "own_words": ("own", "words"),
+    **{name: ("likelihood", name) for name in LIKELIHOOD.names[1:]},
+    **{name: ("scores", name) for name in SCORES.names[1:]},
 }
 _STAGES = {
     "pool": (POOL, "pool"),
@@ -121,20 +125,25 @@ def read_documents(
         BridoError: a table is missing or damaged, holds other documents than the pool, was computed
             from other candidates, or its lists do not hold a value for each candidate.
     """
-    found = _tables(tables, columns)
-    first, corpus = found["pool"], [found[name] for name in ("corpus",) if name in found]
-    same = [table for name, table in found.items() if name not in ("pool", "corpus")]
-    decoded = _decoded(tables) if "summaries" in columns else {}
-    _check_candidates(first, same)
+    wanted: dict[str, list[str]] = {"pool": []}
+    places = {column: COLUMNS[column] for column in columns if column != "summaries"}
+    for table, name in places.values():
+        wanted.setdefault(table, []).append(name)
+    found = {name: tables.table(name, names) for name, names in wanted.items()}
+    decoded = tables.summaries() if "summaries" in columns else {}
+    same = [name for name in found if name not in ("pool", "corpus")]
+    within = [name for name in found if name == "corpus"]
+    _check_candidates(found["pool"], [found[name] for name in same])
+    others = [*(found[name] for name in within), *decoded.values()]
     size = 0
-    for batches in walk(first, same, [*corpus, *decoded.values()], part):
-        by_path = dict(zip((first, *same, *corpus), batches, strict=False))
-        texts = batches[len(by_path) :]
+    for batches in walk(found["pool"], [found[name] for name in same], others, part):
+        by_table = dict(zip(("pool", *same, *within), batches, strict=False))
+        texts = batches[len(by_table) :]
         documents = Documents(
             batches[0].column("id").to_pylist(),
             {
-                column: by_path[found[table]].column(name)
-                for column, (table, name) in _places(columns).items()
+                column: by_table[table].column(name)
+                for column, (table, name) in places.items()
                 if name in found[table].columns
             },
             {one: batch.column("summary") for one, batch in zip(decoded, texts, strict=True)},
@@ -191,29 +200,6 @@ def num_candidates(path: Path, stage: str = "pool") -> int:
     raise BridoError(f"{path} has no rows: no document has candidates; see stage pool")
 
 
-def _places(columns: Sequence[str]) -> dict[str, tuple[str, str]]:
-    """Of each column the field of SplitTables that holds it, and its name there."""
-    return {
-        column: (COLUMNS[column], _OTHER_NAMES.get(column, column))
-        for column in columns
-        if column != "summaries"
-    }
-
-
-def _tables(tables: SplitTables, columns: Sequence[str]) -> dict[str, Table]:
-    wanted: dict[str, list[str]] = {"pool": []}
-    for table, name in _places(columns).values():
-        wanted.setdefault(table, []).append(name)
-    return {name: tables.table(name, names) for name, names in wanted.items()}
-
-
-def _decoded(tables: SplitTables) -> dict[str, Table]:
-    return {
-        system: Table(path, DECODED, _DECODED_BY.get(system, f"decode@{system}"), ("summary",))
-        for system, path in tables.decoded.items()
-    }
-
-
 def _check_candidates(pool: Table, tables: Sequence[Table]) -> None:
     """Raise BridoError if a table says that it was computed from another pool."""
     problems, own = [], ""
@@ -235,7 +221,7 @@ def _check_lists(documents: Documents, size: int, found: Mapping[str, Table]) ->
     for column, values in documents.columns.items():
         if column in _NOT_BY_CANDIDATE or not pa.types.is_list(values.type):
             continue
-        table = found[COLUMNS[column]]
+        table = found[COLUMNS[column][0]]
         lengths = pc.list_value_length(values).fill_null(-1).to_numpy()
         size = size or int(lengths[0])
         for row in np.flatnonzero((lengths != size) | (lengths < 1)):

@@ -47,24 +47,11 @@ def _differences(found: pa.Schema, wanted: pa.Schema) -> list[str]:
         index = found.get_field_index(field.name)
         if index < 0:
             problems.append(f"column `{field.name}` is missing; columns are {found.names}")
-        elif not _same_type(found.field(index).type, field.type):
+        elif found.field(index).type != field.type:
             problems.append(
                 f"column `{field.name}` is {found.field(index).type}, expected {field.type}"
             )
     return problems
-
-
-def _same_type(found: pa.DataType, wanted: pa.DataType) -> bool:
-    """Whether two types hold the same values: names of list items do not matter."""
-    if pa.types.is_fixed_size_list(wanted):
-        return (
-            pa.types.is_fixed_size_list(found)
-            and found.list_size == wanted.list_size
-            and found.value_type == wanted.value_type
-        )
-    if pa.types.is_list(wanted):
-        return pa.types.is_list(found) and _same_type(found.value_type, wanted.value_type)
-    return found == wanted
 
 
 def read_batches(
@@ -107,21 +94,6 @@ def _row_groups(metadata: pq.FileMetaData, only: range | None) -> tuple[list[int
             groups.append(group)
         first = stop
     return groups, skip, len(wanted)
-
-
-def read_range(
-    path: Path, schema: pa.Schema, made_by: str, columns: Sequence[str], rows: range
-) -> list[tuple[Any, ...]]:
-    """Some consecutive rows of a table, each the values of `columns`; reads no other row group.
-
-    Raises:
-        BridoError: see `read_batches`.
-    """
-    return [
-        row
-        for batch in read_batches(path, schema, made_by, columns, only=rows)
-        for row in zip(*(batch.column(name).to_pylist() for name in columns), strict=True)
-    ]
 
 
 def read_rows(path: Path, schema: pa.Schema | None, made_by: str) -> list[dict[str, Any]]:

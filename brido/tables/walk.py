@@ -28,7 +28,7 @@ class Table:
 
     def ids(self) -> list[str]:
         """All ids of the table."""
-        batches = read_batches(self.path, self.schema, self.stage, [ID])
+        batches = Table(self.path, self.schema, self.stage).batches()
         return [name for batch in batches for name in batch.column(ID).to_pylist()]
 
 
@@ -59,18 +59,22 @@ def walk(
         BridoError: a table is missing or damaged, or holds other documents.
     """
     rows, corpus = (None, None) if part is None else (part.rows, part.corpus)
-    exact = [_Stream(table.batches(rows)) for table in same]
-    around = [_Stream(table.batches(corpus)) for table in within]
+    exact = [_Stream(table.batches(rows), exact=True) for table in same]
+    streams = [*exact, *(_Stream(table.batches(corpus), exact=False) for table in within)]
     for batch in first.batches(rows):
-        ids = batch.column(ID)
-        names = ids.to_pylist() if around else []
-        found = [stream.take(ids) for stream in exact] + [stream.find(names) for stream in around]
+        ids = batch.column(ID).to_pylist() if streams else []
+        found = [stream.take(ids) for stream in streams]
         batches = [batch, *(one for one in found if one is not None)]
         if len(batches) <= len(found):
             raise _other_documents(first, same, within)
         yield batches
     if any(stream.more() for stream in exact):
         raise _other_documents(first, same, within)
+
+
+def cut(rows: int, size: int) -> list[range]:
+    """The rows 0 to rows - 1 in ranges of `size`, the last one what is left."""
+    return [range(first, min(first + size, rows)) for first in range(0, rows, size)]
 
 
 def cut_into_parts(first: Table, corpus: Table, size: int) -> list[Part]:
@@ -82,49 +86,35 @@ def cut_into_parts(first: Table, corpus: Table, size: int) -> list[Part]:
     places = enumerate(corpus.ids())
     ids = first.ids()
     found = []
-    for start in range(0, len(ids), size):
-        rows = range(start, min(start + size, len(ids)))
-        where = []
-        for row in rows:
-            place = next((place for place, other in places if other == ids[row]), None)
-            if place is None:
-                raise _other_documents(first, (), (corpus,))
-            where.append(place)
+    for rows in cut(len(ids), size):
+        where = [next((n for n, other in places if other == ids[row]), -1) for row in rows]
+        if -1 in where:
+            raise _other_documents(first, (), (corpus,))
         found.append(Part(rows, range(where[0], where[-1] + 1)))
     return found
 
 
 class _Stream:
-    """The rows of a table, taken from the front."""
+    """The rows of a table, taken from the front; `exact`: no row may be passed over."""
 
-    def __init__(self, batches: Iterator[pa.RecordBatch]) -> None:
-        self._batches = batches
-        self._waiting: pa.RecordBatch | None = None
+    def __init__(self, batches: Iterator[pa.RecordBatch], exact: bool) -> None:
+        self._batches, self._exact = batches, exact
+        self._waiting: pa.RecordBatch = None
 
     def more(self) -> bool:
         """Whether there are further rows."""
-        while self._waiting is None or not self._waiting.num_rows:
+        while not self._waiting:  # None or without rows
             self._waiting = next(self._batches, None)
             if self._waiting is None:
                 return False
         return True
 
-    def take(self, ids: pa.Array) -> pa.RecordBatch | None:
-        """The next rows; None if they are not of the documents `ids`."""
-        parts: list[pa.RecordBatch] = []
-        missing = len(ids)
-        while missing and self.more():
-            parts.append(self._front(missing))
-            missing -= parts[-1].num_rows
-        whole = None if missing else pa.concat_batches(parts)
-        return whole if whole is not None and whole.column(ID).equals(ids) else None
-
-    def find(self, ids: list[str]) -> pa.RecordBatch | None:
-        """The rows of the documents `ids`, others between them passed over; None if one lacks."""
+    def take(self, ids: list[str]) -> pa.RecordBatch | None:
+        """The rows of the documents `ids`; None if one lacks, or if a row between them may not be
+        passed over."""
         parts: list[pa.RecordBatch] = []
         place = 0
         while place < len(ids) and self.more():
-            assert self._waiting is not None
             rows, row = [], -1
             for row, name in enumerate(self._waiting.column(ID).to_pylist()):
                 if name == ids[place]:
@@ -132,21 +122,11 @@ class _Stream:
                     place += 1
                     if place == len(ids):
                         break
-            parts.append(_rows(self._front(row + 1), rows))
+                elif self._exact:
+                    return None
+            parts.append(self._waiting.take(pa.array(rows, pa.int64())))
+            self._waiting = self._waiting.slice(row + 1)
         return pa.concat_batches(parts) if place == len(ids) else None
-
-    def _front(self, count: int) -> pa.RecordBatch:
-        assert self._waiting is not None
-        front = self._waiting.slice(0, count)
-        self._waiting = self._waiting.slice(count)
-        return front
-
-
-def _rows(batch: pa.RecordBatch, rows: list[int]) -> pa.RecordBatch:
-    """These rows of a batch, without a copy where they are consecutive."""
-    if not rows or rows[-1] - rows[0] + 1 == len(rows):
-        return batch.slice(rows[0] if rows else 0, len(rows))
-    return batch.take(pa.array(rows))
 
 
 def _other_documents(first: Table, same: Sequence[Table], within: Sequence[Table]) -> BridoError:

@@ -87,13 +87,15 @@ def memory_errors(batch_tokens: int) -> Iterator[None]:
         ) from None
 
 
-def inference_dtype(device: torch.device) -> torch.dtype:
-    """bfloat16 on an accelerator that computes in it, float32 everywhere else.
+def inference_dtype(device: torch.device, precision: str = "auto") -> torch.dtype:
+    """The type that `precision` names; auto is bfloat16 on a GPU that computes in it, else float32.
 
     float16 is never chosen by itself: PEGASUS and T5 overflow in it.
     """
     import torch
 
+    if precision != "auto":
+        return getattr(torch, precision)
     if device.type == "cuda" and torch.cuda.is_bf16_supported(including_emulation=False):
         return torch.bfloat16
     return torch.float32

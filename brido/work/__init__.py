@@ -2,6 +2,6 @@
 
 from brido.work.running import run
 from brido.work.shards import Shards
-from brido.work.workers import Workers
+from brido.work.worker import Workers
 
 __all__ = ["Shards", "Workers", "run"]

@@ -18,16 +18,21 @@ import sys
 import tempfile
 import threading
 from collections.abc import Iterator, Sized
-from dataclasses import dataclass
-from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 import brido
 from brido.utils.errors import BridoError
 from brido.work.settings import RayRuntime
-from brido.work.worker import SAVE_MEMORY, SHARDS_STAY, Advance, LocalExecutor, MakeWorker, Result
-from brido.work.workers import Workers
+from brido.work.worker import (
+    SAVE_MEMORY,
+    SHARDS_STAY,
+    Advance,
+    LocalExecutor,
+    MakeWorker,
+    Result,
+    Workers,
+)
 
 # How often a worker that died is started again, and given its unit once more.
 RETRIES = 3
@@ -35,30 +40,19 @@ RETRIES = 3
 CARRIED = ("BRIDO_", "HF_", "TRANSFORMERS_", "TOKENIZERS_", "ATEN_", "NUMBA_")
 
 
-@dataclass(frozen=True)
-class Setup:
-    """What an actor is made from, and made from again on another node when its node is lost.
-
-    version: the driver's brido. environment: what a worker shares of the driver's. folder: the
-    driver's. make_worker: a pickled `MakeWorker`, read after the versions have been compared.
-    """
-
-    version: str
-    environment: dict[str, str]
-    folder: str
-    make_worker: bytes
-    device: str
-
-
 class RayWorker:
-    """A worker on a node, as an actor.
+    """A worker on a node, as an actor; Ray makes it again on another node when its node is lost.
 
     It works in the driver's folder. What a worker keeps for itself (answers of models) is in a
     folder of its own: machines cannot share SQLite's files.
     """
 
-    def __init__(self, setup: Setup) -> None:
-        self._setup = setup
+    def __init__(
+        self, version: str, environment: dict[str, str], folder: str, maker: bytes, device: str
+    ) -> None:
+        """maker: a pickled `MakeWorker`, read after the versions have been compared."""
+        self._version, self._environment, self._folder = version, environment, folder
+        self._maker, self._device = maker, device
         self._own = ""
         self._execute: LocalExecutor | None = None
 
@@ -67,27 +61,26 @@ class RayWorker:
         try:
             if self._execute is None:
                 self._enter()
-                make_worker = pickle.loads(self._setup.make_worker)
                 # The driver counts whole units.
-                self._execute = LocalExecutor(make_worker, self._setup.device, lambda _: None)
+                make_worker = pickle.loads(self._maker)
+                self._execute = LocalExecutor(make_worker, self._device, lambda _: None)
             return self._execute(unit)
         except BridoError as error:
             return error
 
     def _enter(self) -> None:
-        setup = self._setup
-        if setup.version != brido.__version__:
+        if self._version != brido.__version__:
             raise BridoError(
                 f"runtime.engine: a node of the cluster has brido {brido.__version__}, and this "
-                f"machine {setup.version}: install the same on all of them"
+                f"machine {self._version}: install the same on all of them"
             )
         self._own = tempfile.mkdtemp(prefix="brido-")
-        os.environ.update(setup.environment | {"BRIDO_WORK": self._own})
+        os.environ.update(self._environment | {"BRIDO_WORK": self._own})
         try:
-            os.chdir(setup.folder)
+            os.chdir(self._folder)
         except OSError as error:
             raise BridoError(
-                f"runtime.engine: a node cannot enter {setup.folder} ({error.strerror}): all nodes "
+                f"runtime.engine: a node cannot enter {self._folder} ({error.strerror}): all nodes "
                 "must see the project's folder under the same path"
             ) from None
 
@@ -168,20 +161,16 @@ def cluster_executors(
             max_task_retries=-1,
         )(RayWorker)
         environment = {k: v for k, v in os.environ.items() if k.startswith(CARRIED)}
-        maker = pickle.dumps(make_worker)
-        setup = Setup(brido.__version__, environment, str(Path.cwd()), maker, device)
-        yield [RayExecutor(ray, actor.remote(setup), advance) for _ in range(number)]
+        setup = (brido.__version__, environment, os.getcwd(), pickle.dumps(make_worker), device)
+        yield [RayExecutor(ray, actor.remote(*setup), advance) for _ in range(number)]
 
 
 def _room(share: dict[str, float], there: dict[str, float]) -> int:
     """How many workers fit; BridoError if none does."""
-    room = min(
-        math.floor(there.get(name, 0.0) / amount + 1e-9)
-        for name, amount in share.items()
-        if amount > 0
-    )
+    wanted = {name: amount for name, amount in share.items() if amount > 0}
+    room = min(math.floor(there.get(name, 0.0) / wanted[name] + 1e-9) for name in wanted)
     if room < 1:
-        asked = ", ".join(f"{name} {amount:g}" for name, amount in share.items() if amount > 0)
+        asked = ", ".join(f"{name} {amount:g}" for name, amount in wanted.items())
         has = ", ".join(f"{name} {there.get(name, 0.0):g}" for name in share)
         raise BridoError(
             f"runtime.ray: a worker asks for {asked}, and the whole cluster has {has}: ask for less"

@@ -35,9 +35,18 @@ def hold(folder: Path) -> None:
     try:
         folder.mkdir(parents=True, exist_ok=True)
         if path not in _held:
-            _held[path] = _lock(path)
+            lock = FileLock(path)
+            lock.acquire(blocking=False)
+            # The owner, for the message of a process that is refused.
+            path.write_text(f"{os.getpid()} {platform.node()}", encoding="utf-8")
+            _held[path] = lock
     except Timeout:
-        raise BridoError(_refusal(folder.parent, path)) from None
+        process, _, machine = path.read_text(encoding="utf-8").partition(" ")
+        where = "" if machine == platform.node() else f" on {machine}"
+        raise BridoError(
+            f"process {process}{where} is at work in {folder.parent}, and two would undo each "
+            f"other's: wait until it ends, or end it (`kill {process}`{where}), then run again"
+        ) from None
     except (OSError, NotImplementedError) as error:
         raise BridoError(
             f"{folder} cannot be made and locked ({error}): name another folder for unfinished "
@@ -69,20 +78,3 @@ def leave(folder: Path) -> None:
 def _lock_file(folder: Path) -> Path:
     stage = folder.parent.resolve()
     return stage.with_name(f"{stage.name}.lock")
-
-
-def _lock(path: Path) -> BaseFileLock:
-    lock = FileLock(path)
-    lock.acquire(blocking=False)
-    # The owner, for the message of a process that is refused.
-    path.write_text(f"{os.getpid()} {platform.node()}", encoding="utf-8")
-    return lock
-
-
-def _refusal(stage: Path, path: Path) -> str:
-    process, _, machine = path.read_text(encoding="utf-8").partition(" ")
-    where = "" if machine == platform.node() else f" on {machine}"
-    return (
-        f"process {process}{where} is at work in {stage}, and two would undo each other's: wait "
-        f"until it ends, or end it (`kill {process}`{where}), then run again"
-    )

@@ -10,16 +10,21 @@ few units are in work at once, so memory stays constant.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable, Sequence, Sized
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence, Sized
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from itertools import islice
+from pathlib import Path
 from queue import SimpleQueue
+from typing import Any
 
+import pyarrow as pa
+
+from brido.tables import write_table
 from brido.utils.progress import Progress
 from brido.work.process import ProcessExecutor
 from brido.work.shards import Shards
-from brido.work.worker import Advance, Executor, LocalExecutor, MakeWorker, Result
-from brido.work.workers import Workers
+from brido.work.worker import Advance, Executor, LocalExecutor, MakeWorker, Result, Workers
 
 HERE = Workers()
 
@@ -57,11 +62,8 @@ def run(
             with lock:
                 progress.advance(count)
 
-        def finish(index: int, result: Result) -> None:
-            shards.write(index, *result)
-
         try:
-            _do(workers, make_worker, todo, advance, finish)
+            _do(workers, make_worker, todo, advance, shards.write)
         except KeyboardInterrupt as stop:
             kept = sum(len(unit) for index, unit in enumerate(units) if shards.done(index))
             stop.args = (f"{kept:,} of {total:,} documents are kept, run again to go on",)
@@ -73,7 +75,7 @@ def _do(
     make_worker: MakeWorker,
     todo: Sequence[tuple[int, Sized]],
     advance: Advance,
-    finish: Callable[[int, Result], None],
+    finish: Callable[..., None],
 ) -> None:
     """Do the units with the executors that `workers` names."""
     devices = workers.devices[: len(todo)]
@@ -88,13 +90,13 @@ def _do(
     elif devices:
         execute = LocalExecutor(make_worker, devices[0], advance)
         for index, unit in todo:
-            finish(index, execute(unit))
+            finish(index, *execute(unit))
 
 
 def _side_by_side(
     executors: Sequence[Executor],
     todo: Iterable[tuple[int, Sized]],
-    finish: Callable[[int, Result], None],
+    finish: Callable[..., None],
 ) -> None:
     """Do all units, each with a free executor; `finish` runs in this thread, as results come."""
     free: SimpleQueue[Executor] = SimpleQueue()
@@ -126,8 +128,47 @@ def _side_by_side(
             done = wait(running, return_when=FIRST_COMPLETED).done
             # Errors last: what is finished beside them is kept.
             for future in sorted(done, key=lambda future: future.exception() is not None):
-                finish(running.pop(future), future.result())
+                finish(running.pop(future), *future.result())
     finally:
         for executor in executors:
             executor.close()
         pool.shutdown(cancel_futures=True)
+
+
+class Splits:
+    """The shards of all splits of a stage, one after the other.
+
+    >>> work = Splits("generate", fingerprint(settings, inputs), CANDIDATES, {"train": units})
+    >>> work.run(make_worker, workers, "generate", 10.0)
+    >>> work.write("train", Path("train.parquet"), {"documents": work.totals("train")["rows"]})
+    >>> work.clear()
+    """
+
+    def __init__(
+        self, stage: str, key: str, schema: pa.Schema, units: Mapping[str, Sequence[Sized]]
+    ) -> None:
+        """Open (or start) the stage's work folder; `units` of each split as in `run`."""
+        self._shards = Shards(stage, key, schema)
+        self._units: list[Sized] = []
+        self._numbers: dict[str, range] = {}
+        for split, own in units.items():
+            first = len(self._units)
+            self._units += own
+            self._numbers[split] = range(first, len(self._units))
+
+    def run(self, make_worker: MakeWorker, workers: Workers, label: str, interval: float) -> None:
+        """Finish every shard of every split (see `run`)."""
+        run(self._shards, self._units, make_worker, workers, label, interval)
+
+    def totals(self, split: str) -> Counter[str]:
+        """What the workers counted, summed over the split."""
+        return self._shards.totals(self._numbers[split])
+
+    def write(self, split: str, path: Path, metadata: dict[str, Any]) -> None:
+        """Put the split's table together at `path`."""
+        rows = self._shards.read(self._numbers[split])
+        write_table(path, rows, self._shards.schema, metadata)
+
+    def clear(self) -> None:
+        """Remove the work folder: call it when all tables are written."""
+        self._shards.clear()

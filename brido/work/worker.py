@@ -1,4 +1,4 @@
-"""Workers, and what runs one: a unit of work goes in, its rows and counts come out.
+"""Workers, where they are, and what runs one: a unit goes in, its rows and counts come out.
 
 An executor owns one worker and hands it units, one at a time: `LocalExecutor` in this process,
 `process.ProcessExecutor` in one of its own, `cluster.RayExecutor` on a Ray cluster.
@@ -6,13 +6,16 @@ An executor owns one worker and hands it units, one at a time: `LocalExecutor` i
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sized
+import os
+from collections.abc import Callable, Sequence, Sized
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 import pyarrow as pa
 
-from brido.utils.device import is_out_of_memory
+from brido.utils.device import is_out_of_memory, worker_devices
 from brido.utils.errors import BridoError
+from brido.work.settings import RayRuntime, RuntimeSettings
 
 # A unit's rows, and what is counted about them.
 Result = tuple[pa.RecordBatch | list[dict[str, Any]], dict[str, Any]]
@@ -39,6 +42,38 @@ class Worker(Protocol):
 # Makes a worker for a device; the worker may report documents finished inside a unit by calling the
 # second argument, and need not. Picklable wherever workers are processes.
 MakeWorker = Callable[[str, Advance], Worker]
+
+
+@dataclass(frozen=True)
+class Workers:
+    """The workers of a run: one for each of `devices`, such as `cuda:0`.
+
+    A single one works in this process. Several have a process each, or with `threads`, for compiled
+    code that runs without the interpreter's lock, a thread.
+
+    With `ray` they run on a Ray cluster instead, `number` of them or as many as it has room for,
+    all on the first of `devices`; `with_model`: each wants a GPU if there are any.
+    """
+
+    devices: Sequence[str] = ("cpu",)
+    threads: bool = False
+    ray: RayRuntime | None = None
+    number: int | None = None
+    with_model: bool = False
+
+
+def model_workers(runtime: RuntimeSettings) -> Workers:
+    """Workers that run a model each: by `runtime.workers` and `runtime.device`."""
+    if runtime.engine == "ray":
+        return Workers((runtime.device,), ray=runtime.ray, number=runtime.workers, with_model=True)
+    return Workers(worker_devices(runtime.device, runtime.workers))
+
+
+def core_workers(runtime: RuntimeSettings, threads: bool) -> Workers:
+    """A worker for each core of `runtime.threads`: a thread, or where not `threads` a process."""
+    if runtime.engine == "ray":
+        return Workers(ray=runtime.ray, number=runtime.workers)
+    return Workers(["cpu"] * (runtime.threads or os.cpu_count() or 1), threads)
 
 
 class Executor(Protocol):

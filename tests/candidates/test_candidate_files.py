@@ -1,6 +1,5 @@
-"""Candidates from files: every form that a corpus may have, every problem named."""
+"""Candidates from files, which the corpus' reader reads: every problem named."""
 
-import gzip
 import json
 import os
 
@@ -15,30 +14,16 @@ ROWS = [{"id": f"d{number}", "candidates": ["One.", f"Two {number}."]} for numbe
 TEXT = "".join(json.dumps(row) + "\n" for row in ROWS)
 
 
-def zstd(content: bytes) -> bytes:
-    return pa.Codec("zstd").compress(content, asbytes=True)
-
-
-def parquet(path) -> bytes:
-    pq.write_table(pa.Table.from_pylist(ROWS), path)
-    return path.read_bytes()
-
-
-@pytest.mark.parametrize("name", ["c.jsonl", "c.json", "c.ndjson.gz", "c.jsonl.zst", "c.parquet"])
-def test_every_form_of_a_corpus_is_read(tmp_path, name):
+@pytest.mark.parametrize("name", ["c.jsonl", "c.parquet"])
+def test_rows_are_found_by_id(tmp_path, name):
     path = tmp_path / name
-    content = parquet(path) if name.endswith("parquet") else f"\ufeff{TEXT}".encode()
-    content = gzip.compress(content) if name.endswith("gz") else content
-    path.write_bytes(zstd(content) if name.endswith("zst") else content)
+    path.write_text(TEXT)
+    if name.endswith("parquet"):
+        pq.write_table(pa.Table.from_pylist(ROWS), path)
     found = read_candidates(path, ["d2", "d0"], 2, "own")
     assert [(row["id"], row["candidates"][1]) for row in found] == [
         ("d2", "Two 2."), ("d0", "Two 0.")
     ]  # fmt: skip
-
-
-def not_utf8(path):
-    text = pa.array([b"ok", b"\xff\xfe"]).view(pa.string())
-    pq.write_table(pa.table({"id": text, "candidates": pa.array([["a"], ["b"]])}), path)
 
 
 @pytest.mark.parametrize(
@@ -51,12 +36,12 @@ def not_utf8(path):
         (
             "c.jsonl",
             b'{"id": "d0", "candidates": ["a", "b"], "search_scores": "ab"}\n',
-            "1 rows have not as many numbers in `search_scores`",
+            "in `search_scores`: d0",
         ),
         (
             "c.jsonl",
             b'{"id": "d0", "candidates": ["a", "b"], "ended": 7}\n',
-            "1 rows have not as many truth values in `ended`",
+            "in `ended`: d0",
         ),
         *(
             ("c.jsonl", json.dumps({"id": "d0", "candidates": ["a", "b"]} | given).encode(), name)
@@ -67,18 +52,6 @@ def not_utf8(path):
             for given in ({name: value} for value in values)
         ),
         ("c.jsonl", os.mkfifo, "is not a file"),
-        ("c.jsonl.gz", gzip.compress(TEXT.encode() * 50, mtime=0)[:-9], "is unreadable"),
-        (
-            "c.jsonl.gz",
-            gzip.compress(TEXT.encode(), mtime=0)[:7] + b"????",
-            "is unreadable",
-        ),
-        ("c.jsonl.zst", zstd(TEXT.encode() * 50)[:40], "is unreadable"),
-        ("c.jsonl.zst", b"\x28\xb5\x2f\xfd", "c.jsonl.zst"),
-        ("c.txt", TEXT.encode(), "its ending says no format"),
-        ("c.parquet", not_utf8, "is no readable Parquet file after row"),
-        ("c.jsonl", lambda path: path.mkdir(), "is unreadable"),
-        ("c.parquet", lambda path: path.mkdir(), "is no readable Parquet file"),
         ("c.jsonl", lambda path: None, "there is no such file"),
     ],
 )

@@ -7,9 +7,8 @@ import pytest
 from bad_endpoint import BadEndpoint, plain_answer
 
 from brido.candidates.documents import Documents
-from brido.candidates.generate import describe, generate, notes
+from brido.candidates.generate import Request, describe, generate, notes
 from brido.candidates.settings import EndpointGeneration
-from brido.candidates.sources import Request
 from brido.endpoint import DryRun
 from brido.endpoint.settings import EndpointRuntime
 from brido.models.settings import ReadingSettings

@@ -32,9 +32,8 @@ def candidates(checkpoint, method, order=(0, 1, 2, 3), batch_tokens=16384):
     found = Generator(checkpoint, READING, runtime).generate(
         [IDS[place] for place in order], [DOCUMENTS[place] for place in order], method, seed=3
     )
-    columns = (found.texts, found.scores, found.ended)
-    rows = dict(zip(order, zip(*columns, strict=True), strict=True))
-    return [rows[place] for place in range(len(DOCUMENTS))]
+    rows = dict(zip(order, found.written, strict=True))
+    return [rows[place][:3] for place in range(len(DOCUMENTS))]
 
 
 @pytest.mark.parametrize("method", [SAMPLES, BEAMS], ids=["samples", "beams"])

@@ -12,9 +12,8 @@ from contextlib import closing
 import pytest
 
 from brido.candidates.documents import Documents
-from brido.candidates.generate import describe, generate
+from brido.candidates.generate import Request, describe, generate
 from brido.candidates.settings import EndpointGeneration
-from brido.candidates.sources import Request
 from brido.endpoint.settings import EndpointRuntime
 from brido.models.checkpoint import store_checkpoint
 from brido.models.settings import ReadingSettings

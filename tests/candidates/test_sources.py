@@ -6,8 +6,7 @@ from typing import Literal
 import pytest
 
 from brido.candidates.documents import Documents
-from brido.candidates.generate import describe, generate, notes
-from brido.candidates.sources import SOURCES, Plan, Request
+from brido.candidates.generate import SOURCES, Plan, Request, describe, generate, notes
 from brido.models.settings import ReadingSettings
 from brido.settings.base import Positive, Section
 from brido.tables import CANDIDATES, CORPUS, read_rows, write_table

@@ -166,7 +166,7 @@ def test_a_checkpoint_that_writes_nothing_stops_with_a_sentence(project, monkeyp
         found = generate(self, names, documents, settings)
         quiet = [i for i, name in enumerate(names) if name not in speaking]
         for index in quiet:
-            found.texts[index][0] = ""
+            found.written[index].texts[0] = ""
         return found
 
     monkeypatch.setattr(Generator, "generate", silent)

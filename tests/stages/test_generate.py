@@ -238,9 +238,8 @@ def test_a_candidates_file_may_hold_any_json_text(project):
     small_project.write_params(project, generation=FILES | {"files": files})
     with pytest.raises(BridoError) as error:
         run()
-    assert str(error.value).splitlines()[1:] == [
-        "  - 1 rows have not as many numbers in `search_scores` as candidates: train-16"
-    ]
+    (problem,) = str(error.value).splitlines()[1:]
+    assert problem.endswith("in `search_scores`: train-16")
     Path("train.jsonl").write_bytes(text.encode("latin-1", "replace") + b"\xff")
     with pytest.raises(BridoError, match="train.jsonl: line 1 is no UTF-8"):
         run()

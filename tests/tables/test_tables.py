@@ -97,16 +97,6 @@ def test_extra_columns_are_allowed_on_read(tmp_path):
     assert tables.read_rows(tmp_path / "c", tables.CORPUS, "download")[0]["facts"] == [fact]
 
 
-def test_atomic_writes_leave_the_old_file_when_the_block_fails(tmp_path):
-    path = tmp_path / "a.txt"
-    path.write_text("old")
-    with pytest.raises(RuntimeError), atomic_file(path) as temporary:
-        temporary.write_text("half")
-        raise RuntimeError
-    assert path.read_text() == "old"
-    assert os.listdir(tmp_path) == ["a.txt"]
-
-
 def test_atomic_folder_replaces_whole(tmp_path):
     folder = tmp_path / "f"
     folder.mkdir()

@@ -8,36 +8,27 @@ from threading import Thread
 
 import pytest
 import ray_nodes
-from toy_workers import UNITS, Toy, behave, complain, die_always, die_once, exhaust, fail, maker
+from toy_workers import (
+    UNITS,
+    Toy,
+    behave,
+    complain,
+    contents,
+    die_always,
+    die_once,
+    exhaust,
+    fail,
+    maker,
+)
 
 from brido.tables import DECODED
 from brido.utils.errors import BridoError
 from brido.work import Shards, Workers, run
 from brido.work.settings import RayRuntime, RuntimeSettings
-from brido.work.workers import core_workers, model_workers
+from brido.work.worker import core_workers, model_workers
 
 ALL = range(len(UNITS))
 RAY = Workers(ray=RayRuntime())
-
-
-def contents(shards):
-    return [shards.path(index).read_bytes() for index in ALL]
-
-
-@pytest.fixture
-def work(tmp_path, monkeypatch):
-    monkeypatch.setenv("BRIDO_WORK", str(tmp_path / "work"))
-    return tmp_path
-
-
-@pytest.fixture
-def expected(work):
-    """The shards of one worker here."""
-    shards = Shards("expected", "key", DECODED)
-    folder = work / "expected"
-    folder.mkdir()
-    run(shards, UNITS, maker(folder))
-    return contents(shards)
 
 
 @pytest.fixture(scope="module")

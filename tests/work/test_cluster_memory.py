@@ -22,8 +22,7 @@ def _short_of_memory():
 
 
 @pytest.mark.usefixtures("_short_of_memory")
-def test_a_worker_that_the_nodes_monitor_ends_is_named(tmp_path, monkeypatch):
-    monkeypatch.setenv("BRIDO_WORK", str(tmp_path / "work"))
+def test_a_worker_that_the_nodes_monitor_ends_is_named(tmp_path):
     with pytest.raises(BridoError) as error:
         run(Shards("toy", "key", DECODED), UNITS, maker(tmp_path, sleep), RAY)
     assert str(error.value) == (

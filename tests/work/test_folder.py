@@ -22,11 +22,6 @@ sys.stdin.read()
 """
 
 
-@pytest.fixture(autouse=True)
-def _work(tmp_path, monkeypatch):
-    monkeypatch.setenv("BRIDO_WORK", str(tmp_path / "work"))
-
-
 @pytest.fixture
 def orphan():
     """A process that holds the work folder of stage train, under other settings."""

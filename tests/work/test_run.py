@@ -10,42 +10,24 @@ from pathlib import Path
 
 import pytest
 import toy_workers
-from toy_workers import UNITS, complain, die_once, exhaust, fail, maker, meet
+from toy_workers import UNITS, complain, contents, die_once, exhaust, fail, maker, meet
 
 from brido.tables import DECODED, read_metadata, read_rows
 from brido.utils.errors import BridoError
 from brido.utils.progress import Progress
 from brido.work import Workers, run
 from brido.work import running as run_module
+from brido.work.running import Splits
 from brido.work.shards import Shards
-from brido.work.splits import Splits
 
 ALL = range(len(UNITS))
 PROCESSES = Workers(("cpu", "mps"))
 THREADS = Workers(("cpu", "cpu"), threads=True)
 
 
-@pytest.fixture(autouse=True)
-def _work(tmp_path, monkeypatch):
-    monkeypatch.setenv("BRIDO_WORK", str(tmp_path / "work"))
-
-
-def contents(shards):
-    return [shards.path(index).read_bytes() for index in ALL]
-
-
 def made(folder):
     """Who was made (process and object), with its device."""
     return {path.name: path.read_text() for path in folder.glob("made-*")}
-
-
-@pytest.fixture
-def expected(tmp_path):
-    shards = Shards("expected", "key", DECODED)
-    folder = tmp_path / "expected"
-    folder.mkdir()
-    run(shards, UNITS, maker(folder))
-    return contents(shards)
 
 
 def test_one_worker_works_in_this_process_and_needs_no_pickling(tmp_path):

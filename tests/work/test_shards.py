@@ -8,11 +8,6 @@ from brido.vote.settings import ScoringSettings
 from brido.work.shards import Shards, content_hash, fingerprint
 
 
-@pytest.fixture(autouse=True)
-def _work(tmp_path, monkeypatch):
-    monkeypatch.setenv("BRIDO_WORK", str(tmp_path / "work"))
-
-
 def row(name):
     return {"id": name, "summary": "s", "score": 0.0}
 

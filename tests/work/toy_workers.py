@@ -15,6 +15,11 @@ from brido.work.shards import Shards
 UNITS = [range(first, first + 3) for first in range(0, 30, 3)]
 
 
+def contents(shards):
+    """The bytes of all shards."""
+    return [shards.path(index).read_bytes() for index in range(len(UNITS))]
+
+
 class Toy:
     """Writes down who it is and what it did in `folder`; does `mischief` in the unit of row 12."""
 

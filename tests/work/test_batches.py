@@ -7,10 +7,9 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from brido.candidates.batching import MemoryBudget
 from brido.models.tokens import padded
 from brido.utils.errors import BridoError
-from brido.work.batches import plan_batches
+from brido.work.batches import MemoryBudget, plan_batches
 
 
 @given(
