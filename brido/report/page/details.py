@@ -58,10 +58,6 @@ class Section:
     documents: Sequence[DetailedDocument]
 
 
-def _questions(detail: Any) -> Rows:
-    return [[row[column] for column in COLUMNS] for row in question_rows(detail)]
-
-
 def _sentences(detail: Any) -> Rows:
     return [
         [text, f"{probability:.2f}", "in doubt" if probability < DOUBT else ""]
@@ -75,7 +71,7 @@ VIEWS = {
         "Questions asked",
         "QAFactEval asks each summary and its article the same questions.",
         COLUMNS,
-        _questions,
+        question_rows,
     ),
     "minicheck": View(
         "worst",
