@@ -31,7 +31,9 @@ def evaluate(inputs: Inputs, settings: Section, progress: MakeProgress) -> Evalu
 
     def measure(index: int) -> tuple[dict[str, float | None], Any]:
         asked = questions(inputs.summaries[index], list(facts[index]))
-        row = {name: _mean(asked, name) for name in ("is_answered", "f1", "em")}
+        row: dict[str, float | None] = {
+            name: _mean(asked, name) for name in ("is_answered", "f1", "em")
+        }
         return row, {"questions": asked}
 
     signature = {"implementation": "facts of the world, exact", "models": "none"}
