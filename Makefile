@@ -1,7 +1,7 @@
 # make repro   everything on the embedded world, then a table      make test      the tests (minutes)
 # make setup   .venv with the pinned packages                      make test-all  and the slow ones
-# make lint    ruff                                                make bench     speed and memory
-# make mutants do the tests notice other arithmetic? (hours; docs/mutants.md)
+# make lint    ruff, mypy                                          make bench     speed and memory
+# make mutants do the tests notice other arithmetic? (hours; CONTRIBUTING.md)
 # make preset NAME=xsum    make paper    make sweep    make study    make evidence    make examiner    (experiments/)
 # make experiments   your experiments side by side, in five columns
 # make llm     a small pretrained language model from its package, tuned on the vote (two cores, resumable)
@@ -42,6 +42,7 @@ test-all: .venv/.dev
 lint: .venv/.dev
 	ruff format --check .
 	ruff check .
+	mypy
 
 bench: .venv/.dev
 	python -m benchmarks
@@ -52,7 +53,7 @@ mutants: .venv/.dev
 
 # Five columns in 100 characters; `dvc exp show --only-changed` has whatever differs.
 experiments: .venv/.runtime
-	@dvc exp show --no-pager --precision 3 --drop '.*' --keep '^(Experiment|scoring.alpha|unsupported|sound|r1|length)$$'
+	@dvc exp show --no-pager --precision 3 --drop '.*' --keep '^(Experiment|scoring.alpha|unsupported|good|r1|length)$$'
 
 preset: .venv/.runtime
 	@python -m brido preset $(NAME)

@@ -4,6 +4,7 @@ Each is the click command `command` of a module that is imported when it is call
 `brido --help` and `brido score` wait for no PyTorch.
 """
 
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib import import_module
@@ -92,4 +93,6 @@ def _by_argparse(name: str, module: Any) -> click.Command:
 
 def script() -> None:
     """What the installed command `brido` runs."""
+    if "_BRIDO_COMPLETE" in os.environ:  # a shell asks click what may come next
+        group(prog_name="brido")
     run_command(main)

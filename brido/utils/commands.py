@@ -1,5 +1,6 @@
 """How the click commands of this package are called and how they end."""
 
+import sys
 from collections.abc import Sequence
 
 import click
@@ -10,21 +11,21 @@ def invoke(
 ) -> None:
     """Run a click command; a wrong command line is its usage and one sentence, exit code 2.
 
-    A BridoError passes through to `brido.utils.errors.run_command`.
+    A BridoError passes through to `brido.utils.errors.run_command`, and so do SIGTERM and Ctrl-C:
+    `command.main` would turn both into the same exception and forget which it was.
 
     arguments: None for those of the process. program: its name in the usage.
 
     Raises:
         SystemExit: the command line is wrong, or the command ended with a code of its own.
     """
+    given = sys.argv[1:] if arguments is None else list(arguments)
     try:
-        code = command.main(
-            None if arguments is None else list(arguments), program, standalone_mode=False
-        )
+        with command.make_context(program or command.name, given) as context:
+            command.invoke(context)
+    except click.exceptions.Exit as end:
+        if end.exit_code:
+            raise SystemExit(end.exit_code) from None
     except click.ClickException as error:
         error.show()
         raise SystemExit(error.exit_code) from None
-    except click.Abort:
-        raise KeyboardInterrupt from None
-    if isinstance(code, int) and code:
-        raise SystemExit(code)

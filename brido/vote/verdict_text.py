@@ -19,8 +19,8 @@ _ANSWERS = {
         "`brido score` and `brido export preferences --scores FILE` make training data of it.",
     ),
     "loses": (
-        "Tuning on this vote does not help: its elected candidates have unsupported details more "
-        "often than base's own output.",
+        "No gain is to be expected from tuning on this vote: its elected candidates have unsupported "
+        "details more often than base's own output.",
         "try another score (`dvc exp run -S scoring.support_weight=0.5`) or other candidates "
         "(section generation) before tuning.",
         "try other candidates, or more of them.",

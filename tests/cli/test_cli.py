@@ -114,14 +114,14 @@ def test_the_version_is_said_once(capsys):
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
 def test_completion_is_made_by_click(shell):
-    code = "from brido.cli.main import group; group(prog_name='brido')"
+    code = "from brido.cli.main import script; script()"
     done = run(code=code, environment={"_BRIDO_COMPLETE": f"{shell}_source"})
     assert done.returncode == 0
     assert "_BRIDO_COMPLETE" in done.stdout
 
 
 def test_completion_offers_commands_and_options():
-    code = "from brido.cli.main import group; group(prog_name='brido')"
+    code = "from brido.cli.main import script; script()"
     for words, offered in (("brido vo", "vote-check"), ("brido config --he", "--help")):
         asked = {
             "_BRIDO_COMPLETE": "bash_complete",

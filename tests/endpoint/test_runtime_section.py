@@ -96,9 +96,12 @@ def test_a_prompt_may_take_a_part_of_its_document():
 @pytest.mark.parametrize(
     ("sections", "key"),
     [
-        ({"evaluation": {"geval": {"backend": "openai"}}}, "evaluation.geval.backend: remove"),
-        ({"evaluation": {"geval": {"top_logprobs": 20}}}, "evaluation.geval.top_logprobs: remove"),
-        ({"runtime": {"endpoint": {"batch_size": 8}}}, "runtime.endpoint.batch_size: remove"),
+        ({"evaluation": {"geval": {"backend": "openai"}}}, "evaluation.geval.backend: was removed"),
+        (
+            {"evaluation": {"geval": {"top_logprobs": 20}}},
+            "evaluation.geval.top_logprobs: was removed",
+        ),
+        ({"runtime": {"endpoint": {"batch_size": 8}}}, "runtime.endpoint.batch_size: was removed"),
         ({"evaluation": {"geval": {"score_mode": "probability"}}}, "evaluation.geval.score_mode"),
         ({"evaluation": {"geval": {"temperature": 0.0}}}, "temperature"),
     ],

@@ -53,3 +53,15 @@ def test_the_counts_of_the_text_are_those_of_the_check(page):
     assert f"{right} of {wrong + right}" in page
     helped, _, harmed = map(int, longer[0].split(", "))
     assert f"{harmed} of {helped + harmed} definite cases" in page
+
+
+def test_the_numbers_of_readme_are_those_of_the_tables(page):
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    known = page + (ROOT / "metrics/study/README.md").read_text(encoding="utf-8")
+    results = readme[readme.index("## Results") : readme.index("## Experiments")]
+    numbers = re.findall(r"(?<![\w.])[-+]?\d+\.\d+", results)
+    assert len(numbers) > 15
+    assert [number for number in numbers if number.lstrip("+") not in known] == []
+    found = readme[readme.index("## What we found") : readme.index("## Two commands")]
+    rounded = {round(float(number)) for number in re.findall(r"(\d+\.\d+) %", page)}
+    assert {int(number) for number in re.findall(r"(\d+) %", found)} <= rounded

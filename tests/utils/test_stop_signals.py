@@ -39,7 +39,7 @@ def command(*arguments, site=None):
 
 
 @pytest.mark.parametrize("number", SIGNALS)
-@pytest.mark.parametrize("module", ["stages.train", "brido.settings.load"])
+@pytest.mark.parametrize("module", ["stages.train", "stages.score"])
 def test_a_command_that_still_imports_ends_with_a_sentence(tmp_path, module, number):
     (tmp_path / "sitecustomize.py").write_text(DURING_IMPORTS.format(number=int(number)))
     process = command(module, site=tmp_path)
@@ -53,7 +53,7 @@ def test_a_command_at_work_ends_with_a_sentence(tmp_path, number):
     (tmp_path / "sitecustomize.py").write_text(
         "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)"
     )
-    process = command("brido.cli.score", "-", site=tmp_path)
+    process = command("brido", "score", "-", site=tmp_path)
     process.stdin.write('{"candidates": ["a", "b"]}\n')
     process.stdin.flush()
     assert "ranks" in process.stdout.readline()  # and now it waits for the next line

@@ -1,9 +1,7 @@
 """Clean-up and sentence splitting."""
 
-import nltk
 import pytest
 
-from brido.utils.errors import BridoError
 from brido.utils.text import clean, one_sentence_a_line, split_sentences
 
 
@@ -26,9 +24,3 @@ def test_sentences(text, sentences):
 
 def test_clean_folds_white_space():
     assert clean(" a\n\tb\u00a0c  ") == "a b c"
-
-
-def test_punkt_without_its_data_is_an_error_with_the_way_out(monkeypatch):
-    monkeypatch.setattr(nltk.data, "path", [])
-    with pytest.raises(BridoError, match=r"nltk\.downloader punkt_tab"):
-        split_sentences("A. B.", "punkt")

@@ -68,7 +68,7 @@ def test_the_verdict_follows_the_interval():
     assert "scoring.shuffle=true" in told["verdict"][2]
     told = check_votes(made(scores=UNSUPPORTED, own=0), HOW)
     assert told["election"]["verdict"] == "loses"
-    assert "does not help" in told["verdict"][0]
+    assert "No gain" in told["verdict"][0]
     first = -np.tile(np.arange(SIZE), (DOCUMENTS, 1)).astype(float)
     same = {"own_unsupported": made()["unsupported"][:, :1], "own_words": made()["words"][:, :1]}
     told = check_votes(made(scores=first, **same), HOW)

@@ -1,6 +1,5 @@
 """What `brido init own` does in a checkout: look, decide, write, tell."""
 
-import os
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -152,9 +151,9 @@ def _minutes(seconds: float | None) -> str:
     """A duration in words, with what it rests on."""
     if seconds is None:
         return "(how long is not known)"
-    place = (
-        "this GPU" if torch.cuda.is_available() else f"{os.cpu_count()} cores that do nothing else"
-    )
+    place = f"{torch.get_num_threads()} cores that do nothing else"
+    if torch.cuda.is_available():
+        place = "this GPU"
     minutes = max(1, round(seconds / 60))
     if minutes <= 90:
         return f"about {minutes} minutes on {place}"
