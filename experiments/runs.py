@@ -9,7 +9,7 @@ from typing import Any
 
 from ruamel.yaml import YAML
 
-from brido.report.metrics import Estimates, read_estimates
+from brido.report.metrics import NAMED_ESTIMATES, Estimates
 from brido.settings.presets import flatten
 from brido.utils.errors import BridoError
 
@@ -94,7 +94,7 @@ def _run(name: str, entry: Mapping[str, Any], read: ReadFile, broken: str = "") 
         broken = f"its metrics are of other params ({', '.join(changed)})" if changed else ""
     if broken:
         return Run(name, params, {}, broken)
-    systems = {system: read_estimates(numbers) for system, numbers in kept["systems"].items()}
+    systems = NAMED_ESTIMATES.validate_python(kept["systems"])
     return Run(name, params, systems, base=kept.get("base", ""))
 
 

@@ -19,8 +19,9 @@ from brido.report.page import render_page
 from brido.report.page.content import compared, make_page, voting_checker
 from brido.report.page.details import read_details
 from brido.report.prompts import asked
-from brido.report.sources import sources_text, write_sources
-from brido.report.stored import read_json
+from brido.report.sources import compare, sources_rows
+from brido.report.stored import json_text, read_json
+from brido.report.text_table import aligned
 from brido.report.unsupported import first_choices, vote_bins
 from brido.settings.load import load_params
 from brido.settings.params import Params
@@ -55,7 +56,7 @@ def show() -> None:
     """Print the table of metrics/intervals.json, its warnings, and where to look next."""
     print(numbers_text(read_json(paths.METRICS / INTERVALS, "report")))
     print(votes_text(read_json(paths.VOTES, "score")))
-    print(f"\n{sources_text(read_json(paths.SOURCES, 'report'))}\n")
+    print(f"\n{aligned(sources_rows(read_json(paths.SOURCES, 'report')))}\n")
     print(f"Look next: {PAGE} in a browser; {paths.METRICS}/figures; dvc metrics diff", flush=True)
 
 
@@ -104,7 +105,9 @@ def report(params: Params) -> None:
 def sources_table(cases: Sequence[CandidateDocument], params: Params) -> dict[str, dict[str, Any]]:
     """Where candidates and elections come from, written to metrics/sources.json."""
     candidates = {name: paths.candidates(name, "validation") for name in params.generation}
-    return write_sources(paths.SOURCES, cases, paths.pool_counts(), candidates)
+    table = compare(cases, paths.pool_counts(), candidates)
+    write_text(paths.SOURCES, json_text(table))
+    return table
 
 
 def write_card(params: Params, numbers: Numbers, verdict: str) -> None:

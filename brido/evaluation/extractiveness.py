@@ -6,12 +6,22 @@ It stands beside every faithfulness metric because copying and brevity raise mos
 import re
 from collections import defaultdict
 from collections.abc import Sequence
+from typing import Any
 
-from brido.evaluation import Column, Evaluation, Inputs, Metric, share
+from brido.evaluation import Column, Evaluation, Inputs, Metric, by_document, share
 from brido.settings.base import Positive, Section
 from brido.utils.progress import MakeProgress
 
 _WORD = re.compile(r"\w+")
+# Neither length nor copying has a better direction: they are shown so that a reader can see when
+# another metric improved merely because summaries got shorter or more extractive.
+COLUMNS = (
+    share("coverage", better="neither"),
+    Column("density", better="neither"),
+    share("novel_ngrams", "novel n-grams", better="neither"),
+    Column("compression", better="neither"),
+    Column("length", "words", better="neither", digits=1, headline=True),
+)
 
 
 class ExtractivenessSettings(Section):
@@ -62,14 +72,8 @@ def measure(document: str, summary: str, n: int) -> dict[str, float | None]:
     An empty summary has a length only.
     """
     source, target = words(document), words(summary)
-    length = float(len(summary.split()))
-    row: dict[str, float | None] = {
-        "coverage": None,
-        "density": None,
-        "novel_ngrams": None,
-        "compression": None,
-        "length": length,
-    }
+    row: dict[str, float | None] = dict.fromkeys(column.name for column in COLUMNS)
+    row["length"] = float(len(summary.split()))
     if target:
         lengths = fragment_lengths(source, target)
         row["coverage"] = sum(lengths) / len(target)
@@ -89,31 +93,23 @@ def evaluate(
     inputs: Inputs, settings: ExtractivenessSettings, progress: MakeProgress
 ) -> Evaluation:
     """coverage, density, novel_ngrams, compression and length of every summary (see `measure`)."""
-    rows = []
-    with progress("extractiveness", len(inputs.ids), "documents") as bar:
-        for document, summary in zip(inputs.documents, inputs.summaries, strict=True):
-            rows.append(measure(document, summary, settings.novel_ngrams))
-            bar.advance()
     signature = {
         "implementation": "Grusky, Naaman and Artzi 2018, own code",
         "words": "lower-cased runs of word characters; length: words between spaces",
         "novel_ngrams": settings.novel_ngrams,
     }
-    return Evaluation(rows, [{} for _ in rows], signature)
+
+    def one(index: int) -> tuple[dict[str, float | None], Any]:
+        document, summary = inputs.documents[index], inputs.summaries[index]
+        return measure(document, summary, settings.novel_ngrams), {}
+
+    return by_document("extractiveness", inputs, progress, one, signature)
 
 
-# Neither length nor copying has a better direction: they are shown so that a reader can see when
-# another metric improved merely because summaries got shorter or more extractive.
 METRIC = Metric(
     name="extractiveness",
     label="Extractiveness",
-    columns=(
-        share("coverage", better="neither"),
-        Column("density", better="neither"),
-        share("novel_ngrams", "novel n-grams", better="neither"),
-        Column("compression", better="neither"),
-        Column("length", "words", better="neither", digits=1, headline=True),
-    ),
+    columns=COLUMNS,
     evaluate=evaluate,
     settings=ExtractivenessSettings,
 )

@@ -1,9 +1,9 @@
 """How many mentions of a summary its source supports (`brido.checkers.mentions` finds them)."""
 
-from collections.abc import Callable
+from typing import Any
 
-from brido.checkers.mentions import Found, text_mentions, world_mentions
-from brido.evaluation import Evaluation, Inputs, Metric, share
+from brido.checkers.mentions import text_mentions, world_mentions
+from brido.evaluation import Evaluation, Inputs, Metric, by_document, share
 from brido.settings.base import Section
 from brido.utils.progress import MakeProgress
 
@@ -17,23 +17,23 @@ class MentionsSettings(Section):
 def evaluate(inputs: Inputs, settings: MentionsSettings, progress: MakeProgress) -> Evaluation:
     """precision (share of a summary's mentions that the source has; None where it makes none) and
     unsupported (1 where at least one is missing from the source, else 0) of every summary."""
-    find = _finder(inputs, settings)
-    rows: list[dict[str, float | None]] = []
-    details = []
-    with progress("mentions", len(inputs.ids), "documents") as bar:
-        for index in range(len(inputs.ids)):
-            found = find(index)
-            supported = [each[2] for each in found]
-            rows.append(
-                {
-                    "precision": sum(supported) / len(supported) if supported else None,
-                    "unsupported": float(not all(supported)),
-                }
-            )
-            keys = ("type", "text", "supported")
-            details.append({"mentions": [dict(zip(keys, each, strict=True)) for each in found]})
-            bar.advance()
-    exact = inputs.facts is not None
+    facts = inputs.facts
+
+    def measure(index: int) -> tuple[dict[str, float | None], Any]:
+        summary = inputs.summaries[index]
+        if facts is not None:
+            found = world_mentions(summary, list(facts[index]))
+        else:
+            found = text_mentions(inputs.documents[index], summary, settings.case_sensitive)
+        supported = [each[2] for each in found]
+        row = {
+            "precision": sum(supported) / len(supported) if supported else None,
+            "unsupported": float(not all(supported)),
+        }
+        keys = ("type", "text", "supported")
+        return row, {"mentions": [dict(zip(keys, each, strict=True)) for each in found]}
+
+    exact = facts is not None
     signature = {
         "implementation": "facts of the world, exact"
         if exact
@@ -41,16 +41,7 @@ def evaluate(inputs: Inputs, settings: MentionsSettings, progress: MakeProgress)
         "idea": "Nan et al. 2021",
         "case_sensitive": True if exact else settings.case_sensitive,
     }
-    return Evaluation(rows, details, signature)
-
-
-def _finder(inputs: Inputs, settings: MentionsSettings) -> Callable[[int], list[Found]]:
-    if inputs.facts is not None:
-        facts = inputs.facts
-        return lambda index: world_mentions(inputs.summaries[index], list(facts[index]))
-    return lambda index: text_mentions(
-        inputs.documents[index], inputs.summaries[index], settings.case_sensitive
-    )
+    return by_document("mentions", inputs, progress, measure, signature)
 
 
 METRIC = Metric(

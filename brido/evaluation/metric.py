@@ -137,6 +137,25 @@ class Evaluation:
         return {name: fmean(values) if values else math.nan for name, values in measured.items()}
 
 
+def by_document(
+    name: str,
+    inputs: Inputs,
+    progress: MakeProgress,
+    measure: Callable[[int], tuple[dict[str, float | None], Any]],
+    signature: dict[str, Any],
+) -> Evaluation:
+    """Measure one document after the other: `measure` takes its place and returns row and detail.
+
+    name: what `progress` calls the metric.
+    """
+    found = []
+    with progress(name, len(inputs.ids), "documents") as bar:
+        for index in range(len(inputs.ids)):
+            found.append(measure(index))
+            bar.advance()
+    return Evaluation([row for row, _ in found], [detail for _, detail in found], signature)
+
+
 @dataclass(frozen=True)
 class Metric:
     """A metric as its module declares it.

@@ -1,8 +1,9 @@
 """ROUGE of summaries against their references, by the rouge_score package (Lin 2004)."""
 
 from importlib.metadata import version
+from typing import Any
 
-from brido.evaluation import Evaluation, Inputs, Metric, points
+from brido.evaluation import Evaluation, Inputs, Metric, by_document, points
 from brido.settings.base import Section
 from brido.utils.progress import MakeProgress
 from brido.utils.text import SPLITTER, one_sentence_a_line
@@ -26,16 +27,13 @@ def evaluate(inputs: Inputs, settings: RougeSettings, progress: MakeProgress) ->
 
     scorer = rouge_scorer.RougeScorer(list(MEASURES.values()), use_stemmer=settings.use_stemmer)
 
-    rows: list[dict[str, float | None]] = []
-    with progress("rouge", len(inputs.ids), "documents") as bar:
-        for summary, references in zip(inputs.summaries, inputs.references, strict=True):
-            rows.append(dict.fromkeys(MEASURES))
-            if references:
-                scores = scorer.score_multi(
-                    [one_sentence_a_line(text) for text in references], one_sentence_a_line(summary)
-                )
-                rows[-1] = {name: 100 * scores[key].fmeasure for name, key in MEASURES.items()}
-            bar.advance()
+    def measure(index: int) -> tuple[dict[str, float | None], Any]:
+        references = [one_sentence_a_line(text) for text in inputs.references[index]]
+        if not references:
+            return dict.fromkeys(MEASURES), {}
+        scores = scorer.score_multi(references, one_sentence_a_line(inputs.summaries[index]))
+        return {name: 100 * scores[key].fmeasure for name, key in MEASURES.items()}, {}
+
     signature = {
         "implementation": "rouge_score",
         "version": version("rouge_score"),
@@ -43,7 +41,7 @@ def evaluate(inputs: Inputs, settings: RougeSettings, progress: MakeProgress) ->
         "sentence_splitter": SPLITTER,
         "value": "fmeasure x 100, best of the references",
     }
-    return Evaluation(rows, [{} for _ in rows], signature)
+    return by_document("rouge", inputs, progress, measure, signature)
 
 
 METRIC = Metric(

@@ -8,12 +8,10 @@ from itertools import pairwise
 from typing import Any
 
 from brido.checkers.mentions import world_mentions
-from brido.evaluation import Column, Evaluation, Inputs, Metric, share
+from brido.evaluation import Column, Evaluation, Inputs, Metric, by_document, share
 from brido.settings.base import Section
 from brido.utils.progress import MakeProgress
 from brido.world import reading
-
-SHARES = ("whole", "good", "sound")
 
 
 def evaluate(inputs: Inputs, settings: Section, progress: MakeProgress) -> Evaluation:
@@ -28,23 +26,24 @@ def evaluate(inputs: Inputs, settings: Section, progress: MakeProgress) -> Evalu
     Raises:
         BridoError: the corpus has no facts.
     """
-    rows: list[dict[str, float | None]] = []
-    details = []
     facts = inputs.require_facts("world_judge")
-    with progress("world_judge", len(inputs.ids), "documents") as bar:
-        for summary, known in zip(inputs.summaries, facts, strict=True):
-            marks, detail = judge(summary, list(known))
-            whole = marks["fluency"] == 3
-            supported = all(mention[2] for mention in world_mentions(summary, list(known)))
-            shares = (whole, whole and supported, whole and marks["consistency"] == 5)
-            average = sum(marks.values()) / len(marks)
-            rows.append(
-                {**marks, "average": average, **dict(zip(SHARES, map(float, shares), strict=True))}
-            )
-            details.append(detail)
-            bar.advance()
+
+    def measure(index: int) -> tuple[dict[str, float | None], Any]:
+        summary, known = inputs.summaries[index], list(facts[index])
+        marks, detail = judge(summary, known)
+        whole = marks["fluency"] == 3
+        supported = all(mention[2] for mention in world_mentions(summary, known))
+        row: dict[str, float | None] = {
+            **marks,
+            "average": sum(marks.values()) / len(marks),
+            "whole": float(whole),
+            "good": float(whole and supported),
+            "sound": float(whole and marks["consistency"] == 5),
+        }
+        return row, detail
+
     signature = {"implementation": "rules on the facts of the world, exact", "models": "none"}
-    return Evaluation(rows, details, signature)
+    return by_document("world_judge", inputs, progress, measure, signature)
 
 
 def judge(summary: str, facts: list[dict[str, Any]]) -> tuple[dict[str, float], dict[str, Any]]:

@@ -7,7 +7,7 @@ not comparable with QAFactEval's: hence the name.
 
 from typing import Any
 
-from brido.evaluation import Evaluation, Inputs, Metric, points
+from brido.evaluation import Evaluation, Inputs, Metric, by_document, points
 from brido.evaluation.qafacteval.overlap import exact_match, normalise, token_f1
 from brido.settings.base import Section
 from brido.utils.progress import MakeProgress
@@ -27,17 +27,17 @@ def evaluate(inputs: Inputs, settings: Section, progress: MakeProgress) -> Evalu
     Raises:
         BridoError: the corpus has no facts.
     """
-    rows: list[dict[str, float | None]] = []
-    details = []
     facts = inputs.require_facts("world_qa")
-    with progress("world_qa", len(inputs.ids), "documents") as bar:
-        for summary, known in zip(inputs.summaries, facts, strict=True):
-            asked = questions(summary, list(known))
-            rows.append({name: _mean(asked, name) for name in ("is_answered", "f1", "em")})
-            details.append({"questions": asked})
-            bar.advance()
+
+    def measure(index: int) -> tuple[dict[str, float | None], Any]:
+        asked = questions(inputs.summaries[index], list(facts[index]))
+        row: dict[str, float | None] = {
+            name: _mean(asked, name) for name in ("is_answered", "f1", "em")
+        }
+        return row, {"questions": asked}
+
     signature = {"implementation": "facts of the world, exact", "models": "none"}
-    return Evaluation(rows, details, signature)
+    return by_document("world_qa", inputs, progress, measure, signature)
 
 
 def questions(summary: str, facts: list[dict[str, Any]]) -> list[dict[str, Any]]:

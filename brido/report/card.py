@@ -1,7 +1,6 @@
 """The model card of `tuned`, and the folder of the model with its card."""
 
 import hashlib
-import json
 import re
 import shutil
 from collections.abc import Mapping
@@ -12,6 +11,7 @@ from typing import Any
 from brido.report.metrics import Estimates
 from brido.report.numbers import Numbers
 from brido.report.settings_text import settings_text
+from brido.report.stored import json_text
 from brido.report.summary import headline_columns, result_table
 from brido.settings.params import Params
 from brido.utils.atomic import atomic_folder
@@ -107,7 +107,7 @@ def model_card(
         data=_data(params, corpus),
         weights=weights,
         settings=[row for row in settings_text(params) if row[0] not in hidden],
-        reading=_json(reading),
+        reading=json_text(reading).rstrip(),
         world=params.data.source == "world",
         seed=params.training.seed,
         warnings=numbers.warnings,
@@ -156,9 +156,5 @@ def _measured(numbers: Numbers) -> dict[str, Any]:
         "table": list(zip(labels, texts, strict=True)),
         "systems": shown,
         "documents": f"{len(numbers.scores['tuned'].ids):,}",
-        "signatures": _json(numbers.scores["tuned"].signatures),
+        "signatures": json_text(numbers.scores["tuned"].signatures).rstrip(),
     }
-
-
-def _json(value: Any) -> str:
-    return json.dumps(value, indent=2, ensure_ascii=False)

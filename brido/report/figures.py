@@ -49,7 +49,7 @@ def draw_report(
         correlation_figure(temporary, models)
 
 
-def votes_figure(folder: Path, bins: Sequence[VoteBin], name: str = "votes") -> None:
+def votes_figure(folder: Path, bins: Sequence[VoteBin]) -> None:
     """Share of candidates with an unsupported mention against the share of elected ones.
 
     One panel an order of candidates, side by side; on the diagonal an order changes nothing, below
@@ -57,7 +57,7 @@ def votes_figure(folder: Path, bins: Sequence[VoteBin], name: str = "votes") -> 
     """
     rankings = list(bins[0].elected) if bins else ["no unsupported mention"]
     most = max((item.cases for item in bins), default=1)
-    with drawing(folder, name, 1, len(rankings), width=3.6, height=3.7) as axes:
+    with drawing(folder, "votes", 1, len(rankings), width=3.6, height=3.7) as axes:
         for index, ranking in enumerate(rankings):
             axis = axes[0, index]
             axis.plot([0, 1], [0, 1], color="#999999", linestyle=":", linewidth=1.2)
@@ -98,15 +98,13 @@ def read_training(path: Path) -> dict[str, list[float]]:
         ) from None
 
 
-def training_figure(
-    folder: Path, curves: Mapping[str, list[float]], name: str = "training"
-) -> None:
+def training_figure(folder: Path, curves: Mapping[str, list[float]]) -> None:
     """One small panel a curve over the first column of `curves` (the update)."""
     axis_name = next(iter(curves), "")
     steps = curves.get(axis_name, [])
     left_out = _NO_CURVES | {axis_name}
     shown = [key for key in curves if key not in left_out and np.isfinite(curves[key]).any()]
-    with panels(folder, name, len(shown), height=2.3) as (figure, axes):
+    with panels(folder, "training", len(shown), height=2.3) as (figure, axes):
         figure.suptitle("Training, update by update")
         for key, axis in zip(shown, axes, strict=True):
             values = np.array(curves[key])
@@ -125,11 +123,10 @@ def length_figure(
     folder: Path,
     systems: Mapping[str, Estimates],
     lengths: Mapping[str, Estimate],
-    name: str = "length",
 ) -> None:
     """Every headline number against the mean length, a point a system, intervals as bars."""
     shown = [column for column in headline_columns(systems) if column[1] != "length"]
-    with panels(folder, name, len(shown), height=2.6) as (figure, axes):
+    with panels(folder, "length", len(shown), height=2.6) as (figure, axes):
         for (metric, submetric), axis in zip(shown, axes, strict=True):
             column = display(metric, submetric)
             for index, (system, estimates) in enumerate(systems.items()):
@@ -166,44 +163,27 @@ def correlation(scores: Sequence[Scores]) -> tuple[list[ColumnKey], NDArray[np.f
     is not mistaken for agreement between metrics. Columns that are constant in some system or
     missing there are left out; documents without a number in either of two columns count not.
     """
+    import pandas as pd
+
+    frames = [pd.DataFrame(item.values, columns=pd.Index(item.columns)) for item in scores]
     shared = [
         column
         for column in scores[0].columns
-        if all(column in item.columns and _varies(item.column(*column)) for item in scores)
+        if all(
+            column in frame and frame[column].count() > 2 and frame[column].nunique() > 1
+            for frame in frames
+        )
     ]
-    total = np.zeros((len(shared), len(shared)))
-    for item in scores:
-        values = [item.column(*column) for column in shared]
-        for row, left in enumerate(values):
-            for column in range(row, len(values)):
-                rank = _spearman(left, values[column])  # type: ignore[arg-type]
-                total[row, column] += rank
-                total[column, row] = total[row, column]
-    return shared, total / len(scores)
+    found = [frame[shared].corr("spearman", min_periods=3).to_numpy() for frame in frames]
+    return shared, np.mean(found, axis=0)
 
 
-def _varies(values: NDArray[np.float64] | None) -> bool:
-    if values is None:
-        return False
-    there = values[~np.isnan(values)]
-    return there.size > 2 and bool(there.min() != there.max())
-
-
-def _spearman(left: NDArray[np.float64], right: NDArray[np.float64]) -> float:
-    from scipy.stats import spearmanr
-
-    both = ~np.isnan(left) & ~np.isnan(right)
-    if both.sum() < 3 or np.ptp(left[both]) == 0 or np.ptp(right[both]) == 0:
-        return math.nan
-    return float(spearmanr(left[both], right[both]).statistic)
-
-
-def correlation_figure(folder: Path, scores: Sequence[Scores], name: str = "correlation") -> None:
+def correlation_figure(folder: Path, scores: Sequence[Scores]) -> None:
     """The correlation of metrics as a matrix with its numbers written in."""
     columns, matrix = correlation(scores)
     labels = [f"{metric_label(metric)}: {display(metric, key).label}" for metric, key in columns]
     side = 1.8 + 0.36 * len(columns)
-    with drawing(folder, name, width=side + 0.8, height=side) as axes:
+    with drawing(folder, "correlation", width=side + 0.8, height=side) as axes:
         axis = axes[0, 0]
         if not columns:
             axis.set_axis_off()

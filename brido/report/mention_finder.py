@@ -37,34 +37,26 @@ def find_mentions(cases: Sequence[CandidateDocument], params: Params) -> list[Ca
     They come from the metric `mentions`, so the page marks what the metric counts: exact on
     the embedded world, numbers and capitalised spans elsewhere.
     """
-    texts = [[*case.candidates, *case.summaries.values()] for case in cases]
-    repeats = [len(items) for items in texts]
-    known = all(case.facts is not None for case in cases)
-    inputs = Inputs(
-        ids=_spread([case.id for case in cases], repeats),
-        documents=_spread([case.document for case in cases], repeats),
-        summaries=[text for items in texts for text in items],
-        references=_spread([case.references for case in cases], repeats),
-        facts=_spread([case.facts for case in cases], repeats) if known else None,
-    )
-
-    progress = functools.partial(Progress, interval=params.runtime.log_seconds)
-    found = METRIC.measure(inputs, params.evaluation.mentions, progress)
-    marked = (
-        located(text, detail["mentions"], known)
-        for text, detail in zip(inputs.summaries, found.details, strict=True)
-    )
-    return [
-        CaseMentions(
-            [next(marked) for _ in case.candidates],
-            {name: next(marked) for name in case.summaries},
-        )
-        for case in cases
-    ]
-
-
-def _spread(values: Sequence[Any], repeats: Sequence[int]) -> list[Any]:
-    return [value for value, count in zip(values, repeats, strict=True) for _ in range(count)]
+    result = []
+    how = params.evaluation.mentions
+    with Progress("mentions", len(cases), "documents", params.runtime.log_seconds) as progress:
+        for case in cases:
+            texts = [*case.candidates, *case.summaries.values()]
+            count, known = len(texts), case.facts is not None
+            facts = [case.facts] * count if case.facts is not None else None
+            inputs = Inputs(
+                [case.id] * count, [case.document] * count, texts, [case.references] * count, facts
+            )  # fmt: skip
+            details = METRIC.measure(inputs, how).details
+            marked = [
+                located(text, detail["mentions"], known)
+                for text, detail in zip(texts, details, strict=True)
+            ]
+            own = len(case.candidates)
+            summaries = dict(zip(case.summaries, marked[own:], strict=True))
+            result.append(CaseMentions(marked[:own], summaries))
+            progress.advance()
+    return result
 
 
 def located(text: str, found: Sequence[Mapping[str, Any]], world: bool) -> list[Mention]:

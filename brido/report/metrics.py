@@ -2,17 +2,19 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
+from pydantic import TypeAdapter
 
 from brido.report.display import ColumnKey
+from brido.report.settings import ReportSettings
 from brido.stats import bootstrap_interval, means
-from brido.tables import DECODED, open_table, read_batches, read_metadata
+from brido.tables import DECODED, open_table, read_batches, read_metadata, read_rows
 from brido.utils.errors import BridoError
 
 # Estimates have six decimals: more would only make diffs noisy.
@@ -48,7 +50,10 @@ class Estimate:
     documents: int
 
 
+# By metric and submetric.
 Estimates = dict[str, dict[str, Estimate]]
+# The estimates of each system or difference, to and from plain dicts, as metrics/intervals.json.
+NAMED_ESTIMATES = TypeAdapter(dict[str, Estimates])
 
 
 def read_scores(tables: Mapping[str, Path]) -> Scores:
@@ -97,14 +102,12 @@ def _read(path: Path) -> pa.Table:
     return pa.Table.from_batches([batch.select(names) for batch in batches], wanted)
 
 
-def estimate(scores: Scores, samples: int, confidence: float, seed: int) -> Estimates:
+def estimate(scores: Scores, settings: ReportSettings) -> Estimates:
     """Mean and interval of every submetric that has a number, by metric and submetric."""
-    return _estimates(scores.columns, scores.values, samples, confidence, seed)
+    return _estimates(scores.columns, scores.values, settings)
 
 
-def difference(
-    tuned: Scores, base: Scores, samples: int, confidence: float, seed: int
-) -> Estimates:
+def difference(tuned: Scores, base: Scores, settings: ReportSettings) -> Estimates:
     """Paired difference tuned minus base of every submetric that both have.
 
     A document counts where both systems have a number.
@@ -122,18 +125,15 @@ def difference(
         tuned.values[:, tuned.columns.index(column)] - base.values[:, base.columns.index(column)]
         for column in shared
     ]
-    return _estimates(shared, np.stack(gaps, axis=1), samples, confidence, seed)
+    return _estimates(shared, np.stack(gaps, axis=1), settings)
 
 
 def _estimates(
-    columns: Sequence[ColumnKey],
-    values: NDArray[np.float64],
-    samples: int,
-    confidence: float,
-    seed: int,
+    columns: Sequence[ColumnKey], values: NDArray[np.float64], settings: ReportSettings
 ) -> Estimates:
     centre = means(values)
-    low, high = bootstrap_interval(values, samples, confidence, seed)
+    how = (settings.bootstrap_samples, settings.confidence, settings.seed)
+    low, high = bootstrap_interval(values, *how)
     result: Estimates = {}
     for index, (metric, submetric) in enumerate(columns):
         if not math.isfinite(centre[index]):
@@ -145,43 +145,7 @@ def _estimates(
     return result
 
 
-def system_numbers(estimates: Estimates) -> dict[str, dict[str, float]]:
-    """The content of metrics/systems/SYSTEM.json: finite means, nothing else."""
-    return {
-        metric: {name: item.mean for name, item in numbers.items()}
-        for metric, numbers in estimates.items()
-    }
-
-
-def intervals_json(
-    systems: Mapping[str, Estimates], differences: Mapping[str, Estimates], **settings: Any
-) -> dict[str, Any]:
-    """The content of metrics/intervals.json: every estimate, with how it was made."""
-
-    def plain(estimates: Estimates) -> dict[str, Any]:
-        return {
-            metric: {name: asdict(item) for name, item in numbers.items()}
-            for metric, numbers in estimates.items()
-        }
-
-    return {
-        "bootstrap": settings,
-        "systems": {name: plain(item) for name, item in systems.items()},
-        "differences": {name: plain(item) for name, item in differences.items()},
-    }
-
-
-def read_estimates(raw: Mapping[str, Any]) -> Estimates:
-    """Estimates back from one entry of metrics/intervals.json."""
-    return {
-        metric: {name: Estimate(**item) for name, item in numbers.items()}
-        for metric, numbers in raw.items()
-    }
-
-
-def mean_length(
-    estimates: Estimates, decoded: Path, samples: int, confidence: float, seed: int
-) -> Estimate:
+def mean_length(estimates: Estimates, decoded: Path, settings: ReportSettings) -> Estimate:
     """The mean length of a system's summaries in words.
 
     As `extractiveness` measured it, else counted at white space in the decoded table.
@@ -189,11 +153,6 @@ def mean_length(
     measured = estimates.get("extractiveness", {}).get("length")
     if measured is not None:
         return measured
-    counts = [
-        float(len(text.split()))
-        for batch in read_batches(decoded, DECODED, "decode", columns=["summary"])
-        for text in batch.column("summary").to_pylist()
-    ]
+    counts = [float(len(row["summary"].split())) for row in read_rows(decoded, DECODED, "decode")]
     column = ("length", "words")
-    values = np.array(counts)[:, None]
-    return _estimates([column], values, samples, confidence, seed)["length"]["words"]
+    return _estimates([column], np.array(counts)[:, None], settings)["length"]["words"]

@@ -1,6 +1,5 @@
 """The numbers of a run: made from the evaluation tables, written to metrics/, read back, shown."""
 
-import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -9,24 +8,18 @@ from typing import Any
 
 from brido.evaluation.registry import BUILT_IN, all_metrics, find_metric
 from brido.report.metrics import (
+    NAMED_ESTIMATES,
     Estimate,
     Estimates,
     Scores,
     difference,
     estimate,
-    intervals_json,
     mean_length,
-    read_estimates,
     read_scores,
-    system_numbers,
 )
 from brido.report.settings import ReportSettings
-from brido.report.summary import (
-    headline_columns,
-    length_warning,
-    result_table,
-    summary_table,
-)
+from brido.report.stored import json_text
+from brido.report.summary import headline_columns, length_warning, result_table, summary_table
 from brido.utils.atomic import atomic_folder, write_text
 
 INTERVALS = "intervals.json"
@@ -69,12 +62,11 @@ def measure(
     Raises:
         BridoError: a table is missing or damaged, or tables hold different documents.
     """
-    how = (settings.bootstrap_samples, settings.confidence, settings.seed)
     scores = {system: read_scores(paths) for system, paths in tables.items()}
-    systems = {name: estimate(item, *how) for name, item in scores.items()}
+    systems = {name: estimate(item, settings) for name, item in scores.items()}
     others = [name for name in scores if name not in {"reference", "base"} and "base" in scores]
-    gaps = {f"{name} - base": difference(scores[name], scores["base"], *how) for name in others}
-    lengths = {name: mean_length(item, decoded[name], *how) for name, item in systems.items()}
+    gaps = {f"{name} - base": difference(scores[name], scores["base"], settings) for name in others}
+    lengths = {name: mean_length(item, decoded[name], settings) for name, item in systems.items()}
     found = [length_warning(lengths, name, settings.length_warning) for name in others]
     warnings = [text for text in found if text]
     return Numbers(scores, systems, gaps, lengths, warnings, base)
@@ -90,20 +82,27 @@ def write_numbers(
     """
     with atomic_folder(folder / "systems") as systems:
         for name, estimates in numbers.systems.items():
-            content = {"base": numbers.base} | system_numbers(estimates)
-            (systems / f"{name}.json").write_text(_json(content))
-    write_text(folder / TUNED, _json({"base": numbers.base} | _headline(numbers.systems)))
+            finite = {
+                metric: {column: item.mean for column, item in found.items()}
+                for metric, found in estimates.items()
+            }
+            (systems / f"{name}.json").write_text(json_text({"base": numbers.base} | finite))
+    write_text(folder / TUNED, json_text({"base": numbers.base} | _headline(numbers.systems)))
     signatures = {name: item.signatures for name, item in numbers.scores.items()}
-    write_text(folder / "signatures.json", _json(signatures))
-    intervals = intervals_json(
-        numbers.systems,
-        numbers.differences,
-        samples=settings.bootstrap_samples,
-        confidence=settings.confidence,
-        seed=settings.seed,
-    )
-    more = {"warnings": numbers.warnings, "voting": voting}
-    write_text(folder / INTERVALS, _json({"base": numbers.base} | intervals | more))
+    write_text(folder / "signatures.json", json_text(signatures))
+    intervals = {
+        "base": numbers.base,
+        "bootstrap": {
+            "samples": settings.bootstrap_samples,
+            "confidence": settings.confidence,
+            "seed": settings.seed,
+        },
+        "systems": NAMED_ESTIMATES.dump_python(numbers.systems),
+        "differences": NAMED_ESTIMATES.dump_python(numbers.differences),
+        "warnings": numbers.warnings,
+        "voting": voting,
+    }
+    write_text(folder / INTERVALS, json_text(intervals))
 
 
 def _headline(systems: Mapping[str, Estimates]) -> dict[str, Any]:
@@ -123,14 +122,9 @@ def _headline(systems: Mapping[str, Estimates]) -> dict[str, Any]:
     return found
 
 
-def _json(value: Any) -> str:
-    return json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
-
-
 def numbers_text(raw: Mapping[str, Any]) -> str:
     """The short table and the warnings of what `write_numbers` left in intervals.json."""
-    systems = {name: read_estimates(item) for name, item in raw["systems"].items()}
-    gaps = {name: read_estimates(item) for name, item in raw["differences"].items()}
+    systems, gaps = map(NAMED_ESTIMATES.validate_python, (raw["systems"], raw["differences"]))
     voting = raw.get("voting", "")
     table = result_table(headline_columns(systems), systems, gaps, voting)
     shown = summary_table(table, raw["bootstrap"]["confidence"], voting)

@@ -1,6 +1,5 @@
 """The sources of candidates compared: who wrote what, who is elected, who is like whom."""
 
-import json
 import math
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
@@ -10,25 +9,10 @@ from typing import Any
 import numpy as np
 
 from brido.report.stored import read_json
-from brido.report.text_table import aligned
 from brido.tables import CANDIDATES, GROUPED_CANDIDATES, open_table, read_columns
 from brido.tables.documents import CandidateDocument
-from brido.utils.atomic import write_text
 
 _LIKENESS = ("distinct", "alike", "agreement", "within_groups", "between_groups")
-
-
-def write_sources(
-    path: Path, cases: Sequence[CandidateDocument], counts: Path, candidates: Mapping[str, Path]
-) -> dict[str, dict[str, Any]]:
-    """Write `compare`'s table at `path`, and return it.
-
-    Raises:
-        BridoError: a table is missing or damaged.
-    """
-    table = compare(cases, counts, candidates)
-    write_text(path, json.dumps(table, indent=2, ensure_ascii=False, allow_nan=False) + "\n")
-    return table
 
 
 def compare(
@@ -45,8 +29,11 @@ def compare(
     agreement: with the candidates of the other sources; within_groups and between_groups: alike, of
     two candidates that one group of beams wrote, and of two that two groups wrote. Means are over
     documents and candidates that vote; None where there are no two candidates to compare.
+
+    Raises:
+        BridoError: a table is missing or damaged.
     """
-    odd = _odd(counts)
+    odd = read_json(counts, "pool")["validation"]["sources"]
     groups = {name: _groups(path, name) for name, path in candidates.items()}
     numbers: dict[str, dict[str, int]] = {}
     means: dict[str, dict[str, list[float]]] = {}
@@ -66,11 +53,6 @@ def compare(
         }
         for name, count in numbers.items()
     }
-
-
-def _odd(counts: Path) -> Mapping[str, Mapping[str, int]]:
-    """What stage pool counted of each source on the validation split."""
-    return read_json(counts, "pool")["validation"]["sources"]
 
 
 def _groups(path: Path, source: str) -> dict[str, list[int]]:
@@ -143,8 +125,3 @@ def sources_rows(table: Mapping[str, Mapping[str, Any]]) -> list[list[str]]:
         numbers += ["-" if (it := found.get(key)) is None else f"{it:.3f}" for key in means]
         rows.append([name, *numbers])
     return rows
-
-
-def sources_text(table: Mapping[str, Mapping[str, Any]]) -> str:
-    """The table that `compare` made, for a terminal."""
-    return aligned(sources_rows(table))

@@ -1,10 +1,15 @@
-"""JSON files that a stage wrote."""
+"""JSON files of stages: how they are written and read."""
 
 import json
 from pathlib import Path
 from typing import Any
 
 from brido.utils.errors import BridoError, first_line
+
+
+def json_text(value: Any) -> str:
+    """The value as the files of metrics/ hold it."""
+    return json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
 
 
 def read_json(path: Path, stage: str) -> Any:

@@ -6,7 +6,6 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -79,15 +78,6 @@ class ContrastiveTask(Task):
         tokens = longest + self.sequences * settings.max_candidate_tokens
         return max(1, min(settings.batch_size, self.runtime.batch_tokens // tokens))
 
-    @property
-    def documents_a_chunk(self) -> int:
-        """How many documents are trained on together: `documents_at_once`, but one with dropout.
-
-        Dropout masks belong to a chunk of documents, so with dropout chunks must not depend on a
-        runtime setting.
-        """
-        return 1 if is_random(self.model) else self.documents_at_once
-
     def optimizer(self) -> OptimizerConfig:
         """See Task."""
         settings = self.settings
@@ -114,38 +104,33 @@ class ContrastiveTask(Task):
         """See Task: the anchors."""
         if self.settings.anchor != "base" or not self.settings.gamma:
             return
+
+        @torch.no_grad()
+        def likelihoods(documents: Sequence[RankedDocument]) -> list[list[float]]:
+            batch = self.batches.batch(documents).to(parallel.device)
+            with parallel.accelerator.autocast():
+                return candidate_log_likelihood(
+                    self.model,
+                    batch.sources.ids,
+                    batch.sources.mask,
+                    batch.targets.ids,
+                    self.settings.length_penalty,
+                    batch.targets.lengths,
+                    self.runtime.candidate_micro_batch,
+                ).tolist()
+
+        size = self.documents_at_once
         self.model.eval()
         self._anchors = base_likelihoods(
-            partial(self._likelihoods, parallel),
-            self.documents,
-            self.documents_at_once,
-            parallel,
-            self.folder,
-            self.name,
+            likelihoods, self.documents, size, parallel, self.folder, self.name
         )
         self.model.train()
-
-    @torch.no_grad()
-    def _likelihoods(
-        self, parallel: Parallel, documents: Sequence[RankedDocument]
-    ) -> list[list[float]]:
-        """f(S) of every text of the documents, a row each, with the model as it is."""
-        batch = self.batches.batch(documents).to(parallel.device)
-        with parallel.accelerator.autocast():
-            return candidate_log_likelihood(
-                self.model,
-                batch.sources.ids,
-                batch.sources.mask,
-                batch.targets.ids,
-                self.settings.length_penalty,
-                batch.targets.lengths,
-                self.runtime.candidate_micro_batch,
-            ).tolist()
 
     def data(self, update: int) -> UpdateData:
         """See Task; `totals` are the reference tokens and the documents of the update."""
         documents = [self.documents[index] for index in self.plan.indices(update)]
-        size = self.documents_a_chunk
+        # Dropout masks belong to a chunk, so with dropout a runtime setting must not size it.
+        size = 1 if is_random(self.model) else self.documents_at_once
         chunks = [documents[start : start + size] for start in range(0, len(documents), size)]
         return UpdateData(chunks, (self.batches.target_tokens(documents), len(documents)))
 

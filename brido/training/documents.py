@@ -11,41 +11,39 @@ import pyarrow as pa
 from brido.tables.join import CandidateDocument, SplitTables, read_documents
 from brido.utils.errors import BridoError, quoted, some
 
+COLUMNS = ("document", "reference", "candidates", "eligible", "scores", "order")
 RankedDocument = CandidateDocument  # its candidates are those that can be elected, best first
 
 
 class RankedDocuments(Sequence[RankedDocument]):
     """The documents that training can learn an order from.
 
-    A candidate that cannot be elected (its score is NaN) is none here: it did not end, or its
-    source may not be elected, and nobody should learn from it. A document with fewer than two
-    distinct others has no order: it is left out, and its id is kept in `skipped`. `unlabelled`
-    counts the documents without a reference. The texts stay in Arrow's buffers until they are
-    asked for.
+    Candidates that cannot be elected are left out: their score is NaN, because they did not end or
+    their source may not be elected. A document with fewer than two distinct others has no order: it
+    is left out, and `skipped` holds its id. `unlabelled` counts the documents without a reference.
+    The texts stay in Arrow's buffers until they are asked for.
     """
 
-    def __init__(self, corpus: pa.Table, candidates: pa.Table, scores: pa.Table) -> None:
-        """Take three tables whose rows correspond.
-
-        corpus: document, summary; candidates: id, candidates, eligible; scores: scores, order.
+    def __init__(self, table: pa.Table) -> None:
+        """Take a table with COLUMNS and `id`.
 
         Raises:
             BridoError: there is no document, or an order is not that of the scores.
         """
-        if not len(candidates):
+        if not len(table):
             raise BridoError("there are no candidates to train on: the candidates table is empty")
-        # Left in their chunks: a single one could not hold 2 GiB of text, which CNN/DM's has.
-        self._corpus, self._candidates = corpus, candidates
-        ids = candidates["id"].to_pylist()
-        self.scores, self.order = _checked_scores(candidates, scores)
+        # Left in its chunks: a single one could not hold 2 GiB of text, which CNN/DM's has.
+        self._table = table
+        ids = table["id"].to_pylist()
+        self.scores, self.order = _checked_scores(table)
         self._eligible = np.isfinite(self.scores)
         distinct = [
             len({text for text, counts in zip(texts, row, strict=True) if counts})
-            for texts, row in zip(_pylists(candidates["candidates"]), self._eligible, strict=True)
+            for texts, row in zip(_pylists(table["candidates"]), self._eligible, strict=True)
         ]
         self._rows = [row for row, count in enumerate(distinct) if count > 1]
         self.skipped = [ids[row] for row, count in enumerate(distinct) if count < 2]
-        without = np.array(corpus["summary"].is_null().to_pylist(), dtype=bool)
+        without = np.array(table["reference"].is_null().to_pylist(), dtype=bool)
         self.unlabelled = int(without[self._rows].sum())
 
     def skipped_note(self, split: str) -> str:
@@ -70,15 +68,15 @@ class RankedDocuments(Sequence[RankedDocument]):
 
     def __getitem__(self, index: int) -> RankedDocument:  # type: ignore[override]
         row = self._rows[index]
-        texts = self._candidates["candidates"][row].as_py()
+        name, document, reference, texts = (
+            self._table[column][row].as_py()
+            for column in ("id", "document", "reference", "candidates")
+        )
         order = [place for place in self.order[row] if self._eligible[row, place]]
         return RankedDocument(
-            self._candidates["id"][row].as_py(),
-            self._corpus["document"][row].as_py(),
-            self._corpus["summary"][row].as_py(),
-            [texts[place] for place in order],
+            name, document, reference, [texts[place] for place in order],
             self.scores[row][order].tolist(),
-        )
+        )  # fmt: skip
 
 
 class Pairs(Sequence[RankedDocument]):
@@ -106,15 +104,13 @@ def read_ranked(corpus: Path, candidates: Path, scores: Path) -> RankedDocuments
         BridoError: a table is missing or damaged, or the tables do not belong together.
     """
     tables = SplitTables(pool=candidates, corpus=corpus, scores=scores)
-    columns = ["document", "reference", "candidates", "eligible", "scores", "order"]
     batches = [
         pa.table({"id": documents.ids, **documents.columns})
-        for documents in read_documents(tables, columns)
+        for documents in read_documents(tables, COLUMNS)
     ]
     if not batches:
         raise BridoError(f"there are no candidates to train on: {candidates} has no rows")
-    joined = pa.concat_tables(batches)
-    return RankedDocuments(joined.rename_columns({"reference": "summary"}), joined, joined)
+    return RankedDocuments(pa.concat_tables(batches))
 
 
 def _pylists(column: pa.ChunkedArray):
@@ -123,18 +119,18 @@ def _pylists(column: pa.ChunkedArray):
             yield from chunk.slice(start, 1024).to_pylist()
 
 
-def _checked_scores(candidates: pa.Table, scores: pa.Table) -> tuple[np.ndarray, np.ndarray]:
+def _checked_scores(table: pa.Table) -> tuple[np.ndarray, np.ndarray]:
     """scores [documents, N] and order [documents, N]; BridoError if the order is not theirs."""
-    ids = candidates["id"].to_pylist()
-    values = np.array(scores["scores"].to_pylist(), dtype=np.float64)
-    order = np.array(scores["order"].to_pylist(), dtype=np.int64)
+    values = np.array(table["scores"].to_pylist(), dtype=np.float64)
+    order = np.array(table["order"].to_pylist(), dtype=np.int64)
     expected = np.argsort(-values, axis=1, kind="stable")
-    eligible = np.array(candidates["eligible"].to_pylist(), dtype=bool)
+    eligible = np.array(table["eligible"].to_pylist(), dtype=bool)
     unsorted = (order != expected).any(1) | (np.isfinite(values) != eligible).any(1)
     if unsorted.any():
         row = int(unsorted.argmax())
         raise BridoError(
             f"the scores table is damaged: the order of {int(unsorted.sum())} documents, first "
-            f"{quoted(ids[row])}, is not that of their scores; make it again (`dvc repro -f score`)"
+            f"{quoted(table['id'][row].as_py())}, is not that of their scores; make it again "
+            "(`dvc repro -f score`)"
         )
     return values, order

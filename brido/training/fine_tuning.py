@@ -75,13 +75,9 @@ def fine_tune(
 def _training(settings: FineTuningSettings, pairs: int) -> TrainingSettings:
     """The settings of `training` that are maximum likelihood alone."""
     updates = settings.epochs * -(-pairs // settings.batch_size)
+    same = {"seed", "epochs", "batch_size", "learning_rate", "warmup_steps", "label_smoothing"}
     return TrainingSettings(
-        seed=settings.seed,
-        epochs=settings.epochs,
-        batch_size=settings.batch_size,
-        learning_rate=settings.learning_rate,
-        warmup_steps=settings.warmup_steps,
-        label_smoothing=settings.label_smoothing,
+        **settings.model_dump(include=same),
         max_candidate_tokens=settings.max_summary_tokens,
         gamma=0.0,
         validation=ValidationSettings(every=-(-updates // ROWS)),

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import signal
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from functools import partial
+from types import FrameType
+from typing import Any
 
 import torch
 from torch import nn
@@ -15,7 +18,6 @@ from brido.training.checkpoints import Checkpoints, SaveTimer
 from brido.training.devices import checkpoint_layers
 from brido.training.parallel import Parallel, make_parallel, trainable
 from brido.training.run_cache import prune
-from brido.training.signals import StopRequest
 from brido.training.state import DivergedError, TrainState, write_history
 from brido.training.task import OptimizerConfig, Task
 from brido.training.update import Updater
@@ -52,8 +54,8 @@ def train(task: Task) -> TrainState:
         if parallel.is_main:
             if task.history_file is not None:
                 write_history(task.history_file, state.history)
-            done = "this run was finished before"
-            say(f"{task.name}: {done} ({task.folder}; remove it to train again)")
+            note = f"this run was finished before ({task.folder}; remove it to train again)"
+            say(f"{task.name}: {note}")
         return state
 
 
@@ -136,7 +138,7 @@ def _run(updater: Updater, state: TrainState, checkpoints: Checkpoints) -> None:
     save = partial(checkpoints.save, state, task.model, updater.optimizer)
     timer = _save_timer(updater)
     shown = Progress(task.name, task.updates, "updates", parallel.runtime.log_seconds)
-    with StopRequest() as stop, shown if parallel.is_main else nullcontext() as progress:
+    with _stop_request() as received, shown if parallel.is_main else nullcontext() as progress:
         if progress is not None:
             progress.skip(state.update)
         if state.history:
@@ -152,7 +154,7 @@ def _run(updater: Updater, state: TrainState, checkpoints: Checkpoints) -> None:
                     _write_history(updater, state)
                 if progress is not None:
                     progress.advance(note=state.summary(report))
-            number, due = parallel.agree(stop.received, timer.due)
+            number, due = parallel.agree(received[-1] if received else 0, timer.due)
             if number or state.finished or due:
                 timer.save(save)
             if number or state.finished:
@@ -202,3 +204,27 @@ def _divergence(error: DivergedError, state: TrainState, checkpoints: Checkpoint
         f"{checkpoints.folder}"
     )  # fmt: skip
     return f"training diverged: {error}; {kept}"
+
+
+@contextmanager
+def _stop_request() -> Iterator[list[int]]:
+    """Note the first SIGTERM or SIGINT in the list that this gives, instead of obeying it.
+
+    A second one is obeyed at once. Outside the main thread signals cannot be caught and nothing is
+    noted.
+    """
+    received: list[int] = []
+    former: dict[int, Any] = {}
+
+    def note(number: int, _: FrameType | None) -> None:
+        received.append(number)
+        signal.signal(number, former[number])
+
+    try:
+        if threading.current_thread() is threading.main_thread():
+            for number in (signal.SIGTERM, signal.SIGINT):
+                former[number] = signal.signal(number, note)
+        yield received
+    finally:
+        for caught, handler in former.items():
+            signal.signal(caught, handler)

@@ -34,11 +34,7 @@ class SampleGenerator:
     measure: Callable[[list[str]], dict[str, float]]
 
     def __call__(self, language: LanguageModel) -> dict[str, float]:
-        """The measures of what the model, in eval mode, writes."""
-        return self.measure(self.summaries(language))
-
-    def summaries(self, language: LanguageModel) -> list[str]:
-        """The best hypothesis of every document, white space tidied."""
+        """The measures of the best hypotheses of the model, which is in eval mode."""
         model = language.model
         config, behind_prompts = model.generation_config, not model.config.is_encoder_decoder
         limit = self.longest if behind_prompts and config.max_new_tokens is None else None
@@ -50,7 +46,7 @@ class SampleGenerator:
             sources = language.read(part).to(model.device)
             found = beam_search(model, sources.ids, sources.mask, settings)
             texts += language.text(found.sequences[:, 0].cpu())
-        return texts
+        return self.measure(texts)
 
 
 def sample_measures(

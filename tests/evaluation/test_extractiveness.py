@@ -45,11 +45,6 @@ def test_by_hand():
     }
 
 
-def test_a_copy_is_one_fragment():
-    row = measure("One two three four.", "one two three four", 2)
-    assert (row["coverage"], row["density"], row["novel_ngrams"]) == (1, 4, 0)
-
-
 @pytest.mark.parametrize("summary", ["", " ", "..."])
 def test_nothing_to_measure(summary):
     row = measure("a b", summary, 2)

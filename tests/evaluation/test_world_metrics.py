@@ -147,8 +147,3 @@ def test_another_persons_age_is_good_and_not_sound():
 def test_a_corpus_without_facts_is_refused(metric):
     with pytest.raises(BridoError, match="embedded world"):
         evaluate(metric, ["x"], None)
-
-
-def test_an_unknown_metric_is_refused():
-    with pytest.raises(BridoError, match="no metric 'rouge2'"):
-        find_metric("rouge2")

@@ -51,21 +51,6 @@ def draw_all(folder):
     figures.correlation_figure(folder, [scores(0), scores(1)])
 
 
-def test_figures_are_written_twice_the_same(tmp_path):
-    draw_all(tmp_path / "first")
-    draw_all(tmp_path / "second")
-    names = sorted(path.name for path in (tmp_path / "first").iterdir())
-    assert names == sorted(
-        f"{name}.{kind}"
-        for name in ("votes", "training", "length", "correlation")
-        for kind in ("svg", "png")
-    )
-    for name in names:
-        first = (tmp_path / "first" / name).read_bytes()
-        assert len(first) > 1000
-        assert first == (tmp_path / "second" / name).read_bytes(), name
-
-
 def test_every_axis_of_every_figure_has_a_title(tmp_path, monkeypatch):
     from matplotlib import pyplot
 

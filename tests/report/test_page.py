@@ -15,7 +15,7 @@ from synthetic_run import HOSTILE
 
 from brido.report.mention_finder import CaseMentions, Mention
 from brido.report.metrics import Estimate
-from brido.report.page import Page, render_page, script_json
+from brido.report.page import DATA_BYTES, Page, render_page, script_json
 from brido.report.page.data import Shown, document_json, parts
 from brido.report.summary import result_table
 from brido.report.unsupported import VoteBin
@@ -43,7 +43,7 @@ def document(name="one", text="An article.", count=4, **fields):
     return Shown(case, CaseMentions([[] for _ in range(count)], found))
 
 
-def page(documents, **changes):
+def page(documents, data_bytes=DATA_BYTES, **changes):
     table = result_table(COLUMNS, SYSTEMS, GAPS)
     content = {
         "title": "A page",
@@ -59,7 +59,7 @@ def page(documents, **changes):
         "warnings": [HOSTILE],
         "signatures": {"rouge": HOSTILE},
     }
-    return render_page(Page(**(content | changes)))
+    return render_page(Page(**(content | changes)), data_bytes)
 
 
 class Reader(HTMLParser):
@@ -170,18 +170,12 @@ def test_parts_mark_the_mentions():
 
 def test_page_stays_below_its_size():
     documents = [document(f"d{index}", "long " * 2000) for index in range(50)]
-    html, shown = render_page_of(documents, 100_000)
+    html, shown = page(documents, 100_000)
     # Each has its text twice, as article and as a summary: about 20 kB.
     assert shown == 4
     assert len(html) < 200_000
     # One document is shown whatever its size: an empty page would tell nothing.
-    assert render_page_of(documents, 10)[1] == 1
-
-
-def render_page_of(documents, data_bytes):
-    table = result_table(COLUMNS, SYSTEMS, GAPS)
-    content = Page("t", [], table, table, documents, ["base", "tuned"], "tuned", "base", 0.0)
-    return render_page(content, data_bytes)
+    assert page(documents, 10)[1] == 1
 
 
 def test_result_table_marks_best_and_direction():

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 import torch
 from tiny_models import tiny_bart, word_tokenizer
-from training_helpers import tables
+from training_helpers import table
 from transformers import PreTrainedTokenizerFast
 
 from brido.models import LanguageModel
@@ -29,12 +29,12 @@ def tokenizer() -> PreTrainedTokenizerFast:
 
 @pytest.fixture(scope="session")
 def documents() -> RankedDocuments:
-    return RankedDocuments(*tables(18))
+    return RankedDocuments(table(18))
 
 
 @pytest.fixture(scope="session")
 def validation() -> RankedDocuments:
-    return RankedDocuments(*tables(9, seed=1))
+    return RankedDocuments(table(9, seed=1))
 
 
 SETTINGS = {

@@ -3,11 +3,12 @@
 from collections.abc import Callable
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
 import torch
 from pydantic import ValidationError
 from tiny_models import tiny_bart
-from training_helpers import Killed, kill_at, tables
+from training_helpers import Killed, kill_at, table
 
 from brido.likelihood import candidate_log_likelihood
 from brido.models.lora import Adapter
@@ -110,9 +111,9 @@ def test_a_killed_anchor_goes_on(make_task: MakeTask, monkeypatch: pytest.Monkey
 
 def unlabelled(task: ContrastiveTask) -> None:
     """Take every reference away."""
-    corpus, candidates, scores = tables(18)
-    bare = corpus.set_column(2, "summary", [[None] * len(corpus)])
-    task.documents = RankedDocuments(bare, candidates, scores)
+    whole = table(18)
+    nothing = pa.nulls(len(whole), pa.string())
+    task.documents = RankedDocuments(whole.set_column(2, "reference", nothing))
 
 
 def test_without_references_the_elected_is_taught(make_task: MakeTask) -> None:

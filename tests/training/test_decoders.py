@@ -8,7 +8,7 @@ import transformers
 from safetensors.torch import load_file
 from tiny_chat import END, TEXT_END, chat_tokenizer
 from tiny_decoders import GEMMA, GPT2, SHAPE
-from training_helpers import Killed, kill_at, tables
+from training_helpers import table
 
 from brido.models import LanguageModel
 from brido.models.lora import Adapter
@@ -19,7 +19,6 @@ from brido.training.loop import train
 from brido.training.sample import SampleGenerator
 from brido.training.settings import TrainingSettings, ValidationSettings
 from brido.training.step import ContrastiveStep
-from brido.training.update import Updater
 from brido.work.settings import RuntimeSettings
 
 TOKENIZER = chat_tokenizer()
@@ -53,7 +52,7 @@ def task_of(family: str, folder: Path, runtime: dict | None = None, **changes: o
         "epochs": 1, "batch_size": 2, "learning_rate": 0.01, "gamma": 2.0, "margin": 0.1,
         "max_candidate_tokens": 24, "validation": ValidationSettings(every=5, documents=4),
     }  # fmt: skip
-    documents = RankedDocuments(*tables(10, candidates=3))
+    documents = RankedDocuments(table(10, candidates=3))
     task = ContrastiveTask(
         language(family),
         documents,
@@ -134,30 +133,6 @@ def test_it_trains_and_is_an_ordinary_folder(
     assert bool(lora) == (not any(part in name for name in changed for part in others))
     assert bool(lora) == (folder / "adapter/adapter_model.safetensors").is_file()
     assert not any("lora" in name for name in load_file(folder / "model.safetensors"))
-
-
-def test_killed_it_ends_in_the_same_bits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def adapted(name: str) -> ContrastiveTask:
-        often = {"gradient_checkpointing": True, "checkpoint_minutes": 1e-9}
-        task = task_of("llama", tmp_path / name, often)
-        Adapter(task.model, LORA.model_copy(update={"dropout": 0.2}), 0, "training.lora")
-        return task
-
-    whole = adapted("whole")
-    train(whole)
-    with monkeypatch.context() as patch, pytest.raises(Killed):
-        kill_at(patch, 4)
-        train(adapted("killed"))
-    again = adapted("killed")
-    updates: list[int] = []
-    run = Updater.run
-    monkeypatch.setattr(
-        Updater, "run", lambda self, update: updates.append(update) or run(self, update)
-    )
-    train(again)
-    assert updates == [4, 5]
-    for name, value in whole.model.state_dict().items():
-        assert torch.equal(value, again.model.state_dict()[name]), name
 
 
 def test_micro_batches_and_chunks_leave_the_loss(tmp_path: Path) -> None:

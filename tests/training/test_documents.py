@@ -2,34 +2,31 @@
 
 import pyarrow as pa
 import pytest
-from training_helpers import tables
+from training_helpers import table
 
 from brido.training.documents import Pairs, RankedDocument, RankedDocuments
 from brido.utils.errors import BridoError
 
-
-def small() -> tuple[pa.Table, pa.Table, pa.Table]:
-    corpus = pa.table({"id": ["a", "b"], "document": ["da", "db"], "summary": ["ra", "rb"]})
-    candidates = pa.table(
-        {"id": ["a", "b"], "candidates": [["p", "q", "r"], ["s", "t", "s"]]}
-        | {"eligible": [[True] * 3] * 2}
-    )
-    scores = pa.table(
-        {
-            "id": ["a", "b"],
-            "scores": [[0.1, 0.3, 0.2], [0.5, 0.5, 0.7]],
-            "order": [[1, 2, 0], [2, 0, 1]],
-        }
-    )
-    return corpus, candidates, scores
+SMALL = pa.table(
+    {
+        "id": ["a", "b"],
+        "document": ["da", "db"],
+        "reference": ["ra", "rb"],
+        "candidates": [["p", "q", "r"], ["s", "t", "s"]],
+        "eligible": [[True] * 3] * 2,
+        "scores": [[0.1, 0.3, 0.2], [0.5, 0.5, 0.7]],
+        "order": [[1, 2, 0], [2, 0, 1]],
+    }
+)
 
 
-def replaced(table: pa.Table, name: str, values: list) -> pa.Table:
-    return table.set_column(table.schema.get_field_index(name), name, [values])
+def ranked(**columns: list) -> RankedDocuments:
+    """The documents of SMALL with other columns."""
+    return RankedDocuments(pa.table(SMALL.to_pydict() | columns))
 
 
 def test_documents_come_with_candidates_best_first() -> None:
-    documents = RankedDocuments(*small())
+    documents = ranked()
     assert len(documents) == 2
     assert documents.num_candidates == 3
     assert documents[0] == RankedDocument("a", "da", "ra", ["q", "r", "p"], [0.3, 0.2, 0.1])
@@ -39,20 +36,18 @@ def test_documents_come_with_candidates_best_first() -> None:
 
 
 def test_documents_without_two_distinct_candidates_are_left_out_and_named() -> None:
-    corpus, candidates, scores = small()
-    candidates = replaced(candidates, "candidates", [["p", "p", "p"], ["s", "t", "s"]])
-    documents = RankedDocuments(corpus, candidates, scores)
+    documents = ranked(candidates=[["p", "p", "p"], ["s", "t", "s"]])
     assert [document.id for document in documents] == ["b"]
     assert documents.skipped == ["a"]
 
 
 def test_who_cannot_be_elected_is_no_candidate() -> None:
-    corpus, candidates, scores = small()
     nan = float("nan")
-    candidates = replaced(candidates, "eligible", [[True, True, False], [True, False, True]])
-    scores = replaced(scores, "scores", [[0.1, 0.3, nan], [0.5, nan, 0.7]])
-    scores = replaced(scores, "order", [[1, 0, 2], [2, 0, 1]])
-    documents = RankedDocuments(corpus, candidates, scores)
+    documents = ranked(
+        eligible=[[True, True, False], [True, False, True]],
+        scores=[[0.1, 0.3, nan], [0.5, nan, 0.7]],
+        order=[[1, 0, 2], [2, 0, 1]],
+    )
     assert list(documents) == [RankedDocument("a", "da", "ra", ["q", "p"], [0.3, 0.1])]
     # The two of "b" that are left are one text.
     assert documents.skipped == ["b"]
@@ -60,9 +55,7 @@ def test_who_cannot_be_elected_is_no_candidate() -> None:
 
 
 def test_documents_without_reference_are_counted() -> None:
-    corpus, candidates, scores = small()
-    corpus = replaced(corpus, "summary", pa.array(["ra", None], pa.string()))
-    documents = RankedDocuments(corpus, candidates, scores)
+    documents = ranked(reference=["ra", None])
     assert [document.reference for document in documents] == ["ra", None]
     assert documents.unlabelled == 1
 
@@ -74,7 +67,7 @@ def test_pairs_are_documents_without_candidates() -> None:
 
 
 def test_a_sample_is_spread_over_all() -> None:
-    documents = RankedDocuments(*tables(10))
+    documents = RankedDocuments(table(10))
     assert [document.id for document in documents.sample(4)] == ["d0", "d2", "d5", "d7"]
     assert len(documents.sample(99)) == 10
 
@@ -87,11 +80,10 @@ def test_a_sample_is_spread_over_all() -> None:
     ],
 )
 def test_scores_of_other_candidates(name: str, values: list, message: str) -> None:
-    corpus, candidates, scores = small()
     with pytest.raises(BridoError, match=message):
-        RankedDocuments(corpus, candidates, replaced(scores, name, values))
+        ranked(**{name: values})
 
 
 def test_no_candidates_at_all() -> None:
     with pytest.raises(BridoError, match="the candidates table is empty"):
-        RankedDocuments(*(table.slice(0, 0) for table in small()))
+        RankedDocuments(SMALL.slice(0, 0))

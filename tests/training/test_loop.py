@@ -97,18 +97,6 @@ def test_a_killed_run_ends_in_the_same_bits(
     assert curve(again, *names) == curve(expected, *names)
 
 
-def test_killed_before_any_checkpoint_it_starts_over(
-    make_task: MakeTask, undisturbed: MakeTask, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    expected = undisturbed(keep="best_ranker")
-    with monkeypatch.context() as patch, pytest.raises(Killed):
-        kill_at(patch, 9)
-        train(make_task("killed", keep="best_ranker"))
-    again = make_task("killed", keep="best_ranker")
-    train(again)
-    assert_same_bits(weights(again), weights(expected))
-
-
 @pytest.mark.parametrize("writes", [1, 3, 9])
 def test_killed_while_writing_it_goes_on_from_the_last_whole_file(
     make_task: MakeTask, undisturbed: MakeTask, monkeypatch: pytest.MonkeyPatch, writes: int
@@ -282,17 +270,14 @@ def test_optimizers_and_schedules_run(make_task: MakeTask, optimizer: str, sched
     assert sum(losses[-third:]) < sum(losses[:third])
 
 
-def test_best_ranker_is_kept(make_task: MakeTask, undisturbed: MakeTask) -> None:
+def test_best_ranker_is_kept(make_task: MakeTask) -> None:
     kept = make_task("kept", keep="best_ranker")
     state = train(kept)
     tau, update = state.best["best_ranker"]
     assert tau == pytest.approx(max(float(row["tau"]) for row in rows(kept)), rel=1e-5)
-    last = undisturbed({})
     short = [row for row in rows(kept) if int(row["update"]) == update]
     assert float(short[0]["tau"]) == pytest.approx(tau, rel=1e-4)
     assert [file.name for file in kept.folder.iterdir()] == ["finished.pt"]
-    if update != 10:
-        assert not torch.equal(kept.model.model.shared.weight, last.model.model.shared.weight)
 
 
 def test_best_generator_follows_its_callable(make_task: MakeTask) -> None:
@@ -426,16 +411,6 @@ def test_bfloat16_decodes_the_sample_of_a_validation_on_a_processor(make_task: M
     task.generator = SampleGenerator(texts, 2, 8, measure)
     train(task)
     assert len(written) == 8
-
-
-def test_a_warm_up_that_is_a_share_is_the_warm_up_in_updates(make_task: MakeTask) -> None:
-    how = {"schedule": "linear", "epochs": 2}
-    share, counted = (
-        make_task(name, warmup_steps=warmup, **how).optimizer()
-        for name, warmup in (("share", 0.2), ("counted", 2))
-    )
-    assert share.warmup == counted.warmup == 2
-    assert [share.rate(n) for n in range(1, 11)] == [counted.rate(n) for n in range(1, 11)]
 
 
 def test_states_are_written_often_where_that_is_cheap_and_rarely_where_it_is_not() -> None:

@@ -2,7 +2,6 @@
 
 import json
 import random
-import shutil
 from pathlib import Path
 
 import pytest
@@ -22,7 +21,6 @@ from brido.training.batches import SummaryBatch
 from brido.training.pretraining import encode, epoch_batches, train_embedded
 from brido.training.state import TrainState
 from brido.training.step import PromptedSummaryStep
-from brido.training.update import Updater
 from brido.utils.errors import BridoError
 from brido.work.settings import RuntimeSettings
 from brido.world import documents
@@ -31,8 +29,6 @@ SMALL = EmbeddedSettings(
     d_model=32, ffn_dim=32, attention_heads=2, encoder_layers=1, epochs=2, batch_size=8,
     learning_rate=5e-3, vocabulary_size=3000, max_source_tokens=128, max_summary_tokens=48,
 )  # fmt: skip
-
-
 # Random enough that a wrong random state would show.
 RANDOM = SMALL.model_copy(update={"dropout": 0.2, "epochs": 2})
 FILES = ("model.safetensors", "tokenizer.json", "tokenizer_config.json", "generation_config.json")
@@ -76,19 +72,9 @@ def test_it_is_a_checkpoint_like_any_other(trained, pairs):
     inputs = tokenizer([pairs[0][0]], return_tensors="pt")
     output = model.generate(input_ids=inputs["input_ids"], max_length=10)
     assert output[0, :2].tolist() == [EOS, BOS]
-
-
-def test_training_learns(trained, pairs):
-    _, found = trained
     assert (found["pairs"], found["steps"]) == (240, 60)
     # Guessing every token evenly costs log(vocabulary), about 7.1.
     assert found["loss"] < 5.6
-
-
-def test_equal_seeds_make_equal_files(pairs, tmp_path):
-    for name in ("one", "two"):
-        run(pairs[:48], tmp_path / name)
-    assert_same_files(tmp_path / "one/model", tmp_path / "two/model")
 
 
 def plain_loop(pairs, settings: EmbeddedSettings) -> dict[str, torch.Tensor]:
@@ -165,24 +151,6 @@ def test_killed_again_and_again_it_gets_further_and_ends_in_the_same_bytes(
     assert_same_files(tmp_path / "killed/model", tmp_path / "undisturbed/model")
 
 
-def test_what_was_trained_once_is_there_again_in_the_same_bytes(
-    trained, pairs, tmp_path, monkeypatch
-):
-    folder, found = trained
-    shutil.copytree(folder.parent / "work", tmp_path / "work")
-    monkeypatch.setattr(Updater, "run", None)
-    assert run(pairs, tmp_path) == found
-    assert_same_files(tmp_path / "model", folder)
-
-
-def test_a_loss_that_is_no_number_stops_and_says_why(pairs, tmp_path):
-    wild = SMALL.model_copy(update={"learning_rate": 1e30})
-    with pytest.raises(BridoError, match=r"diverged: the (loss|gradient) of update \d") as error:
-        run(pairs[:48], tmp_path, settings=wild)
-    assert "Lower checkpoints.base.embedded.learning_rate" in str(error.value)
-    assert not list((tmp_path / "model").iterdir())
-
-
 def test_weights_that_the_last_update_ruined_are_noticed(pairs, tmp_path, monkeypatch):
     step = torch.optim.AdamW.step
 
@@ -191,7 +159,8 @@ def test_weights_that_the_last_update_ruined_are_noticed(pairs, tmp_path, monkey
         self.param_groups[0]["params"][0].data.fill_(torch.nan)
 
     monkeypatch.setattr(torch.optim.AdamW, "step", ruining)
-    with pytest.raises(BridoError, match="after the last update"):
+    way_out = r"after the last update[\s\S]*checkpoints\.base\.embedded\.learning_rate"
+    with pytest.raises(BridoError, match=way_out):
         run(pairs[:8], tmp_path, settings=SMALL.model_copy(update={"epochs": 1}))
 
 
@@ -215,8 +184,6 @@ LLAMA = EmbeddedLlama(
     batch_size=8, learning_rate=5e-3, vocabulary_size=3000, max_source_tokens=128,
     max_summary_tokens=48, num_beams=2,
 )  # fmt: skip
-
-
 READING = ReadingSettings(max_source_tokens=128)
 
 

@@ -36,20 +36,18 @@ def base(tmp_path_factory) -> Path:
 def ranked() -> RankedDocuments:
     """Five reports of the world without references; the third of four candidates did not end."""
     rows = list(world_documents(WorldSettings(), "train", 5))
-    ids = [row["id"] for row in rows]
     texts = [[row["summary"], row["document"][:60], row["document"][:90], "No."] for row in rows]
     scores = [[0.6, 0.4, np.nan, 0.1]] * len(rows)
-    return RankedDocuments(
-        pa.table(
-            {
-                "id": ids,
-                "document": [row["document"] for row in rows],
-                "summary": pa.nulls(len(rows), pa.string()),
-            }
-        ),
-        pa.table({"id": ids, "candidates": texts, "eligible": [[True, True, False, True]] * 5}),
-        pa.table({"id": ids, "scores": scores, "order": [[0, 1, 3, 2]] * 5}),
-    )
+    columns = {
+        "id": [row["id"] for row in rows],
+        "document": [row["document"] for row in rows],
+        "reference": pa.nulls(len(rows), pa.string()),
+        "candidates": texts,
+        "eligible": [[True, True, False, True]] * 5,
+        "scores": scores,
+        "order": [[0, 1, 3, 2]] * 5,
+    }
+    return RankedDocuments(pa.table(columns))
 
 
 @pytest.mark.parametrize("lora", [None, LoraSettings()], ids=["full", "lora"])

@@ -8,10 +8,8 @@ from tiny_models import WORDS
 from brido.training.state import TrainState
 
 
-def tables(
-    documents: int, candidates: int = 4, seed: int = 0
-) -> tuple[pa.Table, pa.Table, pa.Table]:
-    """Corpus, candidates and scores; a candidate's score says how much of it is in the source."""
+def table(documents: int, candidates: int = 4, seed: int = 0) -> pa.Table:
+    """What RankedDocuments takes; a candidate's score says how much of it is in the source."""
     random = np.random.default_rng(seed)
     ids = [f"d{number}" for number in range(documents)]
     sources, references, texts, values, orders = [], [], [], [], []
@@ -24,14 +22,9 @@ def tables(
         score = np.array([np.isin(row, source).mean() for row in rows])
         values.append(score.tolist())
         orders.append(np.argsort(-score, kind="stable").tolist())
-    corpus = pa.table({"id": ids, "document": sources, "summary": references})
-    return (
-        corpus,
-        pa.table(
-            {"id": ids, "candidates": texts, "eligible": [[True] * len(row) for row in texts]}
-        ),
-        pa.table({"id": ids, "scores": values, "order": orders}),
-    )
+    ranked = {"candidates": texts, "scores": values, "order": orders}
+    ranked["eligible"] = [[True] * candidates for _ in ids]
+    return pa.table({"id": ids, "document": sources, "reference": references} | ranked)
 
 
 class Killed(BaseException):

@@ -58,10 +58,6 @@ class Section:
     documents: Sequence[DetailedDocument]
 
 
-def _questions(detail: Any) -> Rows:
-    return [[row[column] for column in COLUMNS] for row in question_rows(detail)]
-
-
 def _sentences(detail: Any) -> Rows:
     return [
         [text, f"{probability:.2f}", "in doubt" if probability < DOUBT else ""]
@@ -75,7 +71,7 @@ VIEWS = {
         "Questions asked",
         "QAFactEval asks each summary and its article the same questions.",
         COLUMNS,
-        _questions,
+        question_rows,
     ),
     "minicheck": View(
         "worst",
@@ -106,22 +102,20 @@ def read_details(
     baseline, focus = (scores[name] for name in tables)
     sections = []
     for metric, view in VIEWS.items():
-        key = (metric, view.column)
-        changes = most_changed(baseline, focus, key)
-        if changes:
-            wanted = dict(changes)
-            texts = _rows(corpus, "download", wanted, "document")
-            own = {
-                name: _detailed(name, paths[metric], decoded[name], wanted, metric)
-                for name, paths in tables.items()
-            }
-            documents = [
-                DetailedDocument(
-                    name, texts[name]["document"], change, [found[name] for found in own.values()]
-                )
-                for name, change in changes
-            ]
-            sections.append(Section(metric, view, documents))
+        changes = most_changed(baseline, focus, (metric, view.column))
+        if not changes:
+            continue
+        wanted = dict(changes)
+        texts = _rows(corpus, "download", wanted, "document")
+        own = [
+            _detailed(name, paths[metric], decoded[name], wanted, metric)
+            for name, paths in tables.items()
+        ]
+        documents = [
+            DetailedDocument(name, texts[name]["document"], change, [found[name] for found in own])
+            for name, change in changes
+        ]
+        sections.append(Section(metric, view, documents))
     return sections
 
 

@@ -217,8 +217,8 @@ def test_view_says_why_points_were_lost(pipeline_folder):
     }
     (row,) = _metric(pipeline_folder, table).score([source], [summary])
     rows = question_rows(row["questions"])
-    assert all(tuple(item) == COLUMNS for item in rows)
-    assert [item["verdict"] for item in rows] == [
+    assert {len(item) for item in rows} == {len(COLUMNS)}
+    assert [item[-1] for item in rows] == [
         "another answer",
         "the source does not answer it",
         "not asked: the summary answers 'Ann'",
