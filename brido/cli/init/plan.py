@@ -18,8 +18,9 @@ _MOST_SOURCE = {"embedded": 512, "encoder_decoder": 1024, "decoder_only": 2048}
 _PROMPT = 64
 # Summaries if there is none to look at.
 _LONGEST = 128
-# Seconds that a check aims at, and that one may take at most.
-AIM, MOST = 1200, 3600
+# Seconds that a check aims at, that it may take so that base learns from further references, and
+# that it may take at most.
+AIM, LEARNING, MOST = 1200, 2400, 3600
 # Validation documents and candidates of each, the best that the time allows; three quarters of
 # documents have two candidates that can be compared, and 30 of them are wanted.
 _LOOKS, _LOOKS_ON_GPU = ((60, 8), (48, 8), (40, 6)), ((200, 16),)
@@ -152,11 +153,11 @@ def make_plan(
 def _learn_more(
     plan: Plan, train: int, data: Data, limits: Limits, speed: Speed, beams: int
 ) -> Plan:
-    """Let base learn from all references, and again, as far as the time allows."""
+    """Let base learn from all references that `LEARNING` allows, and again as far as `AIM` does."""
     one = _pair(limits) * speed.learn
-    left = max(0.0, AIM - (plan.check or 0.0)) + plan.references * one
-    references = max(plan.references, min(train, int(left / one)))
-    epochs = max(1, min(_EPOCHS, int(left / (one * references))))
+    spent = (plan.check or 0.0) - plan.references * one
+    references = max(plan.references, min(train, int(max(0.0, LEARNING - spent) / one)))
+    epochs = max(1, min(_EPOCHS, int(max(0.0, AIM - spent) / (one * references))))
     return _timed(replace(plan, references=references, epochs=epochs), data, limits, speed, beams)
 
 
