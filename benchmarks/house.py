@@ -101,7 +101,7 @@ def reasons() -> dict[str, str]:
     text = ARCHITECTURE.read_text("utf-8")
     section = text.partition("## What a room weighs")[2].partition("\n## ")[0]
     rows = re.findall(r"^\| ([^|]+) \| ([^|]+) \|$", section, re.MULTILINE)
-    return {name.strip(): reason.strip() for name, reason in rows}
+    return {name.strip(): reason.strip() for name, reason in rows[1:]}
 
 
 def main() -> None:
