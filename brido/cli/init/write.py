@@ -135,7 +135,7 @@ def _what_the_check_does(data: Data, model: Model, plan: Plan) -> list[str]:
         f"it writes {plan.candidates} candidates of each of {plan.validation:,} validation "
         "documents; they vote"
     )
-    lines.append("the last lines say whether the vote finds the better ones; nothing is tuned")
+    lines.append("the last three lines say whether tuning should help; nothing is tuned yet")
     return lines
 
 
