@@ -38,9 +38,9 @@ def command(kind: str, more: tuple[str, ...], model: str | None, **given: Any) -
     """Write params.yaml for documents of your own, and print a plan: what to run, how long it
     takes.
 
-    It reads the files as the pipeline will, counts tokens, runs a model of this shape for some seconds, and
-    sizes the settings for a first check. The params.yaml that was there is kept in .brido/. It
-    fetches no weights.
+    It reads the files as the pipeline will, counts tokens, runs a model of this shape for some
+    seconds, and sizes the settings for a first check. The params.yaml that was there is kept in
+    .brido/. It fetches no weights.
 
     \b
     Example:
