@@ -147,6 +147,13 @@ def by_document(
     """Measure one document after the other: `measure` takes its place and returns row and detail.
 
     name: what `progress` calls the metric.
+
+    Example:
+        >>> from brido.utils.progress import quiet
+        >>> inputs = Inputs(["a"], ["A cat sat."], ["A cat."], [["A cat."]])
+        >>> words = lambda place: ({"words": len(inputs.summaries[place].split())}, None)
+        >>> by_document("words", inputs, quiet, words, {}).rows
+        [{'words': 2}]
     """
     found = []
     with progress(name, len(inputs.ids), "documents") as bar:

@@ -11,7 +11,9 @@ from bad_endpoint import BadEndpoint, plain_answer
 
 TEXTS = [f"What of bridge {number}?" for number in range(30)]
 RUN = """
-import sys
+import signal, sys
+# A shell that starts tests in the background has them ignore Ctrl-C.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 sys.path.insert(0, "tests/endpoint")
 from pathlib import Path
 from conftest import Asking

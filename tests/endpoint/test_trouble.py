@@ -198,7 +198,8 @@ def test_no_key_and_no_prompt_in_logs_and_errors_unless_asked_for(
     monkeypatch.setenv("BIG_KEY", KEY)
     caplog.set_level(logging.DEBUG)
     said = f"Key {KEY} may not ask: {TEXTS[0]}"
-    runtime = {"api_key_env": "BIG_KEY", "max_attempts": 9, "patience_seconds": 0.5}
+    runtime = {"api_key_env": "BIG_KEY", "max_attempts": 9}
+    runtime["patience_seconds"] = 0.5 if status == 500 else 60.0
     with BadEndpoint(always={"bridge": status}, error_text=said) as server:
         with pytest.raises(BridoError) as hidden:
             asking(server, TEXTS, **runtime)
