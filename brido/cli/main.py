@@ -53,7 +53,8 @@ class _Commands(click.Group):
             return None
         with extra(COMMANDS[name].extra):
             module: Any = import_module(COMMANDS[name].module)
-        return module.command if hasattr(module, "command") else _by_argparse(name, module)
+        command: click.Command = module.command
+        return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """A line for each, from the table above: nothing is imported for it."""
@@ -80,15 +81,6 @@ def group(context: click.Context) -> None:
 def main(arguments: Sequence[str] | None = None, program: str = "brido") -> None:
     """Run the command that the command line names."""
     invoke(group, arguments, program)
-
-
-def _by_argparse(name: str, module: Any) -> click.Command:
-    @click.command(name, add_help_option=False, context_settings={"ignore_unknown_options": True})
-    @click.argument("words", nargs=-1, type=click.UNPROCESSED)
-    def run(words: tuple[str, ...]) -> None:
-        module.main(list(words), f"brido {name}")
-
-    return run
 
 
 def script() -> None:
