@@ -114,7 +114,7 @@ def test_the_wheel_alone_runs_what_needs_no_extra(wheel: Path, tmp_path: Path):
     assert len(names) < 20
     run_examples("", tmp_path, own / "python", variables)
     commands = [each for each in examples() if each.kind == "console" and not each.extra]
-    assert len(commands) > 3
+    assert len(commands) > 2
     for command in commands:
         check_command(command, tmp_path, variables)
     done = subprocess.run(
@@ -192,9 +192,15 @@ IMPORTS = {
     "except brido.utils.errors.BridoError as error:\n    print(type(error).__name__)",
     "judge": "import brido.endpoint.call, openai, brido.evaluation.geval.__main__"
     ", brido.settings.load",
-    "pipeline": IMPORT_ALL,
+    # A server is asked by two modules that a stage loads when it asks one.
+    "pipeline": IMPORT_ALL.replace(
+        "        importlib.import_module(module.name)",
+        """        try:
+            importlib.import_module(module.name)
+        except brido.utils.extras.MissingExtra as error:
+            assert (module.name.split(".")[1], error.name) == ("endpoint", "openai")""",
+    ),
     "ray": "import ray, brido.work.cluster",
-    "completion": "from brido.cli.main import main; main(['completion', 'bash'])",
 }
 
 
