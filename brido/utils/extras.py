@@ -1,6 +1,6 @@
 """What the wheel does not bring by itself: `pip install "brido[torch]"` and its kin.
 
-The wheel alone needs click, numpy, numba and nltk. A part whose packages are missing says so in one
+The wheel alone needs click, numpy, numba, nltk and rich. A part whose packages are missing says so in one
 sentence with the command that installs them, from an import, a call and a command line alike.
 """
 
@@ -15,7 +15,7 @@ _TORCH = (
     "accelerate gguf google huggingface_hub jinja2 peft pydantic safetensors sentencepiece "
     "tokenizers torch transformers"
 )
-_FILES = "filelock pyarrow rich"
+_FILES = "filelock pyarrow"
 _STAGES = "datasets dvc matplotlib pandas rouge_score ruamel scipy"
 # What each extra of pyproject.toml lets Python import; a test compares the two. The smallest extra
 # that has a module is the one that is named, so the order counts.

@@ -6,7 +6,6 @@ from textwrap import fill
 from typing import Any
 
 from brido.stats import FEWEST
-from brido.utils.extras import extra
 
 WIDTH = 100
 # Of each verdict: the answer, then what to do next in a pipeline, then with lines of a file.
@@ -127,10 +126,11 @@ def _interval(item: Mapping[str, float], documents: int) -> str:
 
 def votes_text(told: Mapping[str, Any]) -> str:
     """The check for a terminal: a row a ranking, how it was made, and the verdict's three lines."""
-    with extra("pipeline"):
-        from rich import box
-        from rich.console import Console
-        from rich.table import Table
+    # A second to import, and `--json` needs none of it.
+    from rich import box
+    from rich.console import Console
+    from rich.table import Table
+
     table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, header_style="")
     headings = ("ranking by", "better one first", "pairs", "elected: unsupported")
     for index, heading in enumerate(headings):
