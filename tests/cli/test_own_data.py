@@ -12,7 +12,7 @@ from own_articles import abstracts, dialogues, write_csv, write_jsonl
 
 # What only a machine with a network and time can run: the environment of the tests has the first
 # two done already.
-LEFT_OUT = ("make setup", "source ", "pip install", "dvc exp run -n tuned")
+LEFT_OUT = ("make setup", "source ", "pip install", "dvc exp run -n ")
 
 
 def blocks(name: str) -> list[str]:
