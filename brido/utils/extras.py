@@ -1,7 +1,7 @@
 """What the wheel does not bring by itself: `pip install "brido[torch]"` and its kin.
 
 The wheel alone needs click, numpy, numba, nltk and rich. A part whose packages are missing says so
-in one sentence with the command that installs them, from an import, a call and a command line alike.
+in one sentence with the command that installs them, from an import, a call and a command alike.
 """
 
 import sys
