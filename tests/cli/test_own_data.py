@@ -64,7 +64,7 @@ def test_papers_in_one_file_from_init_to_a_report(project: Path):
     numbers = json.loads((project / "metrics/tuned.json").read_text())
     assert {"r1", "r2", "unsupported", "length"} <= numbers.keys()
     assert (project / "report/index.html").is_file()
-    assert "files of its makers" in (project / "report/model_card.md").read_text()
+    assert "the makers' own files" in (project / "report/model_card.md").read_text()
     assert "Running stage" not in run(project, "dvc", "repro")
     # Nothing of the user's is Git's.
     assert "my/" not in run(project, "git", "status", "--short")
