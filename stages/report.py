@@ -79,7 +79,7 @@ def report(params: Params) -> None:
     found = find_mentions(cases, params)
     bins = vote_bins(first_choices(cases, found, params))
     curves = read_training(paths.METRICS / "training.csv")
-    draw_report(paths.METRICS / "figures", numbers, bins, curves)
+    draw_report(paths.METRICS / "figures", numbers, curves)
 
     votes = read_json(paths.VOTES, "score")
     two = {name: tables.get(name, {}) for name in compared(params.systems)}
