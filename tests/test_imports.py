@@ -49,7 +49,7 @@ ROOMS = {
     "settings": ("params.yaml, all sections together, read strictly",
                  "evaluation models sections utils"),
     "report": ("means, intervals, figures, the page",
-               "evaluation models sections settings stats tables utils vote"),
+               "checkers evaluation models sections settings stats tables utils vote"),
 }  # fmt: skip
 # Command lines over the library; they and every `__main__` may import any room.
 COMMANDS = {"cli"}
