@@ -9,7 +9,7 @@ from synthetic_run import HOSTILE
 
 from brido.report.metrics import Estimate
 from brido.report.page import Page, render_page
-from brido.report.page.details import VIEWS, Detailed, DetailedDocument, Section
+from brido.report.page.details import VIEWS, Detailed, Section
 from brido.report.page.vote_check import Bar, VoteCheck
 from brido.report.summary import result_table
 from brido.report.unsupported import VoteBin
@@ -23,9 +23,9 @@ DETAILS = Section(
     "minicheck",
     VIEWS["minicheck"],
     [
-        DetailedDocument("test-1", HOSTILE, 0.5, [
-            Detailed("base", HOSTILE, "0.20", [["It rained.", "0.90", ""], [HOSTILE, "0.20", ""]]),
-            Detailed("tuned", "", "0.70", []),
+        Detailed("test-1", HOSTILE, 0.5, [
+            ("base", HOSTILE, "0.20", [["It rained.", "0.90", ""], [HOSTILE, "0.20", ""]]),
+            ("tuned", "", "0.70", []),
         ])
     ],
 )  # fmt: skip
