@@ -18,7 +18,8 @@ INSTALL = (
     "the page's test needs a browser: `apt-get install chromium chromium-driver` (Debian), or put "
     "chromium and chromedriver on the PATH"
 )
-BAR = Bar("the vote", 0.6, 0.55, 0.62, "0.6 [.55, .62]", ["–"] * 4, "1 %")
+BAR = Bar("the vote", 0.6, 0.55, 0.62, "0.6 [.55, .62]")
+TABLE = [["a", "b"], [HOSTILE, "1"]]
 DETAILS = Section(
     "minicheck",
     VIEWS["minicheck"],
@@ -45,7 +46,7 @@ def address(documents, tmp_path_factory):
     page = Page(
         "The vote", [("text", HOSTILE)], table, table, documents, ["base", "tuned"], "tuned",
         "base", 0.0, "a vote", bins, [HOSTILE], signatures={"x": HOSTILE}, prompt=PROMPT,
-        check=VoteCheck(["Electing helps."], [["a", "b"], [HOSTILE, "1"]], [BAR], "A note."),
+        check=VoteCheck(["Electing helps."], TABLE, [BAR], TABLE, "A note."),
         details=[DETAILS],
     )  # fmt: skip
     path = tmp_path_factory.mktemp("page") / "index.html"
