@@ -3,13 +3,13 @@
 import math
 from typing import Any
 
+from brido.settings.base import Section
 from brido.settings.params import Params
 from brido.vote.settings import ScoringSettings
 
-# The keys of a section that tell one experiment from another; () is all of them.
-_SHOWN: dict[str, tuple[str, ...]] = {
+# The keys of a section that tell one experiment from another; of scoring all do.
+_SHOWN = {
     "pairwise": ("combination",),
-    "scoring": (),
     "training": (
         *("margin_kind", "margin", "gamma", "length_penalty", "reduction", "anchor"),
         *("learning_rate", "schedule", "epochs", "batch_size", "seed"),
@@ -37,12 +37,16 @@ def settings_text(params: Params) -> list[tuple[str, str]]:
     data = params.data.hub.id if params.data.source == "hub" else params.data.source
     rows = [("data", data), ("checkpoints.base", params.checkpoints["base"].source)]
     for name, source in params.generation.items():
-        made = [(key, getattr(source, key, None)) for key in _SOURCE]
-        told = ", ".join(f"{key} {_text(value)}" for key, value in made if value is not None)
-        rows.append((f"generation.{name}", told.removeprefix("method ")))
-    for section, keys in _SHOWN.items():
-        values = dict(getattr(params, section))
-        rows += [(f"{section}.{key}", _text(values[key])) for key in keys or values]
+        made = {key: getattr(source, key, None) for key in _SOURCE}
+        rows += [(f"generation.{name}.{key}", _text(made[key])) for key in made if made[key]]
+    sections: dict[str, Section] = {
+        "pairwise": params.pairwise,
+        "scoring": params.scoring,
+        "training": params.training,
+    }
+    for section, found in sections.items():
+        values = dict(found)
+        rows += [(f"{section}.{key}", _text(values[key])) for key in _SHOWN.get(section, values)]
     return rows
 
 
