@@ -3,6 +3,7 @@
 # make lint    ruff, mypy                                          make bench     speed and memory
 # make mutants do the tests notice other arithmetic? (hours; CONTRIBUTING.md)
 # make preset NAME=xsum    make paper    make sweep    make study    make evidence    make examiner    (experiments/)
+# make docs    the site with the Python API, in build/site (build/docs has its packages)
 # make experiments   your experiments side by side, in five columns
 # make llm     a small pretrained language model from its package, tuned on the vote (two cores, resumable)
 
@@ -11,7 +12,7 @@ export PATH := $(CURDIR)/.venv/bin:$(PATH)
 # Two processes, a file of tests in one of them: what a file makes is made once.
 PYTEST := python -m pytest -q -n 2 --dist loadfile
 
-.PHONY: setup repro test test-all lint bench mutants experiments preset llm paper sweep study evidence examiner
+.PHONY: setup repro test test-all lint docs bench mutants experiments preset llm paper sweep study evidence examiner
 .DEFAULT_GOAL := repro
 
 setup: .venv/.dev
@@ -43,6 +44,16 @@ lint: .venv/.dev
 	ruff format --check .
 	ruff check .
 	mypy
+
+# Strict: a broken link, a page without a place or a name that is gone fails.
+docs: build/docs/.made
+	NO_MKDOCS_2_WARNING=1 build/docs/bin/mkdocs build --quiet
+	@echo "open build/site/index.html; its search needs a server: python3 -m http.server -d build/site"
+
+build/docs/.made: requirements-docs.txt
+	test -x build/docs/bin/python || $(PYTHON) -m venv build/docs
+	build/docs/bin/python -m pip install --quiet --disable-pip-version-check -r requirements-docs.txt
+	touch $@
 
 bench: .venv/.dev
 	python -m benchmarks

@@ -6,7 +6,6 @@ from typing import Any
 
 from brido.report.card import model_card, weights_of
 from brido.report.figures import draw_report, read_training
-from brido.report.mention_finder import find_mentions
 from brido.report.numbers import (
     INTERVALS,
     Numbers,
@@ -22,7 +21,7 @@ from brido.report.prompts import asked
 from brido.report.sources import compare, sources_rows
 from brido.report.stored import json_text, read_json
 from brido.report.text_table import aligned
-from brido.report.unsupported import first_choices, vote_bins
+from brido.report.unsupported import case_mentions, first_choices, vote_bins
 from brido.settings.load import load_params
 from brido.settings.params import Params
 from brido.tables.documents import CandidateDocument
@@ -76,10 +75,10 @@ def report(params: Params) -> None:
     batches = read_documents(paths.tables("validation", params.systems), COLUMNS)
     cases = [document for documents in batches for document in documents]
     say(f"report: mentions of {len(cases):,} validation documents and their candidates")
-    found = find_mentions(cases, params)
+    found = [case_mentions(case, params) for case in cases]
     bins = vote_bins(first_choices(cases, found, params))
     curves = read_training(paths.METRICS / "training.csv")
-    draw_report(paths.METRICS / "figures", numbers, bins, curves)
+    draw_report(paths.METRICS / "figures", numbers, curves)
 
     votes = read_json(paths.VOTES, "score")
     two = {name: tables.get(name, {}) for name in compared(params.systems)}

@@ -31,7 +31,7 @@ ROOMS = {
     "work": ("shards and workers: killed at any moment", "sections tables utils"),
     "rouge": ("exact ROUGE of all pairs", "utils"),
     "endpoint": ("an OpenAI-compatible server, paid once", "sections utils"),
-    "world": ("the embedded world: articles whose every detail can be checked", "utils"),
+    "world": ("the embedded world: articles whose every detail can be checked", ""),
     "corpus": ("documents and references: world, hub, files", "sections tables utils world"),
     "models": ("what a language model is: families, checkpoints, prompts", "sections utils"),
     "vote": ("Eq. 2, its signals, and whether they know anything",
@@ -49,7 +49,7 @@ ROOMS = {
     "settings": ("params.yaml, all sections together, read strictly",
                  "evaluation models sections utils"),
     "report": ("means, intervals, figures, the page",
-               "evaluation models sections settings stats tables utils vote"),
+               "checkers evaluation models sections settings stats tables utils vote"),
 }  # fmt: skip
 # Command lines over the library; they and every `__main__` may import any room.
 COMMANDS = {"cli"}

@@ -8,12 +8,24 @@ that gives one person's age to another is not caught here (on the world, world_j
 """
 
 import re
-from typing import Any
+from typing import Any, NamedTuple
 
 from brido.utils.text import split_sentences
 from brido.world import reading
 
-Found = tuple[str, str, bool]  # type, text, supported
+
+class Mention(NamedTuple):
+    """A mention of a summary: its words without possessives, and where summary[start:end] has them.
+
+    supported: whether the source has it.
+    """
+
+    type: str
+    text: str
+    supported: bool
+    start: int
+    end: int
+
 
 _NUMBER = re.compile(r"\d+(?:[.,:]\d+)*[a-z]*")
 _WORD = re.compile(r"\w+(?:[-'’.&]\w+)*")
@@ -26,23 +38,19 @@ _FUNCTION_WORDS = frozenset(
 )
 
 
-def world_mentions(summary: str, facts: list[dict[str, Any]]) -> list[Found]:
+def world_mentions(summary: str, facts: list[dict[str, Any]]) -> list[Mention]:
     """Every mention of a summary of the world, and whether the document has it: exact."""
-    present = [fact for fact in facts if fact["in_document"]]
-    return [
-        (
-            mention.type,
-            mention.value,
-            any(
-                fact["type"] == mention.type and reading.supports(fact["value"], mention.value)
-                for fact in present
-            ),
+    present = [(fact["type"], fact["value"]) for fact in facts if fact["in_document"]]
+    found = []
+    for one in reading.mentions(summary):
+        supported = any(
+            kind == one.type and reading.supports(value, one.value) for kind, value in present
         )
-        for mention in reading.mentions(summary)
-    ]
+        found.append(Mention(one.type, one.value, supported, one.start, one.end))
+    return found
 
 
-def text_mentions(document: str, summary: str, case_sensitive: bool) -> list[Found]:
+def text_mentions(document: str, summary: str, case_sensitive: bool) -> list[Mention]:
     """The numbers and capitalised spans of any summary, and whether the document has them.
 
     A number is supported when the document has the same digits (thousands separators aside), a
@@ -52,44 +60,51 @@ def text_mentions(document: str, summary: str, case_sensitive: bool) -> list[Fou
     source = " " + " ".join(_plain(fold(word)) for word in _WORD.findall(document)) + " "
     digits = {number.replace(",", "") for number in _NUMBER.findall(document)}
     found = [
-        ("number", number, number.replace(",", "") in digits) for number in _NUMBER.findall(summary)
+        Mention("number", hit.group(), hit.group().replace(",", "") in digits, *hit.span())
+        for hit in _NUMBER.finditer(summary)
     ]
+    position = 0
     for sentence in split_sentences(summary):
-        for span in capitalised_spans(sentence):
-            found.append(("name", span, f" {' '.join(map(fold, span.split()))} " in source))
+        position = summary.index(sentence, position)
+        for words, start, end in capitalised_spans(sentence):
+            supported = f" {fold(words)} " in source
+            found.append(Mention("name", words, supported, position + start, position + end))
+        position += len(sentence)
     return found
 
 
-def capitalised_spans(sentence: str) -> list[str]:
-    """Maximal runs of capitalised words of a sentence, possessives removed.
+def capitalised_spans(sentence: str) -> list[tuple[str, int, int]]:
+    """Maximal runs of capitalised words of a sentence: (words without possessives, start, end).
 
     The first word of a sentence is capitalised whatever it is: function words are cut off there,
     and a run that is only that one word is left out.
     """
-    spans: list[str] = []
-    run: list[str] = []
+    spans: list[tuple[str, int, int]] = []
+    run: list[re.Match[str]] = []
     starts_sentence = False
-    end = 0
     for position, word in enumerate(_WORD.finditer(sentence)):
         capital = word.group()[0].isupper()
-        joined = bool(run) and sentence[end : word.start()] == " "
+        joined = bool(run) and sentence[run[-1].end() : word.start()] == " "
         if run and not (capital and joined):
             spans += _span(run, starts_sentence)
             run = []
         if capital:
             starts_sentence = position == 0 if not run else starts_sentence
-            run.append(_plain(word.group()))
-            end = word.end()
+            run.append(word)
     return spans + _span(run, starts_sentence)
 
 
-def _span(run: list[str], starts_sentence: bool) -> list[str]:
+def _span(run: list[re.Match[str]], starts_sentence: bool) -> list[tuple[str, int, int]]:
+    words = [_plain(word.group()) for word in run]
+    first = 0
     if starts_sentence:
-        while run and run[0].lower() in _FUNCTION_WORDS:
-            run, starts_sentence = run[1:], False
+        while first < len(run) and words[first].lower() in _FUNCTION_WORDS:
+            first, starts_sentence = first + 1, False
         if starts_sentence and len(run) == 1:
             return []
-    return [" ".join(run)] if run else []
+    if first == len(run):
+        return []
+    return [(" ".join(words[first:]), run[first].start(), run[-1].start() + len(words[-1]))]
 
 
 def _plain(word: str) -> str:

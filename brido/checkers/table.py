@@ -115,7 +115,7 @@ class SupportWorker:
                 found = world_mentions(text, one.facts)
             else:
                 found = text_mentions(one.document, text, self._case)
-            good = sum(supported for _, _, supported in found)
+            good = sum(mention.supported for mention in found)
             checked.append(Checked(good / len(found) if found else 1.0, len(found) - good))
         return checked
 

@@ -202,4 +202,4 @@ def _similarity(records: Sequence[dict[str, Any]], combination: Combination) -> 
 
 
 def _unsupported(text: str, record: dict[str, Any]) -> int:
-    return sum(not each[2] for each in text_mentions(record["document"], text, True))
+    return sum(not each.supported for each in text_mentions(record["document"], text, True))

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from brido.checkers.mentions import text_mentions, world_mentions
+from brido.checkers.mentions import Mention, text_mentions, world_mentions
 from brido.evaluation import Evaluation, Inputs, Metric, by_document, share
 from brido.settings.base import Section
 from brido.utils.progress import MakeProgress
@@ -14,24 +14,30 @@ class MentionsSettings(Section):
     case_sensitive: bool = True
 
 
+def find_mentions(
+    document: str, summary: str, facts: list[dict[str, Any]] | None, settings: MentionsSettings
+) -> list[Mention]:
+    """The mentions of a summary that the metric counts; `facts` are those of the world, if any."""
+    if facts is not None:
+        return world_mentions(summary, facts)
+    return text_mentions(document, summary, settings.case_sensitive)
+
+
 def evaluate(inputs: Inputs, settings: MentionsSettings, progress: MakeProgress) -> Evaluation:
     """precision (share of a summary's mentions that the source has; None where it makes none) and
     unsupported (1 where at least one is missing from the source, else 0) of every summary."""
     facts = inputs.facts
 
     def measure(index: int) -> tuple[dict[str, float | None], Any]:
-        summary = inputs.summaries[index]
-        if facts is not None:
-            found = world_mentions(summary, list(facts[index]))
-        else:
-            found = text_mentions(inputs.documents[index], summary, settings.case_sensitive)
-        supported = [each[2] for each in found]
+        own = None if facts is None else list(facts[index])
+        found = find_mentions(inputs.documents[index], inputs.summaries[index], own, settings)
+        supported = [each.supported for each in found]
         row = {
             "precision": sum(supported) / len(supported) if supported else None,
             "unsupported": float(not all(supported)),
         }
         keys = ("type", "text", "supported")
-        return row, {"mentions": [dict(zip(keys, each, strict=True)) for each in found]}
+        return row, {"mentions": [dict(zip(keys, each, strict=False)) for each in found]}
 
     exact = facts is not None
     signature = {

@@ -32,7 +32,7 @@ def evaluate(inputs: Inputs, settings: Section, progress: MakeProgress) -> Evalu
         summary, known = inputs.summaries[index], list(facts[index])
         marks, detail = judge(summary, known)
         whole = marks["fluency"] == 3
-        supported = all(mention[2] for mention in world_mentions(summary, known))
+        supported = all(mention.supported for mention in world_mentions(summary, known))
         row: dict[str, float | None] = {
             **marks,
             "average": sum(marks.values()) / len(marks),

@@ -98,7 +98,7 @@ def model_card(
         "reading": params.reading_of("base").model_dump(mode="json"),
         "decoding": params.decoding.model_dump(mode="json", exclude_none=True),
     }
-    hidden = {"data", "base model"}  # named above the settings
+    hidden = {"data", "checkpoints.base"}  # named above the settings
     card = ModelCard.from_template(
         header,
         template_str=resources.files(__package__).joinpath(_TEMPLATE).read_text("utf-8"),

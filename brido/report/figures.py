@@ -1,20 +1,17 @@
-"""The report's figures, each as SVG and PNG: votes, training, length, correlation of metrics."""
+"""The report's figures, each as SVG and PNG: the training, and every number against the length."""
 
 import csv
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
-from textwrap import fill
 
 import numpy as np
-from numpy.typing import NDArray
 
-from brido.report.display import ColumnKey, display, metric_label
-from brido.report.metrics import Estimate, Estimates, Scores
+from brido.report.display import display, metric_label
+from brido.report.metrics import Estimate, Estimates
 from brido.report.numbers import Numbers
-from brido.report.style import COLOURS, drawing, line_style, panels
+from brido.report.style import COLOURS, MARKERS, panels
 from brido.report.summary import headline_columns
-from brido.report.unsupported import VoteBin
 from brido.utils.atomic import atomic_folder
 from brido.utils.errors import BridoError
 
@@ -34,51 +31,11 @@ _AXES = {
 }
 
 
-def draw_report(
-    folder: Path,
-    numbers: Numbers,
-    bins: Sequence[VoteBin],
-    curves: Mapping[str, list[float]],
-) -> None:
-    """Write votes, training, length and correlation, each as SVG and PNG, as all of `folder`."""
+def draw_report(folder: Path, numbers: Numbers, curves: Mapping[str, list[float]]) -> None:
+    """Write training and length, each as SVG and PNG, as all of `folder`."""
     with atomic_folder(folder) as temporary:
-        votes_figure(temporary, bins)
         training_figure(temporary, curves)
         length_figure(temporary, numbers.systems, numbers.lengths)
-        models = [item for name, item in numbers.scores.items() if name != "reference"]
-        correlation_figure(temporary, models)
-
-
-def votes_figure(folder: Path, bins: Sequence[VoteBin]) -> None:
-    """Share of candidates with an unsupported mention against the share of elected ones.
-
-    One panel an order of candidates, side by side; on the diagonal an order changes nothing, below
-    it the order removes. A point's area shows how many cases its bin has.
-    """
-    rankings = list(bins[0].elected) if bins else ["no unsupported mention"]
-    most = max((item.cases for item in bins), default=1)
-    with drawing(folder, "votes", 1, len(rankings), width=3.6, height=3.7) as axes:
-        for index, ranking in enumerate(rankings):
-            axis = axes[0, index]
-            axis.plot([0, 1], [0, 1], color="#999999", linestyle=":", linewidth=1.2)
-            style = line_style(index) | {"marker": None}
-            pool = [item.pool for item in bins]
-            elected = [item.elected[ranking] for item in bins]
-            axis.plot(pool, elected, **style)
-            axis.scatter(
-                pool, elected, s=[20 + 120 * item.cases / most for item in bins],
-                color=style["color"], zorder=3, edgecolor="white",
-            )  # fmt: skip
-            for item in bins:
-                axis.annotate(
-                    f"{item.elected[ranking]:.2f}", (item.pool, item.elected[ranking]),
-                    textcoords="offset points", xytext=(7, -11), fontsize=8, color="#444444",
-                )  # fmt: skip
-            axis.set(title=fill(ranking, 36), xlim=(0, 1.05), ylim=(-0.1, 1.05), aspect="equal")
-            axis.set_xlabel("share of candidates that have\nan unsupported mention")
-            axis.set_ylabel("share of first candidates that have it")
-        axes[0, 0].text(0.04, 0.97, "kept or preferred", color="#777777", fontsize=8, va="top")
-        axes[0, 0].text(0.98, 0.02, "removed", color="#777777", fontsize=8, ha="right")
 
 
 def read_training(path: Path) -> dict[str, list[float]]:
@@ -141,7 +98,8 @@ def length_figure(
                     across.mean, mean,
                     xerr=[[across.mean - across.low], [across.high - across.mean]],
                     yerr=[[mean - low], [high - mean]], label=system, capsize=2, elinewidth=1,
-                    **(line_style(index) | {"linestyle": "none"}),
+                    color=COLOURS[index % len(COLOURS)], marker=MARKERS[index % len(MARKERS)],
+                    linestyle="none",
                 )  # fmt: skip
             axis.set(
                 xlabel="mean length (words)", ylabel=f"{metric_label(metric)}: {column.heading}"
@@ -154,50 +112,3 @@ def length_figure(
         }
         named = {system: found[system] for system in systems if system in found}
         figure.legend(named.values(), named.keys(), loc="outside upper right", ncols=len(systems))
-
-
-def correlation(scores: Sequence[Scores]) -> tuple[list[ColumnKey], NDArray[np.float64]]:
-    """Spearman's rank correlation of submetrics over documents: (columns, matrix [K, K]).
-
-    Computed within each system and averaged over systems, so that a difference between systems
-    is not mistaken for agreement between metrics. Columns that are constant in some system or
-    missing there are left out; documents without a number in either of two columns count not.
-    """
-    import pandas as pd
-
-    frames = [pd.DataFrame(item.values, columns=pd.Index(item.columns)) for item in scores]
-    shared = [
-        column
-        for column in scores[0].columns
-        if all(
-            column in frame and frame[column].count() > 2 and frame[column].nunique() > 1
-            for frame in frames
-        )
-    ]
-    found = [frame[shared].corr("spearman", min_periods=3).to_numpy() for frame in frames]
-    return shared, np.mean(found, axis=0)
-
-
-def correlation_figure(folder: Path, scores: Sequence[Scores]) -> None:
-    """The correlation of metrics as a matrix with its numbers written in."""
-    columns, matrix = correlation(scores)
-    labels = [f"{metric_label(metric)}: {display(metric, key).label}" for metric, key in columns]
-    side = 1.8 + 0.36 * len(columns)
-    with drawing(folder, "correlation", width=side + 0.8, height=side) as axes:
-        axis = axes[0, 0]
-        if not columns:
-            axis.set_axis_off()
-            axis.set_title("No metric varies over the documents")
-            return
-        # Purple to orange: told apart by the colour-blind, and the numbers say the rest in grey.
-        image = axis.imshow(matrix, cmap="PuOr_r", vmin=-1, vmax=1)
-        axis.grid(visible=False)
-        axis.set_xticks(range(len(labels)), labels, rotation=90, fontsize=7.5)
-        axis.set_yticks(range(len(labels)), labels, fontsize=7.5)
-        for (row, column), value in np.ndenumerate(matrix):
-            if math.isfinite(value):
-                colour = "white" if abs(value) > 0.6 else "#333333"
-                text = f"{value:.2f}".replace("0.", ".").replace("-", "\u2212")
-                axis.text(column, row, text, ha="center", va="center", color=colour, fontsize=6)
-        axis.figure.colorbar(image, shrink=0.6, label="Spearman over documents")
-        axis.set(title="Do the metrics agree?", xlabel="metric: number", ylabel="metric: number")

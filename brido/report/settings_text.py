@@ -1,9 +1,22 @@
-"""The settings of a run as a reader of the page wants them: the paper's words and symbols."""
+"""The settings of a run as the page and the card show them: the keys of params.yaml."""
 
 import math
+from typing import Any
 
+from brido.settings.base import Section
 from brido.settings.params import Params
 from brido.vote.settings import ScoringSettings
+
+# The keys of a section that tell one experiment from another; of scoring all do.
+_SHOWN = {
+    "pairwise": ("combination",),
+    "training": (
+        *("margin_kind", "margin", "gamma", "length_penalty", "reduction", "anchor"),
+        *("learning_rate", "schedule", "epochs", "batch_size", "seed"),
+    ),
+}
+# The same of each source of candidates, as far as it has them.
+_SOURCE = ("method", "num_candidates", "num_beam_groups", "diversity_penalty", "temperature")
 
 
 def alpha_text(alpha: float) -> str:
@@ -20,45 +33,25 @@ def run_order(scoring: ScoringSettings) -> str:
 
 
 def settings_text(params: Params) -> list[tuple[str, str]]:
-    """(name, value) pairs of the settings that tell one experiment from another."""
-    training = params.training
-    names = {"world": "embedded world", "files": "own files"}
-    source = params.data.hub.id if params.data.source == "hub" else names[params.data.source]
-    return [
-        ("data", source),
-        ("base model", params.checkpoints["base"].source),
-        ("candidates", f"N = {params.num_candidates}, {_sources(params)}"),
-        ("similarity", params.pairwise.combination),
-        *_score(params.scoring),
-        ("weight of the reference", f"α = {alpha_text(params.scoring.alpha)}"),
-        ("contrastive weight", f"γ = {training.gamma:g}"),
-        ("margin", f"{training.margin_kind}, λ = {training.margin:g}"),
-        ("length exponent", f"β = {training.length_penalty:g}"),
-        ("reduction", training.reduction),
-        ("learning rate", f"{training.learning_rate:g}, {training.schedule}"),
-        ("epochs, batch", f"{training.epochs}, {training.batch_size}"),
-        ("seed", str(training.seed)),
-    ]
-
-
-def _score(scoring: ScoringSettings) -> list[tuple[str, str]]:
-    """What the score is made of beside Eq. 2, where there is something."""
-    rows = []
-    if scoring.support_weight:
-        rows.append(("weight of the support check", f"{scoring.support_weight:g}"))
-    if scoring.shuffle:
-        rows.append(("scores", "shuffled within each document (the control)"))
+    """(key, value) pairs of the settings that tell one experiment from another."""
+    data = params.data.hub.id if params.data.source == "hub" else params.data.source
+    rows = [("data", data), ("checkpoints.base", params.checkpoints["base"].source)]
+    for name, source in params.generation.items():
+        made = {key: getattr(source, key, None) for key in _SOURCE}
+        rows += [(f"generation.{name}.{key}", _text(made[key])) for key in made if made[key]]
+    sections: dict[str, Section] = {
+        "pairwise": params.pairwise,
+        "scoring": params.scoring,
+        "training": params.training,
+    }
+    for section, found in sections.items():
+        values = dict(found)
+        rows += [(f"{section}.{key}", _text(values[key])) for key in _SHOWN.get(section, values)]
     return rows
 
 
-def _sources(params: Params) -> str:
-    """How the candidates of each source are made; a single source needs no name."""
-    texts = []
-    for name, source in params.generation.items():
-        text: str = source.method
-        if source.method == "diverse_beam":
-            text += f", {source.num_beam_groups} groups, η = {source.diversity_penalty:g}"
-        if len(params.generation) > 1:
-            text = f"{source.num_candidates} of {name} ({text})"
-        texts.append(text)
-    return ", ".join(texts)
+def _text(value: Any) -> str:
+    """A value as params.yaml has it."""
+    if isinstance(value, bool) or value is None:
+        return {True: "true", False: "false", None: "null"}[value]
+    return f"{value:g}" if isinstance(value, float) else str(value)

@@ -6,11 +6,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-# Okabe and Ito's palette, ordered so that neighbours differ in lightness too; lines and markers
-# differ as well, so that a figure printed in grey says the same.
+# Okabe and Ito's palette, ordered so that neighbours differ in lightness too; markers differ as
+# well, so that a figure printed in grey says the same.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000")
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
-DASHES = ("-", "--", "-.", ":", (0, (5, 1)), (0, (3, 1, 1, 1)), (0, (1, 1)))
 
 _STYLE: dict[Any, Any] = {
     "figure.facecolor": "white",
@@ -36,15 +35,6 @@ _STYLE: dict[Any, Any] = {
     "svg.fonttype": "path",
     "savefig.dpi": 160,
 }
-
-
-def line_style(index: int) -> dict[str, Any]:
-    """Colour, marker and dashes of the index-th line of a figure, cycling."""
-    return {
-        "color": COLOURS[index % len(COLOURS)],
-        "marker": MARKERS[index % len(MARKERS)],
-        "linestyle": DASHES[index % len(DASHES)],
-    }
 
 
 @contextlib.contextmanager

@@ -1,17 +1,36 @@
-"""Unsupported mentions: how many candidates have one, and how many of the first in an order."""
+"""The mentions of candidates and summaries, and which orders put unsupported ones first."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from brido.report.mention_finder import CaseMentions, Mention
+from brido.checkers.mentions import Mention
+from brido.evaluation.mentions import find_mentions
 from brido.report.settings_text import run_order
 from brido.settings.params import Params
 from brido.tables.documents import CandidateDocument
 
 # Upper ends of the bins of the pool share; the lower end is the one before, 0 excluded.
 BINS = (0.2, 0.4, 0.6, 0.8, 1.0)
+
+
+@dataclass(frozen=True)
+class CaseMentions:
+    """The mentions of one document: of each candidate, and of each system's summary."""
+
+    candidates: list[list[Mention]]
+    summaries: dict[str, list[Mention]]
+
+
+def case_mentions(case: CandidateDocument, params: Params) -> CaseMentions:
+    """The mentions of every candidate and summary, as the metric `mentions` counts them."""
+
+    def found(text: str) -> list[Mention]:
+        return find_mentions(case.document, text, case.facts, params.evaluation.mentions)
+
+    summaries = {system: found(text) for system, text in case.summaries.items()}
+    return CaseMentions([found(text) for text in case.candidates], summaries)
 
 
 @dataclass(frozen=True)
@@ -89,4 +108,4 @@ def vote_bins(documents: Sequence[Firsts], bins: Sequence[float] = BINS) -> list
 
 def unsupported_kinds(mentions: Sequence[Mention]) -> set[str]:
     """The kinds of mentions of which a text has one that the source does not support."""
-    return {mention.kind for mention in mentions if not mention.supported}
+    return {mention.type for mention in mentions if not mention.supported}

@@ -58,11 +58,12 @@ def pair_accuracy(
     All [D, N], a higher score is better. The pairs are `comparable_pairs`; equal scores are half
     right; a random score has .5. A pair with a NaN score does not count. NaN if there is no pair.
 
-    >>> pair_accuracy([[0.9, 0.1, 0.5]], [[0, 1, 1]], [[10, 10, 30]])
-    (1.0, 1)
-
     Raises:
         BridoError: see `comparable_pairs`.
+
+    Example:
+        >>> pair_accuracy([[0.9, 0.1, 0.5]], [[0, 1, 1]], [[10, 10, 30]])
+        (1.0, 1)
     """
     counts = pair_counts(scores, comparable_pairs(unsupported, lengths, tolerance))
     right, pairs = counts.sum(0)

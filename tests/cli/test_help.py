@@ -26,6 +26,7 @@ ELSEWHERE = {"QAFactEval", "GEval"}
 ALSO = [
     *(f"brido.training.loss.{name}" for name in ("contrastive_loss", "combined_loss")),
     "brido.training.loss.smoothed_cross_entropy",
+    "brido.vote.check.pair_accuracy",
     "brido.cli.vote_check.check_records",
     "brido.cli.score.score_record",
 ]

@@ -9,7 +9,7 @@ from synthetic_run import HOSTILE
 
 from brido.report.metrics import Estimate
 from brido.report.page import Page, render_page
-from brido.report.page.details import VIEWS, Detailed, DetailedDocument, Section
+from brido.report.page.details import VIEWS, Detailed, Section
 from brido.report.page.vote_check import Bar, VoteCheck
 from brido.report.summary import result_table
 from brido.report.unsupported import VoteBin
@@ -18,14 +18,15 @@ INSTALL = (
     "the page's test needs a browser: `apt-get install chromium chromium-driver` (Debian), or put "
     "chromium and chromedriver on the PATH"
 )
-BAR = Bar("the vote", 0.6, 0.55, 0.62, "0.6 [.55, .62]", ["–"] * 4, "1 %")
+BAR = Bar("the vote", 0.6, 0.55, 0.62, "0.6 [.55, .62]")
+TABLE = [["a", "b"], [HOSTILE, "1"]]
 DETAILS = Section(
     "minicheck",
     VIEWS["minicheck"],
     [
-        DetailedDocument("test-1", HOSTILE, 0.5, [
-            Detailed("base", HOSTILE, "0.20", [["It rained.", "0.90", ""], [HOSTILE, "0.20", ""]]),
-            Detailed("tuned", "", "0.70", []),
+        Detailed("test-1", HOSTILE, 0.5, [
+            ("base", HOSTILE, "0.20", [["It rained.", "0.90", ""], [HOSTILE, "0.20", ""]]),
+            ("tuned", "", "0.70", []),
         ])
     ],
 )  # fmt: skip
@@ -45,7 +46,7 @@ def address(documents, tmp_path_factory):
     page = Page(
         "The vote", [("text", HOSTILE)], table, table, documents, ["base", "tuned"], "tuned",
         "base", 0.0, "a vote", bins, [HOSTILE], signatures={"x": HOSTILE}, prompt=PROMPT,
-        check=VoteCheck(["Electing helps."], [["a", "b"], [HOSTILE, "1"]], [BAR], "A note."),
+        check=VoteCheck(["Electing helps."], TABLE, [BAR], TABLE, "A note."),
         details=[DETAILS],
     )  # fmt: skip
     path = tmp_path_factory.mktemp("page") / "index.html"

@@ -7,8 +7,9 @@ import numpy as np
 from report_cases import made_case
 from synthetic_run import HOSTILE, similarity_matrix
 
-from brido.report.mention_finder import CaseMentions, Mention
+from brido.checkers.mentions import Mention
 from brido.report.page.data import Shown
+from brido.report.unsupported import CaseMentions
 
 COUNT = 16
 # How many characters of each text the model read, and its prompt.
@@ -31,7 +32,7 @@ def marked(text, *flags):
     ):
         start = text.index(word, position)
         position = start + len(word)
-        mentions.append(Mention(start, position, "town", flag))
+        mentions.append(Mention("town", word, flag, start, position))
     return text, mentions
 
 

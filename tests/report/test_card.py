@@ -45,7 +45,7 @@ def test_the_card_says_base_data_settings_metrics_and_limits(project: Path) -> N
     assert re.findall("^## (.*)$", text, re.MULTILINE) == ["Settings", "Metrics", "Limits"]
     assert "Base: a small model, trained from scratch" in text
     assert "embedded synthetic news; documents: validation 12, test 12;" in text
-    assert "| weight of the reference | α = 0 |" in text
+    assert "| scoring.alpha | 0 |" in text
     # A row for each headline number that base or tuned has, with intervals and a difference.
     rows = re.findall(
         r"^\| (\w+): .* \| .* \[.*\] \| .* \[.*\] \| [+-]?[\d.]+\*? \[.*\] \|$", text, re.M

@@ -68,8 +68,11 @@ def sections(folder, metric, column, found):
 def test_questions_stand_in_the_page_as_text(tmp_path):
     (section,) = sections(tmp_path, *LERC, QUESTIONS)
     (document,) = section.documents
-    assert [one.summary for one in document.summaries] == ["of d1 by base", "of d1 by tuned"]
-    kept, dropped = document.summaries[0].rows
+    assert [summary for _, summary, _, _ in document.summaries] == [
+        "of d1 by base",
+        "of d1 by tuned",
+    ]
+    kept, dropped = document.summaries[0][-1]
     assert kept == ["Who won?", HOSTILE, "Bo Ek", "0.50", "3.25", "another answer"]
     assert dropped[-1] == "not asked: the summary does not answer it"
     table = ResultTable([], [], [])
@@ -86,6 +89,6 @@ def test_sentences_below_one_half_are_in_doubt(tmp_path):
     (section,) = sections(tmp_path, "minicheck", "worst", SENTENCES)
     (document,) = section.documents
     assert (document.id, round(document.change, 3)) == ("d1", 0.001)
-    base, tuned = document.summaries
-    assert base.rows == [["Bo won.", "0.90", ""], ["Al lost.", "0.50", "in doubt"]]
-    assert (tuned.number, tuned.rows) == ("0.50", [["Bo won.", "0.50", ""]])
+    (*_, rows), tuned = document.summaries
+    assert rows == [["Bo won.", "0.90", ""], ["Al lost.", "0.50", "in doubt"]]
+    assert tuned == ("tuned", "of d1 by tuned", "0.50", [["Bo won.", "0.50", ""]])

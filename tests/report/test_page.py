@@ -13,12 +13,12 @@ from hypothesis import strategies as st
 from report_cases import made_case
 from synthetic_run import HOSTILE
 
-from brido.report.mention_finder import CaseMentions, Mention
+from brido.checkers.mentions import Mention
 from brido.report.metrics import Estimate
 from brido.report.page import DATA_BYTES, Page, render_page, script_json
 from brido.report.page.data import Shown, document_json, parts
 from brido.report.summary import result_table
-from brido.report.unsupported import VoteBin
+from brido.report.unsupported import CaseMentions, VoteBin
 
 SYSTEMS = {
     "base": {"rouge": {"r1": Estimate(60, 59, 61, 9)}},
@@ -39,7 +39,7 @@ def document(name="one", text="An article.", count=4, **fields):
         **{"candidates": [f"candidate {index}" for index in range(count)],
            "similarity": random.random((count, count + 1), dtype=np.float32)} | fields,
     )  # fmt: skip
-    found = {"base": [], "tuned": [Mention(0, 3, "number", False)]}
+    found = {"base": [], "tuned": [Mention("number", "Two", False, 0, 3)]}
     return Shown(case, CaseMentions([[] for _ in range(count)], found))
 
 
@@ -147,7 +147,7 @@ def test_matrix_arrives_bit_for_bit(count, seed):
 
 MENTIONS = st.lists(
     st.tuples(st.integers(0, 20), st.integers(0, 20), st.booleans()).map(
-        lambda item: Mention(min(item[:2]), max(item[:2]), "town", item[2])
+        lambda item: Mention("town", "", item[2], min(item[:2]), max(item[:2]))
     ),
     max_size=6,
 )
@@ -162,7 +162,7 @@ def test_parts_are_the_text(text, mentions):
 
 def test_parts_mark_the_mentions():
     text = "Ann, 35, won"
-    mentions = [Mention(5, 7, "age", False), Mention(0, 3, "person", True)]
+    mentions = [Mention("age", "35", False, 5, 7), Mention("person", "Ann", True, 0, 3)]
     expected = [["Ann", 1, "person"], [", "], ["35", 0, "age"], [", won"]]
     assert parts(text, mentions) == expected
     assert document_json(document())["summaries"]["tuned"]["unsupported"] == 1

@@ -4,10 +4,11 @@ from math import nan
 
 from report_cases import made_case
 
-from brido.report.mention_finder import CaseMentions, Mention
+from brido.checkers.mentions import Mention
 from brido.report.page.sample import first_document
+from brido.report.unsupported import CaseMentions
 
-RIGHT, WRONG = [Mention(0, 1, "town", True)], [Mention(0, 1, "town", False)]
+RIGHT, WRONG = [Mention("town", "x", True, 0, 1)], [Mention("town", "x", False, 0, 1)]
 
 
 def mentions(wrong, own):

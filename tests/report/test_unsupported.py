@@ -1,23 +1,28 @@
-"""Votes by pool share, and where the metric's mentions stand in a text."""
+"""Votes by pool share."""
 
 import math
 from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from report_cases import made_case
 
-from brido.checkers.mentions import text_mentions
-from brido.report.mention_finder import CaseMentions, Mention, located
-from brido.report.unsupported import Firsts, first_choices, unsupported_kinds, vote_bins
+from brido.checkers.mentions import Mention
+from brido.report.unsupported import (
+    CaseMentions,
+    Firsts,
+    first_choices,
+    unsupported_kinds,
+    vote_bins,
+)
 from brido.settings.load import load_params
 
 
 def candidate(*unsupported):
-    found = [Mention(0, 1, kind, False) for kind in unsupported]
-    return [*found, Mention(2, 3, "town", True)]
+    found = [Mention(kind, "x", False, 0, 1) for kind in unsupported]
+    return [*found, Mention("town", "x", True, 2, 3)]
 
 
 def firsts(candidates, **places):
@@ -81,46 +86,3 @@ def test_every_case_is_in_one_bin_and_a_blind_vote_is_on_the_diagonal(pools):
     for item in bins:
         assert item.low < item.pool <= item.high + 1e-9
         assert item.elected["vote"] == pytest.approx(item.pool)
-
-
-def test_mentions_are_found_in_order_and_whole():
-    text = "Ms Vane, 35, of Elm won 3 of 35 races; Ms  Vane's Elm team"
-    found = [
-        {"type": "number", "text": "35", "supported": True},
-        {"type": "number", "text": "3", "supported": False},
-        {"type": "number", "text": "35", "supported": True},
-        {"type": "name", "text": "Ms Vane", "supported": True},
-        {"type": "name", "text": "Elm", "supported": True},
-        {"type": "name", "text": "Ms Vane Elm", "supported": False},
-        {"type": "name", "text": "Nobody", "supported": False},
-    ]
-    spans = [(item.start, item.end) for item in located(text, found, False)]
-    assert [text[start:end] for start, end in spans] == [
-        "35", "3", "35", "Ms Vane", "Elm", "Ms  Vane's Elm", "",
-    ]  # fmt: skip
-    assert spans[0][0] < spans[1][0] < spans[2][0]
-
-
-@settings(deadline=None)
-@given(st.text(alphabet="AB ab1.,'’s\n-", max_size=60))
-def test_every_mention_of_any_text_is_found(text):
-    found = [
-        dict(zip(("type", "text", "supported"), item, strict=True))
-        for item in text_mentions("A source.", text, True)
-    ]
-    for item, mention in zip(found, located(text, found, False), strict=True):
-        shown = text[mention.start : mention.end]
-        assert shown.split()[:1] == item["text"].split()[:1] or shown.startswith(
-            item["text"].split()[0]
-        )
-
-
-def test_words_of_the_world_are_whole():
-    text = "The £110,000 plan of 110 people"
-    found = [
-        {"type": "number", "text": "110", "supported": True},
-        {"type": "money", "text": "£110,000", "supported": True},
-    ]
-    spans = [text[item.start : item.end] for item in located(text, found, True)]
-    assert spans == ["110", "£110,000"]
-    assert located(text, found, True)[0].start > 15

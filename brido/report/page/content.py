@@ -3,7 +3,6 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from brido.report.mention_finder import CaseMentions
 from brido.report.numbers import Numbers, base_note
 from brido.report.page import Page
 from brido.report.page.data import Shown
@@ -14,7 +13,7 @@ from brido.report.prompts import Asked
 from brido.report.settings_text import run_order, settings_text
 from brido.report.sources import sources_rows
 from brido.report.summary import every_column, headline_columns, result_table, voting_note
-from brido.report.unsupported import VoteBin
+from brido.report.unsupported import CaseMentions, VoteBin
 from brido.settings.params import Params
 from brido.tables.documents import CandidateDocument
 

@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from brido.report.mention_finder import CaseMentions, Mention
+from brido.checkers.mentions import Mention
+from brido.report.unsupported import CaseMentions
 from brido.tables.documents import CandidateDocument
 
 
@@ -80,7 +81,7 @@ def parts(text: str, mentions: Sequence[Mention]) -> list[list[Any]]:
             continue
         if mention.start > position:
             result.append([text[position : mention.start]])
-        result.append([text[mention.start : mention.end], int(mention.supported), mention.kind])
+        result.append([text[mention.start : mention.end], int(mention.supported), mention.type])
         position = mention.end
     if position < len(text):
         result.append([text[position:]])

@@ -31,22 +31,15 @@ class View:
 
 @dataclass(frozen=True)
 class Detailed:
-    """One system's summary of a document, its number, and the rows of its table."""
+    """A test document and how its number changed.
 
-    system: str
-    summary: str
-    number: str
-    rows: Rows
-
-
-@dataclass(frozen=True)
-class DetailedDocument:
-    """A test document, how its number changed, and the summaries of two systems."""
+    summaries: of the two systems (name, summary, number as text, the rows of its table).
+    """
 
     id: str
     text: str
     change: float
-    summaries: Sequence[Detailed]
+    summaries: Sequence[tuple[str, str, str, Rows]]
 
 
 @dataclass(frozen=True)
@@ -55,7 +48,7 @@ class Section:
 
     metric: str
     view: View
-    documents: Sequence[DetailedDocument]
+    documents: Sequence[Detailed]
 
 
 def _sentences(detail: Any) -> Rows:
@@ -102,18 +95,21 @@ def read_details(
     baseline, focus = (scores[name] for name in tables)
     sections = []
     for metric, view in VIEWS.items():
-        changes = most_changed(baseline, focus, (metric, view.column))
+        changes = dict(most_changed(baseline, focus, (metric, view.column)))
         if not changes:
             continue
-        wanted = dict(changes)
-        texts = _rows(corpus, "download", wanted, "document")
-        own = [
-            _detailed(name, paths[metric], decoded[name], wanted, metric)
-            for name, paths in tables.items()
-        ]
+        texts = _column(corpus, "download", "document", changes)
+        own: dict[str, list[tuple[str, str, str, Rows]]] = {name: [] for name in changes}
+        for system, paths in tables.items():
+            summaries = _column(decoded[system], f"decode@{system}", "summary", changes)
+            made_by = f"evaluate@{metric}-{system}"
+            numbers = _column(paths[metric], made_by, view.column, changes)
+            found = _column(paths[metric], made_by, "detail", changes)
+            for name, shown in own.items():
+                rows = view.rows(json.loads(found[name]))
+                shown.append((system, summaries[name], f"{numbers[name]:.2f}", rows))
         documents = [
-            DetailedDocument(name, texts[name]["document"], change, [found[name] for found in own])
-            for name, change in changes
+            Detailed(name, texts[name], change, own[name]) for name, change in changes.items()
         ]
         sections.append(Section(metric, view, documents))
     return sections
@@ -132,30 +128,11 @@ def most_changed(
     return changed if len(changed) <= count else changed[:half] + changed[-half:]
 
 
-def _detailed(
-    system: str, table: Path, decoded: Path, wanted: Mapping[str, float], metric: str
-) -> dict[str, Detailed]:
-    view = VIEWS[metric]
-    summaries = _rows(decoded, f"decode@{system}", wanted, "summary")
-    results = _rows(table, f"evaluate@{metric}-{system}", wanted, view.column, "detail")
+def _column(path: Path, made_by: str, column: str, ids: Mapping[str, float]) -> dict[str, Any]:
+    """One column of a table's rows with these ids, by id."""
     return {
-        name: Detailed(
-            system,
-            summaries[name]["summary"],
-            f"{row[view.column]:.2f}",
-            view.rows(json.loads(row["detail"])),
-        )
-        for name, row in results.items()
-    }
-
-
-def _rows(
-    path: Path, made_by: str, wanted: Mapping[str, float], *columns: str
-) -> dict[str, dict[str, Any]]:
-    """The rows of a table whose ids are wanted, by id, with these columns."""
-    return {
-        row["id"]: row
-        for batch in read_batches(path, None, made_by, ["id", *columns])
+        row["id"]: row[column]
+        for batch in read_batches(path, None, made_by, ["id", column])
         for row in batch.to_pylist()
-        if row["id"] in wanted
+        if row["id"] in ids
     }

@@ -5,9 +5,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from brido.report.mention_finder import CaseMentions
 from brido.report.settings import ReportSettings
-from brido.report.unsupported import unsupported_kinds
+from brido.report.unsupported import CaseMentions, unsupported_kinds
 from brido.tables.documents import CandidateDocument
 
 

@@ -7,45 +7,53 @@ from typing import Any
 from brido.stats import FEWEST
 from brido.vote.verdict_text import note, verdict_lines
 
+_QUARTERS = ("smallest gaps", "second", "third", "largest gaps")
+
 
 @dataclass(frozen=True)
 class Bar:
-    """One ranking: its accuracy with the interval (0 to 1), and its numbers as text.
-
-    quarters: the accuracies by quarter of the score gap, smallest gaps first.
-    """
+    """One ranking: its accuracy with the interval (0 to 1), and both as text."""
 
     label: str
     mean: float
     low: float
     high: float
     text: str
-    quarters: Sequence[str]
-    elected: str
 
 
 @dataclass(frozen=True)
 class VoteCheck:
-    """The verdict's lines, the election as a table, a bar a ranking, how the check was made."""
+    """The verdict's lines, the election as a table, a bar a ranking, how the check was made.
+
+    quarters: the accuracies by quarter of the score gap, as a table.
+    """
 
     verdict: Sequence[str]
     election: Sequence[Sequence[str]]
     bars: Sequence[Bar]
+    quarters: Sequence[Sequence[str]]
     note: str
-
-    @property
-    def quarters(self) -> list[list[str]]:
-        """The accuracies by quarter of the score gap, as a table with its heading."""
-        gaps = ["smallest gaps", "second", "third", "largest gaps"]
-        rows = [[bar.label, *bar.quarters, bar.elected] for bar in self.bars]
-        return [["ranking", *gaps, "elected unsupported"], *rows]
 
 
 def vote_check(told: Mapping[str, Any]) -> VoteCheck:
-    """The content of metrics/votes.json for the page."""
+    """The content of metrics/votes.json for the page: of each ranking of which there is a pair."""
+    rankings = [item for item in told["accuracy"].values() if item["mean"] is not None]
+    quarters = [["ranking", *_QUARTERS, "elected unsupported"]]
+    for item in rankings:
+        gaps = ["–" if value is None else f"{value:.2f}" for value in item["by_gap"].values()]
+        quarters.append([item["label"], *gaps, _percent(item["elected_unsupported"], ".1f")])
     # An older version wrote no lines.
     lines = told.get("verdict") or verdict_lines(told)
-    return VoteCheck(lines, _election(told), bars(told), note(told))
+    bars = [_bar(item, told["documents"] < FEWEST) for item in rankings]
+    return VoteCheck(lines, _election(told), bars, quarters, note(told))
+
+
+def _bar(item: Mapping[str, Any], few: bool) -> Bar:
+    """A ranking's bar; no interval for few documents."""
+    mean = item["mean"]
+    low, high = (mean, mean) if few else (item["low"], item["high"])
+    text = f"{mean:.3f}" if few else f"{mean:.3f} [{low:.3f}, {high:.3f}]"
+    return Bar(item["label"], mean, low, high, text)
 
 
 def _election(told: Mapping[str, Any]) -> list[list[str]]:
@@ -64,19 +72,3 @@ def _election(told: Mapping[str, Any]) -> list[list[str]]:
 
 def _percent(value: float | None, form: str, unit: str = " %") -> str:
     return "–" if value is None else f"{100 * value:{form}}{unit}"
-
-
-def bars(told: Mapping[str, Any]) -> list[Bar]:
-    """A bar for each ranking of which there is a pair; no interval for few documents."""
-    few = told["documents"] < FEWEST
-    found = []
-    for item in told["accuracy"].values():
-        if item["mean"] is None:
-            continue
-        mean = item["mean"]
-        low, high = (mean, mean) if few else (item["low"], item["high"])
-        text = f"{mean:.3f}" if few else f"{mean:.3f} [{low:.3f}, {high:.3f}]"
-        quarters = ["–" if value is None else f"{value:.2f}" for value in item["by_gap"].values()]
-        elected = _percent(item["elected_unsupported"], ".1f")
-        found.append(Bar(item["label"], mean, low, high, text, quarters, elected))
-    return found
