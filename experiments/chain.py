@@ -110,18 +110,35 @@ class Measuring:
 
     def keep_base(self, decoding: str) -> None:
         """Measure base decoded in one way, the references, and the elected candidates."""
-        run = self.run
-        run.decode("base", self.chain.decodings[decoding])
         self.keep_decoded("base", "base", [decoding])
         for split in MEASURED:
-            self.keep(("reference", "", split), partial(run.references, split))
-            for name, alpha in ELECTED.items():
-                # A document without candidates that ended keeps what the model writes for it.
-                written = run.decoded("base", split)
-                self.keep((name, "", split), partial(run.elected, split, alpha, written))
+            self.keep(("reference", "", split), partial(self.run.references, split))
+        for name, alpha in ELECTED.items():
+            self.keep_elected(name, {"scoring.alpha": alpha})
+
+    def keep_elected(self, name: str, changes: Mapping[str, Any]) -> None:
+        """Measure the candidates that a vote elects, under further changes of params."""
+        for split in MEASURED:
+            self.keep((name, "", split), partial(self._elect, split, changes))
+
+    def _elect(self, split: str, changes: Mapping[str, Any]) -> list[str]:
+        # A document without candidates that ended keeps what the model writes for it.
+        return self.run.elected(split, changes, self.written(split))
+
+    def written(self, split: str) -> list[str]:
+        """What base writes in the first decoding; decoded again if another machine measured it."""
+        decoding = next(iter(self.chain.decodings))
+        path = texts_of(("base", decoding, split))
+        if not path.is_file():
+            self.run.decode("base", self.chain.decodings[decoding], (split,))
+            write_text(path, json.dumps(self.run.decoded("base", split), ensure_ascii=False))
+        return json.loads(path.read_text(encoding="utf-8"))
 
     def keep_system(self, name: str, system: System) -> None:
-        """Tune, decode and measure one system; its model is in the folder of `tuned`."""
+        """Elect, or tune and decode, and measure one system."""
+        if not system.tune:
+            self.keep_elected(name, system.changes)
+            return
         size = self.run.cut(system.documents, system.candidates)
         self.run.tune(size | dict(system.changes))
         self.keep_decoded("tuned", name, self.chain.decodings)
@@ -173,7 +190,7 @@ def run_chain(chain: Chain) -> None:
     kept.run.make_base()
     forget("checkpoint")
     first, *others = chain.decodings
-    kept.run.once("base decoded", partial(kept.keep_base, first))
+    kept.keep_base(first)
     kept.keep_decoded("base", "base", others)
     for name, system in chain.systems.items():
         if not all(kept.has(*named) for named in chain.rows_of(name)):

@@ -103,10 +103,14 @@ class Pipeline:
     def tune(self, changes: Mapping[str, Any]) -> None:
         """Compute the scores and train, under further changes of params."""
         params = self.use(changes)
-        if params.scoring.support_weight:
-            support.main()
+        self.look(params)
         score.write_scores(params)
         train.main()
+
+    def look(self, params: Params) -> None:
+        """Make the tables, beside the similarity, that these params' scores read."""
+        if params.scoring.support_weight:
+            support.main()
 
     def decode(
         self, system: str, changes: Mapping[str, Any], splits: Sequence[str] = MEASURED
@@ -119,13 +123,17 @@ class Pipeline:
         rows = read_rows(paths.decoded(system, split), DECODED, "decode")
         return [row["summary"] for row in rows]
 
-    def elected(self, split: str, alpha: float, otherwise: Sequence[str]) -> list[str]:
-        """The candidate that the present scoring's vote puts first, in the corpus' order.
+    def elected(
+        self, split: str, changes: Mapping[str, Any], otherwise: Sequence[str]
+    ) -> list[str]:
+        """Elect a candidate of each document under further changes of params, in the corpus' order.
 
         otherwise: the text of each document, used where it has no candidates to elect from.
         """
+        params = self.use(changes)
+        self.look(params)
         first: dict[str, str] = {}
-        found = score_documents(paths.tables(split), self.params.scoring, alpha, ["candidates"])
+        found = score_documents(paths.tables(split), params.scoring, None, ["candidates"])
         for documents, scores in found:
             best = ranking(scores)[:, 0].tolist()
             first |= {

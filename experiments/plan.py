@@ -5,7 +5,8 @@ A plan is a YAML file. Its keys:
 * preset, changes: the settings that all chains share, as dotted keys of params.yaml
 * seeds: each setting is run under every one of them; a setting may have its own
 * settings: NAME: {systems, changes, seeds, environment}
-* systems: NAME: {changes, documents, candidates, at_base_length, control, label}, see `System`
+* systems: NAME: {changes, documents, candidates, at_base_length, control, label,
+  tune}, see `System`
 * decodings: NAME: the keys of section `decoding` that it changes
 * environment: variables of the chains' processes, such as ATEN_CPU_CAPABILITY for other kernels
 * picture: `sizes` or `plane`, see `experiments.pictures`
@@ -59,7 +60,7 @@ class System:
     changes: dotted keys of params.yaml. documents, candidates: the first so many of the training
     documents, and of the candidates of each; None: all. at_base_length: its beams are decoded at
     base's length as well. control: the system that tables compare it with, the same steps on
-    shuffled scores. label: its name in tables.
+    shuffled scores. label: its name in tables. tune: false elects by the scores and trains nothing.
     """
 
     changes: Mapping[str, Any] = field(default_factory=dict)
@@ -68,6 +69,7 @@ class System:
     at_base_length: bool = False
     control: str | None = None
     label: str | None = None
+    tune: bool = True
 
 
 @dataclass(frozen=True)
@@ -109,6 +111,8 @@ class Chain:
 
     def rows_of(self, name: str) -> list[Named]:
         """The rows of a system."""
+        if not self.systems[name].tune:
+            return list(product([name], [""], MEASURED))
         fitted = [(name, AT_BASE_LENGTH, "test")] if self.systems[name].at_base_length else []
         return [*product([name], self.decodings, MEASURED), *fitted]
 

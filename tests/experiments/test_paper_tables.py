@@ -11,8 +11,8 @@ from brido.utils.errors import BridoError
 from experiments.curves import draw_curves, varied
 from experiments.grid import dataset_of
 from experiments.paper_fill import fill, filled_tables, layouts_for, notes
-from experiments.paper_numbers import ALPHA, ETA, paper_layouts
-from experiments.paper_render import as_frame, as_tex, rich_table
+from experiments.paper_layouts import ALPHA, ETA, paper_layouts
+from experiments.paper_tables import as_frame, as_tex, rich_table
 from experiments.runs import (
     Run,
     compared,

@@ -134,7 +134,7 @@ SMALL_PLAN = """
 preset: small
 seeds: [3]
 settings:
-  small: {systems: [tuned, 3 candidates], environment: {ATEN_CPU_CAPABILITY: default}}
+  small: {systems: [tuned, 3 candidates, supported], environment: {ATEN_CPU_CAPABILITY: default}}
   two sources:
     changes:
       generation:
@@ -150,6 +150,7 @@ settings:
 systems:
   tuned: {at_base_length: true}
   3 candidates: {documents: 8, candidates: 3, changes: {scoring.support_weight: 0.5}}
+  supported: {tune: false, changes: {scoring.support_weight: 0.5}}
 decodings:
   greedy: {decoding.num_beams: 1}
   beams: {decoding.num_beams: 4, decoding.length_penalty: 1.0}
@@ -196,7 +197,10 @@ def test_a_killed_study_goes_on_and_measures_only_what_is_missing(project):
     whole, rows = table.read_bytes(), read_rows(table)
     untuned = {"reference", "base", "elected", "elected by the reference"}
     systems = {setting: set(own.system) for setting, own in rows.groupby("setting")}
-    assert systems == {"small": untuned | {"tuned", "3 candidates"}, "two sources": untuned}
+    assert systems == {
+        "small": untuned | {"tuned", "3 candidates", "supported"},
+        "two sources": untuned,
+    }
     assert (rows.unsupported.str.len() == 40).all()
     assert (rows.fluency.str.len() == 40).all()
     assert (rows.sound.str.len() == 40).all()
