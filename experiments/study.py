@@ -91,8 +91,8 @@ def run_plan(plan: Plan, path: Path, workers: int) -> None:
             seconds, failure = run.result()
             failures += [failure] if failure else []
             state = "failed" if failure else f"done in {seconds:.0f} s"
-            say(f"study: [{number}/{len(waiting)}] {runs[run].name}: {state}")
             collect(plan, runs[run])
+            say(f"study: [{number}/{len(waiting)}] {runs[run].name}: {state}")
     if failures:
         raise BridoError.from_problems("these failed; run again to continue:", failures)
 

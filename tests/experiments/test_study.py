@@ -19,7 +19,7 @@ from brido.tables import read_rows as read_table
 from brido.utils.errors import BridoError
 from experiments import chain, plan, study
 from experiments.grid import changed
-from experiments.rows import read_rows, read_settings, write_rows
+from experiments.rows import measured, read_rows, read_settings, write_rows
 
 ROOT = Path(__file__).parents[2]
 NAMES = sorted(path.stem for path in plan.PLANS.glob("*.yaml"))
@@ -73,9 +73,9 @@ def test_a_plan_has_each_chain_once_and_its_rows_are_of_its_settings(name, monke
                 )  # fmt: skip
     recorded = read_settings(found.recorded)
     settings = {one.setting: one.settings for one in found.chains}
-    measured = set(read_rows(found.table).setting)
-    assert measured <= settings.keys() & recorded.keys()
-    for setting in measured:
+    known = set(read_rows(found.table).setting)
+    assert known <= settings.keys() & recorded.keys()
+    for setting in known:
         assert study.differences(settings[setting], recorded[setting]) == []
 
 
@@ -201,9 +201,8 @@ def test_a_killed_study_goes_on_and_measures_only_what_is_missing(project):
         "small": untuned | {"tuned", "3 candidates", "supported"},
         "two sources": untuned,
     }
-    assert (rows.unsupported.str.len() == 40).all()
-    assert (rows.fluency.str.len() == 40).all()
-    assert (rows.sound.str.len() == 40).all()
+    for name in ("unsupported", "fluency", "sound"):
+        assert (measured(rows)[name].str.len() == 40).all()
     assert "## small\n" in (project / "metrics/evidence/README.md").read_text()
     (made_in,) = (project / ".brido/studies").glob("two-sources*")
     pooled = read_table(made_in / "data/pool/test.parquet", POOL, "pool")
