@@ -21,7 +21,6 @@ import time
 from pathlib import Path
 from typing import Any
 
-from benchmarks.harness import head, row
 from brido.endpoint.settings import EndpointRuntime
 from brido.evaluation.geval import GEval
 from brido.evaluation.geval.settings import GEvalSettings
@@ -130,6 +129,7 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=20.0, help="about how long a run takes")
     options = parser.parse_args()
     import brido.endpoint.asking  # noqa: F401  imported here so that no run pays for it
+    from benchmarks.harness import head, row  # not in the server's process, which starts slowly
 
     head("server", "limit", "calls in flight", "answers/s", "of the limit", "client CPU, ms")
     for kind, limit, latency, cap in CASES:
