@@ -118,6 +118,9 @@ class Measuring:
 
     def keep_elected(self, name: str, changes: Mapping[str, Any]) -> None:
         """Measure the candidates that a vote elects, under further changes of params."""
+        if all(self.has(name, "", split) for split in MEASURED):
+            return
+        self.run.look(self.run.use(changes))
         for split in MEASURED:
             self.keep((name, "", split), partial(self._elect, split, changes))
 

@@ -85,34 +85,6 @@ def as_tex(tables: Sequence[FilledTable]) -> str:
     return "\n".join(blocks)
 
 
-def as_frame(tables: Sequence[FilledTable]) -> pd.DataFrame:
-    """A row for each number, unrounded."""
-    records = []
-    for table in tables:
-        for row in table.rows:
-            marks = table.marks(row.run is not None)
-            for column in table.columns:
-                if (item := row.numbers.get(column)) is None:
-                    continue
-                records.append(
-                    {
-                        "table": table.layout.number,
-                        "row": row.label,
-                        "source": "ours" if row.run else "paper",
-                        "run": row.run.name if row.run else "",
-                        "base": row.run.base if row.run else "",
-                        "metric": column[0],
-                        "submetric": column[1],
-                        "value": item.mean,
-                        "low": item.low if item.documents else None,
-                        "high": item.high if item.documents else None,
-                        "documents": item.documents or None,
-                        "mark": marks.get((row.label, column), ""),
-                    }
-                )
-    return pd.DataFrame(records)
-
-
 def show(tables: Sequence[FilledTable], runs: Sequence[Run]) -> None:
     """Print tables and notes in the terminal."""
     console = Console(width=None if sys.stdout.isatty() else 200, highlight=False)
@@ -126,13 +98,10 @@ def show(tables: Sequence[FilledTable], runs: Sequence[Run]) -> None:
 
 @click.command()
 @click.argument("tables", nargs=-1, type=click.IntRange(1, 4))
-@click.option("--csv", "kind", flag_value="csv", help="a row for each number, unrounded")
-@click.option("--tex", "kind", flag_value="tex", help="LaTeX")
-@click.option("-o", "--output", type=click.Path(path_type=Path), help="a file, not the terminal")
+@click.option("--tex", is_flag=True, help="LaTeX in place of a table for the terminal")
+@click.option("-o", "--output", type=click.Path(path_type=Path), help="a file for --tex")
 @click.option("--all-commits", is_flag=True, help="experiments of all commits, not of this one")
-def command(
-    tables: tuple[int, ...], kind: str | None, output: Path | None, all_commits: bool
-) -> None:
+def command(tables: tuple[int, ...], tex: bool, output: Path | None, all_commits: bool) -> None:
     """Print the paper's TABLES (default: all four) with the numbers of your runs.
 
     The runs are the workspace and every experiment of `dvc exp show`. A run belongs in a row if
@@ -143,14 +112,14 @@ def command(
     Example:
         python -m experiments.paper_tables 3 4 --tex -o tables.tex
     """
-    if output and not kind:
-        raise click.UsageError("--output needs --csv or --tex")
+    if output and not tex:
+        raise click.UsageError("--output needs --tex")
     runs = read_runs(all_commits=all_commits)
     filled = [table for table in filled_tables(runs) if not tables or table.layout.number in tables]
-    if kind is None:
+    if not tex:
         show(filled, runs)
         return
-    text = as_tex(filled) if kind == "tex" else as_frame(filled).to_csv(index=False)
+    text = as_tex(filled)
     write_text(output, text) if output else click.echo(text, nl=False)
     for note in notes(filled, runs):
         click.echo(note, err=True)

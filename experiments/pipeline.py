@@ -128,10 +128,10 @@ class Pipeline:
     ) -> list[str]:
         """Elect a candidate of each document under further changes of params, in the corpus' order.
 
-        otherwise: the text of each document, used where it has no candidates to elect from.
+        otherwise: the text of each document, used where it has no candidates to elect from. `look`
+        comes before.
         """
         params = self.use(changes)
-        self.look(params)
         first: dict[str, str] = {}
         found = score_documents(paths.tables(split), params.scoring, None, ["candidates"])
         for documents, scores in found:
