@@ -68,7 +68,9 @@ def write_similarity(folder: Path, split: str, documents: int) -> None:
 
     def batches() -> Iterator[pa.RecordBatch]:
         for first in range(0, documents, BATCH):
-            ids = pa.array([f"document-{i}" for i in range(first, min(first + BATCH, documents))])
+            ids = pa.array(
+                [f"document-{i:07d}" for i in range(first, min(first + BATCH, documents))]
+            )
             values = generator.random(len(ids) * SIZE * (SIZE + 1), np.float32)
             lists = pa.FixedSizeListArray.from_arrays(pa.array(values), SIZE * (SIZE + 1))
             yield pa.record_batch([ids, lists], names=schema.names)

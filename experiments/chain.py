@@ -110,8 +110,12 @@ class Measuring:
 
     def keep_base(self, decoding: str) -> None:
         """Measure base decoded in one way, the references, and the elected candidates."""
-        self.keep_decoded("base", "base", [decoding])
+        changes = self.chain.decodings[decoding]
+        # Also where another machine measured it: the support check reads what base writes.
+        self.run.once("base decoded", partial(self.run.decode, "base", changes))
         for split in MEASURED:
+            texts = partial(self.run.decoded, "base", split)
+            self.keep(("base", decoding, split), texts, changes.get(PENALTY))
             self.keep(("reference", "", split), partial(self.run.references, split))
         for name, alpha in ELECTED.items():
             self.keep_elected(name, {"scoring.alpha": alpha})
