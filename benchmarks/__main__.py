@@ -8,11 +8,8 @@ import subprocess
 import sys
 
 BENCHMARKS = {
-    "world": [],
     "rouge": [],
-    "vote_tables": ["--documents", "30000", "--score-documents", "20000"],
-    "scale": ["--documents", "30000"],
-    "layout": [],
+    "stages": ["--documents", "30000"],
     "training": ["--quick"],
     "prompts": ["--tokens", "16"],
     "geval": ["--seconds", "10"],

@@ -26,22 +26,19 @@ from brido.evaluation.geval import GEval
 from brido.evaluation.geval.settings import GEvalSettings
 
 ANSWER = '{"coherence": 4, "consistency": 5, "fluency": 3, "relevance": 4}'
-COMPLETION = json.dumps(
-    {
-        "id": "1",
-        "object": "chat.completion",
-        "created": 1,
-        "model": "judge",
-        "choices": [
-            {
-                "index": 0,
-                "finish_reason": "stop",
-                "message": {"role": "assistant", "content": ANSWER},
-            }
-        ],
-        "usage": {"prompt_tokens": 800, "completion_tokens": 30, "total_tokens": 830},
-    }
-).encode()
+MESSAGE = {"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": ANSWER}}
+COMPLETION = {"id": "1", "object": "chat.completion", "created": 1, "model": "judge"}
+COMPLETION |= {"choices": [MESSAGE]}
+BODY = json.dumps(COMPLETION | {"usage": {"prompt_tokens": 800, "completion_tokens": 30}}).encode()
+# kind, limit, seconds of an answer, calls in flight
+CASES = (
+    ("slots", 16, 1.0, 16),
+    ("slots", 32, 1.0, 32),
+    ("slots", 64, 2.0, 64),
+    ("refusing", 16, 1.0, 64),
+    ("refusing", 32, 1.0, 64),
+    ("rate", 30, 1.0, 128),
+)
 
 
 class Server:
@@ -82,8 +79,8 @@ class Server:
                     async with self.slots:
                         await asyncio.sleep(seconds)
                 kind = b"Content-Type: application/json\r\n"
-                size = b"Content-Length: %d\r\n\r\n" % len(COMPLETION)
-                writer.write(b"HTTP/1.1 200 X\r\n" + kind + size + COMPLETION)
+                size = b"Content-Length: %d\r\n\r\n" % len(BODY)
+                writer.write(b"HTTP/1.1 200 X\r\n" + kind + size + BODY)
             await writer.drain()
         except (ConnectionError, asyncio.IncompleteReadError):
             pass
@@ -103,8 +100,8 @@ def run_server(kind: str, limit: float, latency: float, port: Any) -> None:
     asyncio.run(main())
 
 
-def measure(kind: str, limit: float, latency: float, cap: int, calls: int) -> dict[str, Any]:
-    """One run; returns answers a second and CPU milliseconds of the client per answer."""
+def measure(kind: str, limit: float, latency: float, cap: int, calls: int) -> tuple[float, float]:
+    """Answers a second, and CPU milliseconds of the client for each, of one run."""
     context = multiprocessing.get_context("spawn")
     port = context.Queue()
     process = context.Process(target=run_server, args=(kind, limit, latency, port), daemon=True)
@@ -123,7 +120,7 @@ def measure(kind: str, limit: float, latency: float, cap: int, calls: int) -> di
     finally:
         process.terminate()
     assert len(rows) == calls
-    return {"rate": calls / wall, "cpu": 1000 * cpu / calls}
+    return calls / wall, 1000 * cpu / calls
 
 
 def main() -> None:
@@ -132,24 +129,14 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=20.0, help="about how long a run takes")
     options = parser.parse_args()
     import brido.endpoint.asking  # noqa: F401  imported here so that no run pays for it
+    from benchmarks.harness import head, row  # not in the server's process, which starts slowly
 
-    print(f"{'server':<10} {'limit':<22} {'cap':>4} {'calls/s':>9} {'of limit':>9} {'CPU ms':>7}")
-    for kind, limit, latency, cap in (
-        ("slots", 16, 1.0, 16),
-        ("slots", 32, 1.0, 32),
-        ("slots", 64, 2.0, 64),
-        ("refusing", 16, 1.0, 64),
-        ("refusing", 32, 1.0, 64),
-        ("rate", 30, 1.0, 128),
-    ):
+    head("server", "limit", "calls in flight", "answers/s", "of the limit", "client CPU, ms")
+    for kind, limit, latency, cap in CASES:
         most = limit if kind == "rate" else limit / latency
-        result = measure(kind, limit, latency, cap, int(most * options.seconds))
-        words = f"{limit}/s" if kind == "rate" else f"{limit} x {latency} s"
-        print(
-            f"{kind:<10} {words + f' = {most:.0f}/s':<22} {cap:>4} {result['rate']:>9.1f} "
-            f"{result['rate'] / most:>9.1%} {result['cpu']:>7.2f}",
-            flush=True,
-        )
+        rate, cpu = measure(kind, limit, latency, cap, int(most * options.seconds))
+        words = f"{limit}/s" if kind == "rate" else f"{limit} x {latency} s = {most:.0f}/s"
+        row(kind, words, cap, f"{rate:.1f}", f"{rate / most:.1%}", f"{cpu:.2f}")
 
 
 if __name__ == "__main__":

@@ -6,6 +6,7 @@ the process (others may be using it), on a GPU the time on the wall after the de
 
 import gc
 import json
+import random
 import statistics
 import subprocess
 import sys
@@ -17,6 +18,7 @@ from typing import Any
 
 import torch
 import transformers
+from torch import Tensor
 from transformers import BartConfig, BartForConditionalGeneration, LlamaConfig, LlamaForCausalLM
 
 MIB = 2**20
@@ -97,10 +99,10 @@ def status_mib(key: str) -> float:
     return next(int(line.split()[1]) for line in lines if line.startswith(key)) / 1024
 
 
-def in_new_process(module: str, *arguments: str) -> Any:
+def in_new_process(module: str, *arguments: str, python: str = sys.executable) -> Any:
     """What a module prints last, as JSON: memory is measured in a process of its own."""
-    command = [sys.executable, "-m", module, *arguments]
-    output = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+    command = [python, "-m", module, *arguments]
+    output = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout
     return json.loads(output.splitlines()[-1])
 
 
@@ -119,6 +121,34 @@ def place(device: str) -> str:
     """The device and the versions, for a table's caption."""
     name = torch.cuda.get_device_name() if device == "cuda" else "processor"
     return f"{name}, torch {torch.__version__}, transformers {transformers.__version__}"
+
+
+def made_up_words(count: int = 3000) -> list[str]:
+    """Pronounceable words, always the same."""
+    rng = random.Random(0)
+    syllables = [c + v for c in "bdfgklmnprst" for v in "aeiou"]
+    return ["".join(rng.choices(syllables, k=rng.randint(1, 4))) for _ in range(count)]
+
+
+def random_batch(
+    model: torch.nn.Module, sizes: Sequence[int], documents: int = 1, least: float = 1.0
+) -> tuple[Tensor, Tensor, Tensor]:
+    """Random sources [D, S] of full length, texts [D, N, T + 1], their lengths [D, N].
+
+    sizes: S, N, T. least: the share of T that the shortest text has. Position 0 of a text is what a
+    model is given: 2, or the prompt's last token. Behind a text stands the model's pad.
+    """
+    source, count, tokens = sizes
+    generator, config = torch.Generator().manual_seed(0), model.config
+    ids = torch.randint(5, config.vocab_size, (documents, source), generator=generator)
+    shape = (documents, count, tokens + 1)
+    texts = torch.randint(5, config.vocab_size, shape, generator=generator)
+    shortest = -int(-least * tokens // 1)
+    lengths = torch.randint(shortest, tokens + 1, shape[:2], generator=generator)
+    lengths[:, -1] = tokens
+    texts[torch.arange(tokens + 1) > lengths[..., None]] = config.pad_token_id
+    texts[:, :, 0] = 2 if config.is_encoder_decoder else ids[:, -1:]
+    return ids.to(model.device), texts.to(model.device), lengths
 
 
 def random_bart(d_model: int, layers: int, heads: int, vocabulary: int) -> torch.nn.Module:

@@ -27,40 +27,30 @@ class Part(NamedTuple):
     without: tuple[str, ...] = ()
 
 
+GEVAL, QAFACTEVAL = "brido/evaluation/geval/", "brido/evaluation/qafacteval/"
+REST = ("settings/", "cli/", "tables/", "utils/", "__init__.py", "__main__.py", "stats.py")
 PARTS = (
-    Part("vote", ("brido/vote/",), 1100),
-    Part("rouge", ("brido/rouge/",), 2015),
-    Part("search", ("brido/search/",), 1250),
-    Part("likelihood", ("brido/likelihood/",), 379),
-    Part("models", ("brido/models/",), 2600),
-    Part("candidates", ("brido/candidates/",), 950),
-    Part("training", ("brido/training/",), 1900),
-    Part("checkers", ("brido/checkers/",), 450),
-    Part("endpoint", ("brido/endpoint/",), 700),
-    Part("evaluation/geval", ("brido/evaluation/geval/",), 900),
-    Part("evaluation/qafacteval", ("brido/evaluation/qafacteval/",), 1500),
-    Part(
-        "evaluation, the rest",
-        ("brido/evaluation/",),
-        800,
-        ("brido/evaluation/geval/", "brido/evaluation/qafacteval/"),
+    *(
+        Part(name, (f"brido/{name}/",), aim)
+        for name, aim in (
+            ("vote", 1100),
+            ("rouge", 2015),
+            ("search", 1250),
+            ("likelihood", 379),
+            ("models", 2600),
+            ("candidates", 950),
+            ("training", 1900),
+            ("checkers", 450),
+            ("endpoint", 700),
+        )
     ),
+    Part("evaluation/geval", (GEVAL,), 900),
+    Part("evaluation/qafacteval", (QAFACTEVAL,), 1500),
+    Part("evaluation, the rest", ("brido/evaluation/",), 800, (GEVAL, QAFACTEVAL)),
     Part("report", ("brido/report/",), 1700),
     Part("corpus and world", ("brido/corpus/", "brido/world/"), 1250),
     Part("work", ("brido/work/",), 550),
-    Part(
-        "settings, cli, tables, utils, top",
-        (
-            "brido/settings/",
-            "brido/cli/",
-            "brido/tables/",
-            "brido/utils/",
-            "brido/__init__.py",
-            "brido/__main__.py",
-            "brido/stats.py",
-        ),
-        3200,
-    ),
+    Part("settings, cli, tables, utils, top", tuple(f"brido/{name}" for name in REST), 3200),
     Part("library", ("brido/",), 20_500),
     Part("experiments", ("experiments/",), 1800),
     Part("benchmarks", ("benchmarks/",), 1500),
@@ -80,20 +70,17 @@ def weights() -> dict[str, int]:
         for name in listed
         if (ROOT / name).is_file()
     }
-    found = {}
-    for part in PARTS:
-        if part.patterns:
-            counts = [
-                count
-                for name, count in lines.items()
-                if name.endswith(".py")
-                and name.startswith(part.patterns)
-                and not (part.without and name.startswith(part.without))
-            ]
-        else:
-            counts = [count for name, count in lines.items() if name.endswith(".md")]
-        found[part.name] = sum(counts)
-    return found
+    return {
+        part.name: sum(count for name, count in lines.items() if _is_part(name, part))
+        for part in PARTS
+    }
+
+
+def _is_part(name: str, part: Part) -> bool:
+    if not part.patterns:
+        return name.endswith(".md")
+    inside = name.startswith(part.patterns) and not name.startswith(part.without or "-")
+    return inside and name.endswith(".py")
 
 
 def reasons() -> dict[str, str]:

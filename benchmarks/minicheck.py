@@ -1,18 +1,15 @@
 """MiniCheck's speed beside one pair at a time, with random weights in the published shapes.
 
-`python -m benchmarks.minicheck [--kind t5] [--size large] [--words 60 430] [--device cuda]` checks
-N candidates of every document as the stage `support` does (repeated sentences asked once, pairs of
-like length in one batch) and, in alternation, pair after pair through the same model. Half of the
-candidates' sentences are repeated, as in a pool. Processor seconds are compared on a CPU (others
-may be using it), wall seconds on a GPU; the probabilities of both ways are checked against each
-other.
+    python -m benchmarks.minicheck [--kind t5] [--size large] [--words 60 430] [--device cuda]
+
+N candidates of a document are checked as the stage `support` does (repeated sentences asked once,
+pairs of like length in one batch) and, in alternation, pair after pair through the same model.
+Half of the candidates' sentences are repeated, as in a pool. The results of both ways are compared.
 """
 
 import argparse
-import json
 import random
 from collections.abc import Sequence
-from typing import Any
 
 import torch
 from tokenizers import ByteLevelBPETokenizer
@@ -24,7 +21,7 @@ from transformers import (
     T5ForConditionalGeneration,
 )
 
-from benchmarks.qafacteval import side_by_side, vocabulary
+from benchmarks.harness import head, interleave, made_up_words, place, row
 from brido.checkers.minicheck import MiniCheck
 from brido.utils.device import choose_device
 from brido.utils.store import ResultStore
@@ -59,7 +56,7 @@ def make_model(kind: str, size: str) -> torch.nn.Module:
 def make_tokenizer() -> PreTrainedTokenizerFast:
     """A byte-level tokenizer of the made-up words."""
     pairs = ByteLevelBPETokenizer()
-    words = [" ".join(vocabulary(3000))] * 2
+    words = [" ".join(made_up_words())] * 2
     pairs.train_from_iterator(words, 4000, special_tokens=["<pad>", "</s>"], show_progress=False)
     return PreTrainedTokenizerFast(
         tokenizer_object=pairs._tokenizer, pad_token="<pad>", eos_token="</s>"
@@ -68,7 +65,7 @@ def make_tokenizer() -> PreTrainedTokenizerFast:
 
 def workload(words: int, documents: int) -> tuple[list[str], list[str]]:
     """Each document once for each of its candidates, which have one sentence."""
-    rng, known = random.Random(1), vocabulary(3000)
+    rng, known = random.Random(1), made_up_words()
 
     def sentence() -> str:
         size = round(SENTENCE * rng.uniform(0.67, 1.33))
@@ -94,31 +91,15 @@ def one_by_one(checker: MiniCheck, sources: Sequence[str], claims: Sequence[str]
     ]
 
 
-def measure(checker: MiniCheck, words: int, documents: int, rounds: int) -> dict[str, Any]:
-    """Candidates a second of both ways, alternating; the best of `rounds` each."""
-    sources, claims = workload(words, documents)
-    device = checker._model.device
-
-    def batched() -> list[float]:
-        checker.store = ResultStore()
-        return [found[0].probability for found in checker.sentences(sources, claims)]
-
-    fast, slow, difference = side_by_side(
-        batched, lambda: one_by_one(checker, sources, claims), device, rounds
-    )
-    return {
-        "words": words,
-        "documents": documents,
-        "candidates/s": round(len(claims) / fast, 2),
-        "one by one": round(len(claims) / slow, 2),
-        "ratio": round(slow / fast, 2),
-        "largest difference": difference,
-    }
+def batched(checker: MiniCheck, sources: Sequence[str], claims: Sequence[str]) -> list[float]:
+    """Every candidate as the stage checks it, with nothing kept from before."""
+    checker.store = ResultStore()
+    return [found[0].probability for found in checker.sentences(sources, claims)]
 
 
 def main() -> None:
-    """Print one JSON line for each length of documents."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.minicheck", description=__doc__)
+    """Print a row for each length of documents."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--kind", choices=["t5", "deberta"], default="t5")
     parser.add_argument("--size", choices=["small", "large"], default="large")
     parser.add_argument("--device", default="cpu")
@@ -133,10 +114,22 @@ def main() -> None:
     checker = MiniCheck(
         model.eval(), make_tokenizer(), "random", options.batch_tokens, ResultStore()
     )
-    about = {name: getattr(options, name) for name in ("kind", "size", "precision")}
+    print(f"{options.kind}, {options.size}, {options.precision}, {place(device.type)}")
+    head("words", "documents", "candidates/s", "one by one", "ratio", "difference")
     for words in options.words:
-        found = measure(checker, words, options.documents, options.rounds)
-        print(json.dumps({"device": str(device), **about, **found}), flush=True)
+        texts = workload(words, options.documents)
+        sides = {
+            way.__name__: lambda way=way: way(checker, *texts)  # noqa: B023
+            for way in (batched, one_by_one)
+        }
+        found = interleave(sides, options.rounds, device.type, warm=False)
+        fast, slow = found["batched"], found["one_by_one"]
+        apart = max(abs(a - b) for a, b in zip(fast.value, slow.value, strict=True))
+        count = len(texts[0])
+        row(
+            words, options.documents, f"{count / fast.least:.1f}", f"{count / slow.least:.1f}",
+            f"{slow.least / fast.least:.1f}", f"{apart:.0e}",
+        )  # fmt: skip
 
 
 if __name__ == "__main__":

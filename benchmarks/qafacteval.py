@@ -1,19 +1,16 @@
 """QAFactEval's speed at the published models' full shapes, with random weights.
 
-`python -m benchmarks.qafacteval [--device cuda] [--profile xsum] [--documents 8]` times the metric
-(batched, sorted by length, deduplicated) against a loop that asks one question after the other with
-the same models, alternating, on texts of the given sizes. Answers are given, so spaCy is not
-needed; every question is kept and every question has 16 tokens, because random models neither find
-their answers again nor end their questions. Processor seconds are compared on a CPU (others may be
-using it), wall seconds on a GPU. Results of both ways are checked against each other.
+    python -m benchmarks.qafacteval [--device cuda] [--profile xsum] [--documents 8]
+
+The metric (batched, sorted by length, deduplicated) runs in alternation with a loop that asks one
+question after the other with the same models, on texts of the given sizes. Answers are given, so
+spaCy is not needed; every question is kept and has 16 tokens, because random models neither find
+their answers again nor end their questions. Results of both ways are compared.
 """
 
 import argparse
-import json
 import random
 import tempfile
-import time
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from types import SimpleNamespace
@@ -31,6 +28,7 @@ from transformers import (
     RobertaForSequenceClassification,
 )
 
+from benchmarks.harness import head, interleave, made_up_words, place, row
 from brido.evaluation.qafacteval import questions as questions_module
 from brido.evaluation.qafacteval import records
 from brido.evaluation.qafacteval.answering import Reader
@@ -61,16 +59,9 @@ PROFILES = {
 }
 
 
-def vocabulary(count: int) -> list[str]:
-    """Pronounceable made-up words, always the same."""
-    rng = random.Random(0)
-    syllables = [c + v for c in "bdfgklmnprst" for v in "aeiou"]
-    return ["".join(rng.choices(syllables, k=rng.randint(1, 4))) for _ in range(count)]
-
-
-def make_models(folder: Path, device: torch.device, faithful: bool) -> tuple[Any, Any, Any]:
+def make_models(folder: Path, device: torch.device) -> tuple[Any, Any, Any]:
     """Generator, reader and scorer of the published shapes, weights random."""
-    words = [" ".join(vocabulary(3000))] * 2
+    words = [" ".join(made_up_words())] * 2
     pairs = ByteLevelBPETokenizer()
     specials = ["<s>", "<pad>", "</s>", "<unk>", "<mask>"]
     pairs.train_from_iterator(words, 4000, special_tokens=specials, show_progress=False)
@@ -101,8 +92,8 @@ def make_models(folder: Path, device: torch.device, faithful: bool) -> tuple[Any
         loaded.save_pretrained(target)
         kind(config).save_pretrained(target)
     return (
-        QuestionGenerator(folder / "questions", device, faithful),
-        Reader(folder / "answering", device, faithful),
+        QuestionGenerator(folder / "questions", device, faithful=True),
+        Reader(folder / "answering", device, faithful=True),
         LercQuip(folder / "scorer", device),
     )
 
@@ -138,7 +129,7 @@ class GivenAnswers:
 
 def workload(profile: Profile, documents: int) -> tuple[list[str], list[str]]:
     """Sources and summaries of the profile's size, a third shorter to a third longer."""
-    rng, words = random.Random(1), vocabulary(3000)
+    rng, words = random.Random(1), made_up_words()
 
     def text(length: int) -> str:
         return " ".join(rng.choices(words, k=round(length * rng.uniform(0.67, 1.33))))
@@ -180,78 +171,48 @@ def one_by_one(metric: QAFactEval, sources: list[str], summaries: list[str]) -> 
     return means
 
 
-def timed(run: Callable[[], list[float]], device: torch.device) -> tuple[float, list[float]]:
-    """Seconds (processor's on a CPU, the clock's on a GPU) and the result of one run."""
-    clock = time.process_time if device.type == "cpu" else time.perf_counter
-    start = clock()
-    result = run()
-    if device.type == "cuda":
-        torch.cuda.synchronize()
-    return clock() - start, result
-
-
-def side_by_side(
-    batched: Callable[[], list[float]],
-    loop: Callable[[], list[float]],
-    device: torch.device,
-    rounds: int,
-) -> tuple[float, float, float]:
-    """Seconds of both ways, alternating, the best of `rounds` each; their largest difference."""
-    fast, slow = [], []
-    for _ in range(rounds):
-        seconds, mine = timed(batched, device)
-        fast.append(seconds)
-        seconds, plain = timed(loop, device)
-        slow.append(seconds)
-    return min(fast), min(slow), max(abs(a - b) for a, b in zip(mine, plain, strict=True))
-
-
-def measure(metric: QAFactEval, profile: str, documents: int, repeats: int) -> dict[str, Any]:
-    """Documents a second of both ways, alternating; the best of `repeats` runs each."""
-    sources, summaries = workload(PROFILES[profile], documents)
-    device = metric.generator.device
+def measure(metric: QAFactEval, profile: str, documents: int, rounds: int) -> None:
+    """Print documents a second of both ways, alternating; the best of `rounds` each."""
+    texts = workload(PROFILES[profile], documents)
     metric.pipeline = GivenAnswers(PROFILES[profile].answers)
 
     def batched() -> list[float]:
         metric.store = ResultStore()
-        return [row["lerc"] for row in metric.score(sources, summaries)]
+        return [row["lerc"] for row in metric.score(*texts)]
 
-    fast, slow, difference = side_by_side(
-        batched, lambda: one_by_one(metric, sources, summaries), device, repeats
-    )
-    return {
-        "profile": profile,
-        "documents": documents,
-        "batched documents/s": round(documents / fast, 3),
-        "loop documents/s": round(documents / slow, 3),
-        "ratio": round(slow / fast, 2),
-        "largest difference of a document's LERC": difference,
-    }
+    sides = {"batched": batched, "loop": lambda: one_by_one(metric, *texts)}
+    found = interleave(sides, rounds, metric.generator.device.type, warm=False)
+    fast, slow = found["batched"], found["loop"]
+    apart = max(abs(a - b) for a, b in zip(fast.value, slow.value, strict=True))
+    row(
+        profile, documents, f"{documents / fast.least:.3f}", f"{documents / slow.least:.3f}",
+        f"{slow.least / fast.least:.1f}", f"{apart:.0e}",
+    )  # fmt: skip
 
 
 def main() -> None:
-    """Print one JSON line per profile."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.qafacteval", description=__doc__)
+    """Print a row for each profile."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--device", default="cpu")
     parser.add_argument("--profile", nargs="+", default=["abstract"], choices=list(PROFILES))
     parser.add_argument("--documents", type=int, default=4)
-    parser.add_argument("--repeats", type=int, default=1)
+    parser.add_argument("--rounds", type=int, default=1)
     parser.add_argument("--batch-tokens", type=int, default=16384)
-    parser.add_argument("--trimmed", action="store_true", help="`faithful: false`")
     options = parser.parse_args()
     device = choose_device(options.device)
     # Random models never find their answers again, and never end a question.
     records.is_kept = lambda *arguments: True
     questions_module.MAX_STEPS = QUESTION_TOKENS
     with tempfile.TemporaryDirectory() as folder:
-        models = make_models(Path(folder), device, not options.trimmed)
-    settings = {"answers": "noun_chunks", "scorer": "lerc_quip", "faithful": not options.trimmed}
+        models = make_models(Path(folder), device)
+    settings = {"answers": "noun_chunks", "scorer": "lerc_quip", "faithful": True}
     prints = {"questions": "", "answering": "", "lerc_quip": ""}
     given = GivenAnswers(1)  # until a profile says how many
     metric = QAFactEval(given, *models, settings, prints, ResultStore(), options.batch_tokens)
+    print(place(device.type))
+    head("profile", "documents", "batched documents/s", "loop", "ratio", "LERC's difference")
     for profile in options.profile:
-        found = measure(metric, profile, options.documents, options.repeats)
-        print(json.dumps({"device": str(device), **settings, **found}), flush=True)
+        measure(metric, profile, options.documents, options.rounds)
 
 
 if __name__ == "__main__":

@@ -2,23 +2,18 @@
 
     python -m benchmarks.search_gpu
 
-Random weights in bfloat16, every document runs to the maximum length. Columns: documents a second;
-share of the memory bandwidth that a step must use at least (weights, self-attention cache, source
-keys and values, read once) times the measured rate; the same search as an unknown family gets it,
-by the model's own forward pass with the source's keys and values repeated for every beam; their
-ratio; peak memory above the model of both. The bandwidth is measured first, by copying a large
-tensor.
+Random weights in bfloat16; every document runs to the maximum length. The other side is the same
+search as an unknown family gets it: by the model's own forward pass, with the source's keys and
+values repeated for every beam. Memory is the peak above the model.
 """
 
 import contextlib
 import dataclasses
-import gc
 import sys
-import time
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import torch
+import transformers
 
 from benchmarks.harness import head, measured, place, row
 from benchmarks.throughput import build_model
@@ -26,36 +21,18 @@ from brido.models.encoder_decoder import FAMILIES
 from brido.models.family import register
 from brido.search import SearchSettings, diverse_beam_search
 
-SECONDS_IN_ALL = 300.0
-
-
-@dataclass(frozen=True)
-class Shape:
-    """A model's name, source length, search and batch sizes."""
-
-    model: str
-    source_tokens: int
-    settings: SearchSettings
-    batches: tuple[int, ...]
-
-
-def _settings(beams: int, groups: int, tokens: int, penalty: float) -> SearchSettings:
-    return SearchSettings(
-        num_beams=beams, num_beam_groups=groups, diversity_penalty=penalty,
-        min_length=tokens, max_length=tokens, early_stopping=True, no_repeat_ngram_size=3,
-    )  # fmt: skip
-
-
+# model, source tokens, beams, groups, diversity penalty, batches
 SHAPES = [
-    Shape("bart-large", 1024, _settings(16, 16, 64, 1.0), (8, 32, 64, 128)),
-    Shape("bart-large", 1024, _settings(32, 32, 64, 1.0), (64,)),
-    Shape("pegasus-large", 512, _settings(32, 4, 64, 0.1), (8, 32, 64)),
+    ("bart-large", 1024, 16, 16, 1.0, (8, 32, 64, 128)),
+    ("bart-large", 1024, 32, 32, 1.0, (64,)),
+    ("pegasus-large", 512, 32, 4, 0.1, (8, 32, 64)),
 ]
+TOKENS = 64
 
 
 @contextlib.contextmanager
 def without_sharing() -> Iterator[None]:
-    """Every family is treated as one that cannot share its cross-attention."""
+    """Treat every family as one that cannot share its cross-attention."""
     known = list(FAMILIES)
     for family in known:
         register(dataclasses.replace(family, shares_source=False))
@@ -66,81 +43,46 @@ def without_sharing() -> Iterator[None]:
             register(family)
 
 
-def measure(model: torch.nn.Module, shape: Shape, batch: int) -> tuple[float, float]:
-    """Seconds of a search of one batch (after a short one to warm up), and GiB above the model."""
-    size = (batch, shape.source_tokens)
-    source = torch.randint(10, 40000, size, device="cuda")
+def measure(
+    model: torch.nn.Module, tokens: int, settings: SearchSettings, batch: int
+) -> tuple[float, float]:
+    """Documents a second of a search of one batch (after a short one), and GiB above the model."""
+    source = torch.randint(10, 40000, (batch, tokens), device="cuda")
     mask = torch.ones_like(source)
-    short = SearchSettings(**vars(shape.settings) | {"max_length": 5, "min_length": 0})
+    short = dataclasses.replace(settings, max_length=5, min_length=0)
     diverse_beam_search(model, source, mask, short)
     torch.cuda.empty_cache()
-    work = lambda: diverse_beam_search(model, source, mask, shape.settings)  # noqa: E731
-    seconds, mib, _ = measured(work, "cuda")
-    return seconds, mib / 1024
-
-
-def bandwidth() -> float:
-    """Bytes a second that a device-to-device copy reads and writes."""
-    source = torch.empty(2**30, dtype=torch.uint8, device="cuda")
-    target = torch.empty_like(source)
-    target.copy_(source)
-    seconds = measured(lambda: [target.copy_(source) for _ in range(20)], "cuda")[0]
-    return 20 * 2 * source.numel() / seconds
-
-
-def least_bytes(model: torch.nn.Module, shape: Shape, batch: int) -> float:
-    """Bytes that the decoder's steps cannot avoid to read: weights, both caches, bfloat16."""
-    config, beams = model.config, shape.settings.num_beams
-    steps = shape.settings.max_length - 2
-    row = 2 * config.decoder_layers * config.d_model * 2
-    weights = sum(p.numel() for p in model.get_decoder().parameters()) * 2
-    source = batch * shape.source_tokens * row
-    own = batch * beams * row * sum(range(1, steps + 1)) / steps
-    return steps * (weights + source + own)
+    seconds, mib, _ = measured(lambda: diverse_beam_search(model, source, mask, settings), "cuda")
+    return batch / seconds, mib / 1024
 
 
 def main() -> None:
-    """Print the table; rows that no longer fit into the time are left out and named."""
+    """Print the table."""
     if not torch.cuda.is_available():
         print("benchmarks.search_gpu needs a CUDA device: nothing measured", file=sys.stderr)
         return
-    import transformers
-
     transformers.logging.set_verbosity_error()
-    started, rate = time.perf_counter(), bandwidth()
-    print(f"{place('cuda')}, copy bandwidth {rate / 1e12:.2f} TB/s")
-    names = "model, source, N/groups, batch, documents/s, ms a step, bandwidth share, GiB, "
-    names += "unshared documents/s, unshared GiB, ratio"
-    head(*names.split(", "))
+    print(place("cuda"))
+    head("model", "source", "N/groups", "documents", "a second", "GiB", "unshared", "GiB", "ratio")
     model, loaded = None, ""
-    for shape in SHAPES:
-        if shape.model != loaded:
-            model = None
-            gc.collect()
-            model, loaded = build_model(shape.model, torch.device("cuda")), shape.model
-            model.eval().to(torch.bfloat16)
-        for batch in shape.batches:
-            if time.perf_counter() - started > SECONDS_IN_ALL:
-                print(f"out of time: {shape.model} batch {batch} left out", file=sys.stderr)
-                continue
-            row(*_cells(model, shape, batch, rate))
-
-
-def _cells(model: torch.nn.Module, shape: Shape, batch: int, rate: float) -> list[str]:
-    settings = shape.settings
-    cells = [shape.model, str(shape.source_tokens)]
-    cells += [f"{settings.num_beams}/{settings.num_beam_groups}", str(batch)]
-    seconds, gib = measure(model, shape, batch)
-    share = least_bytes(model, shape, batch) / rate / seconds
-    step = 1000 * seconds / (settings.max_length - 2)
-    cells += [f"{batch / seconds:.1f}", f"{step:.1f}", f"{share:.0%}", f"{gib:.1f}"]
-    try:
-        with without_sharing():
-            slow, more = measure(model, shape, batch)
-        cells += [f"{batch / slow:.1f}", f"{more:.1f}", f"{slow / seconds:.1f}"]
-    except torch.OutOfMemoryError:
-        cells += ["out of memory", "", ""]
-    return cells
+    for name, tokens, beams, groups, penalty, batches in SHAPES:
+        if name != loaded:
+            model = None  # before the next one is made
+            model = build_model(name, torch.device("cuda")).eval().to(torch.bfloat16)
+            loaded = name
+        settings = SearchSettings(
+            num_beams=beams, num_beam_groups=groups, diversity_penalty=penalty, min_length=TOKENS,
+            max_length=TOKENS, early_stopping=True, no_repeat_ngram_size=3,
+        )  # fmt: skip
+        for batch in batches:
+            rate, gib = measure(model, tokens, settings, batch)
+            cells = [name, tokens, f"{beams}/{groups}", batch, f"{rate:.1f}", f"{gib:.1f}"]
+            try:
+                with without_sharing():
+                    slow, more = measure(model, tokens, settings, batch)
+                row(*cells, f"{slow:.1f}", f"{more:.1f}", f"{rate / slow:.1f}")
+            except torch.OutOfMemoryError:
+                row(*cells, "out of memory", "", "")
 
 
 if __name__ == "__main__":

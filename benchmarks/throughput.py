@@ -1,6 +1,6 @@
 """What a document costs at the published models' shapes: the rates behind `make paper`.
 
-    python -m benchmarks.throughput [--device cuda] [--documents N] [--write]
+    python -m benchmarks.throughput [--device cuda] [--preset llm] [--documents N] [--write]
 
 For each preset a model of its base's shape with random weights, its settings, and text of the
 greatest length that they allow: `max_source_tokens` of source, candidates and summaries of
@@ -8,14 +8,14 @@ greatest length that they allow: `max_source_tokens` of source, candidates and s
 decoding leaves a setting to the checkpoint, BART's stand (no trigram twice, early stopping). Real
 documents and candidates are shorter, so the rates are lower bounds and the costs made of them are
 upper ones. generate and decode are a search of one batch; train is the forward and backward pass of
-a document with its reference and candidates, plus its share of an optimizer's step. `--write` puts
-the rates into benchmarks/throughput.yaml.
+a document with its reference and candidates, plus its share of an optimizer's step. Memory is the
+device's peak, the model included. `--write` puts the paper's rates into benchmarks/throughput.yaml.
 """
 
 import argparse
 import datetime
 import gc
-from pathlib import Path
+from collections.abc import Callable
 from typing import Any
 
 import torch
@@ -25,81 +25,126 @@ from transformers import (
     BartForConditionalGeneration,
     PegasusConfig,
     PegasusForConditionalGeneration,
+    Qwen3Config,
+    Qwen3ForCausalLM,
 )
 
-from benchmarks.harness import measured
-from benchmarks.training import build_batch
+from benchmarks.harness import MIB, head, measured, place, random_batch, row
 from brido.models.family import family_of
 from brido.models.layout import columns_first
-from brido.search import SearchSettings, diverse_beam_search
+from brido.models.lora import Adapter
+from brido.models.tokens import Sources, Targets
+from brido.search import (
+    SamplingSettings,
+    SearchSettings,
+    beam_search,
+    diverse_beam_search,
+    sample,
+)
+from brido.search.sampling import document_uniforms
 from brido.settings.params import Params
 from brido.settings.presets import load_preset
+from brido.training.batches import Batch
+from brido.training.devices import checkpoint_layers
 from brido.training.step import ContrastiveStep
 from brido.utils.device import choose_device, inference_dtype
 from experiments.paper import DATASETS, THROUGHPUT
 
 # The published model that each preset starts from, by its shape.
-BASES = {"xsum": "pegasus-large", "cnndm": "bart-large"}
+BASES = {"xsum": "pegasus-large", "cnndm": "bart-large", "llm": "qwen3-1.7b"}
 LARGE = {
     "d_model": 1024, "encoder_attention_heads": 16, "decoder_attention_heads": 16,
     "encoder_ffn_dim": 4096, "decoder_ffn_dim": 4096,
 }  # fmt: skip
+QWEN3 = {
+    "hidden_size": 2048, "intermediate_size": 6144, "num_hidden_layers": 28,
+    "num_attention_heads": 16, "num_key_value_heads": 8, "head_dim": 128,
+    "max_position_embeddings": 4096, "tie_word_embeddings": True,
+    "eos_token_id": 3, "pad_token_id": 3,
+}  # fmt: skip
+Measured = tuple[float, float]  # documents a second, GiB
 
 
 def build_model(name: str, device: torch.device) -> torch.nn.Module:
     """A model of the shape `name` with random weights in float32."""
+    gc.collect()  # an adapter's model is a cycle: the former one would stay in memory
     torch.manual_seed(0)
     with device:
         if name == "pegasus-large":
-            layers = {"encoder_layers": 16, "decoder_layers": 16}
-            config = PegasusConfig(**LARGE, **layers, vocab_size=96103)
+            config = PegasusConfig(**LARGE, encoder_layers=16, decoder_layers=16, vocab_size=96103)
             model = PegasusForConditionalGeneration(config)
-        else:
-            layers = {"encoder_layers": 12, "decoder_layers": 12}
-            config = BartConfig(**LARGE, **layers, vocab_size=50264)
+        elif name == "bart-large":
+            config = BartConfig(**LARGE, encoder_layers=12, decoder_layers=12, vocab_size=50264)
             model = BartForConditionalGeneration(config)
-    model.generation_config.forced_eos_token_id = config.eos_token_id
+        else:
+            config = Qwen3Config(**QWEN3, vocab_size=151936)
+            model = Qwen3ForCausalLM(config)
+    model.generation_config.eos_token_id = config.eos_token_id
+    model.generation_config.pad_token_id = config.pad_token_id
+    if config.is_encoder_decoder:
+        model.generation_config.forced_eos_token_id = config.eos_token_id
     return model
 
 
-def search_rate(
-    model: torch.nn.Module, source_tokens: int, settings: SearchSettings, documents: int
-) -> float:
-    """Documents a second of a search of one batch, after a short one to warm up."""
-    source = torch.randint(10, 40000, (documents, source_tokens), device=model.device)
-    mask = torch.ones_like(source)
-    short = SearchSettings(**vars(settings) | {"max_length": 4, "min_length": 0})
-    diverse_beam_search(model, source[:, :16], mask[:, :16], short)
-    full = SearchSettings(**vars(settings) | {"min_length": settings.max_length - 1})
-    seconds = measured(
-        lambda: diverse_beam_search(model, source, mask, full), model.device.type, wall=True
-    )[0]
-    return documents / seconds
+def rate_of(documents: int, work: Callable[[], object], device: torch.device) -> Measured:
+    """Documents a second of `work`, which was run before, and GiB at the peak."""
+    held = torch.cuda.memory_allocated() / MIB if device.type == "cuda" else 0.0
+    seconds, mib, _ = measured(work, device.type, wall=True)
+    return documents / seconds, (held + mib) / 1024
 
 
-def training_rate(model: torch.nn.Module, params: Params, documents: int) -> float:
-    """Documents a second of training, a document at a time as models with dropout are trained."""
+def writing_rate(
+    model: torch.nn.Module,
+    tokens: int,
+    settings: SearchSettings | SamplingSettings,
+    documents: int,
+) -> Measured:
+    """The rate of writing a batch, after a short one to warm up."""
+    source = torch.randint(10, 40000, (documents, tokens), device=model.device)
+
+    def write(source: torch.Tensor, **changes: int) -> None:
+        own, mask = type(settings)(**vars(settings) | changes), torch.ones_like(source)
+        if isinstance(own, SamplingSettings):
+            names = list(map(str, range(documents)))
+            uniforms = document_uniforms(0, names, own.num_return_sequences, own.max_length)
+            sample(model, source, mask, own, uniforms)
+        else:
+            search = diverse_beam_search if own.num_beam_groups > 1 else beam_search
+            search(model, source, mask, own)
+
+    write(source[:, :16], max_length=4, min_length=0)
+    work = lambda: write(source, min_length=settings.max_length - 1)  # noqa: E731
+    return rate_of(documents, work, model.device)
+
+
+def training_rate(model: torch.nn.Module, params: Params, documents: int) -> Measured:
+    """The rate of training, a document at a time as models with dropout are trained."""
     settings, device = params.training, model.device
-    step = ContrastiveStep(model, settings)
-    optimizer = torch.optim.Adam(model.parameters(), lr=1e-9)
-    batch = build_batch(
-        40000, 1, params.reading_of("base").max_source_tokens, params.num_candidates,
-        settings.max_candidate_tokens - 1, model.config.pad_token_id,
-    ).to(device)  # fmt: skip
+    if settings.lora is not None:
+        Adapter(model, settings.lora, 0, "training.lora")
+        checkpoint_layers(model)
+    step, limit = ContrastiveStep(model, settings), settings.max_candidate_tokens
+    weights = [weight for weight in model.parameters() if weight.requires_grad]
+    optimizer = torch.optim.AdamW(weights, lr=1e-9)
+    tokens = params.reading_of("base").max_source_tokens
+    ids, texts, lengths = random_batch(model, (tokens, 1 + params.num_candidates, limit - 1))
+    scores = torch.linspace(1, 0, params.num_candidates, dtype=torch.float64, device=device)[None]
+    batch = Batch(Sources(ids, torch.ones_like(ids)), Targets(texts, lengths), scores)
 
     def passes(count: int) -> None:
         for _ in range(count):
             with torch.autocast(device.type, torch.bfloat16, enabled=device.type == "cuda"):
-                loss = step(batch, settings.max_candidate_tokens, settings.batch_size).loss
+                loss = step(batch, limit, settings.batch_size).loss
             loss.backward()
 
     passes(1)
     optimizer.step()  # makes its state
-    each = measured(lambda: passes(documents), device.type, wall=True)[0] / documents
-    return 1 / (each + measured(optimizer.step, device.type, wall=True)[0] / settings.batch_size)
+    rate, gib = rate_of(documents, lambda: passes(documents), device)
+    update = measured(optimizer.step, device.type, wall=True)[0] / settings.batch_size
+    return 1 / (1 / rate + update), gib
 
 
-def measure(name: str, device: torch.device, documents: int | None) -> dict[str, float]:
+def measure(name: str, device: torch.device, documents: int | None) -> dict[str, Measured]:
     """The three rates of a preset; `documents` a batch, None for what runtime.batch_tokens says."""
     params = load_preset(name)
     decoding = params.decoding
@@ -107,22 +152,28 @@ def measure(name: str, device: torch.device, documents: int | None) -> dict[str,
         num_beams=decoding.num_beams, max_length=decoding.max_length, num_return_sequences=1,
         length_penalty=decoding.length_penalty, early_stopping=True, no_repeat_ngram_size=3,
     )  # fmt: skip
+    tokens, method = params.reading_of("base").max_source_tokens, params.generation["base"].search()
 
-    def batch(tokens: int, beams: int) -> int:
-        return documents or max(1, params.runtime.batch_tokens // (tokens * beams))
+    def batch(rows: int, length: int) -> int:
+        # Behind a prompt the prompt's keys and values are kept once for all of its rows.
+        kept = tokens * rows if name in DATASETS else tokens + rows * length
+        return documents or max(1, params.runtime.batch_tokens // kept)
 
     model = build_model(BASES[name], device).eval()
     model.to(inference_dtype(device))
     if device.type == "cpu":
         columns_first(family_of(model.config).written_with(model))  # as stages do
-    tokens, method = params.reading_of("base").max_source_tokens, params.generation["base"].search()
-    rates = {"generate": search_rate(model, tokens, method, batch(tokens, method.num_beams))}
-    rates["decode"] = search_rate(model, tokens, summary, batch(tokens, summary.num_beams))
+    found = {
+        stage: writing_rate(model, tokens, settings, batch(rows, settings.max_length))
+        for stage, settings, rows in (
+            ("generate", method, params.generation["base"].num_candidates),
+            ("decode", summary, summary.num_beams),
+        )
+    }
     del model
-    gc.collect()
     model = build_model(BASES[name], device).train()
-    rates["train"] = training_rate(model, params, documents or 8)
-    return {stage: float(f"{rates[stage]:.3g}") for stage in ("generate", "train", "decode")}
+    found["train"] = training_rate(model, params, documents or 8)
+    return {stage: found[stage] for stage in ("generate", "train", "decode")}
 
 
 def write(device: str, source: str, rates: dict[str, dict[str, Any]]) -> None:
@@ -131,15 +182,16 @@ def write(device: str, source: str, rates: dict[str, dict[str, Any]]) -> None:
     lines = [*comments, f"device: {device}", f"source: {source}"]
     for name, values in rates.items():
         lines.append(
-            f"{name}: {{{', '.join(f'{key}: {value:g}' for key, value in values.items())}}}"
+            f"{name}: {{{', '.join(f'{key}: {value:.3g}' for key, value in values.items())}}}"
         )
-    Path(THROUGHPUT).write_text("\n".join(lines) + "\n")
+    THROUGHPUT.write_text("\n".join(lines) + "\n")
 
 
 def main() -> None:
-    """Measure both presets."""
+    """Measure the presets."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--device", default="auto")
+    parser.add_argument("--preset", nargs="+", choices=list(BASES), default=list(DATASETS))
     parser.add_argument(
         "--documents", type=int, help="of a batch; default: by runtime.batch_tokens"
     )
@@ -147,19 +199,21 @@ def main() -> None:
     options = parser.parse_args()
     transformers.logging.set_verbosity_error()
     device = choose_device(options.device)
-    if device.type == "cuda":
-        place = f"{torch.cuda.get_device_name()} (bfloat16)"
-    else:
-        place = f"processor with {torch.get_num_threads()} threads (float32)"
-    rates = {}
-    for name in DATASETS:
-        rates[name] = measure(name, device, options.documents)
-        print(f"{place}, {name}, documents a second: {rates[name]}", flush=True)
+    print(place(device.type))
+    head("preset", "stage", "documents/s", "minutes for 1,000", "GiB")
+    rates: dict[str, dict[str, float]] = {}
+    for name in options.preset:
+        found = measure(name, device, options.documents)
+        for stage, (rate, gib) in found.items():
+            row(name, stage, f"{rate:.3g}", f"{1000 / rate / 60:.1f}", f"{gib:.1f}")
+        rates[name] = {stage: rate for stage, (rate, _) in found.items()}
     if options.write:
         batch = f"batches of {options.documents}" if options.documents else "full batches"
         today = f"{datetime.date.today():%-d %B %Y}"
         source = f"benchmarks.throughput, {batch}, {today}, torch {torch.__version__}"
-        write(place, source, rates)
+        kind = torch.cuda.get_device_name() if device.type == "cuda" else "processor"
+        paper = {name: rates[name] for name in DATASETS if name in rates}
+        write(f"{kind} ({inference_dtype(device)})".replace("torch.", ""), source, paper)
 
 
 if __name__ == "__main__":

@@ -1,45 +1,49 @@
-"""One chain of a plan, in a folder of its own: stopped at any moment, it goes on.
+"""One chain of a plan, in a folder of its own.
 
     python -m experiments.chain PLAN NAME FOLDER
 
-Every row is written when it is measured, and what has a row is not done again.
+Every row is written when it is measured, and what has a row is not done again: a chain that was
+stopped goes on where it was.
 """
 
 import contextlib
 import json
 import shutil
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
+from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import click
+import pandas as pd
 
 from brido.utils.atomic import write_text
 from brido.utils.commands import invoke
 from brido.utils.errors import BridoError, run_command
 from brido.work.folder import work_root
-from experiments.lengths import penalty_for
-from experiments.pipeline import Measured, Pipeline, mean_words
+from experiments.pipeline import Pipeline, mean_words
 from experiments.plan import (
+    AT_BASE_LENGTH,
     BEAMS,
     ELECTED,
     MEASURED,
     Chain,
     Named,
     System,
-    at_length,
-    cut_to,
     read_plan,
     texts_of,
 )
-from experiments.rows import Row, find, read_rows, write_rows
+from experiments.rows import PLACE, chosen, make_rows, read_rows, write_rows
 
 ROWS = Path("rows.csv")
 PENALTY = "decoding.length_penalty"
+# Tried in this order outwards from the usual one; a higher penalty makes longer summaries.
+PENALTIES = (-5.0, -3.0, -2.0, -1.0, 0.0, 0.5, 1.0, 1.5, 2.0, 3.0, 5.0)
 
 
 class Measuring:
-    """A chain's pipeline in the present folder, and the rows of what has been measured in it."""
+    """A chain's pipeline in the current folder, and the rows of what has been measured in it."""
 
     def __init__(self, chain: Chain) -> None:
         """Continue after the folder's rows."""
@@ -47,32 +51,26 @@ class Measuring:
         self.run = Pipeline(chain.params, chain.name)
         self.rows = read_rows(ROWS)
 
-    def has(self, system: str, decoding: str, split: str) -> Row | None:
-        """The row, None if it was not measured."""
-        return find(self.rows, (self.chain.setting, self.chain.seed, system, decoding, split))
+    def has(self, *named: str) -> bool:
+        """Whether a system, decoding and split has a row."""
+        return len(chosen(self.rows, *named)) > 0
 
     def keep(
-        self,
-        named: Named,
-        texts: Callable[[], Sequence[str]],
-        penalty: float | None = None,
+        self, named: Named, texts: Callable[[], Sequence[str]], penalty: float | None = None
     ) -> None:
         """Measure summaries of all documents of a split, unless they have a row.
 
         named: system, decoding and split.
         """
-        if self.has(*named):
-            return
-        found = texts()
-        write_text(texts_of(named), json.dumps(found, ensure_ascii=False, indent=0))
-        self._add(named, penalty, self.run.measured(named[-1], found))
+        if not self.has(*named):
+            found = texts()
+            write_text(texts_of(named), json.dumps(found, ensure_ascii=False, indent=0))
+            self._add(named, penalty, self.run.measured(named[-1], found))
 
-    def _add(self, named: Named, penalty: float | None, found: Measured) -> None:
-        digits = "".join(str(min(count, 9)) for count in found.unsupported)
-        place = (self.chain.setting, self.chain.seed)
-        fluency = "".join(map(str, found.fluency))
-        means = (found.words, found.r1, found.r2)
-        self.rows.append(Row(*place, *named, penalty, *means, digits, fluency))
+    def _add(self, named: Named, penalty: float | None, found: Mapping[str, Any]) -> None:
+        place = dict(zip(PLACE, (self.chain.setting, self.chain.seed, *named), strict=True))
+        row = make_rows([place | {"length_penalty": penalty} | dict(found)])
+        self.rows = pd.concat([self.rows, row], ignore_index=True) if len(self.rows) else row
         write_rows(ROWS, self.rows)
 
     def keep_decoded(self, model: str, name: str, decodings: Iterable[str]) -> None:
@@ -85,66 +83,110 @@ class Measuring:
                 texts = partial(self.run.decoded, model, split)
                 self.keep((name, decoding, split), texts, changes.get(PENALTY))
 
-    def keep_at_length(self, model: str, name: str, target: float) -> None:
-        """Measure a model whose beams write `target` words on average on validation documents.
+    def keep_at_base_length(self, name: str) -> None:
+        """Measure the tuned model with beams that write as many words as base's on average.
 
-        The row has no documents if no length penalty reaches that length.
+        Validation documents decide the length penalty. The row has no documents if no penalty
+        reaches that length.
         """
-        named = at_length(name)[model == "base"]
+        named = (name, AT_BASE_LENGTH, "test")
         if self.has(*named):
             return
         beams = self.chain.decodings[BEAMS]
-        own = self.has(named[0], BEAMS, "validation").words
+        target, own = (
+            chosen(self.rows, each, BEAMS, "validation").words.iloc[0] for each in ("base", name)
+        )
 
         def words(penalty: float) -> float:
-            self.run.decode(model, {**beams, PENALTY: penalty}, ("validation",))
-            return mean_words(self.run.decoded(model, "validation"))
+            self.run.decode("tuned", {**beams, PENALTY: penalty}, ("validation",))
+            return mean_words(self.run.decoded("tuned", "validation"))
 
         penalty = penalty_for(target, beams[PENALTY], own, words)
         if penalty is None:
-            self._add(named, None, Measured(target, 0.0, 0.0, ()))
+            self._add(named, None, {"words": target, "r1": 0.0, "r2": 0.0})
         else:
-            self.run.decode(model, {**beams, PENALTY: penalty}, ("test",))
-            self.keep(named, partial(self.run.decoded, model, "test"), penalty)
+            self.run.decode("tuned", {**beams, PENALTY: penalty}, ("test",))
+            self.keep(named, partial(self.run.decoded, "tuned", "test"), penalty)
 
-    def keep_cut(self, name: str, target: float) -> None:
-        """Measure base's beams cut after so many words that `target` are left on average.
+    def keep_base(self, decoding: str) -> None:
+        """Measure base decoded in one way, the references, and the elected candidates."""
+        changes = self.chain.decodings[decoding]
+        # Also where another machine measured it: the support check reads what base writes.
+        self.run.once("base decoded", partial(self.run.decode, "base", changes))
+        for split in MEASURED:
+            texts = partial(self.run.decoded, "base", split)
+            self.keep(("base", decoding, split), texts, changes.get(PENALTY))
+            self.keep(("reference", "", split), partial(self.run.references, split))
+        for name, alpha in ELECTED.items():
+            self.keep_elected(name, {"scoring.alpha": alpha})
 
-        Validation documents decide the number; this is what shortness alone does. Sentences may
-        break off.
-        """
-        written = {split: texts_of(("base", BEAMS, split)) for split in MEASURED}
-        if not all(path.is_file() for path in written.values()):
-            return  # measured on another machine
-        texts = {split: json.loads(path.read_text("utf-8")) for split, path in written.items()}
-        longest = max(len(text.split()) for text in texts["validation"])
-        limit = min(
-            range(1, longest + 1),
-            key=lambda words: abs(mean_words(cut(texts["validation"], words)) - target),
-        )
-        self.keep(("base", cut_to(name), "test"), partial(cut, texts["test"], limit))
+    def keep_elected(self, name: str, changes: Mapping[str, Any]) -> None:
+        """Measure the candidates that a vote elects, under further changes of params."""
+        if all(self.has(name, "", split) for split in MEASURED):
+            return
+        self.run.look(self.run.use(changes))
+        for split in MEASURED:
+            self.keep((name, "", split), partial(self._elect, split, changes))
 
-    def tune(self, system: System) -> None:
-        """Train this system; the model is in the folder of `tuned`."""
+    def _elect(self, split: str, changes: Mapping[str, Any]) -> list[str]:
+        # A document without candidates that ended keeps what the model writes for it.
+        return self.run.elected(split, changes, self.written(split))
+
+    def written(self, split: str) -> list[str]:
+        """What base writes in the first decoding; decoded again if another machine measured it."""
+        decoding = next(iter(self.chain.decodings))
+        path = texts_of(("base", decoding, split))
+        if not path.is_file():
+            self.run.decode("base", self.chain.decodings[decoding], (split,))
+            write_text(path, json.dumps(self.run.decoded("base", split), ensure_ascii=False))
+        return json.loads(path.read_text(encoding="utf-8"))
+
+    def keep_system(self, name: str, system: System) -> None:
+        """Elect, or tune and decode, and measure one system."""
+        if not system.tune:
+            self.keep_elected(name, system.changes)
+            return
         size = self.run.cut(system.documents, system.candidates)
         self.run.tune(size | dict(system.changes))
-
-    def make_system(self, name: str, system: System) -> None:
-        """Tune, decode and measure one system."""
-        self.tune(system)
         self.keep_decoded("tuned", name, self.chain.decodings)
         if system.at_base_length:
-            words = {each: self.has(each, BEAMS, "validation").words for each in ("base", name)}
-            self.keep_at_length("tuned", name, words["base"])
-            self.keep_at_length("base", name, words[name])
-            self.keep_cut(name, words[name])
+            self.keep_at_base_length(name)
         # What it wrote is measured.
         forget("train")
 
 
-def cut(texts: Sequence[str], words: int) -> list[str]:
-    """Keep the first so many words of each text."""
-    return [" ".join(text.split()[:words]) for text in texts]
+def penalty_for(
+    target: float, usual: float, words: float, tried: Callable[[float], float]
+) -> float | None:
+    """The length penalty at which a system writes `target` words; None where none gets that far.
+
+    words: mean words at the `usual` penalty; tried(penalty): those at another one.
+    """
+    lengths = {usual: words}
+    higher = [penalty for penalty in PENALTIES if penalty > usual]
+    lower = [penalty for penalty in reversed(PENALTIES) if penalty < usual]
+    found = matched_penalty(lengths, target)
+    for penalty in higher if words < target else lower:
+        if found is not None:
+            break
+        lengths[penalty] = tried(penalty)
+        found = matched_penalty(lengths, target)
+    return found
+
+
+def matched_penalty(lengths: Mapping[float, float], target: float) -> float | None:
+    """The length penalty at which a system would write `target` words, by interpolation.
+
+    lengths: mean words at each penalty that was tried. None where they do not enclose it.
+    """
+    for penalty, words in lengths.items():
+        if words == target:
+            return penalty
+    for low, high in pairwise(sorted(lengths)):
+        first, second = lengths[low], lengths[high]
+        if first < target < second:
+            return round(low + (high - low) * (target - first) / (second - first), 3)
+    return None
 
 
 def run_chain(chain: Chain) -> None:
@@ -155,30 +197,17 @@ def run_chain(chain: Chain) -> None:
     kept.run.make_base()
     forget("checkpoint")
     first, *others = chain.decodings
-    kept.run.once("base decoded", partial(measure_base, kept, first))
+    kept.keep_base(first)
     kept.keep_decoded("base", "base", others)
     for name, system in chain.systems.items():
         if not all(kept.has(*named) for named in chain.rows_of(name)):
-            kept.make_system(name, system)
+            kept.keep_system(name, system)
 
 
 def forget(stage: str) -> None:
     """Remove a stage's unfinished work (gigabytes), if the work folder is the chain's own."""
     if work_root().resolve().is_relative_to(Path.cwd()):
         shutil.rmtree(work_root() / stage, ignore_errors=True)
-
-
-def measure_base(kept: Measuring, decoding: str) -> None:
-    """Measure base decoded in one way, the references, and the elected candidates."""
-    run = kept.run
-    run.decode("base", kept.chain.decodings[decoding])
-    kept.keep_decoded("base", "base", [decoding])
-    for split in MEASURED:
-        kept.keep(("reference", "", split), partial(run.references, split))
-        for name, alpha in ELECTED.items():
-            # A document without candidates that ended keeps what the model writes for it.
-            written = run.decoded("base", split)
-            kept.keep((name, "", split), partial(run.elected, split, alpha, written))
 
 
 @click.command()

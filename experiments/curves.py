@@ -9,8 +9,8 @@ from brido.report.display import display, metric_label
 from brido.report.metrics import Estimates
 from brido.report.style import COLOURS, panels
 from brido.report.summary import headline_columns
-from experiments.paper_numbers import ALPHA, ETA
-from experiments.runs import Run, different_bases, find_base, find_run
+from experiments.paper_layouts import ALPHA, ETA
+from experiments.runs import Run, find_base, find_run
 
 
 def varied(
@@ -38,8 +38,6 @@ def draw_curves(folder: Path, runs: Sequence[Run]) -> list[Path]:
     ):
         points = varied(runs, key)
         if len(points) > 1:
-            if different_bases([run for run in (first, *(run for _, run in points)) if run]):
-                label += "; runs of different bases"
             _curve(folder, name, points, base, label)
             written.append(folder / f"{name}.png")
     return written
@@ -55,21 +53,19 @@ def _curve(
         for (metric, submetric), axis in zip(columns, axes, strict=True):
             column = display(metric, submetric)
             items = [run.systems["tuned"].get(metric, {}).get(submetric) for _, run in points]
-            there = [(index, item) for index, item in enumerate(items) if item is not None]
-            means = [column.factor * item.mean for _, item in there]
-            spread = [
-                [column.factor * (item.mean - item.low) for _, item in there],
-                [column.factor * (item.high - item.mean) for _, item in there],
-            ]
+            there = [(place, item) for place, item in enumerate(items) if item is not None]
             axis.errorbar(
-                [index for index, _ in there], means, yerr=spread, color=COLOURS[0], marker="o",
-                capsize=2, elinewidth=1, label="tuned",
+                [place for place, _ in there],
+                [column.factor * item.mean for _, item in there],
+                yerr=[
+                    [column.factor * (item.mean - item.low) for _, item in there],
+                    [column.factor * (item.high - item.mean) for _, item in there],
+                ],
+                color=COLOURS[0], marker="o", capsize=2, elinewidth=1, label="tuned",
             )  # fmt: skip
-            level = base.get(metric, {}).get(submetric)
-            if level is not None:
-                axis.axhline(
-                    column.factor * level.mean, color=COLOURS[1], linestyle="--", label="base"
-                )
+            if (level := base.get(metric, {}).get(submetric)) is not None:
+                height = column.factor * level.mean
+                axis.axhline(height, color=COLOURS[1], linestyle="--", label="base")
             axis.set_xticks(range(len(ticks)), ticks)
             axis.set_title(f"{metric_label(metric)}: {column.heading}")
             axis.set_xlabel(label)

@@ -1,23 +1,24 @@
 """Print the tables of docs/results.md from the committed rows."""
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 import click
+import pandas as pd
 
 from brido.utils.commands import invoke
 from brido.utils.errors import run_command
-from experiments.numbers import chosen, difference, gaps, pairs, percent, points, rouge
+from experiments.numbers import difference, gaps, interval, paired, percent, points, rouge
 from experiments.plan import AT_BASE_LENGTH, BEAMS
-from experiments.rows import Row, read_rows
-from experiments.tables import GREEDY, markdown, verdict
+from experiments.rows import by_chain, chosen, has, read_rows
+from experiments.tables import markdown
 
 METRICS = Path("metrics")
-Record = dict[str, Any]
-# Label, table, setting, the tuned system, its control, decoding.
+GREEDY = "greedy"
+Record = dict[str, str]
+# Label, table, setting, decoding.
 CASES = (
     ("small model of the world, beams", "evidence/control", "the default", BEAMS),
     ("the same, greedy", "evidence/control", "the default", GREEDY),
@@ -26,21 +27,19 @@ CASES = (
     ("Gemma 3, beams", "evidence/gemma", "Gemma 3", BEAMS),
     ("SmolLM2 on MTS-Dialog, beams", "evidence/texts", "MTS-Dialog, the vote and chance", BEAMS),
 )
-# What was tuned on few documents by one recipe; runs that stand in two tables are counted once.
-CHECKED = (
-    ("small model, 16 worlds and bases", (("study/world", "tuned", None, (BEAMS,)),)),
-    (
-        "SmolLM2, 64 documents",
-        (
-            ("evidence/smollm2", "tuned", None, (GREEDY, BEAMS)),
-            ("evidence/laptop", "64 documents", None, (GREEDY, BEAMS)),
-            ("evidence/growth", "64 documents", ("the preset",), (GREEDY, BEAMS)),
-            ("evidence/texts", "64 documents", None, (GREEDY, BEAMS)),
-        ),
+# What was tuned on few documents by one recipe: table, system, setting (None: every one). Runs that
+# stand in two tables are counted once.
+CHECKED = {
+    "small model, 16 worlds and bases": (("study/world", "tuned", None),),
+    "SmolLM2, 64 documents": (
+        ("evidence/smollm2", "tuned", None),
+        ("evidence/laptop", "64 documents", None),
+        ("evidence/growth", "64 documents", "the preset"),
+        ("evidence/texts", "64 documents", None),
     ),
-    ("SmolLM2, 300 documents", (("evidence/longer", "tuned", None, (GREEDY, BEAMS)),)),
-    ("Gemma 3, 64 documents", (("evidence/gemma", "tuned", None, (GREEDY, BEAMS)),)),
-)
+    "SmolLM2, 300 documents": (("evidence/longer", "tuned", None),),
+    "Gemma 3, 64 documents": (("evidence/gemma", "tuned", None),),
+}
 # Where the vote does not help: label, table, setting, system, decoding.
 NOT = (
     ("a base that makes up little", "study/world", "stock phrases 0, base's corpus 1 supported",
@@ -55,18 +54,18 @@ NOT = (
 
 
 @cache
-def _table(name: str) -> tuple[Row, ...]:
-    return tuple(read_rows(METRICS / f"{name}.csv"))
+def _table(name: str) -> pd.DataFrame:
+    return read_rows(METRICS / f"{name}.csv")
 
 
-def _rows(name: str, setting: str) -> list[Row]:
-    return [row for row in _table(name) if row.setting == setting]
+def _rows(name: str, setting: str) -> pd.DataFrame:
+    return _table(name).query("setting == @setting")
 
 
-def _good(first: Sequence[Row], second: Sequence[Row]) -> str:
-    """The difference in well-formed and supported summaries, empty on other corpora."""
-    found = pairs(first, second)
-    return points(gaps(found, "good")) if found and all(row.fluency for row, _ in found) else ""
+def _good(first: pd.DataFrame, second: pd.DataFrame) -> str:
+    """The difference in good summaries, empty on other corpora than the world."""
+    pairs = paired(first, second)
+    return points(gaps(first, second, "good")) if has(pairs[0], "good") else ""
 
 
 def less() -> Iterator[Record]:
@@ -74,7 +73,7 @@ def less() -> Iterator[Record]:
     for label, name, setting, way in CASES:
         rows = _rows(name, setting)
         base, tuned = chosen(rows, "base", way), chosen(rows, "tuned", way)
-        good = f"{percent(base, 'good')} -> {percent(tuned, 'good')}" if _good(tuned, base) else ""
+        good = f"{percent(base, 'good')} -> {percent(tuned, 'good')}" if has(tuned, "good") else ""
         yield {
             "model": label,
             "seeds": f"{len(base)}",
@@ -92,13 +91,14 @@ def whose() -> Iterator[Record]:
     for label, name, setting, way in CASES:
         rows = _rows(name, setting)
         tuned, control = chosen(rows, "tuned", way), chosen(rows, "random", way)
+        good = has(tuned, "good")
         yield {
             "model": label,
             "unsupported, vote": percent(tuned),
             "shuffled": percent(control),
             "vote - shuffled": difference(tuned, control),
-            "good, vote": percent(tuned, "good") if _good(tuned, control) else "",
-            "good, shuffled": percent(control, "good") if _good(tuned, control) else "",
+            "good, vote": percent(tuned, "good") if good else "",
+            "good, shuffled": percent(control, "good") if good else "",
             "good, vote - shuffled": _good(tuned, control),
             "ROUGE-1/2, vote": rouge(tuned),
             "of shuffled": rouge(control),
@@ -111,14 +111,14 @@ def equal() -> Iterator[Record]:
         if way != BEAMS:
             continue
         rows = _rows(name, setting)
-        base, tuned = chosen(rows, "base", way), chosen(rows, "tuned", AT_BASE_LENGTH)
-        control = chosen(rows, "random", AT_BASE_LENGTH)
+        base = chosen(rows, "base", way)
+        tuned, control = (chosen(rows, system, AT_BASE_LENGTH) for system in ("tuned", "random"))
         yield {
             "model": label.removesuffix(", beams"),
-            "seeds that reach base's length": f"{len(pairs(tuned, base))} of {len(base)}",
+            "seeds that reach base's length": f"{len(gaps(tuned, base))} of {len(base)}",
             "unsupported, tuned - base": difference(tuned, base).split(", out")[0],
             "good, tuned - base": _good(tuned, base),
-            "seeds of both": f"{len(pairs(tuned, control))}",
+            "seeds of both": f"{len(gaps(tuned, control))}",
             "unsupported, vote - shuffled": difference(tuned, control).split(", out")[0],
             "good, vote - shuffled": _good(tuned, control),
         }
@@ -143,34 +143,48 @@ def when_not() -> Iterator[Record]:
 
 def foretells() -> Iterator[Record]:
     """Does the check foretell it?"""
-    for label, sources in CHECKED:
+    for label, sources in CHECKED.items():
         found: Counter[tuple[str, str]] = Counter()
-        for name, system, settings, ways in sources:
-            for place in dict.fromkeys((row.setting, row.seed) for row in _table(name)):
-                chain = [row for row in _table(name) if (row.setting, row.seed) == place]
-                if settings is not None and place[0] not in settings:
-                    continue
-                for way in ways:
-                    if chosen(chain, system, way):
+        for name, system, setting in sources:
+            rows = _table(name) if setting is None else _rows(name, setting)
+            for _, chain in by_chain(rows):
+                for way in (GREEDY, BEAMS):
+                    if len(chosen(chain, system, way)):
                         found[verdict(chain, system, way)] += 1
         yield {"runs": label} | {
-            f"{said}: helped, open, harmed": ", ".join(
-                str(found[word, seen]) for seen in ("helps", "open", "harms")
+            f"said {said}: helped, open, harmed": ", ".join(
+                str(found[said, seen]) for seen in ("helps", "open", "harms")
             )
-            for said, word in (("said helps", "helps"), ("said open", "open"),
-                               ("said harms", "harms"))
-        }  # fmt: skip
+            for said in ("helps", "open", "harms")
+        }
+
+
+def verdict(chain: pd.DataFrame, system: str, decoding: str) -> tuple[str, str]:
+    """What electing foretold on validation documents, and what tuning did on test documents.
+
+    Each `helps`, `harms`, or `open` if the interval has 0 in it.
+    """
+    before = chosen(chain, "base", decoding, "validation")
+    elected = chosen(chain, "elected", "", "validation")
+    after = chosen(chain, "base", decoding)
+    return _sign(elected, before), _sign(chosen(chain, system, decoding), after)
+
+
+def _sign(first: pd.DataFrame, second: pd.DataFrame) -> str:
+    _, low, high = interval(gaps(first, second))
+    return "helps" if high < 0 else "harms" if low > 0 else "open"
 
 
 def rouge_by_seed() -> str:
     """The lowest and highest change of ROUGE-1 and ROUGE-2 by a seed of the small model."""
     rows = _rows("evidence/control", "the default")
-    found = pairs(chosen(rows, "tuned", BEAMS), chosen(rows, "base", BEAMS))
+    after, before = (chosen(rows, system, BEAMS).set_index("seed") for system in ("tuned", "base"))
     changes = {
-        name: sorted(getattr(after, key) - getattr(before, key) for after, before in found)
-        for name, key in (("ROUGE-1", "r1"), ("ROUGE-2", "r2"))
+        name: after[key] - before[key] for name, key in (("ROUGE-1", "r1"), ("ROUGE-2", "r2"))
     }
-    return "; ".join(f"{key}: {own[0]:+.1f} to {own[-1]:+.1f}" for key, own in changes.items())
+    return "; ".join(
+        f"{name}: {own.min():+.1f} to {own.max():+.1f}" for name, own in changes.items()
+    )
 
 
 FINDINGS = (less, whose, equal, when_not, foretells)

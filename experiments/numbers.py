@@ -1,60 +1,55 @@
-"""Shares, differences and intervals of measured rows, as numbers and as a table's text."""
+"""Shares, differences and their intervals, as numbers and as the text of a table."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from functools import cache
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
-from experiments.rows import Row
+from experiments.rows import marks, measured
 
 SAMPLES = 2000
 Values = Sequence[NDArray[np.float64]]
 
 
-def chosen(rows: Iterable[Row], system: str, decoding: str = "", split: str = "test") -> list[Row]:
-    """The rows of a system, seed by seed."""
-    wanted = (system, decoding, split)
-    found = [row for row in rows if (row.system, row.decoding, row.split) == wanted]
-    return sorted(found, key=lambda row: row.seed)
+def paired(first: pd.DataFrame, second: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """The rows of two systems of one setting, of the seeds that have documents of both."""
+    first, second = measured(first), measured(second)
+    seeds = set(first.seed) & set(second.seed)
+    return first[first.seed.isin(seeds)], second[second.seed.isin(seeds)]
 
 
-def difference(first: Sequence[Row], second: Sequence[Row]) -> str:
-    """First minus second in points of unsupported summaries, paired by document.
+def gaps(first: pd.DataFrame, second: pd.DataFrame, mark: str = "unsupported") -> Values:
+    """First minus second for each document, seed by seed."""
+    pairs = zip(*(marks(rows, mark) for rows in paired(first, second)), strict=True)
+    return [after - before for after, before in pairs]
 
-    Over the seeds that have both; empty if one of them was not measured.
+
+def difference(first: pd.DataFrame, second: pd.DataFrame, mark: str = "unsupported") -> str:
+    """First minus second in points, paired by document, over the seeds that have both.
+
+    Empty if one of them was not measured.
     """
-    if not (first and second):
+    if first.empty or second.empty:
         return ""
-    found = pairs(first, second)
+    found = gaps(first, second, mark)
     # A row without documents: the length is out of reach. A seed without a row was not run.
-    missing = len({row.seed for row in (*first, *second) if not row.unsupported})
-    told = [points(gaps(found))] if found else []
-    return ", ".join([*told, *([f"out of reach for {missing}"] if missing else [])])
+    all_rows = pd.concat([first, second])
+    missing = all_rows[all_rows.unsupported == ""].seed.nunique()
+    parts = [points(found)] if found else []
+    return ", ".join([*parts, *([f"out of reach for {missing}"] if missing else [])])
 
 
-def pairs(first: Sequence[Row], second: Sequence[Row]) -> list[tuple[Row, Row]]:
-    """The rows of two systems of the seeds that have both."""
-    others = {row.seed: row for row in second if row.unsupported}
-    return [(row, others[row.seed]) for row in first if row.unsupported and row.seed in others]
-
-
-def gaps(found: Sequence[tuple[Row, Row]], mark: str = "flags") -> Values:
-    """First minus second of a mark of the rows, seed by seed."""
-    return [getattr(first, mark) - getattr(second, mark) for first, second in found]
-
-
-def share(found: Sequence[Row], mark: str = "flags") -> str:
-    """Mean share of summaries with a mark of their rows (`flags`: something unsupported)."""
-    if not found:
-        return ""
-    mean, low, high = (100 * value for value in interval([getattr(row, mark) for row in found]))
+def share(rows: pd.DataFrame, mark: str = "unsupported") -> str:
+    """The mean share of documents with a mark, with its interval."""
+    mean, low, high = (100 * value for value in interval(marks(rows, mark)))
     return f"{mean:.1f} % [{low:.1f}, {high:.1f}]"
 
 
-def percent(found: Sequence[Row], mark: str = "flags") -> str:
-    """The same without an interval."""
-    return f"{100 * np.mean([getattr(row, mark).mean() for row in found]):.1f} %"
+def percent(rows: pd.DataFrame, mark: str = "unsupported") -> str:
+    """The same share without an interval."""
+    return f"{100 * np.mean([one.mean() for one in marks(rows, mark)]):.1f} %"
 
 
 def points(values: Values) -> str:
@@ -85,24 +80,6 @@ def _interval(values: tuple[bytes, ...], seed: int) -> tuple[float, float, float
     return float(np.mean([one.mean() for one in arrays])), float(low), float(high)
 
 
-def words(found: Sequence[Row]) -> float:
-    """Mean words of a summary."""
-    return float(np.mean([row.words for row in found]))
-
-
-def rouge(found: Sequence[Row]) -> str:
+def rouge(rows: pd.DataFrame) -> str:
     """ROUGE-1 and ROUGE-2, means over seeds."""
-    return "/".join(f"{np.mean([getattr(row, key) for row in found]):.1f}" for key in ("r1", "r2"))
-
-
-def formed(found: Sequence[Row]) -> str:
-    """The share of sentences of the world's grammar, empty if that was not measured."""
-    if not all(row.fluency for row in found):
-        return ""
-    return f"{100 * np.mean([row.well_formed.mean() for row in found]):.0f} %"
-
-
-def per_100_words(rows: Sequence[Row]) -> float:
-    """Unsupported mentions in 100 words, over all documents."""
-    found = sum(row.counts.sum() for row in rows)
-    return float(100 * found / sum(row.words * len(row.counts) for row in rows))
+    return f"{rows.r1.mean():.1f}/{rows.r2.mean():.1f}"

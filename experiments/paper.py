@@ -18,6 +18,7 @@ from brido.settings.params import Params
 from brido.settings.presets import load_preset, read_preset
 from brido.utils.errors import run_command
 from experiments.grid import FOLDER
+from experiments.paper_layouts import ETA, paper_runs
 
 THROUGHPUT = Path("benchmarks/throughput.yaml")
 DATASETS = ("xsum", "cnndm")
@@ -47,15 +48,10 @@ class Work:
     decode: int
 
 
-def runs_of(name: str) -> dict[str, dict[str, Any]]:
-    """The rows of a data set: name of the run -> changed keys of params.yaml."""
-    return read_yaml(FOLDER / f"paper-{name}.yaml")["runs"]
-
-
 def commands(name: str) -> list[str]:
     """The shell commands of a data set's rows, in the order of the paper's tables."""
     lines = [f"make preset NAME={name}", "dvc repro"]
-    for run, changes in runs_of(name).items():
+    for run, changes in paper_runs(name).items():
         options = " ".join(f"-S {key}={_text(value)}" for key, value in changes.items())
         lines.append(f"dvc exp run -n {run} {options}")
     return lines
@@ -66,28 +62,38 @@ def _text(value: Any) -> str:
 
 
 def work_of(name: str, params: Params) -> Work:
-    """How many documents the grid of a data set generates for, trains on and decodes.
-
-    Training counts every epoch; decoding counts validation and test split of every tuned model, of
-    base and of brio, and the documents decoded to validate while training.
-    """
+    """How many documents the grid of a data set generates for, trains on and decodes."""
     rows = params.data.hub.expected_rows
     if rows is None:
         raise ValueError(f"{name}: expected_rows is needed to count documents")
-    training = params.training
-    documents = rows.train
-    validation = params.documents.validation or rows.validation
-    changes = list(runs_of(name).values())
-    runs = len(changes)
+    runs = list(paper_runs(name).values())
     # Candidates depend on eta alone; runs that share it share them.
-    etas = len({change["generation.base.diversity_penalty"] for change in changes})
+    etas = len({run[ETA] for run in runs})
+    splits = (rows.train, params.documents.validation or rows.validation)
+    return _work(params, len(runs), etas, splits, rows.validation + rows.test)
+
+
+def middle_work(params: Params) -> Work:
+    """The documents of the middle way."""
+    count = params.data.max_documents
+    return _work(params, 1, 1, (count, params.documents.validation), 2 * count)
+
+
+def _work(params: Params, runs: int, etas: int, generated: tuple[int, int], decoded: int) -> Work:
+    """The documents of some tuned models.
+
+    generated: train and validation documents that get candidates for each eta. decoded: documents
+    that every tuned model, base and brio decode. Training counts every epoch; decoding counts the
+    documents decoded to validate while training as well.
+    """
+    training, documents = params.training, generated[0]
     updates = training.epochs * documents // training.batch_size
     checks = updates // training.validation.every * training.validation.documents
     systems = runs + len(params.decoded_systems) - 1
     return Work(
-        generate=etas * (documents + validation),
+        generate=etas * sum(generated),
         train=runs * training.epochs * documents,
-        decode=systems * (rows.validation + rows.test) + runs * checks,
+        decode=systems * decoded + runs * checks,
     )
 
 
@@ -105,18 +111,6 @@ def middle_settings() -> Params:
         else:
             del place[name]
     return check_params(raw)
-
-
-def middle_work(params: Params) -> Work:
-    """The documents of the middle way."""
-    training, count = params.training, params.data.max_documents
-    updates = training.epochs * count // training.batch_size
-    checks = updates // training.validation.every * training.validation.documents
-    return Work(
-        generate=count + params.documents.validation,
-        train=training.epochs * count,
-        decode=2 * len(params.decoded_systems) * count + checks,
-    )
 
 
 def first_screen(device: str | None, hours: Mapping[str, float | None]) -> list[str]:
@@ -166,7 +160,7 @@ def report(throughput: dict[str, Any]) -> str:
         params = load_preset(name)
         work = work_of(name, params)
         hours = hours_of(work, throughput[name])
-        parts += [f"# {name}: {len(runs_of(name))} tuned models", *commands(name)]
+        parts += [f"# {name}: {len(paper_runs(name))} tuned models", *commands(name)]
         parts.append(f"# or all, resumable: python -m experiments.sweep {FOLDER}/paper-{name}.yaml")
         parts += ["python -m experiments.paper_tables", ""]
         for stage, value in hours.items():

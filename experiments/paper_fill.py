@@ -9,7 +9,16 @@ from brido.report.metrics import Estimate, Estimates
 from brido.utils.errors import BridoError
 from experiments.curves import varied
 from experiments.grid import FOLDER, dataset_of
-from experiments.paper_numbers import ALPHA, ETA, INFINITY, Layout, Row, paper_layouts
+from experiments.paper_layouts import (
+    ALPHA,
+    ETA,
+    FACTUAL,
+    INFINITY,
+    Layout,
+    Row,
+    alpha_text,
+    paper_layouts,
+)
 from experiments.runs import Run, different_bases, different_keys, find_base, find_run
 
 _COUNT_OF_A_SOURCE = r"generation\.\w+\.num_candidates"
@@ -75,9 +84,8 @@ def layouts_for(runs: Sequence[Run]) -> tuple[Layout, ...]:
     second = (base, brio, Row("BRIDO (α = 0)", "tuned", {ALPHA: 0}, {}))
     etas = {value for value, _ in varied(runs, ETA, {ALPHA: 0})} | set(_ETAS)
     alphas = {value for value, _ in varied(runs, ALPHA)} | {0, 1, half, INFINITY}
-    columns = paper_layouts("xsum")[1].columns
     return (
-        Layout(1, "Reference, base and BRIO", first, columns[3:8], True),
+        Layout(1, "Reference, base and BRIO", first, FACTUAL, True),
         Layout(2, "BRIDO against its base and BRIO", second),
         Layout(
             3,
@@ -88,14 +96,11 @@ def layouts_for(runs: Sequence[Run]) -> tuple[Layout, ...]:
             4,
             "Weight of the reference α",
             tuple(
-                Row(f"α = {_text(alpha)}", "tuned", {ALPHA: alpha}, {}) for alpha in sorted(alphas)
+                Row(f"α = {alpha_text(alpha)}", "tuned", {ALPHA: alpha}, {})
+                for alpha in sorted(alphas)
             ),
         ),
     )
-
-
-def _text(value: float) -> str:
-    return "∞" if value == INFINITY else f"{value:g}"
 
 
 def fill(layout: Layout, runs: Sequence[Run]) -> FilledTable:

@@ -4,8 +4,7 @@ The stages read params.yaml and data/ of the folder they run in, so here they do
 makes them do; starting Python a dozen times would take longer than most of them.
 """
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -41,21 +40,8 @@ QUIET = {"training.validation.every": 10**6, "runtime.log_seconds": 600.0}
 DONE = Path("done")
 
 
-@dataclass(frozen=True)
-class Measured:
-    """Summaries of all documents of a split: mean words, mean ROUGE F-measures in points, of each
-    the number of mentions that its document does not support, and in the world its fluency (3: a
-    sentence of the world's grammar; docs/metrics.md), else nothing."""
-
-    words: float
-    r1: float
-    r2: float
-    unsupported: tuple[int, ...]
-    fluency: tuple[int, ...] = ()
-
-
 class Pipeline:
-    """The stages in the present folder, under params that change between them."""
+    """The stages in the current folder, under params that change between them."""
 
     def __init__(self, params: Mapping[str, Any], name: str) -> None:
         """`params` is a whole params.yaml, raw; `name` stands in errors."""
@@ -64,7 +50,7 @@ class Pipeline:
         self.params = self.use({})
 
     def use(self, changes: Mapping[str, Any]) -> Params:
-        """Make params.yaml this pipeline's, but for `changes`."""
+        """Write this pipeline's params.yaml with some keys changed, and load it."""
         with Path("params.yaml").open("w", encoding="utf-8") as stream:
             YAML().dump(changed(self.raw, changes, self.name), stream)
         self.params = load_params()
@@ -78,7 +64,7 @@ class Pipeline:
             mark.touch()
 
     def make_base(self) -> None:
-        """The corpus, the base model, and candidates of every split, compared; each made once."""
+        """Make the corpus, the base model, and candidates of every split, compared; each once."""
         self.once("corpus", download.main)
         self.once("base", lambda: checkpoint.make(self.params, "base"))
         self.once("candidates", self._make_candidates)
@@ -115,17 +101,16 @@ class Pipeline:
         return size
 
     def tune(self, changes: Mapping[str, Any]) -> None:
-        """Scores and tuned model, under further changes of params."""
+        """Compute the scores and train, under further changes of params."""
         params = self.use(changes)
-        if params.scoring.support_weight:
-            support.main()
+        self.look(params)
         score.write_scores(params)
         train.main()
 
-    def decoded(self, system: str, split: str) -> list[str]:
-        """The summaries of a system, in the corpus' order."""
-        rows = read_rows(paths.decoded(system, split), DECODED, "decode")
-        return [row["summary"] for row in rows]
+    def look(self, params: Params) -> None:
+        """Make the tables, beside the similarity, that these params' scores read."""
+        if params.scoring.support_weight:
+            support.main()
 
     def decode(
         self, system: str, changes: Mapping[str, Any], splits: Sequence[str] = MEASURED
@@ -133,34 +118,47 @@ class Pipeline:
         """Decode a system under further changes of params."""
         decode.decode(self.use(changes), system, splits)
 
-    def elected(
-        self, split: str, alpha: float, otherwise: Sequence[str] | None = None
-    ) -> list[str]:
-        """The candidate that the present scoring's vote puts first, in the corpus' order.
+    def decoded(self, system: str, split: str) -> list[str]:
+        """The summaries of a system, in the corpus' order."""
+        rows = read_rows(paths.decoded(system, split), DECODED, "decode")
+        return [row["summary"] for row in rows]
 
-        otherwise: the text of each document that has no candidates to elect from; None: all have.
+    def elected(
+        self, split: str, changes: Mapping[str, Any], otherwise: Sequence[str]
+    ) -> list[str]:
+        """Elect a candidate of each document under further changes of params, in the corpus' order.
+
+        otherwise: the text of each document, used where it has no candidates to elect from. `look`
+        comes before.
         """
+        params = self.use(changes)
         first: dict[str, str] = {}
-        found = score_documents(paths.tables(split), self.params.scoring, alpha, ["candidates"])
+        found = score_documents(paths.tables(split), params.scoring, None, ["candidates"])
         for documents, scores in found:
             best = ranking(scores)[:, 0].tolist()
             first |= {
                 one.id: one.candidates[place] for one, place in zip(documents, best, strict=True)
             }
-        ids = [row["id"] for row in read_rows(paths.corpus(split), None, "download")]
-        if otherwise is None:
-            return [first[name] for name in ids]
+        ids = [row["id"] for row in self.corpus(split)]
         return [first.get(name, text) for name, text in zip(ids, otherwise, strict=True)]
+
+    def corpus(self, split: str) -> list[dict[str, Any]]:
+        """The rows of the corpus."""
+        return read_rows(paths.corpus(split), None, "download")
 
     def references(self, split: str) -> list[str]:
         """The references of a split."""
-        return [row["summary"] for row in read_rows(paths.corpus(split), None, "download")]
+        return [row["summary"] for row in self.corpus(split)]
 
-    def measured(self, split: str, texts: Sequence[str]) -> Measured:
-        """What summaries of all documents of a split are like."""
-        corpus = read_rows(paths.corpus(split), None, "download")
-        columns = [[row[key] for row in corpus] for key in ("id", "document", "references")]
-        ids, documents, references = columns
+    def measured(self, split: str, texts: Sequence[str]) -> dict[str, Any]:
+        """Measure summaries of all documents of a split: a row's means and digits.
+
+        See `experiments.rows` for the columns.
+        """
+        corpus = self.corpus(split)
+        ids, documents, references = (
+            [row[key] for row in corpus] for key in ("id", "document", "references")
+        )
         facts = [row["facts"] for row in corpus] if "facts" in corpus[0] else None
         inputs = Inputs(ids, documents, texts, references, facts)
         mentions, rouge = (find_metric(name).measure(inputs) for name in ("mentions", "rouge"))
@@ -169,11 +167,17 @@ class Pipeline:
             sum(not mention["supported"] for mention in detail["mentions"])
             for detail in mentions.details
         )
-        fluency: tuple[int, ...] = ()
+        row = {"words": mean_words(texts), "r1": means["r1"], "r2": means["r2"]}
+        row["unsupported"] = digits(unsupported)
         if facts is not None:
-            marks = find_metric("world_judge").measure(inputs)
-            fluency = tuple(int(row["fluency"]) for row in marks.rows)
-        return Measured(mean_words(texts), means["r1"], means["r2"], tuple(unsupported), fluency)
+            judged = find_metric("world_judge").measure(inputs).rows
+            row |= {name: digits(one[name] for one in judged) for name in ("fluency", "sound")}
+        return row
+
+
+def digits(values: Iterable[float]) -> str:
+    """Whole numbers as a digit each; 9 stands for nine or more."""
+    return "".join(str(min(int(value), 9)) for value in values)
 
 
 def mean_words(texts: Sequence[str]) -> float:

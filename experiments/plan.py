@@ -1,19 +1,34 @@
-"""Plans of studies: which chains there are, a chain being the whole pipeline under one seed."""
+"""Plans of studies: which chains there are, a chain being the whole pipeline under one seed.
+
+A plan is a YAML file. Its keys:
+
+* preset, changes: the settings that all chains share, as dotted keys of params.yaml
+* seeds: each setting is run under every one of them; a setting may have its own
+* settings: NAME: {systems, changes, seeds, environment}
+* systems: NAME: {changes, documents, candidates, at_base_length, control, label,
+  tune}, see `System`
+* decodings: NAME: the keys of section `decoding` that it changes
+* environment: variables of the chains' processes, such as ATEN_CPU_CAPABILITY for other kernels
+* picture: `sizes` or `plane`, see `experiments.pictures`
+* folder: where the rows are kept (metrics/evidence)
+"""
 
 import json
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from itertools import product
 from pathlib import Path
 from typing import Any
+
+import pandas as pd
 
 from brido.settings.load import check_params, read_yaml
 from brido.settings.presets import flatten, read_preset
 from brido.utils.errors import BridoError
 from brido.work.shards import fingerprint
 from experiments.grid import changed
-from experiments.rows import Row
+from experiments.rows import PLACE
 
 PLANS = Path("experiments/plans")
 WORK = Path(".brido/studies")
@@ -40,16 +55,21 @@ _IGNORED = ("runtime.", "report.")
 
 @dataclass(frozen=True)
 class System:
-    """What is tuned: the dotted keys of params.yaml that it changes, and on how much.
+    """An arm of a study: what is tuned, and on how much.
 
-    documents, candidates: the first so many of the training documents, and of the candidates of
-    each; None: all. at_base_length: with beams it is decoded at base's length as well.
+    changes: dotted keys of params.yaml. documents, candidates: the first so many of the training
+    documents, and of the candidates of each; None: all. at_base_length: its beams are decoded at
+    base's length as well. control: the system that tables compare it with, the same steps on
+    shuffled scores. label: its name in tables. tune: false elects by the scores and trains nothing.
     """
 
     changes: Mapping[str, Any] = field(default_factory=dict)
     documents: int | None = None
     candidates: int | None = None
     at_base_length: bool = False
+    control: str | None = None
+    label: str | None = None
+    tune: bool = True
 
 
 @dataclass(frozen=True)
@@ -61,6 +81,7 @@ class Chain:
     params: Mapping[str, Any]
     systems: Mapping[str, System]
     decodings: Mapping[str, Mapping[str, Any]]
+    environment: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def name(self) -> str:
@@ -90,30 +111,27 @@ class Chain:
 
     def rows_of(self, name: str) -> list[Named]:
         """The rows of a system."""
-        rows = list(product([name], self.decodings, MEASURED))
-        return rows + (at_length(name) if self.systems[name].at_base_length else [])
+        if not self.systems[name].tune:
+            return list(product([name], [""], MEASURED))
+        fitted = [(name, AT_BASE_LENGTH, "test")] if self.systems[name].at_base_length else []
+        return [*product([name], self.decodings, MEASURED), *fitted]
 
-    def is_done(self, rows: Iterable[Row]) -> bool:
+    def is_done(self, rows: pd.DataFrame) -> bool:
         """Whether all of its rows are among these."""
-        wanted = [
-            *self.rows_untuned(),
-            *(key for name in self.systems for key in self.rows_of(name)),
-        ]
-        found = {row.key for row in rows}
-        return all((self.setting, self.seed, *named) in found for named in wanted)
+        wanted = [self.rows_untuned(), *map(self.rows_of, self.systems)]
+        found = set(rows[PLACE].itertuples(index=False, name=None))
+        return all((self.setting, self.seed, *named) in found for own in wanted for named in own)
 
 
 @dataclass(frozen=True)
 class Plan:
-    """A file of experiments/plans.
-
-    folder: where the rows are kept, as NAME.csv. environment: variables of the chains' processes.
-    """
+    """A file of experiments/plans; folder: where the rows are kept, as NAME.csv."""
 
     name: str
     folder: Path
-    environment: Mapping[str, str]
+    systems: Mapping[str, System]
     chains: tuple[Chain, ...]
+    picture: str | None = None
 
     @property
     def table(self) -> Path:
@@ -126,19 +144,6 @@ class Plan:
         return self.folder / f"{self.name}.json"
 
 
-def at_length(name: str) -> list[Named]:
-    """The rows of equal length: a system at base's, and base at the system's."""
-    return [
-        (name, AT_BASE_LENGTH, "test"),
-        ("base", f"{BEAMS} at {name}'s length", "test"),
-    ]
-
-
-def cut_to(name: str) -> str:
-    """The decoding of base's beams cut to a system's length."""
-    return f"{BEAMS} cut to {name}'s words"
-
-
 def texts_of(named: Named) -> Path:
     """The file of the summaries that a row was measured on, a JSON list in the corpus' order.
 
@@ -148,29 +153,44 @@ def texts_of(named: Named) -> Path:
 
 
 def read_plan(path: Path) -> Plan:
-    """The plan of a file, its chains of the first seed first.
+    """Read the plan of a file; the chains of the first seed come first.
 
     Raises:
-        BridoError: a setting names an unknown system, or changes what its params do not have.
+        BridoError: a setting or a control names an unknown system, or a change an unknown key.
     """
     plan = read_yaml(path)
-    raw = read_preset(plan["preset"])
-    systems = {name: System(**(values or {})) for name, values in plan["systems"].items()}
-    chains = []
-    seeds = {name: item.get("seeds", plan["seeds"]) for name, item in plan["settings"].items()}
-    for seed in dict.fromkeys(seed for own in seeds.values() for seed in own):
-        for name, setting in plan["settings"].items():
-            if seed not in seeds[name]:
-                continue
-            missing = set(setting["systems"]) - set(systems)
-            if missing:
-                raise BridoError(f"{path}: {name}: no system {', '.join(sorted(missing))}")
-            params = changed(raw, {**plan["changes"], **setting.get("changes", {})}, name)
-            there = flatten(params)
-            params = changed(params, {key: seed for key in SEEDS if key in there}, name)
-            check_params(params, f"{path}: {name}")
-            own = {system: systems[system] for system in setting["systems"]}
-            chains.append(Chain(name, seed, params, own, plan["decodings"]))
-    environment = {key: str(value) for key, value in plan.get("environment", {}).items()}
+    raw, settings = read_preset(plan["preset"]), plan["settings"]
+    systems = {name: make_system(values) for name, values in plan["systems"].items()}
+    named = [name for setting in settings.values() for name in setting["systems"]]
+    controls = [system.control for system in systems.values() if system.control]
+    if missing := sorted({*named, *controls} - set(systems)):
+        raise BridoError(f"{path}: `systems` has no {', '.join(missing)}")
+    seeds = {name: setting.get("seeds", plan["seeds"]) for name, setting in settings.items()}
+    chains = [
+        _make_chain(name, seed, plan, raw, f"{path}: {name}")
+        for seed in dict.fromkeys(seed for own in seeds.values() for seed in own)
+        for name in settings
+        if seed in seeds[name]
+    ]
     folder = Path(plan.get("folder", "metrics/evidence"))
-    return Plan(path.stem, folder, environment, tuple(chains))
+    return Plan(path.stem, folder, systems, tuple(chains), plan.get("picture"))
+
+
+def _make_chain(
+    setting: str, seed: int, plan: Mapping[str, Any], raw: Mapping[str, Any], place: str
+) -> Chain:
+    """The chain of a setting under a seed; raw: the preset, place: what stands in errors."""
+    own = plan["settings"][setting]
+    params = changed(raw, {**plan.get("changes", {}), **own.get("changes", {})}, setting)
+    there = flatten(params)
+    params = changed(params, {key: seed for key in SEEDS if key in there}, setting)
+    check_params(params, place)
+    systems = {name: make_system(plan["systems"][name]) for name in own["systems"]}
+    variables = {**plan.get("environment", {}), **own.get("environment", {})}
+    environment = {key: str(value) for key, value in variables.items()}
+    return Chain(setting, seed, params, systems, plan["decodings"], environment)
+
+
+def make_system(values: Mapping[str, Any] | None) -> System:
+    """The system of a plan's entry, which may be empty."""
+    return System(**(values or {}))

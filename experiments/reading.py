@@ -1,14 +1,16 @@
-"""Two systems' summaries read side by side by a reader who does not know which is whose.
+"""Summaries of several systems read side by side by readers who do not know which is whose.
 
-`sheet` writes CHAIN/reading/sheet.jsonl, a line for each test document with the summaries `a` and
-`b` in an order that is drawn for each; key.json has the order, the reader does not open it.
-The reader writes marks.jsonl beside them, `{"number": 1, "a": 2, "b": 0}`: how many statements
-of each the document does not support. `count` puts both together, over all given readings.
+`sheet` writes CHAIN/reading/sheet.jsonl, a line for each test document with a summary of each
+system as `a`, `b`, ... in an order that is drawn for each. key.json has the order; readers do not
+open it. A reader writes marks.jsonl beside them (a second one marks-2.jsonl), `{"number": 1, "a":
+2, "b": 0}`: how many statements of each the document does not support. `count` puts both together.
 """
 
 import json
 from collections.abc import Mapping, Sequence
+from itertools import combinations
 from pathlib import Path
+from string import ascii_lowercase
 from typing import Any
 
 import click
@@ -23,8 +25,10 @@ from brido.utils.files import read_records
 from experiments.numbers import interval, points
 from experiments.plan import AT_BASE_LENGTH, BEAMS, texts_of
 
-# What was tuned, in the key; the other has its own name there.
+# The system that the others are compared with, where a reading has it.
 TUNED = "tuned"
+# Unsupported statements of each system, a number a document.
+Counts = dict[str, NDArray[np.float64]]
 FOLDERS = click.argument(
     "folders", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="FOLDER..."
 )
@@ -32,112 +36,140 @@ FOLDERS = click.argument(
 
 @click.group()
 def command() -> None:
-    """Read two systems' summaries side by side without knowing whose they are."""
+    """Read systems' summaries side by side without knowing whose they are."""
 
 
 @command.command()
 @FOLDERS
-@click.option("--system", default=TUNED, show_default=True, help="the tuned system")
-@click.option("--against", default="base", show_default=True, help="the other system")
+@click.option("--system", "systems", multiple=True, help="once for each (default: base, tuned)")
 @click.option("--decoding", default=BEAMS, show_default=True)
-@click.option("--equal-length", is_flag=True, help="the tuned system's beams at base's length")
+@click.option("--equal-length", is_flag=True, help="beams at base's length, of all but base")
 @click.option("--documents", default=100, show_default=True, help="the first of the test split")
 @click.option("--seed", default=0, show_default=True)
 def sheet(
-    folders: tuple[Path, ...], system: str, against: str, decoding: str, equal_length: bool,
+    folders: tuple[Path, ...], systems: tuple[str, ...], decoding: str, equal_length: bool,
     documents: int, seed: int,
 ) -> None:  # fmt: skip
     """Write FOLDER/reading/sheet.jsonl of the folders of chains in .brido/studies."""
-    if against in (TUNED, system):
-        raise BridoError(f"--against {against}: name another system than the tuned one")
+    systems = systems or ("base", TUNED)
+    if len(set(systems)) != len(systems) or len(systems) < 2:
+        raise BridoError("--system: name two different systems or more")
     tuned = AT_BASE_LENGTH if equal_length else decoding
-    first = decoding if against == "base" else tuned
+    rows = {name: decoding if name == "base" else tuned for name in systems}
     for chain in folders:
-        write_sheet(chain, ((against, first), (system, tuned)), documents, seed)
+        write_sheet(chain, rows, documents, seed)
 
 
 @command.command("count")
 @FOLDERS
 def count_marks(folders: tuple[Path, ...]) -> None:
-    """Print what the marks in FOLDER/marks.jsonl say."""
+    """Print what the marks in FOLDER/marks*.jsonl say."""
     click.echo(count(folders))
 
 
-def write_sheet(chain: Path, rows: Sequence[tuple[str, str]], documents: int, seed: int) -> None:
+def write_sheet(chain: Path, rows: Mapping[str, str], documents: int, seed: int) -> None:
     """Write sheet.jsonl and key.json of the first so many test documents.
 
-    rows: the other's (base's, say) and the tuned model's; system and decoding as in rows.csv.
+    rows: the decoding of each system, as in rows.csv.
     """
     corpus = read_rows(chain / "data/corpus/test.parquet", CORPUS, "download")[:documents]
-    written = [_read(chain / texts_of((*row, "test"))) for row in rows]
-    names = (rows[0][0], TUNED)
-    turned = np.random.default_rng(seed).random(len(corpus)) < 0.5
-    lines, key = [], {}
-    for number, (row, turn) in enumerate(zip(corpus, turned, strict=True), 1):
-        order = names[::-1] if turn else names
-        both = {name: texts[number - 1] for name, texts in zip(names, written, strict=True)}
-        shown = {"a": both[order[0]], "b": both[order[1]]}
-        line = {"number": number, "document": row["document"], **shown}
+    texts = {name: _read(chain / texts_of((name, way, "test"))) for name, way in rows.items()}
+    rng, lines, key = np.random.default_rng(seed), [], {}
+    for place, row in enumerate(corpus):
+        order = rng.permutation(list(rows)).tolist()
+        letters = ascii_lowercase[: len(order)]
+        shown = {a: texts[name][place] for a, name in zip(letters, order, strict=True)}
+        line = {"number": place + 1, "document": row["document"], **shown}
         lines.append(json.dumps(line, ensure_ascii=False))
-        key[number] = order
+        key[place + 1] = order
     write_text(chain / "reading/sheet.jsonl", "\n".join(lines) + "\n")
     write_text(chain / "reading/key.json", json.dumps(key))
 
 
 def count(folders: Sequence[Path]) -> str:
-    """What the marks of readings say: each system's summaries with something unsupported, their
-    difference in points, and the same of statements a summary, with 95 % bootstrap intervals over
-    readings and documents.
+    """What the marks of readings say, with 95 % bootstrap intervals over readings and documents.
+
+    Each system's summaries with something unsupported, their difference in points, the same of
+    statements a summary, and how far the readers of a folder agree.
 
     Raises:
         BridoError: a mark is missing, stands twice or is not a count; the readings compare
             different systems.
     """
-    found = [_counts(folder) for folder in folders]
-    other, *more = sorted({name for one in found for name in one if name != TUNED})
-    if more:
-        beside = " and beside ".join([other, *more])
-        raise BridoError(f"these readings show {TUNED} beside {beside}: count them apart")
-    counts = {name: [one[name] for one in found] for name in (other, TUNED)}
+    readers = [_readers(folder) for folder in folders]
+    found = [one for own in readers for one in own]
+    if len({frozenset(one) for one in found}) > 1:
+        shown = "; ".join(sorted({", ".join(sorted(one)) for one in found}))
+        raise BridoError(f"these readings show different systems ({shown}): count them apart")
+    names = sorted(found[0], key=lambda name: (name == TUNED, name))
+    counts = {name: [one[name] for one in found] for name in names}
     flags = {name: [(one > 0).astype(float) for one in own] for name, own in counts.items()}
-    sizes = " and ".join(f"{size}" for size in sorted({*map(len, counts[TUNED])}))
-    begin = f"{sizes} documents, one reader"
-    if len(found) > 1:
-        begin = f"{len(found)} readings of {sizes} documents, one reader each"
-    lines = [f"{begin}, blind to the system"]
-    for name in counts:
+    sizes = " and ".join(f"{size}" for size in sorted({*map(len, counts[names[0]])}))
+    many = f"{len(found)} readings of " * (len(found) > 1)
+    each = " each" * (len(found) > 1)
+    lines = [f"{many}{sizes} documents, one reader{each}, blind to the system"]
+    for name in names:
         mean, low, high = (100 * value for value in interval(flags[name]))
         said = np.mean([one.mean() for one in counts[name]])
         lines.append(
             f"{name}: {mean:.1f} % [{low:.1f}, {high:.1f}] of the summaries say something "
             f"unsupported; {said:.2f} statements a summary"
         )
-    lines.append(f"tuned - {other}: {points(_gaps(flags))} points")
-    mean, low, high = interval(_gaps(counts))
-    lines.append(f"statements, tuned - {other}: {mean:+.2f} [{low:+.2f}, {high:+.2f}] a summary")
-    return "\n".join(lines)
+    last = names[-1]
+    for other in names[:-1]:
+        lines.append(f"{last} - {other}: {points(_gaps(flags, last, other))} points")
+        mean, low, high = interval(_gaps(counts, last, other))
+        between = f"{mean:+.2f} [{low:+.2f}, {high:+.2f}] a summary"
+        lines.append(f"statements, {last} - {other}: {between}")
+    return "\n".join([*lines, *agreement(readers)])
 
 
-def _gaps(of: Mapping[str, Sequence[NDArray[np.float64]]]) -> list[NDArray[np.float64]]:
-    other, tuned = of.values()
-    return [after - before for before, after in zip(other, tuned, strict=True)]
+def agreement(readers: Sequence[Sequence[Counts]]) -> list[str]:
+    """How often two readers of a folder agree whether a summary says something unsupported.
+
+    readers: the counts of each reader, folder by folder. Cohen's kappa is agreement beyond chance:
+    0 at chance, 1 if they always agree. Empty if no folder has two readers.
+    """
+    pairs = [
+        [np.concatenate([one[name] for name in sorted(one)]) > 0 for one in two]
+        for own in readers
+        for two in combinations(own, 2)
+    ]
+    if not pairs:
+        return []
+    first, second = (np.concatenate(side) for side in zip(*pairs, strict=True))
+    same = np.mean(first == second)
+    chance = first.mean() * second.mean() + (1 - first.mean()) * (1 - second.mean())
+    kappa = (same - chance) / (1 - chance) if chance < 1 else 1.0
+    return [f"two readers agree on {100 * same:.1f} % of {len(first)} summaries, kappa {kappa:.2f}"]
 
 
-def _counts(folder: Path) -> dict[str, NDArray[np.float64]]:
-    """Each system's unsupported statements, a number a document."""
+def _gaps(of: Mapping[str, Sequence[NDArray[np.float64]]], last: str, other: str) -> list:
+    return [after - before for after, before in zip(of[last], of[other], strict=True)]
+
+
+def _readers(folder: Path) -> list[Counts]:
+    """What each reader of a folder counted."""
     key = _read(folder / "key.json")
-    marks = read_records(folder / "marks.jsonl")
+    files = sorted(folder.glob("marks*.jsonl")) or [folder / "marks.jsonl"]
+    return [_counts(path, key) for path in files]
+
+
+def _counts(path: Path, key: Mapping[str, Sequence[str]]) -> Counts:
+    """Each system's unsupported statements, a number a document."""
+    marks, names = read_records(path), next(iter(key.values()))
     found = {str(row.get("number")): row for row in marks}
     if found.keys() != key.keys() or len(marks) != len(key):
-        raise BridoError(f"{folder}/marks.jsonl must mark each of the {len(key)} documents once")
-    wrong = [number for number, row in found.items() if not _is_marked(row)]
+        raise BridoError(f"{path} must mark each of the {len(key)} documents once")
+    letters = ascii_lowercase[: len(names)]
+    wrong = [number for number, row in found.items() if not _is_marked(row, letters)]
     if wrong:
-        raise BridoError(f"{folder}/marks.jsonl: `a` and `b` must be counts: {', '.join(wrong)}")
+        raise BridoError(f"{path}: {', '.join(letters)} must be counts: {', '.join(wrong)}")
     return {
         name: np.array(
-            [found[number]["ab"[order.index(name)]] for number, order in key.items()], float
+            [found[number][letters[order.index(name)]] for number, order in key.items()], float
         )
-        for name in next(iter(key.values()))
+        for name in names
     }
 
 
@@ -150,8 +182,8 @@ def _read(path: Path) -> Any:
         return json.loads(path.read_text(encoding="utf-8"))
 
 
-def _is_marked(row: dict) -> bool:
-    return all(type(row.get(side)) is int and row[side] >= 0 for side in "ab")
+def _is_marked(row: Mapping[str, Any], letters: str) -> bool:
+    return all(type(row.get(side)) is int and row[side] >= 0 for side in letters)
 
 
 if __name__ == "__main__":

@@ -1,110 +1,102 @@
-"""What a study measured: a row for each system of each chain, kept as CSV beside its settings."""
+"""The table of a study: one row for each system of each chain, kept as CSV beside its settings.
 
-import csv
-import io
+setting, seed: the chain. system, decoding, split: which summaries. decoding is a name of the plan's
+decodings or "beams at base's length"; it is empty for references and elected candidates.
+length_penalty: NaN where nothing was decoded. words, r1, r2: mean length and mean ROUGE F-measures
+in points. The other columns have a digit for each document:
+
+* unsupported: the number of mentions that the document does not support (9: nine or more). Empty
+  if no length penalty reaches the length.
+* fluency: 3 for a sentence of the world's grammar. sound: 1 for such a sentence whose statements
+  are all right. Both are empty on other corpora, and `sound` in the rows of older studies.
+"""
+
 import json
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, fields
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
 from brido.utils.atomic import write_text
 
-# Means, written with four decimals.
-_ROUNDED = ("words", "r1", "r2")
+CHAIN = ["setting", "seed"]
+PLACE = [*CHAIN, "system", "decoding", "split"]
+MEANS = ["words", "r1", "r2"]
+DIGITS = ["unsupported", "fluency", "sound"]
+COLUMNS = [*PLACE, "length_penalty", *MEANS, *DIGITS]
+TYPES = {"seed": int, "length_penalty": float, **dict.fromkeys(MEANS, float)}
 
 
-@dataclass(frozen=True)
-class Row:
-    """The summaries of one system of one chain.
-
-    setting, seed: the chain. decoding: a name of the plan's decodings, followed by the length that
-    was aimed at where there was one; empty for references and elected candidates. length_penalty:
-    None where nothing was decoded. words: mean length. r1, r2: mean ROUGE F-measures in points.
-    unsupported: a digit for each document, the number of mentions that the document does not
-    support (9: nine or more; the world's plans have 1: one or more); empty if no length penalty
-    reaches the length. fluency: a digit for each document, 3 if the summary is a sentence of the
-    world's grammar; empty on other corpora.
-    """
-
-    setting: str
-    seed: int
-    system: str
-    decoding: str
-    split: str
-    length_penalty: float | None
-    words: float
-    r1: float
-    r2: float
-    unsupported: str
-    fluency: str = ""
-
-    @property
-    def counts(self) -> NDArray[np.float64]:
-        """The number of unsupported mentions of each document's summary."""
-        return np.array([float(digit) for digit in self.unsupported])
-
-    @property
-    def flags(self) -> NDArray[np.float64]:
-        """1 for each document whose summary has something unsupported, else 0."""
-        return (self.counts > 0).astype(float)
-
-    @property
-    def well_formed(self) -> NDArray[np.bool_]:
-        """Whether each document's summary is a sentence of the world's grammar."""
-        return np.array([digit == "3" for digit in self.fluency], bool)
-
-    @property
-    def good(self) -> NDArray[np.float64]:
-        """1 for each document whose summary is such a sentence with nothing unsupported, else 0."""
-        return self.well_formed * (1 - self.flags)
-
-    @property
-    def fitted(self) -> bool:
-        """Whether it was decoded at, or cut to, the length of another system's summaries."""
-        return " at " in self.decoding or " cut to " in self.decoding
-
-    @property
-    def key(self) -> tuple[str, int, str, str, str]:
-        """What identifies the row in its table."""
-        return self.setting, self.seed, self.system, self.decoding, self.split
-
-
-def write_rows(path: Path, rows: Iterable[Row]) -> None:
-    """Write rows as CSV with a header; None is empty."""
-    stream = io.StringIO()
-    writer = csv.DictWriter(stream, [field.name for field in fields(Row)], lineterminator="\n")
-    writer.writeheader()
-    for row in rows:
-        values = asdict(row)
-        writer.writerow(values | {name: round(values[name], 4) for name in _ROUNDED})
-    write_text(path, stream.getvalue())
-
-
-def read_rows(path: Path) -> list[Row]:
-    """The rows that `write_rows` wrote; an empty list if there is no such file."""
+def read_rows(path: Path) -> pd.DataFrame:
+    """Read the rows of a file; none if there is no such file."""
     if not path.is_file():
-        return []
-    named = [(field.name, field.type) for field in fields(Row)]
-    with path.open(encoding="utf-8", newline="") as stream:
-        return [
-            Row(**{name: _value(kind, row[name]) for name, kind in named})
-            for row in csv.DictReader(stream)
-        ]
+        return make_rows([])
+    return make_rows(pd.read_csv(path, dtype=str, keep_default_na=False).to_dict("records"))
 
 
-def _value(kind: Any, text: str) -> Any:
-    if kind in (str, int, float):
-        return kind(text)
-    return float(text) if text else None
+def make_rows(records: Sequence[Mapping[Any, Any]]) -> pd.DataFrame:
+    """Make a table of rows; a column that a record lacks is empty."""
+    frame = pd.DataFrame([dict.fromkeys(COLUMNS, "") | dict(one) for one in records], None, COLUMNS)
+    frame["length_penalty"] = pd.to_numeric(frame["length_penalty"], errors="coerce")
+    return frame.astype({name: TYPES.get(name, object) for name in COLUMNS})
 
 
-def find(rows: Sequence[Row], key: tuple[str, int, str, str, str]) -> Row | None:
-    """The row with this key, None if there is none."""
-    return next((row for row in rows if row.key == key), None)
+def write_rows(path: Path, rows: pd.DataFrame) -> None:
+    """Write rows as CSV; means have four decimals."""
+    write_text(path, rows.round(dict.fromkeys(MEANS, 4)).to_csv(index=False))
+
+
+def chosen(
+    rows: pd.DataFrame, system: str, decoding: str = "", split: str = "test"
+) -> pd.DataFrame:
+    """The rows of a system, seed by seed."""
+    wanted = (rows.system == system) & (rows.decoding == decoding) & (rows.split == split)
+    return rows[wanted].sort_values("seed")
+
+
+def by_chain(rows: pd.DataFrame) -> list[tuple[tuple[str, int], pd.DataFrame]]:
+    """The rows of each chain, in the order of the table."""
+    return list(rows.groupby(CHAIN, sort=False))
+
+
+def measured(rows: pd.DataFrame) -> pd.DataFrame:
+    """The rows that have documents: a length that is out of reach has none."""
+    return rows[rows.unsupported != ""]
+
+
+def _digits(text: str) -> NDArray[np.float64]:
+    return np.array([float(digit) for digit in text])
+
+
+def _unsupported(row: Any) -> NDArray[np.float64]:
+    return (_digits(row.unsupported) > 0).astype(float)
+
+
+def _well_formed(row: Any) -> NDArray[np.float64]:
+    return (_digits(row.fluency) == 3).astype(float)
+
+
+# What a share of documents can be asked of: name -> 1 or 0 for each document of a row.
+MARKS = {
+    "unsupported": _unsupported,
+    "well-formed": _well_formed,
+    "good": lambda row: _well_formed(row) * (1 - _unsupported(row)),
+    "sound": lambda row: _digits(row.sound),
+}
+NEEDS = {"well-formed": "fluency", "good": "fluency", "sound": "sound"}
+
+
+def has(rows: pd.DataFrame, mark: str) -> bool:
+    """Whether all of these rows, at least one, have this mark."""
+    return len(rows) > 0 and bool((rows[NEEDS.get(mark, "unsupported")] != "").all())
+
+
+def marks(rows: pd.DataFrame, mark: str) -> list[NDArray[np.float64]]:
+    """1 or 0 for each document, row by row."""
+    return [MARKS[mark](row) for row in rows.itertuples()]
 
 
 def write_settings(path: Path, settings: Mapping[str, Mapping[str, Any]]) -> None:
@@ -126,7 +118,7 @@ def write_settings(path: Path, settings: Mapping[str, Mapping[str, Any]]) -> Non
 
 
 def read_settings(path: Path) -> dict[str, dict[str, Any]]:
-    """What `write_settings` wrote; empty if there is no such file."""
+    """Read what `write_settings` wrote; empty if there is no such file."""
     if not path.is_file():
         return {}
     kept = json.loads(path.read_text(encoding="utf-8"))

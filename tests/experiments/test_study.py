@@ -17,9 +17,9 @@ from brido.settings.presets import flatten, read_preset
 from brido.tables import POOL
 from brido.tables import read_rows as read_table
 from brido.utils.errors import BridoError
-from experiments import chain, lengths, plan, study
+from experiments import chain, plan, study
 from experiments.grid import changed
-from experiments.rows import read_rows, read_settings, write_rows
+from experiments.rows import measured, read_rows, read_settings, write_rows
 
 ROOT = Path(__file__).parents[2]
 NAMES = sorted(path.stem for path in plan.PLANS.glob("*.yaml"))
@@ -37,7 +37,7 @@ NAMES = sorted(path.stem for path in plan.PLANS.glob("*.yaml"))
     ],
 )
 def test_matched_penalty(known, target, expected):
-    assert lengths.matched_penalty(known, target) == expected
+    assert chain.matched_penalty(known, target) == expected
 
 
 def test_penalties_are_tried_outwards_until_the_length_is_enclosed():
@@ -47,12 +47,12 @@ def test_penalties_are_tried_outwards_until_the_length_is_enclosed():
         tried.append(penalty)
         return 10 + 2 * penalty
 
-    assert lengths.penalty_for(13.4, 1.0, 12.0, words) == 1.7
+    assert chain.penalty_for(13.4, 1.0, 12.0, words) == 1.7
     assert tried == [1.5, 2.0]
-    assert lengths.penalty_for(11.5, 1.0, 12.0, words) == 0.75
-    assert lengths.penalty_for(12.0, 1.0, 12.0, words) == 1.0
+    assert chain.penalty_for(11.5, 1.0, 12.0, words) == 0.75
+    assert chain.penalty_for(12.0, 1.0, 12.0, words) == 1.0
     assert tried == [1.5, 2.0, 0.5]
-    assert lengths.penalty_for(50.0, 1.0, 12.0, words) is None
+    assert chain.penalty_for(50.0, 1.0, 12.0, words) is None
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -64,15 +64,18 @@ def test_a_plan_has_each_chain_once_and_its_rows_are_of_its_settings(name, monke
     for one in found.chains:
         used = flatten(one.params)
         assert {used[key] for key in plan.SEEDS if key in used} == {one.seed}
-        if "random" in one.systems:
-            # Of the same documents and candidates, and by the same steps.
-            assert one.systems["random"].changes == {"scoring.shuffle": True}
-            assert one.systems["random"].documents == one.systems["tuned"].documents
+        for system in one.systems.values():
+            if control := one.systems.get(system.control):
+                # Of the same documents and candidates, and by the same steps.
+                assert control.changes == {**system.changes, "scoring.shuffle": True}
+                assert (control.documents, control.candidates) == (
+                    system.documents, system.candidates,
+                )  # fmt: skip
     recorded = read_settings(found.recorded)
     settings = {one.setting: one.settings for one in found.chains}
-    measured = {row.setting for row in read_rows(found.table)}
-    assert measured <= settings.keys() & recorded.keys()
-    for setting in measured:
+    known = set(read_rows(found.table).setting)
+    assert known <= settings.keys() & recorded.keys()
+    for setting in known:
         assert study.differences(settings[setting], recorded[setting]) == []
 
 
@@ -88,12 +91,30 @@ def test_the_world_s_plan_is_the_default_over_seeds_and_a_plane(monkeypatch):
     assert {one.seed for one in found[:16]} == {0}
 
 
-def test_a_plan_that_names_no_system_is_refused(tmp_path, monkeypatch):
+@pytest.mark.parametrize(
+    ("old", "new"), [("[tuned, brio, random", "[tuned, bria"), ("control: random", "control: bria")]
+)
+def test_a_plan_that_names_no_system_is_refused(tmp_path, monkeypatch, old, new):
     monkeypatch.chdir(ROOT)
-    text = (plan.PLANS / "smollm2.yaml").read_text().replace("[tuned, brio, random", "[tuned, bria")
+    text = (plan.PLANS / "smollm2.yaml").read_text().replace(old, new)
     (tmp_path / "plan.yaml").write_text(text)
     with pytest.raises(BridoError, match="bria"):
         plan.read_plan(tmp_path / "plan.yaml")
+
+
+def test_a_setting_may_have_an_environment_and_seeds_of_its_own(tmp_path, monkeypatch):
+    monkeypatch.chdir(ROOT)
+    text = (plan.PLANS / "control.yaml").read_text()
+    environment = "{ATEN_CPU_CAPABILITY: default}"
+    own = f"  plain kernels: {{systems: [tuned], seeds: [7], environment: {environment}}}"
+    (tmp_path / "plan.yaml").write_text(
+        text.replace("systems:\n  tuned", f"{own}\nsystems:\n  tuned")
+    )
+    chains = plan.read_plan(tmp_path / "plan.yaml").chains
+    assert (chains[-1].name, chains[-1].environment) == (
+        "plain-kernels-seed-7", {"ATEN_CPU_CAPABILITY": "default"},
+    )  # fmt: skip
+    assert chains[0].environment == {}
 
 
 def test_only_another_value_of_a_key_makes_rows_stale():
@@ -109,16 +130,11 @@ def test_a_section_is_replaced_and_the_others_stay(tmp_path):
     assert written == f"{study.HEAD}\n\n## a\n\n| 1 |\n\n## b\n\nnew\n"
 
 
-def test_a_text_is_cut_after_so_many_words():
-    assert chain.cut(["one two  three", "one", ""], 2) == ["one two", "one", ""]
-
-
 SMALL_PLAN = """
 preset: small
 seeds: [3]
-changes: {}
 settings:
-  small: {systems: [tuned, 3 candidates]}
+  small: {systems: [tuned, 3 candidates, supported], environment: {ATEN_CPU_CAPABILITY: default}}
   two sources:
     changes:
       generation:
@@ -134,6 +150,7 @@ settings:
 systems:
   tuned: {at_base_length: true}
   3 candidates: {documents: 8, candidates: 3, changes: {scoring.support_weight: 0.5}}
+  supported: {tune: false, changes: {scoring.support_weight: 0.5}}
 decodings:
   greedy: {decoding.num_beams: 1}
   beams: {decoding.num_beams: 4, decoding.length_penalty: 1.0}
@@ -179,19 +196,17 @@ def test_a_killed_study_goes_on_and_measures_only_what_is_missing(project):
     table = project / "metrics/evidence/small.csv"
     whole, rows = table.read_bytes(), read_rows(table)
     untuned = {"reference", "base", "elected", "elected by the reference"}
-    systems = {row.system for row in rows if row.setting == "small"}
-    assert systems == untuned | {"tuned", "3 candidates"}
-    assert {row.system for row in rows if row.setting == "two sources"} == untuned
+    systems = {setting: set(own.system) for setting, own in rows.groupby("setting")}
+    assert systems == {
+        "small": untuned | {"tuned", "3 candidates", "supported"},
+        "two sources": untuned,
+    }
+    for name in ("unsupported", "fluency", "sound"):
+        assert (measured(rows)[name].str.len() == 40).all()
     assert "## small\n" in (project / "metrics/evidence/README.md").read_text()
     (made_in,) = (project / ".brido/studies").glob("two-sources*")
     pooled = read_table(made_in / "data/pool/test.parquet", POOL, "pool")
     assert len(pooled[0]["candidates"]) == 4
-
-    # Shortness alone: base's own beams, cut to as many words as tuned's.
-    made = {row.key[2:]: row for row in rows if row.setting == "small"}
-    short = made["base", plan.cut_to("tuned"), "test"]
-    assert abs(short.words - made["tuned", "beams", "test"].words) < 2
-    assert short.words <= made["base", "beams", "test"].words
 
     # The summaries are kept, to be read by somebody who does not know whose they are.
     (made_in,) = (project / ".brido/studies").glob("small-seed*")
@@ -209,7 +224,7 @@ def test_a_killed_study_goes_on_and_measures_only_what_is_missing(project):
     assert table.read_bytes() == whole
 
     # Without a system's rows that system alone is measured again, with equal rows.
-    write_rows(table, [row for row in rows if row.system != "3 candidates"])
+    write_rows(table, rows[rows.system != "3 candidates"])
     assert "2 chains, 1 done already" in run(project, *command)
     assert sorted(table.read_bytes().splitlines()) == sorted(whole.splitlines())
 

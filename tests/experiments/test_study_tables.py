@@ -6,20 +6,27 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from experiments import numbers, pictures, plan, rows, study, tables
-from experiments.rows import Row
+from experiments import findings, numbers, pictures, plan, rows, study, tables
 
 ROOT = Path(__file__).parents[2]
+DIGITS = ("3331", "1101")
+SYSTEMS = {
+    "tuned": plan.System(control="random", label="tuned on the vote"),
+    "random": plan.System({"scoring.shuffle": True}, documents=8),
+    "2 documents": plan.System(documents=2),
+    "4 documents": plan.System(documents=4),
+    "3 candidates": plan.System(documents=4, candidates=3),
+}
 
 
 def row(system, decoding, digits, seed=0, split="test", **changes):
-    values = {"words": 10.0, "r1": 60.0, "r2": 40.0, "length_penalty": None} | changes
-    values["fluency"] = "3331" if digits else ""
-    return Row("a", seed, system, decoding, split, unsupported=digits, **values)
+    place = dict(zip(rows.PLACE, ("a", seed, system, decoding, split), strict=True))
+    values = {"words": 10.0, "r1": 60.0, "r2": 40.0, "unsupported": digits} | changes
+    fluency, sound = DIGITS if digits else ("", "")
+    return place | values | {"fluency": fluency, "sound": sound}
 
 
-@pytest.fixture
-def measured():
+def two_seeds():
     """Two seeds; at base's length one of them is out of tuned's reach."""
     found = []
     for seed in (0, 1):
@@ -29,16 +36,25 @@ def measured():
             found += [row(f"{size} documents", decoding, "0110", seed) for size in (2, 4)]
         found += [row("elected", "", "0000", seed, split) for split in ("validation", "test")]
         found.append(row("tuned", "beams at base's length", "0100" if seed else "", seed))
+        found.append(row("base", "beams cut to tuned's words", "1111", seed))
     return found
 
 
-def test_rows_and_settings_come_back_from_their_files(measured, tmp_path):
-    rows.write_rows(tmp_path / "rows.csv", measured)
-    assert rows.read_rows(tmp_path / "rows.csv") == measured
-    assert rows.read_rows(tmp_path / "none.csv") == []
-    assert measured[0].counts.tolist() == [3, 1, 0, 0]
-    assert measured[0].flags.tolist() == [1, 1, 0, 0]
-    assert measured[0].good.tolist() == [0, 0, 1, 0]
+def table_of(records):
+    """The cells of a setting's table by system and decoding."""
+    found = tables.systems_table(rows.make_rows(records), SYSTEMS)
+    return {(one["system"], one["decoded"]): one for one in found}
+
+
+def test_rows_and_settings_come_back_from_their_files(tmp_path):
+    frame = rows.make_rows(two_seeds())
+    rows.write_rows(tmp_path / "rows.csv", frame)
+    assert rows.read_rows(tmp_path / "rows.csv").equals(frame)
+    assert rows.read_rows(tmp_path / "none.csv").empty
+    first = frame[:1]
+    expected = {"unsupported": [1, 1, 0, 0], "good": [0, 0, 1, 0], "sound": [1, 1, 0, 1]}
+    for mark, values in expected.items():
+        assert rows.marks(first, mark)[0].tolist() == values
     settings = {"a": {"x": 1, "y": [2]}, "b": {"x": 1, "z": float("inf")}}
     rows.write_settings(tmp_path / "rows.json", settings)
     assert rows.read_settings(tmp_path / "rows.json") == settings
@@ -55,43 +71,44 @@ def test_the_interval_covers_differences_between_seeds():
     assert (low, high) == (pytest.approx(0.18, abs=0.02), pytest.approx(0.42, abs=0.02))
 
 
-def test_a_setting_s_table_says_what_the_rows_hold(measured):
-    found = {(r["system"], r["decoded"]): r for r in tables.systems_table(measured)}
-    base = found["base", "greedy"]
-    assert base["unsupported"].startswith("50.0 % [")
-    # 4 mentions in 40 words a seed.
-    assert base["mentions per 100 words"] == "10.00"
-    tuned = found[tables.LABELS["tuned"], "beams"]
-    assert tuned["minus base"].startswith("-25.0 [")
-    assert tuned["well-formed"] == "75 %"
+def test_a_setting_s_table_says_what_the_rows_hold():
+    found = table_of(two_seeds())
+    assert found["base", "greedy"]["unsupported"].startswith("50.0 % [")
+    assert found["base", "greedy"]["unsupported - base"] == ""
+    tuned = found["tuned on the vote", "beams"]
+    assert tuned["unsupported - base"].startswith("-25.0 [")
     # Of 0100, 3331 is whole in the first three: the first and the third are supported too.
-    assert tuned["and supported"].startswith("50.0 % [")
-    assert tuned["at base's length, minus base"].startswith("-25.0 [")
-    assert tuned["at base's length, minus base"].endswith("out of reach for 1")
-    assert found[tables.LABELS["elected"], ""]["minus base"].startswith("-50.0 [")
-    some = [one for one in measured if not (one.system == "2 documents" and one.seed)]
-    names = [record["system"] for record in tables.systems_table(some)]
-    assert names.count("2 documents (1 of 2 seeds)") == 2
-    assert "of 2 seeds" not in "".join(names).replace("2 documents (1 of 2 seeds)", "")
+    shares = ("75.0 %", "50.0 %", "75.0 %")
+    assert tuple(tuned[key].split(" [")[0] for key in ("well-formed", "good", "sound")) == shares
+    at_length = found["tuned on the vote", "beams at base's length"]
+    assert at_length["seeds"] == "1"
+    assert at_length["unsupported - base"].startswith("-25.0 [")
+    assert at_length["unsupported - base"].endswith("out of reach for 1")
+    assert found["elected by the vote, nothing tuned", ""]["unsupported - base"].startswith("-50.0")
+    # What older studies measured beside is not shown.
+    assert {decoding for system, decoding in found if system == "base"} == {"greedy", "beams"}
 
 
-def test_what_the_vote_does_is_told_from_what_the_control_does(measured):
-    assert list(tables.control_table(measured)) == []
-    some = [*measured, row("random", "beams", "1100", 0, words=12.0, r1=50.0)]
+def test_the_control_s_columns_pair_the_seeds_that_have_both():
+    records = [*two_seeds(), row("random", "beams", "1100", 0, words=12.0, r1=50.0)]
     # Of the second seed only the validation documents were measured.
-    some.append(row("random", "beams", "1111", 1, "validation"))
-    (found,) = tables.control_table(some)
-    assert (found["seeds"], found["decoded"]) == ("1", "beams")
-    keys = ("by the vote", "shuffled", "vote - shuffled", "words of both", "ROUGE-1/2 of both")
-    assert [found[key].split(" [")[0] for key in keys] == [
-        "25.0 %", "50.0 %", "-25.0", "10.0, 12.0", "60.0/40.0, 50.0/40.0",
-    ]  # fmt: skip
+    records.append(row("random", "beams", "1111", 1, "validation"))
+    records += [row("random", "beams at base's length", "1100", seed) for seed in (0, 1)]
+    found = table_of(records)
+    tuned = found["tuned on the vote", "beams"]
+    assert tuned["unsupported - shuffled"].startswith("-25.0 [")
     # 0100 and 1100 of 3331: two and one of four.
-    assert found["and supported of both"] == "50.0 %, 25.0 %"
-    assert found["and supported, vote - shuffled"].startswith("+25.0 [")
-    # At base's length, only where a length penalty reaches it for both.
-    fitted = [row("random", "beams at base's length", "1100", seed) for seed in (0, 1)]
-    assert [r["seeds"] for r in tables.control_table([*some, *fitted])] == ["1", "1"]
+    assert tuned["good - shuffled"].startswith("+25.0 [")
+    assert tuned["sound - shuffled"].startswith("+0.0 [")
+    assert found["tuned on the vote", "greedy"]["unsupported - shuffled"] == ""
+    fitted = found["tuned on the vote", "beams at base's length"]["unsupported - shuffled"]
+    assert (fitted[:7], fitted[-18:]) == ("-25.0 [", "out of reach for 1")
+    assert found["random", "beams"]["words"] == "12.0"
+    # On other corpora there is no grammar, so these columns are empty and not shown.
+    plain = rows.make_rows([one | {"fluency": "", "sound": ""} for one in records])
+    text = tables.markdown(tables.systems_table(plain, SYSTEMS))
+    assert "unsupported - shuffled" in text
+    assert "good" not in text
 
 
 @pytest.mark.parametrize("better", [True, False])
@@ -99,18 +116,22 @@ def test_what_electing_foretells_is_compared_with_what_tuning_did(better):
     high, low = ("1" * 40, "0" * 40) if better else ("0" * 40, "1" * 40)
     own = [row("base", "greedy", high, 0, split) for split in ("validation", "test")]
     own += [row("elected", "", low, 0, "validation"), row("tuned", "greedy", low)]
-    (found,) = tables.chains_table(own)
     word = "helps" if better else "harms"
-    assert (found["foretold"], found["seen"], found["right"]) == (word, word, "yes")
+    assert findings.verdict(rows.make_rows(own), "tuned", "greedy") == (word, word)
+
+
+def small_plan(folder=Path(), picture=None):
+    """Chains whose systems differ in documents and in candidates, and one in what it changes."""
+    params = {"documents": {"train": 32}, "generation": {"base": {"num_candidates": 6}}}
+    chain = plan.Chain("a", 0, params, SYSTEMS, {"greedy": {}, "beams": {}})
+    return plan.Plan("growth", folder, SYSTEMS, (chain, replace(chain, seed=1)), picture)
 
 
 def test_a_row_a_setting_says_what_electing_does():
-    own = [row("base", "greedy", "1110"), row("elected", "", "1000")]
-    own += [row("base", "greedy", "1100", split="validation")]
-    own += [row("elected", "", "1111", split="validation")]
-    line = tables.settings_table(own).splitlines()[2]
-    cells = [cell.split(" [")[0].strip() for cell in line.strip("| ").split("|")]
-    assert cells == ["a", "1", "greedy", "50.0 %", "+50.0", "75.0 %", "-50.0", "25.0 %"]
+    (line,) = tables.settings_table(rows.make_rows(two_seeds()), small_plan())
+    cells = [cell.split(" [")[0] for cell in line.values()]
+    assert cells == ["a", "2", "beams", "-75.0", "50.0 %", "tuned", "25.0 %", "-25.0", "-25.0"]
+    assert line["at base's length"].endswith("out of reach for 1")
 
 
 def test_the_committed_tables_are_those_of_the_committed_rows(monkeypatch):
@@ -122,40 +143,28 @@ def test_the_committed_tables_are_those_of_the_committed_rows(monkeypatch):
             continue
         text = (one.folder / study.README).read_text(encoding="utf-8")
         assert f"\n## {one.name}\n" in text
-        if one.name == "zero_shot":
-            assert "\n\n".join(tables.tables(rows.read_rows(one.table))) in text
+        if one.name == "zero_shot_tuned":
+            assert "\n\n".join(tables.tables(rows.read_rows(one.table), one)) in text
 
 
-def test_the_picture_is_the_same_twice(measured, tmp_path):
-    chains = [replace(one, setting="a", seed=seed) for seed in (0, 1) for one in sized()]
-    (first,) = pictures.draw(tmp_path / "a", "growth", measured, chains)
-    (second,) = pictures.draw(tmp_path / "b", "growth", measured, chains)
-    assert first.read_bytes() == second.read_bytes()
-    untuned = [one for one in measured if one.system == "base"]
-    assert pictures.draw(tmp_path, "none", untuned, chains) == []
-
-
-def sized():
-    """A chain whose systems differ in documents and in candidates, and one in what it changes."""
-    systems = {
-        "tuned": plan.System(),
-        "2 documents": plan.System(documents=2),
-        "4 documents": plan.System(documents=4),
-        "3 candidates": plan.System(documents=4, candidates=3),
-        "random": plan.System({"scoring.shuffle": True}, documents=8),
-        "mle": plan.System({"training.gamma": 0.0}, documents=16),
-    }
-    params = {"documents": {"train": 32}, "generation": {"base": {"num_candidates": 6}}}
-    return [plan.Chain("a", 0, params, systems, {})]
+@pytest.mark.parametrize("picture", ["sizes", "plane"])
+def test_the_picture_is_the_same_twice(tmp_path, picture):
+    measured = rows.make_rows([*two_seeds(), row("3 candidates", "beams", "1100")])
+    first, second = (
+        pictures.draw(small_plan(tmp_path / name, picture), measured)[0].read_bytes()
+        for name in ("a", "b")
+    )
+    assert first == second
+    assert pictures.draw(small_plan(tmp_path), measured) == []
 
 
 def test_a_point_of_the_picture_is_what_a_system_was_tuned_on():
-    systems = ["tuned", "2 documents", "4 documents", "3 candidates", "random", "mle"]
-    own = [row(system, "beams", "1100") for system in systems]
+    own = [row(system, "beams", "1100") for system in SYSTEMS]
     own += [row("4 documents", "beams at base's length", "1111")]
-    found = {
-        kind: {one.system: size for size, one in pictures.points(kind, own, sized())}
-        for kind in (pictures.DOCUMENTS, pictures.CANDIDATES)
-    }
+    found = {}
+    for kind in (pictures.DOCUMENTS, pictures.CANDIDATES):
+        points = pictures.sized(kind, rows.make_rows(own), small_plan())
+        assert set(points.unsupported) == {50.0}
+        found[kind] = dict(zip(points.system, points["size"], strict=True))
     assert found[pictures.DOCUMENTS] == {"tuned": 32, "2 documents": 2, "4 documents": 4}
     assert found[pictures.CANDIDATES] == {"4 documents": 6, "3 candidates": 3}

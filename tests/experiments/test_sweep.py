@@ -11,7 +11,7 @@ from ruamel.yaml import YAML
 from brido.settings.presets import preset_text
 from brido.utils.errors import BridoError
 from experiments.grid import load_experiments
-from experiments.paper_numbers import ETA
+from experiments.paper_layouts import ETA
 from experiments.runs import Run
 from experiments.sweep import finished
 
@@ -57,7 +57,7 @@ def test_the_papers_own_tables_can_be_run_from_the_presets(monkeypatch, tmp_path
         for item in found
         if item.name.startswith(name)
     }
-    from experiments.paper_numbers import ALPHA, paper_layouts
+    from experiments.paper_layouts import ALPHA, paper_layouts
 
     wanted = {
         (row.overrides[ETA], float(row.overrides[ALPHA]))

@@ -1,0 +1,125 @@
+"""Candidates of the shape of CNN/DM and XSum, from a folder of system summaries or from the world.
+
+A folder (or file) of JSON lines: `doc_id`, `summary`, `reference`, a row for each system's summary
+of a document; rows with `is_reference` are left out. The systems' summaries are candidates as they
+are; further ones are made of them, as beams are: whole sentences (CNN/DM) or beginnings and ends
+(XSum) of two summaries, and one word left out.
+"""
+
+import json
+import random
+import re
+import statistics
+from collections import defaultdict
+from pathlib import Path
+from typing import Any
+
+from brido.corpus.settings import WorldSettings
+from brido.world.generator import documents
+
+Document = tuple[list[str], str]  # candidates, reference; a newline after each sentence
+CNNDM, CNNDM_DISTINCT, XSUM = "CNN/DM", "CNN/DM, no sentence shared", "XSum"
+COMBINATIONS = {
+    CNNDM: "mean_r1_r2_rlsum", CNNDM_DISTINCT: "mean_r1_r2_rlsum", XSUM: "harmonic_r1_r2",
+}  # fmt: skip
+LONG_REFERENCE = 32  # words
+
+
+def read_sets(path: Path) -> dict[str, list[list[dict[str, Any]]]]:
+    """Documents by file: each the rows of its systems."""
+    files = sorted(path.glob("*.jsonl")) if path.is_dir() else [path]
+    sets = {}
+    for file in files:
+        groups: dict[str, list[dict[str, Any]]] = defaultdict(list)
+        for line in file.read_text().splitlines():
+            row = json.loads(line)
+            if not row.get("is_reference"):
+                groups[row["doc_id"]].append(row)
+        sets[file.stem] = list(groups.values())
+    return sets
+
+
+def shape_of(references: list[str]) -> str:
+    """CNN/DM's shape if references are long on average, else XSum's."""
+    words = statistics.mean(len(reference.split()) for reference in references)
+    return CNNDM if words > LONG_REFERENCE else XSUM
+
+
+def read_shapes(path: Path | None, candidates: int, seed: int = 0) -> dict[str, list[Document]]:
+    """Documents by shape: from the JSON lines at `path`, else from the embedded world."""
+    sets = _from_world(seed)
+    if path:
+        sets = [
+            [([row["summary"] for row in group], group[0]["reference"]) for group in groups]
+            for groups in read_sets(path).values()
+        ]
+    shapes = {}
+    for groups in sets:
+        generator = random.Random(seed)
+        shape = shape_of([reference for _, reference in groups])
+        make = _long if shape == CNNDM else _short
+        shapes[shape] = [
+            make(texts, reference, candidates, generator) for texts, reference in groups
+        ]
+        if shape == CNNDM:
+            shapes[CNNDM_DISTINCT] = [_unshared(*document) for document in shapes[shape]]
+    return shapes
+
+
+def _from_world(seed: int) -> list[list[Document]]:
+    long, short = [], []
+    generator = random.Random(seed)
+    for row in documents(WorldSettings(), "train", 300):
+        sentences = _sentences(row["document"])
+        picks = [generator.sample(sentences, min(len(sentences), 5)) for _ in range(9)]
+        long.append(([" ".join(pick) for pick in picks[1:]], " ".join(picks[0])))
+        short.append(([row["summary"], *sentences[:3]], row["summary"]))
+    return [long, short]
+
+
+def _sentences(text: str) -> list[str]:
+    return [part for part in re.split(r"(?<=[.!?])\s+", text.strip()) if part]
+
+
+def _without_a_word(sentence: str, generator: random.Random) -> str:
+    words = sentence.split()
+    if len(words) > 4:
+        words.pop(generator.randrange(len(words)))
+    return " ".join(words)
+
+
+def _long(summaries: list[str], reference: str, count: int, generator: random.Random) -> Document:
+    parted = [_sentences(text) for text in summaries if text.strip()]
+    candidates = [list(sentences) for sentences in parted]
+    while len(candidates) < count:
+        sentences = list(generator.choice(parted))
+        sentences[generator.randrange(len(sentences))] = generator.choice(generator.choice(parted))
+        place = generator.randrange(len(sentences))
+        sentences[place] = _without_a_word(sentences[place], generator)
+        candidates.append(sentences)
+    texts = ["\n".join(sentences) for sentences in candidates[:count]]
+    return texts, "\n".join(_sentences(reference))
+
+
+def _short(summaries: list[str], reference: str, count: int, generator: random.Random) -> Document:
+    candidates = [text for text in summaries if text.strip()]
+    base = list(candidates)
+    while len(candidates) < count:
+        first, second = generator.choice(base).split(), generator.choice(base).split()
+        cut = generator.randrange(len(first))
+        candidates.append(_without_a_word(" ".join(first[:cut] + second[cut:]), generator) or "a")
+    return candidates[:count], reference
+
+
+def _unshared(candidates: list[str], reference: str) -> Document:
+    """The document with a word of each sentence replaced, so that no two sentences are equal."""
+    number, changed = 0, []
+    for text in candidates:
+        lines = text.split("\n")
+        for place, line in enumerate(lines):
+            words = line.split()
+            words[len(words) // 2 : len(words) // 2 + 1] = [f"w{number}"]
+            lines[place] = " ".join(words)
+            number += 1
+        changed.append("\n".join(lines))
+    return changed, reference
