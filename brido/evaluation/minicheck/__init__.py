@@ -35,7 +35,7 @@ def evaluate(
         BridoError: the model cannot be loaded, or memory does not suffice.
     """
     from brido.checkers.minicheck import MiniCheck
-    from brido.work.folder import work_root
+    from brido.work.folder import answers_file
 
     checker = MiniCheck.load(
         settings.model,
@@ -43,7 +43,7 @@ def evaluate(
         runtime.device,
         runtime.precision,
         runtime.batch_tokens,
-        work_root() / "answers" / "minicheck.sqlite",
+        answers_file("minicheck"),
         "evaluation.minicheck",
     )
     found = checker.sentences(inputs.documents, inputs.summaries, progress)

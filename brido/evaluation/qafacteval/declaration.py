@@ -31,10 +31,10 @@ def evaluate(
     Answers are kept beside the work folders, where every system and every later run finds them.
     """
     from brido.utils.store import ResultStore
-    from brido.work.folder import work_root
+    from brido.work.folder import answers_file
 
     loaded = _load(settings, runtime.device, runtime.batch_tokens)
-    store = ResultStore(work_root() / "answers" / "qafacteval.sqlite")
+    store = ResultStore(answers_file("qafacteval"))
     metric = replace(loaded, store=store)
     found = metric.score(inputs.documents, inputs.summaries, progress)
     store.close()
