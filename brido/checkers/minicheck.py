@@ -79,7 +79,7 @@ class MiniCheck:
         in one forward pass. `key` is what errors name.
 
         Raises:
-            BridoError: it cannot be fetched or loaded, or is no model of these two kinds.
+            BridoError: it cannot be fetched or loaded, or is not a model of these two kinds.
         """
         from huggingface_hub import hf_hub_download
         from transformers import (
@@ -225,4 +225,4 @@ def _check(model: Any, tokenizer: Any, what: str) -> None:
     if not entries * SMALLEST_SHARE <= len(tokenizer) <= entries:
         problems.append(f"its tokenizer has {len(tokenizer)} entries, the model {entries}")
     if problems:
-        raise BridoError.from_problems(f"{what} is no MiniCheck model:", problems)
+        raise BridoError.from_problems(f"{what} is not a MiniCheck model:", problems)

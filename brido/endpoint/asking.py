@@ -75,14 +75,16 @@ class Asking:
         self._stopped = asyncio.Event()
         self._connection = Connection(self._runtime, self._section)
         calls = self._calls(questions)
+        workers = [self._work(calls) for _ in range(self._runtime.max_concurrency)]
         try:
-            async with asyncio.TaskGroup() as workers:
-                for _ in range(self._runtime.max_concurrency):
-                    workers.create_task(self._work(calls))
+            ends = await asyncio.gather(*workers, return_exceptions=True)
         finally:
             # After Ctrl-C too: answers that a stopped worker was about to commit.
             self._store.append(self._rows)
             await self._connection.close()
+        for end in ends:
+            if isinstance(end, Exception):
+                raise end
         if self._stop is not None:
             raise self._stop
 

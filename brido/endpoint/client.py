@@ -28,7 +28,7 @@ class Client:
     ...     answers = client.answers(plan.keys[0], 4)
 
     Answers are committed as they come, so a run may be killed at any moment and started again.
-    Calls in flight at a kill are lost and asked again: nobody can do better.
+    Calls in flight at a kill are lost and asked again.
     """
 
     def __init__(
@@ -98,7 +98,7 @@ class Client:
     def alone(self) -> Iterator[None]:
         """Let no other run ask this model for this store within the block; wait for one that does.
 
-        So nobody pays for what another run is asking, and both keep one budget. `ask` does this by
+        So no run pays for what another one is asking, and both keep one budget. `ask` does this by
         itself; open it around questions that are drawn from a plan before they are asked.
         """
         if self._is_alone:

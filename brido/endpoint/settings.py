@@ -105,7 +105,7 @@ def _key_problems(runtime: EndpointRuntime) -> list[str]:
 
 
 def api_key(runtime: EndpointRuntime) -> str | None:
-    """The key from the environment, None for a server that needs none."""
+    """Return the key from the environment; None for a server that needs no key."""
     name = _key_variable(runtime)
     return None if name is None else os.environ.get(name)
 

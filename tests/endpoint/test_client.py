@@ -93,9 +93,14 @@ def test_a_budget_is_kept_and_the_section_is_named(asking, limit):
         expected = rf"^generation\.big: runtime\.endpoint\.{limit} \(200\) is reached: "
         with pytest.raises(BridoError, match=expected):
             asking(server, TEXTS, answer_limit=60, max_concurrency=1, **{limit: 200}, **prices)
+        asked = len(server.requests)
         spent = sum(len(body["messages"][0]["content"]) // 5 + 30 for body in server.requests)
-        assert 3 <= len(server.requests) < 8
+        assert 3 <= asked < 8
         assert spent <= 200
+        # What was paid before counts in the next run.
+        with pytest.raises(BridoError, match=expected):
+            asking(server, TEXTS, answer_limit=60, **{limit: 200}, **prices)
+        assert len(server.requests) == asked
 
 
 def test_two_runs_at_once_pay_once(asking, capfd):
