@@ -63,9 +63,10 @@ def _mark(summaries: str, output: Path | None, settings: Any, runtime: Any) -> N
 
     judge = GEval(settings, runtime)
     records = read_summaries(summaries)
-    columns = ([record[name] for record in records] for name in ("document", "summary", "id"))
+    columns = ("document", "summary", "id")
+    sources, texts, names = ([record[name] for record in records] for name in columns)
     try:
-        evaluation = judge.score(*columns, Progress)
+        evaluation = judge.score(sources, texts, names, Progress)
     except DryRun as forecast:
         click.echo(str(forecast))
         return

@@ -35,8 +35,7 @@ def evaluate(
     Raises:
         BridoError: the model cannot be loaded, or memory does not suffice.
     """
-    how = (runtime.device, runtime.precision, runtime.batch_tokens)
-    checker = _load(settings.model, settings.revision, *how)
+    checker = _load(settings, runtime.device, runtime.precision, runtime.batch_tokens)
     found = checker.sentences(inputs.documents, inputs.summaries, progress)
     details: list[Any] = [{"sentences": [list(one) for one in sentences]} for sentences in found]
     signature = {
@@ -48,12 +47,13 @@ def evaluate(
 
 
 @lru_cache(maxsize=1)
-def _load(*model: Any) -> Any:
+def _load(settings: MiniCheckModel, device: str, precision: str, batch_tokens: int) -> Any:
     """The model, loaded once for all parts of a system."""
     from brido.checkers.minicheck import MiniCheck
     from brido.work.folder import answers_file
 
-    return MiniCheck.load(*model, answers_file("minicheck"), "evaluation.minicheck")
+    how = (device, precision, batch_tokens, answers_file("minicheck"), "evaluation.minicheck")
+    return MiniCheck.load(settings.model, settings.revision, *how)
 
 
 METRIC = Metric(

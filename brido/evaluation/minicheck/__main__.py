@@ -41,8 +41,8 @@ def command(
     from brido.checkers.minicheck import DOUBT, MiniCheck
 
     checker = MiniCheck.load(**loaded, store=store or answers_file("minicheck"), key="--model")
-    texts = [[row[column] for row in rows] for column in ("document", "summary")]
-    found = checker.sentences(*texts, progress=Progress)
+    sources, summaries = ([row[name] for row in rows] for name in ("document", "summary"))
+    found = checker.sentences(sources, summaries, Progress)
     results = [
         {"id": row["id"], **numbers(sentences), "sentences": sentences}
         for row, sentences in zip(rows, found, strict=True)

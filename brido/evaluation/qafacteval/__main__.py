@@ -55,8 +55,8 @@ def command(
         from brido.work.folder import answers_file
     store = store or answers_file("qafacteval")
     metric = QAFactEval.load(**loaded, faithful=not plain_positions, store=store)
-    texts = [[row[column] for row in rows] for column in ("document", "summary")]
-    results = metric.score(*texts, progress=Progress)
+    sources, summaries = ([row[name] for row in rows] for name in ("document", "summary"))
+    results = metric.score(sources, summaries, Progress)
     named = [{"id": row["id"], **result} for row, result in zip(rows, results, strict=True)]
     explained = (as_text(result["questions"]) for result in results)
     write_results(output, named, explained if explain else ())
