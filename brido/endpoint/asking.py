@@ -71,6 +71,7 @@ class Asking:
             BridoError: nothing can be asked (key, model), no answer for `patience_seconds`, or the
                 budget is reached. Calls in flight are waited for and their answers committed.
         """
+        asyncio.get_running_loop().set_exception_handler(_report_error)
         self._last_answer = time.monotonic()
         self._stopped = asyncio.Event()
         self._connection = Connection(self._runtime, self._section)
@@ -192,3 +193,10 @@ class Asking:
                 f"{error.kind}{asked}); everything answered so far is kept, run again to go on, "
                 "or raise runtime.endpoint.patience_seconds"
             )
+
+
+def _report_error(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+    """Report an error that a loop found at its end, unless it is Ctrl-C inside a connection."""
+    error = context.get("exception")
+    if error is None or isinstance(error, Exception):
+        loop.default_exception_handler(context)

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from bad_endpoint import BadEndpoint, plain_answer
 
-CONCURRENCY = 4
+FEW, MANY = 4, 32
 RUN = """
 import json, signal, sys
 # A shell that starts tests in the background has them ignore Ctrl-C.
@@ -22,16 +22,20 @@ from pathlib import Path
 from conftest import Asking
 from types import SimpleNamespace
 from brido.utils.errors import run_command
-store, url, texts, options = sys.argv[1:]
-asking = Asking(Path(store))
-run_command(lambda: asking(SimpleNamespace(url=url), json.loads(texts), **json.loads(options)))
+store, url, count, options = sys.argv[1:]
+asking, texts = Asking(Path(store)), [f"What of bridge {number}?" for number in range(int(count))]
+run_command(lambda: asking(SimpleNamespace(url=url), texts, **json.loads(options)))
 """
 
 
-def start(asking, server, texts, **options):
-    """A process that asks all texts."""
-    options = json.dumps({"max_concurrency": CONCURRENCY, **options})
-    command = [sys.executable, "-c", RUN, str(asking.store), server.url, json.dumps(texts), options]
+def texts_of(count):
+    return [f"What of bridge {number}?" for number in range(count)]
+
+
+def start(asking, server, count, **options):
+    """A process that asks so many texts."""
+    options = json.dumps({"max_concurrency": FEW, **options})
+    command = [sys.executable, "-c", RUN, str(asking.store), server.url, str(count), options]
     root = Path(__file__).parents[2]
     return subprocess.Popen(command, cwd=root, stderr=subprocess.PIPE, text=True)
 
@@ -44,9 +48,9 @@ def wait_until(is_there, process=None):
 
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT, signal.SIGTERM])
 def test_at_most_calls_in_flight_are_asked_again(asking, number):
-    texts = [f"What of bridge {number}?" for number in range(60)]
+    texts = texts_of(60)
     with BadEndpoint(latency=0.1) as server:
-        process = start(asking, server, texts)
+        process = start(asking, server, 60)
         wait_until(lambda: len(server.requests) >= 12, process)
         process.send_signal(number)
         _, said = process.communicate(timeout=60)
@@ -54,7 +58,7 @@ def test_at_most_calls_in_flight_are_asked_again(asking, number):
         assert "Traceback" not in said
         asked = len(server.requests)
         assert asking(server, texts) == [{0: plain_answer(f"{text} 0")} for text in texts]
-        assert len(texts) <= len(server.requests) <= len(texts) + CONCURRENCY
+        assert len(texts) <= len(server.requests) <= len(texts) + FEW
         assert asked < len(texts)
 
 
@@ -67,10 +71,10 @@ def committed(asking):
 
 def check_everything_at_once(asking, count, dead_seconds):
     """A server in trouble that dies for a while, and a client that is killed twice."""
-    texts = [f"What of bridge {number}?" for number in range(count)]
+    texts = texts_of(count)
     with asking.client() as client:
         keys = dict(zip(texts, asking.plan(client, texts).keys, strict=True))
-    how = {"timeout_seconds": 2.0, "max_attempts": 50}
+    how = {"timeout_seconds": 2.0, "max_attempts": 50, "max_concurrency": MANY}
 
     def die_once():
         wait_until(lambda: len(server.answered) >= count // 3)
@@ -82,15 +86,15 @@ def check_everything_at_once(asking, count, dead_seconds):
         dying = threading.Thread(target=die_once)
         dying.start()
         for moment in (count // 5, count // 2):
-            process = start(asking, server, texts, **how)
+            process = start(asking, server, count, **how)
             wait_until(lambda least=moment: len(server.answered) >= least, process)
             process.kill()
             process.communicate()
             time.sleep(0.2)  # the server notices
             kept, requests = committed(asking), len(server.requests)
             # Only calls in flight are lost: asked, or answered and on the way to the disk.
-            assert len({keys[text] for text, _ in server.answered} - kept) <= CONCURRENCY
-        answers = asking(server, texts, max_concurrency=CONCURRENCY, **how)
+            assert len({keys[text] for text, _ in server.answered} - kept) <= MANY
+        answers = asking(server, texts, **how)
         dying.join()
         asked_again = {keys[body["messages"][0]["content"]] for body in server.requests[requests:]}
     assert answers == [{0: plain_answer(f"{text} 0")} for text in texts]
