@@ -83,7 +83,7 @@ def check_everything_at_once(asking, count, dead_seconds):
         server.live()
 
     with BadEndpoint(trouble=0.15, seed=1, stall_seconds=3.0, latency=0.005) as server:
-        dying = threading.Thread(target=die_once)
+        dying = threading.Thread(target=die_once, daemon=True)
         dying.start()
         for moment in (count // 5, count // 2):
             process = start(asking, server, count, **how)
