@@ -17,14 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from brido.endpoint import DryRun
-from brido.evaluation.parts import (
-    PART,
-    Measurer,
-    aligned_ids,
-    column_means,
-    join_signatures,
-    read_inputs,
-)
+from brido.evaluation.parts import PART, Measurer, column_means, join_signatures, read_inputs
 from brido.evaluation.registry import find_metric
 from brido.settings.load import load_params
 from brido.settings.params import Params
@@ -54,7 +47,8 @@ def main() -> None:
 def evaluate(params: Params, name: str, system: str) -> Path:
     """Measure, write the table, and return its path."""
     metric = find_metric(name)
-    corpus, decoded, number = _aligned(system)
+    corpus, decoded, made_by = _tables(system)
+    number = len(read_inputs(corpus, decoded, made_by).ids)
     settings, runtime = getattr(params.evaluation, name), params.runtime
     make = partial(Measurer, name, settings, runtime, corpus, decoded)
     path, schema = paths.evaluation(name, system), evaluation_schema(metric.names)
@@ -89,10 +83,7 @@ def forecast(params: Params, name: str) -> str:
     metric = find_metric(name)
     if not metric.whole:
         raise BridoError(f"{name} asks no server: there is nothing to count")
-    systems = []
-    for system in params.systems:
-        corpus, decoded, number = _aligned(system)
-        systems.append(read_inputs(corpus, decoded, range(number)))
+    systems = [read_inputs(*_tables(system)) for system in params.systems]
     columns = ("ids", "documents", "summaries", "references")
     joined = {key: [*chain(*(getattr(one, key) for one in systems))] for key in columns}
     inputs = replace(systems[0], **joined, facts=None)
@@ -105,11 +96,10 @@ def forecast(params: Params, name: str) -> str:
     raise BridoError(f"{name} has no dry run: there is nothing to count")
 
 
-def _aligned(system: str) -> tuple[Path, Path, int]:
-    """Where the documents and the system's summaries are, aligned, and how many there are."""
-    corpus, decoded = paths.corpus(SPLIT), paths.decoded(system, SPLIT)
+def _tables(system: str) -> tuple[Path, Path, str]:
+    """The documents, the system's summaries, and the stage that makes these."""
     made_by = "download" if system == "reference" else f"decode@{system}"
-    return corpus, decoded, len(aligned_ids(corpus, decoded, made_by))
+    return paths.corpus(SPLIT), paths.decoded(system, SPLIT), made_by
 
 
 def _write(path: Path, schema: Any, rows: Iterable[Any], said: list[dict[str, Any]]) -> None:

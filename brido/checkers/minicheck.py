@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 import torch
 
 from brido.models.loading import pretrained
-from brido.utils.device import computing_device, inference_dtype
+from brido.utils.device import computing_device, inference_dtype, memory_errors
 from brido.utils.errors import BridoError, first_line
 from brido.utils.hub_errors import hub_errors
 from brido.utils.paths import user_path
@@ -79,7 +79,7 @@ class MiniCheck:
         in one forward pass. `key` is what errors name.
 
         Raises:
-            BridoError: it cannot be fetched or loaded, or is no model of these two kinds.
+            BridoError: it cannot be fetched or loaded, or is not a model of these two kinds.
         """
         from huggingface_hub import hf_hub_download
         from transformers import (
@@ -114,10 +114,7 @@ class MiniCheck:
         return cls(loaded.to(place).eval(), tokenizer, name, batch_tokens, ResultStore(store))
 
     def sentences(
-        self,
-        documents: Sequence[str],
-        texts: Sequence[str],
-        progress: MakeProgress = quiet,
+        self, documents: Sequence[str], texts: Sequence[str], progress: MakeProgress = quiet
     ) -> list[list[Sentence]]:
         """The sentences of each text, with the probabilities that its document supports them.
 
@@ -172,13 +169,8 @@ class MiniCheck:
         """
         rows = [self._read(pair) for pair in pairs]
         for numbers in plan_batches([len(row) for row in rows], self._batch_tokens):
-            try:
+            with memory_errors(self._batch_tokens):
                 found = self._probabilities([rows[number] for number in numbers])
-            except torch.OutOfMemoryError as error:
-                raise BridoError(
-                    f"the device has not enough memory for batches of {self._batch_tokens} tokens: "
-                    f"lower runtime.batch_tokens; what is finished is kept ({first_line(error)})"
-                ) from None
             if found.isnan().any():
                 raise BridoError(f"{self.name} computes NaN: its weights are damaged")
             yield list(zip(numbers, found.tolist(), strict=True))
@@ -233,4 +225,4 @@ def _check(model: Any, tokenizer: Any, what: str) -> None:
     if not entries * SMALLEST_SHARE <= len(tokenizer) <= entries:
         problems.append(f"its tokenizer has {len(tokenizer)} entries, the model {entries}")
     if problems:
-        raise BridoError.from_problems(f"{what} is no MiniCheck model:", problems)
+        raise BridoError.from_problems(f"{what} is not a MiniCheck model:", problems)

@@ -14,8 +14,8 @@ from brido.checkers.mentions import text_mentions, world_mentions
 from brido.checkers.settings import MiniCheckSupport, SupportSettings
 from brido.tables import CORPUS, open_table
 from brido.tables.join import CandidateDocument, Part, SplitTables, parts_of, read_documents
+from brido.work.folder import answers_file
 from brido.work.settings import RuntimeSettings
-from brido.work.shards import work_root
 from brido.work.worker import Advance, Result
 
 
@@ -82,7 +82,7 @@ class SupportWorker:
         if isinstance(settings, MiniCheckSupport):
             from brido.checkers.minicheck import MiniCheck
 
-            store = work_root() / "answers" / "minicheck.sqlite"
+            store = answers_file("minicheck")
             how = (device, runtime.precision, runtime.batch_tokens, store, "support")
             self._model = MiniCheck.load(settings.model, settings.revision, *how)
 

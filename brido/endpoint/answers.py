@@ -61,14 +61,13 @@ class Question:
     @property
     def characters(self) -> int:
         """Length of the prompt."""
-        return characters(self.messages)
+        return sum(len(message["content"]) for message in self.messages)
 
 
-def characters(messages: Sequence[Message]) -> int:
-    """Length of the messages' texts together."""
-    return sum(len(message["content"]) for message in messages)
+def as_json(value: Any) -> str:
+    """The JSON by which keys are made and stored: the same for equal values, ASCII alone."""
+    return json.dumps(value, sort_keys=True, separators=(",", ":"))
 
 
 def _sha256(value: Any) -> str:
-    text = json.dumps(value, sort_keys=True, ensure_ascii=True, separators=(",", ":"))
-    return hashlib.sha256(text.encode()).hexdigest()
+    return hashlib.sha256(as_json(value).encode()).hexdigest()

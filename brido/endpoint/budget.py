@@ -1,6 +1,8 @@
 """What asking costs: estimates, a limit that is kept, and a report of what was spent."""
 
 from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from brido.endpoint.settings import EndpointRuntime
@@ -26,7 +28,7 @@ class Report:
         if self.given_up:
             text += f", {self.given_up:,} questions given up"
         if self.trouble:
-            kinds = ", ".join(f"{count:,} {what}" for what, count in self.trouble.most_common())
+            kinds = ", ".join(f"{count:,} {kind}" for kind, count in self.trouble.most_common())
             text += f" (trouble: {kinds})"
         return text
 
@@ -49,7 +51,7 @@ class Budget:
         self._runtime, self._section, self._answer_limit = runtime, section, answer_limit
         self._characters, self.prompt_tokens, self.answer_tokens = paid
         self._counted_tokens = self.prompt_tokens
-        self._in_flight = (0, 0)
+        self._prompt_in_flight = self._answer_in_flight = 0
 
     @property
     def limited(self) -> bool:
@@ -76,15 +78,26 @@ class Budget:
             rate = self._counted_tokens / self._characters
         return round(characters * rate) + 1
 
-    def reserve(self, characters: int, answers: int) -> tuple[int, int]:
-        """Set tokens aside for a call; returns the reservation, which `release` takes.
+    @contextmanager
+    def reserve(self, characters: int, answers: int) -> Iterator[None]:
+        """Set tokens aside within the block for a call, which is counted there.
 
         Raises:
             BridoError: the call might go over a limit.
         """
-        call = (self.prompt_estimate(characters), answers * self._answer_limit)
-        prompt = self.prompt_tokens + self._in_flight[0] + call[0]
-        answer = self.answer_tokens + self._in_flight[1] + call[1]
+        prompt, answer = self.prompt_estimate(characters), answers * self._answer_limit
+        self._prompt_in_flight += prompt
+        self._answer_in_flight += answer
+        try:
+            self._check()
+            yield
+        finally:
+            self._prompt_in_flight -= prompt
+            self._answer_in_flight -= answer
+
+    def _check(self) -> None:
+        prompt = self.prompt_tokens + self._prompt_in_flight
+        answer = self.answer_tokens + self._answer_in_flight
         maximum, limit = self._runtime.max_tokens, self._runtime.max_cost
         reached = None
         if maximum is not None and prompt + answer > maximum:
@@ -93,15 +106,6 @@ class Budget:
             reached = f"max_cost ({limit:g})"
         if reached:
             raise BridoError(f"{self._section}: runtime.endpoint.{reached} is reached: {self}")
-        self._add(call)
-        return call
-
-    def release(self, reservation: tuple[int, int]) -> None:
-        """Give a reservation back when its call has ended and was counted."""
-        self._add((-reservation[0], -reservation[1]))
-
-    def _add(self, call: tuple[int, int]) -> None:
-        self._in_flight = (self._in_flight[0] + call[0], self._in_flight[1] + call[1])
 
     def cost(self, prompt_tokens: int, answer_tokens: int) -> float:
         """The price of so many tokens, 0.0 where no prices are given."""

@@ -13,9 +13,6 @@ from brido.endpoint.store import AnswerStore
 from brido.utils.errors import BridoError
 from brido.utils.progress import say
 
-# Bytes of the disk set aside for every call in flight: a long answer.
-_ROOM_OF_A_CALL = 128 * 1024
-
 
 class DryRun(BridoError):
     """What a run would take; raised instead of asking where `runtime.endpoint.dry_run` is set."""
@@ -31,7 +28,7 @@ class Client:
     ...     answers = client.answers(plan.keys[0], 4)
 
     Answers are committed as they come, so a run may be killed at any moment and started again.
-    Calls in flight at a kill are lost and asked again: nobody can do better.
+    Calls in flight at a kill are lost and asked again.
     """
 
     def __init__(
@@ -91,7 +88,7 @@ class Client:
         # The openai package takes a second to import, and a replay needs none.
         from brido.endpoint.asking import Asking, in_a_loop
 
-        with self.alone(), self.store.reserve(self._runtime.max_concurrency * _ROOM_OF_A_CALL):
+        with self.alone():
             asking = Asking(
                 self._runtime, self._section, self.store, self.budget, self.report, advance
             )
@@ -101,7 +98,7 @@ class Client:
     def alone(self) -> Iterator[None]:
         """Let no other run ask this model for this store within the block; wait for one that does.
 
-        So nobody pays for what another run is asking, and both keep one budget. `ask` does this by
+        So no run pays for what another one is asking, and both keep one budget. `ask` does this by
         itself; open it around questions that are drawn from a plan before they are asked.
         """
         if self._is_alone:
@@ -130,7 +127,7 @@ class Client:
         """
         per_call = self._runtime.samples_per_call
         prompts = sum(
-            self.budget.prompt_estimate(item.characters) * -(-len(item.samples) // per_call)
+            self.budget.prompt_estimate(item.characters) * -(-item.answers // per_call)
             for item in plan.missing
         )
         likely = plan.answers * min(self._answer_limit, likely_answer)

@@ -5,9 +5,8 @@ import os
 import re
 from collections.abc import Iterable, Mapping
 from typing import Annotated, Any
-from urllib.parse import urlsplit
 
-from pydantic import AfterValidator, Field, field_validator
+from pydantic import AfterValidator, Field, HttpUrl, TypeAdapter
 
 from brido.settings.base import Name, NonNegative, Number, Positive, Section
 from brido.utils.errors import first_line, quoted
@@ -15,19 +14,28 @@ from brido.utils.errors import first_line, quoted
 # Request fields that have a key of their own, or would change what an answer is.
 RESERVED = ("model", "messages", "n", "stream", "logprobs", "top_logprobs", "seed", "temperature",
             "top_p", "max_tokens")  # fmt: skip
-_HOST = re.compile(r"[\w.-]+|[0-9A-Fa-f]*:[0-9A-Fa-f:.]+(%[\w.-]+)?")
 
 
 def _sendable(parameters: dict[str, Any]) -> dict[str, Any]:
     """The parameters, if they can be sent as JSON."""
     try:
         json.dumps(parameters, allow_nan=False, ensure_ascii=False).encode()
+    except UnicodeError:
+        raise ValueError("cannot be sent as JSON (half of a surrogate pair)") from None
     except (ValueError, TypeError, RecursionError) as error:
-        reason = (
-            "half of a surrogate pair" if isinstance(error, UnicodeError) else first_line(error)
-        )
-        raise ValueError(f"cannot be sent as JSON ({reason})") from None
+        raise ValueError(f"cannot be sent as JSON ({first_line(error)})") from None
     return parameters
+
+
+def _address(url: str) -> str:
+    """The URL as it was written, if it is one: pydantic's own type would rewrite it."""
+    try:
+        port = TypeAdapter(HttpUrl).validate_python(url).port
+    except ValueError:
+        port = None
+    if not port or not re.fullmatch(r"https?://[^\s/{}]+(/\S*)?", url):
+        raise ValueError(f"{quoted(url)} is not an address: write http://HOST:PORT/v1")
+    return url
 
 
 # Further fields of a request: values that JSON has.
@@ -37,7 +45,7 @@ ExtraParameters = Annotated[dict[str, Any], AfterValidator(_sendable)]
 class EndpointRuntime(Section):
     """`runtime.endpoint`: which server is asked, how fast, and for how much money."""
 
-    base_url: Annotated[Name, Field(pattern="^https?://")] | None = None
+    base_url: Annotated[str, AfterValidator(_address)] | None = None
     api_key_env: Name | None = None
     # The default of version 0.1, which asked servers for marks alone: paid answers are found.
     store: Name = ".brido/judge/answers.sqlite"
@@ -53,22 +61,6 @@ class EndpointRuntime(Section):
     dry_run: bool = False
     replay: bool = False
     show_content: bool = False
-
-    @field_validator("base_url")
-    @classmethod
-    def _is_address(cls, url: str | None) -> str | None:
-        if url is None:
-            return None
-        try:
-            parts = urlsplit(url)
-            port = parts.port
-        except ValueError:
-            parts, port = None, 0
-        if parts is not None and (not _HOST.fullmatch(parts.hostname or "") or " " in url):
-            raise ValueError(f"{quoted(url)} names no host: write http://HOST:PORT/v1")
-        if port == 0:
-            raise ValueError(f"{quoted(url)} names no port between 1 and 65535")
-        return url
 
 
 def reserved_problems(
@@ -102,21 +94,18 @@ def _key_problems(runtime: EndpointRuntime) -> list[str]:
             "runtime.endpoint.api_key_env: this is not the name of an environment variable; the "
             "key itself never stands in params.yaml"
         ]
-    key = os.environ.get(name)
-    if runtime.dry_run or runtime.replay:
-        return []
+    problem, key = "", os.environ.get(name)
     if not key:
-        return [f"the environment variable {name} with the server's key is not set"]
-    if not re.fullmatch(r"[!-~]+", key):
-        return [
-            f"the environment variable {name} is not a key: it contains a line break, a space or a "
-            "character outside ASCII"
-        ]
-    return []
+        problem = "is not set"
+    elif not re.fullmatch(r"[!-~]+", key):
+        problem = "contains a line break, a space or a character outside ASCII"
+    if not problem or runtime.dry_run or runtime.replay:
+        return []
+    return [f"the environment variable {name} with the server's key {problem}"]
 
 
 def api_key(runtime: EndpointRuntime) -> str | None:
-    """The key from the environment, None for a server that needs none."""
+    """Return the key from the environment; None for a server that needs no key."""
     name = _key_variable(runtime)
     return None if name is None else os.environ.get(name)
 

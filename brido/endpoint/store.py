@@ -7,20 +7,19 @@ are not answers and are not stored. Prompts are not stored, only their hash; ans
 """
 
 import contextlib
-import errno
-import fcntl
 import hashlib
-import json
-import os
-import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import IO, NamedTuple
+from typing import NamedTuple
 
-from brido.endpoint.answers import Answer, AskedModel
-from brido.utils.store import Store, StoreFull, placeholders
+from brido.endpoint.answers import Answer, AskedModel, as_json
+from brido.utils.extras import extra
+from brido.utils.store import Store, placeholders
+
+with extra("judge"):
+    from filelock import FileLock, Timeout
 
 # A file format: the names are those of version 0.1, and answers of 0.1 and 0.2 are found.
 _TABLES = """
@@ -64,7 +63,6 @@ class AnswerStore(Store):
     def __init__(self, path: Path, must_exist: bool = False) -> None:
         """Open the store at `path`, as `Store` does; it has to be a file."""
         super().__init__(path, must_exist)
-        self._reserved: IO[bytes] | None = None
         self._writing = threading.Lock()
 
     @contextlib.contextmanager
@@ -74,53 +72,24 @@ class AnswerStore(Store):
         `waiting()` is called if another process holds it, before this one waits for it.
         """
         digest = hashlib.sha256(name.encode()).hexdigest()[:16]
+        lock = FileLock(self.path.with_name(f"{self.path.name}.{digest}.lock"), mode=0o600)
         with self._errors():
-            path = self.path.with_name(f"{self.path.name}.{digest}.lock")
-            held = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
+            try:
+                lock.acquire(blocking=False)
+            except Timeout:
+                waiting()
+                lock.acquire()
         try:
-            with self._errors():
-                try:
-                    fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                except BlockingIOError:
-                    waiting()
-                    fcntl.flock(held, fcntl.LOCK_EX)
             yield
         finally:
-            os.close(held)
-
-    @contextlib.contextmanager
-    def reserve(self, size: int) -> Iterator[None]:
-        """Set `size` bytes of the disk aside within the block, for answers already paid for.
-
-        Raises:
-            BridoError: the disk has less space.
-        """
-        # The file has no name, so it is gone with the process.
-        with tempfile.TemporaryFile(dir=self.path.parent, buffering=0) as self._reserved:
-            with self._errors():
-                # Random bytes: a file system that compresses would set nothing else aside.
-                if self._reserved.write(os.urandom(size)) < size:
-                    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-            yield
-        self._reserved = None
+            lock.release()
 
     def append(self, rows: Sequence[Row]) -> None:
         """Commit answers, all or none; they are durable when this returns.
 
         Raises:
-            StoreFull: the disk is full. Where space was reserved the answers are kept all the same.
             BridoError: they cannot be kept.
         """
-        with self._writing:
-            try:
-                self._append(rows)
-            except StoreFull:
-                if self._reserved is not None:
-                    self._reserved.close()
-                    self._append(rows)
-                raise
-
-    def _append(self, rows: Sequence[Row]) -> None:
         now = time.time()
         values = [
             (
@@ -133,10 +102,10 @@ class AnswerStore(Store):
         ]
         models = {row.model.digest: row.model for row in rows}
         described = [
-            (digest, "openai", model.name, model.revision, _dump(dict(model.parameters)))
+            (digest, "openai", model.name, model.revision, as_json(dict(model.parameters)))
             for digest, model in models.items()
         ]
-        with self._transaction() as connection:
+        with self._writing, self._transaction() as connection:
             connection.executemany(_ADD_MODEL, described)
             connection.executemany(_ADD_ANSWER, values)
 
@@ -168,7 +137,3 @@ class AnswerStore(Store):
             (model.name,),
         )
         return int(row[0]), int(row[1]), int(row[2])
-
-
-def _dump(value: dict) -> str:
-    return json.dumps(value, separators=(",", ":"), sort_keys=True)

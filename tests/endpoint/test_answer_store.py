@@ -1,4 +1,4 @@
-"""The store: keys by content, answers final, private, safe under a crash."""
+"""The store: keys by content, answers final, private, whole or not written."""
 
 import json
 import os
@@ -13,30 +13,29 @@ from brido.utils.errors import BridoError
 
 MODEL = AskedModel("model", None, {"temperature": 1.0})
 MESSAGES = [{"role": "user", "content": "Sum it up."}]
+KEY = MODEL.key(MESSAGES)
 
 
-def row(text="4", sample=0, model=MODEL, messages=MESSAGES, **fields):
-    return Row(model, model.key(messages), sample, 10, Answer(text, **fields))
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / "deep" / "a.sqlite"
 
 
-def test_what_is_stored_comes_back(tmp_path):
+def row(text="4", sample=0):
+    return Row(MODEL, KEY, sample, 10, Answer(text))
+
+
+def test_what_is_stored_comes_back_and_the_first_answer_is_final(path):
     answer = Answer("“4”\n", "stop", False, "model-0613", 120, 7)
-    with AnswerStore(tmp_path / "a.sqlite") as store:
+    with AnswerStore(path) as store:
         store.append([Row(MODEL, "k", 3, 500, answer), Row(MODEL, "k", 0, 0, Answer("5"))])
-    with AnswerStore(tmp_path / "a.sqlite", must_exist=True) as store:
+        store.append([Row(MODEL, "k", 3, 500, Answer("second"))])
+    with AnswerStore(path, must_exist=True) as store:
         assert store.samples("k") == {0, 3}
         assert store.answers("k", 10) == {0: Answer("5"), 3: answer}
         assert store.answers("k", 3) == {0: Answer("5")}
         assert store.answers("other", 3) == {}
         assert store.usage(MODEL) == (500, 120, 7)
-
-
-def test_an_answer_is_final(tmp_path):
-    with AnswerStore(tmp_path / "a.sqlite") as store:
-        store.append([row("first")])
-        store.append([row("second"), row("third", sample=1)])
-        texts = {number: a.text for number, a in store.answers(MODEL.key(MESSAGES), 9).items()}
-        assert texts == {0: "first", 1: "third"}
 
 
 def test_every_part_of_a_question_is_in_its_key():
@@ -62,8 +61,7 @@ def test_every_part_of_a_question_is_in_its_key():
     )
 
 
-def test_only_the_owner_can_read_it_or_its_journal(tmp_path):
-    path = tmp_path / "deep" / "a.sqlite"
+def test_the_owner_alone_can_read_it_and_it_holds_parameters_and_no_prompt(path):
     old = os.umask(0)
     try:
         with AnswerStore(path) as store:
@@ -76,47 +74,32 @@ def test_only_the_owner_can_read_it_or_its_journal(tmp_path):
     path.chmod(0o644)
     with AnswerStore(path):
         assert stat.S_IMODE(path.stat().st_mode) == 0o600
-
-
-def test_it_holds_no_prompt(tmp_path):
-    with AnswerStore(tmp_path / "a.sqlite") as store:
-        store.append([row()])
-    assert b"Sum it up" not in (tmp_path / "a.sqlite").read_bytes()
-
-
-def test_several_answers_are_committed_all_or_none(tmp_path):
-    with AnswerStore(tmp_path / "a.sqlite") as store:
-        with pytest.raises(BridoError, match="cannot be used"):
-            store.append([row("good"), row(None, sample=1)])
-        assert store.samples(MODEL.key(MESSAGES)) == set()
-
-
-def test_a_file_that_is_no_store(tmp_path):
-    path = tmp_path / "a.sqlite"
-    path.write_text("These are not the answers that you are looking for. " * 20)
-    with pytest.raises(BridoError, match=r"a\.sqlite cannot be used"):
-        AnswerStore(path)
-
-
-def test_a_store_that_is_not_there(tmp_path):
-    with pytest.raises(BridoError, match="no store of answers"):
-        AnswerStore(tmp_path / "a.sqlite", must_exist=True)
-    assert not (tmp_path / "a.sqlite").exists()
-
-
-def test_a_store_of_a_newer_version(tmp_path):
-    path = tmp_path / "a.sqlite"
-    with sqlite3.connect(path) as connection:
-        connection.execute("PRAGMA user_version=99")
-    connection.close()
-    with pytest.raises(BridoError, match="newer version"):
-        AnswerStore(path)
-
-
-def test_parameters_are_readable_beside_the_answers(tmp_path):
-    with AnswerStore(tmp_path / "a.sqlite") as store:
-        store.append([row()])
-    connection = sqlite3.connect(tmp_path / "a.sqlite")
+    assert b"Sum it up" not in path.read_bytes()
+    connection = sqlite3.connect(path)
     ((model, parameters),) = connection.execute("SELECT model, parameters FROM judges")
     connection.close()
     assert (model, json.loads(parameters)) == ("model", {"temperature": 1.0})
+
+
+@pytest.mark.parametrize(("text", "said"), [(None, "cannot be used"), ("x" * 10**6, "full.*free")])
+def test_several_answers_are_committed_all_or_none(path, text, said):
+    with AnswerStore(path) as store:
+        store._connection.execute("PRAGMA max_page_count=8")  # a full disk
+        with pytest.raises(BridoError, match=said):
+            store.append([row("good"), row(text, sample=1)])
+        assert store.samples(KEY) == set()
+
+
+def test_a_file_that_cannot_be_a_store(path):
+    with pytest.raises(BridoError, match="no store of answers"):
+        AnswerStore(path, must_exist=True)
+    assert not path.exists()
+    AnswerStore(path).close()
+    connection = sqlite3.connect(path)
+    connection.execute("PRAGMA user_version=99")
+    connection.close()
+    with pytest.raises(BridoError, match="newer version"):
+        AnswerStore(path)
+    path.write_text("These are not the answers that you are looking for. " * 20)
+    with pytest.raises(BridoError, match=r"a\.sqlite cannot be used"):
+        AnswerStore(path)

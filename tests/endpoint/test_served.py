@@ -1,15 +1,10 @@
 """A real server that is not ours: `transformers serve` with a tiny chat model."""
 
 import importlib.util
-import os
-import socket
-import subprocess
-import sys
-import time
-import urllib.request
 
 import pytest
 from tiny_chat import chat_tokenizer, tiny_llama
+from transformers_serve import serving
 
 from brido.endpoint import AskedModel, Client
 from brido.endpoint.settings import EndpointRuntime
@@ -30,30 +25,8 @@ def served(tmp_path_factory):
     folder = tmp_path_factory.mktemp("chat")
     tiny_llama().save_pretrained(folder)
     chat_tokenizer().save_pretrained(folder)
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    command = [sys.executable, "-m", "transformers.cli.transformers", "serve", str(folder)]
-    options = ["--host", "127.0.0.1", "--port", str(port), "--device", "cpu"]
-    environment = {**os.environ, "HF_HUB_OFFLINE": "1", "OMP_NUM_THREADS": "1"}
-    with subprocess.Popen([*command, *options], env=environment) as process:
-        try:
-            deadline = time.monotonic() + 120
-            while not is_up(f"http://127.0.0.1:{port}/health"):
-                assert process.poll() is None
-                assert time.monotonic() < deadline
-                time.sleep(0.2)
-            yield f"http://127.0.0.1:{port}/v1", str(folder)
-        finally:
-            process.terminate()
-
-
-def is_up(url):
-    try:
-        with urllib.request.urlopen(url, timeout=2):
-            return True
-    except OSError:
-        return False
+    with serving(folder) as address:
+        yield address, str(folder)
 
 
 def ask(served, store, **parameters):

@@ -3,6 +3,7 @@
 import json
 import logging
 import time
+from itertools import pairwise
 
 import pytest
 from bad_endpoint import TROUBLES, BadEndpoint, plain_answer
@@ -38,14 +39,6 @@ def test_a_response_without_end_is_left_at_the_cap(asking):
     assert LONGEST_RESPONSE < server.flooded < LONGEST_RESPONSE + 2**24
 
 
-def test_retry_after_is_waited_for(asking):
-    how = {"trouble": 1.0, "troubles": ("429 after",), "retry_after": "0.6"}
-    with BadEndpoint(troubles_left=1, **how) as server:
-        asking(server, TEXTS[:1])
-        first, second = server.times
-    assert second - first >= 0.6
-
-
 @pytest.mark.parametrize("asked", ["nan", "-1", "0", "inf", "1e-9", "soon"])
 def test_a_retry_after_that_means_nothing_is_not_no_wait(asking, asked):
     how = {"trouble": 1.0, "troubles": ("429 after",), "retry_after": asked}
@@ -55,12 +48,14 @@ def test_a_retry_after_that_means_nothing_is_not_no_wait(asking, asked):
         assert len(server.requests) <= 10
 
 
-def test_a_server_that_is_overloaded_is_asked_until_it_can(asking):
-    """More often than max_attempts: it is no fault of the call."""
-    with BadEndpoint(trouble=1.0, troubles=("429 after",), troubles_left=5) as server:
+def test_an_overloaded_server_is_asked_until_it_can_when_it_wants(asking):
+    """More often than max_attempts: the call is not at fault."""
+    how = {"trouble": 1.0, "troubles": ("429 after",), "retry_after": "0.6"}
+    with BadEndpoint(troubles_left=3, **how) as server:
         answers = asking(server, TEXTS[:1], max_attempts=2)
         assert answers == [{0: plain_answer(f"{TEXTS[0]} 0")}]
-        assert len(server.requests) == 6
+        assert len(server.requests) == 4
+        assert all(later - one >= 0.6 for one, later in pairwise(server.times))
 
 
 @pytest.mark.parametrize(
@@ -82,21 +77,15 @@ def choice(text, index=0):
     return {"index": index, "message": {"content": text}}
 
 
-def test_choices_that_come_twice_or_in_disorder_count_once():
+def test_choices_count_once_in_their_order_and_bad_ones_are_left_out():
     written = [choice(text, n) for n, text in ((1, "b"), (0, "a"), (1, "again"), (0, "again"))]
-    answers = read_response(completion(*written))
-    assert {place: answer.text for place, answer in answers.items()} == {0: "a", 1: "b"}
-
-
-def test_one_bad_choice_costs_the_others_nothing():
-    bad = {"index": 1, "message": {"content": ["parts"]}}
+    bad = {"index": 2, "message": {"content": ["parts"]}}
     usage = {"prompt_tokens": 7, "completion_tokens": 3}
-    answers = read_response(
-        completion(choice("a"), bad, choice("half \ud83d", 2), choice("d", 3), usage=usage)
-    )
+    given = (*written, bad, choice("half \ud83d", 3), choice("d", 4))
+    answers = read_response(completion(*given, usage=usage))
     texts = {place: answer.text for place, answer in answers.items()}
-    assert texts == {0: "a", 2: "half \ufffd", 3: "d"}
-    assert [answer.prompt_tokens for answer in answers.values()] == [7, 0, 0]
+    assert texts == {0: "a", 1: "b", 3: "half \ufffd", 4: "d"}
+    assert [answer.prompt_tokens for answer in answers.values()] == [7, 0, 0, 0]
 
 
 def test_half_a_surrogate_pair_is_paid_for_once(asking):
@@ -142,21 +131,6 @@ def test_refusals_and_filters_are_answers_and_said_to_be_refused():
         assert answer.refused
 
 
-def test_nobody_there_is_an_error_after_patience(asking):
-    with BadEndpoint() as server:
-        pass
-    with pytest.raises(BridoError, match=r"generation\.big: .* \(last: server unreachable"):
-        asking(server, TEXTS, patience_seconds=0.5)
-
-
-def test_a_server_that_wants_an_hour_is_not_waited_for(asking):
-    with BadEndpoint(trouble=1.0, troubles=("429 after",), retry_after="3600") as server:
-        started = time.monotonic()
-        with pytest.raises(BridoError, match="3600 s"):
-            asking(server, TEXTS)
-        assert time.monotonic() - started < 30
-
-
 @pytest.mark.parametrize("status", [401, 403, 404])
 def test_errors_that_no_call_can_get_over_stop_at_once(asking, status):
     with BadEndpoint(always={"bridge": status}) as server:
@@ -165,7 +139,17 @@ def test_errors_that_no_call_can_get_over_stop_at_once(asking, status):
         assert len(server.requests) == 1
 
 
-def test_a_request_that_the_server_calls_wrong_every_time(asking):
+def test_a_server_that_cannot_or_will_not_answer_is_an_error(asking):
+    """It is away, wants an hour, or calls every request wrong."""
+    with BadEndpoint() as server:
+        pass
+    with pytest.raises(BridoError, match=r"generation\.big: .* \(last: server unreachable"):
+        asking(server, TEXTS, patience_seconds=0.5)
+    with BadEndpoint(trouble=1.0, troubles=("429 after",), retry_after="3600") as server:
+        started = time.monotonic()
+        with pytest.raises(BridoError, match="3600 s"):
+            asking(server, TEXTS)
+        assert time.monotonic() - started < 30
     expected = r"^generation.big: .*\(HTTP 400 some_code\).*null"
     with BadEndpoint(always={"bridge": 400}) as server, pytest.raises(BridoError, match=expected):
         asking(server, TEXTS)

@@ -50,7 +50,4 @@ def test_nothing_to_measure(summary):
     row = measure("a b", summary, 2)
     assert row.pop("length") == len(summary.split())
     assert set(row.values()) == {None}
-
-
-def test_fewer_words_than_n():
     assert measure("a b", "a", 2)["novel_ngrams"] is None

@@ -10,13 +10,8 @@ from brido.world import document
 
 
 def measure(documents, summaries, facts=None, case_sensitive=True):
-    inputs = Inputs(
-        ids=[str(index) for index in range(len(summaries))],
-        documents=documents,
-        summaries=summaries,
-        references=[["x"]] * len(summaries),
-        facts=facts,
-    )
+    ids = [str(index) for index in range(len(summaries))]
+    inputs = Inputs(ids, documents, summaries, [["x"]] * len(summaries), facts)
     return METRIC.measure(inputs, MentionsSettings(case_sensitive=case_sensitive))
 
 
@@ -34,24 +29,14 @@ def test_references_of_the_world_are_judged_as_their_facts_say(index):
     assert found["precision"] == (made - len(missing)) / made
 
 
-def test_types_matter_on_the_world():
+def test_types_matter_on_the_world_and_case_is_a_setting():
     facts = [{"slot": "number", "type": "number", "value": "440", "in_document": True}]
-    (row,) = measure(["440"], ["440 and 44."], [facts]).rows
-    assert row == {"precision": 0.5, "unsupported": 1}
-
-
-def test_a_summary_without_mentions():
-    (row,) = measure(["Some text."], ["nothing to see"]).rows
-    assert row == {"precision": None, "unsupported": 0}
-
-
-def test_case_sensitivity_is_a_setting():
-    documents, summaries = ["they met anna aldlow"], ["They met Anna Aldlow."]
-    (strict,) = measure(documents, summaries).rows
-    (lenient,) = measure(documents, summaries, case_sensitive=False).rows
+    exact = measure(["440"], ["440 and 44."], [facts])
+    assert exact.rows == [{"precision": 0.5, "unsupported": 1}]
+    assert "exact" in exact.signature["implementation"]
+    without = measure(["Some text."], ["nothing to see"])
+    assert without.rows == [{"precision": None, "unsupported": 0}]
+    assert "approximate" in without.signature["implementation"]
+    texts = ["they met anna aldlow"], ["They met Anna Aldlow."]
+    (strict,), (lenient,) = (measure(*texts, case_sensitive=case).rows for case in (True, False))
     assert (strict["unsupported"], lenient["unsupported"]) == (1, 0)
-
-
-def test_the_signature_says_what_was_measured():
-    assert "approximate" in measure(["a"], ["b"]).signature["implementation"]
-    assert "exact" in measure(["a"], ["b"], [[]]).signature["implementation"]

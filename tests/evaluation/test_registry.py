@@ -31,10 +31,9 @@ def toy(rows, details=(None, None)):
 def test_a_metric_must_keep_what_it_declares():
     right = {"good": 1.0, "bad": None}
     assert toy([right, right]).measure(INPUTS).rows == [right, right]
-    with pytest.raises(ValueError, match="1 rows of 2 documents"):
-        toy([right]).measure(INPUTS)
-    with pytest.raises(ValueError, match="1 rows of 2 documents"):
-        toy([right], [None]).measure(INPUTS)
+    for short in (toy([right]), toy([right], [None])):
+        with pytest.raises(ValueError, match="1 rows of 2 documents"):
+            short.measure(INPUTS)
     for wrong in ({"good": 1.0}, {"bad": 1.0, "good": 1.0}, {**right, "more": 1.0}):
         with pytest.raises(ValueError, match="other columns"):
             toy([right, wrong]).measure(INPUTS)
@@ -48,14 +47,11 @@ def test_means_count_only_what_was_measured():
     assert Evaluation([], [], {}).means() == {}
 
 
-def test_a_name_stands_for_one_metric():
+def test_a_registered_metric_is_found_and_shown_under_its_name_alone():
     with pytest.raises(ValueError, match="'rouge' already"):
         register(find_metric("rouge"))
     with pytest.raises(BridoError, match="no metric 'rouge2'; there are rouge, mentions"):
         find_metric("rouge2")
-
-
-def test_a_registered_metric_is_found_and_shown():
     metric = toy([])
     register(metric)
     try:
@@ -65,6 +61,10 @@ def test_a_registered_metric_is_found_and_shown():
     finally:
         del registry._known["toy"]
     assert metric_label("toy") == "toy"
+    shown = display("gone", "some_number")
+    assert (shown.heading, shown.better, shown.text(0.5)) == ("some number", "neither", "0.50")
+    known = display("mentions", "unsupported")
+    assert (known.heading, known.better, known.text(0.5)) == ("unsupported %", "lower", "50.0")
 
 
 def test_every_metric_has_a_section_and_every_section_a_metric():
@@ -107,10 +107,3 @@ print([name for name in {HEAVY} if name in sys.modules])
         [sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=True
     )
     assert done.stdout.strip() == "[]"
-
-
-def test_an_undeclared_column_is_shown_by_its_name_without_a_direction():
-    shown = display("gone", "some_number")
-    assert (shown.heading, shown.better, shown.text(0.5)) == ("some number", "neither", "0.50")
-    known = display("mentions", "unsupported")
-    assert (known.heading, known.better, known.text(0.5)) == ("unsupported %", "lower", "50.0")

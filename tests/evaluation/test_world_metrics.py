@@ -30,13 +30,9 @@ STOLEN_AGE = "Anna Aldlow, 71, has been jailed for fraud by a court in Ashwick."
 
 
 def evaluate(metric, summaries, facts):
-    inputs = Inputs(
-        ids=[str(index) for index in range(len(summaries))],
-        documents=[""] * len(summaries),
-        summaries=summaries,
-        references=[["x"]] * len(summaries),
-        facts=facts,
-    )
+    count = len(summaries)
+    ids = [str(index) for index in range(count)]
+    inputs = Inputs(ids, [""] * count, summaries, [["x"]] * count, facts)
     return find_metric(metric).measure(inputs)
 
 
@@ -53,27 +49,16 @@ def test_judge_by_hand():
     assert marks["consistency"] == 1 + 4 * 3 / 4
 
     marks, _ = judge("Anna Aldlow was jailed jailed in Ashwick", FACTS)
-    assert marks == {
-        "coherence": 5,
-        "consistency": 5,
-        "fluency": 1,
-        "relevance": 1 + 4 * 2 / 3,
-    }
+    assert marks == {"coherence": 5, "consistency": 5, "fluency": 1, "relevance": 1 + 4 * 2 / 3}
     marks, _ = judge("Anna Aldlow and Tom Barlow met Keltech Foods.", FACTS)
     # Defendant told twice and an organisation without a role: 5 - 1 - 1; 1 of 3 statements holds.
-    assert marks == {
-        "coherence": 3,
-        "consistency": 1 + 4 / 3,
-        "fluency": 2,
-        "relevance": 1 + 4 / 3,
-    }
+    third = 1 + 4 / 3
+    assert marks == {"coherence": 3, "consistency": third, "fluency": 2, "relevance": third}
 
-
-def test_judge_of_another_event_and_of_nothing():
     other = "A van crash near Ashwick has killed Anna Aldlow."
     marks, detail = judge(other, FACTS)
-    assert detail["event"] == "crash"
-    assert marks["coherence"] == 3
+    assert (detail["event"], marks["coherence"]) == ("crash", 3)
+
     marks, _ = judge("", FACTS)
     assert marks == {"coherence": 5, "consistency": 1, "fluency": 1, "relevance": 1}
 
@@ -123,24 +108,20 @@ def test_references_where_everything_is_supported_are_perfect(metric):
 
 
 def test_a_sound_summary_is_a_whole_sentence_of_what_the_document_says():
-    """Without its full stop it is none, nor where the document says nothing of it."""
+    """Without its full stop it is none, nor where the document says nothing of it.
+
+    A mention that stands in the document is good; whose age it is, `sound` alone asks.
+    """
     rows = list(documents(WorldSettings(support_rate=1.0), "test", 1))
     summary, facts = rows[0]["summary"], rows[0]["facts"]
     unsaid = [fact | {"in_document": fact["slot"] == "event"} for fact in facts]
     cases = [(summary, facts), (summary.rstrip("."), facts), (summary, unsaid), ("", facts)]
+    cases += [(STOLEN_AGE, FACTS), (COUNTY, FACTS)]
     result = evaluate("world_judge", *zip(*cases, strict=True))
-    assert [row["sound"] for row in result.rows] == [1, 0, 0, 0]
-    assert [row["whole"] for row in result.rows] == [1, 0, 1, 0]
-    assert [row["good"] for row in result.rows] == [1, 0, 0, 0]
+    assert [row["sound"] for row in result.rows] == [1, 0, 0, 0, 0, 0]
+    assert [row["whole"] for row in result.rows] == [1, 0, 1, 0, 1, 1]
+    assert [row["good"] for row in result.rows] == [1, 0, 0, 0, 1, 0]
     assert [row["consistency"] == 5 for row in result.rows[:3]] == [True, True, False]
-
-
-def test_another_persons_age_is_good_and_not_sound():
-    """The mention stands in the document; whose it is, `sound` alone asks."""
-    (row,) = evaluate("world_judge", [STOLEN_AGE], [FACTS]).rows
-    assert (row["whole"], row["good"], row["sound"]) == (1, 1, 0)
-    (row,) = evaluate("world_judge", [COUNTY], [FACTS]).rows
-    assert (row["whole"], row["good"], row["sound"]) == (1, 0, 0)
 
 
 @pytest.mark.parametrize("metric", ["world_qa", "world_judge"])

@@ -52,24 +52,21 @@ def command(
         brido judge summaries.jsonl -o scores.parquet \\
             -S model=NAME -S base_url=http://localhost:8000/v1
     """
-    flags = {"dry_run": True} if dry_run else {}
-    flags |= {"replay": True} if replay else {}
+    flags = {name: True for name, is_set in (("dry_run", dry_run), ("replay", replay)) if is_set}
     with extra("judge"):
         _mark(summaries, output, *read_settings(params, changes, flags))
 
 
 def _mark(summaries: str, output: Path | None, settings: Any, runtime: Any) -> None:
+    from brido.evaluation.geval.corpus import summary_lines
     from brido.evaluation.geval.judge import DryRun, GEval
 
     judge = GEval(settings, runtime)
     records = read_summaries(summaries)
+    columns = ("document", "summary", "id")
+    sources, texts, names = ([record[name] for record in records] for name in columns)
     try:
-        evaluation = judge.score(
-            [record["document"] for record in records],
-            [record["summary"] for record in records],
-            [record["id"] for record in records],
-            Progress,
-        )
+        evaluation = judge.score(sources, texts, names, Progress)
     except DryRun as forecast:
         click.echo(str(forecast))
         return
@@ -79,7 +76,8 @@ def _mark(summaries: str, output: Path | None, settings: Any, runtime: Any) -> N
     ]
     if output is not None:
         _write_table(output, rows, evaluation.signature)
-    print_summary(rows, evaluation.signature)
+    print("\n".join(summary_lines(rows)))
+    print(f"\nSignature: {json.dumps(evaluation.signature, ensure_ascii=False)}")
 
 
 def _write_table(path: Path, rows: Sequence[dict[str, Any]], signature: dict[str, Any]) -> None:
@@ -173,21 +171,6 @@ def read_summaries(file: str | Path) -> list[dict[str, Any]]:
     if problems:
         raise BridoError.from_problems(f"{path} cannot be marked:", problems, limit=10)
     return records
-
-
-def print_summary(rows: Sequence[dict[str, Any]], signature: dict[str, Any]) -> None:
-    """Print means and differences of the systems, and the signature."""
-    from brido.evaluation.geval.corpus import difference_lines, summary_lines
-
-    systems: dict[str, list[dict[str, Any]]] = {}
-    for row in rows:
-        systems.setdefault(row["system"], []).append(row)
-    print("\n".join(summary_lines(systems)))
-    if len(systems) > 1:
-        print("\nPaired differences:")
-        named = {name: ([row["id"] for row in group], group) for name, group in systems.items()}
-        print("\n".join(difference_lines(named)))
-    print(f"\nSignature: {json.dumps(signature, ensure_ascii=False)}")
 
 
 if __name__ == "__main__":

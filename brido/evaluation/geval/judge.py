@@ -177,7 +177,7 @@ class _Run:
         self._choose()
 
     def _choose(self) -> None:
-        """Plan with or without a schema; `_is_open` where nobody knows yet."""
+        """Plan with or without a schema; `_is_open` where the store does not tell."""
         wanted = self._owner.settings.structured_output
         ways = [way for way, out in ((True, "never"), (False, "always")) if wanted != out]
         plans = {way: self._plan(way) for way in ways}

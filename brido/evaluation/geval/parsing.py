@@ -2,7 +2,8 @@
 
 Judges wrap their JSON in prose or fences, use typographic or single quotes, write numbers as text
 ("4/5") or answer in lines (`Coherence: 4`). All of that is read. A mark off its scale, a range
-("3-4"), a form left at 0, or a number of something else is no mark: it is missing, with a reason.
+("3-4"), a form left at 0, or a number of something else is not a mark: the mark is missing, with a
+reason.
 """
 
 import json

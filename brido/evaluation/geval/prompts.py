@@ -58,8 +58,8 @@ def load_prompt(name: str) -> Prompt:
     """The prompt `merged`, `separate`, or the one in the file `name`.
 
     Raises:
-        BridoError: there is no such file, it is no Jinja template in UTF-8, it uses a variable
-            that is not known, or it does not use `summary`.
+        BridoError: the file does not exist, is not a Jinja template in UTF-8, uses an unknown
+            variable, or does not use `summary`.
     """
     source = _read(name)
     try:

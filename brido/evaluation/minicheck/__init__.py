@@ -3,6 +3,7 @@
 The model is in `brido.checkers.minicheck`; `python -m brido.evaluation.minicheck` scores any file.
 """
 
+from functools import lru_cache
 from typing import Any
 
 from brido.utils.extras import extra
@@ -34,20 +35,8 @@ def evaluate(
     Raises:
         BridoError: the model cannot be loaded, or memory does not suffice.
     """
-    from brido.checkers.minicheck import MiniCheck
-    from brido.work.folder import work_root
-
-    checker = MiniCheck.load(
-        settings.model,
-        settings.revision,
-        runtime.device,
-        runtime.precision,
-        runtime.batch_tokens,
-        work_root() / "answers" / "minicheck.sqlite",
-        "evaluation.minicheck",
-    )
+    checker = _load(settings, runtime.device, runtime.precision, runtime.batch_tokens)
     found = checker.sentences(inputs.documents, inputs.summaries, progress)
-    checker.store.close()
     details: list[Any] = [{"sentences": [list(one) for one in sentences]} for sentences in found]
     signature = {
         "implementation": "MiniCheck as released, ported: best chunk, sentence by sentence",
@@ -55,6 +44,16 @@ def evaluate(
         "sentence_splitter": SPLITTER,
     }
     return Evaluation([numbers(sentences) for sentences in found], details, signature)
+
+
+@lru_cache(maxsize=1)
+def _load(settings: MiniCheckModel, device: str, precision: str, batch_tokens: int) -> Any:
+    """The model, loaded once for all parts of a system."""
+    from brido.checkers.minicheck import MiniCheck
+    from brido.work.folder import answers_file
+
+    how = (device, precision, batch_tokens, answers_file("minicheck"), "evaluation.minicheck")
+    return MiniCheck.load(settings.model, settings.revision, *how)
 
 
 METRIC = Metric(

@@ -1,6 +1,5 @@
 """QAFactEval's place in the pipeline."""
 
-from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
@@ -30,14 +29,8 @@ def evaluate(
 
     Answers are kept beside the work folders, where every system and every later run finds them.
     """
-    from brido.utils.store import ResultStore
-    from brido.work.folder import work_root
-
-    loaded = _load(settings, runtime.device, runtime.batch_tokens)
-    store = ResultStore(work_root() / "answers" / "qafacteval.sqlite")
-    metric = replace(loaded, store=store)
+    metric = _load(settings, runtime.device, runtime.batch_tokens)
     found = metric.score(inputs.documents, inputs.summaries, progress)
-    store.close()
     signature = metric.signature(found)
     counts = {name: signature.pop(name) for name in ("n_questions", "n_without_questions")}
     details = [row["questions"] for row in found]
@@ -48,8 +41,11 @@ def evaluate(
 def _load(settings: QAFactEvalSettings, device: str, batch_tokens: int) -> Any:
     """The models, loaded once for all parts of a system."""
     from brido.evaluation.qafacteval.metric import QAFactEval
+    from brido.work.folder import answers_file
 
-    return QAFactEval.load(**settings.model_dump(), device=device, batch_tokens=batch_tokens)
+    store = answers_file("qafacteval")
+    how = settings.model_dump()
+    return QAFactEval.load(**how, device=device, batch_tokens=batch_tokens, store=store)
 
 
 def _numbers(row: dict[str, Any]) -> dict[str, float | None]:

@@ -86,24 +86,13 @@ def test_equal_to_the_slow_search(seeds, vocabulary, beams, max_steps):
         assert len(sequence) <= max_steps
 
 
-def _chain(**moves: dict[int, float]) -> _Step:
-    """A table from written-out probabilities; the rest of each row is tiny."""
-    table = torch.full((4, 4, 4), 1e-9)
-    for name, row in moves.items():
-        for token, probability in row.items():
-            table[:, int(name[1:]), token] = probability
-    return _Step([table.log().expand(10, 4, 4, 4)])
-
-
 def test_finished_beams_keep_their_score_and_compete():
     """`1` then end has .5 x .9; ending at once has .46 and wins, without a length penalty."""
-    step = _chain(t0={1: 0.5, END: 0.46}, t1={END: 0.9, 3: 0.1}, t3={END: 1.0})
+    table = torch.full((4, 4, 4), 1e-9)
+    for last, moves in {0: {1: 0.5, END: 0.46}, 1: {END: 0.9, 3: 0.1}, 3: {END: 1.0}}.items():
+        for token, probability in moves.items():
+            table[:, last, token] = probability
+    step = _Step([table.log().expand(10, 4, 4, 4)])
     (sequence,), (total,) = beam_search(step, torch.tensor([0]), END, 2, 10)
     assert _strip(sequence) == []
     assert total == pytest.approx(np.log(0.46), abs=1e-5)
-
-
-def test_at_most_the_given_number_of_tokens():
-    step = _chain(t0={1: 1.0}, t1={1: 1.0})
-    (sequence,), _ = beam_search(step, torch.tensor([0]), END, 2, 7)
-    assert sequence == [1] * 7

@@ -22,12 +22,9 @@ def test_it_has_the_logit_of_its_model(published, quip):
     assert quip.score([ids]) == pytest.approx(expected[0].tolist(), rel=1e-5)
 
 
-def test_one_text_with_plain_tags(quip):
+def test_one_text_with_plain_tags_whose_source_is_cut(quip):
     text = "Who left? <q> Ann Smith <r> The judge <c> The court in Leeds jailed Ann."
     assert quip.encode(SHORT) == quip.tokenizer(text)["input_ids"]
-
-
-def test_the_source_is_cut(quip):
     long = Comparison(SHORT.question, SHORT.answer, SHORT.prediction, "court " * 900)
     ids, short = quip.encode(long), quip.encode(SHORT)
     assert len(ids) == 512

@@ -112,24 +112,21 @@ def test_unanswered_scores_are_zero_even_if_the_words_agree(pipeline_folder):
     assert [row[name] for name in SCORES] == [0.0] * 4
 
 
-@pytest.mark.parametrize("summary", ["", "  \n", "lied.", "?"])
-def test_no_question_means_zeros_and_is_counted(pipeline_folder, summary):
-    rows = _metric(pipeline_folder).score(["Ann left.", "Ann left."], [summary, "Ann left."])
-    assert [rows[0][name] for name in SCORES] == [0.0] * 4
-    assert (rows[0]["n_questions"], rows[0]["without_questions"]) == (0, 1)
-    assert (rows[1]["em"], rows[1]["without_questions"]) == (1.0, 0)
-    signature = _metric(pipeline_folder).signature(rows)
-    assert signature["n_without_questions"] == 1
-    assert signature["n_questions"] == 1
-
-
-def test_an_empty_source_moves_nothing(pipeline_folder):
+def test_empty_texts_mean_zeros_are_counted_and_move_nothing(pipeline_folder):
     """Empty sources keep their questions and their place; the rows after them are their own."""
-    summaries = ["Ann left.", "The judge left.", "Leeds won."]
-    rows = _metric(pipeline_folder).score(["", " \n", "Leeds won."], summaries)
-    assert [row["questions"][0]["answer"] for row in rows] == ["Ann", "The judge", "Leeds"]
-    assert [row["is_answered"] for row in rows] == [0.0, 0.0, 1.0]
-    assert rows[0]["questions"][0]["on_source"] == NOTHING.as_dict()
+    summaries = ["", "  \n", "lied.", "?", "Ann left.", "The judge left.", "Leeds won."]
+    documents = ["Ann left."] * 4 + ["", " \n", "Leeds won."]
+    metric = _metric(pipeline_folder)
+    rows = metric.score(documents, summaries)
+    for row in rows[:4]:
+        assert [row[name] for name in SCORES] == [0.0] * 4
+        assert (row["n_questions"], row["without_questions"]) == (0, 1)
+    rest = rows[4:]
+    assert [row["questions"][0]["answer"] for row in rest] == ["Ann", "The judge", "Leeds"]
+    assert [row["is_answered"] for row in rest] == [0.0, 0.0, 1.0]
+    assert rest[0]["questions"][0]["on_source"] == NOTHING.as_dict()
+    signature = metric.signature(rows)
+    assert (signature["n_without_questions"], signature["n_questions"]) == (4, 3)
 
 
 def test_lists_of_sentences_are_joined_with_a_space(pipeline_folder):
@@ -139,12 +136,9 @@ def test_lists_of_sentences_are_joined_with_a_space(pipeline_folder):
     assert one == other
 
 
-def test_lengths_must_agree(pipeline_folder):
+def test_wrong_use_is_refused(pipeline_folder):
     with pytest.raises(BridoError, match="2 documents and 1 summaries"):
         _metric(pipeline_folder).score(["a", "b"], ["a"])
-
-
-def test_without_its_models_it_says_how_to_load_them():
     with pytest.raises(ArgumentError, match=r"lacks pipeline, .*QAFactEval\.load\(\)"):
         QAFactEval()
 
@@ -162,15 +156,12 @@ def test_nothing_is_asked_twice(pipeline_folder, tmp_path):
     # A changed summary pays for its new sentence alone.
     again.score(documents[:1], ["Ann left. Bob won."])
     assert again.generator.asked == ["<m> Bob </m> won."]
-
-
-def test_another_model_asks_anew(pipeline_folder):
-    metric = _metric(pipeline_folder)
-    metric.score(["Ann left."], ["Ann left."])
-    metric.fingerprints["answering"] = "b"
-    metric.score(["Ann left."], ["Ann left."])
-    assert len(metric.generator.asked) == 1
-    assert len(metric.reader.asked) == 2
+    # Another model pays for all of its own.
+    asked = len(again.reader.asked)
+    again.fingerprints["answering"] = "b"
+    again.score(documents[:1], ["Ann left."])
+    assert len(again.generator.asked) == 1
+    assert len(again.reader.asked) == asked + 1
 
 
 class _Killed(Exception):

@@ -35,13 +35,9 @@ def generator(folder) -> QuestionGenerator:
     return QuestionGenerator(folder, torch.device("cpu"))
 
 
-def test_marked_sentence():
-    assert ITEMS[0].marked() == "<m> The court </m> in Leeds jailed Ann Smith."
-    assert ITEMS[1].marked() == "The court in Leeds jailed <m> Ann Smith </m>."
-
-
 def test_markers_swallow_the_spaces_around_them(generator):
     """The first word after a marker has no sign for a space before it."""
+    assert ITEMS[1].marked() == "The court in Leeds jailed <m> Ann Smith </m>."
     tokens = generator.tokenizer.convert_ids_to_tokens(generator.encode(ITEMS[0]))
     plain = generator.tokenizer
     expected = [

@@ -10,11 +10,10 @@ import pytest
 import torch
 
 from brido.evaluation.qafacteval.questions import MarkedSentence, QuestionGenerator
-from brido.evaluation.qafacteval.weights import PLACES, find_models
+from brido.evaluation.qafacteval.weights import find_models
 from brido.utils.errors import BridoError
 
 CPU = torch.device("cpu")
-NAMES = ("bart-large", "generation_model.tar.gz", "answering_model.zip", "quip-512-mocha.tar.gz")
 
 
 @pytest.fixture(scope="module")
@@ -23,13 +22,12 @@ def folders(published) -> dict[str, Path]:
     return find_models(str(published.folder))
 
 
-@pytest.mark.parametrize("name", PLACES)
-def test_conversion_is_done_once(published, folders, name):
-    weights = folders[name] / "model.safetensors"
-    before = weights.stat().st_mtime_ns
-    assert find_models(str(published.folder))[name] == folders[name]
-    assert weights.stat().st_mtime_ns == before
-    assert not list(folders[name].parent.glob(".*"))
+def test_conversion_is_done_once(published, folders):
+    weights = [folder / "model.safetensors" for folder in folders.values()]
+    before = [path.stat().st_mtime_ns for path in weights]
+    assert find_models(str(published.folder)) == folders
+    assert [path.stat().st_mtime_ns for path in weights] == before
+    assert not list(weights[0].parent.parent.glob(".*"))
 
 
 def test_questions_have_the_logits_of_their_model(published, folders):
@@ -42,11 +40,7 @@ def test_questions_have_the_logits_of_their_model(published, folders):
     assert torch.equal(found, expected)
     output = generator.model.get_output_embeddings().weight
     assert output.data_ptr() == generator.model.get_input_embeddings().weight.data_ptr()
-
-
-def test_markers_get_the_two_last_ids(published, folders):
-    generator = QuestionGenerator(folders["questions"], CPU)
-    rows = len(published.questions.get_input_embeddings().weight)
+    rows = len(output)
     assert generator.tokenizer.convert_tokens_to_ids(["<m>", "</m>"]) == [rows - 2, rows - 1]
 
 
@@ -61,15 +55,10 @@ def test_answering_has_the_logits_of_its_model(published, folders):
     assert torch.equal(found.end_logits, expected.end_logits)
 
 
-def _copy(published, target: Path, *names: str) -> Path:
-    target.mkdir()
-    for name in names or NAMES:
-        source = published.folder / name
-        if source.is_dir():
-            shutil.copytree(source, target / name)
-        else:
-            shutil.copy(source, target / name)
-    return target
+def _copy(published, target: Path, *without: str) -> Path:
+    """The published folder without its conversions and without these files."""
+    ignored = shutil.ignore_patterns("converted", *without)
+    return Path(shutil.copytree(published.folder, target, ignore=ignored))
 
 
 def _rewrite(path: Path, change) -> None:
@@ -85,8 +74,7 @@ def _rewrite(path: Path, change) -> None:
 
 
 def test_layout_of_the_released_download_script(published, tmp_path):
-    names = ("bart-large", "generation_model.tar.gz", "answering_model.zip")
-    root = _copy(published, tmp_path / "models", *names)
+    root = _copy(published, tmp_path / "models", "quip*")
     (root / "generation").mkdir()
     (root / "generation_model.tar.gz").rename(root / "generation" / "model.tar.gz")
     with zipfile.ZipFile(root / "answering_model.zip") as archive:
@@ -111,40 +99,8 @@ def test_everything_missing_is_named_with_the_way_to_get_it(tmp_path):
 
 def test_missing_base_is_named(published, tmp_path, monkeypatch):
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path / "none"))
-    names = ("generation_model.tar.gz", "answering_model.zip", "quip-512-mocha.tar.gz")
-    root = _copy(published, tmp_path / "models", *names)
+    root = _copy(published, tmp_path / "models", "bart-large")
     with pytest.raises(BridoError, match="questions: its tokenizer and configuration, .*bart-la"):
-        find_models(str(root))
-
-
-def _drop(state):
-    del state["bart.model.encoder.layers.0.fc1.bias"]
-    state["bart.extra"] = torch.zeros(1)
-    state["bart.model.decoder.layers.0.fc2.weight"] = torch.zeros(3, 3)
-    return state
-
-
-def test_wrong_keys_and_shapes_are_all_named(published, tmp_path):
-    root = _copy(published, tmp_path / "models")
-    _rewrite(root / "generation_model.tar.gz", _drop)
-    with pytest.raises(BridoError) as caught:
-        find_models(str(root))
-    message = str(caught.value)
-    assert "model.encoder.layers.0.fc1.bias is missing" in message
-    assert "extra is not expected" in message
-    assert "model.decoder.layers.0.fc2.weight has the shape (3, 3)" in message
-    assert not (root / "converted" / "questions").exists()
-
-
-def _untie(state):
-    state["bart.model.decoder.embed_tokens.weight"] = state["bart.model.shared.weight"] + 1
-    return state
-
-
-def test_an_embedding_that_is_not_shared_is_refused(published, tmp_path):
-    root = _copy(published, tmp_path / "models")
-    _rewrite(root / "generation_model.tar.gz", _untie)
-    with pytest.raises(BridoError, match=r"decoder.embed_tokens.weight is not the shared"):
         find_models(str(root))
 
 
@@ -153,12 +109,42 @@ class _Evil:
         return (Path.touch, (Path("touched"),))
 
 
-def test_nothing_in_an_archive_is_executed(published, tmp_path, monkeypatch):
+def _drop(state):
+    del state["bart.model.encoder.layers.0.fc1.bias"]
+    wrong = {"bart.extra": torch.zeros(1), "bart.model.decoder.layers.0.fc2.weight": torch.zeros(3)}
+    return state | wrong
+
+
+def _untie(state):
+    shared = state["bart.model.shared.weight"]
+    return state | {"bart.model.decoder.embed_tokens.weight": shared + 1}
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (
+            _drop,
+            [
+                "model.encoder.layers.0.fc1.bias is missing",
+                "extra is not expected",
+                "model.decoder.layers.0.fc2.weight has the shape (3,)",
+            ],
+        ),
+        (_untie, ["decoder.embed_tokens.weight is not the shared"]),
+        (lambda state: {"bart.x": _Evil()}, ["weights.th cannot be read"]),
+    ],
+)
+def test_other_weights_are_refused_and_nothing_in_them_is_executed(
+    published, tmp_path, monkeypatch, change, said
+):
     monkeypatch.chdir(tmp_path)
     root = _copy(published, tmp_path / "models")
-    _rewrite(root / "generation_model.tar.gz", lambda state: {"bart.x": _Evil()})
-    with pytest.raises(BridoError, match=r"weights.th cannot be read"):
+    _rewrite(root / "generation_model.tar.gz", change)
+    with pytest.raises(BridoError) as caught:
         find_models(str(root))
+    assert all(part in str(caught.value) for part in said)
+    assert not (root / "converted" / "questions").exists()
     assert not Path("touched").exists()
 
 
