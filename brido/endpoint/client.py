@@ -13,6 +13,9 @@ from brido.endpoint.store import AnswerStore
 from brido.utils.errors import BridoError
 from brido.utils.progress import say
 
+# Bytes of the disk set aside for every call in flight: a long answer.
+_ROOM_OF_A_CALL = 128 * 1024
+
 
 class DryRun(BridoError):
     """What a run would take; raised instead of asking where `runtime.endpoint.dry_run` is set."""
@@ -88,7 +91,7 @@ class Client:
         # The openai package takes a second to import, and a replay needs none.
         from brido.endpoint.asking import Asking, in_a_loop
 
-        with self.alone():
+        with self.alone(), self.store.reserve(self._runtime.max_concurrency * _ROOM_OF_A_CALL):
             asking = Asking(
                 self._runtime, self._section, self.store, self.budget, self.report, advance
             )

@@ -7,16 +7,19 @@ are not answers and are not stored. Prompts are not stored, only their hash; ans
 """
 
 import contextlib
+import errno
 import hashlib
+import os
+import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import IO, NamedTuple
 
 from brido.endpoint.answers import Answer, AskedModel, as_json
 from brido.utils.extras import extra
-from brido.utils.store import Store, placeholders
+from brido.utils.store import Store, StoreFull, placeholders
 
 with extra("judge"):
     from filelock import FileLock, Timeout
@@ -63,6 +66,7 @@ class AnswerStore(Store):
     def __init__(self, path: Path, must_exist: bool = False) -> None:
         """Open the store at `path`, as `Store` does; it has to be a file."""
         super().__init__(path, must_exist)
+        self._reserved: IO[bytes] | None = None
         self._writing = threading.Lock()
 
     @contextlib.contextmanager
@@ -84,12 +88,39 @@ class AnswerStore(Store):
         finally:
             lock.release()
 
+    @contextlib.contextmanager
+    def reserve(self, size: int) -> Iterator[None]:
+        """Set `size` bytes of the disk aside within the block, for answers already paid for.
+
+        Raises:
+            BridoError: the disk has less space.
+        """
+        # The file has no name, so it is gone with the process.
+        with tempfile.TemporaryFile(dir=self.path.parent, buffering=0) as self._reserved:
+            with self._errors():
+                # Random bytes: a file system that compresses would set nothing else aside.
+                if self._reserved.write(os.urandom(size)) < size:
+                    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+            yield
+        self._reserved = None
+
     def append(self, rows: Sequence[Row]) -> None:
         """Commit answers, all or none; they are durable when this returns.
 
         Raises:
+            StoreFull: the disk is full. If space was reserved, the answers are kept all the same.
             BridoError: they cannot be kept.
         """
+        with self._writing:
+            try:
+                self._append(rows)
+            except StoreFull:
+                if self._reserved is not None:
+                    self._reserved.close()
+                    self._append(rows)
+                raise
+
+    def _append(self, rows: Sequence[Row]) -> None:
         now = time.time()
         values = [
             (
@@ -105,7 +136,7 @@ class AnswerStore(Store):
             (digest, "openai", model.name, model.revision, as_json(dict(model.parameters)))
             for digest, model in models.items()
         ]
-        with self._writing, self._transaction() as connection:
+        with self._transaction() as connection:
             connection.executemany(_ADD_MODEL, described)
             connection.executemany(_ADD_ANSWER, values)
 

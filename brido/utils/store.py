@@ -25,6 +25,10 @@ WAIT_SECONDS = 120.0
 _CHUNK = 900
 
 
+class StoreFull(BridoError):
+    """The disk is full, and nothing was written."""
+
+
 class Store:
     """An open file; one connection, to be used by one thread at a time. Subclasses say what is in.
 
@@ -93,7 +97,8 @@ class Store:
         try:
             yield
         except (sqlite3.Error, ValueError) as error:
-            raise BridoError(
+            full = getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_FULL
+            raise (StoreFull if full else BridoError)(
                 f"the store of answers {self.path} cannot be used ({error}): {self.advice}"
             ) from None
         except OSError as error:

@@ -120,15 +120,33 @@ def test_two_runs_at_once_pay_once(asking, capfd):
     assert "generation.big: another run asks m, waiting for its end" in capfd.readouterr().err
 
 
-def test_a_full_disk_ends_the_run_and_what_was_committed_is_kept(asking):
-    """The disk is played by SQLite's own limit of pages."""
+def test_on_a_full_disk_what_was_paid_for_is_kept_and_no_more_is_asked(asking, monkeypatch):
+    """The disk is played by SQLite's own limit of pages, which giving up the reserve lifts."""
     with BadEndpoint(answer=lambda question: "x" * 20_000, latency=0.02) as server:
         client = asking.client(server, max_concurrency=4)
-        client.store._connection.execute("PRAGMA max_page_count=30")
+        connection = client.store._connection
+        connection.execute("PRAGMA max_page_count=20")
+        append = client.store._append
+
+        def append_on_a_full_disk(rows):
+            if client.store._reserved.closed:
+                connection.execute("PRAGMA max_page_count=100000")
+            append(rows)
+
+        monkeypatch.setattr(client.store, "_append", append_on_a_full_disk)
         with client, pytest.raises(BridoError, match="full.*free some space"):
-            client.ask(
-                asking.plan(client, [f"{text}{n}" for n in "ab" for text in TEXTS]).questions()
-            )
+            client.ask(asking.plan(client, TEXTS * 2 + [f"{t}!" for t in TEXTS]).questions())
         with sqlite3.connect(asking.store) as kept:
-            ((count,),) = kept.execute("SELECT COUNT(*) FROM answers")
-        assert 0 < count < len(server.requests) < 16
+            assert kept.execute("SELECT COUNT(*) FROM answers").fetchone() == (
+                len(server.requests),
+            )
+        assert 1 < len(server.requests) < 16
+
+
+def test_without_room_for_what_is_in_flight_nothing_is_asked(asking, monkeypatch):
+    monkeypatch.setattr("brido.endpoint.client._ROOM_OF_A_CALL", 2**62)
+    monkeypatch.setattr("os.urandom", lambda size: b"")
+    with BadEndpoint() as server:
+        with pytest.raises(BridoError, match="No space left"):
+            asking(server, TEXTS)
+        assert server.requests == []
