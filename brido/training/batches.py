@@ -14,7 +14,6 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from brido.models.corpus_tokenizer import PAD
 from brido.models.language_model import LanguageModel
 from brido.models.tokens import Sources, Targets
 from brido.training.documents import RankedDocument
@@ -36,40 +35,12 @@ class Batch(NamedTuple):
     eligible: Tensor | None = None
     anchor: Tensor | None = None
 
-    @property
-    def tokens(self) -> int:
-        """How many tokens are read and scored."""
-        return int(self.targets.lengths.sum()) + int(self.sources.mask.sum())
-
-    def to(self, device: torch.device) -> Batch:
-        """The same batch on `device`."""
-
-        def moved(part: Tensor) -> Tensor:
-            return part.to(device, non_blocking=True)
-
-        return Batch(
-            self.sources.to(device),
-            Targets(*map(moved, self.targets)),
-            moved(self.scores),
-            None if self.eligible is None else moved(self.eligible),
-            None if self.anchor is None else moved(self.anchor),
-        )
-
 
 class SummaryBatch(NamedTuple):
     """B sources [B, S] and summaries [B, T], both padded with PAD."""
 
     sources: Tensor
     labels: Tensor
-
-    @property
-    def tokens(self) -> int:
-        """How many tokens are read and scored."""
-        return int((self.sources != PAD).sum() + (self.labels != PAD).sum())
-
-    def to(self, device: torch.device) -> SummaryBatch:
-        """The same batch on `device`."""
-        return SummaryBatch(self.sources.to(device), self.labels.to(device))
 
 
 @dataclass(frozen=True)
@@ -89,13 +60,12 @@ class Batches:
     key: str = "training.max_candidate_tokens"
 
     def __post_init__(self) -> None:
-        language = self.language
-        room = language.family.room(language.model.config, language.reading)
+        language, longest = self.language, self.max_candidate_tokens
+        room = language.family.room(language)
         # The given token comes on top, but the last one is never read.
-        longest = self.max_candidate_tokens
         if room is not None and longest > room:
             raise BridoError(
-                f"{self.key}: the model has {room} positions for a text, not {longest}; lower it"
+                f"{self.key}: the model has {room} positions for a text, not {longest}: lower it"
             )
 
     def target(self, document: RankedDocument) -> str:

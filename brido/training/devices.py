@@ -27,7 +27,7 @@ def make_accelerator(runtime: RuntimeSettings) -> Accelerator:
     Apple's GPUs have no float64, which scores are, so a processor trains there.
 
     Raises:
-        BridoError: a launcher that shards the model: `runtime.fsdp` does, in its place.
+        BridoError: a launcher that shards the model, which `runtime.fsdp` does.
     """
     device = computing_device(runtime.device, runtime.threads)
     if device.type == "cuda" and device.index is not None:

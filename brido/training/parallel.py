@@ -12,7 +12,7 @@ processes, sharded or not.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any, TypeVar
 
@@ -52,6 +52,14 @@ class Parallel:
         self.accelerator, self.runtime = accelerator, runtime
         self.device, self.is_main = accelerator.device, accelerator.is_main_process
         self.index, self.count = accelerator.process_index, accelerator.num_processes
+
+    def warnings(self) -> Iterator[str]:
+        """Settings of `runtime` that do nothing."""
+        if self.runtime.fsdp and self.count == 1:
+            yield (
+                "runtime.fsdp does nothing, because one process holds the whole model: start "
+                "several with BRIDO_LAUNCH"
+            )
 
     def prepare(self, step: Step, make_optimizer: MakeOptimizer) -> tuple[nn.Module, Optimizer]:
         """Put the model of `step` on its device, and make the optimizer of what it trains."""

@@ -26,8 +26,3 @@ def learning_rate(
     if update <= warmup:
         return highest * update / warmup
     return highest * (total - update + 1) / (total - warmup)
-
-
-def highest_rate(highest: float, warmup: int, schedule: Schedule) -> float:
-    """The largest rate that these settings ask for; a run shorter than its warm-up stays below."""
-    return highest * max(warmup, 1) ** -0.5 if schedule == "noam" else highest

@@ -12,7 +12,7 @@ def table(documents: int, candidates: int = 4, seed: int = 0) -> pa.Table:
     """What RankedDocuments takes; a candidate's score says how much of it is in the source."""
     random = np.random.default_rng(seed)
     ids = [f"d{number}" for number in range(documents)]
-    sources, references, texts, values, orders = [], [], [], [], []
+    sources, references, texts, values = [], [], [], []
     for _ in ids:
         source = random.choice(WORDS, size=random.integers(6, 20))
         sources.append(" ".join(source))
@@ -21,10 +21,8 @@ def table(documents: int, candidates: int = 4, seed: int = 0) -> pa.Table:
         texts.append([" ".join(row) for row in rows])
         score = np.array([np.isin(row, source).mean() for row in rows])
         values.append(score.tolist())
-        orders.append(np.argsort(-score, kind="stable").tolist())
-    ranked = {"candidates": texts, "scores": values, "order": orders}
-    ranked["eligible"] = [[True] * candidates for _ in ids]
-    return pa.table({"id": ids, "document": sources, "reference": references} | ranked)
+    columns = {"id": ids, "document": sources, "reference": references}
+    return pa.table(columns | {"candidates": texts, "scores": values})
 
 
 class Killed(BaseException):
