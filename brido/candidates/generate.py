@@ -210,21 +210,23 @@ def notes(description: dict[str, Any]) -> Iterator[str]:
         f"{description['documents']:,} documents, {description['distinct_candidates']:.1f} of "
         f"{description['generation']['num_candidates']} candidates distinct"
     )
-    left_out, truncated = description["left_out_empty"], description["truncated_sources"]
-    if left_out:
+    if left_out := description["left_out_empty"]:
         yield f"{len(left_out)} empty documents left out ({some(left_out)})"
-    if truncated:
-        yield f"{truncated:,} sources cut to {description['reading']['max_source_tokens']} tokens"
-    if description["empty_candidates"]:
-        yield f"{description['empty_candidates']:,} candidates are empty"
-    if description["not_ended"]:
-        yield f"{description['not_ended']:,} candidates did not end"
+    for name, words in (
+        (
+            "truncated_sources",
+            f"sources cut to {description['reading']['max_source_tokens']} tokens",
+        ),
+        ("empty_candidates", "candidates are empty"),
+        ("not_ended", "candidates did not end"),
+        ("halved_batches", "batches halved for memory"),
+    ):
+        if description[name]:
+            yield f"{description[name]:,} {words}"
     for kind in ("finish_reasons", "served_models"):
         if kind in description:
             counts = (f"{count:,} {name}" for name, count in description[kind].items())
             yield f"{kind.replace('_', ' ')}: {', '.join(counts)}"
-    if description["halved_batches"]:
-        yield f"{description['halved_batches']} batches halved for memory"
 
 
 def examples(candidates: Path, corpus: Path, source: str) -> Iterator[Example]:

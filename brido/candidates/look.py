@@ -22,10 +22,13 @@ LEAST_ENDED = 0.8
 # if a smaller share of a document's candidates is distinct (or fewer than two of them are),
 LEAST_DISTINCT = 0.2
 FEWEST_DISTINCT = 2.0
-# if more of them are less than half, or more than twice, as long as all references,
-MOST_OF_ODD_LENGTH = 0.5
-# or if more of them are in another script or have markup left.
-MOST_ODD = 0.2
+# or if a larger share of them is what the words say.
+MOST = {
+    "too_short": (0.5, "are less than half as long as the references"),
+    "too_long": (0.5, "are more than twice as long as the references"),
+    "other_script": (0.2, "are in another script than the document"),
+    "markup_left": (0.2, "have markup left"),
+}
 # Characters of a text that are shown.
 SHOWN = 160
 
@@ -96,13 +99,10 @@ class Look:
 
     def summary(self) -> str:
         """What a user should see of all candidates, in one line."""
-        parts = [f"{self.share('ended'):.0%} ended", f"{self.share('distinct'):.0%} are distinct"]
-        if self.counts["compared"]:
-            parts.append(f"{self.share('too_short'):.0%} are less than half as long as a reference")
-            parts.append(f"{self.share('too_long'):.0%} more than twice as long")
-        parts.append(f"{self.share('other_script'):.0%} are in another script")
-        parts.append(f"{self.share('markup_left'):.0%} have markup left")
-        return ", ".join(parts)
+        words = {"ended": "ended", "distinct": "are distinct"}
+        shown = MOST if self.counts["compared"] else ODD
+        words |= {name: MOST[name][1] for name in shown}
+        return ", ".join(f"{self.share(name):.0%} {text}" for name, text in words.items())
 
     def warning(self, source: str, method: str) -> str | None:
         """One sentence if the candidates are not a basis for a vote, with causes and keys.
@@ -123,12 +123,7 @@ class Look:
         size = self.counts["candidates"] / self.counts["documents"]
         if size > 1 and distinct < max(FEWEST_DISTINCT, LEAST_DISTINCT * size):
             yield f"only {distinct:.1f} of {size:.0f} a document are distinct ({alike})"
-        for name, most, words in (
-            ("too_short", MOST_OF_ODD_LENGTH, "are less than half as long as the references"),
-            ("too_long", MOST_OF_ODD_LENGTH, "are more than twice as long as the references"),
-            ("other_script", MOST_ODD, "are in another script than the document"),
-            ("markup_left", MOST_ODD, "have markup left"),
-        ):
+        for name, (most, words) in MOST.items():
             if self.share(name) > most:
                 yield f"{self.share(name):.0%} {words} ({style})"
 

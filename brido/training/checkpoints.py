@@ -81,14 +81,22 @@ class Checkpoints:
         """The state on disk, its tensors put into model and optimizer; a new one if there is none.
 
         Raises:
-            BridoError: the file is damaged, or its weights are those of another model.
+            BridoError: the file is damaged or of another version, or its weights are of another
+                model.
         """
         if not self.state_file.is_file():
             return TrainState()
         content = load_tensors(self.state_file)
+        try:
+            state = TrainState(**content["run"])
+        except TypeError:
+            raise BridoError(
+                f"{self.state_file} was written by another version of brido: remove {self.folder} "
+                "to start the training over"
+            ) from None
         self._load_weights(content["model"], self.state_file, model)
         self.parallel.load_optimizer(optimizer, content["optimizer"])
-        return TrainState(**content["run"])
+        return state
 
     def save_best(self, update: int, model: PreTrainedModel) -> None:
         """Keep the model's weights as the best as of `update`."""

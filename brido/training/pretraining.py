@@ -94,22 +94,14 @@ def encode(
     settings: EmbeddedModel,
 ) -> list[Example]:
     """Token ids of every pair, source and summary."""
-    if isinstance(settings, EmbeddedLlama):
-        reading = ReadingSettings(max_source_tokens=settings.max_source_tokens)
-        language = LanguageModel(model, tokenizer, reading)
-        read = language.read([document for document, _ in pairs])
-        sources = [ids[mask.bool()].tolist() for ids, mask in zip(read.ids, read.mask, strict=True)]
-        texts, limit = [[summary] for _, summary in pairs], settings.max_summary_tokens
-        summaries = language.family.write(language, texts, None, limit)
-        return list(zip(sources, (ids[1:] for ids in summaries), strict=True))
-
-    def ids(texts: list[str], longest: int) -> list[list[int]]:
-        return tokenizer(texts, truncation=True, max_length=longest)["input_ids"]
-
-    sources = ids([document for document, _ in pairs], settings.max_source_tokens)
-    # One position fewer: the decoder's input has its start token in front.
-    summaries = ids([summary for _, summary in pairs], settings.max_summary_tokens - 1)
-    return list(zip(sources, summaries, strict=True))
+    reading = ReadingSettings(max_source_tokens=settings.max_source_tokens)
+    language = LanguageModel(model, tokenizer, reading)
+    read = language.read([document for document, _ in pairs])
+    sources = [ids[mask.bool()].tolist() for ids, mask in zip(read.ids, read.mask, strict=True)]
+    # A decoder's start token takes a position.
+    limit = settings.max_summary_tokens - language.family.started
+    summaries = language.family.write(language, [[summary] for _, summary in pairs], None, limit)
+    return list(zip(sources, (ids[1:] for ids in summaries), strict=True))
 
 
 @dataclass

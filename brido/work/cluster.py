@@ -128,7 +128,7 @@ def _death(error: Exception) -> str:
         )
     # The node's monitor ends a worker before the system does, and says so.
     low = "low on memory" in text or type(error).__name__ == "OutOfMemoryError"
-    reason = "memory ran out on its node" if low else "memory ran out, or somebody ended it"
+    reason = "memory ran out on its node" if low else "memory ran out, or it was killed"
     died = f"a worker of the cluster died {RETRIES + 1} times ({reason})"
     return f"{died}; {SHARDS_STAY}, {SAVE_MEMORY}"
 

@@ -55,7 +55,7 @@ class ProcessExecutor:
         code = self._process.exitcode or 0
         if code >= 0:
             return f"a worker process failed (exit code {code}), see above; {SHARDS_STAY}"
-        reason = " (memory ran out, or somebody killed it)" if -code == signal.SIGKILL else ""
+        reason = " (memory ran out, or it was killed)" if -code == signal.SIGKILL else ""
         name = signal.Signals(-code).name
         return f"a worker process was ended by {name}{reason}; {SHARDS_STAY}, {SAVE_MEMORY}"
 

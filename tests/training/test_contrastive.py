@@ -8,7 +8,7 @@ import pytest
 import torch
 from pydantic import ValidationError
 from tiny_models import tiny_bart
-from training_helpers import Killed, kill_at, table
+from training_runs import Killed, kill_at, table
 
 from brido.likelihood import candidate_log_likelihood
 from brido.models.lora import Adapter

@@ -1,7 +1,7 @@
 """Joining corpus, candidates and scores, and what is refused."""
 
 import pyarrow as pa
-from training_helpers import table
+from training_runs import table
 
 from brido.training.documents import Pairs, RankedDocument, RankedDocuments
 

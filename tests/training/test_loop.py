@@ -12,7 +12,7 @@ import torch
 from accelerate import Accelerator
 from accelerate.state import AcceleratorState
 from torch import Tensor
-from training_helpers import Killed, kill_at
+from training_runs import Killed, kill_at
 
 from brido.models import LanguageModel
 from brido.training import checkpoints
@@ -285,11 +285,14 @@ def test_a_checkpoint_of_another_model_is_refused(
     assert "fc1.weight: [24, 16], the model has [32, 16]" in str(error.value)
 
 
-def test_a_damaged_checkpoint_is_refused(make_task: MakeTask) -> None:
+def test_a_checkpoint_that_is_damaged_or_of_another_version_is_refused(make_task: MakeTask) -> None:
     task = make_task()
     task.folder.mkdir()
     (task.folder / "state.pt").write_bytes(b"no checkpoint")
     with pytest.raises(BridoError, match=r"state\.pt cannot be read"):
+        train(task)
+    torch.save({"run": {"worse": 0}}, task.folder / "state.pt")
+    with pytest.raises(BridoError, match=r"state\.pt was written by another version"):
         train(task)
 
 

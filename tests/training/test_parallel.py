@@ -9,10 +9,8 @@ import torch
 import torch.distributed as dist
 import transformers
 from accelerate.utils import DistributedType
-from test_decoders import CONFIGS, LONG, LORA, task_of
 from torch.distributed.fsdp import FSDPModule
-from training_helpers import Killed, kill_at
-from two_processes import on_two_processes
+from training_runs import CONFIGS, LONG, LORA, Killed, kill_at, on_two_processes, task_of
 
 from brido.models.lora import Adapter
 from brido.training import checkpoints, devices, loop

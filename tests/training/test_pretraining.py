@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 import torch
-from training_helpers import Killed, kill_at
+from training_runs import Killed, kill_at
 from transformers import AutoModelForSeq2SeqLM, AutoTokenizer
 
 from brido.corpus.settings import WorldSettings
