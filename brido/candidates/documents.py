@@ -25,11 +25,11 @@ class Part:
     leave_out: bool = False
 
     def __len__(self) -> int:
-        """The number of its rows, those with an empty document included."""
+        """Count its rows, those with an empty document included."""
         return len(self.rows)
 
     def read(self) -> list[tuple[str, str]]:
-        """Id and document of each row, without the empty ones if these are left out."""
+        """Read id and document of each row, without the empty ones if these are left out."""
         return [row for row in _rows(self.path, self.rows) if row[1].strip() or not self.leave_out]
 
 
@@ -70,5 +70,5 @@ class Documents:
             raise BridoError.from_problems(f"{path} cannot be used:", problems)
 
     def parts(self, size: int) -> list[Part]:
-        """The documents in units of `size` rows."""
+        """Cut the documents into units of `size` rows."""
         return [Part(self.path, rows, self._leave_out) for rows in cut(len(self.ids), size)]

@@ -61,7 +61,7 @@ class Asker(NamedTuple):
         return AskedModel(settings.model, settings.revision, sent)
 
     def client(self) -> Client:
-        """A client for this source; the store is opened."""
+        """Open the store, and return a client for this source."""
         limit = self.settings.max_answer_tokens or _UNLIMITED_ANSWER
         store = user_path(self.runtime.store)
         return Client(self.section, self.model, store, self.runtime, limit)
@@ -116,7 +116,7 @@ class AnswerWorker:
         self._asker, self._client = asker, asker.client()
 
     def __call__(self, part: Part) -> Result:
-        """A row of the candidates table for each document."""
+        """Return a row of the candidates table for each document."""
         size, model, rows = self._asker.settings.num_candidates, self._asker.model, []
         counts: Counter[str] = Counter()
         for name, document in part.read():
@@ -137,7 +137,7 @@ class AnswerWorker:
 
 
 def _finish(answer: Answer | None) -> str:
-    """How an answer ended, in the server's word where it says one."""
+    """Return how an answer ended, in the server's word if it says one."""
     if answer is None:
         return "missing"
     return "refused" if answer.refused else answer.finish_reason or "unsaid"

@@ -70,7 +70,7 @@ Source = Callable[[Request], Plan]
 
 
 def _local(request: Request) -> Plan:
-    """The checkpoint on this machine's devices."""
+    """Ask the checkpoint, on this machine's devices."""
     from brido.candidates.local import CandidateWorker
 
     folder, runtime = request.checkpoint, request.runtime
@@ -81,7 +81,7 @@ def _local(request: Request) -> Plan:
 
 
 def _files(request: Request) -> Plan:
-    """A file of the user's for each split, all problems of a file named at once."""
+    """Read a file of the user's for each split; all problems of a file are named at once."""
     rows: dict[tuple[Path, str], dict[str, Any]] = {}
     files = []
     for split, documents in request.documents.items():
@@ -102,12 +102,12 @@ class _FromRows:
         self._rows = rows
 
     def __call__(self, part: Part) -> Result:
-        """The rows of the part's documents."""
+        """Return the rows of the part's documents."""
         return [self._rows[part.path, name] for name, _ in part.read()], {}
 
 
 def _endpoint(request: Request) -> Plan:
-    """A server: everything that is missing is asked for before the first shard."""
+    """Ask a server: everything that is missing, before the first shard."""
     from brido.candidates.endpoint import AnswerWorker, Asker
 
     runtime = request.runtime.endpoint_of(request.settings.endpoint)
@@ -182,7 +182,7 @@ class _Counting:
 
 
 def describe(request: Request, split: str, work: Splits) -> dict[str, Any]:
-    """What is true of the whole table of a split: the settings used, and what happened."""
+    """Describe the whole table of a split: the settings used, and what happened."""
     totals = work.totals(split)
     documents = max(totals["documents"], 1)
     description: dict[str, Any] = {
@@ -205,7 +205,7 @@ def describe(request: Request, split: str, work: Splits) -> dict[str, Any]:
 
 
 def notes(description: dict[str, Any]) -> Iterator[str]:
-    """What a user should know of a table that `describe` describes, a line each."""
+    """Yield what a user should know of a table that `describe` describes, a line each."""
     yield (
         f"{description['documents']:,} documents, {description['distinct_candidates']:.1f} of "
         f"{description['generation']['num_candidates']} candidates distinct"
@@ -230,7 +230,7 @@ def notes(description: dict[str, Any]) -> Iterator[str]:
 
 
 def examples(candidates: Path, corpus: Path, source: str) -> Iterator[Example]:
-    """The documents of a source's table, the candidates cleaned as stage pool does by default."""
+    """Read the documents of a source's table, the candidates cleaned by all rules."""
     made = Table(candidates, CANDIDATES, f"generate@{source}", ("candidates", "ended"))
     read = Table(corpus, CORPUS, "download", ("document", "references"))
     for rows, documents in walk(made, [], [read]):

@@ -68,7 +68,7 @@ class Generator:
         settings: SearchSettings | SamplingSettings,
         seed: int = 0,
     ) -> Generated:
-        """Candidates of each document, best first (sampled ones as drawn); white space is tidied.
+        """Write candidates of each document, best first (samples as drawn); white space is tidied.
 
         A sample is drawn with random numbers that follow from the seed and the document's id.
         """
@@ -140,7 +140,7 @@ class CandidateWorker(_PartWorker):
     """
 
     def __call__(self, part: Part) -> Result:
-        """A row of the candidates table for each document."""
+        """Return a row of the candidates table for each document."""
         documents = dict(part.read())
         ids = list(documents)
         seed, step = 0, 1
@@ -166,7 +166,7 @@ class SummaryWorker(_PartWorker):
     """The best hypothesis of a beam search; an empty document has an empty summary."""
 
     def __call__(self, part: Part) -> Result:
-        """A row of the decoded table for each document."""
+        """Return a row of the decoded table for each document."""
         rows = part.read()
         documents = {name: document for name, document in rows if document.strip()}
         result = self.generate(list(documents), list(documents.values()), self._settings)

@@ -93,19 +93,19 @@ class Look:
             )
 
     def share(self, name: str) -> float:
-        """The share of the candidates that `name` counts; 0 if there are none."""
+        """Return the share of the candidates that `name` counts; 0 if there are none."""
         whole = "compared" if name in ("too_short", "too_long") else "candidates"
         return self.counts[name] / max(self.counts[whole], 1)
 
     def summary(self) -> str:
-        """What a user should see of all candidates, in one line."""
+        """Return what a user should see of all candidates, in one line."""
         words = {"ended": "ended", "distinct": "are distinct"}
         shown = MOST if self.counts["compared"] else ODD
         words |= {name: MOST[name][1] for name in shown}
         return ", ".join(f"{self.share(name):.0%} {text}" for name, text in words.items())
 
     def warning(self, source: str, method: str) -> str | None:
-        """One sentence if the candidates are not a basis for a vote, with causes and keys.
+        """Return one sentence, with causes and keys, if the candidates are not a basis for a vote.
 
         source, method: the source's name in `generation`, and its method.
         """
@@ -129,7 +129,7 @@ class Look:
 
 
 def example_lines(example: Example, count: int = 3) -> Iterator[str]:
-    """One document's reference and its first `count` candidates, each as a line for a terminal."""
+    """Yield lines for a terminal: a document's reference and its first `count` candidates."""
     if example.references:
         yield f"reference: {_line(example.references[0])}"
     for text, ended in zip(example.candidates[:count], example.ended, strict=False):
@@ -137,7 +137,7 @@ def example_lines(example: Example, count: int = 3) -> Iterator[str]:
 
 
 def _line(text: str) -> str:
-    """A text in one line, cut and quoted, without characters that a terminal obeys."""
+    """Return a text in one line, cut and quoted, without characters that a terminal obeys."""
     text = " ".join(text.split())
     return repr(text if len(text) <= SHOWN else text[: SHOWN - 3] + "...")
 
@@ -152,7 +152,7 @@ class OddOnes:
         self._markup = _markup(document)
 
     def __call__(self, text: str) -> tuple[str, ...]:
-        """Which of ODD is true of a cleaned candidate.
+        """Return which of ODD is true of a cleaned candidate.
 
         other_script: more than half of its letters are of scripts with less than LEAST_SHARE of the
         document's letters, which has some. markup_left: it has a tag, a formula's commands, a
@@ -169,7 +169,7 @@ def _markup(text: str) -> set[str]:
 
 
 def _scripts(text: str) -> Counter[str]:
-    """The letters of a text, counted by script."""
+    """Count the letters of a text by script."""
     if text.isascii():
         count = sum(map(str.isalpha, text))
         return Counter({"LATIN": count} if count else {})
@@ -182,7 +182,7 @@ def _scripts(text: str) -> Counter[str]:
 
 @lru_cache(maxsize=65536)
 def _script(character: str) -> str:
-    """The script of a letter, the first word of its name in Unicode; "" of anything else.
+    """Return the script of a letter, the first word of its name in Unicode; "" for the rest.
 
     Letters that stand for others (full width, mathematical, the micro sign) count as those.
     """

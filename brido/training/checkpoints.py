@@ -25,7 +25,7 @@ STATE_SHARE = 0.02
 
 
 class SaveTimer:
-    """Says when the next state is due: the longer writing one takes, the rarer, up to `longest`."""
+    """Says when the next state is due: the longer one takes to write, the rarer they are."""
 
     def __init__(self, longest: float) -> None:
         """`longest`: the most seconds between two states."""
@@ -78,7 +78,7 @@ class Checkpoints:
                 file.unlink()
 
     def load(self, model: PreTrainedModel, optimizer: Optimizer) -> TrainState:
-        """The state on disk, its tensors put into model and optimizer; a new one if there is none.
+        """Put the tensors of the state on disk into model and optimizer; return it, or a new one.
 
         Raises:
             BridoError: the file is damaged or of another version, or its weights are of another
@@ -132,7 +132,7 @@ class Checkpoints:
 
 
 def trained_weights(model: PreTrainedModel) -> dict[str, Tensor]:
-    """What training changes: the whole state if all weights train, else those that do."""
+    """Return what training changes: the whole state if all weights train, else those that do."""
     state = model.state_dict(keep_vars=True)  # tied weights are one object
     trained = {name: weight.requires_grad for name, weight in model.named_parameters()}
     if all(trained.values()):
@@ -148,7 +148,7 @@ def save_tensors(content: Any, path: Path) -> None:
 
 
 def load_tensors(path: Path) -> Any:
-    """What `save_tensors` wrote; BridoError if the file is damaged."""
+    """Read what `save_tensors` wrote. Raise BridoError if the file is damaged."""
     try:
         return torch.load(path, map_location="cpu", weights_only=True)
     except (OSError, RuntimeError, EOFError, KeyError, ValueError, pickle.UnpicklingError) as error:

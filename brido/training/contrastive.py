@@ -77,7 +77,7 @@ class ContrastiveTask(Task):
 
     @property
     def batches(self) -> Batches:
-        """Documents as this model's tensors."""
+        """What turns documents into this model's tensors."""
         settings = self.settings
         elected = settings.cross_entropy == "elected"
         limit = "max_candidate_tokens" if self.sequences > 1 else "max_summary_tokens"

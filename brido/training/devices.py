@@ -20,7 +20,7 @@ SHARDED = {DistributedType.FSDP, DistributedType.DEEPSPEED, DistributedType.MEGA
 
 
 def make_accelerator(runtime: RuntimeSettings) -> Accelerator:
-    """accelerate's view of the processes and the device that `runtime` asks for.
+    """Set up accelerate for the processes and the device that `runtime` asks for.
 
     Matrix products run in bfloat16 under `precision: bfloat16`, and under `auto` if the device
     computes in it; weights and sums stay in float32. Never float16: PEGASUS and T5 overflow in it.

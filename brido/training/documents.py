@@ -42,7 +42,7 @@ class RankedDocuments(Sequence[RankedDocument]):
         self.unlabelled = int(without[self._rows].sum())
 
     def skipped_note(self, split: str) -> str:
-        """What was left out, in words."""
+        """Say what was left out."""
         return (
             f"{len(self.skipped):,} {split} documents have fewer than two distinct candidates "
             f"that can be elected and are left out: {some(self.skipped)}"
@@ -57,7 +57,7 @@ class RankedDocuments(Sequence[RankedDocument]):
         return len(self._rows)
 
     def sample(self, count: int) -> list[RankedDocument]:
-        """At most `count` documents, evenly spread over all, in order."""
+        """Return at most `count` documents, evenly spread over all, in order."""
         count = min(count, len(self))
         return [self[place * len(self) // count] for place in range(count)]
 
@@ -85,7 +85,7 @@ class Pairs(list[RankedDocument]):
 
 
 def read_ranked(corpus: Path, candidates: Path, scores: Path) -> RankedDocuments:
-    """The documents of one split, their candidates in the order of the vote.
+    """Read the documents of one split, their candidates in the order of the vote.
 
     Raises:
         BridoError: a table is missing or damaged, or the tables do not belong together.

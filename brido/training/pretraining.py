@@ -79,7 +79,7 @@ def train_embedded(
 def _tokenizer(
     pairs: Sequence[Pair], settings: EmbeddedModel, file: Path
 ) -> PreTrainedTokenizerFast:
-    """The tokenizer of the texts, learned once and kept in `file`."""
+    """Return the tokenizer of the texts, learned once and kept in `file`."""
     if not file.is_file():
         texts = (text for pair in pairs for text in pair)
         write_text(file, learn_tokenizer(texts, settings.tokenizer, settings.vocabulary_size))
@@ -93,7 +93,7 @@ def encode(
     pairs: Sequence[Pair],
     settings: EmbeddedModel,
 ) -> list[Example]:
-    """Token ids of every pair, source and summary."""
+    """Return the token ids of every pair, source and summary."""
     reading = ReadingSettings(max_source_tokens=settings.max_source_tokens)
     language = LanguageModel(model, tokenizer, reading)
     read = language.read([document for document, _ in pairs])
@@ -161,7 +161,7 @@ class PretrainingTask(Task):
 
 
 def epoch_batches(lengths: Sequence[int], size: int, generator: random.Random) -> list[list[int]]:
-    """One epoch in random order, sources of like length together, every example once."""
+    """Cut an epoch into batches in random order, sources of like length together."""
     order = list(range(len(lengths)))
     generator.shuffle(order)
     pool = size * POOL_BATCHES

@@ -107,7 +107,7 @@ class TrainState:
             self.finished = f"no better validation {since}"
 
     def summary(self, report: UpdateReport) -> str:
-        """The present loss, tau and learning rate, for a line of progress."""
+        """Return the present loss, tau and learning rate, for a line of progress."""
         tau = self.history[-1].get("tau")
         ranked = "" if tau is None else (
             f" (cross-entropy {report.cross_entropy:.4g}, contrastive {report.contrastive:.4g}), "

@@ -166,7 +166,7 @@ def cluster_executors(
 
 
 def _room(share: dict[str, float], there: dict[str, float]) -> int:
-    """How many workers fit; BridoError if none does."""
+    """Return how many workers fit. Raise BridoError if none does."""
     wanted = {name: amount for name, amount in share.items() if amount > 0}
     room = min(math.floor(there.get(name, 0.0) / wanted[name] + 1e-9) for name in wanted)
     if room < 1:

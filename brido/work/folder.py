@@ -20,7 +20,7 @@ _held: dict[Path, BaseFileLock] = {}
 
 
 def work_root() -> Path:
-    """The folder for unfinished work: BRIDO_WORK, else .brido/work."""
+    """Return the folder for unfinished work: BRIDO_WORK, else .brido/work."""
     return Path(os.environ.get("BRIDO_WORK") or ".brido/work")
 
 

@@ -1,4 +1,4 @@
-"""A worker in a process of its own, which ends with the driver and whose death has a name."""
+"""A worker in a process of its own, which ends with the driver; errors say how it died."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ class ProcessExecutor:
 
 
 def _serve(connection: Connection, make_worker: MakeWorker, device: str) -> None:
-    """What the worker's process runs: units come in, counts and then an answer go out."""
+    """Run the worker's process: units come in, counts and then an answer go out."""
     threading.Thread(target=_end_with_driver, daemon=True).start()
     execute = LocalExecutor(make_worker, device, connection.send)
     with contextlib.suppress(EOFError, BrokenPipeError):
