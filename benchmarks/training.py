@@ -175,9 +175,10 @@ def show(
     """Print a row for each side, ratios against the first."""
     found = timed(model, sides, batch, rounds, "cuda")
     first = next(iter(found))
+    tokens = int(batch.targets.lengths.sum() + batch.sources.mask.sum())  # read and scored
     for name, times in found.items():
         row(
-            documents, name, f"{times.median:.3f}", f"{batch.tokens / times.median:,.0f}",
+            documents, name, f"{times.median:.3f}", f"{tokens / times.median:,.0f}",
             ratio(found, first, name), f"{times.mib:,.0f}", f"{times.mib / found[first].mib:.0%}",
         )  # fmt: skip
 

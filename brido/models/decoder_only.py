@@ -68,7 +68,7 @@ class DecoderOnly(Family):
         is cut and has no end."""
         prompt = Prompt.of(parts.tokenizer, parts.reading)
         end = end_of_answer(parts.tokenizer, parts.reading, end_tokens(parts.model))
-        given = [pad_token(parts.model)] * len(texts)
+        given: list[Any] = [pad_token(parts.model)] * len(texts)
         if sources is not None:
             given = last_tokens(sources).tolist()
         return [

@@ -3,12 +3,9 @@
 import csv
 import os
 import shutil
-import signal
 import subprocess
 import sys
-import time
 from collections.abc import Callable
-from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -193,33 +190,6 @@ def start(project: Path, **variables: str) -> subprocess.Popen:
         [sys.executable, "-m", "stages.train"],
         cwd=project, env=environment, stderr=subprocess.PIPE, text=True,
     )  # fmt: skip
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
-def test_a_killed_process_ends_in_the_same_bytes(project: Path, number: int) -> None:
-    often = PARAMS.replace("device: cpu", "device: cpu, checkpoint_minutes: 0.000001")
-    Path("params.yaml").write_text(often)
-    assert start(project).wait() == 0
-    expected = (TUNED / "model.safetensors").read_bytes()
-    history = [(row["update"], row["loss"], row["tau"], row["rouge"]) for row in rows()]
-    (TUNED / "model.safetensors").unlink()
-    work = project / ".brido/work/train"
-    process = start(project)
-    deadline = time.monotonic() + 120
-    seen = set()  # the first states know of no update yet
-    while len(seen) < 4 and time.monotonic() < deadline:
-        with suppress(FileNotFoundError):
-            seen |= {path.stat().st_mtime_ns for path in work.glob("*/state.pt")}
-        time.sleep(0.002)
-    process.send_signal(number)
-    assert process.wait() == (143 if number == signal.SIGTERM else -number)
-    assert list(work.glob("*/state.pt"))
-    again = start(project)
-    assert again.wait() == 0
-    assert "found done" in again.stderr.read()
-    assert (TUNED / "model.safetensors").read_bytes() == expected
-    assert [(row["update"], row["loss"], row["tau"], row["rouge"]) for row in rows()] == history
 
 
 def train_again_on_two(project: Path, says: str, rel: float) -> None:
