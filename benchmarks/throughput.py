@@ -20,6 +20,7 @@ from typing import Any
 
 import torch
 import transformers
+from accelerate.utils import send_to_device
 from transformers import (
     BartConfig,
     BartForConditionalGeneration,
@@ -82,10 +83,11 @@ def training_rate(model: torch.nn.Module, params: Params, documents: int) -> flo
     settings, device = params.training, model.device
     step = ContrastiveStep(model, settings)
     optimizer = torch.optim.Adam(model.parameters(), lr=1e-9)
-    batch = build_batch(
+    built = build_batch(
         40000, 1, params.reading_of("base").max_source_tokens, params.num_candidates,
         settings.max_candidate_tokens - 1, model.config.pad_token_id,
-    ).to(device)  # fmt: skip
+    )  # fmt: skip
+    batch = send_to_device(built, device)
 
     def passes(count: int) -> None:
         for _ in range(count):

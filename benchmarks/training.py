@@ -15,6 +15,7 @@ import gc
 from collections.abc import Callable
 
 import torch
+from accelerate.utils import send_to_device
 from torch import Tensor
 
 from benchmarks.brio_step import GAMMA, LENGTH_PENALTY, MARGIN, SMOOTHING, brio_loss
@@ -153,7 +154,7 @@ def on_gpu(limit: int) -> None:
 
     def batch_of(documents: int) -> Batch:
         made = build_batch(SHAPES[name]["vocabulary"], documents, *sizes)
-        return made.to(torch.device("cuda"))
+        return send_to_device(made, torch.device("cuda"))
 
     sides = losses(model)
     head("documents", "side", "step, s", "tokens/s", "ratio", "MiB", "share")
