@@ -22,7 +22,7 @@ from brido.training.launch import is_main, relaunch
 from brido.utils.atomic import atomic_folder, write_text
 from brido.utils.errors import run_command
 from brido.utils.paths import user_path
-from brido.work.folder import work_root
+from brido.work.folder import leave, work_root
 from brido.work.settings import RuntimeSettings
 from brido.work.shards import fingerprint
 from stages import paths
@@ -56,11 +56,12 @@ def _train(system: str, settings: EmbeddedModel, runtime: RuntimeSettings) -> No
     from brido.training.pretraining import train_embedded
 
     pairs = pairs_to_learn(f"checkpoints.{system}.embedded.world", settings.world)
-    work = work_root() / "checkpoint" / system
+    work = work_root() / "checkpoint" / system / fingerprint([settings, pairs])
     with atomic_folder(paths.checkpoint(system)) as folder:
-        found = train_embedded(system, pairs, settings, folder, work, runtime)
+        found = train_embedded(system, pairs, settings, runtime, work, folder)
         record = {"source": "embedded", "settings": settings.model_dump(mode="json"), **found}
         _write_record(folder, record)
+    leave(work)
 
 
 def _fine_tune(
@@ -84,6 +85,8 @@ def _fine_tune(
             record = json.loads((loaded / "source.json").read_text(encoding="utf-8"))
             record["fine_tuning"] = tuning.model_dump(mode="json") | found
             _write_record(folder, record)
+    if is_main():
+        leave(work)
 
 
 def _write_record(folder: Path, record: dict[str, Any]) -> None:

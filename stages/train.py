@@ -17,7 +17,7 @@ from brido.training.sample import SampleGenerator, sample_measures
 from brido.utils.atomic import atomic_folder
 from brido.utils.errors import run_command
 from brido.utils.progress import say
-from brido.work.folder import work_root
+from brido.work.folder import leave, work_root
 from brido.work.shards import fingerprint
 from stages import paths
 
@@ -39,6 +39,7 @@ def main() -> None:
                 adapter.save(temporary / "adapter")
                 adapter.merge()
             task.language.save(temporary)
+        leave(task.folder)
         say(f"train: {state.finished}, {state.update} updates; kept: {params.training.keep}")
         if state.micro_batch != params.runtime.candidate_micro_batch:
             say(f"train: memory was short, {state.micro_batch} candidates ran at once")

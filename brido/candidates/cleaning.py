@@ -88,7 +88,7 @@ _QUOTES = {'"': '"', "“": "”", "«": "»", "'": "'", "‘": "’"}
 
 
 def clean(text: str, rules: Sequence[Rule] = RULES) -> Cleaned:
-    """The text as it votes: the rules applied until none changes it, white space made single.
+    """Clean a text: apply the rules until none changes it, and make white space single.
 
     The work is linear in the length of the text, which a stranger may have written: no rule looks
     at a character more often than a fixed number of times, and there are at most ROUNDS rounds.
@@ -116,7 +116,7 @@ def clean(text: str, rules: Sequence[Rule] = RULES) -> Cleaned:
 
 
 def _noted(before: str, after: str, rule: Rule, used: set[Rule]) -> str:
-    """`after`, with the rule noted where it did more than to white space."""
+    """Return `after`; note the rule in `used` if it changed more than white space."""
     if after != before and after.split() != before.split():
         used.add(rule)
     return after
@@ -141,7 +141,7 @@ def _without_label(text: str) -> str:
 
 
 def _without_quotes(text: str) -> str:
-    """Without the one pair of quotation marks that holds the whole text."""
+    """Remove the one pair of quotation marks that holds the whole text."""
     text = text.strip()
     inside = text[1:-1]
     closing = _QUOTES.get(text[:1])

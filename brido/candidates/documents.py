@@ -8,8 +8,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-import pyarrow as pa
-
 from brido.tables import CORPUS
 from brido.tables.walk import Table, cut
 from brido.utils.errors import BridoError, some
@@ -27,21 +25,17 @@ class Part:
     leave_out: bool = False
 
     def __len__(self) -> int:
-        """The number of its rows, those with an empty document included."""
+        """Count its rows, those with an empty document included."""
         return len(self.rows)
 
     def read(self) -> list[tuple[str, str]]:
-        """Id and document of each row, without the empty ones where these are left out."""
-        rows = [row for batch in _corpus(self.path).batches(self.rows) for row in _texts(batch)]
-        return [row for row in rows if row[1].strip()] if self.leave_out else rows
+        """Read id and document of each row, without the empty ones if these are left out."""
+        return [row for row in _rows(self.path, self.rows) if row[1].strip() or not self.leave_out]
 
 
-def _corpus(path: Path) -> Table:
-    return Table(path, CORPUS, "download", ("document",))
-
-
-def _texts(batch: pa.RecordBatch) -> Iterator[tuple[str, str]]:
-    return zip(*(column.to_pylist() for column in batch.columns), strict=True)
+def _rows(path: Path, rows: range | None) -> Iterator[tuple[str, str]]:
+    for batch in Table(path, CORPUS, "download", ("document",)).batches(rows):
+        yield from zip(*(column.to_pylist() for column in batch.columns), strict=True)
 
 
 class Documents:
@@ -55,32 +49,26 @@ class Documents:
     """
 
     def __init__(self, path: Path, limit: int | None, empty: EmptyDocuments, key: str = "") -> None:
-        self.path, self.empty = path, empty
+        self.path, self._leave_out = path, empty == "leave_out"
         self.ids: list[str] = []
-        empty_ids = []
-        wanted = None if limit is None else range(limit)
-        for batch in _corpus(path).batches(wanted):
-            for name, document in _texts(batch):
-                self.ids.append(name)
-                if not document.strip():
-                    empty_ids.append(name)
-        self._check(empty_ids, key)
-        self.left_out = empty_ids if empty == "leave_out" else []
-
-    def _check(self, empty_ids: list[str], key: str) -> None:
+        empty_ids: list[str] = []
+        for name, document in _rows(path, None if limit is None else range(limit)):
+            self.ids.append(name)
+            if not document.strip():
+                empty_ids.append(name)
+        self.left_out = empty_ids if self._leave_out else []
         problems = []
         repeated = [name for name, times in Counter(self.ids).items() if times > 1]
         if repeated:
             problems.append(f"{len(repeated)} ids occur more than once: {some(repeated)}")
-        if empty_ids and self.empty == "refuse":
+        if empty_ids and empty == "refuse":
             problems.append(
                 f"{len(empty_ids)} documents are empty: {some(empty_ids)}; correct them, or set "
                 f"{key} to leave_out"
             )
         if problems:
-            raise BridoError.from_problems(f"{self.path} cannot be used:", problems)
+            raise BridoError.from_problems(f"{path} cannot be used:", problems)
 
     def parts(self, size: int) -> list[Part]:
-        """The documents in units of `size` rows."""
-        leave_out = self.empty == "leave_out"
-        return [Part(self.path, rows, leave_out) for rows in cut(len(self.ids), size)]
+        """Cut the documents into units of `size` rows."""
+        return [Part(self.path, rows, self._leave_out) for rows in cut(len(self.ids), size)]

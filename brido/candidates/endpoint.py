@@ -8,16 +8,13 @@ store holds. A run that is killed asks again for calls in flight alone.
 from __future__ import annotations
 
 import math
-from bisect import bisect_right
 from collections import Counter
 from collections.abc import Sequence
-from itertools import accumulate
 from typing import Any, NamedTuple
 
 from brido.candidates.documents import Documents, Part
 from brido.candidates.settings import EndpointGeneration
 from brido.endpoint import Answer, AskedModel, Client, DryRun, Plan
-from brido.endpoint.plan import Prompt
 from brido.endpoint.settings import EndpointRuntime, runtime_problems
 from brido.models.prompt import messages
 from brido.models.settings import ReadingSettings
@@ -64,7 +61,7 @@ class Asker(NamedTuple):
         return AskedModel(settings.model, settings.revision, sent)
 
     def client(self) -> Client:
-        """A client for this source; the store is opened."""
+        """Open the store, and return a client for this source."""
         limit = self.settings.max_answer_tokens or _UNLIMITED_ANSWER
         store = user_path(self.runtime.store)
         return Client(self.section, self.model, store, self.runtime, limit)
@@ -80,7 +77,12 @@ class Asker(NamedTuple):
         if problems := runtime_problems(self.runtime):
             raise BridoError.from_problems(f"{self.section} cannot start:", problems)
         size = self.settings.num_candidates
-        prompts = _Prompts(self, [part for split in documents for part in split.parts(_PART)])
+        prompts = [
+            (self.model, messages(self.reading, text))
+            for split in documents
+            for part in split.parts(_PART)
+            for _, text in part.read()
+        ]
         with self.client() as client:
             plan = client.plan(prompts, size)
             if self.runtime.dry_run:
@@ -104,28 +106,6 @@ class Asker(NamedTuple):
             )
 
 
-class _Prompts(Sequence[Prompt]):
-    """A prompt for every document, made when it is taken; one part is in memory at a time."""
-
-    def __init__(self, asker: Asker, parts: Sequence[Part]) -> None:
-        self._asker, self._parts = asker, parts
-        self._model = asker.model
-        # An empty document that is left out has no row, so parts are counted as they are read.
-        self._ends = list(accumulate(len(part.read()) for part in parts))
-        self._held: tuple[int, list[tuple[str, str]]] = (-1, [])
-
-    def __len__(self) -> int:
-        return self._ends[-1] if self._ends else 0
-
-    def __getitem__(self, number: int) -> Prompt:  # type: ignore[override]
-        place = bisect_right(self._ends, number)
-        if place != self._held[0]:
-            self._held = place, self._parts[place].read()
-        rows = self._held[1]
-        document = rows[number - self._ends[place] + len(rows)][1]
-        return self._model, messages(self._asker.reading, document)
-
-
 class AnswerWorker:
     """Makes rows of what the store holds; see `brido.work.worker.MakeWorker`.
 
@@ -136,7 +116,7 @@ class AnswerWorker:
         self._asker, self._client = asker, asker.client()
 
     def __call__(self, part: Part) -> Result:
-        """A row of the candidates table for each document."""
+        """Return a row of the candidates table for each document."""
         size, model, rows = self._asker.settings.num_candidates, self._asker.model, []
         counts: Counter[str] = Counter()
         for name, document in part.read():
@@ -157,7 +137,7 @@ class AnswerWorker:
 
 
 def _finish(answer: Answer | None) -> str:
-    """How an answer ended, in the server's word where it says one."""
+    """Return how an answer ended, in the server's word if it says one."""
     if answer is None:
         return "missing"
     return "refused" if answer.refused else answer.finish_reason or "unsaid"

@@ -17,7 +17,7 @@ _LARGEST = 3.4e38
 
 
 def read_candidates(path: Path, ids: list[str], num_candidates: int, source: str) -> list[Row]:
-    """The rows of a candidates table for `ids`, in their order.
+    """Read the rows of a candidates table for `ids`, in their order.
 
     The file has any form that a corpus may have (`brido.utils.files`); columns id (text),
     candidates (a list of exactly `num_candidates` texts), and if present search_scores (as many
@@ -53,7 +53,7 @@ def read_candidates(path: Path, ids: list[str], num_candidates: int, source: str
 
 
 def _problems(rows: list[Row], ids: list[str], size: int, source: str) -> Iterator[str]:
-    """What keeps the rows from being `size` candidates of each of `ids`."""
+    """Yield what keeps the rows from being `size` candidates of each of `ids`."""
     times = Counter(row["id"] for row in rows)
     repeated = [name for name, count in times.items() if count > 1]
     if repeated:

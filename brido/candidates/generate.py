@@ -70,7 +70,7 @@ Source = Callable[[Request], Plan]
 
 
 def _local(request: Request) -> Plan:
-    """The checkpoint on this machine's devices."""
+    """Ask the checkpoint, on this machine's devices."""
     from brido.candidates.local import CandidateWorker
 
     folder, runtime = request.checkpoint, request.runtime
@@ -81,7 +81,7 @@ def _local(request: Request) -> Plan:
 
 
 def _files(request: Request) -> Plan:
-    """A file of the user's for each split, all problems of a file named at once."""
+    """Read a file of the user's for each split; all problems of a file are named at once."""
     rows: dict[tuple[Path, str], dict[str, Any]] = {}
     files = []
     for split, documents in request.documents.items():
@@ -102,12 +102,12 @@ class _FromRows:
         self._rows = rows
 
     def __call__(self, part: Part) -> Result:
-        """The rows of the part's documents."""
+        """Return the rows of the part's documents."""
         return [self._rows[part.path, name] for name, _ in part.read()], {}
 
 
 def _endpoint(request: Request) -> Plan:
-    """A server: everything that is missing is asked for before the first shard."""
+    """Ask a server: everything that is missing, before the first shard."""
     from brido.candidates.endpoint import AnswerWorker, Asker
 
     runtime = request.runtime.endpoint_of(request.settings.endpoint)
@@ -182,7 +182,7 @@ class _Counting:
 
 
 def describe(request: Request, split: str, work: Splits) -> dict[str, Any]:
-    """What is true of the whole table of a split: the settings used, and what happened."""
+    """Describe the whole table of a split: the settings used, and what happened."""
     totals = work.totals(split)
     documents = max(totals["documents"], 1)
     description: dict[str, Any] = {
@@ -205,30 +205,32 @@ def describe(request: Request, split: str, work: Splits) -> dict[str, Any]:
 
 
 def notes(description: dict[str, Any]) -> Iterator[str]:
-    """What a user should know of a table that `describe` describes, a line each."""
+    """Yield what a user should know of a table that `describe` describes, a line each."""
     yield (
         f"{description['documents']:,} documents, {description['distinct_candidates']:.1f} of "
         f"{description['generation']['num_candidates']} candidates distinct"
     )
-    left_out, truncated = description["left_out_empty"], description["truncated_sources"]
-    if left_out:
+    if left_out := description["left_out_empty"]:
         yield f"{len(left_out)} empty documents left out ({some(left_out)})"
-    if truncated:
-        yield f"{truncated:,} sources cut to {description['reading']['max_source_tokens']} tokens"
-    if description["empty_candidates"]:
-        yield f"{description['empty_candidates']:,} candidates are empty"
-    if description["not_ended"]:
-        yield f"{description['not_ended']:,} candidates did not end"
+    for name, words in (
+        (
+            "truncated_sources",
+            f"sources cut to {description['reading']['max_source_tokens']} tokens",
+        ),
+        ("empty_candidates", "candidates are empty"),
+        ("not_ended", "candidates did not end"),
+        ("halved_batches", "batches halved for memory"),
+    ):
+        if description[name]:
+            yield f"{description[name]:,} {words}"
     for kind in ("finish_reasons", "served_models"):
         if kind in description:
             counts = (f"{count:,} {name}" for name, count in description[kind].items())
             yield f"{kind.replace('_', ' ')}: {', '.join(counts)}"
-    if description["halved_batches"]:
-        yield f"{description['halved_batches']} batches halved for memory"
 
 
 def examples(candidates: Path, corpus: Path, source: str) -> Iterator[Example]:
-    """The documents of a source's table, the candidates cleaned as stage pool does by default."""
+    """Read the documents of a source's table, the candidates cleaned by all rules."""
     made = Table(candidates, CANDIDATES, f"generate@{source}", ("candidates", "ended"))
     read = Table(corpus, CORPUS, "download", ("document", "references"))
     for rows, documents in walk(made, [], [read]):

@@ -9,8 +9,7 @@ from brido.candidates.documents import Part
 from brido.candidates.settings import SamplingGeneration
 from brido.models.language_model import LanguageModel
 from brido.models.settings import ReadingSettings
-from brido.models.tokens import Sources
-from brido.search import SamplingSettings, SearchResult, SearchSettings, diverse_beam_search
+from brido.search import SamplingSettings, SearchSettings, diverse_beam_search
 from brido.search.sampling import document_uniforms, sample
 from brido.utils.device import computing_device, inference_dtype
 from brido.work.batches import MemoryBudget, plan_batches
@@ -37,7 +36,7 @@ class Generated(NamedTuple):
 
 
 class Generator:
-    """A loaded checkpoint that writes.
+    """A loaded checkpoint that writes; its subclasses are workers (`brido.work.worker.MakeWorker`).
 
     advance: called with the number of documents of each finished batch.
     """
@@ -47,10 +46,13 @@ class Generator:
         folder: Path,
         reading: ReadingSettings,
         runtime: RuntimeSettings,
+        settings: Any = None,
         device: str = "",
         advance: Advance = lambda count: None,
     ) -> None:
-        """Load `folder` for inference, on `device` where it is not runtime's.
+        """Load `folder` for inference, on `device` if it is not runtime's.
+
+        settings: what a worker is asked for.
 
         Raises:
             BridoError: the device is not there, or the folder holds no model that can read so.
@@ -59,28 +61,32 @@ class Generator:
         dtype = inference_dtype(place, runtime.precision)
         self.language = LanguageModel.load(folder, reading, place, dtype).ready_to_write()
         self.budget = MemoryBudget(runtime.batch_tokens)
-        self._advance = advance
+        self._settings, self._advance = settings, advance
 
     def generate(
-        self,
-        ids: list[str],
-        documents: list[str],
-        settings: SearchSettings | SamplingSettings,
-        seed: int = 0,
+        self, documents: dict[str, str], settings: SearchSettings | SamplingSettings, seed: int = 0
     ) -> Generated:
-        """Candidates of each document, best first (sampled ones as drawn); white space is tidied.
+        """Write candidates of each document, best first (samples as drawn); white space is tidied.
 
-        A sample is drawn with random numbers that follow from the seed and the document's id.
+        documents: texts by id. A sample is drawn with random numbers that follow from the seed and
+        the document's id.
         """
         if not documents:
             return Generated([])
-        sources = self.language.read(documents)
+        ids, model = list(documents), self.language.model
+        sources = self.language.read(list(documents.values()))
         found: dict[int, Written] = {}
         halved_before = self.budget.halved
 
         def work(numbers: list[int]) -> None:
-            batch = sources.take(numbers).to(self.language.model.device)
-            result = self._write(batch, [ids[number] for number in numbers], settings, seed)
+            batch = sources.take(numbers).to(model.device)
+            if isinstance(settings, SearchSettings):
+                result = diverse_beam_search(model, batch.ids, batch.mask, settings)
+            else:
+                samples, longest = settings.num_return_sequences, settings.max_length
+                names = [ids[number] for number in numbers]
+                uniforms = document_uniforms(seed, names, samples, longest)
+                result = sample(model, batch.ids, batch.mask, settings, uniforms)
             scores, sequences = result.scores.tolist(), result.sequences.cpu()
             groups = [None] * len(numbers) if result.groups is None else result.groups.tolist()
             for place, number in enumerate(numbers):
@@ -103,52 +109,22 @@ class Generator:
         written = [found[number] for number in range(len(documents))]
         return Generated(written, len(sources.cut), self.budget.halved - halved_before)
 
-    def _write(
-        self,
-        batch: Sources,
-        ids: list[str],
-        settings: SearchSettings | SamplingSettings,
-        seed: int,
-    ) -> SearchResult:
-        model = self.language.model
-        if isinstance(settings, SearchSettings):
-            return diverse_beam_search(model, batch.ids, batch.mask, settings)
-        uniforms = document_uniforms(seed, ids, settings.num_return_sequences, settings.max_length)
-        return sample(model, batch.ids, batch.mask, settings, uniforms)
 
-
-class _PartWorker(Generator):
-    """A generator for parts of the documents (see `brido.work.worker.MakeWorker`)."""
-
-    def __init__(
-        self,
-        folder: Path,
-        reading: ReadingSettings,
-        runtime: RuntimeSettings,
-        settings: Any,
-        device: str,
-        advance: Advance,
-    ) -> None:
-        super().__init__(folder, reading, runtime, device, advance)
-        self._settings = settings
-
-
-class CandidateWorker(_PartWorker):
-    """Candidates by section `generation.SOURCE`.
+class CandidateWorker(Generator):
+    """Candidates by section `generation.SOURCE`, its settings.
 
     Of a diverse beam search every keep_every-th result is a candidate.
     """
 
     def __call__(self, part: Part) -> Result:
-        """A row of the candidates table for each document."""
+        """Return a row of the candidates table for each document."""
         documents = dict(part.read())
-        ids = list(documents)
         seed, step = 0, 1
         if isinstance(self._settings, SamplingGeneration):
             seed = self._settings.seed
         else:
             step = self._settings.keep_every
-        result = self.generate(ids, list(documents.values()), self._settings.search(), seed)
+        result = self.generate(documents, self._settings.search(), seed)
         rows = [
             {
                 "id": name,
@@ -157,19 +133,19 @@ class CandidateWorker(_PartWorker):
                 "ended": one.ended[::step],
                 **({} if one.groups is None else {"groups": one.groups[::step]}),
             }
-            for name, one in zip(ids, result.written, strict=True)
+            for name, one in zip(documents, result.written, strict=True)
         ]
         return rows, {"truncated_sources": result.truncated, "halved_batches": result.halved}
 
 
-class SummaryWorker(_PartWorker):
+class SummaryWorker(Generator):
     """The best hypothesis of a beam search; an empty document has an empty summary."""
 
     def __call__(self, part: Part) -> Result:
-        """A row of the decoded table for each document."""
+        """Return a row of the decoded table for each document."""
         rows = part.read()
         documents = {name: document for name, document in rows if document.strip()}
-        result = self.generate(list(documents), list(documents.values()), self._settings)
+        result = self.generate(documents, self._settings)
         found: dict[str, dict[str, Any]] = {
             name: {"id": name, "summary": one.texts[0], "score": one.scores[0]}
             for name, one in zip(documents, result.written, strict=True)

@@ -22,10 +22,13 @@ LEAST_ENDED = 0.8
 # if a smaller share of a document's candidates is distinct (or fewer than two of them are),
 LEAST_DISTINCT = 0.2
 FEWEST_DISTINCT = 2.0
-# if more of them are less than half, or more than twice, as long as all references,
-MOST_OF_ODD_LENGTH = 0.5
-# or if more of them are in another script or have markup left.
-MOST_ODD = 0.2
+# or if a larger share of them is what the words say.
+MOST = {
+    "too_short": (0.5, "are less than half as long as the references"),
+    "too_long": (0.5, "are more than twice as long as the references"),
+    "other_script": (0.2, "are in another script than the document"),
+    "markup_left": (0.2, "have markup left"),
+}
 # Characters of a text that are shown.
 SHOWN = 160
 
@@ -90,22 +93,19 @@ class Look:
             )
 
     def share(self, name: str) -> float:
-        """The share of the candidates that `name` counts; 0 if there are none."""
+        """Return the share of the candidates that `name` counts; 0 if there are none."""
         whole = "compared" if name in ("too_short", "too_long") else "candidates"
         return self.counts[name] / max(self.counts[whole], 1)
 
     def summary(self) -> str:
-        """What a user should see of all candidates, in one line."""
-        parts = [f"{self.share('ended'):.0%} ended", f"{self.share('distinct'):.0%} are distinct"]
-        if self.counts["compared"]:
-            parts.append(f"{self.share('too_short'):.0%} are less than half as long as a reference")
-            parts.append(f"{self.share('too_long'):.0%} more than twice as long")
-        parts.append(f"{self.share('other_script'):.0%} are in another script")
-        parts.append(f"{self.share('markup_left'):.0%} have markup left")
-        return ", ".join(parts)
+        """Return what a user should see of all candidates, in one line."""
+        words = {"ended": "ended", "distinct": "are distinct"}
+        shown = MOST if self.counts["compared"] else ODD
+        words |= {name: MOST[name][1] for name in shown}
+        return ", ".join(f"{self.share(name):.0%} {text}" for name, text in words.items())
 
     def warning(self, source: str, method: str) -> str | None:
-        """One sentence if the candidates are not a basis for a vote, with causes and keys.
+        """Return one sentence, with causes and keys, if the candidates are not a basis for a vote.
 
         source, method: the source's name in `generation`, and its method.
         """
@@ -123,18 +123,13 @@ class Look:
         size = self.counts["candidates"] / self.counts["documents"]
         if size > 1 and distinct < max(FEWEST_DISTINCT, LEAST_DISTINCT * size):
             yield f"only {distinct:.1f} of {size:.0f} a document are distinct ({alike})"
-        for name, most, words in (
-            ("too_short", MOST_OF_ODD_LENGTH, "are less than half as long as the references"),
-            ("too_long", MOST_OF_ODD_LENGTH, "are more than twice as long as the references"),
-            ("other_script", MOST_ODD, "are in another script than the document"),
-            ("markup_left", MOST_ODD, "have markup left"),
-        ):
+        for name, (most, words) in MOST.items():
             if self.share(name) > most:
                 yield f"{self.share(name):.0%} {words} ({style})"
 
 
 def example_lines(example: Example, count: int = 3) -> Iterator[str]:
-    """One document's reference and its first `count` candidates, each as a line for a terminal."""
+    """Yield lines for a terminal: a document's reference and its first `count` candidates."""
     if example.references:
         yield f"reference: {_line(example.references[0])}"
     for text, ended in zip(example.candidates[:count], example.ended, strict=False):
@@ -142,7 +137,7 @@ def example_lines(example: Example, count: int = 3) -> Iterator[str]:
 
 
 def _line(text: str) -> str:
-    """A text in one line, cut and quoted, without characters that a terminal obeys."""
+    """Return a text in one line, cut and quoted, without characters that a terminal obeys."""
     text = " ".join(text.split())
     return repr(text if len(text) <= SHOWN else text[: SHOWN - 3] + "...")
 
@@ -157,7 +152,7 @@ class OddOnes:
         self._markup = _markup(document)
 
     def __call__(self, text: str) -> tuple[str, ...]:
-        """Which of ODD is true of a cleaned candidate.
+        """Return which of ODD is true of a cleaned candidate.
 
         other_script: more than half of its letters are of scripts with less than LEAST_SHARE of the
         document's letters, which has some. markup_left: it has a tag, a formula's commands, a
@@ -174,7 +169,7 @@ def _markup(text: str) -> set[str]:
 
 
 def _scripts(text: str) -> Counter[str]:
-    """The letters of a text, counted by script."""
+    """Count the letters of a text by script."""
     if text.isascii():
         count = sum(map(str.isalpha, text))
         return Counter({"LATIN": count} if count else {})
@@ -187,7 +182,7 @@ def _scripts(text: str) -> Counter[str]:
 
 @lru_cache(maxsize=65536)
 def _script(character: str) -> str:
-    """The script of a letter, the first word of its name in Unicode; "" of anything else.
+    """Return the script of a letter, the first word of its name in Unicode; "" for the rest.
 
     Letters that stand for others (full width, mathematical, the micro sign) count as those.
     """

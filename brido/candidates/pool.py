@@ -43,7 +43,7 @@ class Pool:
         self.left_out: list[str] = []
 
     def rows(self) -> Iterator[list[Row]]:
-        """The rows of the pool's table, in lists of a row group's size; constant memory.
+        """Yield the rows of the pool's table, in lists of a row group's size; constant memory.
 
         Raises:
             BridoError: a table is missing or damaged, the tables hold different documents, one of
@@ -64,7 +64,7 @@ class Pool:
             )
 
     def notes(self) -> Iterator[str]:
-        """What a user should know of the pool, a line each, once `rows` has been read."""
+        """Yield what a user should know of the pool, a line each, once `rows` has been read."""
         for name, count in self.counts.items():
             rules = [f"{count[rule]:,} {rule}" for rule in RULES if count[rule]]
             bad = [f"{count[what]:,} {what.replace('_', ' ')}" for what in _BAD if count[what]]
@@ -80,7 +80,7 @@ class Pool:
             )
 
     def _good(self) -> Iterator[Row]:
-        """The rows with enough candidates that can be elected; the other ids go to `left_out`."""
+        """Yield rows with enough candidates that can be elected; other ids go to `left_out`."""
         columns = tuple(CANDIDATES.names[1:])
         first, *others = [
             Table(path, CANDIDATES, f"generate@{name}", columns)

@@ -6,8 +6,7 @@ import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import torch
 from torch import Tensor
@@ -15,10 +14,8 @@ from transformers import AutoModelForCausalLM, PreTrainedModel
 from transformers.models.auto.modeling_auto import MODEL_FOR_CAUSAL_LM_MAPPING
 
 from brido.models.causal_steps import CausalSteps, RepeatedStates
-from brido.models.interface import Family, States, Steps
-from brido.models.loading import pretrained
+from brido.models.interface import Family, ModelParts, States, Steps, Texts
 from brido.models.prompt import Prompt, end_of_answer
-from brido.models.settings import ReadingSettings
 from brido.models.sharing.shared_prefix import TAKES_MASKS, PackedStates
 from brido.models.special_tokens import SpecialTokens, end_tokens, pad_token
 from brido.models.tokens import Sources
@@ -40,76 +37,60 @@ class DecoderOnly(Family):
     stand in one row.
     """
 
+    loader: ClassVar[Any] = AutoModelForCausalLM
     model_type: str
     float16: bool
     has_positions: bool = True
     packs: bool = True
 
-    def load(self, folder: Path, dtype: torch.dtype, **how: Any) -> Any:
-        """See Family."""
-        return pretrained(AutoModelForCausalLM, folder, dtype=dtype, **how)
-
     def special(self, model: PreTrainedModel) -> SpecialTokens:
         """See Family. A model without a pad token pads with its (first) end."""
         return SpecialTokens.of(model)
 
-    def read(self, tokenizer: Any, documents: Sequence[str], reading: ReadingSettings) -> Sources:
+    def read(self, parts: ModelParts, documents: Sequence[str]) -> Sources:
         """See Family: whole prompts, padded on the left; the document is what is cut."""
-        prompt = Prompt.of(tokenizer, reading)
-        rows = [prompt.fit(document, reading.max_source_tokens) for document in documents]
+        prompt, limit = Prompt.of(parts.tokenizer, parts.reading), parts.reading.max_source_tokens
+        rows = [prompt.fit(document, limit) for document in documents]
         width = max(len(ids) for ids, _ in rows)
         ids = torch.zeros(len(rows), width, dtype=torch.long)
         mask = torch.zeros_like(ids)
         # A pad is hidden by the mask, so any token will do where a tokenizer names none.
-        ids += tokenizer.pad_token_id or 0
+        ids += parts.tokenizer.pad_token_id or 0
         for place, (row, _) in enumerate(rows):
             ids[place, width - len(row) :] = torch.tensor(row)
             mask[place, width - len(row) :] = 1
         return Sources(ids, mask, tuple(place for place, (_, cut) in enumerate(rows) if cut))
 
     def write(
-        self,
-        model: PreTrainedModel,
-        tokenizer: Any,
-        reading: ReadingSettings,
-        texts: Sequence[Sequence[str]],
-        sources: Sources | None,
-        limit: int,
+        self, parts: ModelParts, texts: Texts, sources: Sources | None, limit: int
     ) -> list[list[int]]:
         """See Family. The given token is the last of the prompt; a text of more than `limit` tokens
         is cut and has no end."""
-        prompt = Prompt.of(tokenizer, reading)
-        end = end_of_answer(tokenizer, reading, end_tokens(model))
-        given = (
-            [pad_token(model)] * len(texts) if sources is None else last_tokens(sources).tolist()
-        )
+        prompt = Prompt.of(parts.tokenizer, parts.reading)
+        end = end_of_answer(parts.tokenizer, parts.reading, end_tokens(parts.model))
+        given: list[Any] = [pad_token(parts.model)] * len(texts)
+        if sources is not None:
+            given = last_tokens(sources).tolist()
         return [
             [token, *[*prompt.answer(text), end][:limit]]
             for token, row in zip(given, texts, strict=True)
             for text in row
         ]
 
-    def text(self, tokenizer: Any, sequences: Tensor) -> list[str]:
-        """See Family; white space is tidied."""
-        texts = tokenizer.batch_decode(
-            sequences, skip_special_tokens=True, clean_up_tokenization_spaces=False
-        )
-        return [" ".join(text.split()) for text in texts]
-
-    def problems(self, tokenizer: Any, reading: ReadingSettings) -> Iterator[str]:
+    def problems(self, parts: ModelParts) -> Iterator[str]:
         """See Family."""
+        reading = parts.reading
         if reading.decoder_prefix != "generation":
             yield f"reading: decoder_prefix {reading.decoder_prefix} is for encoder-decoders alone"
         try:
-            prompt = Prompt.of(tokenizer, reading)
-            prompt.fit("", reading.max_source_tokens)
+            Prompt.of(parts.tokenizer, reading).fit("", reading.max_source_tokens)
         except BridoError as error:
             yield str(error)
 
-    def room(self, config: Any, reading: ReadingSettings) -> int | None:
+    def room(self, parts: ModelParts) -> int | None:
         """See Family: what the longest prompt leaves of the model's context."""
-        positions = self.positions(config)
-        return None if positions is None else positions - reading.max_source_tokens
+        positions = self.positions(parts.model.config)
+        return None if positions is None else positions - parts.reading.max_source_tokens
 
     def batch_tokens(self, source: int, rows: int, limit: int) -> int:
         """See Family: the prompt, which is kept once, and all that may be written."""

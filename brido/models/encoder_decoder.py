@@ -6,7 +6,6 @@ import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, ClassVar
 
 import torch
@@ -15,9 +14,7 @@ from transformers import AutoModelForSeq2SeqLM, PreTrainedModel
 
 from brido.models.decoder_states import encoder_decoder_states
 from brido.models.decoder_steps import PlainSteps, SharedSteps, check_length
-from brido.models.interface import Family, States, Steps
-from brido.models.loading import pretrained
-from brido.models.settings import ReadingSettings
+from brido.models.interface import Family, ModelParts, States, Steps, Texts
 from brido.models.sharing.cross_attention import shared_cross_attention
 from brido.models.special_tokens import SpecialTokens
 from brido.models.tokens import Sources, padded
@@ -32,9 +29,9 @@ class EncoderDecoder(Family):
     through transformers' attention interface alone and takes the batch size of the source's keys
     from the encoder states, so all candidates of a document can share one set of them.
     norm_first: BART's modules normalise what comes in, not what goes out, and the decoder at last.
-    newline: what the tokenizer writes for a new line in decoded text.
     """
 
+    loader: ClassVar[Any] = AutoModelForSeq2SeqLM
     model_type: str
     shares_source: bool
     has_positions: bool
@@ -43,17 +40,13 @@ class EncoderDecoder(Family):
     newline: str | None = None
     started: ClassVar[int] = 1
 
-    def load(self, folder: Path, dtype: torch.dtype, **how: Any) -> Any:
-        """See Family."""
-        return pretrained(AutoModelForSeq2SeqLM, folder, dtype=dtype, **how)
-
     def special(self, model: PreTrainedModel) -> SpecialTokens:
         """See Family."""
         return SpecialTokens.of(model, start_token(model))
 
-    def read(self, tokenizer: Any, documents: Sequence[str], reading: ReadingSettings) -> Sources:
+    def read(self, parts: ModelParts, documents: Sequence[str]) -> Sources:
         """See Family."""
-        limit = reading.max_source_tokens
+        tokenizer, limit = parts.tokenizer, parts.reading.max_source_tokens
         encoded = tokenizer(list(documents), truncation=True, max_length=limit)
         rows = encoded.input_ids
         # Special tokens stand at the end of a cut document too, so its length alone says nothing.
@@ -68,13 +61,7 @@ class EncoderDecoder(Family):
         return Sources(ids, mask, tuple(cut))
 
     def write(
-        self,
-        model: PreTrainedModel,
-        tokenizer: Any,
-        reading: ReadingSettings,
-        texts: Sequence[Sequence[str]],
-        sources: Sources | None,
-        limit: int,
+        self, parts: ModelParts, texts: Texts, sources: Sources | None, limit: int
     ) -> list[list[int]]:
         """See Family. The given token by `reading.decoder_prefix`:
 
@@ -82,25 +69,17 @@ class EncoderDecoder(Family):
         (BART: `</s> <s> x </s>`). brio: where the tokenizer itself begins with `<s>`, that (BART:
         `<s> x </s>`); models without one start as in generation.
         """
-        start = start_token(model)
+        start, begin = start_token(parts.model), parts.tokenizer.bos_token_id
         flat = [text for row in texts for text in row]
-        rows = tokenizer(text_target=flat, truncation=True, max_length=limit)["input_ids"]
-        begin = tokenizer.bos_token_id
-        if reading.decoder_prefix == "brio" and begin is not None:
+        rows = parts.tokenizer(text_target=flat, truncation=True, max_length=limit)["input_ids"]
+        if parts.reading.decoder_prefix == "brio" and begin is not None:
             return [ids if ids[:1] == [begin] else [start, *ids] for ids in rows]
         return [[start, *ids] for ids in rows]
 
-    def text(self, tokenizer: Any, sequences: Tensor) -> list[str]:
-        """See Family; white space is tidied."""
-        texts = tokenizer.batch_decode(
-            sequences, skip_special_tokens=True, clean_up_tokenization_spaces=False
-        )
-        return [" ".join(text.replace(self.newline or " ", " ").split()) for text in texts]
-
-    def problems(self, tokenizer: Any, reading: ReadingSettings) -> Iterator[str]:
+    def problems(self, parts: ModelParts) -> Iterator[str]:
         """See Family."""
         for key in ("prompt", "system", "template"):
-            if getattr(reading, key):
+            if getattr(parts.reading, key):
                 yield f"reading.{key} is for decoder-only models: this one reads the document alone"
 
     def steps(self, model: PreTrainedModel, sources: Sources, limit: int) -> Steps:

@@ -16,9 +16,13 @@ import torch
 from torch import Tensor
 from transformers import PreTrainedModel
 
+from brido.models.loading import pretrained
 from brido.models.settings import ReadingSettings
 from brido.models.special_tokens import SpecialTokens
 from brido.models.tokens import Sources
+
+# N texts of each of B sources.
+Texts = Sequence[Sequence[str]]
 
 
 class Head(NamedTuple):
@@ -26,6 +30,14 @@ class Head(NamedTuple):
 
     weight: Tensor
     bias: Tensor | None
+
+
+class ModelParts:
+    """A model with its tokenizer, and how it reads (`reading` of params.yaml)."""
+
+    model: PreTrainedModel
+    tokenizer: Any
+    reading: ReadingSettings
 
 
 class Steps(ABC):
@@ -76,46 +88,46 @@ class States(ABC):
 class Family(ABC):
     """One kind of language model, named as `config.model_type` names it.
 
-    float16: activations stay inside float16's range. has_positions: the model has a table of
-    positions, so longer texts can be neither read nor written. started: how many given tokens a
-    written sequence starts with. packs: `States.hidden` spends nothing on padding, but reads the
-    source again.
+    loader: the class of transformers that loads it. float16: activations stay inside float16's
+    range. has_positions: the model has a table of positions, so longer texts can be neither read
+    nor written. newline: what the tokenizer writes for a new line in decoded text. started: how
+    many given tokens a written sequence starts with. packs: `States.hidden` spends nothing on
+    padding, but reads the source again.
     """
 
+    loader: ClassVar[Any]
     model_type: str
     float16: bool
     has_positions: bool
+    newline: str | None = None
     started: ClassVar[int] = 0
     packs: bool = False
 
-    @abstractmethod
     def load(self, folder: Path, dtype: torch.dtype, **how: Any) -> Any:
         """The model of a folder in `save_pretrained`'s format; `how` goes to transformers."""
+        return pretrained(self.loader, folder, dtype=dtype, **how)
 
     @abstractmethod
     def special(self, model: PreTrainedModel) -> SpecialTokens:
         """The tokens that steer what a model writes. Raise BridoError if they are not usable."""
 
     @abstractmethod
-    def read(self, tokenizer: Any, documents: Sequence[str], reading: ReadingSettings) -> Sources:
+    def read(self, parts: ModelParts, documents: Sequence[str]) -> Sources:
         """Documents as tokens, each at most `reading.max_source_tokens`."""
 
     @abstractmethod
     def write(
-        self,
-        model: PreTrainedModel,
-        tokenizer: Any,
-        reading: ReadingSettings,
-        texts: Sequence[Sequence[str]],
-        sources: Sources | None,
-        limit: int,
+        self, parts: ModelParts, texts: Texts, sources: Sources | None, limit: int
     ) -> list[list[int]]:
         """N texts of each source as the model writes them, flat: the given token, then at most
         `limit` tokens that are scored."""
 
-    @abstractmethod
     def text(self, tokenizer: Any, sequences: Tensor) -> list[str]:
-        """The texts of written tokens [R, T]."""
+        """The texts of written tokens [R, T], special tokens left out and white space tidied."""
+        texts = tokenizer.batch_decode(
+            sequences, skip_special_tokens=True, clean_up_tokenization_spaces=False
+        )
+        return [" ".join(text.replace(self.newline or " ", " ").split()) for text in texts]
 
     def batch_tokens(self, source: int, rows: int, limit: int) -> int:
         """What a document counts in `runtime.batch_tokens` while `rows` texts of it are written.
@@ -153,10 +165,10 @@ class Family(ABC):
         """How many tokens a model can read or write; None where it sets no limit."""
         return getattr(config, "max_position_embeddings", None) if self.has_positions else None
 
-    def room(self, config: Any, reading: ReadingSettings) -> int | None:
-        """How many tokens a model can write of what it has read; None where it sets no limit."""
-        return self.positions(config)
+    def room(self, parts: ModelParts) -> int | None:
+        """How many tokens a model can write about what it has read; None if it sets no limit."""
+        return self.positions(parts.model.config)
 
-    def problems(self, tokenizer: Any, reading: ReadingSettings) -> Iterator[str]:
+    def problems(self, parts: ModelParts) -> Iterator[str]:
         """A sentence for everything of `reading` that does not fit the model."""
         yield from ()

@@ -13,6 +13,7 @@ from transformers.utils.logging import disable_progress_bar
 
 from brido.models.checkpoint import load_checkpoint, save
 from brido.models.family import family_of
+from brido.models.interface import ModelParts, Texts
 from brido.models.layout import columns_first
 from brido.models.settings import ReadingSettings
 from brido.models.special_tokens import end_tokens, pad_token
@@ -21,7 +22,7 @@ from brido.utils.arguments import as_list, as_texts
 from brido.utils.errors import BridoError
 
 
-class LanguageModel:
+class LanguageModel(ModelParts):
     """One model with its tokenizer, and how it reads (`reading` of params.yaml).
 
     Generate, train, decode and the benchmarks all read, write and save through it.
@@ -68,7 +69,7 @@ class LanguageModel:
             )
         if self.pad is None:
             yield "the model names no pad token"
-        yield from self.family.problems(self.tokenizer, self.reading)
+        yield from self.family.problems(self)
 
     @classmethod
     def load(
@@ -106,9 +107,9 @@ class LanguageModel:
             ArgumentError: `documents` is not a list of texts.
         """
         documents = as_texts("documents", documents)
-        return self.family.read(self.tokenizer, documents, self.reading)
+        return self.family.read(self, documents)
 
-    def write(self, texts: Sequence[Sequence[str]], sources: Sources | None, limit: int) -> Targets:
+    def write(self, texts: Texts, sources: Sources | None, limit: int) -> Targets:
         """N texts of each of the B `sources` as the model writes them, on the processor.
 
         At most `limit` tokens of a text are scored; the end of a text is one of them.
@@ -117,7 +118,7 @@ class LanguageModel:
             as_texts(f"texts[{place}]", own)
             for place, own in enumerate(as_list("texts", texts, "a list of texts a source"))
         ]
-        rows = self.family.write(self.model, self.tokenizer, self.reading, texts, sources, limit)
+        rows = self.family.write(self, texts, sources, limit)
         lengths = torch.tensor([len(ids) - 1 for ids in rows])
         ids = padded(rows, self.pad)
         return Targets(ids.view(len(texts), -1, ids.shape[1]), lengths.view(len(texts), -1))

@@ -33,7 +33,7 @@ def base_likelihoods(
     folder: Path,
     name: str,
 ) -> Anchors:
-    """The anchors of all documents, `size` of them at once; `likelihoods` runs the base model.
+    """Compute the anchors of all documents, `size` at once; `likelihoods` runs the base model.
 
     Every process computes its share and keeps what it has in `folder`; killed, it goes on there.
     name: what the line of progress calls the run.
@@ -65,7 +65,7 @@ def base_likelihoods(
 
 
 def anchored(batch: Batch, documents: Sequence[RankedDocument], anchors: Anchors) -> Batch:
-    """The batch of these documents with their anchors."""
+    """Return the batch of these documents with their anchors."""
     anchor = torch.zeros(batch.targets.lengths.shape)
     for row, document in enumerate(documents):
         values = anchors[document.id]

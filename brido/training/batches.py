@@ -14,7 +14,6 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from brido.models.corpus_tokenizer import PAD
 from brido.models.language_model import LanguageModel
 from brido.models.tokens import Sources, Targets
 from brido.training.documents import RankedDocument
@@ -36,40 +35,12 @@ class Batch(NamedTuple):
     eligible: Tensor | None = None
     anchor: Tensor | None = None
 
-    @property
-    def tokens(self) -> int:
-        """How many tokens are read and scored."""
-        return int(self.targets.lengths.sum()) + int(self.sources.mask.sum())
-
-    def to(self, device: torch.device) -> Batch:
-        """The same batch on `device`."""
-
-        def moved(part: Tensor) -> Tensor:
-            return part.to(device, non_blocking=True)
-
-        return Batch(
-            self.sources.to(device),
-            Targets(*map(moved, self.targets)),
-            moved(self.scores),
-            None if self.eligible is None else moved(self.eligible),
-            None if self.anchor is None else moved(self.anchor),
-        )
-
 
 class SummaryBatch(NamedTuple):
     """B sources [B, S] and summaries [B, T], both padded with PAD."""
 
     sources: Tensor
     labels: Tensor
-
-    @property
-    def tokens(self) -> int:
-        """How many tokens are read and scored."""
-        return int((self.sources != PAD).sum() + (self.labels != PAD).sum())
-
-    def to(self, device: torch.device) -> SummaryBatch:
-        """The same batch on `device`."""
-        return SummaryBatch(self.sources.to(device), self.labels.to(device))
 
 
 @dataclass(frozen=True)
@@ -89,29 +60,28 @@ class Batches:
     key: str = "training.max_candidate_tokens"
 
     def __post_init__(self) -> None:
-        language = self.language
-        room = language.family.room(language.model.config, language.reading)
+        language, longest = self.language, self.max_candidate_tokens
+        room = language.family.room(language)
         # The given token comes on top, but the last one is never read.
-        longest = self.max_candidate_tokens
         if room is not None and longest > room:
             raise BridoError(
-                f"{self.key}: the model has {room} positions for a text, not {longest}; lower it"
+                f"{self.key}: the model has {room} positions for a text, not {longest}: lower it"
             )
 
     def target(self, document: RankedDocument) -> str:
-        """The text that the cross-entropy teaches."""
+        """Return the text that the cross-entropy teaches."""
         if document.reference is None or self.elected:
             return document.candidates[0]
         return document.reference
 
     def target_tokens(self, documents: Sequence[RankedDocument]) -> int:
-        """How many tokens the cross-entropy of these documents averages over."""
+        """Count the tokens that the cross-entropy of these documents averages over."""
         texts = [[self.target(document)] for document in documents]
         targets = self.language.write(texts, None, self.max_candidate_tokens)
         return int(targets.lengths.sum())
 
     def batch(self, documents: Sequence[RankedDocument], candidates: bool = True) -> Batch:
-        """The tensors of some documents; without `candidates` no ranked ones (N = 0)."""
+        """Return the tensors of some documents; without `candidates` nothing is ranked (N = 0)."""
         sources = self.language.read([document.document for document in documents])
         counts = [len(document.scores) if candidates else 0 for document in documents]
         width = max(counts)
@@ -133,14 +103,14 @@ class Plan:
     """The documents of every update of a training run."""
 
     def __init__(self, documents: int, batch_size: int, epochs: int, seed: int) -> None:
-        """`documents` in an epoch; its last update is smaller where batch_size does not divide."""
+        """`documents` in an epoch; its last update is smaller if batch_size does not divide it."""
         self.documents, self.batch_size, self.seed = documents, batch_size, seed
         self.updates_per_epoch = -(-documents // batch_size)
         self.updates = self.updates_per_epoch * epochs
         self._order: tuple[int, np.ndarray] = (-1, np.empty(0))
 
     def indices(self, update: int) -> list[int]:
-        """Which documents `update` (1 to updates) sees; every epoch sees each one once."""
+        """Return which documents `update` (1 to updates) sees; an epoch sees each one once."""
         epoch, place = divmod(update - 1, self.updates_per_epoch)
         if self._order[0] != epoch:
             generator = np.random.default_rng([self.seed, epoch])
@@ -150,12 +120,12 @@ class Plan:
 
 
 def chunk_seed(seed: int, update: int, chunk: int) -> int:
-    """The seed of the dropout masks of one chunk, whichever process computes it, whenever."""
+    """Return the seed of a chunk's dropout masks; any process computes the same at any time."""
     return int(np.random.SeedSequence([seed, update, chunk]).generate_state(1, np.uint64)[0] >> 1)
 
 
 def share(chunks: int, process: int, processes: int) -> list[int | None]:
-    """The chunks that one of several processes computes, None where it only keeps in step.
+    """Return the chunks that one of several processes computes; None: it only keeps in step.
 
     All processes get lists of the same length, because each backward pass is a meeting of all.
     """

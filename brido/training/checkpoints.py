@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import pickle
 import time
 from collections.abc import Callable
@@ -16,7 +15,6 @@ from torch.optim import Optimizer
 from transformers import PreTrainedModel
 
 from brido.training.parallel import Parallel
-from brido.training.run_cache import FINISHED, code_digest
 from brido.training.state import TrainState
 from brido.utils.atomic import atomic_file
 from brido.utils.errors import BridoError
@@ -27,14 +25,15 @@ STATE_SHARE = 0.02
 
 
 class SaveTimer:
-    """Says when the next state is due: the longer writing one takes, the rarer, up to `longest`."""
+    """Says when the next state is due: the longer one takes to write, the rarer they are."""
 
-    def __init__(self, longest: float, writing: float = 0.0) -> None:
-        """All in seconds; `writing` is how long a state is expected to take."""
+    def __init__(self, longest: float) -> None:
+        """`longest`: the most seconds between two states."""
         self.longest = longest
-        self._restart(writing)
+        self.restart(writing=0.0)
 
-    def _restart(self, writing: float) -> None:
+    def restart(self, writing: float) -> None:
+        """Time the next state by the seconds that the last one took."""
         self._saved = time.monotonic()
         self.pause = min(self.longest, max(STATE_SECONDS, writing / STATE_SHARE))
 
@@ -47,14 +46,14 @@ class SaveTimer:
         """Call `write`, and time the next state by how long it took."""
         began = time.monotonic()
         write()
-        self._restart(time.monotonic() - began)
+        self.restart(time.monotonic() - began)
 
 
 class Checkpoints:
-    """The folder of one run: state.pt and the best weights, best_KIND-UPDATE.pt; finished.pt.
+    """The folder of one run: state.pt, and the best weights, best-UPDATE.pt.
 
-    Only what is trained is written: the weights that need gradients, or the whole model where all
-    do. Best weights carry their update in the name, and only those that the state on disk does not
+    Only what is trained is written: the weights that need gradients, or the whole model if all do.
+    Best weights carry their update in the name, and only those that the state on disk does not
     mention are removed: wherever a run is killed, the state finds the weights it speaks of.
     """
 
@@ -62,7 +61,6 @@ class Checkpoints:
         """The first process alone writes; all call what saves, because weights may be in parts."""
         self.folder, self.parallel = folder, parallel
         self.state_file = folder / "state.pt"
-        self.finished_file = folder / FINISHED
 
     def save(self, state: TrainState, model: PreTrainedModel, optimizer: Optimizer) -> None:
         """Replace the state on disk, then remove best weights that it no longer mentions."""
@@ -74,62 +72,45 @@ class Checkpoints:
         if not self.parallel.is_main:
             return
         save_tensors(content, self.state_file)
-        current = {self._best_file(kind, update) for kind, (_, update) in state.best.items()}
-        for file in self.folder.glob("best_*.pt"):
-            if file not in current:
+        current = self._best_file(state.best[1]) if state.best else None
+        for file in self.folder.glob("best-*.pt"):
+            if file != current:
                 file.unlink()
 
-    def load(self, model: PreTrainedModel, optimizer: Optimizer) -> TrainState | None:
-        """The state on disk, its tensors put into model and optimizer; None where there is none.
+    def load(self, model: PreTrainedModel, optimizer: Optimizer) -> TrainState:
+        """Put the tensors of the state on disk into model and optimizer; return it, or a new one.
 
         Raises:
-            BridoError: the file is damaged, or its weights are those of another model.
+            BridoError: the file is damaged or of another version, or its weights are of another
+                model.
         """
         if not self.state_file.is_file():
-            return None
+            return TrainState()
         content = load_tensors(self.state_file)
+        try:
+            state = TrainState(**content["run"])
+        except TypeError:
+            raise BridoError(
+                f"{self.state_file} was written by another version of brido: remove {self.folder} "
+                "to start the training over"
+            ) from None
         self._load_weights(content["model"], self.state_file, model)
         self.parallel.load_optimizer(optimizer, content["optimizer"])
-        return TrainState.of(content["run"])
+        return state
 
-    def save_best(self, kind: str, update: int, model: PreTrainedModel) -> None:
-        """Keep the model's weights as the best of `kind` as of `update`."""
+    def save_best(self, update: int, model: PreTrainedModel) -> None:
+        """Keep the model's weights as the best as of `update`."""
         weights = self.parallel.whole(trained_weights(model))
         if self.parallel.is_main:
-            save_tensors(weights, self._best_file(kind, update))
+            save_tensors(weights, self._best_file(update))
 
-    def load_best(self, kind: str, update: int, model: PreTrainedModel) -> None:
-        """Put the best weights of `kind` into the model; BridoError as in `load`."""
-        path = self._best_file(kind, update)
+    def load_best(self, update: int, model: PreTrainedModel) -> None:
+        """Put the best weights into the model; BridoError as in `load`."""
+        path = self._best_file(update)
         self._load_weights(load_tensors(path), path, model)
 
-    def finish(self, state: TrainState, model: PreTrainedModel) -> None:
-        """Keep the run's result alone; the first process calls this, with the whole model."""
-        weights = {name: weight.detach() for name, weight in trained_weights(model).items()}
-        content = {"run": asdict(state), "model": weights, "code": code_digest()}
-        save_tensors(content, self.finished_file)
-        self._remove_state()
-
-    def load_finished(self, model: PreTrainedModel) -> TrainState | None:
-        """The end of a finished run, its weights put into the model; None if other code made it."""
-        if not self.finished_file.is_file():
-            return None
-        content = load_tensors(self.finished_file)
-        if content["code"] != code_digest():
-            return None
-        self._load_weights(content["model"], self.finished_file, model)
-        if self.parallel.is_main:
-            os.utime(self.finished_file)  # as new: the oldest is removed first
-            self._remove_state()
-        return TrainState.of(content["run"])
-
-    def _remove_state(self) -> None:
-        for file in self.folder.glob("*.pt"):
-            if file != self.finished_file:
-                file.unlink(missing_ok=True)
-
-    def _best_file(self, kind: str, update: int) -> Path:
-        return self.folder / f"{kind}-{update:06d}.pt"
+    def _best_file(self, update: int) -> Path:
+        return self.folder / f"best-{update:06d}.pt"
 
     def _load_weights(self, weights: dict[str, Tensor], path: Path, model: PreTrainedModel) -> None:
         own = trained_weights(model)
@@ -151,13 +132,12 @@ class Checkpoints:
 
 
 def trained_weights(model: PreTrainedModel) -> dict[str, Tensor]:
-    """What training changes: the whole state where all weights train, else those that do."""
-    frozen = {name for name, weight in model.named_parameters() if not weight.requires_grad}
+    """Return what training changes: the whole state if all weights train, else those that do."""
     state = model.state_dict(keep_vars=True)  # tied weights are one object
-    if not frozen:
+    trained = {name: weight.requires_grad for name, weight in model.named_parameters()}
+    if all(trained.values()):
         return state
-    trained = {name for name, weight in model.named_parameters() if weight.requires_grad}
-    return {name: state[name] for name in sorted(trained)}
+    return {name: state[name] for name in sorted(trained) if trained[name]}
 
 
 def save_tensors(content: Any, path: Path) -> None:
@@ -168,7 +148,7 @@ def save_tensors(content: Any, path: Path) -> None:
 
 
 def load_tensors(path: Path) -> Any:
-    """What `save_tensors` wrote; BridoError where the file is damaged."""
+    """Read what `save_tensors` wrote. Raise BridoError if the file is damaged."""
     try:
         return torch.load(path, map_location="cpu", weights_only=True)
     except (OSError, RuntimeError, EOFError, KeyError, ValueError, pickle.UnpicklingError) as error:

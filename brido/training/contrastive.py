@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
@@ -10,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from accelerate.utils import send_to_device
 from transformers import PreTrainedModel
 
 from brido.likelihood import candidate_log_likelihood
@@ -18,15 +18,31 @@ from brido.training.anchor import Anchors, anchored, base_likelihoods
 from brido.training.batches import Batch, Batches, Plan
 from brido.training.documents import Pairs, RankedDocument, RankedDocuments
 from brido.training.parallel import Parallel
-from brido.training.schedule import highest_rate, learning_rate, warmup_updates
+from brido.training.schedule import learning_rate, warmup_updates
 from brido.training.settings import TrainingSettings
 from brido.training.step import ContrastiveStep
-from brido.training.task import OptimizerConfig, Task, UpdateData, is_random
+from brido.training.task import OptimizerConfig, Task, UpdateData
 from brido.training.validation import MeasureSample, validate_ranker
 from brido.work.settings import RuntimeSettings
 
 # A weight or margin above it takes all digits of a float32 sum.
 LARGE = 1e6
+# Keys of a model's config that make its training passes random.
+RANDOM_LAYERS = (
+    "dropout",
+    "attention_dropout",
+    "activation_dropout",
+    "dropout_rate",
+    "encoder_layerdrop",
+    "decoder_layerdrop",
+)
+
+
+def is_random(model: PreTrainedModel) -> bool:
+    """Whether the model's training passes draw random numbers."""
+    config = model.config.to_dict()
+    drops = (module.p for module in model.modules() if isinstance(module, torch.nn.Dropout))
+    return any(config.get(key) for key in RANDOM_LAYERS) or any(drops)
 
 
 @dataclass
@@ -63,7 +79,7 @@ class ContrastiveTask(Task):
 
     @property
     def batches(self) -> Batches:
-        """Documents as this model's tensors."""
+        """What turns documents into this model's tensors."""
         settings = self.settings
         elected = settings.cross_entropy == "elected"
         limit = "max_candidate_tokens" if self.sequences > 1 else "max_summary_tokens"
@@ -88,12 +104,7 @@ class ContrastiveTask(Task):
             return learning_rate(update, self.updates, highest, warmup, schedule)
 
         return OptimizerConfig(
-            settings.optimizer,
-            settings.weight_decay,
-            settings.max_gradient_norm,
-            rate,
-            highest_rate(highest, warmup, schedule),
-            warmup,
+            settings.optimizer, settings.weight_decay, settings.max_gradient_norm, rate
         )
 
     def step(self) -> ContrastiveStep:
@@ -107,7 +118,7 @@ class ContrastiveTask(Task):
 
         @torch.no_grad()
         def likelihoods(documents: Sequence[RankedDocument]) -> list[list[float]]:
-            batch = self.batches.batch(documents).to(parallel.device)
+            batch = send_to_device(self.batches.batch(documents), parallel.device)
             with parallel.accelerator.autocast():
                 return candidate_log_likelihood(
                     self.model,
@@ -166,25 +177,29 @@ class ContrastiveTask(Task):
 
     def warnings(self) -> Iterator[str]:
         """See Task."""
-        settings = self.settings
-        if settings.schedule == "noam" and not self.optimizer().warmup:
+        settings, key = self.settings, f"{self.key}.warmup_steps"
+        warmup = warmup_updates(settings.warmup_steps, self.updates)
+        if settings.schedule == "noam" and not warmup:
             yield (
-                f"{self.key}.warmup_steps: with schedule noam and no warm-up the first update has "
-                f"the rate {settings.learning_rate:.2g}, which is meant as a factor; set it to the "
-                "updates of a warm-up, or use schedule linear"
+                f"{key}: with schedule noam and no warm-up the first update has the rate "
+                f"{settings.learning_rate:.2g}, which is meant as a factor: set it to the updates "
+                "of a warm-up, or use schedule linear"
+            )
+        if warmup > self.updates:
+            yield (
+                f"{key}: the warm-up of {warmup:,} updates is longer than the run of "
+                f"{self.updates:,}, which never reaches its learning rate: lower it, or train on "
+                "more documents or epochs"
             )
         for name in ("gamma", "margin", "gold_weight", "gold_margin"):
             if (value := getattr(settings, name)) > LARGE:
                 yield (
                     f"{self.key}.{name}: {value:.2g} is so large that rounding hides the other "
-                    "parts of the loss; lower it"
+                    "parts of the loss: lower it"
                 )
 
     def problems(self) -> Iterator[str]:
         """See Task."""
-        rate = self.settings.learning_rate
-        if not math.isfinite(rate) or rate <= 0:
-            yield f"training.learning_rate: must be a number above 0, not {rate}"
         if self.keep == "best_generator" and self.generator is None:
             yield "training.keep: best_generator needs a generator, and there is none here"
         if not self.documents:

@@ -20,14 +20,14 @@ SHARDED = {DistributedType.FSDP, DistributedType.DEEPSPEED, DistributedType.MEGA
 
 
 def make_accelerator(runtime: RuntimeSettings) -> Accelerator:
-    """accelerate's view of the processes and the device that `runtime` asks for.
+    """Set up accelerate for the processes and the device that `runtime` asks for.
 
     Matrix products run in bfloat16 under `precision: bfloat16`, and under `auto` if the device
     computes in it; weights and sums stay in float32. Never float16: PEGASUS and T5 overflow in it.
     Apple's GPUs have no float64, which scores are, so a processor trains there.
 
     Raises:
-        BridoError: a launcher that shards the model: `runtime.fsdp` does, in its place.
+        BridoError: a launcher that shards the model, which `runtime.fsdp` does.
     """
     device = computing_device(runtime.device, runtime.threads)
     if device.type == "cuda" and device.index is not None:

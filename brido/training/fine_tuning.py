@@ -37,9 +37,9 @@ def fine_tune(
     """Train the checkpoint in `loaded` on (document, reference) pairs, write it into `folder`, and
     return what happened: pairs, updates, and the loss of the last tenth of the updates.
 
-    name: the key of `checkpoints`. The run is kept in `work` (see `brido.training.loop.train`).
-    With `lora` the adapter is also written into `folder`/adapter; the model in `folder` has it
-    merged. Of several processes the first one writes.
+    name: the key of `checkpoints`. The unfinished run is kept in `work` (see
+    `brido.training.loop.train`). With `lora` the adapter is also written into `folder`/adapter; the
+    model in `folder` has it merged. Of several processes the first one writes.
 
     Raises:
         BridoError: no pair has a reference; the model lacks LoRA targets; see `train`.
@@ -73,7 +73,7 @@ def fine_tune(
 
 
 def _training(settings: FineTuningSettings, pairs: int) -> TrainingSettings:
-    """The settings of `training` that are maximum likelihood alone."""
+    """Return the settings of `training` that are maximum likelihood alone."""
     updates = settings.epochs * -(-pairs // settings.batch_size)
     same = {"seed", "epochs", "batch_size", "learning_rate", "warmup_steps", "label_smoothing"}
     return TrainingSettings(

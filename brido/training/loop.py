@@ -5,7 +5,7 @@ from __future__ import annotations
 import signal
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from functools import partial
 from types import FrameType
 from typing import Any
@@ -16,17 +16,13 @@ from torch.optim import Optimizer
 
 from brido.training.checkpoints import Checkpoints, SaveTimer
 from brido.training.devices import checkpoint_layers
-from brido.training.parallel import Parallel, make_parallel, trainable
-from brido.training.run_cache import prune
+from brido.training.parallel import Parallel, make_parallel
 from brido.training.state import DivergedError, TrainState, write_history
 from brido.training.task import OptimizerConfig, Task
 from brido.training.update import Updater
 from brido.utils.errors import BridoError
 from brido.utils.progress import Progress, say
-from brido.work.folder import hold, release
-
-# How fast a disk is expected to write the first state.
-BYTES_A_SECOND = 200e6
+from brido.work.folder import take
 
 
 def train(task: Task) -> TrainState:
@@ -34,45 +30,21 @@ def train(task: Task) -> TrainState:
 
     The model then holds the weights of `task.keep` (with `runtime.fsdp` in the first process
     alone, to be saved and not to be run). A run that was killed goes on from its last checkpoint
-    and ends in the same weights; one that the same code has finished before is loaded. SIGTERM and
-    Ctrl-C write a checkpoint and end the process (exit status 143; KeyboardInterrupt).
+    and ends in the same weights. `task.folder` keeps the state until the caller, who has saved the
+    model, removes it (`brido.work.folder.leave`). SIGTERM and Ctrl-C write a checkpoint and end the
+    process (exit status 143; KeyboardInterrupt).
 
     Raises:
         BridoError: settings that make no sense, another process that works for the stage, a loss
-            that diverges (the best weights so far stay in `task.folder`), too little memory, or a
-            checkpoint of another model.
+            that diverges, too little memory, or a checkpoint of another model.
     """
     problems = list(task.problems())
     if problems:
         raise BridoError.from_problems("training cannot start:", problems)
-    parallel = make_parallel(task.runtime)
+    parallel, model = make_parallel(task.runtime), task.model
+    if parallel.is_main:
+        take(task.folder)
     checkpoints = Checkpoints(task.folder, parallel)
-    with _locked(checkpoints) if parallel.is_main else nullcontext():
-        state = checkpoints.load_finished(task.model)
-        if state is None:
-            return _train(task, parallel, checkpoints)
-        if parallel.is_main:
-            if task.history_file is not None:
-                write_history(task.history_file, state.history)
-            note = f"this run was finished before ({task.folder}; remove it to train again)"
-            say(f"{task.name}: {note}")
-        return state
-
-
-@contextmanager
-def _locked(checkpoints: Checkpoints) -> Iterator[None]:
-    """Keep other processes out of the run's folder, and remove old runs beside it."""
-    hold(checkpoints.folder)
-    try:
-        prune(checkpoints.folder)
-        yield
-    finally:
-        release(checkpoints.folder)
-
-
-def _train(task: Task, parallel: Parallel, checkpoints: Checkpoints) -> TrainState:
-    """Do what is left of the run."""
-    model = task.model
     if parallel.runtime.gradient_checkpointing:
         checkpoint_layers(model)
     model.train()
@@ -80,67 +52,55 @@ def _train(task: Task, parallel: Parallel, checkpoints: Checkpoints) -> TrainSta
         config = task.optimizer()
         step, optimizer = parallel.prepare(task.step(), partial(_optimizer, config))
         parallel.call(step, partial(task.prepare, parallel))
-        state = checkpoints.load(model, optimizer) or TrainState()
+        state = checkpoints.load(model, optimizer)
         micro_batch = parallel.sequences_at_once(state.micro_batch)
         updater = Updater(task, config, step, optimizer, parallel, micro_batch)
         parallel.check_same_start(state.update)
         if parallel.is_main and not state.update:
-            _announce(task, config, parallel)
+            _announce(task, parallel)
         try:
             _run(updater, state, checkpoints)
             if not parallel.all_finite(model.parameters()):
                 # The last update's loss says nothing about what that update made of the weights.
                 raise DivergedError("after the last update some weights are NaN or infinite")
         except DivergedError as error:
-            raise BridoError(f"{_divergence(error, state, checkpoints)}. {task.remedy}") from None
+            raise BridoError(f"training diverged: {error}. {task.remedy}") from None
     if task.keep != "last":
-        if task.keep not in state.best:
+        if state.best is None:
             raise BridoError(
-                f"{task.key}.keep: no validation gave a value for {task.keep}; use last"
+                f"{task.key}.keep: no validation gave a value for {task.keep}: write last"
             )
-        checkpoints.load_best(task.keep, state.best[task.keep][1], model)
-    # The others may still be reading what is now removed.
+        checkpoints.load_best(state.best[1], model)
+    # The others may still be reading what the caller removes.
     parallel.accelerator.wait_for_everyone()
     parallel.collect(model)
-    if parallel.is_main:
-        checkpoints.finish(state, model)
     return state
 
 
 def _optimizer(config: OptimizerConfig, weights: list[nn.Parameter]) -> Optimizer:
     kind = {"adam": torch.optim.Adam, "adamw": torch.optim.AdamW}[config.name]
-    return kind(weights, lr=config.highest_rate, weight_decay=config.weight_decay)
+    return kind(weights, lr=config.rate(1), weight_decay=config.weight_decay)
 
 
-def _announce(task: Task, config: OptimizerConfig, parallel: Parallel) -> None:
-    """Say how far the run goes and what may be wrong with it, before it costs anything."""
-    if parallel.runtime.fsdp and parallel.count == 1:
-        say(
-            f"{task.name}: warning: runtime.fsdp does nothing, because one process holds the whole "
-            "model; start several with BRIDO_LAUNCH"
-        )
-    for warning in task.warnings():
+def _announce(task: Task, parallel: Parallel) -> None:
+    """Say how long the run is and what may be wrong with it, before it costs anything."""
+    for warning in (*parallel.warnings(), *task.warnings()):
         say(f"{task.name}: warning: {warning}")
-    reached = max(config.rate(update) for update in range(1, task.updates + 1))
     where = f"{f' on {parallel.count} processes' if parallel.count > 1 else ''}{parallel.note}"
+    rate = task.optimizer().rate
+    reached = max(rate(update) for update in range(1, task.updates + 1))
     say(f"{task.name}: {task.updates:,} updates{where}, learning rate at most {reached:.2g}")
-    if reached < config.highest_rate / 10:
-        say(
-            f"warning: that is less than a tenth of {config.highest_rate:.2g}, the rate that the "
-            f"settings ask for: the warm-up of {config.warmup:,} updates is longer than the run. "
-            f"Lower {task.key}.warmup_steps, or train on more documents or epochs"
-        )
 
 
 def _run(updater: Updater, state: TrainState, checkpoints: Checkpoints) -> None:
     """Do what is left: updates, and validations between them; write states when they are due."""
     task, parallel = updater.task, updater.parallel
     save = partial(checkpoints.save, state, task.model, updater.optimizer)
-    timer = _save_timer(updater)
-    shown = Progress(task.name, task.updates, "updates", parallel.runtime.log_seconds)
-    with _stop_request() as received, shown if parallel.is_main else nullcontext() as progress:
-        if progress is not None:
-            progress.skip(state.update)
+    timer = SaveTimer(parallel.runtime.checkpoint_minutes * 60)
+    seconds = parallel.runtime.log_seconds
+    shown = Progress(task.name, task.updates, "updates", seconds, shown=parallel.is_main)
+    with _stop_request() as received, shown as progress:
+        progress.skip(state.update)
         if state.history:
             _write_history(updater, state)
         while not state.finished:
@@ -152,8 +112,7 @@ def _run(updater: Updater, state: TrainState, checkpoints: Checkpoints) -> None:
                 state.count(report, task.updates)
                 if state.update == 1:
                     _write_history(updater, state)
-                if progress is not None:
-                    progress.advance(note=state.summary(report))
+                progress.advance(note=state.summary(report))
             number, due = parallel.agree(received[-1] if received else 0, timer.due)
             if number or state.finished or due:
                 timer.save(save)
@@ -164,24 +123,17 @@ def _run(updater: Updater, state: TrainState, checkpoints: Checkpoints) -> None:
                 _stop(number, state)
 
 
-def _save_timer(updater: Updater) -> SaveTimer:
-    """A state holds what is trained, and the optimizer's two means of each weight."""
-    weights = trainable(updater.task.model)
-    size = sum(3 * weight.numel() * weight.element_size() for weight in weights)
-    longest = updater.parallel.runtime.checkpoint_minutes * 60
-    return SaveTimer(longest, size / BYTES_A_SECOND)
-
-
 def _validate(updater: Updater, state: TrainState, checkpoints: Checkpoints) -> None:
     """Measure the model; keep better weights; decide whether the run is over."""
     task, parallel = updater.task, updater.parallel
     measure = partial(task.measures, parallel.accelerator.autocast)
     measures = parallel.measure(updater.step, measure)
-    better = state.add_row(measures, task.updates_per_epoch)
-    for kind in better:
-        checkpoints.save_best(kind, state.update, task.model)
+    decisive = "rouge" if task.keep == "best_generator" else "tau"
+    better = state.add_row(measures, task.updates_per_epoch, decisive)
+    if better and task.keep != "last":
+        checkpoints.save_best(state.update, task.model)
     _write_history(updater, state)
-    state.judge(better, task.keep, task.patience, task.updates)
+    state.judge(task.patience, task.updates)
 
 
 def _write_history(updater: Updater, state: TrainState) -> None:
@@ -197,21 +149,11 @@ def _stop(number: int, state: TrainState) -> None:
     raise SystemExit(128 + number)
 
 
-def _divergence(error: DivergedError, state: TrainState, checkpoints: Checkpoints) -> str:
-    best = state.best.get("best_ranker")
-    kept = "nothing was validated before" if best is None else (
-        f"the best weights, of update {best[1]} (tau {best[0]:.3f}), are kept in "
-        f"{checkpoints.folder}"
-    )  # fmt: skip
-    return f"training diverged: {error}; {kept}"
-
-
 @contextmanager
 def _stop_request() -> Iterator[list[int]]:
     """Note the first SIGTERM or SIGINT in the list that this gives, instead of obeying it.
 
-    A second one is obeyed at once. Outside the main thread signals cannot be caught and nothing is
-    noted.
+    A second one is obeyed at once. Outside the main thread signals cannot be caught.
     """
     received: list[int] = []
     former: dict[int, Any] = {}

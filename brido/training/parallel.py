@@ -12,7 +12,7 @@ processes, sharded or not.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any, TypeVar
 
@@ -53,6 +53,14 @@ class Parallel:
         self.device, self.is_main = accelerator.device, accelerator.is_main_process
         self.index, self.count = accelerator.process_index, accelerator.num_processes
 
+    def warnings(self) -> Iterator[str]:
+        """Settings of `runtime` that do nothing."""
+        if self.runtime.fsdp and self.count == 1:
+            yield (
+                "runtime.fsdp does nothing, because one process holds the whole model: start "
+                "several with BRIDO_LAUNCH"
+            )
+
     def prepare(self, step: Step, make_optimizer: MakeOptimizer) -> tuple[nn.Module, Optimizer]:
         """Put the model of `step` on its device, and make the optimizer of what it trains."""
         return self.accelerator.prepare(step, make_optimizer(trainable(step)))
@@ -77,20 +85,20 @@ class Parallel:
         return float(self.accelerator.clip_grad_norm_(step.parameters(), largest))
 
     def sequences_at_once(self, earlier: int | None) -> int | None:
-        """Candidates of a document that run at once: of `earlier`, where a run was short of memory,
-        else as the settings say; None: all."""
+        """Return how many candidates of a document run at once (None: all): `earlier`, if a run was
+        short of memory, else what the settings say."""
         if not self.splits_candidates:
             return None
         return earlier or self.runtime.candidate_micro_batch
 
     def whole(self, tensors: Mapping[str, Any]) -> dict[str, Any]:
-        """Tensors as they are written to disk: nothing in processes that do not write."""
+        """Return tensors as they are written to disk; nothing in processes that do not write."""
         if not self.is_main:
             return {}
         return {name: _detached(value) for name, value in tensors.items()}
 
     def own(self, value: Any, there: Tensor) -> Any:
-        """What this process holds of a whole tensor that takes the place of `there`."""
+        """Return what this process holds of a whole tensor that takes the place of `there`."""
         return value
 
     def all_finite(self, weights: Iterable[Tensor]) -> bool:
@@ -102,7 +110,7 @@ class Parallel:
         """Give the first process the whole model, to be saved."""
 
     def optimizer_state(self, optimizer: Optimizer) -> dict[str, Any]:
-        """The optimizer's state dict with whole tensors; all processes call this."""
+        """Return the optimizer's state dict with whole tensors; all processes call this."""
         content = optimizer.state_dict()
         states = {index: self.whole(state) for index, state in content["state"].items()}
         return content | {"state": states}
@@ -129,7 +137,7 @@ class Parallel:
             )
 
     def agree(self, received: int, due: bool) -> tuple[int, bool]:
-        """The signal that any process received (0: none), and `due` as the first process has it.
+        """Return the signal that any process received (0: none), and `due` of the first process.
 
         All processes get the same answer: each has a clock of its own, and writing a state may take
         all of them.
@@ -224,7 +232,7 @@ class Sharded(Parallel):
 
 
 def make_parallel(runtime: RuntimeSettings) -> Parallel:
-    """The processes that a launcher started, as `runtime` uses them."""
+    """Return the processes that a launcher started, as `runtime` uses them."""
     accelerator = make_accelerator(runtime)
     kind = Sharded if runtime.fsdp and accelerator.num_processes > 1 else Parallel
     return kind(accelerator, runtime)
@@ -250,7 +258,7 @@ def check_shardable(model: PreTrainedModel, runtime: RuntimeSettings) -> None:
 
 
 def trainable(module: nn.Module) -> list[nn.Parameter]:
-    """The parameters that need gradients."""
+    """Return the parameters that need gradients."""
     return [weight for weight in module.parameters() if weight.requires_grad]
 
 
@@ -259,5 +267,5 @@ def _detached(value: Any) -> Any:
 
 
 def _full(tensor: Tensor) -> Tensor:
-    """The tensor, gathered from all processes if it is in parts."""
+    """Return the tensor, gathered from all processes if it is in parts."""
     return tensor.full_tensor() if isinstance(tensor, DTensor) else tensor

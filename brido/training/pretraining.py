@@ -5,9 +5,8 @@ What is trained, sizes and start values, is `brido.models.embedded`'s.
 
 from __future__ import annotations
 
-import hashlib
 import random
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -29,7 +28,6 @@ from brido.training.task import OptimizerConfig, Task, UpdateData
 from brido.utils.atomic import write_text
 from brido.utils.errors import BridoError
 from brido.work.settings import RuntimeSettings
-from brido.work.shards import fingerprint
 
 Pair = tuple[str, str]
 Example = tuple[list[int], list[int]]
@@ -46,23 +44,22 @@ def train_embedded(
     name: str,
     pairs: Sequence[Pair],
     settings: EmbeddedModel,
-    folder: Path,
-    work: Path,
     runtime: RuntimeSettings,
+    work: Path,
+    folder: Path,
 ) -> dict[str, Any]:
     """Train tokenizer and model on (document, summary) pairs, save both in `folder`, and return
     what happened: steps, parameters, vocabulary, and the loss of the last tenth of the steps.
 
-    name: the key of `checkpoints`. The run is kept below `work`, under the fingerprint of settings
-    and pairs: killed, it goes on where it was; finished before, it is loaded. Equal pairs and
-    settings give equal files on one machine with one number of threads.
+    name: the key of `checkpoints`. The unfinished run is kept in `work` (see
+    `brido.training.loop.train`). Equal pairs and settings give equal files on one machine with one
+    number of threads.
 
     Raises:
         BridoError: no pairs, more weights than memory holds, or a loss that diverges.
     """
     if not pairs:
         raise BridoError("the training split is empty: the embedded model has nothing to learn")
-    work = work / fingerprint([settings, _digest(text for pair in pairs for text in pair)])
     tokenizer = _tokenizer(pairs, settings, work / "tokenizer.json")
     torch.manual_seed(settings.seed)
     model = build_model(settings, tokenizer)
@@ -79,17 +76,10 @@ def train_embedded(
     }
 
 
-def _digest(texts: Iterable[str]) -> str:
-    digest = hashlib.sha256()
-    for text in texts:
-        digest.update(f"{len(text)}\0{text}".encode())
-    return digest.hexdigest()
-
-
 def _tokenizer(
     pairs: Sequence[Pair], settings: EmbeddedModel, file: Path
 ) -> PreTrainedTokenizerFast:
-    """The tokenizer of the texts, learned once and kept in `file`."""
+    """Return the tokenizer of the texts, learned once and kept in `file`."""
     if not file.is_file():
         texts = (text for pair in pairs for text in pair)
         write_text(file, learn_tokenizer(texts, settings.tokenizer, settings.vocabulary_size))
@@ -103,23 +93,15 @@ def encode(
     pairs: Sequence[Pair],
     settings: EmbeddedModel,
 ) -> list[Example]:
-    """Token ids of every pair, source and summary."""
-    if isinstance(settings, EmbeddedLlama):
-        reading = ReadingSettings(max_source_tokens=settings.max_source_tokens)
-        language = LanguageModel(model, tokenizer, reading)
-        read = language.read([document for document, _ in pairs])
-        sources = [ids[mask.bool()].tolist() for ids, mask in zip(read.ids, read.mask, strict=True)]
-        texts, limit = [[summary] for _, summary in pairs], settings.max_summary_tokens
-        summaries = language.family.write(model, tokenizer, reading, texts, None, limit)
-        return list(zip(sources, (ids[1:] for ids in summaries), strict=True))
-
-    def ids(texts: list[str], longest: int) -> list[list[int]]:
-        return tokenizer(texts, truncation=True, max_length=longest)["input_ids"]
-
-    sources = ids([document for document, _ in pairs], settings.max_source_tokens)
-    # One position fewer: the decoder's input has its start token in front.
-    summaries = ids([summary for _, summary in pairs], settings.max_summary_tokens - 1)
-    return list(zip(sources, summaries, strict=True))
+    """Return the token ids of every pair, source and summary."""
+    reading = ReadingSettings(max_source_tokens=settings.max_source_tokens)
+    language = LanguageModel(model, tokenizer, reading)
+    read = language.read([document for document, _ in pairs])
+    sources = [ids[mask.bool()].tolist() for ids, mask in zip(read.ids, read.mask, strict=True)]
+    # A decoder's start token takes a position.
+    limit = settings.max_summary_tokens - language.family.started
+    summaries = language.family.write(language, [[summary] for _, summary in pairs], None, limit)
+    return list(zip(sources, (ids[1:] for ids in summaries), strict=True))
 
 
 @dataclass
@@ -149,8 +131,7 @@ class PretrainingTask(Task):
             falling = max(0.0, 1 - (update - 1) / self.updates)
             return settings.learning_rate * min(update / warmup, falling)
 
-        highest = settings.learning_rate
-        return OptimizerConfig("adamw", WEIGHT_DECAY, MAX_GRADIENT_NORM, rate, highest, warmup)
+        return OptimizerConfig("adamw", WEIGHT_DECAY, MAX_GRADIENT_NORM, rate)
 
     def step(self) -> SummaryStep:
         """See Task."""
@@ -180,7 +161,7 @@ class PretrainingTask(Task):
 
 
 def epoch_batches(lengths: Sequence[int], size: int, generator: random.Random) -> list[list[int]]:
-    """One epoch in random order, sources of like length together, every example once."""
+    """Cut an epoch into batches in random order, sources of like length together."""
     order = list(range(len(lengths)))
     generator.shuffle(order)
     pool = size * POOL_BATCHES

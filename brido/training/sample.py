@@ -34,7 +34,7 @@ class SampleGenerator:
     measure: Callable[[list[str]], dict[str, float]]
 
     def __call__(self, language: LanguageModel) -> dict[str, float]:
-        """The measures of the best hypotheses of the model, which is in eval mode."""
+        """Return the measures of the model's best hypotheses; the model is in eval mode."""
         model = language.model
         config, behind_prompts = model.generation_config, not model.config.is_encoder_decoder
         limit = self.longest if behind_prompts and config.max_new_tokens is None else None
@@ -52,7 +52,7 @@ class SampleGenerator:
 def sample_measures(
     sample: Sequence[RankedDocument], corpus: Path
 ) -> Callable[[list[str]], dict[str, float]]:
-    """ROUGE and mentions of summaries of the sample; `rouge` is the mean of R-1, R-2, R-Lsum.
+    """Make the measures of a sample: ROUGE (`rouge`: mean of R-1, R-2, R-Lsum) and mentions.
 
     corpus: the table that the sample is of. The metrics run with their default settings: no section
     but `training` changes how a run is watched.

@@ -6,14 +6,14 @@ Schedule = Literal["noam", "linear"]
 
 
 def warmup_updates(warmup: float, total: int) -> int:
-    """`warmup_steps` as updates of a run of `total`: a number below 1 is the share of them."""
+    """Return `warmup_steps` as updates of a run of `total`; below 1 it is the share of them."""
     return round(warmup * total) if warmup < 1 else int(warmup)
 
 
 def learning_rate(
     update: int, total: int, highest: float, warmup: int, schedule: Schedule
 ) -> float:
-    """The rate of `update` (1 to total).
+    """Return the learning rate of `update` (1 to total).
 
     noam, as BRIO writes it: highest * min(update^-0.5, update * warmup^-1.5). `highest` is a factor
     here: the largest rate, at update = warmup, is highest / sqrt(warmup) (2e-3 and 10,000: 2e-5).
@@ -26,8 +26,3 @@ def learning_rate(
     if update <= warmup:
         return highest * update / warmup
     return highest * (total - update + 1) / (total - warmup)
-
-
-def highest_rate(highest: float, warmup: int, schedule: Schedule) -> float:
-    """The largest rate that these settings ask for; a run shorter than its warm-up stays below."""
-    return highest * max(warmup, 1) ** -0.5 if schedule == "noam" else highest

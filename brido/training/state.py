@@ -12,11 +12,6 @@ from typing import Any, NamedTuple
 from brido.utils.atomic import write_text
 from brido.utils.errors import BridoError
 
-# A loss that stays this much above the first interval's for this many validations diverges.
-DIVERGED_VALIDATIONS = 5
-DIVERGED_FACTOR = 1.05
-# The measure of a validation that decides which weights are the best of a kind.
-MEASURES = {"best_ranker": "tau", "best_generator": "rouge"}
 # The last losses of a run are those of this share of its updates.
 LAST_SHARE = 0.1
 SUMMED = ("loss", "cross_entropy", "contrastive", "gradient_norm")
@@ -30,8 +25,7 @@ class DivergedError(BridoError):
 class UpdateReport(NamedTuple):
     """What an update did: losses as in Eq. 3, learning rate, gradient norm before clipping.
 
-    gradient_norm is nan where nothing is clipped. speed: tokens of sources, references and
-    candidates, of all processes, in a second.
+    gradient_norm is NaN if gradients are not clipped.
     """
 
     loss: float
@@ -39,7 +33,6 @@ class UpdateReport(NamedTuple):
     contrastive: float
     learning_rate: float
     gradient_norm: float
-    speed: float
 
 
 @dataclass
@@ -48,27 +41,19 @@ class TrainState:
 
     update: updates done. It is the sampler's position and the random state too, because both are
     functions of seed and update. history: a row a validation. interval: sums since its last row.
-    best: for each kind (`best_ranker`, `best_generator`) its value and update. worse: validations
-    in a row whose loss was above the first interval's; waited: validations since the last better
-    one. micro_batch: candidates at once, where memory forced fewer than were asked for.
-    last_losses: those of the last tenth of the updates. finished: why it is over, empty until then.
+    best: value and update of the best validation. waited: validations since then. micro_batch:
+    candidates at once, if memory forced fewer than the settings say. last_losses: the losses of the
+    last tenth of the updates. finished: why the run is over, empty until then.
     """
 
     update: int = 0
     history: list[dict[str, Any]] = field(default_factory=list)
     interval: dict[str, float] = field(default_factory=dict)
-    best: dict[str, tuple[float, int]] = field(default_factory=dict)
-    worse: int = 0
+    best: tuple[float, int] | None = None
     waited: int = 0
     micro_batch: int | None = None
     last_losses: list[float] = field(default_factory=list)
     finished: str = ""
-
-    @classmethod
-    def of(cls, content: dict[str, Any]) -> TrainState:
-        """The state that was written as `content`."""
-        best = {kind: tuple(value) for kind, value in content["best"].items()}
-        return cls(**content | {"best": best})
 
     def row_due(self, every: int, updates: int) -> bool:
         """Whether a row is due: before the first of `updates`, after `every`, and at the end."""
@@ -90,10 +75,10 @@ class TrainState:
             row = self.history[0]
             row.update({name: getattr(report, name) for name in (*SUMMED, "learning_rate")})
 
-    def add_row(self, measures: dict[str, float], updates_per_epoch: int) -> list[str]:
+    def add_row(self, measures: dict[str, float], updates_per_epoch: int, decisive: str) -> bool:
         """Add a row of the interval's means and these measures to the history.
 
-        Returns the kinds (`best_ranker`, `best_generator`) of which these weights are the best.
+        Returns whether these weights are the best so far by the measure `decisive`.
         """
         count = self.interval.get("updates", 0)
         row: dict[str, Any] = {
@@ -106,47 +91,29 @@ class TrainState:
         row |= measures
         self.history.append(row)
         self.interval = {}
-        better = []
-        for kind, measure in MEASURES.items():
-            value = row.get(measure, math.nan)
-            if not math.isnan(value) and value > self.best.get(kind, (-math.inf, 0))[0]:
-                better.append(kind)
-                self.best[kind] = (value, self.update)
+        value = row.get(decisive, math.nan)
+        better = value > (self.best[0] if self.best else -math.inf)  # NaN is not
+        self.waited = 0 if better else self.waited + 1
+        if better:
+            self.best = (value, self.update)
         return better
 
-    def judge(self, better: list[str], keep: str, patience: int | None, updates: int) -> None:
-        """Set `finished` if the run is over; raise DivergedError if the loss stays too high.
-
-        better: what `add_row` returned; keep, patience: of `training`; updates: of the whole run.
-        """
-        decisive = "best_generator" if keep == "best_generator" else "best_ranker"
-        self.waited = 0 if decisive in better else self.waited + 1
-        loss = self.history[-1]["loss"]
-        first = next((row["loss"] for row in self.history[1:]), math.nan)
-        self.worse = self.worse + 1 if loss > first * DIVERGED_FACTOR else 0
-        if self.worse >= DIVERGED_VALIDATIONS:
-            raise DivergedError(
-                f"the loss, {loss:.4g} at update {self.update}, was above its first value "
-                f"({first:.4g}) for {self.worse} validations"
-            )
+    def judge(self, patience: int | None, updates: int) -> None:
+        """Set `finished` if all updates are done or validations did not improve for too long."""
         if self.update >= updates:
             self.finished = "all updates done"
         elif patience is not None and self.waited >= patience:
-            best = self.best.get(decisive)
-            since = f"since update {best[1]}" if best else "at all: none gave a value"
+            since = f"since update {self.best[1]}" if self.best else "at all: none gave a value"
             self.finished = f"no better validation {since}"
 
     def summary(self, report: UpdateReport) -> str:
-        """The present loss, tau and speed, for a line of progress."""
+        """Return the present loss, tau and learning rate, for a line of progress."""
         tau = self.history[-1].get("tau")
         ranked = "" if tau is None else (
             f" (cross-entropy {report.cross_entropy:.4g}, contrastive {report.contrastive:.4g}), "
             f"tau {tau:.3f}"
         )  # fmt: skip
-        return (
-            f"loss {report.loss:.4g}{ranked}, rate {report.learning_rate:.2g}, "
-            f"{report.speed:,.0f} tokens/s"
-        )
+        return f"loss {report.loss:.4g}{ranked}, rate {report.learning_rate:.2g}"
 
 
 def write_history(path: Path, rows: list[dict[str, Any]]) -> None:
@@ -156,10 +123,9 @@ def write_history(path: Path, rows: list[dict[str, Any]]) -> None:
     """
     extra = sorted({name for row in rows for name in row} - set(COLUMNS))
     text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow([*COLUMNS, *extra])
-    for row in rows:
-        writer.writerow([_cell(row.get(name, math.nan)) for name in (*COLUMNS, *extra)])
+    writer = csv.DictWriter(text, [*COLUMNS, *extra], lineterminator="\n")
+    writer.writeheader()
+    writer.writerows({name: _cell(value) for name, value in row.items()} for row in rows)
     write_text(path, text.getvalue())
 
 

@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
-import torch
 from transformers import PreTrainedModel
 
 from brido.training.parallel import Parallel
@@ -34,27 +33,21 @@ class UpdateData(NamedTuple):
 
 @dataclass(frozen=True)
 class OptimizerConfig:
-    """The optimizer; `rate` is the learning rate of an update, 1 to the last.
-
-    highest_rate: the highest rate that the settings ask for; warmup: updates until it is reached,
-    which may be more than the run has.
-    """
+    """The optimizer; `rate` is the learning rate of an update, 1 to the last."""
 
     name: Literal["adam", "adamw"]
     weight_decay: float
     max_gradient_norm: float | None
     rate: Callable[[int], float]
-    highest_rate: float
-    warmup: int
 
 
 class Task(ABC):
     """The description of a training run; the loop decides what happens when.
 
     name: what lines of progress call it; key: the settings that errors name; remedy: what to do
-    about a loss that diverges. folder keeps the run, unfinished or finished; history_file, or None,
-    gets its rows. A row is written every `every` updates. keep, patience: as in `training`.
-    sequences: texts of an example that run at once, which may become fewer where memory is short.
+    about a loss that diverges. folder keeps an unfinished run. history_file, or None, gets its
+    rows, one every `every` updates. keep, patience: as in `training`. sequences: texts of an
+    example that run at once, which become fewer if memory is short.
     """
 
     name: str
@@ -89,7 +82,7 @@ class Task(ABC):
 
     @abstractmethod
     def batch(self, chunk: Any) -> Any:
-        """The tensors of a chunk: something with `tokens` and `to(device)`."""
+        """The tensors of a chunk, a (named) tuple."""
 
     def measures(self, autocast: Callable[[], Any]) -> dict[str, float]:
         """Measures of the model as it is; `tau` and `rouge` decide which weights are the best."""
@@ -106,21 +99,3 @@ class Task(ABC):
     def warnings(self) -> Iterator[str]:
         """Settings with which the run probably does not train what is meant."""
         yield from ()
-
-
-# Keys of a model's config that make its training passes random.
-RANDOM_LAYERS = (
-    "dropout",
-    "attention_dropout",
-    "activation_dropout",
-    "dropout_rate",
-    "encoder_layerdrop",
-    "decoder_layerdrop",
-)
-
-
-def is_random(model: PreTrainedModel) -> bool:
-    """Whether the model's training passes draw random numbers."""
-    config = model.config.to_dict()
-    drops = (module.p for module in model.modules() if isinstance(module, torch.nn.Dropout))
-    return any(config.get(key) for key in RANDOM_LAYERS) or any(drops)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-import time
 from dataclasses import dataclass
 
 import torch
+from accelerate.utils import send_to_device
 from torch import nn
 from torch.optim import Optimizer
 
@@ -39,11 +39,10 @@ class Updater:
             DivergedError: the loss or its gradient is NaN or infinite; no weight has changed.
             BridoError: the device's memory is too small even for one candidate at a time.
         """
-        began = time.monotonic()
         rate = self.config.rate(update)
         for group in self.optimizer.param_groups:
             group["lr"] = rate
-        loss, cross_entropy, contrastive, tokens = self._gradients(update)
+        loss, cross_entropy, contrastive = self._gradients(update)
         self._check_finite("loss", loss, update)
         norm = math.nan
         if self.config.max_gradient_norm is not None:
@@ -51,8 +50,7 @@ class Updater:
             self._check_finite("gradient", norm, update)
         self.optimizer.step()
         self.optimizer.zero_grad(set_to_none=True)
-        speed = tokens / max(time.monotonic() - began, 1e-9)
-        return UpdateReport(loss, cross_entropy, contrastive, rate, norm, speed)
+        return UpdateReport(loss, cross_entropy, contrastive, rate, norm)
 
     def _check_finite(self, what: str, value: float, update: int) -> None:
         if not math.isfinite(value):
@@ -60,7 +58,7 @@ class Updater:
             raise DivergedError(f"the {what} of update {update} is {value}")
 
     def _gradients(self, update: int) -> list[float]:
-        """Accumulate the gradients; return losses and tokens, summed over all processes."""
+        """Accumulate the gradients; return the losses, summed over all processes."""
         data = self.task.data(update)
         while True:
             try:
@@ -73,22 +71,21 @@ class Updater:
     def _accumulate(self, update: int, data: UpdateData) -> torch.Tensor:
         parallel, accelerator = self.parallel, self.parallel.accelerator
         mine = share(len(data.chunks), parallel.index, parallel.count)
-        sums = torch.zeros(4, dtype=torch.float64, device=parallel.device)
+        sums = torch.zeros(3, dtype=torch.float64, device=parallel.device)
         for turn, chunk in enumerate(mine):
-            batch = self.task.batch(data.chunks[chunk or 0])
+            batch = send_to_device(self.task.batch(data.chunks[chunk or 0]), parallel.device)
             # Dropout depends on the seed, the update and the chunk, not on who computes it.
             torch.manual_seed(chunk_seed(self.task.seed, update, chunk or 0))
             with parallel.accumulate(self.step, last=turn == len(mine) - 1):
                 # accelerate autocasts the steps that it wraps, but not a sharded one.
                 with accelerator.autocast():
-                    parts = self.step(batch.to(parallel.device), *data.totals, self.micro_batch)
+                    parts = self.step(batch, *data.totals, self.micro_batch)
                 # Gradients are averaged over processes. A process without a chunk of its own runs
                 # one with weight 0, because the others wait for it in their backward pass.
                 weight = parallel.count if chunk is not None else 0
                 accelerator.backward(parts.loss * weight)
             if chunk is not None:
-                sums[:3] += torch.stack([part.detach().double() for part in parts])
-                sums[3] += batch.tokens
+                sums += torch.stack([part.detach().double() for part in parts])
         return sums
 
     def _take_less_memory(self, error: torch.OutOfMemoryError) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import torch
+from accelerate.utils import send_to_device
 from transformers import PreTrainedModel
 
 from brido.likelihood import candidate_log_likelihood
@@ -19,20 +20,17 @@ from brido.training.documents import RankedDocument
 MeasureSample = Callable[[LanguageModel], dict[str, float]]
 
 
-def kendall_tau(first: np.ndarray, second: np.ndarray) -> np.ndarray:
-    """Kendall's tau-b of every row, [B], from -1 to 1; nan where all values of a row are equal.
+def kendall_tau(first: np.ndarray, second: np.ndarray) -> float:
+    """Kendall's tau-b of two lists of N values, from -1 to 1; NaN if all values of one are equal.
 
-    first, second [B, N]: tau-b = (concordant - discordant) / sqrt(untied in first * untied in
-    second), over the N (N - 1) / 2 pairs of a row.
+    tau-b = (concordant - discordant) / sqrt(untied in first * untied in second), over the
+    N (N - 1) / 2 pairs of places.
     """
-    upper = np.triu_indices(first.shape[1], 1)
-    signs = [
-        np.sign(values[:, :, None] - values[:, None, :])[:, upper[0], upper[1]]
-        for values in (first, second)
-    ]
-    untied = [(sign != 0).sum(1) for sign in signs]
+    upper = np.triu_indices(len(first), 1)
+    signs = [np.sign(values[:, None] - values)[upper] for values in (first, second)]
+    untied = [(sign != 0).sum() for sign in signs]
     with np.errstate(invalid="ignore"):
-        return (signs[0] * signs[1]).sum(1) / np.sqrt(untied[0] * untied[1])
+        return (signs[0] * signs[1]).sum() / np.sqrt(untied[0] * untied[1])
 
 
 def rank_measures(
@@ -42,10 +40,10 @@ def rank_measures(
 
     log_likelihood and scores: [N] a document, N as many as it has candidates. top1 is the share of
     documents whose likeliest candidate has the best score. Documents whose scores are all equal
-    have no tau; nan where none has one.
+    have no tau; NaN if none has one.
     """
     pairs = list(zip(log_likelihood, scores, strict=True))
-    tau = np.array([kendall_tau(f[None], score[None])[0] for f, score in pairs])
+    tau = np.array([kendall_tau(f, score) for f, score in pairs])
     defined = tau[~np.isnan(tau)]
     best = [score[f.argmax()] == score.max() for f, score in pairs]
     return {
@@ -69,7 +67,7 @@ def validate_ranker(
     rows, scores = [], []
     for start in range(0, len(documents), documents_at_once):
         part = [documents[i] for i in range(start, min(start + documents_at_once, len(documents)))]
-        batch = batches.batch(part).to(model.device)
+        batch = send_to_device(batches.batch(part), model.device)
         with autocast():
             likelihood = candidate_log_likelihood(
                 model,

@@ -10,7 +10,7 @@ from brido.utils.errors import BridoError
 
 
 def plan_batches(lengths: Sequence[int], budget: int, rows_a_document: int = 1) -> list[list[int]]:
-    """Numbers of the documents of each batch, longest first, every document once.
+    """Return the numbers of the documents of each batch, longest first, every document once.
 
     A batch holds at most `budget` padded source tokens times rows a document (beams), but at least
     one document. Sorted by length there is little padding, and the batch that needs most memory
@@ -35,7 +35,7 @@ class MemoryBudget:
         self.halved = 0
 
     def run(self, numbers: list[int], work: Callable[[list[int]], None]) -> None:
-        """Do `work` on a batch; where memory runs out, on its halves, one after the other.
+        """Do `work` on a batch; if memory runs out, on its halves, one after the other.
 
         Raises:
             BridoError: a single document does not fit.

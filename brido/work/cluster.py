@@ -128,7 +128,7 @@ def _death(error: Exception) -> str:
         )
     # The node's monitor ends a worker before the system does, and says so.
     low = "low on memory" in text or type(error).__name__ == "OutOfMemoryError"
-    reason = "memory ran out on its node" if low else "memory ran out, or somebody ended it"
+    reason = "memory ran out on its node" if low else "memory ran out, or it was killed"
     died = f"a worker of the cluster died {RETRIES + 1} times ({reason})"
     return f"{died}; {SHARDS_STAY}, {SAVE_MEMORY}"
 
@@ -166,7 +166,7 @@ def cluster_executors(
 
 
 def _room(share: dict[str, float], there: dict[str, float]) -> int:
-    """How many workers fit; BridoError if none does."""
+    """Return how many workers fit. Raise BridoError if none does."""
     wanted = {name: amount for name, amount in share.items() if amount > 0}
     room = min(math.floor(there.get(name, 0.0) / wanted[name] + 1e-9) for name in wanted)
     if room < 1:

@@ -1,7 +1,7 @@
 """The folder of a stage's unfinished work: one a fingerprint, and one process at a time in it.
 
 `.brido/work/STAGE/FINGERPRINT/` lies outside DVC's outputs, because DVC deletes those before a
-stage starts. Where DVC is ended, its stage may go on alone; a second one beside it would remove or
+stage starts. If DVC is ended, its stage may go on alone; a second one beside it would remove or
 overwrite its work. So the process at work holds the stage's lock, which the system frees when the
 process ends, however it ends.
 """
@@ -20,7 +20,7 @@ _held: dict[Path, BaseFileLock] = {}
 
 
 def work_root() -> Path:
-    """The folder for unfinished work: BRIDO_WORK, else .brido/work."""
+    """Return the folder for unfinished work: BRIDO_WORK, else .brido/work."""
     return Path(os.environ.get("BRIDO_WORK") or ".brido/work")
 
 
@@ -29,8 +29,10 @@ def answers_file(checker: str) -> Path:
     return work_root() / "answers" / f"{checker}.sqlite"
 
 
-def hold(folder: Path) -> None:
-    """Make `folder`, and let no other process work for its stage until `release`.
+def take(folder: Path) -> None:
+    """Make `folder`, and let no other process work for its stage until `leave`.
+
+    The work beside it is removed: it had other settings or inputs.
 
     Raises:
         BridoError: another process works for the stage (it is named), or the folder cannot be made
@@ -50,34 +52,23 @@ def hold(folder: Path) -> None:
         where = "" if machine == platform.node() else f" on {machine}"
         raise BridoError(
             f"process {process}{where} is at work in {folder.parent}, and two would undo each "
-            f"other's: wait until it ends, or end it (`kill {process}`{where}), then run again"
+            f"other's work: wait until it ends, or end it (`kill {process}`{where}), then run again"
         ) from None
     except (OSError, NotImplementedError) as error:
         raise BridoError(
             f"{folder} cannot be made and locked ({error}): name another folder for unfinished "
             "work in BRIDO_WORK"
         ) from None
-
-
-def release(folder: Path) -> None:
-    """Let others work for the stage of `folder`."""
-    lock = _held.pop(_lock_file(folder), None)
-    if lock is not None:
-        lock.release()
-
-
-def take(folder: Path) -> None:
-    """`hold` the folder, and remove the work beside it: it had other settings or inputs."""
-    hold(folder)
     for sibling in folder.parent.glob("*"):
         if sibling.is_dir() and sibling != folder:
             shutil.rmtree(sibling, ignore_errors=True)
 
 
 def leave(folder: Path) -> None:
-    """Remove the folder, when the stage's output is in place, and `release` it."""
+    """Remove the folder, when the stage's output is in place, and let others work for the stage."""
     shutil.rmtree(folder, ignore_errors=True)
-    release(folder)
+    if lock := _held.pop(_lock_file(folder), None):
+        lock.release()
 
 
 def _lock_file(folder: Path) -> Path:

@@ -1,4 +1,4 @@
-"""A worker in a process of its own, which ends with the driver and whose death has a name."""
+"""A worker in a process of its own, which ends with the driver; errors say how it died."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class ProcessExecutor:
         code = self._process.exitcode or 0
         if code >= 0:
             return f"a worker process failed (exit code {code}), see above; {SHARDS_STAY}"
-        reason = " (memory ran out, or somebody killed it)" if -code == signal.SIGKILL else ""
+        reason = " (memory ran out, or it was killed)" if -code == signal.SIGKILL else ""
         name = signal.Signals(-code).name
         return f"a worker process was ended by {name}{reason}; {SHARDS_STAY}, {SAVE_MEMORY}"
 
@@ -66,7 +66,7 @@ class ProcessExecutor:
 
 
 def _serve(connection: Connection, make_worker: MakeWorker, device: str) -> None:
-    """What the worker's process runs: units come in, counts and then an answer go out."""
+    """Run the worker's process: units come in, counts and then an answer go out."""
     threading.Thread(target=_end_with_driver, daemon=True).start()
     execute = LocalExecutor(make_worker, device, connection.send)
     with contextlib.suppress(EOFError, BrokenPipeError):

@@ -161,7 +161,7 @@ class Splits:
         run(self._shards, self._units, make_worker, workers, label, interval)
 
     def totals(self, split: str) -> Counter[str]:
-        """What the workers counted, summed over the split."""
+        """Return what the workers counted, summed over the split."""
         return self._shards.totals(self._numbers[split])
 
     def write(self, split: str, path: Path, metadata: dict[str, Any]) -> None:

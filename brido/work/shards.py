@@ -22,7 +22,7 @@ from brido.work.folder import leave, take, work_root
 
 
 def fingerprint(settings: Any, inputs: Iterable[Path] = ()) -> str:
-    """16 hexadecimal digits that change with the settings or with the content of an input.
+    """Return 16 hexadecimal digits that change with the settings or an input's content.
 
     `settings` is anything JSON can hold, sections of params.yaml included; `inputs` are files or
     folders (all files below them). Runtime settings do not belong in it.
@@ -54,7 +54,7 @@ class Shards:
         take(self.folder)
 
     def path(self, index: int) -> Path:
-        """The file of shard `index`, finished or not."""
+        """Return the file of shard `index`, finished or not."""
         return self.folder / f"{index:06d}.parquet"
 
     def done(self, index: int) -> bool:
@@ -71,16 +71,16 @@ class Shards:
         write_table(self.path(index), [rows], self.schema, metadata)
 
     def read(self, indices: Iterable[int]) -> Iterator[pa.RecordBatch]:
-        """The rows of these shards in order; BridoError names one that is missing."""
+        """Read the rows of these shards in order. Raise BridoError if one is missing."""
         for index in indices:
             yield from read_batches(self.path(index), self.schema, "")
 
     def metadata(self, index: int) -> dict[str, Any]:
-        """The metadata of shard `index`."""
+        """Read the metadata of shard `index`."""
         return read_metadata(self.path(index), "")
 
     def totals(self, indices: Iterable[int]) -> Counter[str]:
-        """The sums of the counts in these shards' metadata; 0 for a key that none of them has."""
+        """Sum the counts in these shards' metadata; a key that none of them has counts 0."""
         totals: Counter[str] = Counter()
         for index in indices:
             totals.update(self.metadata(index))

@@ -63,14 +63,14 @@ class Workers:
 
 
 def model_workers(runtime: RuntimeSettings) -> Workers:
-    """Workers that run a model each: by `runtime.workers` and `runtime.device`."""
+    """Return workers that run a model each, by `runtime.workers` and `runtime.device`."""
     if runtime.engine == "ray":
         return Workers((runtime.device,), ray=runtime.ray, number=runtime.workers, with_model=True)
     return Workers(worker_devices(runtime.device, runtime.workers))
 
 
 def core_workers(runtime: RuntimeSettings, threads: bool) -> Workers:
-    """A worker for each core of `runtime.threads`: a thread, or where not `threads` a process."""
+    """Return a worker for each core of `runtime.threads`: a thread if `threads`, or a process."""
     if runtime.engine == "ray":
         return Workers(ray=runtime.ray, number=runtime.workers)
     return Workers(["cpu"] * (runtime.threads or os.cpu_count() or 1), threads)
@@ -115,4 +115,4 @@ class LocalExecutor:
         self._advance(count)
 
     def close(self) -> None:
-        """Nothing to end."""
+        """Do nothing: there is no process to end."""

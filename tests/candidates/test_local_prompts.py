@@ -29,9 +29,8 @@ def checkpoint(tmp_path_factory):
 
 def candidates(checkpoint, method, order=(0, 1, 2, 3), batch_tokens=16384):
     runtime = RuntimeSettings(batch_tokens=batch_tokens, device="cpu")
-    found = Generator(checkpoint, READING, runtime).generate(
-        [IDS[place] for place in order], [DOCUMENTS[place] for place in order], method, seed=3
-    )
+    documents = {IDS[place]: DOCUMENTS[place] for place in order}
+    found = Generator(checkpoint, READING, runtime).generate(documents, method, seed=3)
     rows = dict(zip(order, found.written, strict=True))
     return [rows[place][:3] for place in range(len(DOCUMENTS))]
 

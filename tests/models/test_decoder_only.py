@@ -10,7 +10,7 @@ from tiny_decoders import CLASSES, build_decoder, build_prompts
 
 from brido.models import LanguageModel
 from brido.models import family as families
-from brido.models.decoder_only import FAMILIES, DecoderOnly
+from brido.models.decoder_only import FAMILIES
 from brido.models.settings import ReadingSettings
 from brido.models.tokens import Sources
 from brido.utils.errors import BridoError
@@ -28,17 +28,6 @@ def test_tiny_models_are_of_a_known_family(name):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert families.family_of(build_decoder(name, seed=0).config) in FAMILIES
-
-
-def test_an_unknown_family_is_named_once_and_treated_carefully(monkeypatch):
-    monkeypatch.setattr(families, "_FAMILIES", dict(families.families()))
-    with pytest.warns(UserWarning, match="'opt' is not one of llama"):
-        family = families.family_of(transformers.OPTConfig())
-    assert isinstance(family, DecoderOnly)
-    assert not family.float16
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        families.family_of(transformers.OPTConfig())
 
 
 @pytest.mark.parametrize("name", ["Mamba", "RecurrentGemma", "Rwkv", "Qwen3Next", "Jamba", "XLNet"])

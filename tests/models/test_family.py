@@ -6,7 +6,7 @@ import warnings
 import pytest
 import torch
 from tiny_models import build_model, build_sources
-from transformers import LEDConfig
+from transformers import LEDConfig, OPTConfig
 
 from brido.likelihood import candidate_log_likelihood
 from brido.models import family as families
@@ -23,14 +23,18 @@ def _families_as_before(monkeypatch):
     monkeypatch.setattr(families, "_FAMILIES", dict(families.families()))
 
 
-def test_an_unknown_family_is_named_once_and_treated_carefully():
-    with pytest.warns(UserWarning, match="'led' is not one of bart"):
-        family = families.family_of(LEDConfig())
-    assert not family.shares_source
+@pytest.mark.parametrize(
+    ("config", "named"),
+    [(LEDConfig(), "'led' is not one of bart"), (OPTConfig(), "'opt' is not one of llama")],
+)
+def test_an_unknown_family_is_named_once_and_treated_carefully(config, named):
+    with pytest.warns(UserWarning, match=named):
+        family = families.family_of(config)
+    assert not getattr(family, "shares_source", False)
     assert not family.float16
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        families.family_of(LEDConfig())
+        families.family_of(config)
 
 
 def test_positions():

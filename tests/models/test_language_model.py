@@ -44,14 +44,11 @@ def test_texts_are_written_with_the_token_that_decoding_starts_from():
     assert targets.lengths.tolist() == [[4, 2], [3, 4]]
 
 
-def test_the_brio_prefix_is_the_tokenizers_own_first_token():
+def test_the_brio_prefix_is_the_tokenizers_own_first_token_if_it_has_one():
+    """PEGASUS has none: it is scored from its pad token, as it generates."""
     targets = language(prefix="brio").write([["w1 w2"]], None, limit=9)
     assert targets.ids.tolist() == [[[0, 5, 6, 2]]]
     assert targets.lengths.tolist() == [[3]]
-
-
-def test_the_brio_prefix_of_a_model_without_a_first_token():
-    """PEGASUS has none: it is scored from its pad token, as it generates."""
     tokens = {"pad_token_id": 0, "eos_token_id": 1, "decoder_start_token_id": 0}
     for prefix in ("brio", "generation"):
         model = language(prefix=prefix, **tokens)

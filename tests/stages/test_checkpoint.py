@@ -157,7 +157,7 @@ def test_mbart_and_t5_go_from_a_folder_to_candidates_and_a_loss(make, tmp_path: 
     assert generator.language.model.get_output_embeddings().weight.stride(0) == 1  # by columns
     search = SearchSettings(num_beams=4, num_beam_groups=4, diversity_penalty=1.0, max_length=12)
     (document, reference), *_ = tiny_hub.texts()
-    candidates = generator.generate(["a"], [document], search).written[0].texts
+    candidates = generator.generate({"a": document}, search).written[0].texts
     assert len(candidates) == 4
     assert any(candidates)
     special = generator.language.tokenizer.all_special_tokens

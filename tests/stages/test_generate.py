@@ -1,11 +1,7 @@
-"""Stage generate: the table, what it counts, what it refuses, and being killed."""
+"""Stage generate: the table, what it counts, and what it refuses."""
 
 import json
-import os
 import shutil
-import signal
-import subprocess
-import time
 from pathlib import Path
 
 import numpy as np
@@ -245,48 +241,6 @@ def test_a_candidates_file_may_hold_any_json_text(project):
         run()
 
 
-def start(folder, **variables):
-    return subprocess.Popen(
-        small_project.command("stages.generate", "base"),
-        cwd=folder,
-        env=small_project.environment(**variables),
-        stderr=subprocess.PIPE,
-        start_new_session=True,
-        text=True,
-    )
-
-
-def shards_done(folder):
-    return sorted(path.name for path in (folder / ".brido").rglob("0*.parquet"))
-
-
-def wait_for(condition, seconds=120.0):
-    deadline = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < deadline, "waited in vain"
-        time.sleep(0.02)
-
-
-@pytest.mark.slow
-def test_killed_at_any_moment_the_stage_ends_in_the_same_bytes(project):
-    small_project.write_params(project, runtime={"shard_documents": 1})
-    generate.make(load_params(), "base")
-    expected = [path.read_bytes() for path in TABLES]
-    shutil.rmtree("data/candidates")
-    for shards in (1, 6, 14, 20):
-        process = start(project)
-        wait_for(lambda least=shards: len(shards_done(project)) >= least)
-        os.killpg(process.pid, signal.SIGKILL)
-        process.wait()
-        assert not any(path.exists() for path in TABLES)
-        assert len(shards_done(project)) >= shards
-    process = start(project)
-    said = process.communicate()[1]
-    assert process.returncode == 0, said
-    assert "found done" in said
-    assert [path.read_bytes() for path in TABLES] == expected
-
-
 def test_two_processes_make_the_same_bytes(project, capsys):
     generate.make(load_params(), "base")
     expected = [path.read_bytes() for path in TABLES]
@@ -299,42 +253,3 @@ def test_two_processes_make_the_same_bytes(project, capsys):
     assert [line for line in capsys.readouterr().err.splitlines() if "/s" not in line] == [
         line for line in said if "/s" not in line
     ]
-
-
-def workers_of(driver):
-    """The processes that a driver has spawned."""
-    found = []
-    for folder in Path("/proc").glob("[0-9]*"):
-        try:
-            parent = (folder / "stat").read_text().rpartition(") ")[2].split()[1]
-            command = (folder / "cmdline").read_text()
-        except OSError:
-            continue
-        if int(parent) == driver.pid and "multiprocessing.spawn" in command:
-            found.append(int(folder.name))
-    return found
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(not Path("/proc/self").exists(), reason="looks processes up in /proc")
-def test_a_worker_killed_in_the_middle_is_named_and_the_bytes_stay_the_same(project):
-    small_project.write_params(project, runtime={"shard_documents": 1})
-    generate.make(load_params(), "base")
-    expected = [path.read_bytes() for path in TABLES]
-    shutil.rmtree("data/candidates")
-    small_project.write_params(project, runtime={"shard_documents": 1, "workers": 2})
-    driver = start(project)
-    wait_for(lambda: len(shards_done(project)) >= 3)
-    assert len(workers_of(driver)) == 2
-    os.kill(workers_of(driver)[1], signal.SIGKILL)
-    said = driver.communicate()[1]
-    assert driver.returncode == 2, said
-    assert "error: a worker process was ended by SIGKILL (memory ran out" in said
-    assert "Traceback" not in said
-    assert not any(path.exists() for path in TABLES)
-    assert len(shards_done(project)) >= 3
-    again = start(project)
-    said = again.communicate()[1]
-    assert again.returncode == 0, said
-    assert "found done" in said
-    assert [path.read_bytes() for path in TABLES] == expected

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 import torch
 from tiny_models import tiny_bart, word_tokenizer
-from training_helpers import table
+from training_runs import table
 from transformers import PreTrainedTokenizerFast
 
 from brido.models import LanguageModel

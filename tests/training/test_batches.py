@@ -38,7 +38,6 @@ def test_a_batch_in_full(tokenizer: PreTrainedTokenizerFast) -> None:
     ]
     assert batch.targets.lengths.tolist() == [[3, 4, 3], [4, 3, 5]]
     assert batch.scores.tolist() == [[0.9, 0.1], [0.5, 0.5]]
-    assert batch.tokens == 8 + 22
 
 
 def test_candidates_are_cut(tokenizer: PreTrainedTokenizerFast) -> None:
@@ -59,9 +58,6 @@ def test_fewer_candidates_are_filled_up_and_marked(tokenizer: PreTrainedTokenize
     assert batch.scores.tolist() == [[0.9, 0.1], [0.5, 0.0]]
     assert batch.targets.ids[1, 2].tolist() == [2, 0, 2, 1, 1]
     assert Batches(language(tokenizer), 16).batch([short]).eligible is None
-    moved = batch.to(torch.device("cpu"))
-    assert torch.equal(moved.eligible, batch.eligible)
-    assert moved.anchor is None
 
 
 def test_the_elected_is_taught_where_it_is_asked_for_or_there_is_no_reference(
@@ -90,7 +86,7 @@ def test_more_candidate_tokens_than_positions_are_refused(
         BridoError, match="max_candidate_tokens: the model has 64 positions for a text"
     ):
         Batches(language(tokenizer), 65)
-    assert Batches(language(tokenizer), 64).batch(DOCUMENTS).tokens == 8 + 22
+    Batches(language(tokenizer), 64)
 
 
 @given(st.integers(1, 40), st.integers(1, 12), st.integers(1, 4), st.integers(0, 9))

@@ -6,65 +6,14 @@ import pytest
 import torch
 import transformers
 from safetensors.torch import load_file
-from tiny_chat import END, TEXT_END, chat_tokenizer
-from tiny_decoders import GEMMA, GPT2, SHAPE
-from training_helpers import table
+from tiny_chat import END
+from training_runs import CONFIGS, LORA, TOKENIZER, task_of
 
 from brido.models import LanguageModel
 from brido.models.lora import Adapter
-from brido.models.settings import LoraSettings, ReadingSettings
-from brido.training.contrastive import ContrastiveTask
-from brido.training.documents import RankedDocuments
+from brido.models.settings import LoraSettings
 from brido.training.loop import train
-from brido.training.sample import SampleGenerator
-from brido.training.settings import TrainingSettings, ValidationSettings
 from brido.training.step import ContrastiveStep
-from brido.work.settings import RuntimeSettings
-
-TOKENIZER = chat_tokenizer()
-SIZE = {"vocab_size": len(TOKENIZER), "initializer_range": 0.2}
-SIZE |= {"eos_token_id": [END, TEXT_END], "bos_token_id": 1, "pad_token_id": None}
-LONG = SHAPE | SIZE | {"max_position_embeddings": 256}
-CONFIGS = {
-    "llama": lambda: transformers.LlamaConfig(**LONG),
-    "qwen2": lambda: transformers.Qwen2Config(**LONG),
-    "qwen3": lambda: transformers.Qwen3Config(**LONG, head_dim=8),
-    "gemma3": lambda: transformers.Gemma3TextConfig(**LONG | GEMMA),
-    "gpt2": lambda: transformers.GPT2Config(
-        **GPT2 | SIZE | {"n_positions": 256}, embd_pdrop=0.0, attn_pdrop=0.0, resid_pdrop=0.0
-    ),
-}
-LORA = LoraSettings(rank=2, alpha=4.0)
-
-
-def language(family: str) -> LanguageModel:
-    torch.manual_seed(0)
-    model = transformers.AutoModelForCausalLM.from_config(CONFIGS[family]())
-    model.generation_config.eos_token_id = [END, TEXT_END]
-    model.generation_config.max_new_tokens = 6
-    reading = ReadingSettings(max_source_tokens=90, prompt="Say: {{ document }}")
-    return LanguageModel(model, TOKENIZER, reading)
-
-
-def task_of(family: str, folder: Path, runtime: dict | None = None, **changes: object):
-    """A run of 5 updates on 10 documents."""
-    settings = {
-        "epochs": 1, "batch_size": 2, "learning_rate": 0.01, "gamma": 2.0, "margin": 0.1,
-        "max_candidate_tokens": 24, "validation": ValidationSettings(every=5, documents=4),
-    }  # fmt: skip
-    documents = RankedDocuments(table(10, candidates=3))
-    task = ContrastiveTask(
-        language(family),
-        documents,
-        documents.sample(3),
-        TrainingSettings(**settings | changes),
-        RuntimeSettings(device="cpu", **(runtime or {})),
-        folder / "work",
-        folder / "history.csv",
-    )
-    texts = [document.document for document in task.validation]
-    task.generator = SampleGenerator(texts, 2, 24, lambda written: {"rouge": len("".join(written))})
-    return task
 
 
 def plain_sums(found: LanguageModel, prompt: list[int], text: list[int]) -> torch.Tensor:

@@ -1,11 +1,9 @@
 """Joining corpus, candidates and scores, and what is refused."""
 
 import pyarrow as pa
-import pytest
-from training_helpers import table
+from training_runs import table
 
 from brido.training.documents import Pairs, RankedDocument, RankedDocuments
-from brido.utils.errors import BridoError
 
 SMALL = pa.table(
     {
@@ -13,9 +11,7 @@ SMALL = pa.table(
         "document": ["da", "db"],
         "reference": ["ra", "rb"],
         "candidates": [["p", "q", "r"], ["s", "t", "s"]],
-        "eligible": [[True] * 3] * 2,
         "scores": [[0.1, 0.3, 0.2], [0.5, 0.5, 0.7]],
-        "order": [[1, 2, 0], [2, 0, 1]],
     }
 )
 
@@ -44,9 +40,7 @@ def test_documents_without_two_distinct_candidates_are_left_out_and_named() -> N
 def test_who_cannot_be_elected_is_no_candidate() -> None:
     nan = float("nan")
     documents = ranked(
-        eligible=[[True, True, False], [True, False, True]],
         scores=[[0.1, 0.3, nan], [0.5, nan, 0.7]],
-        order=[[1, 0, 2], [2, 0, 1]],
     )
     assert list(documents) == [RankedDocument("a", "da", "ra", ["q", "p"], [0.3, 0.1])]
     # The two of "b" that are left are one text.
@@ -62,7 +56,7 @@ def test_documents_without_reference_are_counted() -> None:
 
 def test_pairs_are_documents_without_candidates() -> None:
     pairs = Pairs([("d0", "r0"), ("d1", "r1")])
-    assert list(pairs) == [RankedDocument(f"{n}", f"d{n}", f"r{n}", [], []) for n in (0, 1)]
+    assert list(pairs) == [RankedDocument(f"{n}", f"d{n}", f"r{n}") for n in (0, 1)]
     assert (len(pairs), pairs.num_candidates) == (2, 0)
 
 
@@ -70,20 +64,3 @@ def test_a_sample_is_spread_over_all() -> None:
     documents = RankedDocuments(table(10))
     assert [document.id for document in documents.sample(4)] == ["d0", "d2", "d5", "d7"]
     assert len(documents.sample(99)) == 10
-
-
-@pytest.mark.parametrize(
-    ("name", "values", "message"),
-    [
-        ("order", [[1, 2, 0], [2, 1, 0]], "the order of 1 documents, first 'b'"),
-        ("scores", [[0.1, float("nan"), 0.2], [0.5, 0.5, 0.7]], "first 'a'"),
-    ],
-)
-def test_scores_of_other_candidates(name: str, values: list, message: str) -> None:
-    with pytest.raises(BridoError, match=message):
-        ranked(**{name: values})
-
-
-def test_no_candidates_at_all() -> None:
-    with pytest.raises(BridoError, match="the candidates table is empty"):
-        RankedDocuments(SMALL.slice(0, 0))

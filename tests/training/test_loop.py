@@ -12,16 +12,15 @@ import torch
 from accelerate import Accelerator
 from accelerate.state import AcceleratorState
 from torch import Tensor
-from training_helpers import Killed, kill_at
+from training_runs import Killed, kill_at
 
 from brido.models import LanguageModel
-from brido.training import checkpoints, loop
+from brido.training import checkpoints
 from brido.training.checkpoints import SaveTimer
 from brido.training.contrastive import ContrastiveTask
 from brido.training.loop import train
 from brido.training.sample import SampleGenerator
 from brido.training.settings import ValidationSettings
-from brido.training.state import TrainState
 from brido.training.update import Updater
 from brido.utils.errors import BridoError
 
@@ -147,45 +146,6 @@ def test_a_signal_writes_a_checkpoint_and_ends(
     assert_same_bits(weights(again), weights(expected))
 
 
-def test_a_finished_run_is_trained_again_by_other_code_only(
-    make_task: MakeTask, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    first = make_task()
-    train(first)
-    first.history_file.unlink()
-    monkeypatch.setattr(Updater, "run", lambda *_: pytest.fail("trains"))
-    second = make_task()
-    assert train(second).update == 10
-    assert len(rows(second)) == 3
-    assert_same_bits(weights(second), weights(first))
-    monkeypatch.setattr(checkpoints, "code_digest", lambda: "other code")
-    with pytest.raises(pytest.fail.Exception, match="trains"):
-        train(make_task())
-
-
-def test_a_killed_validation_costs_no_update(
-    make_task: MakeTask, undisturbed: MakeTask, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    expected = undisturbed(DROPOUT)
-    validate = loop._validate
-
-    def dying(updater: Updater, state: TrainState, *rest: object) -> None:
-        if state.update == 5:
-            raise Killed
-        validate(updater, state, *rest)
-
-    monkeypatch.setattr(loop, "_validate", dying)
-    with pytest.raises(Killed):
-        train(make_task("killed", DROPOUT, EVERY_UPDATE))
-    monkeypatch.undo()
-    again = make_task("killed", DROPOUT, EVERY_UPDATE)
-    content = torch.load(again.folder / "state.pt", weights_only=True)
-    assert content["run"]["update"] == 5
-    train(again)
-    assert_same_bits(weights(again), weights(expected))
-    assert curve(again, "loss", "tau") == curve(expected, "loss", "tau")
-
-
 def test_a_gradient_that_is_no_number_changes_no_weight(
     make_task: MakeTask, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -273,11 +233,9 @@ def test_optimizers_and_schedules_run(make_task: MakeTask, optimizer: str, sched
 def test_best_ranker_is_kept(make_task: MakeTask) -> None:
     kept = make_task("kept", keep="best_ranker")
     state = train(kept)
-    tau, update = state.best["best_ranker"]
+    tau, update = state.best
     assert tau == pytest.approx(max(float(row["tau"]) for row in rows(kept)), rel=1e-5)
-    short = [row for row in rows(kept) if int(row["update"]) == update]
-    assert float(short[0]["tau"]) == pytest.approx(tau, rel=1e-4)
-    assert [file.name for file in kept.folder.iterdir()] == ["finished.pt"]
+    assert {file.name for file in kept.folder.iterdir()} == {"state.pt", f"best-{update:06d}.pt"}
 
 
 def test_best_generator_follows_its_callable(make_task: MakeTask) -> None:
@@ -293,7 +251,7 @@ def test_best_generator_follows_its_callable(make_task: MakeTask) -> None:
     task = make_task(keep="best_generator")
     task.generator = generator
     state = train(task)
-    assert state.best["best_generator"] == (0.5, 5)
+    assert state.best == (0.5, 5)
     assert_same_bits(weights(task), snapshots[1])
     assert curve(task, "rouge") == [0.1, 0.5, 0.3]
     assert curve(task, "mention_precision") == [0.25] * 3
@@ -310,31 +268,10 @@ def test_early_stop(make_task: MakeTask) -> None:
     assert state.finished == "no better validation since update 3"
 
 
-def test_a_loss_that_is_no_number_stops_and_keeps_the_best(make_task: MakeTask) -> None:
+def test_a_loss_that_is_not_a_number_stops(make_task: MakeTask) -> None:
     task = make_task(learning_rate=1e30, max_gradient_norm=None)
-    with pytest.raises(BridoError, match=r"diverged: the loss of update \d+ is (nan|inf)") as error:
+    with pytest.raises(BridoError, match=r"loss of update \d+ is (nan|inf).* training\.gamma"):
         train(task)
-    assert "update 0" in str(error.value)
-    kept = torch.load(task.folder / "best_ranker-000000.pt", weights_only=True)
-    fresh = make_task("fresh").model.state_dict()
-    assert_same_bits(kept, fresh)
-
-
-def test_a_loss_that_stays_above_its_first_value_stops(
-    make_task: MakeTask, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    run = Updater.run
-
-    def rising(self: Updater, update: int) -> object:
-        report = run(self, update)
-        return report._replace(loss=report.loss + (10.0 if update > 5 else 0.0))
-
-    monkeypatch.setattr(Updater, "run", rising)
-    task = make_task(epochs=9, validation=ValidationSettings(every=5))
-    with pytest.raises(BridoError, match="above its first value") as error:
-        train(task)
-    assert "for 5 validations" in str(error.value)
-    assert int(rows(task)[-1]["update"]) == 30
 
 
 def test_a_checkpoint_of_another_model_is_refused(
@@ -348,21 +285,23 @@ def test_a_checkpoint_of_another_model_is_refused(
     assert "fc1.weight: [24, 16], the model has [32, 16]" in str(error.value)
 
 
-def test_a_damaged_checkpoint_is_refused(make_task: MakeTask) -> None:
+def test_a_checkpoint_that_is_damaged_or_of_another_version_is_refused(make_task: MakeTask) -> None:
     task = make_task()
     task.folder.mkdir()
     (task.folder / "state.pt").write_bytes(b"no checkpoint")
     with pytest.raises(BridoError, match=r"state\.pt cannot be read"):
         train(task)
+    torch.save({"run": {"worse": 0}}, task.folder / "state.pt")
+    with pytest.raises(BridoError, match=r"state\.pt was written by another version"):
+        train(task)
 
 
 def test_what_makes_no_sense_is_refused_in_one_message(make_task: MakeTask) -> None:
     task = make_task(keep="best_generator")
-    object.__setattr__(task.settings, "learning_rate", math.nan)
     task.validation = []
     with pytest.raises(BridoError) as error:
         train(task)
-    for words in ("training.learning_rate", "nan", "best_generator", "no validation document"):
+    for words in ("best_generator", "no validation document"):
         assert words in str(error.value)
 
 
@@ -373,20 +312,13 @@ def test_a_warm_up_longer_than_the_run_is_told_before_it_costs_anything(
     assert "5 updates, learning rate at most 0.02" in capsys.readouterr().err
     train(make_task("noam", epochs=1, schedule="noam", warmup_steps=1000))
     said = capsys.readouterr().err
-    for words in ("warning", "0.00063", "warm-up of 1,000 updates", "training.warmup_steps"):
-        assert words in said
-
-
-def test_values_that_cannot_mean_anything_are_told(
-    make_task: MakeTask, capsys: pytest.CaptureFixture[str]
-) -> None:
-    train(make_task(epochs=1))
-    assert "warning" not in capsys.readouterr().err
-    changes = {"schedule": "noam", "warmup_steps": 0, "margin": 1e12, "gold_weight": 1e9}
-    train(make_task("odd", epochs=1, learning_rate=1e-12, **changes))
+    assert "warning: training.warmup_steps: the warm-up of 1,000 updates" in said
+    train(make_task("without", epochs=1, schedule="noam", warmup_steps=0))
+    assert "warning: training.warmup_steps: with schedule noam" in capsys.readouterr().err
+    train(make_task("large", epochs=1, learning_rate=1e-12, margin=1e12, gold_weight=1e9))
     said = capsys.readouterr().err
-    for key in ("warmup_steps", "margin", "gold_weight"):
-        assert f"warning: training.{key}" in said
+    for key in ("margin", "gold_weight"):
+        assert f"warning: training.{key}: " in said
     assert "training.gamma" not in said
 
 
@@ -416,4 +348,6 @@ def test_bfloat16_decodes_the_sample_of_a_validation_on_a_processor(make_task: M
 def test_states_are_written_often_where_that_is_cheap_and_rarely_where_it_is_not() -> None:
     pauses = {(0.01, 600.0): 2.0, (2.0, 600.0): 100.0, (60.0, 600.0): 600.0, (0.01, 1.0): 1.0}
     for (writing, longest), expected in pauses.items():
-        assert SaveTimer(longest, writing).pause == expected
+        timer = SaveTimer(longest)
+        timer.restart(writing)
+        assert timer.pause == expected

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 import torch
-from training_helpers import Killed
+from training_runs import Killed, kill_at
 from transformers import AutoModelForSeq2SeqLM, AutoTokenizer
 
 from brido.corpus.settings import WorldSettings
@@ -19,7 +19,6 @@ from brido.models.tokens import padded
 from brido.training import pretraining
 from brido.training.batches import SummaryBatch
 from brido.training.pretraining import encode, epoch_batches, train_embedded
-from brido.training.state import TrainState
 from brido.training.step import PromptedSummaryStep
 from brido.utils.errors import BridoError
 from brido.work.settings import RuntimeSettings
@@ -43,7 +42,8 @@ def run(pairs, folder: Path, runtime: dict | None = None, settings=SMALL) -> dic
     """Train into `folder`/model with work in `folder`/work."""
     (folder / "model").mkdir(parents=True, exist_ok=True)
     runtime = RuntimeSettings(device="cpu", **(runtime or {}))
-    return train_embedded("base", pairs, settings, folder / "model", folder / "work", runtime)
+    work = folder / "work" / "run"
+    return train_embedded("base", pairs, settings, runtime, work, folder / "model")
 
 
 @pytest.fixture(scope="module")
@@ -126,28 +126,14 @@ def test_it_is_what_a_plain_loop_trains_bit_for_bit(pairs, tmp_path):
         assert torch.equal(value, expected[name]), name
 
 
-def test_killed_again_and_again_it_gets_further_and_ends_in_the_same_bytes(
-    pairs, tmp_path, monkeypatch
-):
-    few, count = pairs[:48], TrainState.count
+def test_killed_it_goes_on_and_ends_in_the_same_bytes(pairs, tmp_path, monkeypatch):
+    few, often = pairs[:48], {"checkpoint_minutes": 1e-9}
     run(few, tmp_path / "undisturbed", settings=RANDOM)
-    reached: list[int] = []
-
-    def dying(self: TrainState, *arguments: object) -> None:
-        if reached.append(self.update + 1) is None and len(reached) % 5 == 0:
-            raise Killed
-        count(self, *arguments)
-
-    monkeypatch.setattr(TrainState, "count", dying)
-    often = {"checkpoint_minutes": 1e-9}
-    for _ in range(2):
-        with pytest.raises(Killed):
-            run(few, tmp_path / "killed", often, RANDOM)
-    monkeypatch.setattr(TrainState, "count", count)
-    assert reached == [1, 2, 3, 4, 5, 5, 6, 7, 8, 9]
+    with monkeypatch.context() as patch, pytest.raises(Killed):
+        kill_at(patch, 9)
+        run(few, tmp_path / "killed", often, RANDOM)
     monkeypatch.setattr(pretraining, "learn_tokenizer", None)  # that too is kept
-    found = run(few, tmp_path / "killed", often, RANDOM)
-    assert found["steps"] == 12
+    assert run(few, tmp_path / "killed", often, RANDOM)["steps"] == 12
     assert_same_files(tmp_path / "killed/model", tmp_path / "undisturbed/model")
 
 
