@@ -12,6 +12,7 @@ import pyarrow as pa
 
 from brido.tables import CORPUS
 from brido.tables.walk import Table, cut
+from brido.utils.blank import is_blank
 from brido.utils.errors import BridoError, some
 
 # What an empty document leads to: an error, no row, or a row with an empty text.
@@ -33,7 +34,7 @@ class Part:
     def read(self) -> list[tuple[str, str]]:
         """Id and document of each row, without the empty ones where these are left out."""
         rows = [row for batch in _corpus(self.path).batches(self.rows) for row in _texts(batch)]
-        return [row for row in rows if row[1].strip()] if self.leave_out else rows
+        return [row for row in rows if not is_blank(row[1])] if self.leave_out else rows
 
 
 def _corpus(path: Path) -> Table:
@@ -62,7 +63,7 @@ class Documents:
         for batch in _corpus(path).batches(wanted):
             for name, document in _texts(batch):
                 self.ids.append(name)
-                if not document.strip():
+                if is_blank(document):
                     empty_ids.append(name)
         self._check(empty_ids, key)
         self.left_out = empty_ids if empty == "leave_out" else []

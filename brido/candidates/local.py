@@ -12,6 +12,7 @@ from brido.models.settings import ReadingSettings
 from brido.models.tokens import Sources
 from brido.search import SamplingSettings, SearchResult, SearchSettings, diverse_beam_search
 from brido.search.sampling import document_uniforms, sample
+from brido.utils.blank import is_blank
 from brido.utils.device import computing_device, inference_dtype
 from brido.work.batches import MemoryBudget, plan_batches
 from brido.work.settings import RuntimeSettings
@@ -168,7 +169,7 @@ class SummaryWorker(_PartWorker):
     def __call__(self, part: Part) -> Result:
         """A row of the decoded table for each document."""
         rows = part.read()
-        documents = {name: document for name, document in rows if document.strip()}
+        documents = {name: document for name, document in rows if not is_blank(document)}
         result = self.generate(list(documents), list(documents.values()), self._settings)
         found: dict[str, dict[str, Any]] = {
             name: {"id": name, "summary": one.texts[0], "score": one.scores[0]}

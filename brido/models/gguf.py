@@ -78,6 +78,7 @@ def load_gguf(
         if file.read(4) != b"GGUF":
             raise BridoError(f"{key}.source: {path} is not a GGUF file")
     here = {"gguf_file": path.name, "local_files_only": True}
+    _hide_bars()
     try:
         check_layers(_counts(path), gguf_tensors(path))
         tokenizer = pretrained(AutoTokenizer, path.parent, **here)
@@ -103,6 +104,16 @@ def load_gguf(
             f"{len(model.state_dict())}: its counts of layers are damaged"
         )
     return model, tokenizer, found
+
+
+def _hide_bars() -> None:
+    """Let transformers show no bars of seconds while it reads a file; our own lines say more."""
+    from transformers import modeling_gguf_pytorch_utils as reader
+    from transformers.utils.logging import disable_progress_bar
+
+    disable_progress_bar()
+    # This one is tqdm's own, which transformers' switch does not reach.
+    reader.tqdm = lambda items, **_: items
 
 
 def _counts(path: Path) -> dict[str, int]:

@@ -57,7 +57,7 @@ def make_environment() -> Any:
     class Generation(ext.Extension):
         """{% generation %} around what a model writes: its content, in a scope of its own."""
 
-        tags = {"generation"}
+        tags = frozenset({"generation"})
 
         def parse(self, parser: Any) -> Any:
             line = next(parser.stream).lineno

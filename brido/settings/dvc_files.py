@@ -1,8 +1,8 @@
 """Mend what a kill left of DVC's own files, which DVC writes in place and then cannot read.
 
-DVC rewrites `dvc.lock` after every stage. Killed while it writes, it leaves an empty or half-written
-file, and every later command of it ends in an error. `brido config` looks at the file before DVC
-starts: a whole one is copied to `KEPT`, a damaged one is replaced.
+DVC rewrites `dvc.lock` after every stage. Killed while it writes, it leaves an empty or half-
+written file, and every later command of it ends in an error. `brido config` looks at the file
+before DVC starts: a whole one is copied to `KEPT`, a damaged one is replaced.
 """
 
 import json
@@ -51,7 +51,7 @@ def mend_dvc_files() -> Iterator[str]:
         return
     if _CONFLICT in text:
         raise BridoError(
-            f"{LOCK} holds a merge's conflict: choose one side (`git checkout --ours {LOCK}`), then "
+            f"{LOCK} holds a merge's conflict: choose a side (`git checkout --ours {LOCK}`), then "
             "`dvc repro`"
         )
     with _alone(Path(".dvc/tmp/lock"), LOCK):
