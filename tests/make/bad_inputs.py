@@ -1,4 +1,4 @@
-"""Inputs that no part of the project can use, by kind: what a user mistypes, what strangers send."""
+"""Inputs that no part of the project can use, by kind: typed by users, or sent by strangers."""
 
 import copy
 import gzip
@@ -117,8 +117,8 @@ def damaged_files(rows: list[dict[str, Any]], seed: int) -> dict[str, Content]:
 # What takes the place of a row's values in a file of candidates, or in a line for a command.
 ROWS: list[dict[str, Any]] = [
     {"candidates": value}
-    for value in (5, "ab", None, True, [], ["one"], [1, 2, 3, 4], [None] * 4, {"a": "b"}, [["a"]] * 4,
-                  ["\ud800"] * 4, 10**400)
+    for value in (5, "ab", None, True, [], ["one"], [1, 2, 3, 4], [None] * 4, {"a": "b"},
+                  [["a"]] * 4, ["\ud800"] * 4, 10**400)
 ]  # fmt: skip
 OF_CANDIDATES = [
     *ROWS,
@@ -172,7 +172,7 @@ CONFIG: list[tuple[str, Any]] = [
     *(("vocab_size", value) for value in (0, -5, 10**4)),
     *(("d_model", value) for value in (0, 17, 10**5, None)),
     ("decoder_attention_heads", 3), ("model_type", "evil"), ("model_type", 5),
-    ("decoder_start_token_id", 10**6), ("eos_token_id", -7), ("activation_function", "no"),
+    ("d_model", "x"), ("encoder_attention_heads", 0), ("activation_function", "no"),
 ]  # fmt: skip
 GENERATION: list[tuple[str, Any]] = [
     ("decoder_start_token_id", 10**6), ("forced_bos_token_id", 999), ("bad_words_ids", [[10**7]]),
