@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
@@ -108,11 +109,11 @@ def load_gguf(
 
 def _hide_bars() -> None:
     """Let transformers show no bars of seconds while it reads a file; our own lines say more."""
-    from transformers import modeling_gguf_pytorch_utils as reader
     from transformers.utils.logging import disable_progress_bar
 
     disable_progress_bar()
     # This one is tqdm's own, which transformers' switch does not reach.
+    reader: Any = import_module("transformers.modeling_gguf_pytorch_utils")
     reader.tqdm = lambda items, **_: items
 
 

@@ -42,7 +42,10 @@ def render_chats(template: str, contexts: Sequence[Mapping[str, Any]]) -> list[s
     if "texts" in answer:
         texts: list[str] = answer["texts"]
         return texts
-    known = {"MemoryError": MemoryError, "RecursionError": RecursionError}
+    known: dict[str, type[Exception]] = {
+        "MemoryError": MemoryError,
+        "RecursionError": RecursionError,
+    }
     raise known.get(answer["error"], ValueError)(answer["message"] or answer["error"])
 
 

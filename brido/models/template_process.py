@@ -57,7 +57,7 @@ def make_environment() -> Any:
     class Generation(ext.Extension):
         """{% generation %} around what a model writes: its content, in a scope of its own."""
 
-        tags = frozenset({"generation"})
+        tags = {"generation"}  # noqa: RUF012 - as Jinja declares it
 
         def parse(self, parser: Any) -> Any:
             line = next(parser.stream).lineno
@@ -80,12 +80,11 @@ def make_environment() -> Any:
     class PlainNamespace(Namespace):
         """`namespace` without names that Python keeps for itself."""
 
-        def __init__(*values: Any, **named: Any) -> None:
-            own, *rest = values
-            given = dict(*rest, **named)
+        def __init__(self, /, *values: Any, **named: Any) -> None:
+            given = dict(*values, **named)
             for name in given:
                 PlainNamespace._check(name)
-            Namespace.__init__(own, given)
+            super().__init__(given)
 
         def __setitem__(self, name: str, value: Any) -> None:
             PlainNamespace._check(name)
@@ -118,13 +117,13 @@ def make_environment() -> Any:
         trim_blocks=True, lstrip_blocks=True, extensions=[Generation, ext.loopcontrols]
     )
     environment.filters["tojson"] = as_json
-    environment.globals |= {
-        "raise_exception": refuse,
+    environment.globals.update(
+        raise_exception=refuse,
         # One that writes today's date would ask another question every day.
-        "strftime_now": datetime(2025, 1, 1).strftime,
-        "dict": Dictionary(),
-        "namespace": PlainNamespace,
-    }
+        strftime_now=datetime(2025, 1, 1).strftime,
+        dict=Dictionary(),
+        namespace=PlainNamespace,
+    )
     return environment
 
 

@@ -33,7 +33,7 @@ BODIES = {
 RAW = {
     "half head": b"HTTP/1.1 200 OK\r\nContent-Ty",
     "other protocol": b"\x15\x03\x03\x00\x02\x02\x28" * 9,
-    "chunk cut": b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nff\r\n{\"choices\"",
+    "chunk cut": b'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nff\r\n{"choices"',
     "interim": b"HTTP/1.1 100 Continue\r\n\r\n",
 }
 TROUBLES = (

@@ -48,7 +48,8 @@ class GEval:
             BridoError: lists every problem of settings, prompt and environment. No value of a
                 secret is shown.
         """
-        for given, kind in ((settings, GEvalSettings), (runtime, EndpointRuntime | None)):
+        wanted: Any = ((settings, GEvalSettings), (runtime, EndpointRuntime | None))
+        for given, kind in wanted:
             if not isinstance(given, kind):
                 raise ArgumentError(
                     "geval: write GEval(GEvalSettings(model='NAME'), EndpointRuntime()), with "
