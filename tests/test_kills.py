@@ -103,16 +103,16 @@ def test_killed_twenty_times_the_pipeline_ends_in_the_same_bytes(stages, tmp_pat
     for name, command, outputs in stages:
         processes.run(whole, command, outputs)
         for _ in range(KILLS.get(name, 0)):
-            before, more = kept(killed), draw.randrange(1, 4)
+            before, later = kept(killed), draw.uniform(0.0, 0.05)
             process = processes.start(killed, command, outputs)
-            news = lambda before=before, more=more: len(kept(killed) - before) >= more  # noqa: E731
-            if not processes.kill_when(process, news):
+            news = lambda before=before: bool(kept(killed) - before)  # noqa: E731
+            if not processes.kill_when(process, news, later):
                 break  # it was done before
             kills += 1
             assert kept(killed) - before, f"{name} got no further"
         if name in WRITING:
             process = processes.start(killed, command, outputs)
-            kills += processes.kill_when(process, lambda: unfinished(killed))
+            kills += processes.kill_when(process, lambda: unfinished(killed), 0.0)
         processes.run(killed, command, outputs)
     assert content(killed) == content(whole)
     assert len(content(killed)) > 20

@@ -52,12 +52,13 @@ class Stages:
         process.join(600)
         assert process.exitcode == 0, (folder / "log").read_text()[-3000:]
 
-    def kill_when(self, process: Any, condition: Callable[[], bool]) -> bool:
-        """SIGKILL at the moment when the condition holds; False where the process ended before."""
+    def kill_when(self, process: Any, condition: Callable[[], bool], later: float) -> bool:
+        """SIGKILL `later` seconds after the condition holds; False if the process ended before."""
         deadline = time.monotonic() + 600
         while process.is_alive() and not condition():
             assert time.monotonic() < deadline
-            time.sleep(0.002)
+            time.sleep(0.01)
+        time.sleep(later)
         alive: bool = process.is_alive()
         if alive:
             os.kill(process.pid, signal.SIGKILL)
