@@ -11,6 +11,7 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import suppress
 from pathlib import Path
 
 import networkx
@@ -85,11 +86,12 @@ def content(folder):
 
 def kept(folder):
     """The finished pieces of unfinished work: a state that was replaced is another piece."""
-    return {
-        (path, path.stat().st_mtime_ns)
-        for path in (folder / ".brido/work").rglob("*")
-        if path.suffix in (".parquet", ".pt") and not path.name.startswith(".")
-    }
+    found = set()
+    for path in (folder / ".brido/work").rglob("*"):
+        if path.suffix in (".parquet", ".pt") and not path.name.startswith("."):
+            with suppress(FileNotFoundError):  # replaced or removed meanwhile
+                found.add((path, path.stat().st_mtime_ns))
+    return found
 
 
 def unfinished(folder):
