@@ -57,7 +57,7 @@ class Stages:
         deadline = time.monotonic() + 600
         while process.is_alive() and not condition():
             assert time.monotonic() < deadline
-            time.sleep(0.01)
+            time.sleep(0.003)
         time.sleep(later)
         alive: bool = process.is_alive()
         if alive:
