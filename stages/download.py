@@ -7,6 +7,7 @@ are evaluated like any other.
 from brido.corpus.source import open_source
 from brido.corpus.write import write_corpus, write_references
 from brido.settings.load import load_params
+from brido.utils.atomic import write_text
 from brido.utils.errors import run_command
 from stages import paths
 
@@ -18,7 +19,7 @@ def main() -> None:
     write_corpus(open_source(params.data), params.data, corpus, params.runtime.log_seconds)
     write_references(corpus, paths.decoded("reference", "test").parent)
     # DVC cannot leave a dependency away: sources without a checkpoint depend on this.
-    paths.no_checkpoint().mkdir(parents=True, exist_ok=True)
+    write_text(paths.no_checkpoint() / "README", "Sources without a checkpoint depend on this.\n")
 
 
 if __name__ == "__main__":

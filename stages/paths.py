@@ -27,7 +27,7 @@ def corpus(split: str) -> Path:
 
 
 def no_checkpoint() -> Path:
-    """data/checkpoints/none, an empty folder: where a source has no checkpoint."""
+    """data/checkpoints/none, a folder without a model: where a source has no checkpoint."""
     return DATA / "checkpoints" / "none"
 
 

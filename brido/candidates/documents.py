@@ -10,6 +10,7 @@ from typing import Literal
 
 from brido.tables import CORPUS
 from brido.tables.walk import Table, cut
+from brido.utils.blank import is_blank
 from brido.utils.errors import BridoError, some
 
 # What an empty document leads to: an error, no row, or a row with an empty text.
@@ -30,7 +31,8 @@ class Part:
 
     def read(self) -> list[tuple[str, str]]:
         """Read id and document of each row, without the empty ones if these are left out."""
-        return [row for row in _rows(self.path, self.rows) if row[1].strip() or not self.leave_out]
+        rows = _rows(self.path, self.rows)
+        return [row for row in rows if not (self.leave_out and is_blank(row[1]))]
 
 
 def _rows(path: Path, rows: range | None) -> Iterator[tuple[str, str]]:
@@ -54,7 +56,7 @@ class Documents:
         empty_ids: list[str] = []
         for name, document in _rows(path, None if limit is None else range(limit)):
             self.ids.append(name)
-            if not document.strip():
+            if is_blank(document):
                 empty_ids.append(name)
         self.left_out = empty_ids if self._leave_out else []
         problems = []

@@ -11,6 +11,7 @@ from brido.models.language_model import LanguageModel
 from brido.models.settings import ReadingSettings
 from brido.search import SamplingSettings, SearchSettings, diverse_beam_search
 from brido.search.sampling import document_uniforms, sample
+from brido.utils.blank import is_blank
 from brido.utils.device import computing_device, inference_dtype
 from brido.work.batches import MemoryBudget, plan_batches
 from brido.work.settings import RuntimeSettings
@@ -144,7 +145,7 @@ class SummaryWorker(Generator):
     def __call__(self, part: Part) -> Result:
         """Return a row of the decoded table for each document."""
         rows = part.read()
-        documents = {name: document for name, document in rows if document.strip()}
+        documents = {name: document for name, document in rows if not is_blank(document)}
         result = self.generate(documents, self._settings)
         found: dict[str, dict[str, Any]] = {
             name: {"id": name, "summary": one.texts[0], "score": one.scores[0]}

@@ -8,12 +8,16 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+import pyarrow.compute as pc
+
 from brido.candidates.cleaning import RULES, clean
 from brido.candidates.look import ODD, Example, Look
 from brido.candidates.settings import PoolSettings
 from brido.tables import CANDIDATES, CORPUS, POOL, ROWS_PER_GROUP
 from brido.tables.join import Table, walk
-from brido.utils.errors import BridoError, some
+from brido.utils.blank import is_blank
+from brido.utils.errors import BridoError, quoted, some
 
 Row = dict[str, Any]
 # What keeps a candidate from voting.
@@ -87,7 +91,10 @@ class Pool:
             for name, path in self._tables.items()
         ]
         corpus = Table(self._corpus, CORPUS, "download", ("document", "references"))
+        sizes: dict[str, int] = {}
         for *batches, documents in walk(first, others, [corpus]):
+            for name, batch in zip(self._tables, batches, strict=True):
+                sizes[name] = self._size(name, batch, sizes.get(name))
             known = documents.to_pylist()
             rows = zip(*(batch.to_pylist() for batch in batches), strict=True)
             for one, parts in zip(known, rows, strict=True):
@@ -98,6 +105,30 @@ class Pool:
                 else:
                     self.left_out.append(row["id"])
 
+    def _size(self, name: str, batch: pa.RecordBatch, size: int | None) -> int:
+        """How many candidates a source has of each document: `size` if the rows before say so.
+
+        Raises:
+            BridoError: a row has another number of candidates, search scores or values of `ended`.
+        """
+        problems = []
+        for column in CANDIDATES.names[1:]:
+            lengths = pc.list_value_length(batch.column(column)).to_pylist()
+            size = lengths[0] if size is None else size
+            problems += [
+                f"id {quoted(batch.column('id')[row].as_py())}: {length} values in `{column}`"
+                for row, length in enumerate(lengths)
+                if length != size
+            ]
+        if problems or not size:
+            raise BridoError.from_problems(
+                f"{self._tables[name]}: every document must have {size or 'some'} candidates, with "
+                f"as many search scores and values of ended; `dvc repro -f generate@{name}`:",
+                problems,
+                limit=10,
+            )
+        return size
+
     def _row(self, parts: dict[str, Row], document: str, references: list[str]) -> Row:
         row: Row = {name: [] for name in POOL.names}
         for name, part in parts.items():
@@ -106,6 +137,7 @@ class Pool:
                 part["candidates"], part["search_scores"], part["ended"], strict=True
             ):
                 text, rules, refused = clean(raw, self._settings.clean)
+                text = "" if is_blank(text) else text
                 count["candidates"] += 1
                 changed = len(rules) > refused  # refusal takes nothing off
                 count.update(rules, cleaned=changed, refused=refused)

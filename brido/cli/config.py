@@ -4,6 +4,7 @@ from pathlib import Path
 
 import click
 
+from brido.settings.dvc_files import mend_dvc_files
 from brido.settings.load import PARAMS_FILE, load_params
 from brido.settings.presets import DEFAULT, PRESETS, load_preset
 
@@ -14,12 +15,15 @@ def command(file: Path) -> None:
     """Check FILE (params.yaml): every problem in one message, misspelt keys with a suggestion.
 
     DVC removes a stage's old results before the stage reads its settings, so check them before DVC
-    starts.
+    starts. A dvc.lock that a kill left damaged is put back as it was.
 
     \b
     Example:
         python -m brido config presets/xsum.yaml
     """
+    if file == PARAMS_FILE:
+        for sentence in mend_dvc_files():
+            click.echo(f"config: {sentence}")
     # A preset is checked with what it leaves to the default.
     is_preset = file.parent.name == PRESETS.name and file.with_stem(DEFAULT).is_file()
     if is_preset and file.suffix == ".yaml":

@@ -16,7 +16,7 @@ from brido.rouge import similarity_batch
 from brido.rouge.pairwise import Combination
 from brido.utils.errors import BridoError
 from brido.utils.files import input_lines, output_text, read_records
-from brido.utils.json_lines import HALF_PAIR, holds_half_pair, parse_object
+from brido.utils.json_lines import HALF_PAIR, holds_half_pair, is_number, parse_object
 from brido.utils.text import one_sentence_a_line
 from brido.vote.consensus import consensus_scores
 from brido.vote.verdict import TOLERANCE, Judged, check_votes
@@ -75,7 +75,8 @@ def read_candidates(file: str, alpha: float = 0.0) -> list[dict[str, Any]]:
     records = _read_stdin() if file == "-" else read_records(Path(file))
     if not records:
         raise BridoError(f"{path} has no line: give JSON objects with `candidates`")
-    size = len(records[0].get("candidates") or ())
+    texts = records[0].get("candidates")
+    size = len(texts) if isinstance(texts, list) else 0
     found = [_problem(record, size, set(records[0]), alpha) for record in records]
     problems = [f"line {number}: {problem}" for number, problem in enumerate(found, 1) if problem]
     if problems:
@@ -126,11 +127,7 @@ def _problem(record: dict[str, Any], size: int, keys: set[str], alpha: float) ->
 
 
 def _numbers(values: Any, size: int) -> bool:
-    return (
-        isinstance(values, list)
-        and len(values) == size
-        and all(isinstance(value, int | float) and math.isfinite(value) for value in values)
-    )
+    return isinstance(values, list) and len(values) == size and all(map(is_number, values))
 
 
 def check_records(

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
+from brido.utils.blank import is_blank
 from brido.utils.errors import short
 from brido.utils.json_lines import holds_half_pair
 from brido.utils.text import clean
@@ -104,7 +105,7 @@ class SplitChecks:
                 return f"{name} is null"
             if not isinstance(value, str):
                 return f"{name} is not a text"
-            if not value.strip():
+            if is_blank(value):
                 return f"{name} is blank"
             if holds_half_pair(value):
                 return f"{name} holds half of a surrogate pair"
@@ -121,7 +122,7 @@ class SplitChecks:
             return "document is its own summary"
         if isinstance(identity, list | dict | bytes):
             return "id is not a text or number"
-        if identity is MissingId or not str(identity).strip():
+        if identity is MissingId or is_blank(str(identity)):
             return "id is null or blank"
         digest = hashlib.blake2b(str(identity).encode(), digest_size=16).digest()
         if digest in self._seen:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
@@ -78,6 +79,7 @@ def load_gguf(
         if file.read(4) != b"GGUF":
             raise BridoError(f"{key}.source: {path} is not a GGUF file")
     here = {"gguf_file": path.name, "local_files_only": True}
+    _hide_bars()
     try:
         check_layers(_counts(path), gguf_tensors(path))
         tokenizer = pretrained(AutoTokenizer, path.parent, **here)
@@ -103,6 +105,16 @@ def load_gguf(
             f"{len(model.state_dict())}: its counts of layers are damaged"
         )
     return model, tokenizer, found
+
+
+def _hide_bars() -> None:
+    """Let transformers show no bars of seconds while it reads a file; our own lines say more."""
+    from transformers.utils.logging import disable_progress_bar
+
+    disable_progress_bar()
+    # This one is tqdm's own, which transformers' switch does not reach.
+    reader: Any = import_module("transformers.modeling_gguf_pytorch_utils")
+    reader.tqdm = lambda items, **_: items
 
 
 def _counts(path: Path) -> dict[str, int]:

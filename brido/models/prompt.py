@@ -8,14 +8,16 @@ it says is text: a document that spells a control token does not end its turn.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from jinja2 import StrictUndefined
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 from brido.models.plain_text import control_tokens, tokens_of
+from brido.models.rendering import render_chats
 from brido.models.settings import ReadingSettings
 from brido.utils.errors import BridoError, first_line, parsing
 from brido.utils.json_lines import holds_half_pair
@@ -25,14 +27,6 @@ if TYPE_CHECKING:
 
 # Stand where a document will: two, so that a prompt that does something with its document shows.
 _MARKS = ("\ue000", "\ue000Two words.\ue000")
-# In front of every template: one that writes today's date would ask another question every day.
-_DAY = {"%Y": "2025", "%y": "25", "%m": "01", "%B": "January", "%b": "Jan", "%d": "01", "%-d": "1",
-        "%A": "Wednesday", "%a": "Wed", "%H": "00", "%M": "00", "%S": "00"}  # fmt: skip
-_NEW_YEAR = (
-    "{% macro strftime_now(format) %}{{ format"
-    + "".join(f" | replace('{code}', '{value}')" for code, value in _DAY.items())
-    + " }}{% endmacro %}"
-)
 _ENVIRONMENT = ImmutableSandboxedEnvironment(undefined=StrictUndefined, keep_trailing_newline=True)
 
 
@@ -57,12 +51,12 @@ class Prompt:
             BridoError: there is no template and no prompt, or they cannot be rendered.
         """
         if tokenizer.chat_template is None or reading.template is None:
-            pieces = _pieces(lambda mark: _plain(tokenizer, reading, mark))
+            pieces = _pieces([_plain(tokenizer, reading, mark) for mark in _MARKS])
             # A space at the end belongs to the answer: tokenizers join it with the word behind it.
             lead = " " * (len(pieces[-1]) - len(pieces[-1].rstrip(" ")))
             pieces = (*pieces[:-1], pieces[-1].rstrip(" "))
             return cls(tokenizer, pieces, _first(tokenizer, pieces[0]), lead)
-        return cls(tokenizer, _pieces(lambda mark: _chat(tokenizer, reading, mark)))
+        return cls(tokenizer, _pieces(_chats(tokenizer, reading)))
 
     def ids(self, document: str) -> list[int]:
         """The tokens of the prompt about a whole document."""
@@ -126,9 +120,8 @@ def end_of_answer(
     writes none of them, it is the tokenizer's own where that is one, else the first.
     """
     if tokenizer.chat_template is not None and reading.template is not None:
-        text = _rendered(
-            tokenizer, reading, [("user", "question"), ("assistant", _MARKS[0])], False
-        )
+        turns = [("user", "question"), ("assistant", _MARKS[0])]
+        (text,) = _rendered(tokenizer, reading, [turns], False)
         behind = tokenizer(text.rpartition(_MARKS[0])[2], add_special_tokens=False).input_ids
         for token in behind:
             if token in ends:
@@ -136,9 +129,9 @@ def end_of_answer(
     return tokenizer.eos_token_id if tokenizer.eos_token_id in ends else ends[0]
 
 
-def _pieces(render: Any) -> tuple[str, ...]:
-    """What `render(mark)` writes around the mark."""
-    one, two = (tuple(render(mark).split(mark)) for mark in (_MARKS[0], _MARKS[1]))
+def _pieces(texts: Sequence[str]) -> tuple[str, ...]:
+    """What stands around each of _MARKS in its text."""
+    one, two = (tuple(text.split(mark)) for text, mark in zip(texts, _MARKS, strict=True))
     if len(one) < 2 or one != two:
         raise BridoError(
             "reading.prompt: {{ document }} must be written out as it is, at least once"
@@ -175,48 +168,55 @@ def _first(tokenizer: PreTrainedTokenizerBase, text: str) -> tuple[int, ...]:
     return (begin,) if writes_it and not text.startswith(tokenizer.bos_token) else ()
 
 
-def _chat(tokenizer: PreTrainedTokenizerBase, reading: ReadingSettings, document: str) -> str:
+def _chats(tokenizer: PreTrainedTokenizerBase, reading: ReadingSettings) -> list[str]:
+    """What the chat template writes about each of _MARKS."""
     with parsing(lambda reason: f"the chat template cannot be chosen ({reason})"):
         source = tokenizer.get_chat_template()
     for switch in reading.template or {}:
         if not re.search(rf"\b{re.escape(switch)}\b", source):
             raise BridoError(f"reading.template: the chat template has no switch {switch!r}")
-    text = _rendered(tokenizer, reading, [("user", _question(reading, document))], True)
-    if reading.system is not None and reading.system.strip() not in text:
+    chats = [[("user", _question(reading, mark))] for mark in _MARKS]
+    texts = _rendered(tokenizer, reading, chats, True)
+    if reading.system is not None and reading.system.strip() not in texts[0]:
         raise BridoError(
             "reading.system: the chat template leaves a system message out: put it into "
             "reading.prompt"
         )
-    return text
+    return texts
 
 
 def _rendered(
     tokenizer: PreTrainedTokenizerBase,
     reading: ReadingSettings,
-    turns: list[tuple[str, str]],
+    chats: Sequence[Sequence[tuple[str, str]]],
     asks: bool,
-) -> str:
-    """The template's text of some turns; `asks`: up to where the model's answer begins."""
+) -> list[str]:
+    """The template's text of the turns of each chat; `asks`: up to where the answer begins."""
+    template = str(tokenizer.get_chat_template())
+    common = {
+        "tools": None,
+        "documents": None,
+        "add_generation_prompt": asks,
+        **tokenizer.special_tokens_map,
+        **(reading.template or {}),
+    }
 
-    switches: dict[str, Any] = dict(reading.template or {})
-
-    def render(turns: list[tuple[str, str]]) -> str:
-        written: Any = tokenizer.apply_chat_template(
-            [{"role": role, "content": content} for role, content in turns],
-            tokenize=False,
-            add_generation_prompt=asks,
-            chat_template=_NEW_YEAR + tokenizer.get_chat_template(),
-            **switches,
-        )
-        return written
+    def render(system: list[tuple[str, str]]) -> list[str]:
+        names = ("role", "content")
+        messages = [
+            [dict(zip(names, turn, strict=True)) for turn in [*system, *turns]] for turns in chats
+        ]
+        return render_chats(template, [{**common, "messages": one} for one in messages])
 
     system = [] if reading.system is None else [("system", reading.system)]
     try:
-        return render([*system, *turns])
+        return render(system)
+    except BridoError:
+        raise
     except Exception as error:  # whatever a stranger's template may raise
         if system:
             try:
-                render(turns)
+                render([])
             except Exception:
                 pass
             else:

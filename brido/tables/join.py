@@ -216,7 +216,7 @@ def _check_candidates(pool: Table, tables: Sequence[Table]) -> None:
 
 
 def _check_lists(documents: Documents, size: int, found: Mapping[str, Table]) -> int:
-    """N, the length of all lists; raise BridoError if some have another length or hold a null."""
+    """N, the length of all lists; raise BridoError if some have another length."""
     problems = []
     for column, values in documents.columns.items():
         if column in _NOT_BY_CANDIDATE or not pa.types.is_list(values.type):
@@ -230,13 +230,6 @@ def _check_lists(documents: Documents, size: int, found: Mapping[str, Table]) ->
                 f"{table.path}, id {name}: {max(lengths[row], 0)} values in `{column}`, expected "
                 f"{max(size, 1)}; `dvc repro -f {table.stage}`"
             )
-    texts = documents.columns.get("candidates")
-    if texts is not None and texts.flatten().null_count:
-        problems += [
-            f"{found['pool'].path}, id {quoted(name)}: candidate {row.index(None)} is null"
-            for name, row in zip(documents.ids, texts.to_pylist(), strict=True)
-            if row and None in row
-        ]
     if problems:
         heading = "every document must have the same number of candidates in all tables:"
         raise BridoError.from_problems(heading, problems, limit=10)

@@ -6,10 +6,11 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from brido.tables.schemas import METADATA_KEY, ROWS_PER_GROUP
-from brido.utils.errors import BridoError, parsing
+from brido.tables.schemas import ID, METADATA_KEY, ROWS_PER_GROUP
+from brido.utils.errors import BridoError, parsing, quoted
 
 
 def open_table(path: Path, schema: pa.Schema | None, made_by: str) -> pq.ParquetFile:
@@ -78,7 +79,36 @@ def read_batches(
             skip, count = max(skip - whole.num_rows, 0), count - batch.num_rows
             if batch.num_rows:
                 batch.validate(full=True)  # text that is not UTF-8 would fail far from here
+                if found := null_in(batch, schema):
+                    raise BridoError(f"{path}: {found}: {_remedy(made_by, ' -f')}")
                 yield batch
+
+
+def null_in(batch: pa.RecordBatch, schema: pa.Schema | None) -> str | None:
+    """Say which column of a batch holds a null that its table must not hold; None if none does.
+
+    In a list a text, a truth value or a whole number must not be null; a decimal number is then
+    NaN.
+    """
+    for field in schema or ():
+        if field.name not in batch.schema.names or field.nullable:
+            continue
+        column = batch.column(field.name)
+        if column.null_count:
+            return f"column `{field.name}` is null in row {_first_null(column)} of a batch"
+        if pa.types.is_list(field.type) and not pa.types.is_floating(field.type.value_type):
+            inside = column.flatten()
+            if inside.null_count:
+                parents = pc.list_parent_indices(column)
+                row = parents[_first_null(inside)].as_py()
+                name = quoted(batch.column(ID)[row].as_py()) if ID in batch.schema.names else row
+                return f"column `{field.name}` holds a null in its list, id {name}"
+    return None
+
+
+def _first_null(column: pa.Array) -> int:
+    place: int = column.is_null().index(True).as_py()
+    return place
 
 
 def _row_groups(metadata: pq.FileMetaData, only: range | None) -> tuple[list[int], int, int]:

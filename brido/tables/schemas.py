@@ -5,6 +5,7 @@ from collections.abc import Iterable
 import pyarrow as pa
 
 ROWS_PER_GROUP = 1024
+ID = "id"
 # Under this key the Parquet metadata hold what is true of the whole table.
 METADATA_KEY = b"brido"
 

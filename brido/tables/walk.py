@@ -7,9 +7,8 @@ from pathlib import Path
 import pyarrow as pa
 
 from brido.tables.read import read_batches
+from brido.tables.schemas import ID
 from brido.utils.errors import BridoError, quoted, some
-
-ID = "id"
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from brido.tables.read import count_rows
+from brido.tables.read import count_rows, null_in
 from brido.tables.schemas import METADATA_KEY, ROWS_PER_GROUP
 from brido.utils.atomic import atomic_file
 from brido.utils.errors import BridoError
@@ -68,8 +68,6 @@ def _checked(
         batch.validate(full=True)
     except (pa.ArrowInvalid, pa.ArrowTypeError, KeyError, ValueError) as error:
         raise BridoError(f"{path}: a row does not fit its table: {error}") from error
-    for field in schema:
-        if not field.nullable and batch.column(field.name).null_count:
-            row = batch.column(field.name).is_null().index(True).as_py()
-            raise BridoError(f"{path}: column `{field.name}` is null in row {row} of a batch")
+    if found := null_in(batch, schema):
+        raise BridoError(f"{path}: {found}")
     return batch

@@ -1,6 +1,7 @@
 """JSON that anybody wrote: a line as an object, and texts that are none."""
 
 import json
+import math
 import re
 from typing import Any
 
@@ -36,6 +37,16 @@ def holds_half_pair(value: Any) -> bool:
         elif isinstance(item, str) and not item.isascii() and _HALF_PAIR.search(item):
             return True
     return False
+
+
+def is_number(value: Any) -> bool:
+    """Whether a JSON value is a finite number that a float holds; true and false are none."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return False
+    try:
+        return math.isfinite(value)
+    except OverflowError:  # a whole number of hundreds of digits
+        return False
 
 
 def count_of(value: Any) -> int | None:

@@ -86,7 +86,8 @@ def eligible_scores(
     these can be elected. A candidate that does not vote is ignored: N counts the voters only.
 
     Raises:
-        BridoError: a document has a single voter and alpha is 0, or see `consensus_scores`.
+        ArgumentError: voters or eligible are not [D, N], a document has a single voter and alpha is
+            0, or see `consensus_scores`.
 
     Example:
         >>> R = np.array([[[0, 0.8, 0.2, 0.7], [0.8, 0, 0.2, 0.5], [0.2, 0.2, 0, 0.9]]])
@@ -94,7 +95,17 @@ def eligible_scores(
         >>> eligible_scores(R, 0, "equation", voters, eligible)
         array([[0.8, 0.8, nan]])
     """
+    similarity = as_numbers("similarity", similarity, "[D, N, N + 1]")
+    voters, eligible = (
+        as_numbers(name, values, "[D, N]").astype(bool)
+        for name, values in (("voters", voters), ("eligible", eligible))
+    )
     scores = consensus_scores(similarity, alpha, normalization)
+    if scores.ndim != 2 or not scores.shape == voters.shape == eligible.shape:
+        raise ArgumentError(
+            f"voters {list(voters.shape)} and eligible {list(eligible.shape)} must be [D, N], as "
+            f"the scores {list(scores.shape)} are"
+        )
     for row in np.flatnonzero(~voters.all(1)):
         inside = np.flatnonzero(voters[row])
         columns = [*inside, similarity.shape[1]]

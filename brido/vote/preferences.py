@@ -7,8 +7,9 @@ from itertools import combinations, pairwise
 from typing import TYPE_CHECKING, Any
 
 from brido.tables.documents import CandidateDocument
+from brido.utils.blank import is_blank
 from brido.utils.errors import BridoError
-from brido.utils.json_lines import HALF_PAIR, holds_half_pair, parse_object
+from brido.utils.json_lines import HALF_PAIR, holds_half_pair, is_number, parse_object
 
 if TYPE_CHECKING:
     from brido.tables.join import SplitTables
@@ -74,10 +75,7 @@ def _are_scores(scores: Any, size: int) -> bool:
     return (
         isinstance(scores, list)
         and len(scores) == size
-        and all(
-            score is None or (isinstance(score, int | float) and not isinstance(score, bool))
-            for score in scores
-        )
+        and all(score is None or is_number(score) for score in scores)
     )
 
 
@@ -102,7 +100,7 @@ def pairs(
     texts = [item.candidates[place] for place in item.order]
     ranks = []
     for rank, place in enumerate(item.order):
-        if not texts[rank].strip():
+        if is_blank(texts[rank]):
             left_out["empty candidates"] += 1
         elif math.isnan(item.scores[place]):
             left_out["candidates that could not be elected"] += 1

@@ -6,6 +6,7 @@ from hashlib import blake2b
 import numpy as np
 from numpy.typing import NDArray
 
+from brido.utils.arguments import as_numbers
 from brido.utils.errors import ArgumentError
 
 
@@ -25,6 +26,8 @@ def supported_scores(
         >>> supported_scores(np.array([0.5, 0.5, 0.2]), np.array([1.0, 0.0, 1.0]), 0.5).round(3)
         array([ 0.707, -0.354, -0.354])
     """
+    scores = as_numbers("scores", scores, "[..., N]")
+    support = as_numbers("support", support, "[..., N]")
     if not 0 <= weight <= 1:
         raise ArgumentError(f"weight must be from 0 to 1, not {weight}")
     if scores.shape != support.shape:
@@ -62,6 +65,7 @@ def shuffled_scores(scores: NDArray[np.floating], names: Sequence[str]) -> NDArr
         >>> shuffled_scores(np.array([[0.5, np.nan, 0.2, 0.1]]), ["a story"])
         array([[0.2, nan, 0.1, 0.5]])
     """
+    scores = as_numbers("scores", scores, "[D, N]")
     if scores.ndim != 2 or len(names) != len(scores):
         raise ArgumentError(f"scores {list(scores.shape)} are not those of {len(names)} documents")
     shuffled = np.array(scores, np.float64)

@@ -159,7 +159,19 @@ def test_a_hub_model_out_of_reach_is_told_by_its_name(checkout, capsys) -> None:
         assert load_params().generation["base"].method == method
         said = capsys.readouterr().out
         assert f"warning: {name} is unknown here" in said
+        assert re.search(rf"source: {name} +# unknown", (checkout / "params.yaml").read_text())
         assert "how long is not known" not in said  # the speed is a stand-in's
+
+
+@pytest.mark.parametrize("name", ["chatt", "my/chatt", "./chatt", "weights.bin", "chatt.gguf"])
+def test_a_mistyped_model_overwrites_nothing(checkout, name) -> None:
+    write_jsonl(checkout / "my/a.jsonl", abstracts(60))
+    (checkout / "weights.bin").touch()
+    before = (checkout / "params.yaml").read_bytes()
+    with pytest.raises(BridoError, match=f"--model: .*{name.strip('./')}"):
+        own("--train", "my/a.jsonl", *SCI, "--model", name)
+    assert (checkout / "params.yaml").read_bytes() == before
+    assert not (checkout / ".brido").exists()
 
 
 def test_a_few_bad_rows_are_told_and_left_out_and_many_are_refused(checkout, capsys) -> None:

@@ -103,8 +103,3 @@ def check_everything_at_once(asking, count, dead_seconds):
 
 def test_a_killed_client_and_a_dying_server_change_nothing(asking):
     check_everything_at_once(asking, count=60, dead_seconds=1.0)
-
-
-@pytest.mark.slow
-def test_thousands_of_questions(asking):
-    check_everything_at_once(asking, count=6000, dead_seconds=10.0)

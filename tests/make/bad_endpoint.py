@@ -19,22 +19,42 @@ from typing import Any
 
 HEADER = b"HTTP/1.1 %d X\r\nContent-Type: %s\r\nContent-Length: %d\r\n%s\r\n"
 GONE = (ConnectionError, asyncio.IncompleteReadError, asyncio.CancelledError)
+# What takes the place of a completion.
+BODIES = {
+    "other json": b'{"object": "error", "choices": null}',
+    "empty": b"",
+    "no choices": b'{"choices": []}',
+    "no text": b'{"choices": [{"index": 0, "message": {"content": 7}}]}',
+    "deep": b"[" * 100_000,
+    "list": b"[]",
+    "other encoding": '{"choices": []}'.encode("utf-16"),
+}
+# What takes the place of a response; the connection ends behind it.
+RAW = {
+    "half head": b"HTTP/1.1 200 OK\r\nContent-Ty",
+    "other protocol": b"\x15\x03\x03\x00\x02\x02\x28" * 9,
+    "chunk cut": b'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nff\r\n{"choices"',
+    "interim": b"HTTP/1.1 100 Continue\r\n\r\n",
+}
 TROUBLES = (
     "429 after",
     "429 date",
     "429 bare",
     "500",
+    "502",
     "503",
+    "504",
     "stall",
     "drop",
     "drop in body",
     "cut json",
-    "other json",
     "page",
     "twice",
     "drip",
     "compressed",
     "flood",
+    *BODIES,
+    *RAW,
 )
 
 
@@ -164,11 +184,15 @@ class BadEndpoint:
     async def _send(self, writer: asyncio.StreamWriter, trouble: str, content: bytes) -> None:
         if trouble in {"drop", "stall"}:
             raise ConnectionResetError
+        if trouble in RAW:
+            writer.write(RAW[trouble])
+            await writer.drain()
+            writer.write_eof()
+            raise ConnectionResetError
+        content = BODIES.get(trouble, content)
         kind = b"application/json"
         if trouble == "cut json":
             content = content[: len(content) // 2]
-        elif trouble == "other json":
-            content = b'{"object": "error", "choices": null}'
         elif trouble == "page":
             kind, content = b"text/html", b"<html><body>Bad gateway</body></html>"
         extra = b""

@@ -66,9 +66,13 @@ def test_a_file_of_a_package_becomes_an_ordinary_folder(made, tmp_path, monkeypa
     assert len(record["sha256"]) == 64
 
 
-def test_a_file_by_its_path(made, tmp_path):
+def test_a_file_by_its_path_without_bars_of_others(made, tmp_path, capsys):
     store_checkpoint(str(made / "tiny_weights" / "tiny.F32.gguf"), None, tmp_path / "b", "k")
     assert (tmp_path / "b" / "model.safetensors").is_file()
+    said = "".join(capsys.readouterr())
+    assert "%|" not in said
+    assert "GGUF tensors" not in said
+    assert "Loading weights" not in said
 
 
 def test_a_tokenizer_that_takes_its_own_words_apart_is_refused(tmp_path):

@@ -84,10 +84,17 @@ def find_model(source: str | None) -> Model:
     folder = user_path(source)
     if folder.is_dir():
         return _described(source, folder, {})
+    if folder.exists():
+        raise BridoError(f"--model: {source} is a file: name its folder, or a .gguf file")
     mistyped = "/" in source and folder.parent.is_dir()
     if source.startswith((".", "/", "~")) or source.count("/") > 1 or mistyped:
         raise BridoError(f"--model: the folder {source} does not exist")
     fetched = _small_files(source)
+    if fetched is None and "/" not in source:
+        raise BridoError(
+            f"--model: no folder here is called {source}, and the hub cannot be reached: correct "
+            "the name, or write ORGANISATION/NAME for a model of the hub"
+        )
     if fetched is None:
         form: Form = "decoder_only"
         if any(part in source.lower() for part in _ENCODER_DECODERS):

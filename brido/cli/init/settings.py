@@ -59,6 +59,8 @@ def params_text(data: Data, model: Model, limits: Limits, plan: Plan) -> str:
     }
     comments["documents.train"] = f"the check needs none; to tune: {plan.tuned}"
     comments["data.max_evaluated"] = "of validation and of test: what systems are measured on"
+    if model.config is None and model.form != "embedded":
+        comments["checkpoints.base.source"] = "unknown: the hub could not be reached"
     counts = ", ".join(f"{split} {count:,}" for split, count in data.documents.items())
     heading = (
         f"Documents of your own ({counts}), summarized by\n{model.source}.\n"

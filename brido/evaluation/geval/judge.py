@@ -16,7 +16,7 @@ from brido.evaluation.geval.prompts import load_prompt
 from brido.evaluation.geval.scoring import Account, score_document
 from brido.evaluation.geval.settings import GEvalSettings
 from brido.utils.arguments import as_texts
-from brido.utils.errors import ArgumentError, BridoError
+from brido.utils.errors import ArgumentError, BridoError, quoted
 from brido.utils.paths import user_path
 from brido.utils.progress import MakeProgress, quiet
 
@@ -44,9 +44,17 @@ class GEval:
         """Check the settings; nothing is opened or asked yet.
 
         Raises:
+            ArgumentError: an argument is something else than settings.
             BridoError: lists every problem of settings, prompt and environment. No value of a
                 secret is shown.
         """
+        wanted: Any = ((settings, GEvalSettings), (runtime, EndpointRuntime | None))
+        for given, kind in wanted:
+            if not isinstance(given, kind):
+                raise ArgumentError(
+                    "geval: write GEval(GEvalSettings(model='NAME'), EndpointRuntime()), with "
+                    f"settings in place of {quoted(given)}"
+                )
         self.settings, self.runtime = settings, runtime or EndpointRuntime()
         problems = runtime_problems(self.runtime)
         if not settings.model:

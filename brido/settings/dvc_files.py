@@ -1,0 +1,138 @@
+"""Mend what a kill left of DVC's own files, which DVC writes in place and then cannot read.
+
+DVC rewrites `dvc.lock` after every stage. Killed while it writes, it leaves an empty or half-
+written file, and every later command of it ends in an error. `brido config` looks at the file
+before DVC starts: a whole one is copied to `KEPT`, a damaged one is replaced.
+"""
+
+import json
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from filelock import FileLock, Timeout
+from ruamel.yaml import YAML
+
+from brido.utils.atomic import write_text
+from brido.utils.errors import BridoError
+
+LOCK = Path("dvc.lock")
+# The last dvc.lock that was whole, beside the work folder.
+KEPT = Path(".brido/dvc.lock")
+# DVC's list of who reads and writes which file. It is rewritten around every stage too.
+USERS = Path(".dvc/tmp/rwlock")
+_CONFLICT = "<<<<<<< "
+# DVC holds its lock while it writes, for a second at most.
+_PATIENCE = 10.0
+
+
+def mend_dvc_files() -> Iterator[str]:
+    """Put back dvc.lock where it is damaged, and keep a copy of it where it is whole.
+
+    Yields a sentence for each file that was replaced or removed.
+
+    Raises:
+        BridoError: dvc.lock holds a merge's conflict, or another DVC command is writing it.
+    """
+    if USERS.is_file() and not _is_json(USERS):
+        with _alone(USERS.with_name("rwlock.lock"), USERS):
+            if not _is_json(USERS):
+                USERS.unlink()
+                yield f"{USERS} was damaged, as a kill leaves it: removed; DVC writes a new one"
+    if not LOCK.is_file():
+        return
+    text = LOCK.read_text(encoding="utf-8", errors="replace")
+    if KEPT.is_file() and KEPT.read_text(encoding="utf-8", errors="replace") == text:
+        return
+    if _is_whole(text):
+        write_text(KEPT, text)
+        return
+    if _CONFLICT in text:
+        raise BridoError(
+            f"{LOCK} holds a merge's conflict: choose a side (`git checkout --ours {LOCK}`), then "
+            "`dvc repro`"
+        )
+    with _alone(Path(".dvc/tmp/lock"), LOCK):
+        if not _is_whole(LOCK.read_text(encoding="utf-8", errors="replace")):
+            yield _replace_lock()
+
+
+def _replace_lock() -> str:
+    """Replace a damaged dvc.lock; returns the sentence that says by what."""
+    damaged = f"{LOCK} was damaged, as a kill leaves it"
+    for origin, text in (("the last whole one", _kept()), ("the committed one", _committed())):
+        if _is_whole(text):
+            write_text(LOCK, text)
+            return f"{damaged}: {origin} is put back; finished stages come from DVC's cache"
+    LOCK.unlink()
+    return f"{damaged}, and there is no earlier one: removed; finished stages come from DVC's cache"
+
+
+def _kept() -> str:
+    return KEPT.read_text(encoding="utf-8", errors="replace") if KEPT.is_file() else ""
+
+
+def _committed() -> str:
+    """The dvc.lock of the last commit; "" where there is none."""
+    try:
+        done = subprocess.run(
+            ["git", "show", f"HEAD:./{LOCK}"], capture_output=True, check=False, timeout=60
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return ""
+    return done.stdout.decode("utf-8", "replace") if done.returncode == 0 else ""
+
+
+def _is_whole(text: str) -> bool:
+    """Whether DVC would read a text as a dvc.lock, and its last line has an end."""
+    if not text.endswith("\n"):
+        return False
+    try:
+        found = YAML(typ="safe").load(text)
+        return found["schema"] == "2.0" and all(map(_is_stage, found["stages"].values()))
+    except Exception:  # whatever a parser, or a value of another kind, raises
+        return False
+
+
+def _is_stage(stage: dict[str, Any]) -> bool:
+    """Whether a stage has its command, and its lists and settings are none that were cut."""
+    files = [*stage.get("deps", []), *stage.get("outs", [])]
+    settings = stage.get("params", {}).values()
+    return (
+        bool(stage["cmd"])
+        and all(file["path"] for file in files)
+        and all(isinstance(values, dict) for values in settings)
+    )
+
+
+def _is_json(path: Path) -> bool:
+    try:
+        return isinstance(json.loads(path.read_text(encoding="utf-8")), dict)
+    except FileNotFoundError:
+        return True  # DVC makes it
+    except ValueError:
+        return False
+
+
+@contextmanager
+def _alone(lock: Path, file: Path) -> Iterator[None]:
+    """Hold DVC's own lock: a command that is writing `file` now has not damaged it.
+
+    Raises:
+        BridoError: another command holds it for long.
+    """
+    held = FileLock(lock, timeout=_PATIENCE)
+    try:
+        held.acquire()
+    except Timeout:
+        raise BridoError(
+            f"{file} is being written: another DVC command runs here; wait for its end"
+        ) from None
+    except OSError:
+        pass  # there is no .dvc here, so no DVC command either
+    try:
+        yield
+    finally:
+        held.release()
