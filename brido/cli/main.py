@@ -39,6 +39,7 @@ COMMANDS = {
     "init": Command("brido.cli.init", "params.yaml for documents of your own", "pipeline"),
     "preset": Command("brido.cli.preset", "make a preset the params.yaml", "pipeline"),
     "config": Command("brido.cli.config", "is params.yaml right? Asked before a run", "pipeline"),
+    "options": Command("brido.cli.options", "what every key of params.yaml does", "pipeline"),
 }
 
 

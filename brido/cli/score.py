@@ -9,7 +9,7 @@ from typing import Any, TextIO
 import click
 import numpy as np
 
-from brido.cli.options import comparison_options
+from brido.cli.comparison import comparison_options
 from brido.rouge import similarity_matrix
 from brido.rouge.pairwise import Combination, Implementation
 from brido.utils.errors import BridoError, quoted, some

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from brido.checkers.mentions import text_mentions
-from brido.cli.options import comparison_options
+from brido.cli.comparison import comparison_options
 from brido.rouge import similarity_batch
 from brido.rouge.pairwise import Combination
 from brido.utils.errors import BridoError

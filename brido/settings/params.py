@@ -3,6 +3,8 @@
 import re
 from collections.abc import Iterable, Iterator
 
+from pydantic import Field
+
 from brido.candidates.settings import (
     NO_CHECKPOINT,
     DiverseBeamGeneration,
@@ -30,22 +32,58 @@ _MADE = ("reference", "elected")
 class Params(Section):
     """The whole of params.yaml."""
 
-    data: DataSettings = WorldData()
-    checkpoints: dict[str, CheckpointSettings]
-    reading: dict[str, ReadingSettings] = {"default": ReadingSettings()}
-    documents: DocumentsSettings = DocumentsSettings()
-    generation: dict[str, SourceSettings] = {"base": DiverseBeamGeneration(checkpoint="base")}
-    pool: PoolSettings = PoolSettings()
-    pairwise: PairwiseSettings = PairwiseSettings()
-    support: SupportSettings = MentionsSupport()
-    scoring: ScoringSettings = ScoringSettings()
-    training: TrainingSettings = TrainingSettings()
-    decoding: DecodingSettings = DecodingSettings()
-    systems: list[str] = ["reference", "base", "elected", "tuned"]
-    decoded_systems: list[str] = ["base", "tuned"]
-    evaluation: EvaluationSettings = EvaluationSettings()
-    report: ReportSettings = ReportSettings()
-    runtime: RuntimeSettings = RuntimeSettings()
+    data: DataSettings = Field(
+        WorldData(),
+        description="Stage download: where the documents and their references come from.",
+    )
+    checkpoints: dict[str, CheckpointSettings] = Field(
+        description="Stage checkpoint: a system per key; `base` is the one that is tuned."
+    )
+    reading: dict[str, ReadingSettings] = Field(
+        {"default": ReadingSettings()},
+        description=(
+            "How models read documents. A checkpoint's name beside `default` "
+            "changes keys for it alone."
+        ),
+    )
+    documents: DocumentsSettings = Field(
+        DocumentsSettings(), description="Which documents get candidates, from every source."
+    )
+    generation: dict[str, SourceSettings] = Field(
+        {"base": DiverseBeamGeneration(checkpoint="base")},
+        description="Stage generate: the sources of candidates, a name each.",
+    )
+    pool: PoolSettings = Field(
+        PoolSettings(), description="Stage pool: the sources joined; who votes, who can be elected."
+    )
+    pairwise: PairwiseSettings = Field(
+        PairwiseSettings(), description="Stage pairwise: R(x, y), the similarity of every pair."
+    )
+    support: SupportSettings = Field(
+        MentionsSupport(), description="Stage support: does the source support a candidate?"
+    )
+    scoring: ScoringSettings = Field(ScoringSettings(), description="Stage score: Eq. 2, the vote.")
+    training: TrainingSettings = Field(TrainingSettings(), description="Stage train: Eq. 1 and 3.")
+    decoding: DecodingSettings = Field(
+        DecodingSettings(),
+        description=(
+            "Stage decode, every system alike; null: the checkpoint's own generation_config."
+        ),
+    )
+    systems: list[str] = Field(
+        ["reference", "base", "elected", "tuned"],
+        description="Rows of every table; elected: a vote, no tuning.",
+    )
+    decoded_systems: list[str] = Field(
+        ["base", "tuned"], description="Those that a checkpoint writes: DVC cannot subtract."
+    )
+    evaluation: EvaluationSettings = Field(
+        EvaluationSettings(), description="Stage evaluate: one table per system and metric."
+    )
+    report: ReportSettings = Field(ReportSettings(), description="Stage report.")
+    runtime: RuntimeSettings = Field(
+        RuntimeSettings(), description="Speed and limits only: no stage depends on them."
+    )
 
     def reading_of(self, name: str) -> ReadingSettings:
         """How the checkpoint `name` reads: its keys over the default's. `tuned` reads as `base`."""

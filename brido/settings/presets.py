@@ -24,6 +24,7 @@ from ruamel.yaml.scalarstring import LiteralScalarString
 
 from brido.settings.load import check_params, read_yaml
 from brido.settings.params import Params
+from brido.settings.text import comments as texts
 from brido.utils.errors import BridoError
 
 PRESETS = Path("presets")
@@ -173,14 +174,13 @@ def preset_text(name: str, folder: Path = PRESETS) -> str:
     own = _path(name, folder).read_text(encoding="utf-8")
     if name == DEFAULT:
         return own
-    return render(read_preset(name, folder), comments_of(name, folder), _heading(own))
+    settings = read_preset(name, folder)
+    return render(settings, texts(settings) | own_comments(name, folder), _heading(own))
 
 
-def comments_of(name: str, folder: Path = PRESETS) -> dict[str, str]:
-    """Return the comments of a preset by key: its own, and the default's where it has none."""
-    texts = [(folder / f"{one}.yaml").read_text(encoding="utf-8") for one in (DEFAULT, name)]
-    default, own = map(read_comments, texts)
-    return default | own
+def own_comments(name: str, folder: Path = PRESETS) -> dict[str, str]:
+    """Return the comments in the file of a preset, by dotted key."""
+    return read_comments(_path(name, folder).read_text(encoding="utf-8"))
 
 
 def _heading(text: str) -> str:

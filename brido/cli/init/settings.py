@@ -6,7 +6,8 @@ from brido.cli.init.data import Data
 from brido.cli.init.model import Model
 from brido.cli.init.plan import UNTUNED, Limits, Plan
 from brido.corpus.settings import FilesSettings
-from brido.settings.presets import comments_of, flatten, merge, read_preset, render
+from brido.settings.presets import flatten, merge, own_comments, read_preset, render
+from brido.settings.text import comments as texts
 
 # Of fewer updates in the preset's batches the batches are smaller.
 _UPDATES = 25
@@ -52,9 +53,9 @@ def params_text(data: Data, model: Model, limits: Limits, plan: Plan) -> str:
     """Return the params.yaml: the preset of this kind of model with the computed keys."""
     preset = read_preset(model.preset)
     settings = merge(preset, computed(preset, data, model, limits, plan))
-    comments = {
+    comments = texts(settings) | {
         key: text
-        for key, text in comments_of(model.preset).items()
+        for key, text in own_comments(model.preset).items()
         if not (key.startswith(_OF_THE_PRESET) and key in flatten(settings))
     }
     comments["documents.train"] = f"the check needs none; to tune: {plan.tuned}"

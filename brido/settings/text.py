@@ -1,0 +1,128 @@
+"""The text of every setting, read from its field's description: comments, docs and help."""
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple, get_args, get_origin
+
+from pydantic.fields import FieldInfo
+from pydantic_core import PydanticUndefined
+
+from brido.settings.base import Section, Variant, forms
+from brido.settings.params import Params
+
+_SENTENCE = re.compile(r"\.\s+(?=[A-Z])")
+
+
+class Setting(NamedTuple):
+    """A key: its dotted name (`*` for a name of the user's), its default as YAML, its text."""
+
+    key: str
+    default: str
+    text: str
+    # The form of its section that has it, such as "method sampling"; empty if all forms do.
+    form: str
+
+
+def settings(annotation: Any = Params, prefix: str = "", form: str = "") -> Iterator[Setting]:
+    """Yield every key of params.yaml, those of all forms of a section included."""
+    if get_origin(annotation) is dict and forms(get_args(annotation)[1]):
+        yield from settings(get_args(annotation)[1], f"{prefix}*.", form)
+        return
+    seen: set[str] = set()
+    variants = forms(annotation)
+    for section in variants:
+        named = _form(section) if len(variants) > 1 else form
+        for name, field in section.model_fields.items():
+            if name in seen:
+                continue
+            seen.add(name)
+            everywhere = all(name in other.model_fields for other in variants)
+            yield from _keys(f"{prefix}{name}", field, form if everywhere else named)
+
+
+def _keys(key: str, field: FieldInfo, form: str) -> Iterator[Setting]:
+    inner = list(settings(field.annotation, f"{key}.", form))
+    optional = type(None) in get_args(field.annotation)
+    if not inner or optional:
+        yield Setting(key, _default(field), field.description or "", form)
+    yield from inner
+
+
+def _form(section: type[Variant]) -> str:
+    return f"{section.chooser} {section.choice()}"
+
+
+def _default(field: FieldInfo) -> str:
+    """The default as params.yaml would have it; empty if the key is required."""
+    value = field.get_default(call_default_factory=True)
+    if value is PydanticUndefined:
+        return ""
+    if isinstance(value, Section):
+        return "a section"
+    return yaml_text(value)
+
+
+def yaml_text(value: Any) -> str:
+    """Return a value in one line, with null, true and false as YAML writes them."""
+    if value is None:
+        return "null"
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, list | tuple):
+        return f"[{', '.join(map(yaml_text, value))}]"
+    return str(value)
+
+
+def comments(raw: Mapping[str, Any], annotation: Any = Params, prefix: str = "") -> dict[str, str]:
+    """Return the comment of every key of a params file: the first sentence of its text."""
+    found: dict[str, str] = {}
+    is_dict = get_origin(annotation) is dict
+    section = None if is_dict else _chosen(annotation, raw)
+    for name, value in raw.items():
+        if is_dict:
+            inside = get_args(annotation)[1]
+        elif section and name in section.model_fields:
+            field = section.model_fields[name]
+            inside = field.annotation
+            if field.description:
+                found[f"{prefix}{name}"] = first_sentence(field.description)
+        else:
+            continue
+        if isinstance(value, Mapping) and (forms(inside) or get_origin(inside) is dict):
+            found |= comments(value, inside, f"{prefix}{name}.")
+    return found
+
+
+def _chosen(annotation: Any, raw: Mapping[str, Any]) -> type[Section] | None:
+    """The form of a section that the values in it choose."""
+    variants = forms(annotation)
+    for form in variants:
+        if len(variants) > 1 and raw.get(form.chooser) in (form.choice(), None):
+            return form
+    return variants[-1] if variants else None
+
+
+def that_matter(params: Params) -> dict[str, Any]:
+    """Return the settings as a params file holds them, without the sections that cannot matter.
+
+    These are metrics that are not measured, servers that are not asked, and Ray's if there is none.
+    """
+    raw: dict[str, Any] = params.model_dump()
+    measured = params.evaluation.metrics
+    raw["evaluation"] = {
+        key: value
+        for key, value in raw["evaluation"].items()
+        if key == "metrics" or key in measured
+    }
+    asks = any(source.method == "endpoint" for source in params.generation.values())
+    idle = [] if asks else ["endpoints"]
+    idle += [] if asks or "geval" in measured else ["endpoint"]
+    idle += [] if params.runtime.engine == "ray" else ["ray"]
+    raw["runtime"] = {key: value for key, value in raw["runtime"].items() if key not in idle}
+    return raw
+
+
+def first_sentence(text: str) -> str:
+    """Return the first sentence of a text, without its full stop."""
+    first = _SENTENCE.split(text, maxsplit=1)[0]
+    return first if first.endswith("...") else first.removesuffix(".")
