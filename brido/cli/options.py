@@ -11,7 +11,7 @@ from rich.table import Table
 
 from brido.settings.load import PARAMS_FILE, check_params, read_yaml
 from brido.settings.params import Params
-from brido.settings.presets import DEFAULT, PRESETS, flatten, merge, render
+from brido.settings.presets import DEFAULT, PRESETS, flatten, render
 from brido.settings.text import Setting, comments, settings, that_matter
 from brido.utils.atomic import write_text
 from brido.utils.errors import BridoError, close_to
@@ -83,10 +83,10 @@ def generated() -> dict[Path, str]:
     """
     path = PRESETS / f"{DEFAULT}.yaml"
     old = read_yaml(path)
-    new = merge(that_matter(check_params(old)), old)
+    new = _completed(old, that_matter(check_params(old)))
     heading = re.match(r"(#.*\n)+", path.read_text(encoding="utf-8"))
     lines = heading[0].splitlines() if heading else []
-    text = render(_ordered(new, old), comments(new), "\n".join(line[2:] for line in lines))
+    text = render(new, comments(new), "\n".join(line[2:] for line in lines))
     page = PAGE.read_text(encoding="utf-8")
     files = {path: text, PAGE: _TABLE.sub(lambda found: _table(found, new), page)}
     if PARAMS_FILE.is_file() and read_yaml(PARAMS_FILE) == old:
@@ -94,13 +94,13 @@ def generated() -> dict[Path, str]:
     return files
 
 
-def _ordered(new: dict[str, Any], old: dict[str, Any]) -> dict[str, Any]:
-    """`new` with the keys of `old` first, in their order there."""
-    keys = [*(key for key in old if key in new), *(key for key in new if key not in old)]
-    return {
-        key: _ordered(new[key], old.get(key) or {}) if isinstance(new[key], dict) else new[key]
-        for key in keys
+def _completed(old: dict[str, Any], whole: dict[str, Any]) -> dict[str, Any]:
+    """`old` with the keys of `whole` that it lacks behind the others of their section."""
+    given = {
+        key: _completed(value, whole.get(key) or {}) if isinstance(value, dict) else value
+        for key, value in old.items()
     }
+    return given | {key: value for key, value in whole.items() if key not in old}
 
 
 def _table(found: re.Match[str], default: dict[str, Any]) -> str:

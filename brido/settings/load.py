@@ -155,7 +155,7 @@ def _shown(value: Any) -> str:
 
 
 def _removed(keys: Sequence[str]) -> str:
-    """What to write instead of a key of an earlier version; empty if it is no such key."""
+    """What to write instead of a key of an earlier version; empty for any other key."""
     for pattern, remedy in REMOVED_KEYS.items():
         parts = pattern.split(".")
         pairs = zip(parts, keys, strict=False)

@@ -111,9 +111,12 @@ class Params(Section):
         if {*_MADE, "tuned"} & set(self.checkpoints):
             yield "checkpoints: `tuned`, `elected` and `reference` are made by the pipeline"
         if "default" in self.checkpoints:
-            yield "checkpoints: `default` is no name: in `reading` it stands for all of them"
+            yield "checkpoints: `default` cannot be a name: in `reading` it stands for all of them"
         if NO_CHECKPOINT in self.checkpoints:
-            yield f"checkpoints: `{NO_CHECKPOINT}` is no name: sources without a checkpoint say it"
+            yield (
+                f"checkpoints: `{NO_CHECKPOINT}` cannot be a name: sources without a checkpoint "
+                "say it"
+            )
         yield from _bad_names("checkpoints", self.checkpoints)
         for name, checkpoint in self.checkpoints.items():
             form = "embedded" if checkpoint.source == "embedded" else "fine_tuning"
@@ -155,7 +158,7 @@ class Params(Section):
             )
         unknown = [name for name in models if name not in {*self.checkpoints, "tuned"}]
         if unknown:
-            yield f"systems: {quoted(unknown)} are no keys of checkpoints (nor `tuned`)"
+            yield f"systems: {quoted(unknown)} are not keys of checkpoints (nor `tuned`)"
 
     def _sources(self) -> Iterator[str]:
         """What is wrong with the names of sources, their checkpoints and their number."""
@@ -168,7 +171,7 @@ class Params(Section):
             elif asked == NO_CHECKPOINT and not source.asks_none():
                 yield f"{key}: method {source.method} asks one of checkpoints: {known}"
             elif asked not in {*self.checkpoints, NO_CHECKPOINT}:
-                yield f"{key}: {quoted(asked)} is no key of checkpoints; known here: {known}"
+                yield f"{key}: {quoted(asked)} is not a key of checkpoints; known here: {known}"
             lacks = source.method == "files" and source.files.test is None
             if lacks and "test" in self.documents.splits:
                 yield (
@@ -178,7 +181,7 @@ class Params(Section):
         if self.num_candidates < 2:
             yield (
                 "generation: num_candidates must be at least 2 over all sources: one candidate "
-                "has nobody to agree"
+                "cannot vote"
             )
 
     def _endpoint(self, name: str, source: EndpointGeneration) -> Iterator[str]:
@@ -186,8 +189,8 @@ class Params(Section):
         servers = ["default", *self.runtime.endpoints]
         if source.endpoint not in servers:
             yield (
-                f"generation.{name}.endpoint: {source.endpoint!r} is no key of runtime.endpoints; "
-                f"known here: {', '.join(servers)}"
+                f"generation.{name}.endpoint: {source.endpoint!r} is not a key of "
+                f"runtime.endpoints; known here: {', '.join(servers)}"
             )
         if name in self.checkpoints:
             yield (

@@ -41,11 +41,6 @@ def test_a_metric_needs_its_section_because_dvc_reads_it():
     assert "'+evaluation.geval.KEY=VALUE'" in message
 
 
-def test_more_threads_than_any_machine_has_are_refused():
-    wanted = "runtime.threads: must be less than or equal to 1024, not 100000"
-    assert wanted in problems(runtime={"threads": 100_000})
-
-
 @pytest.mark.parametrize("text", ["inf", ".inf", "+inf", ".INF", math.inf])
 def test_infinity_as_number_and_as_text(text):
     assert check_params({**BASE, "scoring": {"alpha": text}}).scoring.alpha == math.inf
@@ -109,20 +104,6 @@ def test_decoding_is_checked_as_far_as_it_is_given():
     assert "decoding.num_beam_groups: unknown key" in problems(decoding={"num_beam_groups": 1})
 
 
-def test_numbers_that_would_mean_nothing_are_refused():
-    assert "generation: num_candidates must be at least 2" in problems(
-        generation={"base": {"checkpoint": "base", "num_candidates": 1}}
-    )
-    for bounds in ([2, 5], [0, 1]):
-        assert "data.world.extras_per_reference" in problems(
-            data={"world": {"extras_per_reference": bounds}}
-        )
-    assert "fewest first" in problems(data={"world": {"extras_per_reference": [2, 1]}})
-    assert "training.length_penalty: must be a finite number" in problems(
-        training={"length_penalty": math.inf}
-    )
-
-
 def test_the_command_checks_a_whole_file(tmp_path):
     def check(*arguments: str) -> subprocess.CompletedProcess[str]:
         command = [sys.executable, "-m", "brido", "config", *arguments]
@@ -145,25 +126,15 @@ def test_the_command_checks_a_whole_file(tmp_path):
 def test_relations_between_sections():
     message = problems(systems=["reference", "base", "brio"])
     assert "decoded_systems" in message
-    assert "['brio'] are no keys of checkpoints" in message
+    assert "['brio'] are not keys of checkpoints" in message
+    message = problems(systems=["reference"], decoded_systems=[])
+    assert "systems: none of them writes summaries" in message
 
 
 def test_listing_normalization_knows_four_alphas():
     for alpha in (0, 1, 15, math.inf):
         check_params({**BASE, "scoring": {"alpha": alpha, "normalization": "listing"}})
     assert "15 (N-1)" in problems(scoring={"alpha": 2.5, "normalization": "listing"})
-
-
-def test_what_would_fail_later_is_refused_at_once():
-    message = problems(systems=["reference"], decoded_systems=[])
-    assert "systems: none of them writes summaries" in message
-    assert "metrics: nothing would be measured" in problems(evaluation={"metrics": []})
-    assert "report.bootstrap_samples" in problems(report={"bootstrap_samples": 1})
-    assert "training.seed" in problems(training={"seed": 2**64})
-
-
-def test_unknown_metric():
-    assert "unknown ['rogue']" in problems(evaluation={"metrics": ["rogue"]})
 
 
 def test_missing_and_broken_files(tmp_path):

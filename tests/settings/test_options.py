@@ -175,6 +175,20 @@ def test_what_repeats_the_texts_is_up_to_date(path):
     assert text == (ROOT / path).read_text(encoding="utf-8"), "python -m brido options --write"
 
 
+def test_a_new_key_gets_its_line_and_its_comment(tmp_path, monkeypatch):
+    for name in ("presets", "docs"):
+        (tmp_path / name).mkdir()
+    text = (ROOT / "presets/default.yaml").read_text(encoding="utf-8")
+    without = re.sub(r"  (shuffle|margin): .*\n", "", text)
+    (tmp_path / "presets/default.yaml").write_text(without, encoding="utf-8")
+    (tmp_path / "docs/configuration.md").write_text("", encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    found = generated()
+    assert found.keys() == {Path("presets/default.yaml"), Path("docs/configuration.md")}
+    written = found[Path("presets/default.yaml")]
+    assert sorted(written.splitlines()) == sorted(text.splitlines())
+
+
 def test_every_key_stands_in_params_or_on_the_page():
     page = (ROOT / "docs/configuration.md").read_text(encoding="utf-8")
     text = (ROOT / "params.yaml").read_text(encoding="utf-8")

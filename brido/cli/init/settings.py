@@ -11,30 +11,6 @@ from brido.settings.text import comments as texts
 
 # Of fewer updates in the preset's batches the batches are smaller.
 _UPDATES = 25
-# Sections and keys that `computed` sets; a test holds that everything else is the preset's.
-COMPUTED = (
-    "data",
-    "checkpoints.base.source",
-    "checkpoints.base.fine_tuning",
-    "checkpoints.base.embedded.max_source_tokens",
-    "checkpoints.base.embedded.max_summary_tokens",
-    "reading.default.max_source_tokens",
-    "reading.default.prompt",
-    "reading.default.template",
-    "documents.train",
-    "documents.validation",
-    "generation.base.num_candidates",
-    "generation.base.num_beams",
-    "generation.base.num_beam_groups",
-    "generation.base.max_length",
-    "pairwise.combination",
-    "training.max_candidate_tokens",
-    "training.validation",
-    "training.cross_entropy",
-    "decoding.max_length",
-    "systems",
-    "evaluation.metrics",
-)
 # The preset's words about a value that another one took the place of.
 _OF_THE_PRESET = (
     "data.files.",
