@@ -94,8 +94,10 @@ class CandidateFiles(Section):
     """`generation.SOURCE.files`: the user's own candidates (id, candidates), a file a split."""
 
     train: Name = Field(description="JSON lines or Parquet with the columns id and candidates.")
-    validation: Name = Field(description="Likewise.")
-    test: Name | None = Field(None, description="Likewise; needed unless documents.test is 0.")
+    validation: Name = Field(description="The same for the validation documents.")
+    test: Name | None = Field(
+        None, description="The same for the test documents; needed unless documents.test is 0."
+    )
 
 
 class FilesGeneration(_Source):
@@ -114,14 +116,17 @@ class EndpointGeneration(_Source):
     endpoint: str = Field(
         "default", description="A key of runtime.endpoints; default: runtime.endpoint."
     )
-    model: Name = Field(description="As the server calls it.")
+    model: Name = Field(description="The model's name at the server.")
     revision: Name | None = Field(
         None, description="Any label: change it when a name gets a new model."
     )
     temperature: Annotated[float, Field(ge=0, le=2)] | None = Field(
-        1.0, description="null: not sent, some models refuse it."
+        1.0,
+        description="Higher: more varied samples; null: not sent, because some models refuse it.",
     )
-    top_p: Annotated[float, Field(gt=0, le=1)] | None = Field(1.0, description="null: not sent.")
+    top_p: Annotated[float, Field(gt=0, le=1)] | None = Field(
+        1.0, description="The fewest tokens whose probabilities add up to this; null: not sent."
+    )
     max_answer_tokens: Positive | None = Field(
         256, description="An answer that is cut there has not ended; null: not sent."
     )

@@ -57,8 +57,7 @@ def _show(key: str) -> None:
     table = Table("key", "default", "what it does", box=None, pad_edge=False)
     table.columns[0].no_wrap = True
     for one in found:
-        row = (one.key, one.default, f"{one.text} ({one.form})" if one.form else one.text)
-        table.add_row(*(cell.replace("[", "\\[") for cell in row))
+        table.add_row(*(cell.replace("[", "\\[") for cell in (one.key, one.default, _told(one))))
     Console().print(table)
 
 
@@ -122,5 +121,9 @@ def _table(found: re.Match[str], default: dict[str, Any]) -> str:
 
 def _row(one: Setting) -> str:
     default = f"`{one.default}`" if one.default else "needed"
-    text = one.text.replace("|", "\\|")
+    text = _told(one).replace("|", "\\|")
     return f"| `{one.key}` | {default} | {text} |"
+
+
+def _told(one: Setting) -> str:
+    return f"{one.text} ({one.form})" if one.form else one.text

@@ -105,9 +105,10 @@ class FilesSettings(Section):
         description="JSONL, CSV, TSV or Parquet: a path, a glob, or a list of them."
     )
     validation: _Paths | None = Field(
-        None, description="Likewise; null: cut from train by a seeded hash of the id."
+        None,
+        description="The same for validation; null: cut from train by a seeded hash of the id.",
     )
-    test: _Paths | None = Field(None, description="Likewise; null: cut from train.")
+    test: _Paths | None = Field(None, description="The same for test; null: cut from train.")
     id_column: Name | None = Field(
         "id",
         description=(

@@ -38,37 +38,46 @@ class EndpointRuntime(Section):
     """`runtime.endpoint`: which server is asked, how fast, and for how much money."""
 
     base_url: Annotated[Name, Field(pattern="^https?://")] | None = Field(
-        None, description="http://localhost:8000/v1 (vLLM, llama.cpp, Ollama); null: OpenAI."
+        None, description="The server's address, as http://localhost:8000/v1; null: OpenAI."
     )
     api_key_env: Name | None = Field(
-        None, description="Variable with the key; null: OPENAI_API_KEY for OpenAI, else none."
+        None,
+        description="Variable that holds the key; null: OPENAI_API_KEY for OpenAI, else none.",
     )
     # The default of version 0.1, which asked servers for marks alone: paid answers are found.
     store: Name = Field(
         ".brido/judge/answers.sqlite",
-        description="Every answer paid for, never asked again: keep it.",
+        description="File with every answer that was paid for; none is asked for again.",
     )
     max_concurrency: Annotated[int, Field(ge=1, le=1024)] = Field(
         32, description="Calls in flight, at most."
     )
     samples_per_call: Annotated[int, Field(ge=1, le=128)] = Field(
-        1, description="More: OpenAI and vLLM bill the prompt once; 1 works everywhere."
+        1,
+        description=(
+            "Answers that a call asks for. Above 1 OpenAI and vLLM bill the prompt "
+            "once; 1 works everywhere."
+        ),
     )
-    timeout_seconds: Number = Field(120.0, description="Of one call.")
+    timeout_seconds: Number = Field(120.0, description="Seconds that one call may take.")
     max_attempts: Annotated[int, Field(ge=1, le=1000)] = Field(
-        8, description="Then the answer counts as missing (429 and 503: patience_seconds)."
+        8,
+        description="Attempts before an answer counts as missing (429 and 503: patience_seconds).",
     )
     patience_seconds: Number = Field(
-        300.0, description="Without any answer for so long the run stops; answers are kept."
+        300.0, description="Seconds without any answer before the run stops; answers are kept."
     )
     max_cost: NonNegative | None = Field(
-        None, description="The run stops before it; counts all this model's answers in the store."
+        None,
+        description="Budget: the run stops before it; all of this model's answers count.",
     )
-    max_tokens: Positive | None = Field(None, description="Likewise, prompts and answers together.")
+    max_tokens: Positive | None = Field(
+        None, description="The same in tokens, prompts and answers together."
+    )
     input_price: NonNegative | None = Field(
-        None, description="Of a million prompt tokens, in the currency of max_cost."
+        None, description="Price of a million prompt tokens, in the currency of max_cost."
     )
-    output_price: NonNegative | None = Field(None, description="Of a million answer tokens.")
+    output_price: NonNegative | None = Field(None, description="Price of a million answer tokens.")
     dry_run: bool = Field(False, description="true: print calls, tokens and cost, ask nothing.")
     replay: bool = Field(False, description="true: answers from the store only, no network.")
     show_content: bool = Field(

@@ -67,7 +67,9 @@ class EmbeddedModel(Variant):
     tokenizer: Literal["word", "bpe"] = Field(
         "word", description="word | bpe (byte level; for real text)."
     )
-    vocabulary_size: Annotated[Size, Field(ge=5)] = Field(4000, description="Tokens, at most.")
+    vocabulary_size: Annotated[Size, Field(ge=5)] = Field(
+        4000, description="Tokens of its vocabulary, at most."
+    )
     d_model: Positive = Field(128, description="Width of the layers.")
     attention_heads: Positive = Field(
         4, description="Heads of each attention layer; they divide d_model."
@@ -77,10 +79,12 @@ class EmbeddedModel(Variant):
     max_summary_tokens: _Tokens = Field(64, description="Tokens of a summary that it learns.")
     epochs: Positive = Field(3, description="Passes over its corpus.")
     batch_size: Positive = Field(16, description="Documents of an update.")
-    learning_rate: Number = Field(3e-3, description="Highest rate.")
+    learning_rate: Number = Field(3e-3, description="Highest learning rate.")
     label_smoothing: Part = Field(0.1, description="Probability that goes to all other tokens.")
-    num_beams: Positive = Field(4, description="Written into its generation_config.")
-    length_penalty: Exponent = Field(1.0, description="Written into its generation_config.")
+    num_beams: Positive = Field(4, description="Beams, written into its generation_config.")
+    length_penalty: Exponent = Field(
+        1.0, description="Exponent of the length, written into its generation_config."
+    )
 
     def problems(self) -> Iterator[str]:
         """Sizes that fit together."""
@@ -124,8 +128,12 @@ class FineTuningSettings(Section):
     seed: Count = Field(0, description="Decides the order of documents and what is dropped.")
     epochs: Positive = Field(1, description="Passes over the documents.")
     batch_size: Positive = Field(8, description="Documents of an update.")
-    learning_rate: Number = Field(1e-4, description="Highest rate; AdamW, linear schedule.")
-    warmup_steps: Warmup = Field(0, description="Updates; below 1: so large a share of them.")
+    learning_rate: Number = Field(
+        1e-4, description="Highest learning rate; AdamW, linear schedule."
+    )
+    warmup_steps: Warmup = Field(
+        0, description="Updates before the highest rate; below 1: so large a share of them."
+    )
     label_smoothing: Part = Field(0.0, description="Probability that goes to all other tokens.")
     max_summary_tokens: _Tokens = Field(64, description="Tokens of a reference that it learns.")
     lora: LoraSettings | None = Field(

@@ -16,7 +16,7 @@ class ReportSettings(Section):
 
     # Fewer have no tails that an interval could end in.
     bootstrap_samples: Annotated[int, Field(ge=20, le=1_000_000)] = Field(
-        1000, description="Draws of documents behind an interval."
+        1000, description="Bootstrap samples of the documents behind an interval."
     )
     length_warning: Share = Field(
         0.03, description="Relative difference in words to base from which the report warns."

@@ -30,7 +30,7 @@ class Lengths(Section):
         description=("Tokens; counts an encoder-decoder's start token, but no prompt."),
     )
     max_length: Size = Field(
-        20, description="Likewise; a candidate that is cut there has not ended and does not vote."
+        20, description="Tokens, counted likewise; a candidate that is cut there has not ended."
     )
     no_repeat_ngram_size: Size = Field(
         0, description="n-grams of this size are written once at most; 0: any number of times."

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple, get_args, get_origin
 from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
 
-from brido.settings.base import Section, Variant, forms
+from brido.settings.base import Section, forms
 from brido.settings.params import Params
 
 _SENTENCE = re.compile(r"\.\s+(?=[A-Z])")
@@ -19,37 +19,36 @@ class Setting(NamedTuple):
     key: str
     default: str
     text: str
-    # The form of its section that has it, such as "method sampling"; empty if all forms do.
-    form: str
+    # The forms of its section that have it, such as "method sampling"; empty if all of them do.
+    form: str = ""
 
 
-def settings(annotation: Any = Params, prefix: str = "", form: str = "") -> Iterator[Setting]:
-    """Yield every key of params.yaml, those of all forms of a section included."""
+def settings(annotation: Any = Params, prefix: str = "") -> Iterator[Setting]:
+    """Yield every key of params.yaml, those of all forms of a section included.
+
+    A key that means something else in another form of its section comes once for each text.
+    """
     if get_origin(annotation) is dict and forms(get_args(annotation)[1]):
-        yield from settings(get_args(annotation)[1], f"{prefix}*.", form)
+        yield from settings(get_args(annotation)[1], f"{prefix}*.")
         return
-    seen: set[str] = set()
     variants = forms(annotation)
+    owners: dict[tuple[str, str | None], list[Any]] = {}
     for section in variants:
-        named = _form(section) if len(variants) > 1 else form
         for name, field in section.model_fields.items():
-            if name in seen:
-                continue
-            seen.add(name)
-            everywhere = all(name in other.model_fields for other in variants)
-            yield from _keys(f"{prefix}{name}", field, form if everywhere else named)
+            owners.setdefault((name, field.description), []).append(section)
+    for (name, _), sections in owners.items():
+        some = len(sections) < len(variants)
+        choices = " or ".join(section.choice() for section in sections) if some else ""
+        form = f"{sections[0].chooser} {choices}" if some else ""
+        yield from _keys(f"{prefix}{name}", sections[0].model_fields[name], form)
 
 
 def _keys(key: str, field: FieldInfo, form: str) -> Iterator[Setting]:
-    inner = list(settings(field.annotation, f"{key}.", form))
-    optional = type(None) in get_args(field.annotation)
-    if not inner or optional:
+    """The key of a field, unless it must be a section, and the keys in it."""
+    inner = list(settings(field.annotation, f"{key}."))
+    if not inner or type(None) in get_args(field.annotation):
         yield Setting(key, _default(field), field.description or "", form)
     yield from inner
-
-
-def _form(section: type[Variant]) -> str:
-    return f"{section.chooser} {section.choice()}"
 
 
 def _default(field: FieldInfo) -> str:

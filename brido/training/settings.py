@@ -28,10 +28,12 @@ class TrainingSettings(Section):
     optimizer: Literal["adam", "adamw"] = Field("adamw", description="adam | adamw.")
     weight_decay: NonNegative = Field(0.0, description="AdamW's decay of the weights.")
     learning_rate: Number = Field(
-        2e-4, description="Highest rate; for noam the factor (BRIO: 0.002, at most 2e-5)."
+        2e-4, description="Highest learning rate; for noam the factor (BRIO: 0.002, at most 2e-5)."
     )
     schedule: Literal["noam", "linear"] = Field("linear", description="linear | noam (BRIO).")
-    warmup_steps: Warmup = Field(0, description="Updates; below 1: so large a share of them.")
+    warmup_steps: Warmup = Field(
+        0, description="Updates before the highest rate; below 1: so large a share of them."
+    )
     max_gradient_norm: Number | None = Field(
         1.0, description="Longer gradients are clipped; null: no clipping."
     )
@@ -58,7 +60,7 @@ class TrainingSettings(Section):
     gold_weight: NonNegative = Field(
         0.0, description='Weight of the term "the reference before every candidate".'
     )
-    gold_margin: NonNegative = Field(0.0, description="Its margin.")
+    gold_margin: NonNegative = Field(0.0, description="Margin of the reference before a candidate.")
     label_smoothing: Part = Field(0.1, description="Probability that goes to all other tokens.")
     cross_entropy: Literal["reference", "elected"] = Field(
         "reference",

@@ -41,7 +41,7 @@ class RuntimeSettings(Section):
         "auto", description="auto (bfloat16 if the GPU has it) | float32 | bfloat16."
     )
     threads: Annotated[int, Field(ge=0, le=_MOST)] = Field(
-        1, description="0: all cores; the embedded models are too small for more than one."
+        1, description="Threads of PyTorch; 0: all cores, too many for the embedded models."
     )
     engine: Literal["here", "ray"] = Field(
         "here", description="here | ray (workers on a Ray cluster: docs/scale.md)."
@@ -58,7 +58,7 @@ class RuntimeSettings(Section):
     )
     shard_documents: Positive = Field(200, description="Documents of a resumable unit of work.")
     checkpoint_minutes: Number = Field(
-        10.0, description="At most, between two states of a training run on disk."
+        10.0, description="Minutes between two states of a training run on disk, at most."
     )
     candidate_micro_batch: Positive | None = Field(
         None, description="Candidates of a document in memory at once; null: all."
@@ -69,7 +69,9 @@ class RuntimeSettings(Section):
     fsdp: bool = Field(
         False, description="true: on several processes each holds a part of the weights."
     )
-    log_seconds: Number = Field(10.0, description="Between progress lines if there is no terminal.")
+    log_seconds: Number = Field(
+        10.0, description="Seconds between progress lines if there is no terminal."
+    )
     endpoint: EndpointRuntime = Field(
         EndpointRuntime(),
         description=("The server that the judge asks, and sources with method endpoint."),

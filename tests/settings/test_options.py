@@ -255,7 +255,9 @@ def changed(plan: Any) -> Iterator[tuple[str, Any]]:
 
 
 def test_every_key_is_varied_somewhere_or_has_a_reason():
-    values: dict[str, set[str]] = {one.key: {one.default} for one in ALL}
+    values: dict[str, set[str]] = {}
+    for one in ALL:
+        values.setdefault(one.key, {one.default})
     for key, value in written():
         # The switches of a template are its value.
         key = re.sub(r"(template)\.\w+$", r"\1", key)

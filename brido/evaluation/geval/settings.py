@@ -15,7 +15,7 @@ _UNLIMITED_ANSWER = 4096
 class GEvalSettings(Section):
     """`evaluation.geval`: the LLM judge, everything that can change a mark."""
 
-    model: Name | None = Field(None, description="Name at the endpoint; needed.")
+    model: Name | None = Field(None, description="The judge's name at the server; needed.")
     revision: Name | None = Field(
         None, description="Any label: change it when a name gets a new model."
     )
@@ -33,7 +33,7 @@ class GEvalSettings(Section):
         1.0, description="With score_mode mean; null: not sent."
     )
     max_answer_tokens: Positive | None = Field(
-        256, description="null: not sent (then see extra_parameters)."
+        256, description="Longest answer in tokens; null: not sent (then see extra_parameters)."
     )
     structured_output: Literal["auto", "always", "never"] = Field(
         "auto", description="auto (a JSON schema if the server takes it) | always | never."
