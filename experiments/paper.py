@@ -176,7 +176,8 @@ def report(throughput: dict[str, Any]) -> str:
         "# pairwise and score run on the CPU in minutes. The paper's QAFactEval and G-Eval come on",
         "# top, with a GPU and a server that answers: to every line above",
         "#   -S 'evaluation.metrics=[rouge,mentions,extractiveness,qafacteval,geval]'",
-        "#   -S evaluation.geval.model=NAME (what it costs: brido judge FILE --dry-run)",
+        "#   -S '+evaluation.qafacteval.models=hub'",
+        "#   -S '+evaluation.geval.model=NAME' (what it costs: brido judge FILE --dry-run)",
         "# After make preset experiments.paper_tables has the paper's own numbers beside yours.",
     ]
     return "\n".join(parts)

@@ -2,18 +2,13 @@
 
 import re
 import subprocess
-from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
-from typing import Any, get_args
 from xml.etree import ElementTree
 
 import pytest
-from ruamel.yaml import YAML
 
 from brido.rouge import similarity_matrix
-from brido.settings.base import Section
-from brido.settings.params import Params
 from brido.vote.consensus import consensus_scores
 
 ROOT = Path(__file__).parent.parent
@@ -64,49 +59,6 @@ def test_links_lead_somewhere(name: str):
         assert path.exists(), target
         if anchor:
             assert anchor in anchors(str(path.resolve().relative_to(ROOT))), target
-
-
-def declared(kind: Any, place: str = "") -> Iterator[str]:
-    """The dotted keys of a settings type, every form of it; `*` stands for names of the user's."""
-    inside = get_args(kind)
-    if isinstance(kind, type) and issubclass(kind, Section):
-        for name, field in kind.model_fields.items():
-            yield from declared(field.annotation, f"{place}.{name}" if place else name)
-    elif getattr(kind, "__origin__", None) is dict:
-        yield from declared(inside[1], f"{place}.*")
-    elif not any(_is_settings(part) for part in inside):
-        yield place
-    else:
-        for part in inside:
-            if _is_settings(part):
-                yield from declared(part, place)
-
-
-def _is_settings(kind: Any) -> bool:
-    own = isinstance(kind, type) and issubclass(kind, Section)
-    return own or any(_is_settings(part) for part in get_args(kind))
-
-
-def written(value: Any, place: str = "") -> Iterator[str]:
-    """The dotted keys of a piece of params.yaml that have a value of their own."""
-    if not isinstance(value, dict) or not value:
-        yield place
-        return
-    for key, item in value.items():
-        name = "*" if place in {"checkpoints", "generation", "reading"} else key
-        yield from written(item, f"{place}.{name}" if place else name)
-
-
-def test_every_key_stands_in_params_or_in_options():
-    blocks = re.findall(r"```yaml\n(.*?)```", (ROOT / "docs/options.md").read_text(), re.DOTALL)
-    texts = [(ROOT / "params.yaml").read_text(), *blocks]
-    found = {key for text in texts for key in written(YAML(typ="safe").load(text))}
-    # Further servers have the keys of the first.
-    keys = {key for key in declared(Params) if not key.startswith("runtime.endpoints.*")}
-    assert {"data.hub.id", "data.files.train", "training.margin", "runtime.device"} <= keys
-    # A section that is written as one value, such as null, is there with all its keys.
-    missing = [key for key in keys if not {key, key.rpartition(".")[0]} & found]
-    assert missing == []
 
 
 def test_the_picture_of_the_vote_has_the_numbers_of_its_texts():

@@ -46,7 +46,7 @@ def project(tmp_path_factory):
     (folder / "experiments/one.yaml").write_text(grid)
     rows = [row | {"document": row["abstract"], "summary": row["tldr"]} for row in abstracts(40)]
     write_jsonl(folder / "my/articles.jsonl", rows)
-    quick = {"evaluation.metrics": "[rouge,mentions]", "runtime.endpoint.patience_seconds": 2}
+    quick = {"evaluation.metrics": "[rouge,mentions]", "+runtime.endpoint.patience_seconds": 2}
     run(folder, "dvc", "exp", "run", *small_settings(**quick))
     commit(folder, "small")
     return folder

@@ -1,9 +1,9 @@
 """What a chat model writes around a summary, taken off before the summary votes.
 
 Seventy of 153 language models open more than a tenth of their summaries with a preamble, and ROUGE
-votes for what is shared. Each rule below is listed in docs/options.md with an example. They touch
-what stands around a text, never a word inside it, and they are few: a rule that is wrong for one
-reference in a thousand has no place here (`benchmarks/cleaning.py` counts).
+votes for what is shared. docs/configuration.md lists each rule below with an example. The rules
+touch what stands around a text, never a word inside it, and they are few: a rule that is wrong for
+one reference in a thousand has no place here (`benchmarks/cleaning.py` counts).
 """
 
 from __future__ import annotations

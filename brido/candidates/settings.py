@@ -22,6 +22,7 @@ from brido.settings.base import (
     Size,
     Variant,
     choose_by_default,
+    inherited,
 )
 
 # What a source that asks no checkpoint writes for it: DVC reads the key of every source.
@@ -33,8 +34,9 @@ class _Source(Variant):
 
     chooser = "method"
 
-    num_candidates: Positive = 16
-    checkpoint: str
+    method: str = Field(description="diverse_beam | sampling | endpoint | files.")
+    num_candidates: Positive = Field(16, description="[N] candidates of a document.")
+    checkpoint: str = Field(description="A key of checkpoints, whose model writes the candidates.")
 
     @classmethod
     def asks_none(cls) -> bool:
@@ -45,14 +47,14 @@ class _Source(Variant):
 class DiverseBeamGeneration(_Source, BeamSettings):
     """`generation.SOURCE` by diverse beam search; every keep_every-th result is a candidate."""
 
-    method: Literal["diverse_beam"] = "diverse_beam"
-    keep_every: Positive = 1
+    method: Literal["diverse_beam"] = inherited(_Source, "method", "diverse_beam")
+    keep_every: Positive = Field(1, description="Keep every k-th of the search's results.")
     # Where params.yaml leaves these out, they are not the engine's defaults.
-    num_beams: Size = 16
-    num_beam_groups: Size = 16
-    diversity_penalty: NonNegative = 1.0
-    max_length: Size = 64
-    early_stopping: Literal[True, False, "never"] = True
+    num_beams: Size = inherited(BeamSettings, "num_beams", 16)
+    num_beam_groups: Size = inherited(BeamSettings, "num_beam_groups", 16)
+    diversity_penalty: NonNegative = inherited(BeamSettings, "diversity_penalty", 1.0)
+    max_length: Size = inherited(BeamSettings, "max_length", 64)
+    early_stopping: Literal[True, False, "never"] = inherited(BeamSettings, "early_stopping", True)
 
     def problems(self) -> Iterator[str]:
         """As many beams as results are needed."""
@@ -74,11 +76,11 @@ class DiverseBeamGeneration(_Source, BeamSettings):
 class SamplingGeneration(_Source, TruncationSettings):
     """`generation.SOURCE` by sampling; the seed and a document's id decide what is drawn for it."""
 
-    method: Literal["sampling"]
-    seed: Count = 0
+    method: Literal["sampling"] = inherited(_Source, "method")
+    seed: Count = Field(0, description="With a document's id it decides what is drawn.")
     # As above.
-    top_p: float = 0.95
-    max_length: Size = 64
+    top_p: float = inherited(TruncationSettings, "top_p", 0.95)
+    max_length: Size = inherited(TruncationSettings, "max_length", 64)
 
     def search(self) -> SamplingSettings:
         """What the engine is asked for: a sample a candidate."""
@@ -91,33 +93,51 @@ class SamplingGeneration(_Source, TruncationSettings):
 class CandidateFiles(Section):
     """`generation.SOURCE.files`: the user's own candidates (id, candidates), a file a split."""
 
-    train: Name
-    validation: Name
-    test: Name | None = None
+    train: Name = Field(description="JSON lines or Parquet with the columns id and candidates.")
+    validation: Name = Field(description="The same for the validation documents.")
+    test: Name | None = Field(
+        None, description="The same for the test documents; needed unless documents.test is 0."
+    )
 
 
 class FilesGeneration(_Source):
     """`generation.SOURCE` from the user's own files."""
 
-    method: Literal["files"]
-    checkpoint: Literal["none"]
-    files: CandidateFiles
+    method: Literal["files"] = inherited(_Source, "method")
+    checkpoint: Literal["none"] = inherited(_Source, "checkpoint")
+    files: CandidateFiles = Field(description="Candidates of your own, made elsewhere.")
 
 
 class EndpointGeneration(_Source):
     """`generation.SOURCE` from an OpenAI-compatible server, a sample a candidate."""
 
-    method: Literal["endpoint"]
-    checkpoint: Literal["none"]
-    endpoint: str = "default"
-    model: Name
-    revision: Name | None = None
-    temperature: Annotated[float, Field(ge=0, le=2)] | None = 1.0
-    top_p: Annotated[float, Field(gt=0, le=1)] | None = 1.0
-    max_answer_tokens: Positive | None = 256
-    seed: Count | None = 0
-    extra_parameters: ExtraParameters = Field(default_factory=dict)
-    max_missing_fraction: Share = 0.0
+    method: Literal["endpoint"] = inherited(_Source, "method")
+    checkpoint: Literal["none"] = inherited(_Source, "checkpoint")
+    endpoint: str = Field(
+        "default", description="A key of runtime.endpoints; default: runtime.endpoint."
+    )
+    model: Name = Field(description="The model's name at the server.")
+    revision: Name | None = Field(
+        None, description="Any label: change it when a name gets a new model."
+    )
+    temperature: Annotated[float, Field(ge=0, le=2)] | None = Field(
+        1.0,
+        description="Higher: more varied samples; null: not sent, because some models refuse it.",
+    )
+    top_p: Annotated[float, Field(gt=0, le=1)] | None = Field(
+        1.0, description="The fewest tokens whose probabilities add up to this; null: not sent."
+    )
+    max_answer_tokens: Positive | None = Field(
+        256, description="An answer that is cut there has not ended; null: not sent."
+    )
+    seed: Count | None = Field(0, description="Sent as seed + sample number; null: not sent.")
+    extra_parameters: ExtraParameters = Field(
+        default_factory=dict,
+        description="Further request fields, for instance {reasoning_effort: low}.",
+    )
+    max_missing_fraction: Share = Field(
+        0.0, description="A larger share of candidates without an answer is an error."
+    )
 
     def problems(self) -> Iterator[str]:
         """What contradicts itself."""
@@ -146,10 +166,14 @@ def _shared(settings: Section, section: type[Section]) -> dict[str, Any]:
 class DocumentsSettings(Section):
     """`documents`: which documents get candidates, the first of each split, from every source."""
 
-    train: Positive | None = 200
-    validation: Positive | None = 300
-    test: Literal[0] | None = None
-    empty: Literal["refuse", "leave_out"] = "refuse"
+    train: Positive | None = Field(200, description="The first of the split; null: all.")
+    validation: Positive | None = Field(300, description="The first of the split; null: all.")
+    test: Literal[0] | None = Field(
+        None, description="null: all, for the system `elected`; 0: none, and no such system."
+    )
+    empty: Literal["refuse", "leave_out"] = Field(
+        "refuse", description="Empty documents: refuse | leave_out (counted)."
+    )
 
     @property
     def splits(self) -> tuple[str, ...]:
@@ -166,8 +190,19 @@ class PoolSettings(Section):
     """`pool`: how candidates are cleaned, who may be elected, and what becomes of documents where
     too few may."""
 
-    clean: list[CleaningRule] = list(CLEANING_RULES)
+    clean: list[CleaningRule] = Field(
+        list(CLEANING_RULES),
+        description=(
+            "What is taken off a candidate, rule by rule; docs/configuration.md lists them."
+        ),
+    )
 
-    eligible: list[str] | None = None
-    minimum: Annotated[int, Field(ge=2)] = 2
-    too_few: Literal["refuse", "leave_out"] = "refuse"
+    eligible: list[str] | None = Field(
+        None, description="Sources whose candidates can be elected; all sources vote; null: all."
+    )
+    minimum: Annotated[int, Field(ge=2)] = Field(
+        2, description="Candidates of a document that can be elected, at least."
+    )
+    too_few: Literal["refuse", "leave_out"] = Field(
+        "refuse", description="Documents with fewer: refuse | leave_out (counted)."
+    )

@@ -4,31 +4,40 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from brido.settings.base import Section, Variant, choose_by_default
+from brido.settings.base import Section, Variant, choose_by_default, inherited
 
 
 class MiniCheckModel(Section):
     """The keys of a MiniCheck model."""
 
-    model: str = "lytang/MiniCheck-Flan-T5-Large"
-    revision: str | None = None
+    model: str = Field(
+        "lytang/MiniCheck-Flan-T5-Large",
+        description="Hub id or folder of a MiniCheck T5, DeBERTa or RoBERTa.",
+    )
+    revision: str | None = Field(None, description="Hub commit, tag or branch; null: main.")
 
 
-class MentionsSupport(Variant):
+class _Support(Variant):
+    """`support`, whatever its checker."""
+
+    chooser = "checker"
+
+    checker: str = Field(description="mentions (on the world its facts, exact) | minicheck.")
+
+
+class MentionsSupport(_Support):
     """`support` by names and numbers that the source has (the world's facts, where it has them)."""
 
-    chooser = "checker"
+    checker: Literal["mentions"] = inherited(_Support, "checker", "mentions")
+    case_sensitive: bool = Field(
+        True, description='Whether "Paris" and "PARIS" differ, in documents without facts.'
+    )
 
-    checker: Literal["mentions"] = "mentions"
-    case_sensitive: bool = True
 
-
-class MiniCheckSupport(Variant, MiniCheckModel):
+class MiniCheckSupport(_Support, MiniCheckModel):
     """`support` by a MiniCheck model."""
 
-    chooser = "checker"
-
-    checker: Literal["minicheck"]
+    checker: Literal["minicheck"] = inherited(_Support, "checker")
 
 
 # `support`: the checker of the candidates.

@@ -1,7 +1,7 @@
-"""What a run leaves for others: `brido export preferences|ranking|model`."""
+"""What a run leaves for others: `brido export preferences|model`."""
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,7 +25,7 @@ CARD = Path("report/model_card.md")
 
 
 @click.command("export", short_help="votes as preference pairs, or the tuned model")
-@click.argument("kind", type=click.Choice(["preferences", "ranking", "model"]))
+@click.argument("kind", type=click.Choice(["preferences", "model"]))
 @click.option(
     "--scores",
     metavar="FILE",
@@ -34,11 +34,9 @@ CARD = Path("report/model_card.md")
 @click.option(
     "-o",
     "--output",
-    "outputs",
     type=click.Path(path_type=Path),
-    multiple=True,
-    help="A file that ends in .parquet or .jsonl (.gz, .zst); may be repeated. Default: both kinds "
-    "as DATA/export/KIND-SPLIT, or stdout with --scores. Of `model`: one new folder.",
+    help="A file that ends in .parquet or .jsonl (.gz, .zst). Default: "
+    "DATA/export/preferences-SPLIT.parquet, or stdout with --scores. Of `model`: a new folder.",
 )
 @click.option(
     "--split",
@@ -52,7 +50,7 @@ CARD = Path("report/model_card.md")
     type=click.Choice(["best-worst", "all"]),
     default="best-worst",
     show_default=True,
-    help="Of `preferences`: the best against the worst candidate, or every pair.",
+    help="The best against the worst candidate, or every pair.",
 )
 @click.option(
     "--min-gap",
@@ -75,14 +73,13 @@ CARD = Path("report/model_card.md")
     show_default=True,
     help="The folder of the pipeline's tables.",
 )
-def command(kind: str, outputs: tuple[Path, ...], **options: Any) -> None:
+def command(**options: Any) -> None:
     """Write votes as training data for other trainers, or the tuned model with its card.
 
     \b
-    preferences  prompt, chosen, rejected and both scores: TRL's preference format with an
-                 explicit prompt, for DPO and similar trainers
-    ranking      every pair of a document's ranking with its margin (the difference of scores,
-                 which TRL's RewardTrainer subtracts in its loss) and both ranks
+    preferences  pairs of candidates in TRL's format with an explicit prompt, for DPO and similar
+                 trainers, with both scores and ranks and the margin (the difference of scores,
+                 which TRL's RewardTrainer subtracts in its loss)
     model        the tuned model with its card as README.md, ready for a hub
 
     Lines of --scores also need their `document`. --chat writes TRL's conversational format; for the
@@ -92,27 +89,29 @@ def command(kind: str, outputs: tuple[Path, ...], **options: Any) -> None:
     Example:
         brido export preferences --pairs all -o pairs.parquet
     """
-    asked = Options(kind, list(outputs), **options)
-    if kind == "model":
-        return _export_model(asked)
-    if not asked.outputs and asked.scores is None:
-        stem = asked.data / "export" / f"{kind}-{asked.split}"
-        asked.outputs = [stem.with_suffix(".parquet"), stem.with_suffix(".jsonl")]
+    asked = Options(**options)
+    if asked.kind == "model":
+        with extra("pipeline"):
+            from brido.report.card import export_model
+
+            folder = asked.output or asked.data / "export" / "model"
+            return export_model(asked.data / "checkpoints" / "tuned", CARD, folder)
+    if asked.output is None and asked.scores is None:
+        asked.output = asked.data / "export" / f"preferences-{asked.split}.parquet"
     _check(asked)
     with extra("pipeline"), ExitStack() as stack:
         from brido.cli.preference_files import Form, write_pairs
 
         votes, count = _votes(asked, stack)
         form = Form(
-            kind,
-            kind == "ranking" or asked.pairs == "all",
+            asked.pairs == "all",
             asked.min_gap,
             asked.template,
             _conversation(asked) if asked.chat else None,
         )
-        progress = stack.enter_context(Progress(f"export {kind}", count))
-        told = write_pairs(map(form.rows, votes), form.columns, asked.outputs, progress.advance)
-    _say(told, asked.outputs, form.left_out)
+        progress = stack.enter_context(Progress("export", count))
+        told = write_pairs(map(form.rows, votes), form.columns, asked.output, progress.advance)
+    _say(told, asked.output, form.left_out)
 
 
 @dataclass
@@ -120,7 +119,7 @@ class Options:
     """The command line; see `command`."""
 
     kind: str
-    outputs: list[Path]
+    output: Path | None
     scores: str | None
     split: str
     pairs: str
@@ -135,21 +134,9 @@ class Options:
         return self.prompt.replace("\\n", "\n")
 
 
-def _export_model(options: Options) -> None:
-    outputs = options.outputs or [options.data / "export" / "model"]
-    if len(outputs) > 1:
-        names = ", ".join(map(str, outputs))
-        raise BridoError(f"--output must be one new folder, not {names}")
-    with extra("pipeline"):
-        from brido.report.card import export_model
-
-        export_model(options.data / "checkpoints" / "tuned", CARD, outputs[0])
-
-
-def _say(told: tuple[int, int, int], outputs: Sequence[Path], left_out: Counter[str]) -> None:
+def _say(told: tuple[int, int, int], output: Path | None, left_out: Counter[str]) -> None:
     written, with_rows, without = told
-    names = ", ".join(map(str, outputs)) or "stdout"
-    say(f"export: {written:,} pairs of {with_rows:,} documents to {names}")
+    say(f"export: {written:,} pairs of {with_rows:,} documents to {output or 'stdout'}")
     if without:
         say(f"export: {without:,} documents gave no pair: too few candidates, or scores or texts "
             "that are too similar")  # fmt: skip
@@ -181,11 +168,9 @@ def _check(options: Options) -> None:
         problems.append(f"--prompt must contain {{document}}, not {quoted(options.template)}")
     if not options.min_gap >= 0:
         problems.append(f"--min-gap must be at least 0, not {options.min_gap}")
-    problems += [
-        f"--output {path} must end in .parquet or .jsonl (.gz, .zst)"
-        for path in options.outputs
-        if not path.name.endswith((".parquet", ".jsonl", ".jsonl.gz", ".jsonl.zst"))
-    ]
+    output, endings = options.output, (".parquet", ".jsonl", ".jsonl.gz", ".jsonl.zst")
+    if output is not None and not output.name.endswith(endings):
+        problems.append(f"--output {output} must end in .parquet or .jsonl (.gz, .zst)")
     if problems:
         raise BridoError.from_problems("the export cannot start:", problems)
 

@@ -14,7 +14,7 @@ import click
 
 import brido
 from brido.utils.commands import invoke
-from brido.utils.errors import run_command
+from brido.utils.errors import close_to, run_command
 from brido.utils.extras import extra
 
 
@@ -39,6 +39,7 @@ COMMANDS = {
     "init": Command("brido.cli.init", "params.yaml for documents of your own", "pipeline"),
     "preset": Command("brido.cli.preset", "make a preset the params.yaml", "pipeline"),
     "config": Command("brido.cli.config", "is params.yaml right? Asked before a run", "pipeline"),
+    "options": Command("brido.cli.options", "what every key of params.yaml does", "pipeline"),
 }
 
 
@@ -55,6 +56,13 @@ class _Commands(click.Group):
             module: Any = import_module(COMMANDS[name].module)
         command: click.Command = module.command
         return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        if args and not args[0].startswith("-") and args[0] not in COMMANDS:
+            ctx.fail(f"there is no command {args[0]!r}{close_to(args[0], COMMANDS)}")
+        return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """A line for each, from the table above: nothing is imported for it."""

@@ -1,49 +1,129 @@
-"""Options that several commands share."""
+"""The text of every key of params.yaml, and the files that repeat it."""
 
-from collections.abc import Callable
-from contextlib import suppress
-from typing import Any, TypeVar
+import json
+import re
+from pathlib import Path
+from typing import Any
 
 import click
+from rich.console import Console
+from rich.table import Table
 
-from brido.utils.arguments import as_alpha
-from brido.utils.errors import ArgumentError
+from brido.settings.load import PARAMS_FILE, check_params, read_yaml
+from brido.settings.params import Params
+from brido.settings.presets import DEFAULT, PRESETS, flatten, render
+from brido.settings.text import Setting, comments, settings, that_matter
+from brido.utils.atomic import write_text
+from brido.utils.errors import BridoError, close_to
 
-Function = TypeVar("Function", bound=Callable[..., Any])
-
-
-class _Alpha(click.ParamType):
-    name = "number"
-
-    def convert(
-        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
-    ) -> float:
-        with suppress(ValueError):  # .inf, as YAML writes it
-            value = float(value)
-        try:
-            return as_alpha(value)
-        except ArgumentError as error:
-            self.fail(str(error), param, ctx)
+PAGE = Path("docs/configuration.md")
+_TABLE = re.compile(r"(<!-- settings (.*?) -->\n).*?(<!-- end -->)", re.DOTALL)
 
 
-def comparison_options(function: Function) -> Function:
-    """Add the options that say how candidates are compared: --alpha and --combination."""
-    for option in (
-        click.option(
-            "--combination",
-            type=click.Choice(["harmonic_r1_r2", "mean_r1_r2_rlsum"]),
-            default="harmonic_r1_r2",
-            show_default=True,
-            help="Similarity of two texts: the harmonic mean of ROUGE-1 and 2, or the mean of "
-            "ROUGE-1, 2 and Lsum.",
-        ),
-        click.option(
-            "--alpha",
-            type=_Alpha(),
-            default=0.0,
-            show_default=True,
-            help="Weight of the reference: 0 asks the candidates only, inf the reference only.",
-        ),
-    ):
-        function = option(function)
-    return function
+@click.command("options", short_help="what every key of params.yaml does")
+@click.argument("key", required=False, default="")
+@click.option("--schema", is_flag=True, help="Print the JSON schema of params.yaml, for editors.")
+@click.option(
+    "--write",
+    is_flag=True,
+    help="For developers: update presets/default.yaml, params.yaml and docs/configuration.md.",
+)
+def command(key: str, schema: bool, write: bool) -> None:
+    """Print what KEY of params.yaml does, or every key of the section KEY; all without KEY.
+
+    `*` stands for a name of yours. A key that params.yaml lacks has the default. `dvc exp run -S
+    KEY=VALUE` changes a key that is in params.yaml; for any other write a plus:
+    `-S '+KEY=VALUE'`.
+
+    \b
+    Example:
+        python -m brido options runtime.endpoint
+    """
+    if schema:
+        click.echo(json.dumps(Params.model_json_schema(), indent=1))
+    elif write:
+        for path, text in generated().items():
+            write_text(path, text)
+            click.echo(f"{path} is up to date")
+    else:
+        _show(key)
+
+
+def _show(key: str) -> None:
+    found = [one for one in settings() if _matches(one.key, key)]
+    if not found:
+        known = {part for one in settings() for part in _sections(one.key)}
+        raise BridoError(f"params.yaml has no key {key!r}{close_to(key, known)}")
+    table = Table("key", "default", "what it does", box=None, pad_edge=False)
+    table.columns[0].no_wrap = True
+    for one in found:
+        table.add_row(*(cell.replace("[", "\\[") for cell in (one.key, one.default, _told(one))))
+    Console().print(table)
+
+
+def _sections(key: str) -> list[str]:
+    """A key and the sections around it."""
+    parts = key.split(".")
+    return [".".join(parts[:length]) for length in range(1, len(parts) + 1)]
+
+
+def _matches(key: str, asked: str) -> bool:
+    """Whether `asked` is the key or a section around it; any name fits `*`."""
+    parts, wanted = key.split("."), asked.split(".") if asked else []
+    pairs = zip(parts, wanted, strict=False)
+    return len(wanted) <= len(parts) and all(part in ("*", one) for part, one in pairs)
+
+
+def generated() -> dict[Path, str]:
+    """Return the files that repeat the texts of settings, as they should be.
+
+    The default preset keeps its values and gets keys that are new. params.yaml is left out if its
+    values are no longer the default preset's.
+    """
+    path = PRESETS / f"{DEFAULT}.yaml"
+    old = read_yaml(path)
+    new = _completed(old, that_matter(check_params(old)))
+    heading = re.match(r"(#.*\n)+", path.read_text(encoding="utf-8"))
+    lines = heading[0].splitlines() if heading else []
+    text = render(new, comments(new), "\n".join(line[2:] for line in lines))
+    page = PAGE.read_text(encoding="utf-8")
+    files = {path: text, PAGE: _TABLE.sub(lambda found: _table(found, new), page)}
+    if PARAMS_FILE.is_file() and read_yaml(PARAMS_FILE) == old:
+        files[PARAMS_FILE] = text
+    return files
+
+
+def _completed(old: dict[str, Any], whole: dict[str, Any]) -> dict[str, Any]:
+    """`old` with the keys of `whole` that it lacks behind the others of their section."""
+    given = {
+        key: _completed(value, whole.get(key) or {}) if isinstance(value, dict) else value
+        for key, value in old.items()
+    }
+    return given | {key: value for key, value in whole.items() if key not in old}
+
+
+def _table(found: re.Match[str], default: dict[str, Any]) -> str:
+    """A table of the sections that its marker names, without the keys of the default file."""
+    written = {
+        re.sub(r"^(checkpoints|generation|reading)\.\w+", r"\1.*", k) for k in flatten(default)
+    }
+    rows = [
+        one
+        for section in found[2].split()
+        for one in settings()
+        if one.key.startswith(f"{section}.") and one.key not in written
+        # They have the keys of runtime.endpoint.
+        if not one.key.startswith("runtime.endpoints.*")
+    ]
+    lines = ["| key | default | what it does |", "|---|---|---|", *map(_row, rows)]
+    return found[1] + "\n".join(lines) + "\n" + found[3]
+
+
+def _row(one: Setting) -> str:
+    default = f"`{one.default}`" if one.default else "needed"
+    text = _told(one).replace("|", "\\|")
+    return f"| `{one.key}` | {default} | {text} |"
+
+
+def _told(one: Setting) -> str:
+    return f"{one.text} ({one.form})" if one.form else one.text

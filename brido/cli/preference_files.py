@@ -1,13 +1,12 @@
-"""Scored documents as rows of pairs, in JSON lines and Parquet: all files whole or none."""
+"""Scored documents as rows of pairs, in JSON lines or Parquet."""
 
 import json
-import sys
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import ExitStack
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TextIO
 
 from brido.tables.documents import CandidateDocument
 from brido.utils.atomic import atomic_file
@@ -22,11 +21,12 @@ Kind = Literal["text", "number", "rank", "messages"]
 Messages = list[dict[str, str]]
 _BATCH = 4096
 _TEXTS = ("id", "prompt", "chosen", "rejected", "source_chosen", "source_rejected")
-_PAIR: dict[str, Kind] = dict.fromkeys(_TEXTS, "text")
-PREFERENCES: dict[str, Kind] = {**_PAIR, "score_chosen": "number", "score_rejected": "number"}
-RANKING: dict[str, Kind] = {
-    **_PAIR, "margin": "number", "rank_chosen": "rank", "rank_rejected": "rank"
-}  # fmt: skip
+_NUMBERS = ("score_chosen", "score_rejected", "margin")
+COLUMNS: dict[str, Kind] = {
+    **dict.fromkeys(_TEXTS, "text"),
+    **dict.fromkeys(_NUMBERS, "number"),
+    **dict.fromkeys(("rank_chosen", "rank_rejected"), "rank"),
+}
 
 
 @dataclass
@@ -37,7 +37,6 @@ class Form:
     document; None writes texts. left_out counts what is in no pair.
     """
 
-    kind: str
     everything: bool
     min_gap: float
     template: str
@@ -47,17 +46,15 @@ class Form:
     @property
     def columns(self) -> dict[str, Kind]:
         """The columns of a row."""
-        columns = RANKING if self.kind == "ranking" else PREFERENCES
         if self.conversation is None:
-            return columns
-        return columns | dict.fromkeys(("prompt", "chosen", "rejected"), "messages")
+            return COLUMNS
+        return COLUMNS | dict.fromkeys(("prompt", "chosen", "rejected"), "messages")
 
     def rows(self, item: CandidateDocument) -> list[dict[str, Any]]:
         """The rows of a document."""
-        row = ranking_row if self.kind == "ranking" else preference_row
         prompt = filled(self.template, item.document)
         ranks = pairs(item, self.everything, self.min_gap, self.left_out)
-        rows = [row(item, prompt, *pair) for pair in ranks]
+        rows = [_row(item, prompt, *pair) for pair in ranks]
         if self.conversation and rows:
             messages = self.conversation(item.document)
             for found in rows:
@@ -67,8 +64,8 @@ class Form:
         return rows
 
 
-def preference_row(item: CandidateDocument, prompt: str, better: int, worse: int) -> dict[str, Any]:
-    """A row of PREFERENCES."""
+def _row(item: CandidateDocument, prompt: str, better: int, worse: int) -> dict[str, Any]:
+    """A row of COLUMNS; ranks count from 1."""
     first, second = item.order[better], item.order[worse]
     return {
         "id": item.id,
@@ -79,14 +76,10 @@ def preference_row(item: CandidateDocument, prompt: str, better: int, worse: int
         "source_rejected": item.sources[second],
         "score_chosen": item.scores[first],
         "score_rejected": item.scores[second],
+        "margin": item.scores[first] - item.scores[second],
+        "rank_chosen": better + 1,
+        "rank_rejected": worse + 1,
     }
-
-
-def ranking_row(item: CandidateDocument, prompt: str, better: int, worse: int) -> dict[str, Any]:
-    """A row of RANKING; ranks count from 1."""
-    row = preference_row(item, prompt, better, worse)
-    margin = row.pop("score_chosen") - row.pop("score_rejected")
-    return row | {"margin": margin, "rank_chosen": better + 1, "rank_rejected": worse + 1}
 
 
 def filled(template: str, document: str) -> str:
@@ -98,43 +91,50 @@ def filled(template: str, document: str) -> str:
 def write_pairs(
     documents: Iterable[Rows],
     columns: Mapping[str, Kind],
-    outputs: Sequence[Path],
+    output: Path | None,
     advance: Callable[[], None],
 ) -> tuple[int, int, int]:
-    """Write the rows of all documents to all outputs at once, atomically; to stdout without any.
+    """Write the rows of all documents to a file, whole or not at all, or to stdout.
 
     Returns how many rows there were, documents with a row, and documents without.
     """
     rows_written = with_rows = without = 0
     waiting: Rows = []
-    with ExitStack() as stack:
-        writers = [_writer(stack, path, columns) for path in outputs] or [_print]
+    with _writer(output, columns) as write:
         for rows in documents:
             rows_written += len(rows)
             with_rows += bool(rows)
             without += not rows
             waiting += rows
-            if len(waiting) >= _BATCH or not outputs:
-                for write in writers:
-                    write(waiting)
+            # A reader of stdout gets each document's pairs at once.
+            if len(waiting) >= _BATCH or output is None:
+                write(waiting)
                 waiting = []
             advance()
-        for write in writers:
-            write(waiting)
+        write(waiting)
     return rows_written, with_rows, without
 
 
-def _writer(stack: ExitStack, path: Path, columns: Mapping[str, Kind]) -> Callable[[Rows], object]:
-    if path.suffix != ".parquet":
-        text = stack.enter_context(output_text(path))
-        return lambda rows: text.writelines(_lines(rows))
+@contextmanager
+def _writer(path: Path | None, columns: Mapping[str, Kind]) -> Iterator[Callable[[Rows], None]]:
+    if path is None or path.suffix != ".parquet":
+        with output_text(path) as text:
+            yield lambda rows: _write_lines(text, rows)
+        return
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    temporary = stack.enter_context(atomic_file(path))
     schema = _schema(columns)
-    table = stack.enter_context(pq.ParquetWriter(temporary, schema, compression="zstd"))
-    return lambda rows: table.write_batch(pa.RecordBatch.from_pylist(rows, schema=schema))
+    with (
+        atomic_file(path) as temporary,
+        pq.ParquetWriter(temporary, schema, compression="zstd") as table,
+    ):
+        yield lambda rows: table.write_batch(pa.RecordBatch.from_pylist(rows, schema=schema))
+
+
+def _write_lines(text: TextIO, rows: Rows) -> None:
+    text.writelines(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
+    text.flush()
 
 
 def _schema(columns: Mapping[str, Kind]) -> "pa.Schema":
@@ -148,12 +148,3 @@ def _schema(columns: Mapping[str, Kind]) -> "pa.Schema":
         "messages": pa.list_(message),
     }
     return pa.schema([(name, kinds[kind]) for name, kind in columns.items()])
-
-
-def _print(rows: Rows) -> None:
-    sys.stdout.writelines(_lines(rows))
-    sys.stdout.flush()
-
-
-def _lines(rows: Rows) -> list[str]:
-    return [json.dumps(row, ensure_ascii=False) + "\n" for row in rows]

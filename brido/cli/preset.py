@@ -9,7 +9,8 @@ from rich.console import Console
 from rich.table import Table
 
 from brido.settings.load import PARAMS_FILE, check_params, read_yaml, replace_params
-from brido.settings.presets import PRESETS, flatten, preset_names, preset_text, read_preset
+from brido.settings.presets import PRESETS, flatten, preset_text, read_preset
+from brido.settings.text import yaml_text
 from brido.utils.errors import BridoError
 
 Change = tuple[str, str, str]
@@ -49,10 +50,6 @@ def put_in_place(name: str) -> tuple[list[Change], Path | None]:
     Raises:
         BridoError: there is no such preset, or it does not pass the checks of params.yaml.
     """
-    if name not in preset_names():
-        raise BridoError(
-            f"there is no preset {name!r}; make preset NAME={' | '.join(preset_names())}"
-        )
     text, new = preset_text(name), read_preset(name)
     old = read_yaml(PARAMS_FILE) if PARAMS_FILE.is_file() else {}
     if old == new:
@@ -66,12 +63,12 @@ def changes(old: Any, new: Any) -> list[Change]:
     found = []
     for key, value in after.items():
         if key not in before:
-            found.append((key, "", _text(value)))
+            found.append((key, "", yaml_text(value)))
         elif before[key] != value:
-            found.append((key, _text(before[key]), _text(value)))
+            found.append((key, yaml_text(before[key]), yaml_text(value)))
     gone = {_highest_gone(key, after): before[key] for key in reversed(before) if key not in after}
     for key in reversed(gone):
-        found.append((key, _text(gone[key]) if key in before else "(a section)", "(gone)"))
+        found.append((key, yaml_text(gone[key]) if key in before else "(a section)", "(gone)"))
     return found
 
 
@@ -83,12 +80,6 @@ def _highest_gone(key: str, leaves: Mapping[str, Any]) -> str:
         if not any(leaf == section or leaf.startswith(f"{section}.") for leaf in leaves):
             return section
     return key
-
-
-def _text(value: Any) -> str:
-    if value is None:
-        return "null"
-    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def _show(changed: list[Change]) -> None:

@@ -9,12 +9,13 @@ from typing import Any, TextIO
 import click
 import numpy as np
 
-from brido.cli.options import comparison_options
+from brido.cli.comparison import comparison_options
+from brido.cli.compiling import told_when_compiling
 from brido.rouge import similarity_matrix
 from brido.rouge.pairwise import Combination, Implementation
 from brido.utils.errors import BridoError, quoted, some
 from brido.utils.files import input_lines, output_text
-from brido.utils.json_lines import HALF_PAIR, holds_half_pair, parse_object
+from brido.utils.json_lines import read_objects
 from brido.utils.text import one_sentence_a_line
 from brido.vote.consensus import eligible_scores, ranking
 
@@ -70,7 +71,7 @@ def command(
         if output is not None and output.resolve() == Path(file).resolve():
             raise BridoError(f"--output {output} is the file that is read: name another one")
         check_file(file, how)
-    with input_lines(file) as lines, output_text(output) as text:
+    with told_when_compiling(), input_lines(file) as lines, output_text(output) as text:
         score_stream(lines, text, how, "stdin" if file == "-" else file)
 
 
@@ -80,20 +81,11 @@ def check_file(path: str | Path, how: Comparison) -> None:
     Raises:
         BridoError: the file is missing, or lines are bad: the first of them, all counted.
     """
-    problems = []
     with input_lines(str(path)) as lines:
-        for number, line in _numbered(lines):
-            try:
-                parse_line(line, number, how.alpha)
-            except BridoError as error:
-                problems.append(str(error))
+        problems = [problem for _, problem in checked(lines, how.alpha) if problem]
     if problems:
-        shown = problems[:_MOST_PROBLEMS]
-        if len(problems) > len(shown):
-            shown.append(f"and {len(problems) - len(shown):,} more lines")
-        raise BridoError.from_problems(
-            f"{path}: nothing was scored; one JSON object a line is expected:", shown
-        )
+        heading = f"{path}: nothing was scored; one JSON object a line is expected:"
+        raise BridoError.from_problems(heading, problems, _MOST_PROBLEMS)
 
 
 def score_stream(lines: Iterable[bytes], output: TextIO, how: Comparison, name: str) -> None:
@@ -102,36 +94,22 @@ def score_stream(lines: Iterable[bytes], output: TextIO, how: Comparison, name: 
     Raises:
         BridoError: a line is bad; the lines before it have been answered.
     """
-    for number, line in _numbered(lines):
-        try:
-            record = parse_line(line, number, how.alpha)
-        except BridoError as error:
-            raise BridoError(f"{name}, {error}") from None
+    for record, problem in checked(lines, how.alpha):
+        if problem:
+            raise BridoError(f"{name}, {problem}")
         answer = record | score_record(record, how)
         output.write(json.dumps(answer, ensure_ascii=False) + "\n")
         output.flush()
 
 
-def _numbered(lines: Iterable[bytes]) -> Iterator[tuple[int, bytes]]:
-    """Non-blank lines with their numbers, from 1."""
-    return ((number, line) for number, line in enumerate(lines, 1) if line.strip())
-
-
-def parse_line(line: bytes, number: int, alpha: float) -> dict[str, Any]:
-    """The checked record of one line; BridoError names the line and what is wrong with it."""
-    try:
-        record = parse_object(line)
-    except BridoError as error:
-        raise BridoError(f"line {number}: {error}") from None
-    problem = _problem(record, alpha)
-    if problem:
-        raise BridoError(f"line {number}: {problem}")
-    return record
+def checked(lines: Iterable[bytes], alpha: float) -> Iterator[tuple[dict[str, Any], str]]:
+    """Yield the record of each line that is not blank, and what is wrong with it, or nothing."""
+    for number, record, problem in read_objects(lines):
+        found = problem or _problem(record, alpha)
+        yield record, f"line {number}: {found}" if found else ""
 
 
 def _problem(record: dict[str, Any], alpha: float) -> str | None:
-    if holds_half_pair(record):
-        return HALF_PAIR
     candidates = record.get("candidates")
     if not isinstance(candidates, list):
         return f"`candidates` must be a list of texts; keys are {some(list(record)) or 'none'}"

@@ -11,12 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from brido.checkers.mentions import text_mentions
-from brido.cli.options import comparison_options
+from brido.cli.comparison import comparison_options
+from brido.cli.compiling import told_when_compiling
 from brido.rouge import similarity_batch
 from brido.rouge.pairwise import Combination
 from brido.utils.errors import BridoError
-from brido.utils.files import input_lines, output_text, read_records
-from brido.utils.json_lines import HALF_PAIR, holds_half_pair, is_number, parse_object
+from brido.utils.files import output_text, read_input
+from brido.utils.json_lines import is_number
 from brido.utils.text import one_sentence_a_line
 from brido.vote.consensus import consensus_scores
 from brido.vote.verdict import TOLERANCE, Judged, check_votes
@@ -63,7 +64,8 @@ def command(
         brido vote-check candidates.jsonl
     """
     records = read_candidates(file, alpha)
-    told = check_records(records, alpha, combination, tolerance)
+    with told_when_compiling():
+        told = check_records(records, alpha, combination, tolerance)
     shown = json.dumps(told, indent=2, ensure_ascii=False) if as_json else votes_text(told)
     with output_text(output) as text:
         text.write(f"{shown}\n")
@@ -72,7 +74,7 @@ def command(
 def read_candidates(file: str, alpha: float = 0.0) -> list[dict[str, Any]]:
     """The records of a file or of stdin (-); BridoError lists the lines that cannot be used."""
     path = "stdin" if file == "-" else file
-    records = _read_stdin() if file == "-" else read_records(Path(file))
+    records = read_input(file)
     if not records:
         raise BridoError(f"{path} has no line: give JSON objects with `candidates`")
     texts = records[0].get("candidates")
@@ -85,21 +87,6 @@ def read_candidates(file: str, alpha: float = 0.0) -> list[dict[str, Any]]:
         raise BridoError.from_problems(
             f"{path}: nothing was checked (what lines hold: --help):", problems, limit=20
         )
-    return records
-
-
-def _read_stdin() -> list[dict[str, Any]]:
-    records = []
-    with input_lines("-") as lines:
-        for number, line in enumerate(lines, 1):
-            if not line.strip():
-                continue
-            try:
-                records.append(parse_object(line))
-            except BridoError as error:
-                raise BridoError(f"stdin line {number}: {error}") from None
-            if holds_half_pair(records[-1]):
-                raise BridoError(f"stdin line {number}: {HALF_PAIR}")
     return records
 
 

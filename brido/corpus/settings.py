@@ -5,7 +5,16 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from brido.settings.base import Count, Name, Positive, Section, Share, Variant, choose_by_default
+from brido.settings.base import (
+    Count,
+    Name,
+    Positive,
+    Section,
+    Share,
+    Variant,
+    choose_by_default,
+    inherited,
+)
 
 # An article of the world has at most so many optional facts.
 _Extras = Annotated[int, Field(ge=1, le=4)]
@@ -16,16 +25,34 @@ _Paths = Name | Annotated[list[Name], Field(min_length=1)]
 class WorldSettings(Section):
     """`data.world`: the embedded synthetic news."""
 
-    seed: Count = 0
-    train: Positive = 200
-    validation: Positive = 300
-    test: Positive = 500
-    support_rate: Share = 0.35
-    stock_phrases: Share = 0.6
-    counties_from_towns: bool = False
-    formulaic_extras: bool = False
-    extras_per_reference: tuple[_Extras, _Extras] = Field((1, 1), strict=False)
-    bare_references: Share = 0.015
+    seed: Count = Field(0, description="Decides every article of the world.")
+    train: Positive = Field(200, description="Documents of the training split.")
+    validation: Positive = Field(300, description="Documents of the validation split.")
+    test: Positive = Field(500, description="Documents of the test split.")
+    support_rate: Share = Field(
+        0.35, description="Chance that an optional fact of the reference stands in the document."
+    )
+    stock_phrases: Share = Field(
+        0.6,
+        description=('Chance that a day is "on Monday", in these words, which fill a gap.'),
+    )
+    counties_from_towns: bool = Field(
+        False,
+        description=("true: a town tells its county, so a model can learn it."),
+    )
+    formulaic_extras: bool = Field(
+        False, description="true: extras share their wording, and the vote likes them."
+    )
+    extras_per_reference: tuple[_Extras, _Extras] = Field(
+        (1, 1), strict=False, description="Fewest and most optional facts of a reference."
+    )
+    bare_references: Share = Field(
+        0.015,
+        description=(
+            "Share of references without any optional fact. At 0 a model never learns "
+            "to leave one out."
+        ),
+    )
 
     def problems(self) -> Iterator[str]:
         """Fewest extras before most."""
@@ -37,41 +64,71 @@ class WorldSettings(Section):
 class RowCounts(Section):
     """`data.hub.expected_rows`: how many rows each split must have."""
 
-    train: Positive
-    validation: Positive
-    test: Positive
+    train: Positive = Field(description="Rows of the training split.")
+    validation: Positive = Field(description="Rows of the validation split.")
+    test: Positive = Field(description="Rows of the test split.")
 
 
 class HubSettings(Section):
     """`data.hub`: a data set of the Hugging Face hub."""
 
-    id: Name = "EdinburghNLP/xsum"
-    config: Name | None = None
-    revision: Name | None = None
-    train_split: Name = "train"
-    validation_split: Name = "validation"
-    test_split: Name = "test"
-    id_column: Name | None = "id"
-    document_column: Name = "document"
-    # None: the corpus has no references.
-    summary_column: Name | None = "summary"
-    expected_rows: RowCounts | None = None
+    id: Name = Field("EdinburghNLP/xsum", description="Hub id of the data set.")
+    config: Name | None = Field(
+        None,
+        description="The data set's configuration, for instance 3.0.0 of abisee/cnn_dailymail.",
+    )
+    revision: Name | None = Field(
+        None, description="Commit, branch or tag; null: main; source.json records the commit."
+    )
+    train_split: Name = Field("train", description="The data set's name of the training split.")
+    validation_split: Name = Field(
+        "validation", description="The data set's name of the validation split."
+    )
+    test_split: Name = Field("test", description="The data set's name of the test split.")
+    id_column: Name | None = Field(
+        "id", description="Column with ids; null: ids are made from the texts."
+    )
+    document_column: Name = Field("document", description="Column with the documents.")
+    summary_column: Name | None = Field(
+        "summary", description="Column with the references; null: the corpus has no references."
+    )
+    expected_rows: RowCounts | None = Field(
+        None,
+        description="Rows of each split, {train, validation, test}: other numbers are an error.",
+    )
 
 
 class FilesSettings(Section):
     """`data.files`: the user's own JSONL, CSV, TSV or Parquet files (paths or globs)."""
 
-    train: _Paths
-    validation: _Paths | None = None
-    test: _Paths | None = None
-    id_column: Name | None = "id"
-    document_column: Name = "document"
-    # None: the corpus has no references.
-    summary_column: Name | None = "summary"
-    references_column: Name | None = None
-    validation_fraction: Share = 0.05
-    test_fraction: Share = 0.05
-    split_seed: Count = 0
+    train: _Paths = Field(
+        description="JSONL, CSV, TSV or Parquet: a path, a glob, or a list of them."
+    )
+    validation: _Paths | None = Field(
+        None,
+        description="The same for validation; null: cut from train by a seeded hash of the id.",
+    )
+    test: _Paths | None = Field(None, description="The same for test; null: cut from train.")
+    id_column: Name | None = Field(
+        "id",
+        description=(
+            "Column with ids, used if the files have it; null: ids are made from the texts."
+        ),
+    )
+    document_column: Name = Field("document", description="Column with the documents.")
+    summary_column: Name | None = Field(
+        "summary", description="Column with the references; null: the corpus has no references."
+    )
+    references_column: Name | None = Field(
+        None, description="Column with a list of further references, for evaluation."
+    )
+    validation_fraction: Share = Field(
+        0.05, description="Share of the rows of train that validation gets if it has no files."
+    )
+    test_fraction: Share = Field(
+        0.05, description="Share of the rows of train that test gets if it has no files."
+    )
+    split_seed: Count = Field(0, description="Decides which rows these are.")
 
     @property
     def cut(self) -> dict[str, float]:
@@ -97,11 +154,22 @@ class _Data(Variant):
 
     chooser = "source"
 
-    source: str
-    lowercase: bool = False
-    max_documents: Positive | None = None
-    max_evaluated: Positive | None = None
-    max_bad_fraction: Share = 0.0
+    source: str = Field(description="world (the embedded synthetic news) | hub | files.")
+    lowercase: bool = Field(
+        False, description="true: lower-cased documents and references (BRIO's CNN/DM)."
+    )
+    max_documents: Positive | None = Field(
+        None, description="Documents of each split, for a quick try; null: all."
+    )
+    max_evaluated: Positive | None = Field(
+        None, description="Validation and test documents, for a quick look; null: all."
+    )
+    max_bad_fraction: Share = Field(
+        0.0,
+        description=(
+            "Share of bad rows (null, blank, repeated id) that may be left out; they are counted."
+        ),
+    )
 
     def limit(self, split: str) -> int | None:
         """How many documents of a split are taken at most; None: all."""
@@ -118,22 +186,27 @@ class _Data(Variant):
 class WorldData(_Data):
     """`data` of the embedded world."""
 
-    source: Literal["world"] = "world"
-    world: WorldSettings = WorldSettings()
+    source: Literal["world"] = inherited(_Data, "source", "world")
+    world: WorldSettings = Field(
+        WorldSettings(),
+        description="The embedded synthetic news; docs/world.md says what each knob is for.",
+    )
 
 
 class HubData(_Data):
     """`data` from the hub."""
 
-    source: Literal["hub"] = "hub"
-    hub: HubSettings = HubSettings()
+    source: Literal["hub"] = inherited(_Data, "source", "hub")
+    hub: HubSettings = Field(HubSettings(), description="A data set of the Hugging Face hub.")
 
 
 class FilesData(_Data):
     """`data` from files."""
 
-    source: Literal["files"] = "files"
-    files: FilesSettings
+    source: Literal["files"] = inherited(_Data, "source", "files")
+    files: FilesSettings = Field(
+        description="Files of your own; docs/tutorial.md says what they may look like."
+    )
 
 
 # `data`: where the documents and their references come from.

@@ -45,22 +45,52 @@ ExtraParameters = Annotated[dict[str, Any], AfterValidator(_sendable)]
 class EndpointRuntime(Section):
     """`runtime.endpoint`: which server is asked, how fast, and for how much money."""
 
-    base_url: Annotated[str, AfterValidator(_address)] | None = None
-    api_key_env: Name | None = None
+    base_url: Annotated[str, AfterValidator(_address)] | None = Field(
+        None, description="The server's address, as http://localhost:8000/v1; null: OpenAI."
+    )
+    api_key_env: Name | None = Field(
+        None,
+        description="Variable that holds the key; null: OPENAI_API_KEY for OpenAI, else none.",
+    )
     # The default of version 0.1, which asked servers for marks alone: paid answers are found.
-    store: Name = ".brido/judge/answers.sqlite"
-    max_concurrency: Annotated[int, Field(ge=1, le=1024)] = 32
-    samples_per_call: Annotated[int, Field(ge=1, le=128)] = 1
-    timeout_seconds: Number = 120.0
-    max_attempts: Annotated[int, Field(ge=1, le=1000)] = 8
-    patience_seconds: Number = 300.0
-    max_cost: NonNegative | None = None
-    max_tokens: Positive | None = None
-    input_price: NonNegative | None = None
-    output_price: NonNegative | None = None
-    dry_run: bool = False
-    replay: bool = False
-    show_content: bool = False
+    store: Name = Field(
+        ".brido/judge/answers.sqlite",
+        description="File with every answer that was paid for; none is asked for again.",
+    )
+    max_concurrency: Annotated[int, Field(ge=1, le=1024)] = Field(
+        32, description="Calls in flight, at most."
+    )
+    samples_per_call: Annotated[int, Field(ge=1, le=128)] = Field(
+        1,
+        description=(
+            "Answers that a call asks for. Above 1 OpenAI and vLLM bill the prompt "
+            "once; 1 works everywhere."
+        ),
+    )
+    timeout_seconds: Number = Field(120.0, description="Seconds that one call may take.")
+    max_attempts: Annotated[int, Field(ge=1, le=1000)] = Field(
+        8,
+        description="Attempts before an answer counts as missing (429 and 503: patience_seconds).",
+    )
+    patience_seconds: Number = Field(
+        300.0, description="Seconds without any answer before the run stops; answers are kept."
+    )
+    max_cost: NonNegative | None = Field(
+        None,
+        description="Budget: the run stops before it; all of this model's answers count.",
+    )
+    max_tokens: Positive | None = Field(
+        None, description="The same in tokens, prompts and answers together."
+    )
+    input_price: NonNegative | None = Field(
+        None, description="Price of a million prompt tokens, in the currency of max_cost."
+    )
+    output_price: NonNegative | None = Field(None, description="Price of a million answer tokens.")
+    dry_run: bool = Field(False, description="true: print calls, tokens and cost, ask nothing.")
+    replay: bool = Field(False, description="true: answers from the store only, no network.")
+    show_content: bool = Field(
+        False, description="true: errors may quote the server, which may quote documents."
+    )
 
 
 def reserved_problems(

@@ -8,6 +8,8 @@ from collections import defaultdict
 from collections.abc import Sequence
 from typing import Any
 
+from pydantic import Field
+
 from brido.evaluation import Column, Evaluation, Inputs, Metric, by_document, share
 from brido.settings.base import Positive, Section
 from brido.utils.progress import MakeProgress
@@ -27,7 +29,7 @@ COLUMNS = (
 class ExtractivenessSettings(Section):
     """`evaluation.extractiveness`."""
 
-    novel_ngrams: Positive = 2
+    novel_ngrams: Positive = Field(2, description="Words of an n-gram.")
 
 
 def words(text: str) -> list[str]:

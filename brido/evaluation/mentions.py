@@ -2,6 +2,8 @@
 
 from typing import Any
 
+from pydantic import Field
+
 from brido.checkers.mentions import Mention, text_mentions, world_mentions
 from brido.evaluation import Evaluation, Inputs, Metric, by_document, share
 from brido.settings.base import Section
@@ -11,7 +13,9 @@ from brido.utils.progress import MakeProgress
 class MentionsSettings(Section):
     """`evaluation.mentions`."""
 
-    case_sensitive: bool = True
+    case_sensitive: bool = Field(
+        True, description='Whether "Paris" and "PARIS" differ, in documents without facts.'
+    )
 
 
 def find_mentions(

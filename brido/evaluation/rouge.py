@@ -3,6 +3,8 @@
 from importlib.metadata import version
 from typing import Any
 
+from pydantic import Field
+
 from brido.evaluation import Evaluation, Inputs, Metric, by_document, points
 from brido.settings.base import Section
 from brido.utils.progress import MakeProgress
@@ -14,7 +16,7 @@ MEASURES = {"r1": "rouge1", "r2": "rouge2", "rl": "rougeL", "rlsum": "rougeLsum"
 class RougeSettings(Section):
     """`evaluation.rouge`."""
 
-    use_stemmer: bool = True
+    use_stemmer: bool = Field(True, description='Whether "reports" matches "reported".')
 
 
 def evaluate(inputs: Inputs, settings: RougeSettings, progress: MakeProgress) -> Evaluation:

@@ -1,27 +1,39 @@
 """Section evaluation: what is measured, and how."""
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from pydantic import create_model, model_validator
+from pydantic import Field, create_model
 
 from brido.evaluation.registry import all_metrics
 from brido.settings.base import Section
 
 
 class _Metrics(Section):
-    metrics: list[str] = ["rouge", "mentions", "extractiveness", "world_qa", "world_judge"]
+    metrics: list[str] = Field(
+        ["rouge", "mentions", "extractiveness", "world_qa", "world_judge"],
+        description="What is measured; docs/metrics.md. Each needs its section, {} if need be.",
+    )
 
-    @model_validator(mode="after")
-    def _known_metrics(self) -> "_Metrics":
+    def problems(self) -> Iterator[str]:
+        """Yield what is wrong with the names of metrics."""
         known = [name for name in type(self).model_fields if name != "metrics"]
         unknown = [name for name in self.metrics if name not in known]
         if unknown:
-            raise ValueError(f"metrics: unknown {unknown}; known are {known}")
+            yield f"metrics: unknown {unknown}; known are {known}"
         if not self.metrics:
-            raise ValueError(f"metrics: nothing would be measured; known are {known}")
+            yield f"metrics: nothing would be measured; known are {known}"
         if len(set(self.metrics)) < len(self.metrics):
-            raise ValueError(f"metrics: a name stands twice in {self.metrics}")
-        return self
+            yield f"metrics: a name stands twice in {self.metrics}"
+        if "metrics" in self.model_fields_set:
+            for name in self.metrics:
+                if name in known and name not in self.model_fields_set:
+                    yield (
+                        f"{name}: this section is missing, and DVC needs it because metrics names "
+                        f"{name}: write `{name}: {{}}` in it, or "
+                        f"`-S '+evaluation.{name}.KEY=VALUE'` (python -m brido options "
+                        f"evaluation.{name} lists its keys)"
+                    )
 
 
 # Each metric declares its own section, in its own module.

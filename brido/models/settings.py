@@ -17,6 +17,7 @@ from brido.settings.base import (
     Size,
     Variant,
     choose_by_default,
+    inherited,
 )
 from brido.utils.errors import quoted
 
@@ -41,8 +42,10 @@ Warmup = Annotated[int | float, BeforeValidator(_updates_or_share)]
 class WorldShare(Section):
     """`checkpoints.NAME.embedded.world`: articles of the corpus' world that are in no split."""
 
-    documents: Positive = 3000
-    support_rate: Share = 0.8
+    documents: Positive = Field(3000, description="Articles to learn from.")
+    support_rate: Share = Field(
+        0.8, description="Their data.world.support_rate; higher than there is a cleaner corpus."
+    )
 
 
 class EmbeddedModel(Variant):
@@ -53,21 +56,35 @@ class EmbeddedModel(Variant):
 
     chooser = "architecture"
 
-    seed: Count = 0
-    world: WorldShare | None = WorldShare()
-    tokenizer: Literal["word", "bpe"] = "word"
-    vocabulary_size: Annotated[Size, Field(ge=5)] = 4000
-    d_model: Positive = 128
-    attention_heads: Positive = 4
-    ffn_dim: Positive = 256
-    max_source_tokens: _Tokens = 256
-    max_summary_tokens: _Tokens = 64
-    epochs: Positive = 3
-    batch_size: Positive = 16
-    learning_rate: Number = 3e-3
-    label_smoothing: Part = 0.1
-    num_beams: Positive = 4
-    length_penalty: Exponent = 1.0
+    architecture: str = Field(
+        description="bart | llama (decoder-only; `layers` in place of the last three keys)."
+    )
+    seed: Count = Field(0, description="Decides the first weights and the order of documents.")
+    world: WorldShare | None = Field(
+        WorldShare(),
+        description=("Articles outside all splits to learn from; null: the training split."),
+    )
+    tokenizer: Literal["word", "bpe"] = Field(
+        "word", description="word | bpe (byte level; for real text)."
+    )
+    vocabulary_size: Annotated[Size, Field(ge=5)] = Field(
+        4000, description="Tokens of its vocabulary, at most."
+    )
+    d_model: Positive = Field(128, description="Width of the layers.")
+    attention_heads: Positive = Field(
+        4, description="Heads of each attention layer; they divide d_model."
+    )
+    ffn_dim: Positive = Field(256, description="Width inside the feed-forward layers.")
+    max_source_tokens: _Tokens = Field(256, description="Tokens of a document that it can read.")
+    max_summary_tokens: _Tokens = Field(64, description="Tokens of a summary that it learns.")
+    epochs: Positive = Field(3, description="Passes over its corpus.")
+    batch_size: Positive = Field(16, description="Documents of an update.")
+    learning_rate: Number = Field(3e-3, description="Highest learning rate.")
+    label_smoothing: Part = Field(0.1, description="Probability that goes to all other tokens.")
+    num_beams: Positive = Field(4, description="Beams, written into its generation_config.")
+    length_penalty: Exponent = Field(
+        1.0, description="Exponent of the length, written into its generation_config."
+    )
 
     def problems(self) -> Iterator[str]:
         """Sizes that fit together."""
@@ -87,25 +104,41 @@ class LoraSettings(Section):
     """`training.lora`, `checkpoints.NAME.fine_tuning.lora`: adapters train, the model does not."""
 
     # Far above any rank in use, and below what no memory holds.
-    rank: Annotated[int, Field(ge=1, le=2**14)] = 16
-    alpha: Number = 32.0
-    dropout: Part = 0.0
-    targets: Annotated[list[Name], Field(min_length=1)] | None = None
+    rank: Annotated[int, Field(ge=1, le=2**14)] = Field(16, description="Rank of the adapter.")
+    alpha: Number = Field(32.0, description="The adapter counts alpha / rank times.")
+    dropout: Part = Field(0.0, description="Share of its inputs that are dropped in training.")
+    targets: Annotated[list[Name], Field(min_length=1)] | None = Field(
+        None,
+        description="Ends of layers' names, such as [q_proj, v_proj]; null: all linear layers.",
+    )
 
 
 class FineTuningSettings(Section):
     """`checkpoints.NAME.fine_tuning`: maximum likelihood on references before anything else."""
 
-    world: WorldShare | None = None
-    documents: Positive | None = None
-    seed: Count = 0
-    epochs: Positive = 1
-    batch_size: Positive = 8
-    learning_rate: Number = 1e-4
-    warmup_steps: Warmup = 0
-    label_smoothing: Part = 0.0
-    max_summary_tokens: _Tokens = 64
-    lora: LoraSettings | None = None
+    world: WorldShare | None = Field(
+        None,
+        description=(
+            "Articles of data.world outside all splits to learn from; null: the training split."
+        ),
+    )
+    documents: Positive | None = Field(
+        None, description="The first of the training split; null: all, or as many as world says."
+    )
+    seed: Count = Field(0, description="Decides the order of documents and what is dropped.")
+    epochs: Positive = Field(1, description="Passes over the documents.")
+    batch_size: Positive = Field(8, description="Documents of an update.")
+    learning_rate: Number = Field(
+        1e-4, description="Highest learning rate; AdamW, linear schedule."
+    )
+    warmup_steps: Warmup = Field(
+        0, description="Updates before the highest rate; below 1: so large a share of them."
+    )
+    label_smoothing: Part = Field(0.0, description="Probability that goes to all other tokens.")
+    max_summary_tokens: _Tokens = Field(64, description="Tokens of a reference that it learns.")
+    lora: LoraSettings | None = Field(
+        None, description="An adapter that is merged at the end; null: all weights train."
+    )
 
     def problems(self) -> Iterator[str]:
         """What it learns from is said once."""
@@ -116,32 +149,38 @@ class FineTuningSettings(Section):
 class EmbeddedSettings(EmbeddedModel):
     """An encoder-decoder, BART."""
 
-    architecture: Literal["bart"] = "bart"
-    encoder_layers: Positive = 2
-    decoder_layers: Positive = 1
-    dropout: Part = 0.0
+    architecture: Literal["bart"] = inherited(EmbeddedModel, "architecture", "bart")
+    encoder_layers: Positive = Field(2, description="Layers of BART's encoder.")
+    decoder_layers: Positive = Field(1, description="Layers of BART's decoder.")
+    dropout: Part = Field(
+        0.0, description="Share of BART's activations that are dropped in training."
+    )
 
 
 class EmbeddedLlama(EmbeddedModel):
     """A decoder-only model, Llama, that reads a document and continues with its summary."""
 
-    architecture: Literal["llama"]
-    layers: Positive = 3
+    architecture: Literal["llama"] = inherited(EmbeddedModel, "architecture")
+    layers: Positive = Field(
+        3, description="Layers, in place of encoder_layers, decoder_layers and dropout."
+    )
 
 
 class _Checkpoint(Variant):
     chooser = "source"
 
+    source: str = Field(description="embedded (trained here) | a hub id, folder or GGUF file.")
+
 
 class EmbeddedCheckpoint(_Checkpoint):
     """`checkpoints.NAME` that is trained here."""
 
-    source: Literal["embedded"]
+    source: Literal["embedded"] = inherited(_Checkpoint, "source")
     embedded: Annotated[
         EmbeddedSettings | EmbeddedLlama,
         Field(discriminator="architecture"),
         choose_by_default("architecture", "bart"),
-    ] = EmbeddedSettings()
+    ] = Field(EmbeddedSettings(), description="A small model that is trained from scratch.")
 
 
 class StoredCheckpoint(_Checkpoint):
@@ -152,10 +191,19 @@ class StoredCheckpoint(_Checkpoint):
 
     otherwise = "a hub id or folder"
 
-    source: Name
-    revision: Name | None = None
-    adapter: Name | None = None
-    fine_tuning: FineTuningSettings | None = None
+    source: Name = inherited(_Checkpoint, "source")
+    revision: Name | None = Field(
+        None, description="Commit, tag or branch of a hub id; null: main."
+    )
+    adapter: Name | None = Field(
+        None, description="A PEFT folder with a LoRA adapter, merged into the weights."
+    )
+    fine_tuning: FineTuningSettings | None = Field(
+        None,
+        description=(
+            "Maximum likelihood on references before anything else; null: the model as it is."
+        ),
+    )
 
 
 def _checkpoint_form(value: Any) -> str:
@@ -179,8 +227,26 @@ class ReadingSettings(Section):
     without it.
     """
 
-    max_source_tokens: _Tokens = 256
-    decoder_prefix: Literal["generation", "brio"] = "generation"
-    prompt: str | None = None
-    system: str | None = None
-    template: dict[str, bool | int | float | str] | None = Field(default_factory=dict)
+    max_source_tokens: _Tokens = Field(
+        256,
+        description=("Tokens, prompt and template included; the document is what is cut."),
+    )
+    decoder_prefix: Literal["generation", "brio"] = Field(
+        "generation", description="generation (as decoding starts) | brio (BART scored from <s>)."
+    )
+    prompt: str | None = Field(
+        None,
+        description=(
+            "Decoder-only models: the user's turn, with {{ document }} in it. Jinja; "
+            "null: the document alone."
+        ),
+    )
+    system: str | None = Field(
+        None, description="Decoder-only models: the system's turn; null: none."
+    )
+    template: dict[str, bool | int | float | str] | None = Field(
+        default_factory=dict,
+        description=(
+            "Switches of a chat template, as {enable_thinking: false}; null: no template."
+        ),
+    )

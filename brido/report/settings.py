@@ -1,19 +1,24 @@
 """Section report: intervals, figures and the page."""
 
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 from pydantic import Field
 
-from brido.settings.base import Count, Positive, Section, Share
+from brido.settings.base import Positive, Section, Share
 
 
 class ReportSettings(Section):
     """`report`: intervals, figures and the page."""
 
+    # The share of the draws inside an interval, and what decides the draws.
+    confidence: ClassVar[float] = 0.95
+    seed: ClassVar[int] = 0
+
     # Fewer have no tails that an interval could end in.
-    bootstrap_samples: Annotated[int, Field(ge=20, le=1_000_000)] = 1000
-    # A narrower interval need not hold the mean that it stands around.
-    confidence: Annotated[float, Field(ge=0.5, lt=1)] = 0.95
-    seed: Count = 0
-    length_warning: Share = 0.03
-    page_documents: Positive = 60
+    bootstrap_samples: Annotated[int, Field(ge=20, le=1_000_000)] = Field(
+        1000, description="Bootstrap samples of the documents behind an interval."
+    )
+    length_warning: Share = Field(
+        0.03, description="Relative difference in words to base from which the report warns."
+    )
+    page_documents: Positive = Field(60, description="Documents shown in report/index.html.")

@@ -22,10 +22,19 @@ class Lengths(Section):
     sum of log-probabilities over the number of written tokens to the power length_penalty.
     """
 
-    length_penalty: Exponent = 1.0
-    min_length: Size = 0
-    max_length: Size = 20
-    no_repeat_ngram_size: Size = 0
+    length_penalty: Exponent = Field(
+        1.0, description="Exponent of the length that a log-probability is divided by."
+    )
+    min_length: Size = Field(
+        0,
+        description=("Tokens; counts an encoder-decoder's start token, but no prompt."),
+    )
+    max_length: Size = Field(
+        20, description="Tokens, counted likewise; a candidate that is cut there has not ended."
+    )
+    no_repeat_ngram_size: Size = Field(
+        0, description="n-grams of this size are written once at most; 0: any number of times."
+    )
 
     def problems(self) -> Iterator[str]:
         """What does not fit together."""
@@ -46,10 +55,16 @@ class BeamSettings(Lengths):
     length.
     """
 
-    num_beams: Size = 1
-    num_beam_groups: Size = 1
-    diversity_penalty: Annotated[float, Field(le=1e12)] = 0.0
-    early_stopping: bool | str = False
+    num_beams: Size = Field(1, description="Beams of the search, in all groups together.")
+    num_beam_groups: Size = Field(
+        1, description="[N_g] groups of beams; one beam a group gives independent voters."
+    )
+    diversity_penalty: Annotated[float, Field(le=1e12)] = Field(
+        0.0, description="[eta] what a token costs that an earlier group has chosen."
+    )
+    early_stopping: bool | str = Field(
+        False, description="true | false | never, as in transformers."
+    )
 
     def problems(self) -> Iterator[str]:
         yield from super().problems()
@@ -122,10 +137,12 @@ class TruncationSettings(Lengths):
     least so much of the likeliest one's probability.
     """
 
-    temperature: float = 1.0
-    top_k: int = 0
-    top_p: float = 1.0
-    min_p: float = 0.0
+    temperature: float = Field(1.0, description="Higher: more varied samples.")
+    top_k: int = Field(0, description="So many tokens; 0: all.")
+    top_p: float = Field(1.0, description="The fewest tokens whose probabilities add up to this.")
+    min_p: float = Field(
+        0.0, description="Tokens with at least this share of the likeliest one's probability."
+    )
 
     def problems(self) -> Iterator[str]:
         yield from super().problems()
@@ -178,12 +195,24 @@ def _sentences(error: ValidationError) -> Iterator[str]:
 class DecodingSettings(Section):
     """`decoding`: null means the checkpoint's own generation_config. It has no groups of beams."""
 
-    length_penalty: Exponent | None = None
-    min_length: Size | None = None
-    max_length: Size | None = None
-    no_repeat_ngram_size: Size | None = None
-    num_beams: Size | None = None
-    early_stopping: Literal[True, False, "never"] | None = None
+    length_penalty: Exponent | None = Field(
+        None, description="Exponent of the length that a log-probability is divided by."
+    )
+    min_length: Size | None = Field(None, description="Tokens, counted as in generation.")
+    max_length: Size | None = Field(None, description="Tokens, counted as in generation.")
+    no_repeat_ngram_size: Size | None = Field(
+        None, description="n-grams of this size are written once at most."
+    )
+    num_beams: Size | None = Field(
+        None,
+        description=(
+            "Beams of the search. Decode with beams: read greedily a tuned model can be"
+            " worse than base."
+        ),
+    )
+    early_stopping: Literal[True, False, "never"] | None = Field(
+        None, description="true | false | never, as in transformers."
+    )
 
     def problems(self) -> Iterator[str]:
         """What is wrong with the given keys; the checkpoint's may have any length."""

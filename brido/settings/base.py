@@ -2,7 +2,7 @@
 
 import unicodedata
 from collections.abc import Iterator
-from typing import Annotated, ClassVar, Self, get_args
+from typing import Annotated, Any, ClassVar, Self, get_args, get_origin
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
@@ -63,6 +63,23 @@ class Variant(Section):
     def choice(cls) -> str:
         """The value that chooses this form, or `otherwise`."""
         return cls.otherwise or get_args(cls.model_fields[cls.chooser].annotation)[0]
+
+
+def forms(annotation: Any) -> list[Any]:
+    """Return the sections that a key may hold: several if one of its keys chooses between them."""
+    if isinstance(annotation, type):
+        return [annotation] if issubclass(annotation, Section) else []
+    if get_origin(annotation) is dict:
+        return []
+    return [section for part in get_args(annotation) for section in forms(part)]
+
+
+def inherited(section: type[BaseModel], name: str, *default: Any) -> Any:
+    """Return the field `name` of `section`, with its description, for a form that narrows it.
+
+    default: what a params.yaml without the key means; without one the key is required.
+    """
+    return Field(*default, description=section.model_fields[name].description)
 
 
 def choose_by_default(key: str, value: str) -> BeforeValidator:

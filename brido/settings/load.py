@@ -4,7 +4,6 @@
 before the stage reads its settings.
 """
 
-import difflib
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, get_args, get_origin
@@ -13,10 +12,10 @@ from pydantic import ValidationError
 from ruamel.yaml import YAML, YAMLError
 
 from brido.models.settings import ReadingSettings
-from brido.settings.base import Section, Variant
+from brido.settings.base import Section, Variant, forms
 from brido.settings.params import Params
 from brido.utils.atomic import write_text
-from brido.utils.errors import BridoError, parsing, quoted, short
+from brido.utils.errors import BridoError, close_to, parsing, quoted, short
 
 PARAMS_FILE = Path("params.yaml")
 # Where a params.yaml that is replaced is kept: a folder that git ignores.
@@ -38,6 +37,8 @@ REMOVED_KEYS = {
     "marks use score_mode mean with more samples",
     "runtime.endpoint.batch_size": "remove it: judges are servers now, and the server batches",
     "evaluation.qafacteval.scorer": "remove it: LERC-QuIP is the only scorer",
+    "report.confidence": "remove it: intervals hold 95 % of the draws",
+    "report.seed": "remove it: the draws are always the same",
     "runtime.judge": "rename it to runtime.endpoint; the keys in it stay",
     "runtime.ray.shared_files": "remove it: all nodes must see the project's folder",
 }
@@ -99,17 +100,17 @@ def _place(location: Sequence[str | int]) -> _Place:
     """pydantic's location as keys: without the forms of sections and types that it counts in."""
     keys: list[str] = []
     section: type[Section] = Params
-    forms: list[Any] = []
+    variants: list[Any] = []
     annotation: Any = Params
     for part in location:
-        sections = _sections(annotation)
+        sections = forms(annotation)
         if part == "[key]":  # pydantic's word for a key that is itself no text
             break
         if len(sections) > 1:
-            forms, annotation = sections, next(f for f in sections if f.choice() == part)
+            variants, annotation = sections, next(f for f in sections if f.choice() == part)
             continue
         if sections:
-            section, forms = sections[0], forms if sections[0] in forms else []
+            section, variants = sections[0], variants if sections[0] in variants else []
             field = section.model_fields.get(str(part))
             annotation = field.annotation if field else None
         elif get_origin(annotation) is dict:
@@ -117,16 +118,7 @@ def _place(location: Sequence[str | int]) -> _Place:
         elif not isinstance(part, int):
             continue
         keys.append(str(part))
-    return _Place(keys, section, forms, annotation)
-
-
-def _sections(annotation: Any) -> list[Any]:
-    """The sections that a key may hold: several where one of its keys chooses between them."""
-    if isinstance(annotation, type):
-        return [annotation] if issubclass(annotation, Section) else []
-    if get_origin(annotation) is dict:
-        return []
-    return [section for part in get_args(annotation) for section in _sections(part)]
+    return _Place(keys, section, variants, annotation)
 
 
 def _describe(item: Any) -> list[str]:
@@ -144,9 +136,9 @@ def _describe(item: Any) -> list[str]:
     if kind in {"model_type", "model_attributes_type", "dict_type"}:
         return [f"{key}: {_home(place) or f'must hold keys of its own, not {_shown(value)}'}"]
     if kind == "union_tag_invalid":
-        forms = _sections(place.annotation)
-        names = [repr(form.choice()) for form in forms]
-        key, value = f"{key}.{forms[0].chooser}", value[forms[0].chooser]
+        variants = forms(place.annotation)
+        names = [repr(form.choice()) for form in variants]
+        key, value = f"{key}.{variants[0].chooser}", value[variants[0].chooser]
         message = f"must be {', '.join(names[:-1])} or {names[-1]}"
     else:
         message = item["msg"].replace("Input should be ", "must be ")
@@ -163,7 +155,7 @@ def _shown(value: Any) -> str:
 
 
 def _removed(keys: Sequence[str]) -> str:
-    """What to write instead of a key of an earlier version; empty if it is no such key."""
+    """What to write instead of a key of an earlier version; empty for any other key."""
     for pattern, remedy in REMOVED_KEYS.items():
         parts = pattern.split(".")
         pairs = zip(parts, keys, strict=False)
@@ -192,11 +184,7 @@ def _home(place: _Place) -> str:
 def _suggestion(place: _Place) -> str:
     """`; did you mean ...` for a misspelt key, else the keys that the section has."""
     *outer, name = place.keys
-    known = list(place.section.model_fields)
-    close = difflib.get_close_matches(name, known, n=1)
-    if close:
-        return f"; did you mean {'.'.join([*outer, close[0]])}?"
-    return f"; known here: {', '.join(known)}" if known else ""
+    return close_to(name, place.section.model_fields, "".join(f"{key}." for key in outer))
 
 
 def replace_params(text: str) -> Path | None:

@@ -3,6 +3,8 @@
 import re
 from collections.abc import Iterable, Iterator
 
+from pydantic import Field
+
 from brido.candidates.settings import (
     NO_CHECKPOINT,
     DiverseBeamGeneration,
@@ -30,22 +32,58 @@ _MADE = ("reference", "elected")
 class Params(Section):
     """The whole of params.yaml."""
 
-    data: DataSettings = WorldData()
-    checkpoints: dict[str, CheckpointSettings]
-    reading: dict[str, ReadingSettings] = {"default": ReadingSettings()}
-    documents: DocumentsSettings = DocumentsSettings()
-    generation: dict[str, SourceSettings] = {"base": DiverseBeamGeneration(checkpoint="base")}
-    pool: PoolSettings = PoolSettings()
-    pairwise: PairwiseSettings = PairwiseSettings()
-    support: SupportSettings = MentionsSupport()
-    scoring: ScoringSettings = ScoringSettings()
-    training: TrainingSettings = TrainingSettings()
-    decoding: DecodingSettings = DecodingSettings()
-    systems: list[str] = ["reference", "base", "elected", "tuned"]
-    decoded_systems: list[str] = ["base", "tuned"]
-    evaluation: EvaluationSettings = EvaluationSettings()
-    report: ReportSettings = ReportSettings()
-    runtime: RuntimeSettings = RuntimeSettings()
+    data: DataSettings = Field(
+        WorldData(),
+        description="Stage download: where the documents and their references come from.",
+    )
+    checkpoints: dict[str, CheckpointSettings] = Field(
+        description="Stage checkpoint: a system per key; `base` is the one that is tuned."
+    )
+    reading: dict[str, ReadingSettings] = Field(
+        {"default": ReadingSettings()},
+        description=(
+            "How models read documents. A checkpoint's name beside `default` "
+            "changes keys for it alone."
+        ),
+    )
+    documents: DocumentsSettings = Field(
+        DocumentsSettings(), description="Which documents get candidates, from every source."
+    )
+    generation: dict[str, SourceSettings] = Field(
+        {"base": DiverseBeamGeneration(checkpoint="base")},
+        description="Stage generate: the sources of candidates, a name each.",
+    )
+    pool: PoolSettings = Field(
+        PoolSettings(), description="Stage pool: the sources joined; who votes, who can be elected."
+    )
+    pairwise: PairwiseSettings = Field(
+        PairwiseSettings(), description="Stage pairwise: R(x, y), the similarity of every pair."
+    )
+    support: SupportSettings = Field(
+        MentionsSupport(), description="Stage support: does the source support a candidate?"
+    )
+    scoring: ScoringSettings = Field(ScoringSettings(), description="Stage score: Eq. 2, the vote.")
+    training: TrainingSettings = Field(TrainingSettings(), description="Stage train: Eq. 1 and 3.")
+    decoding: DecodingSettings = Field(
+        DecodingSettings(),
+        description=(
+            "Stage decode, every system alike; null: the checkpoint's own generation_config."
+        ),
+    )
+    systems: list[str] = Field(
+        ["reference", "base", "elected", "tuned"],
+        description="Rows of every table; elected: a vote, no tuning.",
+    )
+    decoded_systems: list[str] = Field(
+        ["base", "tuned"], description="Those that a checkpoint writes: DVC cannot subtract."
+    )
+    evaluation: EvaluationSettings = Field(
+        EvaluationSettings(), description="Stage evaluate: one table per system and metric."
+    )
+    report: ReportSettings = Field(ReportSettings(), description="Stage report.")
+    runtime: RuntimeSettings = Field(
+        RuntimeSettings(), description="Speed and limits only: no stage depends on them."
+    )
 
     def reading_of(self, name: str) -> ReadingSettings:
         """How the checkpoint `name` reads: its keys over the default's. `tuned` reads as `base`."""
@@ -73,9 +111,12 @@ class Params(Section):
         if {*_MADE, "tuned"} & set(self.checkpoints):
             yield "checkpoints: `tuned`, `elected` and `reference` are made by the pipeline"
         if "default" in self.checkpoints:
-            yield "checkpoints: `default` is no name: in `reading` it stands for all of them"
+            yield "checkpoints: `default` cannot be a name: in `reading` it stands for all of them"
         if NO_CHECKPOINT in self.checkpoints:
-            yield f"checkpoints: `{NO_CHECKPOINT}` is no name: sources without a checkpoint say it"
+            yield (
+                f"checkpoints: `{NO_CHECKPOINT}` cannot be a name: sources without a checkpoint "
+                "say it"
+            )
         yield from _bad_names("checkpoints", self.checkpoints)
         for name, checkpoint in self.checkpoints.items():
             form = "embedded" if checkpoint.source == "embedded" else "fine_tuning"
@@ -117,7 +158,7 @@ class Params(Section):
             )
         unknown = [name for name in models if name not in {*self.checkpoints, "tuned"}]
         if unknown:
-            yield f"systems: {quoted(unknown)} are no keys of checkpoints (nor `tuned`)"
+            yield f"systems: {quoted(unknown)} are not keys of checkpoints (nor `tuned`)"
 
     def _sources(self) -> Iterator[str]:
         """What is wrong with the names of sources, their checkpoints and their number."""
@@ -130,7 +171,7 @@ class Params(Section):
             elif asked == NO_CHECKPOINT and not source.asks_none():
                 yield f"{key}: method {source.method} asks one of checkpoints: {known}"
             elif asked not in {*self.checkpoints, NO_CHECKPOINT}:
-                yield f"{key}: {quoted(asked)} is no key of checkpoints; known here: {known}"
+                yield f"{key}: {quoted(asked)} is not a key of checkpoints; known here: {known}"
             lacks = source.method == "files" and source.files.test is None
             if lacks and "test" in self.documents.splits:
                 yield (
@@ -140,7 +181,7 @@ class Params(Section):
         if self.num_candidates < 2:
             yield (
                 "generation: num_candidates must be at least 2 over all sources: one candidate "
-                "has nobody to agree"
+                "cannot vote"
             )
 
     def _endpoint(self, name: str, source: EndpointGeneration) -> Iterator[str]:
@@ -148,8 +189,8 @@ class Params(Section):
         servers = ["default", *self.runtime.endpoints]
         if source.endpoint not in servers:
             yield (
-                f"generation.{name}.endpoint: {source.endpoint!r} is no key of runtime.endpoints; "
-                f"known here: {', '.join(servers)}"
+                f"generation.{name}.endpoint: {source.endpoint!r} is not a key of "
+                f"runtime.endpoints; known here: {', '.join(servers)}"
             )
         if name in self.checkpoints:
             yield (

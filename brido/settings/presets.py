@@ -12,18 +12,20 @@ means the same whatever a user has written into params.yaml.
 """
 
 import io
-import re
+import math
 from collections.abc import Iterator, Mapping
 from decimal import Decimal
+from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
-from ruamel.yaml import YAML
+from ruamel.yaml import YAML, RoundTripRepresenter
 from ruamel.yaml.comments import CommentedMap, CommentedSeq
 from ruamel.yaml.scalarstring import LiteralScalarString
 
 from brido.settings.load import check_params, read_yaml
 from brido.settings.params import Params
+from brido.settings.text import comments as texts
 from brido.utils.errors import BridoError
 
 PRESETS = Path("presets")
@@ -32,9 +34,6 @@ DEFAULT = "default"
 CHOOSERS = ("source", "method", "architecture", "checker")
 # Where comments start, if the value leaves room.
 _COLUMN = 32
-# DVC keeps a small number as it finds it, and 0.00003 is easier to read than 3e-05.
-_SMALL = re.compile(r"(?<=: )\d+(?:\.\d+)?e-\d+$")
-_KEY = re.compile(r"( *)([\w.]+):(?: (.*))?$")
 
 
 def preset_names(folder: Path = PRESETS) -> list[str]:
@@ -96,71 +95,71 @@ def render(settings: Mapping[str, Any], comments: Mapping[str, str], heading: st
     comments: by dotted key. heading: the comment at the top, without its `#`.
     """
     yaml = YAML()
+    yaml.Representer = _Representer
     yaml.default_flow_style = False
     yaml.width = 10_000
     stream = io.StringIO()
-    yaml.dump(_plain(settings), stream)
+    yaml.dump(_commented(settings, comments), stream)
     lines = [f"# {line}".rstrip() for line in heading.splitlines()]
-    for key, line in _keys(stream.getvalue().splitlines()):
-        line = _SMALL.sub(_written_out, line)
-        if key and "." not in key and not line.startswith(" "):
-            lines += [""] * (not lines[-1].startswith("- "))
-        if comment := comments.get(key or ""):
-            line = (
-                f"{line:<{_COLUMN - 1}} # {comment}"
-                if len(line) < _COLUMN
-                else (f"{line}  # {comment}")
-            )
+    for line in stream.getvalue().splitlines():
+        # A line before each section, but none between the short lists of systems.
+        if line[:1].isalpha() and not lines[-1].startswith("- "):
+            lines.append("")
         lines.append(line)
     return "\n".join(lines) + "\n"
 
 
-def _written_out(number: re.Match[str]) -> str:
-    return f"{Decimal(number[0]):f}"
+class _Representer(RoundTripRepresenter):
+    """Small numbers written out: 0.00003 is easier to read than 3e-05, and DVC leaves it."""
+
+    def represent_float(self, data: float) -> Any:
+        if not math.isfinite(data):
+            return super().represent_float(data)
+        return self.represent_scalar("tag:yaml.org,2002:float", f"{Decimal(repr(data)):f}")
+
+
+_Representer.add_representer(float, _Representer.represent_float)
+
+
+def _commented(value: Any, comments: Mapping[str, str], key: str = "") -> Any:
+    """A copy of a value with the comments of its keys; texts of several lines as YAML's blocks."""
+    if isinstance(value, Mapping):
+        section = CommentedMap()
+        for name, item in value.items():
+            inner = f"{key}.{name}" if key else str(name)
+            section[str(name)] = _commented(item, comments, inner)
+            if inner in comments and not isinstance(section[str(name)], LiteralScalarString):
+                section.yaml_add_eol_comment(comments[inner], str(name), column=_COLUMN)
+        return section
+    if isinstance(value, list | tuple):
+        return CommentedSeq([_commented(item, {}) for item in value])
+    if isinstance(value, str) and "\n" in value:
+        block = LiteralScalarString(value)
+        if key in comments:
+            *outer, name = key.split(".")
+            room = " " * (_COLUMN - 2 * len(outer) - len(f"{name}: |-"))
+            block.comment = f"{room}# {comments[key]}"
+        return block
+    return value
 
 
 def read_comments(text: str) -> dict[str, str]:
     """Return the comments at the ends of a params file's lines, by dotted key."""
-    found = {}
-    for key, line in _keys(text.splitlines()):
-        _, mark, comment = line.partition(" # ")
-        if key and mark:
-            found[key] = comment.strip()
-    return found
+    return dict(_comments(YAML().load(text), ""))
 
 
-def _keys(lines: list[str]) -> Iterator[tuple[str | None, str]]:
-    """Every line with the dotted key that it begins, None for a line without one."""
-    open_keys: list[tuple[int, str]] = []
-    text_deeper_than: int | None = None
-    for line in lines:
-        indent = len(line) - len(line.lstrip())
-        if text_deeper_than is not None:
-            if not line.strip() or indent > text_deeper_than:
-                yield None, line
-                continue
-            text_deeper_than = None
-        match = _KEY.match(line)
-        if not match:
-            yield None, line
-            continue
-        while open_keys and open_keys[-1][0] >= indent:
-            open_keys.pop()
-        open_keys.append((indent, match[2]))
-        if (match[3] or "").startswith("|"):
-            text_deeper_than = indent
-        yield ".".join(name for _, name in open_keys), line
-
-
-def _plain(value: Any) -> Any:
-    """A copy without comments; texts of several lines as YAML's blocks."""
-    if isinstance(value, Mapping):
-        return CommentedMap({str(key): _plain(item) for key, item in value.items()})
-    if isinstance(value, list | tuple):
-        return CommentedSeq([_plain(item) for item in value])
-    if isinstance(value, str) and "\n" in value:
-        return LiteralScalarString(value)
-    return value
+def _comments(section: CommentedMap, prefix: str) -> Iterator[tuple[str, str]]:
+    for key, value in section.items():
+        token = section.ca.items.get(key, (None, None, None))[2]
+        if token is None and isinstance(value, CommentedMap | CommentedSeq):
+            token = next(iter(value.ca.comment or ()), None)
+        # A text of several lines has its comment itself.
+        found = [getattr(value, "comment", None), token.value if token else None]
+        for text in filter(None, found):
+            if text.lstrip(" ").startswith("# "):
+                yield f"{prefix}{key}", text.strip(" #").split("\n")[0].strip()
+        if isinstance(value, CommentedMap):
+            yield from _comments(value, f"{prefix}{key}.")
 
 
 def preset_text(name: str, folder: Path = PRESETS) -> str:
@@ -173,20 +172,15 @@ def preset_text(name: str, folder: Path = PRESETS) -> str:
     own = _path(name, folder).read_text(encoding="utf-8")
     if name == DEFAULT:
         return own
-    return render(read_preset(name, folder), comments_of(name, folder), _heading(own))
+    settings = read_preset(name, folder)
+    return render(settings, texts(settings) | own_comments(name, folder), _heading(own))
 
 
-def comments_of(name: str, folder: Path = PRESETS) -> dict[str, str]:
-    """Return the comments of a preset by key: its own, and the default's where it has none."""
-    texts = [(folder / f"{one}.yaml").read_text(encoding="utf-8") for one in (DEFAULT, name)]
-    default, own = map(read_comments, texts)
-    return default | own
+def own_comments(name: str, folder: Path = PRESETS) -> dict[str, str]:
+    """Return the comments in the file of a preset, by dotted key."""
+    return read_comments(_path(name, folder).read_text(encoding="utf-8"))
 
 
 def _heading(text: str) -> str:
-    lines = []
-    for line in text.splitlines():
-        if not line.startswith("#"):
-            break
-        lines.append(line[1:].removeprefix(" "))
-    return "\n".join(lines)
+    lines = takewhile(lambda line: line.startswith("#"), text.splitlines())
+    return "\n".join(line[1:].removeprefix(" ") for line in lines)

@@ -81,7 +81,7 @@ class Documents:
 
 
 def similarity_size(kind: "pa.DataType") -> int:
-    """N of a similarity column, whose lists hold N (N + 1) values; 0 if it is no such column."""
+    """N of a similarity column, whose lists hold N (N + 1) values; 0 for any other column."""
     import pyarrow as pa
 
     if not pa.types.is_fixed_size_list(kind):

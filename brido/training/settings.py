@@ -11,36 +11,82 @@ from brido.settings.base import Count, Exponent, NonNegative, Number, Part, Posi
 class ValidationSettings(Section):
     """`training.validation`: the checks during training."""
 
-    every: Positive = 25
-    documents: Positive = 100
-    patience: Positive | None = None
+    every: Positive = Field(25, description="Updates between two validations.")
+    documents: Positive = Field(100, description="Validation documents, the first ones.")
+    patience: Positive | None = Field(
+        None,
+        description=("Validations without a better one before it stops; null: it does not."),
+    )
 
 
 class TrainingSettings(Section):
     """`training`: Eq. 1 and 3."""
 
-    seed: Count = 0
-    epochs: Positive = 3
-    batch_size: Positive = 8
-    optimizer: Literal["adam", "adamw"] = "adamw"
-    weight_decay: NonNegative = 0.0
-    learning_rate: Number = 2e-4
-    schedule: Literal["noam", "linear"] = "linear"
-    warmup_steps: Warmup = 0
-    max_gradient_norm: Number | None = 1.0
-    gamma: NonNegative = 80.0
-    length_penalty: Exponent = 1.5
-    likelihood_scale: Number = 1.0
-    margin: NonNegative = 0.0245
-    margin_kind: Literal["difference", "fixed"] = "difference"
-    reduction: Literal["listing", "sum"] = "listing"
-    gold_weight: NonNegative = 0.0
-    gold_margin: NonNegative = 0.0
-    label_smoothing: Part = 0.1
-    cross_entropy: Literal["reference", "elected"] = "reference"
-    anchor: Literal["base"] | None = None
-    lora: LoraSettings | None = None
+    seed: Count = Field(0, description="Decides the order of documents and what is dropped.")
+    epochs: Positive = Field(3, description="Passes over the documents.")
+    batch_size: Positive = Field(8, description="Documents of an update, over all processes.")
+    optimizer: Literal["adam", "adamw"] = Field("adamw", description="adam | adamw.")
+    weight_decay: NonNegative = Field(0.0, description="AdamW's decay of the weights.")
+    learning_rate: Number = Field(
+        2e-4, description="Highest learning rate; for noam the factor (BRIO: 0.002, at most 2e-5)."
+    )
+    schedule: Literal["noam", "linear"] = Field("linear", description="linear | noam (BRIO).")
+    warmup_steps: Warmup = Field(
+        0, description="Updates before the highest rate; below 1: so large a share of them."
+    )
+    max_gradient_norm: Number | None = Field(
+        1.0, description="Longer gradients are clipped; null: no clipping."
+    )
+    gamma: NonNegative = Field(
+        80.0,
+        description=(
+            "[gamma] weight of the contrastive loss; 0: maximum likelihood alone, same steps."
+        ),
+    )
+    length_penalty: Exponent = Field(1.5, description="[beta] exponent of the length in f(S).")
+    likelihood_scale: Number = Field(
+        1.0, description="Factor on f before the loss; BRIO's XSum: 0.01."
+    )
+    margin: NonNegative = Field(
+        0.0245, description="[lambda] the margin of a pair; with `anchor` it must be larger."
+    )
+    margin_kind: Literal["difference", "fixed"] = Field(
+        "difference",
+        description="difference (of scores, times margin) | fixed ((j - i) times margin).",
+    )
+    reduction: Literal["listing", "sum"] = Field(
+        "listing", description="listing (mean over each offset, the paper's code) | sum (Eq. 1)."
+    )
+    gold_weight: NonNegative = Field(
+        0.0, description='Weight of the term "the reference before every candidate".'
+    )
+    gold_margin: NonNegative = Field(0.0, description="Margin of the reference before a candidate.")
+    label_smoothing: Part = Field(0.1, description="Probability that goes to all other tokens.")
+    cross_entropy: Literal["reference", "elected"] = Field(
+        "reference",
+        description=(
+            "reference | elected: what it teaches; without a reference always the elected one."
+        ),
+    )
+    anchor: Literal["base"] | None = Field(
+        None,
+        description=(
+            "base: rank f(S) - f_base(S), for models that drift; null: f(S), as in the paper."
+        ),
+    )
+    lora: LoraSettings | None = Field(
+        None,
+        description=(
+            "null: all weights train; else {rank, alpha, dropout, targets}, docs/configuration.md."
+        ),
+    )
     # One would be the end token or a first word alone.
-    max_candidate_tokens: Annotated[Size, Field(ge=2)] = 64
-    keep: Literal["last", "best_ranker", "best_generator"] = "last"
-    validation: ValidationSettings = ValidationSettings()
+    max_candidate_tokens: Annotated[Size, Field(ge=2)] = Field(
+        64, description="Tokens of a candidate that are scored."
+    )
+    keep: Literal["last", "best_ranker", "best_generator"] = Field(
+        "last", description="The update that becomes `tuned`: last | best_ranker | best_generator."
+    )
+    validation: ValidationSettings = Field(
+        ValidationSettings(), description="The checks during training."
+    )

@@ -1,5 +1,6 @@
 """The exception for everything that a user can cause, what it quotes, and how it is shown."""
 
+import difflib
 import errno
 import reprlib
 import sys
@@ -68,6 +69,15 @@ def short(text: str) -> str:
 def some(items: Sequence[str], limit: int = 5) -> str:
     """`a, b, c`, each as `short`, with `, ...` where there are more than `limit`."""
     return ", ".join(map(short, items[:limit])) + (", ..." if len(items) > limit else "")
+
+
+def close_to(name: str, known: Iterable[str], prefix: str = "") -> str:
+    """Return `; did you mean X?` for a misspelt name, else `; known here: ...` with all of them."""
+    names = list(known)
+    close = difflib.get_close_matches(name, names, n=1)
+    if close:
+        return f"; did you mean {prefix}{close[0]}?"
+    return f"; known here: {', '.join(names)}" if names else ""
 
 
 def first_line(error: BaseException) -> str:

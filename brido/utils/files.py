@@ -1,7 +1,7 @@
 """Rows of JSONL, CSV, TSV and Parquet files as streams, and what can be wrong with such files.
 
 Every reader yields (place, row): where the row stands, for messages, and a dictionary by column.
-Files are anybody's: whatever a parser raises is a BridoError that says where.
+Whatever a parser raises becomes a BridoError that says where.
 """
 
 import csv
@@ -15,7 +15,7 @@ from typing import Any, TextIO
 from brido.utils.atomic import atomic_file
 from brido.utils.errors import BridoError, parsing, some
 from brido.utils.extras import extra
-from brido.utils.json_lines import HALF_PAIR, holds_half_pair, parse_object
+from brido.utils.json_lines import HALF_PAIR, holds_half_pair, parse_object, read_objects
 
 Rows = Iterator[tuple[str, dict[str, Any]]]
 
@@ -31,7 +31,7 @@ def read_file(path: Path) -> Rows:
     all but Parquet may be compressed (.gz, .zst). Text is UTF-8, with or without a byte order mark.
 
     Raises:
-        BridoError: an unknown ending, a file that is missing, empty, truncated, no UTF-8 or not
+        BridoError: an unknown ending, a file that is missing, empty, truncated, not UTF-8 or not
             of its format; the message says where.
     """
     suffixes = [suffix.lower() for suffix in path.suffixes]
@@ -67,6 +67,22 @@ def read_records(path: Path) -> list[dict[str, Any]]:
         if holds_half_pair(row):
             raise BridoError(f"{path}: {place}: {HALF_PAIR}")
         records.append(row)
+    return records
+
+
+def read_input(name: str) -> list[dict[str, Any]]:
+    """All rows of a file, or of the JSON lines on stdin for `-`.
+
+    Raises:
+        BridoError: as read_records.
+    """
+    if name != "-":
+        return read_records(Path(name))
+    records = []
+    for number, record, problem in read_objects(sys.stdin.buffer):
+        if problem:
+            raise BridoError(f"stdin line {number}: {problem}")
+        records.append(record)
     return records
 
 
@@ -142,7 +158,7 @@ def _text(path: Path, compression: str | None, read: Callable[[Path, TextIO], Ro
             line = _first_undecodable(path, compression)
             byte = error.object[error.start]
             raise BridoError(
-                f"{path}: line {line} is no UTF-8 (byte 0x{byte:02x}): {_UTF8}"
+                f"{path}: line {line} is not UTF-8 (byte 0x{byte:02x}): {_UTF8}"
             ) from None
         if not number:
             raise BridoError(f"{path} has no rows")
@@ -158,7 +174,7 @@ def _opened(path: Path, compression: str | None) -> Any:
 
 
 def _first_undecodable(path: Path, compression: str | None) -> int:
-    """The number of the first line that is no UTF-8; text is decoded in blocks, hence this look."""
+    """The number of the first line that is not UTF-8: text is decoded in larger blocks."""
     with (
         _opened(path, compression) as stream,
         io.BufferedReader(stream) as lines,
@@ -219,7 +235,9 @@ def _parquet(path: Path) -> Rows:
         import pyarrow.parquet as pq
     number = 0
     with (
-        parsing(lambda reason: f"{path} is no readable Parquet file after row {number}: {reason}"),
+        parsing(
+            lambda reason: f"{path} is not a readable Parquet file after row {number}: {reason}"
+        ),
         pq.ParquetFile(path, pre_buffer=False) as file,
     ):
         for batch in file.iter_batches(batch_size=256):

@@ -1,13 +1,14 @@
-"""JSON that anybody wrote: a line as an object, and texts that are none."""
+"""JSON from outside: a line as an object, and texts that cannot be written as UTF-8."""
 
 import json
 import math
 import re
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from brido.utils.errors import BridoError, parsing
 
-HALF_PAIR = "a text holds half of a surrogate pair (such as \\ud800), which is no character"
+HALF_PAIR = "a text holds half of a surrogate pair (such as \\ud800), which is not a character"
 _HALF_PAIR = re.compile("[\ud800-\udfff]")
 # Larger whole numbers are not exact as floats.
 _LARGEST_COUNT = 2**53
@@ -15,11 +16,28 @@ _LARGEST_COUNT = 2**53
 
 def parse_object(line: str | bytes) -> dict[str, Any]:
     """The JSON object that a line holds; BridoError says why it holds none."""
-    with parsing(lambda reason: f"no JSON ({reason})"):
+    with parsing(lambda reason: f"not JSON ({reason})"):
         value = json.loads(line)
     if not isinstance(value, dict):
         raise BridoError(f"a JSON object is expected, not {type(value).__name__}")
     return value
+
+
+def read_objects(lines: Iterable[bytes]) -> Iterator[tuple[int, dict[str, Any], str]]:
+    """Yield the number, the JSON object and the problem of each line that is not blank.
+
+    The object is empty where there is a problem; the problem is empty where there is none.
+    """
+    for number, line in enumerate(lines, 1):
+        if not line.strip():
+            continue
+        try:
+            record = parse_object(line)
+        except BridoError as error:
+            yield number, {}, str(error)
+        else:
+            half = holds_half_pair(record)
+            yield number, {} if half else record, HALF_PAIR if half else ""
 
 
 def holds_half_pair(value: Any) -> bool:

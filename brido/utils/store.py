@@ -44,7 +44,7 @@ class Store:
         """Open the file at `path`, made unless it `must_exist`; without a path, in memory.
 
         Raises:
-            BridoError: it cannot be opened or made, is no store, or is of a newer version.
+            BridoError: it cannot be opened or made, is not a store, or is of a newer version.
         """
         self.path = None if path is None else Path(path)
         with self._errors():

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from brido.tables.documents import CandidateDocument
 from brido.utils.blank import is_blank
 from brido.utils.errors import BridoError
-from brido.utils.json_lines import HALF_PAIR, holds_half_pair, is_number, parse_object
+from brido.utils.json_lines import is_number, read_objects
 
 if TYPE_CHECKING:
     from brido.tables.join import SplitTables
@@ -35,18 +35,16 @@ def read_scored(lines: Iterable[bytes], name: str) -> Iterator[CandidateDocument
         BridoError: a line is not JSON, has no `document`, or its candidates, scores and order do
             not fit together.
     """
-    for number, line in enumerate(lines, 1):
-        if not line.strip():
-            continue
+    for number, record, problem in read_objects(lines):
         try:
-            yield _scored(parse_object(line), number)
+            if problem:
+                raise BridoError(problem)
+            yield _scored(record, number)
         except BridoError as error:
             raise BridoError(f"{name}, line {number}: {error}") from None
 
 
 def _scored(record: dict[str, Any], number: int) -> CandidateDocument:
-    if holds_half_pair(record):
-        raise BridoError(HALF_PAIR)
     document = record.get("document")
     if not isinstance(document, str):
         raise BridoError("`document` must be a text: the prompt is made from it")

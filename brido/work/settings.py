@@ -15,9 +15,16 @@ class RayRuntime(Section):
         where the cluster has any, None memory is not reserved.
     """
 
-    num_cpus: Annotated[float, Field(gt=0)] = 1.0
-    num_gpus: NonNegative | None = None
-    memory_gib: Annotated[float, Field(gt=0)] | None = None
+    num_cpus: Annotated[float, Field(gt=0)] = Field(
+        1.0, description="Processors of a worker, as Ray counts them."
+    )
+    num_gpus: NonNegative | None = Field(
+        None,
+        description=("GPUs of a worker; null: one if it has a model and the cluster has any."),
+    )
+    memory_gib: Annotated[float, Field(gt=0)] | None = Field(
+        None, description="Memory of a worker; null: not reserved."
+    )
 
 
 # Threads or processes: more than any machine has use for, fewer than it breaks at.
@@ -27,21 +34,53 @@ _MOST = 1024
 class RuntimeSettings(Section):
     """`runtime`: speed and limits; in no stage's params and in no fingerprint."""
 
-    device: Annotated[str, Field(pattern=r"^[a-z]+(:[0-9]+)?$")] = "auto"
-    precision: Literal["auto", "float32", "bfloat16"] = "auto"
-    threads: Annotated[int, Field(ge=0, le=_MOST)] = 1
-    engine: Literal["here", "ray"] = "here"
-    workers: Annotated[int, Field(ge=1, le=_MOST)] | None = None
-    batch_tokens: Positive = 16384
-    shard_documents: Positive = 200
-    checkpoint_minutes: Number = 10.0
-    candidate_micro_batch: Positive | None = None
-    gradient_checkpointing: bool = False
-    fsdp: bool = False
-    log_seconds: Number = 10.0
-    endpoint: EndpointRuntime = EndpointRuntime()
-    endpoints: dict[str, EndpointRuntime] = Field(default_factory=dict)
-    ray: RayRuntime = RayRuntime()
+    device: Annotated[str, Field(pattern=r"^[a-z]+(:[0-9]+)?$")] = Field(
+        "auto", description="auto | cpu | cuda | cuda:1 | mps."
+    )
+    precision: Literal["auto", "float32", "bfloat16"] = Field(
+        "auto", description="auto (bfloat16 if the GPU has it) | float32 | bfloat16."
+    )
+    threads: Annotated[int, Field(ge=0, le=_MOST)] = Field(
+        1, description="Threads of PyTorch; 0: all cores, too many for the embedded models."
+    )
+    engine: Literal["here", "ray"] = Field(
+        "here", description="here | ray (workers on a Ray cluster: docs/scale.md)."
+    )
+    workers: Annotated[int, Field(ge=1, le=_MOST)] | None = Field(
+        None, description="Processes of a stage with a model; null: one a GPU, else one."
+    )
+    batch_tokens: Positive = Field(
+        16384,
+        description=(
+            "Size of a batch: source tokens times beams. For a decoder-only model "
+            "prompt tokens plus beams times max_length."
+        ),
+    )
+    shard_documents: Positive = Field(200, description="Documents of a resumable unit of work.")
+    checkpoint_minutes: Number = Field(
+        10.0, description="Minutes between two states of a training run on disk, at most."
+    )
+    candidate_micro_batch: Positive | None = Field(
+        None, description="Candidates of a document in memory at once; null: all."
+    )
+    gradient_checkpointing: bool = Field(
+        False, description="true: less memory for one more forward pass."
+    )
+    fsdp: bool = Field(
+        False, description="true: on several processes each holds a part of the weights."
+    )
+    log_seconds: Number = Field(
+        10.0, description="Seconds between progress lines if there is no terminal."
+    )
+    endpoint: EndpointRuntime = Field(
+        EndpointRuntime(),
+        description=("The server that the judge asks, and sources with method endpoint."),
+    )
+    endpoints: dict[str, EndpointRuntime] = Field(
+        default_factory=dict,
+        description="Further servers by name: their keys over those of runtime.endpoint.",
+    )
+    ray: RayRuntime = Field(RayRuntime(), description="Engine ray: what each worker is given.")
 
     def endpoint_of(self, name: str) -> EndpointRuntime:
         """The server `name`: its keys over those of `endpoint`, which is `default` itself."""

@@ -147,5 +147,5 @@ def test_hostile_texts_are_cleaned_in_linear_work(text: str, monkeypatch):
 def test_every_rule_has_its_step_an_example_here_and_its_row_in_the_documents():
     assert {"think", "refusal", *STEPS} == set(RULES)
     assert {"refusal", *(rule for _, rule in AROUND)} == set(RULES)
-    options = (Path(__file__).parents[2] / "docs/options.md").read_text()
+    options = (Path(__file__).parents[2] / "docs/configuration.md").read_text()
     assert [rule for rule in RULES if f"| `{rule}` |" not in options] == []

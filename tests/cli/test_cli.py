@@ -60,6 +60,7 @@ def test_every_command_has_help(name, capsys):
     told = capsys.readouterr().out
     assert told.lower().startswith(f"usage: brido {name} ")
     assert len(told.splitlines()) > 5
+    assert "Example:" in told
 
 
 @pytest.mark.parametrize("name", ["score", "vote-check", "export", "judge", "qafacteval"])
@@ -96,7 +97,9 @@ def test_a_command_that_there_is_not(capsys):
     with pytest.raises(SystemExit) as ended:
         cli.main(["scores"])
     assert ended.value.code == 2
-    assert "'scores'" in capsys.readouterr().err
+    told = capsys.readouterr().err
+    assert "'scores'" in told
+    assert "did you mean score?" in told
 
 
 def test_no_command_is_help(capsys):

@@ -82,18 +82,18 @@ def test_preferences_load_with_the_columns_of_trl(data, tmp_path, name):
         assert candidates[scores.index(max(scores))] != row["rejected"].removeprefix(" ")
 
 
-def test_both_formats_at_once_hold_the_same(data, tmp_path):
-    parquet = export(data, tmp_path, "preferences", "-o", tmp_path / "out.jsonl")
-    lines = [json.loads(line) for line in (tmp_path / "out.jsonl").open(encoding="utf-8")]
-    assert lines == tables.read_rows(parquet, None, "")
+def test_both_formats_hold_the_same(data, tmp_path):
+    parquet = export(data, tmp_path, "preferences")
+    with export(data, tmp_path, "preferences", name="out.jsonl").open(encoding="utf-8") as lines:
+        assert list(map(json.loads, lines)) == tables.read_rows(parquet, None, "")
 
 
-def test_without_output_both_kinds_lie_beside_the_tables(data, tmp_path):
+def test_without_output_the_file_lies_beside_the_tables(data, tmp_path):
     copy = tmp_path / "data"
     shutil.copytree(data, copy)
-    main(["ranking", "--data", str(copy), "--split", "validation"])
+    main(["preferences", "--data", str(copy), "--split", "validation"])
     names = {path.name for path in (copy / "export").iterdir()}
-    assert names == {"ranking-validation.parquet", "ranking-validation.jsonl"}
+    assert names == {"preferences-validation.parquet"}
 
 
 def test_all_pairs_above_a_gap(data, tmp_path):
@@ -110,7 +110,7 @@ def test_all_pairs_above_a_gap(data, tmp_path):
 
 
 def test_ranking_has_the_margin_that_a_reward_trainer_takes(data, tmp_path):
-    found = load(export(data, tmp_path, "ranking"))
+    found = load(export(data, tmp_path, "preferences", "--pairs", "all"))
     assert {"prompt", "chosen", "rejected", "margin"} <= set(found.column_names)
     assert found.features["margin"].dtype == "float64"
     known = votes(data)
@@ -248,7 +248,7 @@ def test_conversations_need_a_template(chat):
     shutil.rmtree(chat / "data" / "checkpoints")
     save(tiny_llama(), chat_tokenizer(None), chat / "data" / "checkpoints" / "base")
     with pytest.raises(BridoError, match="has no chat template, so its rows are texts"):
-        export(chat / "data", chat, "ranking", "--chat")
+        export(chat / "data", chat, "preferences", "--chat")
 
 
 def test_who_cannot_be_elected_is_in_no_pair_and_sources_are_named(data, tmp_path):
@@ -310,13 +310,12 @@ def test_scores_of_a_file_become_pairs_on_stdout(scored, capsys):
     assert second["source_chosen"] == "p"
 
 
-def test_scores_come_through_a_pipe_and_go_into_files(scored, tmp_path, monkeypatch, capsys):
-    outputs = [tmp_path / "out.parquet", tmp_path / "out.jsonl"]
+def test_scores_come_through_a_pipe_and_go_into_a_file(scored, tmp_path, monkeypatch, capsys):
+    output = tmp_path / "out.jsonl"
     with scored.open(encoding="utf-8") as stdin:
         monkeypatch.setattr("sys.stdin", stdin)
-        main(["ranking", "--scores", "-", *(f"--output={path}" for path in outputs)])
-    rows = told(outputs[1].read_text())
-    assert rows == tables.read_rows(outputs[0], None, "")
+        main(["preferences", "--scores", "-", f"--output={output}"])
+    rows = told(output.read_text())
     assert all(row["margin"] > 0 for row in rows)
     printed = capsys.readouterr()
     assert printed.out == ""
@@ -360,5 +359,5 @@ def test_scores_that_are_no_file_and_no_json(tmp_path):
     with pytest.raises(BridoError, match="there is no such file; `-` reads from stdin"):
         main(["preferences", "--scores", str(tmp_path / "none.jsonl")])
     (tmp_path / "bad.jsonl").write_bytes(b"\xff\n")
-    with pytest.raises(BridoError, match=r"bad.jsonl, line 1: no JSON"):
+    with pytest.raises(BridoError, match=r"bad.jsonl, line 1: not JSON"):
         main(["preferences", "--scores", str(tmp_path / "bad.jsonl")])

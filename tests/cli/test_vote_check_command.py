@@ -110,11 +110,11 @@ def test_marks_of_people_take_the_place_of_the_check(tmp_path, capsys):
 def test_a_line_that_cannot_be_used_is_named(tmp_path, changes, named):
     path = write(tmp_path / "c.jsonl", RECORD, RECORD | changes)
     with pytest.raises(BridoError, match=f"line 2: .*{named}"):
-        read_candidates(path)
+        read_candidates(str(path))
 
 
 @pytest.mark.parametrize("marks", [[1, 2], [1, 2, 3, "4"], None])
 def test_marks_are_one_number_a_candidate(tmp_path, marks):
     path = write(tmp_path / "c.jsonl", RECORD | {"unsupported": marks})
     with pytest.raises(BridoError, match="`unsupported` must be a list of 4 numbers"):
-        read_candidates(path)
+        read_candidates(str(path))

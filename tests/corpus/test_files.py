@@ -282,7 +282,7 @@ def test_wrong_names_and_overlaps_stand_in_one_message(tmp_path: Path):
     assert "no file matches nowhere/*.csv" in message
     assert "is named more than once" in message
     assert "is in train and in test" in refused(tmp_path, train=path, test=path)
-    assert "can be no path here" in refused(tmp_path, train="x" * 4000)
+    assert "cannot be a path here" in refused(tmp_path, train="x" * 4000)
 
 
 def test_a_split_that_the_cut_leaves_empty_is_refused(tmp_path: Path):
@@ -302,21 +302,21 @@ GOOD = b'{"document": "T.", "summary": "S."}\n'
         (
             "r.jsonl",
             GOOD * 500 + b'{"document": "\xe9t\xe9"}\n',
-            "line 501 is no UTF-8 (byte 0xe9)",
+            "line 501 is not UTF-8 (byte 0xe9)",
         ),
-        ("r.jsonl", "\ufeff{}".encode("utf-16"), "line 1 is no UTF-8"),
+        ("r.jsonl", "\ufeff{}".encode("utf-16"), "line 1 is not UTF-8"),
         ("r.jsonl", b"", "r.jsonl has no rows"),
         ("r.csv", b"", "r.csv is empty"),
         ("r.csv", b"document,summary\n", "r.csv has no rows"),
         ("r.csv", b"document,summary\na,b\nonly\n", "line 3 has 1 fields, the header 2"),
         ("r.csv", b'document,summary\na,b\n"open,c\n', "is a quote open, or the file cut off?"),
         ("r.csv", b"summary,summary\na,b\n", "the header names summary more than once"),
-        ("r.csv", b"document,summary\nna\xefve,b\n", "line 2 is no UTF-8 (byte 0xef)"),
-        pytest.param("r.jsonl", b'{"a": ' + b"9" * 5000 + b"}\n", "line 1: no JSON", id="digits"),
-        pytest.param("r.jsonl", b"[" * 100_000 + b"\n", "line 1: no JSON", id="nesting"),
+        ("r.csv", b"document,summary\nna\xefve,b\n", "line 2 is not UTF-8 (byte 0xef)"),
+        pytest.param("r.jsonl", b'{"a": ' + b"9" * 5000 + b"}\n", "line 1: not JSON", id="digits"),
+        pytest.param("r.jsonl", b"[" * 100_000 + b"\n", "line 1: not JSON", id="nesting"),
         ("r.jsonl.gz", gzip.compress(GOOD * 99, mtime=0)[:-12], "is unreadable"),
         ("r.jsonl.zst", b"no zstd at all", "is unreadable:"),
-        ("r.parquet", b"PAR1 cut off", "is no readable Parquet file"),
+        ("r.parquet", b"PAR1 cut off", "is not a readable Parquet file"),
         ("r.parquet.gz", b"", "Parquet is compressed inside"),
         ("r.xlsx", b"", "its ending says no format; known are .jsonl, .ndjson"),
     ],

@@ -154,7 +154,7 @@ def test_reading_names_checkpoints():
         "reading.brio: no key of checkpoints and no endpoint of generation; known here" in message
     )
     message = problems(checkpoints={**BASE["checkpoints"], "default": {"source": "embedded"}})
-    assert "`default` is no name" in message
+    assert "`default` cannot be a name" in message
 
 
 def test_sources_and_the_pool_must_fit():
@@ -170,7 +170,7 @@ def test_sources_and_the_pool_must_fit():
     )
     for line in (
         "generation: 'a b' must be of letters, digits and _ alone",
-        "generation.big.checkpoint: 'bgi' is no key of checkpoints; known here: base",
+        "generation.big.checkpoint: 'bgi' is not a key of checkpoints; known here: base",
         "generation.theirs.checkpoint: method diverse_beam asks one of checkpoints: base",
         "pool.eligible: ['bse'] must be keys of generation (base, a b, big, theirs), each once; "
         "null: all of them",
@@ -182,7 +182,7 @@ def test_sources_and_the_pool_must_fit():
     )
     assert check_params({**BASE, "generation": {"base": base, "one": one}}).num_candidates == 17
     assert "generation.base.checkpoint: this key is missing" in problems(generation={"base": {}})
-    assert "`none` is no name" in problems(checkpoints={"none": {"source": "embedded"}})
+    assert "`none` cannot be a name" in problems(checkpoints={"none": {"source": "embedded"}})
 
 
 def test_an_endpoint_must_fit_its_server_and_its_prompt():
@@ -196,7 +196,8 @@ def test_an_endpoint_must_fit_its_server_and_its_prompt():
 
     servers = {"local": {"base_url": "http://localhost:8000/v1"}}
     assert (
-        "generation.big.endpoint: 'locl' is no key of runtime.endpoints; known here: default, local"
+        "generation.big.endpoint: 'locl' is not a key of runtime.endpoints; known here: default, "
+        "local"
     ) in said({"endpoint": "locl"}, endpoints=servers)
     assert "reading.big.prompt: an endpoint has to be told what" in said({}, {"default": {}})
     assert "generation.base: a checkpoint has this name" in said({}, {"default": {}}, "base")

@@ -31,6 +31,8 @@ def source(**changes) -> dict:
         (embedded(length_penalty=math.nan), "length_penalty: must be a finite number"),
         ({"reading": {"default": {"max_source_tokens": 1}}}, "max_source_tokens: must be greater"),
         ({"training": {"length_penalty": math.nan}}, "length_penalty: must be a finite number"),
+        ({"training": {"length_penalty": math.inf}}, "length_penalty: must be a finite number"),
+        ({"training": {"seed": 2**64}}, "training.seed: must be less than"),
         ({"training": {"length_penalty": 1e6}}, "training.length_penalty: must be less than or"),
         ({"training": {"max_candidate_tokens": 1}}, "max_candidate_tokens: must be greater"),
         ({"training": {"learning_rate": 1e300}}, "training.learning_rate: must be less than"),
@@ -44,7 +46,15 @@ def source(**changes) -> dict:
         (source(max_length=2**40), "generation.base.max_length: must be less than"),
         (source(method="sampling", temperature=1e-300), "temperature (1e-300)"),
         ({"documents": {"train": 2**64}}, "documents.train: must be less than"),
-        ({"data": {"world": {"extras_per_reference": [99, 99]}}}, "extras_per_reference"),
+        *(
+            (
+                {"data": {"world": {"extras_per_reference": bounds}}},
+                "data.world.extras_per_reference",
+            )
+            for bounds in ([99, 99], [2, 5], [0, 1])
+        ),
+        ({"data": {"world": {"extras_per_reference": [2, 1]}}}, "fewest first"),
+        (source(num_candidates=1), "generation: num_candidates must be at least 2"),
         ({"data": {"world": {"validation": 0}}}, "data.world.validation: must be greater than"),
         ({"data": FILES}, "data.files: this key is missing"),
         ({"data": {**FILES, "files": {}}}, "data.files.train: this key is missing"),
@@ -63,6 +73,9 @@ def source(**changes) -> dict:
         ({"checkpoints": {"base": {"source": "x" * 5000}}}, "source: String should have at most"),
         ({"checkpoints": {1: 2}}, "checkpoints.1: "),
         ({"evaluation": {"geval": {"model": ""}}}, "evaluation.geval.model: must not be empty"),
+        ({"evaluation": {"metrics": []}}, "metrics: nothing would be measured"),
+        ({"evaluation": {"metrics": ["rogue"]}}, "unknown ['rogue']"),
+        ({"report": {"bootstrap_samples": 1}}, "report.bootstrap_samples: must be greater"),
         ({"report": {"bootstrap_samples": 10**9}}, "report.bootstrap_samples: must be less"),
         ({"runtime": {"threads": 100_000}}, "runtime.threads: must be less than or equal to 1024"),
         ({"runtime": {"workers": 100_000}}, "runtime.workers: must be less than or equal to 1024"),

@@ -237,7 +237,7 @@ def test_a_candidates_file_may_hold_any_json_text(project):
     (problem,) = str(error.value).splitlines()[1:]
     assert problem.endswith("in `search_scores`: train-16")
     Path("train.jsonl").write_bytes(text.encode("latin-1", "replace") + b"\xff")
-    with pytest.raises(BridoError, match="train.jsonl: line 1 is no UTF-8"):
+    with pytest.raises(BridoError, match="train.jsonl: line 1 is not UTF-8"):
         run()
 
 

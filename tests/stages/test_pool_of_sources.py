@@ -39,7 +39,7 @@ def write_project(folder, url):
     params["reading"]["big"] = {"prompt": "Shorten:\n{{ document }}"}
     params["pool"]["too_few"] = "leave_out"
     server = {"base_url": url, "timeout_seconds": 30.0, "max_attempts": 100, "max_concurrency": 4}
-    params["runtime"]["endpoint"] |= server
+    params["runtime"]["endpoint"] = server
     params["runtime"]["shard_documents"] = 3
     with path.open("w") as stream:
         YAML(typ="safe").dump(params, stream)  # sources in the order of their names

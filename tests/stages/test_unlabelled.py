@@ -50,7 +50,7 @@ def raw_params(**changes: object) -> dict:
         "pool": raw["pool"] | {"too_few": "leave_out"},
         "systems": SYSTEMS,
         "decoded_systems": SYSTEMS,
-        "evaluation": {"metrics": ["rouge", "mentions"]},
+        "evaluation": {"metrics": ["rouge", "mentions"], "rouge": {}, "mentions": {}},
         "runtime": {"device": "cpu", "threads": 1},
         "report": {"bootstrap_samples": 20, "page_documents": 3},
     }

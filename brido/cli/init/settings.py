@@ -6,34 +6,11 @@ from brido.cli.init.data import Data
 from brido.cli.init.model import Model
 from brido.cli.init.plan import UNTUNED, Limits, Plan
 from brido.corpus.settings import FilesSettings
-from brido.settings.presets import comments_of, flatten, merge, read_preset, render
+from brido.settings.presets import flatten, merge, own_comments, read_preset, render
+from brido.settings.text import comments as texts
 
 # Of fewer updates in the preset's batches the batches are smaller.
 _UPDATES = 25
-# Sections and keys that `computed` sets; a test holds that everything else is the preset's.
-COMPUTED = (
-    "data",
-    "checkpoints.base.source",
-    "checkpoints.base.fine_tuning",
-    "checkpoints.base.embedded.max_source_tokens",
-    "checkpoints.base.embedded.max_summary_tokens",
-    "reading.default.max_source_tokens",
-    "reading.default.prompt",
-    "reading.default.template",
-    "documents.train",
-    "documents.validation",
-    "generation.base.num_candidates",
-    "generation.base.num_beams",
-    "generation.base.num_beam_groups",
-    "generation.base.max_length",
-    "pairwise.combination",
-    "training.max_candidate_tokens",
-    "training.validation",
-    "training.cross_entropy",
-    "decoding.max_length",
-    "systems",
-    "evaluation.metrics",
-)
 # The preset's words about a value that another one took the place of.
 _OF_THE_PRESET = (
     "data.files.",
@@ -52,9 +29,9 @@ def params_text(data: Data, model: Model, limits: Limits, plan: Plan) -> str:
     """Return the params.yaml: the preset of this kind of model with the computed keys."""
     preset = read_preset(model.preset)
     settings = merge(preset, computed(preset, data, model, limits, plan))
-    comments = {
+    comments = texts(settings) | {
         key: text
-        for key, text in comments_of(model.preset).items()
+        for key, text in own_comments(model.preset).items()
         if not (key.startswith(_OF_THE_PRESET) and key in flatten(settings))
     }
     comments["documents.train"] = f"the check needs none; to tune: {plan.tuned}"

@@ -15,18 +15,39 @@ _UNLIMITED_ANSWER = 4096
 class GEvalSettings(Section):
     """`evaluation.geval`: the LLM judge, everything that can change a mark."""
 
-    model: Name | None = None
-    revision: Name | None = None
-    prompt: Name = "merged"
-    score_mode: Literal["mean", "greedy"] = "mean"
-    samples: Annotated[int, Field(ge=1, le=1000)] = 20
-    temperature: Annotated[float, Field(ge=0, le=2)] | None = 1.0
-    top_p: Annotated[float, Field(gt=0, le=1)] | None = 1.0
-    max_answer_tokens: Positive | None = 256
-    structured_output: Literal["auto", "always", "never"] = "auto"
-    seed: Annotated[int, Field(ge=-(2**63), lt=2**63)] | None = None
-    extra_parameters: ExtraParameters = Field(default_factory=dict)
-    max_invalid_fraction: Share = 0.05
+    model: Name | None = Field(None, description="The judge's name at the server; needed.")
+    revision: Name | None = Field(
+        None, description="Any label: change it when a name gets a new model."
+    )
+    prompt: Name = Field(
+        "merged", description="merged (the paper) | separate (G-Eval) | a .jinja file of yours."
+    )
+    score_mode: Literal["mean", "greedy"] = Field("mean", description="mean (of samples) | greedy.")
+    samples: Annotated[int, Field(ge=1, le=1000)] = Field(
+        20, description="Answers to a question with score_mode mean; greedy asks once."
+    )
+    temperature: Annotated[float, Field(ge=0, le=2)] | None = Field(
+        1.0, description="With score_mode mean (greedy: 0); null: not sent, some models refuse it."
+    )
+    top_p: Annotated[float, Field(gt=0, le=1)] | None = Field(
+        1.0, description="With score_mode mean; null: not sent."
+    )
+    max_answer_tokens: Positive | None = Field(
+        256, description="Longest answer in tokens; null: not sent (then see extra_parameters)."
+    )
+    structured_output: Literal["auto", "always", "never"] = Field(
+        "auto", description="auto (a JSON schema if the server takes it) | always | never."
+    )
+    seed: Annotated[int, Field(ge=-(2**63), lt=2**63)] | None = Field(
+        None, description="Sent as seed + sample number; null: not sent."
+    )
+    extra_parameters: ExtraParameters = Field(
+        default_factory=dict,
+        description="Further request fields, for instance {reasoning_effort: low}.",
+    )
+    max_invalid_fraction: Share = Field(
+        0.05, description="A larger share of missing marks is an error; missing is never 0."
+    )
 
     def problems(self) -> Iterator[str]:
         """Yield what contradicts itself."""

@@ -3,6 +3,8 @@
 from functools import lru_cache
 from typing import Any
 
+from pydantic import Field
+
 from brido.evaluation import Column, Evaluation, Inputs, Metric, points, share
 from brido.evaluation.qafacteval.answers import Strategy
 from brido.settings.base import Name, Section
@@ -16,10 +18,22 @@ _TIMES_100 = frozenset({"f1", "em", "is_answered"})
 class QAFactEvalSettings(Section):
     """`evaluation.qafacteval`: the neural QAFactEval, everything that can change a number."""
 
-    models: Name = "hub"
-    spacy_model: Name = "en_core_web_sm"
-    answers: Strategy = "noun_chunks"
-    faithful: bool = True
+    models: Name = Field(
+        "hub",
+        description=(
+            "hub (the published archives) | a folder with the archives or converted models."
+        ),
+    )
+    spacy_model: Name = Field(
+        "en_core_web_sm", description="Name of an installed spaCy package, or a folder."
+    )
+    answers: Strategy = Field("noun_chunks", description="noun_chunks (the released code) | ner.")
+    faithful: bool = Field(
+        True,
+        description=(
+            "true: decoder positions 0, 2, 3, ... as in the released code; false: 0, 1, 2, ..."
+        ),
+    )
 
 
 def evaluate(

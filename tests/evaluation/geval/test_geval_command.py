@@ -113,7 +113,7 @@ def test_errors_leave_with_two_and_one_message(tmp_path, given):
 
 @pytest.mark.parametrize(
     ("content", "message"),
-    [("{", "line 1: no JSON"), ("[1]\n", "object is expected"), ("", "no rows"),
+    [("{", "line 1: not JSON"), ("[1]\n", "object is expected"), ("", "no rows"),
      ('{"id": 1, "document": "d", "summary": "s"}\n' * 2, "comes 2 times")],
 )  # fmt: skip
 def test_input_that_cannot_be_marked(tmp_path, content, message):
