@@ -26,6 +26,7 @@ from stages import (
     decode,
     download,
     generate,
+    likelihood,
     pairwise,
     paths,
     pool,
@@ -117,8 +118,10 @@ class Pipeline:
     def tune(self, changes: Mapping[str, Any]) -> None:
         """Scores and tuned model, under further changes of params."""
         params = self.use(changes)
-        if params.scoring.support_weight:
+        if params.scoring.support:
             support.main()
+        if params.scoring.information:
+            likelihood.main()
         score.write_scores(params)
         train.main()
 

@@ -15,8 +15,9 @@ def run_order(scoring: ScoringSettings) -> str:
     """What the run's order of candidates (data/scores) is, in a few words."""
     if scoring.shuffle:
         return "the same scores, shuffled within each document"
-    support = f", support {scoring.support_weight:g}" if scoring.support_weight else ""
-    return f"the run's vote (α = {alpha_text(scoring.alpha)}{support})"
+    weights = {"support": scoring.support, "information": scoring.information}
+    signals = "".join(f", {name} {weight:g}" for name, weight in weights.items() if weight)
+    return f"the run's vote (α = {alpha_text(scoring.alpha)}{signals})"
 
 
 def settings_text(params: Params) -> list[tuple[str, str]]:
@@ -44,8 +45,11 @@ def settings_text(params: Params) -> list[tuple[str, str]]:
 def _score(scoring: ScoringSettings) -> list[tuple[str, str]]:
     """What the score is made of beside Eq. 2, where there is something."""
     rows = []
-    if scoring.support_weight:
-        rows.append(("weight of the support check", f"{scoring.support_weight:g}"))
+    if scoring.support:
+        rows.append(("weight of the support check", f"{scoring.support:g}"))
+    if scoring.information:
+        value = f"{scoring.information:g}, less {scoring.prior:g} of the prior"
+        rows.append(("weight of information", value))
     if scoring.shuffle:
         rows.append(("scores", "shuffled within each document (the control)"))
     return rows

@@ -20,7 +20,7 @@ from brido.search.settings import DecodingSettings
 from brido.settings.base import Section
 from brido.training.settings import TrainingSettings
 from brido.utils.errors import quoted, short, some
-from brido.vote.settings import PairwiseSettings, ScoringSettings
+from brido.vote.settings import LikelihoodSettings, PairwiseSettings, ScoringSettings
 from brido.work.settings import RuntimeSettings
 
 # Systems that no checkpoint writes: the corpus' own, and a vote on base's candidates.
@@ -38,6 +38,7 @@ class Params(Section):
     pool: PoolSettings = PoolSettings()
     pairwise: PairwiseSettings = PairwiseSettings()
     support: SupportSettings = MentionsSupport()
+    likelihood: LikelihoodSettings = LikelihoodSettings()
     scoring: ScoringSettings = ScoringSettings()
     training: TrainingSettings = TrainingSettings()
     decoding: DecodingSettings = DecodingSettings()
@@ -65,6 +66,11 @@ class Params(Section):
         yield from self._pool()
         yield from self._reading()
         yield from self._listing()
+        if self.scoring.information and self.scoring.prior and not self.likelihood.others:
+            yield (
+                "likelihood.others: scoring.information asks how likely candidates are with other "
+                "documents: 1 or more (or scoring.prior: 0, base's likelihood alone)"
+            )
 
     def _systems(self) -> Iterator[str]:
         """What is wrong with the names of checkpoints and systems."""

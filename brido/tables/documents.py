@@ -41,6 +41,7 @@ class CandidateDocument:
     unsupported: Sequence[int] = ()
     words: Sequence[int] = ()
     log_probability: Sequence[float] = ()
+    prior: Sequence[float] = ()
     tokens: Sequence[int] = ()
     summaries: Mapping[str, str] = field(default_factory=dict)
 

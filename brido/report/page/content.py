@@ -38,7 +38,7 @@ def compared(systems: Sequence[str]) -> tuple[str, str]:
 
 def voting_checker(params: Params) -> str:
     """The checker that has a part in the vote, "" where none has."""
-    return params.support.checker if params.scoring.support_weight else ""
+    return params.support.checker if params.scoring.support else ""
 
 
 def make_page(
