@@ -12,6 +12,7 @@ BENCHMARKS = {
     "rouge": [],
     "vote_tables": ["--documents", "30000", "--score-documents", "20000"],
     "scale": ["--documents", "30000"],
+    "information": ["--rounds", "1"],
     "layout": [],
     "training": ["--quick"],
     "prompts": ["--tokens", "16"],

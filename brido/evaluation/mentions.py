@@ -1,8 +1,13 @@
-"""How many mentions of a summary its source supports (`brido.checkers.mentions` finds them)."""
+"""How many mentions of a summary its source supports (`brido.checkers.mentions` finds them).
+
+On texts that are not the world's it also says which summaries are good: whole, by stated rules, and
+without an unsupported mention.
+"""
 
 from typing import Any
 
 from brido.checkers.mentions import text_mentions, world_mentions
+from brido.checkers.wholeness import RULES, whole_by_rules
 from brido.evaluation import Evaluation, Inputs, Metric, by_document, share
 from brido.settings.base import Section
 from brido.utils.progress import MakeProgress
@@ -15,8 +20,13 @@ class MentionsSettings(Section):
 
 
 def evaluate(inputs: Inputs, settings: MentionsSettings, progress: MakeProgress) -> Evaluation:
-    """precision (share of a summary's mentions that the source has; None where it makes none) and
-    unsupported (1 where at least one is missing from the source, else 0) of every summary."""
+    """precision, unsupported, and, where there are no facts, whole and good of every summary.
+
+    precision: share of its mentions that the source has; None where it makes none. unsupported: 1
+    where at least one is missing from the source, else 0. whole: 1 for a whole text by the rules of
+    `brido.checkers.wholeness`, else 0, an approximation; good: 1 for a whole text without an
+    unsupported mention, else 0. On the world both are None: world_judge knows its grammar.
+    """
     facts = inputs.facts
 
     def measure(index: int) -> tuple[dict[str, float | None], Any]:
@@ -26,10 +36,15 @@ def evaluate(inputs: Inputs, settings: MentionsSettings, progress: MakeProgress)
         else:
             found = text_mentions(inputs.documents[index], summary, settings.case_sensitive)
         supported = [each[2] for each in found]
-        row = {
+        row: dict[str, float | None] = {
             "precision": sum(supported) / len(supported) if supported else None,
             "unsupported": float(not all(supported)),
+            "whole": None,
+            "good": None,
         }
+        if facts is None:
+            whole = whole_by_rules(summary, next(iter(inputs.references[index]), None))
+            row |= {"whole": float(whole), "good": float(whole and all(supported))}
         keys = ("type", "text", "supported")
         return row, {"mentions": [dict(zip(keys, each, strict=True)) for each in found]}
 
@@ -41,6 +56,8 @@ def evaluate(inputs: Inputs, settings: MentionsSettings, progress: MakeProgress)
         "idea": "Nan et al. 2021",
         "case_sensitive": True if exact else settings.case_sensitive,
     }
+    if not exact:
+        signature["good"] = f"approximate; {RULES}"
     return by_document("mentions", inputs, progress, measure, signature)
 
 
@@ -50,6 +67,8 @@ METRIC = Metric(
     columns=(
         share("precision", "supported mentions"),
         share("unsupported", better="lower", headline=True),
+        share("whole", "whole, approximate"),
+        share("good", "good, approximate", headline=True),
     ),
     evaluate=evaluate,
     settings=MentionsSettings,

@@ -40,6 +40,8 @@ class CandidateDocument:
     support: Sequence[float] = ()
     unsupported: Sequence[int] = ()
     words: Sequence[int] = ()
+    whole: Sequence[bool] = ()
+    copied: Sequence[float] = ()
     log_probability: Sequence[float] = ()
     prior: Sequence[float] = ()
     tokens: Sequence[int] = ()

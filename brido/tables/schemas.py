@@ -59,6 +59,8 @@ SUPPORT = _schema(
     ("support", pa.list_(pa.float32())),
     ("unsupported", pa.list_(pa.int32())),
     ("words", pa.list_(pa.int32())),
+    ("whole", pa.list_(pa.bool_())),
+    ("copied", pa.list_(pa.float32())),
 )
 LIKELIHOOD = _schema(
     ("id", pa.string()),

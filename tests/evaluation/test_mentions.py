@@ -37,12 +37,12 @@ def test_references_of_the_world_are_judged_as_their_facts_say(index):
 def test_types_matter_on_the_world():
     facts = [{"slot": "number", "type": "number", "value": "440", "in_document": True}]
     (row,) = measure(["440"], ["440 and 44."], [facts]).rows
-    assert row == {"precision": 0.5, "unsupported": 1}
+    assert row == {"precision": 0.5, "unsupported": 1, "whole": None, "good": None}
 
 
 def test_a_summary_without_mentions():
     (row,) = measure(["Some text."], ["nothing to see"]).rows
-    assert row == {"precision": None, "unsupported": 0}
+    assert row == {"precision": None, "unsupported": 0, "whole": 0, "good": 0}
 
 
 def test_case_sensitivity_is_a_setting():

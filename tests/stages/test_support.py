@@ -6,6 +6,7 @@ import small_project
 import torch
 from pool_rows import pooled
 
+from brido.candidates import blocks as candidate_blocks
 from brido.candidates import probability
 from brido.candidates.blocks import blocks
 from brido.checkers.mentions import world_mentions
@@ -166,3 +167,42 @@ def test_memory_that_runs_out_halves_the_texts_of_a_block(tmp_path, monkeypatch)
         pq.read_table(paths.likelihood("validation")).to_pylist(), wanted, strict=True
     ):
         assert row["prior"] == pytest.approx(whole["prior"], abs=1e-4)
+
+
+def test_killed_and_cut_into_other_shards_it_ends_in_the_same_bytes(tmp_path, monkeypatch):
+    """Windows of three documents, which shards of any size keep whole."""
+    likelihood_project(tmp_path, monkeypatch, likelihood={"others": 2})
+    monkeypatch.setattr(candidate_blocks, "WINDOW", 3)
+    path = paths.likelihood("validation")
+    likelihood.main()
+    wanted = path.read_bytes()
+    real, done = probability.ProbabilityWorker.__call__, []
+
+    def killed(self, unit):
+        if done:
+            raise KeyboardInterrupt
+        done.append(len(unit))
+        return real(self, unit)
+
+    path.unlink()
+    monkeypatch.setattr(probability.ProbabilityWorker, "__call__", killed)
+    with pytest.raises(KeyboardInterrupt, match="3 of 7 documents are kept"):
+        likelihood.main()
+    assert not path.exists()
+    seen = []
+    monkeypatch.setattr(
+        probability.ProbabilityWorker,
+        "__call__",
+        lambda self, unit: seen.append(len(unit)) or real(self, unit),
+    )
+    likelihood.main()
+    assert (done, seen) == ([3], [4])
+    assert path.read_bytes() == wanted
+    small_project.write_params(
+        tmp_path,
+        likelihood={"others": 2},
+        runtime=small_project.SMALL["runtime"] | {"shard_documents": 99},
+    )
+    likelihood.main()
+    assert seen == [4, 7]
+    assert path.read_bytes() == wanted

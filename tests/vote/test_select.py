@@ -19,6 +19,7 @@ from stages import elect, paths
 
 ROOT = Path(__file__).parents[2]
 SIZE = 4
+MORE = {"whole": [True] * SIZE, "copied": [0.0] * SIZE}
 
 
 @pytest.fixture
@@ -45,7 +46,7 @@ def tables(tmp_path, monkeypatch):
     rows = [{"id": n, "similarity": v} for n, v in zip(ids, flat, strict=True)]
     write_table(paths.similarity(split), [rows], similarity_schema(SIZE))
     rows = [
-        {"id": n, "support": v, "unsupported": [0] * SIZE, "words": [9] * SIZE}
+        {"id": n, "support": v, "unsupported": [0] * SIZE, "words": [9] * SIZE} | MORE
         for n, v in zip(ids, found["support"].tolist(), strict=True)
     ]
     write_table(paths.support(split), [rows], SUPPORT)
@@ -144,7 +145,7 @@ def test_information_needs_what_it_is_made_of(tables):
 
 def test_tables_of_other_candidates_are_refused(tables):
     row = {"id": "other", "support": [1.0] * SIZE, "unsupported": [0] * SIZE, "words": [9] * SIZE}
-    write_table(paths.support("validation"), [[row]], SUPPORT)
+    write_table(paths.support("validation"), [[row | MORE]], SUPPORT)
     split = paths.tables("validation")
     assert len(list(score_documents(split, ScoringSettings(), 0.0))) == 2
     with pytest.raises(BridoError, match="`dvc repro support`"):

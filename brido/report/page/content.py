@@ -24,6 +24,10 @@ _TEXT_MARKS = (
     "synonyms"
 )
 _GOOD = "Good: a whole sentence without an unsupported mention."
+_GOOD_BY_RULES = (
+    "Good, approximate: without an unsupported mention, and whole by length, repetition and end "
+    "(docs/metrics.md)."
+)
 _UNSEEN = (
     "Nothing else is checked: “has surprised experts” would stand unmarked although no article "
     "says so."
@@ -84,6 +88,7 @@ def make_page(
             "Differences are paired; coloured where the interval leaves out 0.",
             base_note(numbers.base),
             *([_GOOD] if ("world_judge", "good") in headline else []),
+            *([_GOOD_BY_RULES] if ("mentions", "good") in headline else []),
             *([f"† {voting_note(voting)}."] if voting else []),
         ],
         check=vote_check(votes),

@@ -5,14 +5,15 @@ from dataclasses import dataclass
 from typing import Any
 
 from brido.stats import FEWEST
-from brido.vote.verdict_text import note, verdict_lines
+from brido.vote.verdict_text import beyond, note, percent, verdict_lines
 
 
 @dataclass(frozen=True)
 class Bar:
     """One ranking: its accuracy with the interval (0 to 1), and its numbers as text.
 
-    quarters: the accuracies by quarter of the score gap, smallest gaps first.
+    quarters: the accuracies by quarter of the score gap, smallest gaps first. beyond: the accuracy
+    without copying and likelihood. elected, good: of the elected, which are unsupported, and good.
     """
 
     label: str
@@ -22,6 +23,8 @@ class Bar:
     text: str
     quarters: Sequence[str]
     elected: str
+    beyond: str = "–"
+    good: str = "–"
 
 
 @dataclass(frozen=True)
@@ -37,8 +40,8 @@ class VoteCheck:
     def quarters(self) -> list[list[str]]:
         """The accuracies by quarter of the score gap, as a table with its heading."""
         gaps = ["smallest gaps", "second", "third", "largest gaps"]
-        rows = [[bar.label, *bar.quarters, bar.elected] for bar in self.bars]
-        return [["ranking", *gaps, "elected unsupported"], *rows]
+        rows = [[bar.label, *bar.quarters, bar.beyond, bar.elected, bar.good] for bar in self.bars]
+        return [["ranking", *gaps, "beyond", "elected unsupported", "elected good"], *rows]
 
 
 def vote_check(told: Mapping[str, Any]) -> VoteCheck:
@@ -53,8 +56,11 @@ def _election(told: Mapping[str, Any]) -> list[list[str]]:
     if "election" not in told:
         return []
     rows = [["unsupported in", "documents", "elected", "base", "difference"]]
-    for key, label in (("all", "all"), ("equal_length", "elected and base equally long")):
-        found = told["election"][key]
+    labels = {"all": "all", "equal_length": "elected and base equally long", "good": "good, all"}
+    for key, label in labels.items():
+        found = told["election"].get(key)
+        if found is None:  # of an older version, or not known
+            continue
         count = found["elected"]["documents"]
         shares = [_percent(found[who]["mean"], ".1f") for who in ("elected", "base")]
         gap = [_percent(found["difference"][end], "+.1f", "") for end in ("mean", "low", "high")]
@@ -77,6 +83,7 @@ def bars(told: Mapping[str, Any]) -> list[Bar]:
         low, high = (mean, mean) if few else (item["low"], item["high"])
         text = f"{mean:.3f}" if few else f"{mean:.3f} [{low:.3f}, {high:.3f}]"
         quarters = ["–" if value is None else f"{value:.2f}" for value in item["by_gap"].values()]
-        elected = _percent(item["elected_unsupported"], ".1f")
-        found.append(Bar(item["label"], mean, low, high, text, quarters, elected))
+        elected, good = (percent(item.get(key)) for key in ("elected_unsupported", "elected_good"))
+        shown = text, quarters, elected, beyond(item), good
+        found.append(Bar(item["label"], mean, low, high, *shown))
     return found
