@@ -40,7 +40,7 @@ Step = Callable[[], Tensor]
 
 
 def steps(model: torch.nn.Module, others: int, sizes: tuple[int, int, int]) -> dict[str, Step]:
-    """Each side's work; its value is the mean of log p - prior."""
+    """Each side's work; its value is the mean of log p + prior."""
     source, candidates, tokens = sizes
     generator = torch.Generator().manual_seed(1)
     size, documents = model.config.vocab_size, others + 1
@@ -58,7 +58,7 @@ def steps(model: torch.nn.Module, others: int, sizes: tuple[int, int, int]) -> d
     @torch.no_grad()
     def block() -> Tensor:
         terms = information_terms(model, ids, mask, rows, lengths, at_once)
-        return (terms.log_probability - terms.prior).mean()
+        return (terms.log_probability + terms.prior).mean()
 
     @torch.no_grad()
     def one_row_a_pair() -> Tensor:
@@ -78,7 +78,7 @@ def steps(model: torch.nn.Module, others: int, sizes: tuple[int, int, int]) -> d
             every.append(torch.cat(found).view(documents, candidates))
         matrix = torch.stack(every)
         prior = prior_of(matrix, torch.arange(documents))
-        return (matrix.diagonal().T - prior).mean()
+        return (matrix.diagonal().T + prior).mean()
 
     return dict(zip(SIDES, (one_row_a_pair, block), strict=True))
 

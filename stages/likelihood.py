@@ -37,6 +37,11 @@ def measure(params: Params, splits: Sequence[str], needed: bool = True) -> None:
             has no weights, or a table is missing or damaged.
     """
     runtime, base = params.runtime, paths.checkpoint("base")
+    if needed and not base.is_dir():
+        raise BridoError(
+            f"scoring.information asks base how likely candidates are, and {base} has no weights: "
+            "make them with `dvc repro checkpoint@base`, or set scoring.information to 0"
+        )
     reading, settings = params.reading_of("base"), params.likelihood
     work_units = {split: _units(params, split, needed) for split in splits}
     others = {split: found[0].others if found else 0 for split, found in work_units.items()}

@@ -1,6 +1,6 @@
 """The check of a vote (metrics/votes.json) in words: three lines, and a table for a terminal."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from io import StringIO
 from textwrap import fill
 from typing import Any
@@ -184,11 +184,6 @@ def votes_text(told: Mapping[str, Any]) -> str:
 _KEYS = ("label", "mean", "pairs", "beyond", "elected_unsupported", "elected_good")
 
 
-def _words(taken: Sequence[str]) -> set[str]:
-    """What was taken out of the ranks, in words."""
-    return {"copying" if name == "copying" else "base's likelihood" for name in taken}
-
-
 def _has(told: Mapping[str, Any], key: str) -> bool:
     """Whether the rankings have this number."""
     return any(key in item for item in told["accuracy"].values())
@@ -230,9 +225,10 @@ def note(told: Mapping[str, Any]) -> str:
         f"document {length}, one of which has more unsupported details."
     ]
     if taken := told.get("taken_out"):
-        names = [name for name in ("copying", "base's likelihood") if name in _words(taken)]
+        names = ["ranks by copying"] if "copying" in taken else []
+        names += ["ranks by base's log p"] if set(taken) - {"copying"} else []
         parts.append(
-            f"Beyond: the same, without what {' and '.join(names)} say of each document's ranks."
+            f"Beyond: the same, after {' and '.join(names)} are taken out, document by document."
         )
     if _has(told, "elected_good"):
         parts.append("Unsupported, good: shares of the elected; good is whole and without one.")

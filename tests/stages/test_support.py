@@ -1,5 +1,7 @@
 """The support and likelihood stages: every text checked, every candidate scored as by hand."""
 
+import shutil
+
 import pyarrow.parquet as pq
 import pytest
 import small_project
@@ -145,6 +147,13 @@ def test_too_few_documents_matter_where_information_is_asked_for(tmp_path, monke
     (first, *_) = pq.read_table(paths.likelihood("validation")).to_pylist()
     assert first["prior"] is None
     with pytest.raises(BridoError, match=r"likelihood.others: 7 other documents are more"):
+        likelihood.measure(load_params(), ["validation"])
+
+
+def test_information_without_base_is_refused(tmp_path, monkeypatch):
+    likelihood_project(tmp_path, monkeypatch)
+    shutil.rmtree(paths.checkpoint("base"))
+    with pytest.raises(BridoError, match=r"scoring.information asks base.*has no weights"):
         likelihood.measure(load_params(), ["validation"])
 
 

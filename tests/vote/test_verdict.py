@@ -226,7 +226,7 @@ def test_what_copying_and_likelihood_say_is_taken_out():
         wanted, _ = pair_accuracy(without(scores, others), found["unsupported"], found["words"])
         assert left["mean"] == pytest.approx(wanted, abs=1e-6)
         assert left["low"] <= left["mean"] <= left["high"]
-    assert "copying and base's likelihood" in " ".join(votes_text(told).split())
+    assert "ranks by copying and ranks by base's log p" in " ".join(votes_text(told).split())
 
 
 def test_the_verdict_names_the_signal_to_train_on():
