@@ -64,29 +64,29 @@ def blocks(ids: Sequence[str], texts: Sequence[str], others: int, seed: int) -> 
             raise BridoError(problem)
         keys = {place: blake2b(f"{seed} {ids[place]}".encode()).digest() for place in window}
         order = sorted(window, key=keys.__getitem__)
-        marks = {place: different(texts[place]) for place in window}
+        marks = {place: text_key(texts[place]) for place in window}
         found += [_filled(members, order, marks, others) for members in _cut(order, marks, others)]
     return found
 
 
 def too_few(texts: Sequence[str], others: int) -> str:
-    """Why the documents of a window make no blocks; "" if they do."""
+    """Say why the documents of a window cannot make blocks; "" if they can."""
     if len(texts) <= others:
         return (
-            f"likelihood.others: {others} other documents are more than there are beside one of "
-            f"{len(texts):,}: lower it, or give more documents candidates"
+            f"likelihood.others: each document needs {others} others, and there are "
+            f"{len(texts):,} documents in all: lower it, or give more documents candidates"
         )
-    unlike = len({different(text) for text in texts})
+    unlike = len({text_key(text) for text in texts})
     if unlike <= others:
         return (
-            f"likelihood.others: {len(texts):,} documents have {unlike:,} different texts, and a "
-            f"document needs {others} others that are not like it: lower it, or remove copies"
+            f"likelihood.others: each document needs {others} others with another text, and "
+            f"{len(texts):,} documents have {unlike:,} different texts: lower it, or remove copies"
         )
     return ""
 
 
-def different(text: str) -> str:
-    """A short mark that is another one where texts differ in more than white space."""
+def text_key(text: str) -> str:
+    """A short key of a text; texts that differ in white space alone have the same."""
     return blake2b(" ".join(text.split()).encode(), digest_size=12).hexdigest()
 
 

@@ -13,7 +13,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from brido.candidates.blocks import blocks, different, in_windows, too_few, whole_windows, windows
+from brido.candidates.blocks import blocks, in_windows, text_key, too_few, whole_windows, windows
 from brido.likelihood.information import Information, cross_log_probability, prior_of
 from brido.likelihood.likelihood import sequence_statistics
 from brido.models import LanguageModel
@@ -51,16 +51,16 @@ def units(tables: SplitTables, size: int, others: int) -> list[Unit]:
 
 
 def lacks_others(tables: SplitTables, others: int) -> str:
-    """Why a split's documents have not so many others each; "" if they have.
+    """Say why a split has too few other documents for each of its own; "" if it has enough.
 
     Raises:
         BridoError: a table is missing or damaged, or they hold different documents.
     """
     if not others:
         return ""
-    # Short marks, so that memory holds no split of texts.
+    # Keys instead of texts, because memory must not hold a whole split.
     texts = [
-        different(text)
+        text_key(text)
         for batch in read_documents(tables, ["document"])
         for text in batch.columns["document"].to_pylist()
     ]

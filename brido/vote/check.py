@@ -155,7 +155,8 @@ def election(
     bad, own_bad = (wrong > 0).astype(float), (own_wrong > 0).astype(float)
     how = samples, confidence, seed
     every = compared_shares(bad, own_bad, *how)
-    near = compared_shares(*(np.where(close, one, np.nan) for one in (bad, own_bad)), *how)
+    first, second = (np.where(close, one, np.nan) for one in (bad, own_bad))
+    near = compared_shares(first, second, *how)
 
     def lengths(chosen: NDArray[np.bool_]) -> tuple[float, float]:
         elected_length, base_length = means(np.stack([length, own_length], axis=1)[chosen])
