@@ -154,11 +154,11 @@ class ProbabilityWorker:
         targets = language.write([*texts, *lent], batch, self._limit)
         ids = targets.ids.to(language.model.device)
         rows, lengths = ids[: len(texts)].flatten(0, 1), targets.lengths[: len(texts)]
-        every = rows.new_zeros(len(batch.ids), len(rows), dtype=torch.float64)
+        every = torch.zeros(len(batch.ids), len(rows), dtype=torch.float64)
 
         def work(numbers: list[int]) -> None:
             at_once = max(1, self._budget.tokens // batch.ids.numel())
-            every[:, numbers] = cross_log_probability(
+            found = cross_log_probability(
                 language.model,
                 batch.ids,
                 batch.mask,
@@ -166,7 +166,8 @@ class ProbabilityWorker:
                 lengths.flatten()[numbers],
                 ids[:, 0, 0],
                 at_once,
-            ).double()
+            )
+            every[:, numbers] = found.cpu().double()
 
         self._budget.run(list(range(len(rows))), work)
         check_scores(language.model, every)

@@ -23,9 +23,9 @@ def test_the_verdict_and_the_election_as_a_table():
     shown = vote_check(told | {"verdict": ["Yes.", "0.5.", "Next: go."]})
     assert shown.verdict == ["Yes.", "0.5.", "Next: go."]
     assert shown.election[1:] == [
-        ["all", "300", "34.4 %", "45.0 %", "-10.6 points [-16.0, +5.3]"],
-        ["elected and base equally long", "0", "–", "–", "– points [–, –]"],
-        ["good, all", "300", "34.4 %", "45.0 %", "-10.6 points [-16.0, +5.3]"],
+        ["unsupported", "300", "34.4 %", "45.0 %", "-10.6 points [-16.0, +5.3]"],
+        ["unsupported, elected and base equally long", "0", "–", "–", "– points [–, –]"],
+        ["good", "300", "34.4 %", "45.0 %", "-10.6 points [-16.0, +5.3]"],
     ]
     assert shown.bars == []
     # An older version wrote no lines.

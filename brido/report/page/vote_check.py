@@ -55,8 +55,12 @@ def _election(told: Mapping[str, Any]) -> list[list[str]]:
     """Shares of summaries with something unsupported: a heading, all documents, equal lengths."""
     if "election" not in told:
         return []
-    rows = [["unsupported in", "documents", "elected", "base", "difference"]]
-    labels = {"all": "all", "equal_length": "elected and base equally long", "good": "good, all"}
+    rows = [["summaries that are", "documents", "elected", "base", "difference"]]
+    labels = {
+        "all": "unsupported",
+        "equal_length": "unsupported, elected and base equally long",
+        "good": "good",
+    }
     for key, label in labels.items():
         found = told["election"].get(key)
         if found is None:  # of an older version, or not known
