@@ -64,8 +64,11 @@ def information_terms(
         ArgumentError: a single document, which has no others; or see `candidate_log_likelihood`.
 
     Example:
-        >>> found = information_terms(model, ids, mask, candidates)  # [5, S], [5, S], [5, 16, T]
-        >>> information = found.log_probability - 0.2 * found.prior  # [5, 16]
+        >>> sources = torch.tensor([[0, 5, 6, 2], [0, 7, 8, 2]])  # K = 1: [2, S]
+        >>> candidates = torch.tensor([[[2, 5, 6, 2]], [[2, 8, 8, 2]]])  # [2, 1, T]
+        >>> terms = information_terms(model, sources, torch.ones_like(sources), candidates)
+        >>> (terms.log_probability - 0.2 * terms.prior).shape
+        torch.Size([2, 1])
     """
     input_ids, attention_mask, _ = as_sources(model, input_ids, attention_mask)
     candidate_ids = as_ids("candidate_ids", candidate_ids, model)

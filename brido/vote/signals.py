@@ -69,7 +69,9 @@ def dealt(scores: NDArray[np.floating], by: NDArray[np.floating]) -> NDArray[np.
     """The same scores of each document, the highest for the candidate that is first `by`; [..., N].
 
     So every order has the scores of the vote, and a margin that is measured in them keeps its
-    meaning. Equal values of `by` keep candidate order; NaN scores stay where they are.
+    meaning. Equal values of `by` keep candidate order; NaN scores stay where they are. Two
+    candidates that say the same have one score in the vote: dealt to two that do not, the second's
+    is lower by the last bit of a float, so that the scores still say the order.
 
     Raises:
         ArgumentError: the shapes differ.
@@ -79,9 +81,18 @@ def dealt(scores: NDArray[np.floating], by: NDArray[np.floating]) -> NDArray[np.
         array([0.2, 0.5, nan, 0.4])
     """
     _check_shapes(scores, by)
-    order = ranking(np.where(np.isnan(scores), np.nan, by))
+    wanted = np.where(np.isnan(scores), np.nan, by)
+    order = ranking(wanted)
+    falling = -np.sort(-np.asarray(scores, np.float64), axis=-1)
+    ranked = np.take_along_axis(wanted, order, -1)
+    for place in range(1, scores.shape[-1]):
+        before, own = falling[..., place - 1], falling[..., place]
+        apart = (own >= before) & (ranked[..., place] < ranked[..., place - 1])
+        falling[..., place] = np.where(
+            apart, np.nextafter(before, -np.inf), np.minimum(own, before)
+        )
     found = np.empty(scores.shape)
-    np.put_along_axis(found, order, -np.sort(-np.asarray(scores, np.float64), axis=-1), axis=-1)
+    np.put_along_axis(found, order, falling, axis=-1)
     return found
 
 
