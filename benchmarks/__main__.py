@@ -10,6 +10,7 @@ import sys
 BENCHMARKS = {
     "rouge": [],
     "stages": ["--documents", "30000"],
+    "information": ["--rounds", "1"],
     "training": ["--quick"],
     "prompts": ["--tokens", "16"],
     "geval": ["--seconds", "10"],

@@ -8,7 +8,7 @@ every pair of systems with different labels asks whether the vote orders it as t
 of the vote is half right); the same for the pairs whose lengths in words differ by at most 15 % of
 the longer one. Intervals are over documents (bootstrap, 2,000 samples).
 
-These sets hold no articles, so a score that reads the source cannot be measured on them.
+These sets hold no articles, so a score with `scoring.support` cannot be measured on them.
 """
 
 import argparse

@@ -25,6 +25,7 @@ from stages import (
     decode,
     download,
     generate,
+    likelihood,
     pairwise,
     paths,
     pool,
@@ -109,8 +110,10 @@ class Pipeline:
 
     def look(self, params: Params) -> None:
         """Make the tables, beside the similarity, that these params' scores read."""
-        if params.scoring.support_weight:
+        if params.scoring.support:
             support.main()
+        if params.scoring.information:
+            likelihood.main()
 
     def decode(
         self, system: str, changes: Mapping[str, Any], splits: Sequence[str] = MEASURED

@@ -1,17 +1,21 @@
-"""Stage likelihood: base's log-probability of each candidate, the signal that a vote must beat.
+"""Stage likelihood: base's log-probability of each candidate, with its document and with others.
 
-Several GPUs work side by side (see `runtime.workers`).
+What the vote has to beat, and, with `scoring.information`, a signal of the score. Several GPUs work
+side by side (see `runtime.workers`).
 """
 
+from collections.abc import Sequence
 from functools import partial
+from typing import Any
 
-from brido.candidates.probability import ProbabilityWorker
+from brido.candidates.probability import ProbabilityWorker, Unit, lacks_others, units
 from brido.settings.load import load_params
 from brido.settings.params import Params
 from brido.tables import LIKELIHOOD
 from brido.tables.fingerprint import content_hash
-from brido.tables.join import SplitTables, parts_of
-from brido.utils.errors import run_command
+from brido.tables.join import SplitTables
+from brido.utils.errors import BridoError, run_command
+from brido.utils.progress import say
 from brido.work.running import Splits
 from brido.work.shards import fingerprint
 from brido.work.worker import model_workers
@@ -19,24 +23,60 @@ from stages import paths
 
 
 def main() -> None:
-    """Write data/likelihood/validation.parquet, which the vote check compares the vote with."""
-    _score("validation", load_params())
+    """Write data/likelihood/validation.parquet, and of every split if information has a weight."""
+    params = load_params()
+    used = bool(params.scoring.information)
+    measure(params, params.documents.splits if used else ["validation"], used)
 
 
-def _score(split: str, params: Params) -> None:
+def measure(params: Params, splits: Sequence[str], needed: bool = True) -> None:
+    """Score the candidates of these splits; without enough others the prior is left out.
+
+    Raises:
+        BridoError: the prior is `needed`, and a split has not enough different documents; or base
+            has no weights, or a table is missing or damaged.
+    """
     runtime, base = params.runtime, paths.checkpoint("base")
-    tables = SplitTables(pool=paths.pool(split), corpus=paths.corpus(split))
-    reading, size = params.reading_of("base"), runtime.shard_documents
-    key = fingerprint([reading, size], [tables.pool, paths.corpus(split), base])
-    work = Splits(f"likelihood/{split}", key, LIKELIHOOD, {split: parts_of(tables, size)})
-    make = partial(ProbabilityWorker, base, reading, runtime, tables)
-    work.run(make, model_workers(runtime), f"likelihood {split}", runtime.log_seconds)
-    metadata = {
-        "reading": reading.model_dump(mode="json"),
-        "candidates": content_hash(tables.pool),
-    }
-    work.write(split, paths.likelihood(split), metadata)
+    if needed and not base.is_dir():
+        raise BridoError(
+            f"scoring.information asks base how likely candidates are, and {base} has no weights: "
+            "make them with `dvc repro checkpoint@base`, or set scoring.information to 0"
+        )
+    reading, settings = params.reading_of("base"), params.likelihood
+    work_units = {split: _units(params, split, needed) for split in splits}
+    others = {split: found[0].others if found else 0 for split, found in work_units.items()}
+    inputs = [path for split in splits for path in (paths.pool(split), paths.corpus(split))]
+    key = fingerprint([reading, settings, others, runtime.shard_documents], [*inputs, base])
+    work = Splits("likelihood", key, LIKELIHOOD, work_units)
+    make = partial(ProbabilityWorker, base, reading, runtime, settings)
+    work.run(make, model_workers(runtime), "likelihood", runtime.log_seconds)
+    for split in splits:
+        metadata: dict[str, Any] = {
+            "reading": reading.model_dump(mode="json"),
+            "candidates": content_hash(paths.pool(split)),
+            "others": others[split],
+            "seed": settings.seed,
+            "other_writers": _other_writers(params),
+        }
+        work.write(split, paths.likelihood(split), metadata)
     work.clear()
+
+
+def _units(params: Params, split: str, needed: bool) -> list[Unit]:
+    """The work on a split, with as many other documents as `likelihood.others` says, or none."""
+    tables = SplitTables(pool=paths.pool(split), corpus=paths.corpus(split))
+    others = params.likelihood.others
+    if problem := lacks_others(tables, others):
+        if needed:
+            raise BridoError(f"{paths.pool(split)}: {problem}")
+        say(f"likelihood {split}: no log p with other documents: {problem}")
+        others = 0
+    return units(tables, params.runtime.shard_documents, others)
+
+
+def _other_writers(params: Params) -> list[str]:
+    """The sources whose candidates base did not write: it scores what other models say."""
+    return [name for name, source in params.generation.items() if source.checkpoint != "base"]
 
 
 if __name__ == "__main__":

@@ -23,7 +23,7 @@ OWN = "base"
 def main() -> None:
     """Write data/support/{validation,base}.parquet, and of every split if support votes."""
     params = load_params()
-    check(params, params.documents.splits if params.scoring.support_weight else ["validation"])
+    check(params, params.documents.splits if params.scoring.support else ["validation"])
 
 
 def check(params: Params, splits: Sequence[str]) -> None:

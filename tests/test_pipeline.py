@@ -50,6 +50,9 @@ def _short(name):
         ("pool.eligible", {"pool", *AFTER_POOL}),
         ("pairwise.combination", {"pairwise", "score", *ELECT, *TAIL}),
         ("support.checker", AFTER_SUPPORT),
+        ("likelihood.others", {"likelihood", "score", *ELECT, *TAIL}),
+        ("scoring.information", {"likelihood", "score", *ELECT, *TAIL}),
+        ("scoring.prior", {"score", *ELECT, *TAIL}),
         ("training.gamma", TAIL),
         ("decoding.length_penalty", {"decode@base", "decode@tuned", *EVALUATE_ALL, *AFTER_SUPPORT}),
         (

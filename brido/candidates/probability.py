@@ -5,16 +5,24 @@ includes the diversity penalty and is divided by a power of the length, a sample
 temperature, and other models' candidates have no score of this model.
 """
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import torch
+from torch import Tensor
 
+from brido.candidates.blocks import blocks, in_windows, text_key, too_few, whole_windows, windows
+from brido.likelihood.information import Information, cross_log_probability, prior_of
 from brido.likelihood.likelihood import sequence_statistics
 from brido.models import LanguageModel
 from brido.models.family import check_scores
 from brido.models.settings import ReadingSettings
-from brido.tables.join import Part, SplitTables, read_documents
+from brido.models.tokens import Sources
+from brido.tables.join import CandidateDocument, Part, SplitTables, parts_of, read_documents
 from brido.utils.device import computing_device, inference_dtype
+from brido.vote.settings import LikelihoodSettings
 from brido.work.batches import MemoryBudget, plan_batches
 from brido.work.settings import RuntimeSettings
 from brido.work.worker import Advance, Result
@@ -23,11 +31,49 @@ from brido.work.worker import Advance, Result
 LONGEST = 4096
 
 
+@dataclass(frozen=True)
+class Unit:
+    """A part of a split's documents, and with how many others each one's candidates are scored."""
+
+    tables: SplitTables
+    part: Part
+    others: int
+
+    def __len__(self) -> int:
+        """The number of documents."""
+        return len(self.part)
+
+
+def units(tables: SplitTables, size: int, others: int) -> list[Unit]:
+    """The work on a split in parts of about `size` documents; BridoError as `parts_of`."""
+    parts = parts_of(tables, in_windows(size) if others else size)
+    return [Unit(tables, part, others) for part in (whole_windows(parts) if others else parts)]
+
+
+def lacks_others(tables: SplitTables, others: int) -> str:
+    """Say why a split has too few other documents for each of its own; "" if it has enough.
+
+    Raises:
+        BridoError: a table is missing or damaged, or they hold different documents.
+    """
+    if not others:
+        return ""
+    # Keys instead of texts, because memory must not hold a whole split.
+    texts = [
+        text_key(text)
+        for batch in read_documents(tables, ["document"])
+        for text in batch.columns["document"].to_pylist()
+    ]
+    found = (too_few([texts[place] for place in window], others) for window in windows(len(texts)))
+    return next(filter(None, found), "")
+
+
 class ProbabilityWorker:
     """The rows of the likelihood table of a part of the documents.
 
-    Made from the checkpoint's folder, `reading`, `runtime` and the split's tables; then see
-    `brido.work.worker.MakeWorker`.
+    Made from the checkpoint's folder, `reading`, `runtime`, the split's tables and section
+    `likelihood`; then see `brido.work.worker.MakeWorker`. A part holds whole windows of documents
+    where others are asked for (`brido.candidates.blocks`).
     """
 
     def __init__(
@@ -35,7 +81,7 @@ class ProbabilityWorker:
         folder: Path,
         reading: ReadingSettings,
         runtime: RuntimeSettings,
-        tables: SplitTables,
+        settings: LikelihoodSettings,
         device: str,
         advance: Advance,
     ) -> None:
@@ -43,36 +89,100 @@ class ProbabilityWorker:
         dtype = inference_dtype(place, runtime.precision)
         self._language = LanguageModel.load(folder, reading, place, dtype)
         self._budget = MemoryBudget(runtime.batch_tokens)
-        self._tables, self._advance = tables, advance
+        self._settings, self._advance = settings, advance
+        positions = self._language.family.positions(self._language.model.config)
+        self._limit = min(positions or LONGEST, LONGEST)
 
-    def __call__(self, part: Part) -> Result:
-        """A row for each document: log p (natural, a sum) and tokens of each candidate."""
+    def __call__(self, unit: Unit) -> Result:
+        """A row for each document: of each candidate log p and prior (natural, sums) and tokens."""
         columns = ["document", "candidates"]
-        documents = [one for batch in read_documents(self._tables, columns, part) for one in batch]
-        language, found = self._language, {}
-        positions = language.family.positions(language.model.config)
-        limit = min(positions or LONGEST, LONGEST)
-        sources = language.read([one.document for one in documents])
+        batches = read_documents(unit.tables, columns, unit.part)
+        documents = [one for batch in batches for one in batch]
+        sources = self._language.read([one.document for one in documents])
+        if unit.others:
+            rows = self._with_others(documents, sources, unit.others)
+        else:
+            rows = self._alone(documents, sources)
+        return rows, {"halved_batches": self._budget.halved}
+
+    def _alone(
+        self, documents: Sequence[CandidateDocument], sources: Sources
+    ) -> list[dict[str, Any]]:
+        """Each document's candidates with their own document."""
+        language = self._language
+        found: dict[int, dict[str, Any]] = {}
 
         @torch.inference_mode()
         def work(numbers: list[int]) -> None:
             batch = sources.take(numbers).to(language.model.device)
             texts = [list(documents[number].candidates) for number in numbers]
-            targets = language.write(texts, batch, limit)
+            targets = language.write(texts, batch, self._limit)
             ids = targets.ids.to(language.model.device)
             sums = sequence_statistics(language.model, batch.ids, batch.mask, ids, targets.lengths)
             check_scores(language.model, sums.log_probability)
             for place, number in enumerate(numbers):
-                found[number] = {
-                    "id": documents[number].id,
-                    "log_probability": sums.log_probability[place].double().tolist(),
-                    # The end of a text is one of its tokens.
-                    "tokens": targets.lengths[place].tolist(),
-                }
+                values = sums.log_probability[place], None, targets.lengths[place]
+                found[number] = _row(documents[number].id, *values)
             self._advance(len(numbers))
 
         rows = max((len(one.candidates) for one in documents), default=1)
         for numbers in plan_batches(sources.mask.sum(1).tolist(), self._budget.tokens, rows):
             self._budget.run(numbers, work)
-        counts = {"halved_batches": self._budget.halved}
-        return [found[number] for number in range(len(documents))], counts
+        return [found[number] for number in range(len(documents))]
+
+    def _with_others(
+        self, documents: Sequence[CandidateDocument], sources: Sources, others: int
+    ) -> list[dict[str, Any]]:
+        """Each document's candidates with all documents of its block."""
+        ids, texts = ([getattr(one, name) for one in documents] for name in ("id", "document"))
+        found: dict[int, dict[str, Any]] = {}
+        for block in blocks(ids, texts, others, self._settings.seed):
+            own = [documents[place] for place in block.members[: block.scored]]
+            terms = self._block([one.candidates for one in own], sources.take(block.members))
+            for number, one, *values in zip(block.members, own, *terms, strict=False):
+                found[number] = _row(one.id, *values)
+            self._advance(block.scored)
+        return [found[number] for number in range(len(documents))]
+
+    @torch.inference_mode()
+    def _block(self, texts: Sequence[Sequence[str]], sources: Sources) -> Information:
+        """The terms of the first documents' candidates, [documents, N] each."""
+        language = self._language
+        batch = sources.to(language.model.device)
+        # Documents that lend their source alone have no text; what stands before one is theirs.
+        lent = [texts[0]] * (len(batch.ids) - len(texts))
+        targets = language.write([*texts, *lent], batch, self._limit)
+        ids = targets.ids.to(language.model.device)
+        rows, lengths = ids[: len(texts)].flatten(0, 1), targets.lengths[: len(texts)]
+        every = torch.zeros(len(batch.ids), len(rows), dtype=torch.float64)
+
+        def work(numbers: list[int]) -> None:
+            at_once = max(1, self._budget.tokens // batch.ids.numel())
+            found = cross_log_probability(
+                language.model,
+                batch.ids,
+                batch.mask,
+                rows[numbers],
+                lengths.flatten()[numbers],
+                ids[:, 0, 0],
+                at_once,
+            )
+            every[:, numbers] = found.cpu().double()
+
+        self._budget.run(list(range(len(rows))), work)
+        check_scores(language.model, every)
+        every = every.view(len(batch.ids), *lengths.shape)
+        own = torch.arange(len(texts))
+        return Information(every[own, own], prior_of(every, own), lengths)
+
+
+def _row(
+    name: str, log_probability: Tensor, prior: Tensor | None, tokens: Tensor
+) -> dict[str, Any]:
+    """A row of the table; the end of a text is one of its tokens."""
+    return {
+        "id": name,
+        "log_probability": log_probability.double().tolist(),
+        "prior": None if prior is None else prior.double().tolist(),
+        "tokens": tokens.tolist(),
+    }

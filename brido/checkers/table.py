@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 from brido.checkers.mentions import text_mentions, world_mentions
 from brido.checkers.settings import MiniCheckSupport, SupportSettings
+from brido.checkers.wholeness import RULES, copied_share, is_whole
 from brido.tables import CORPUS, open_table
 from brido.tables.join import CandidateDocument, Part, SplitTables, parts_of, read_documents
 from brido.work.folder import answers_file
@@ -43,7 +44,7 @@ class Unit:
 
     def texts(self) -> list[tuple[CandidateDocument, Sequence[str]]]:
         """Each document of the part with the texts to check."""
-        columns = ["document", "facts", "summaries" if self.own else "candidates"]
+        columns = ["document", "facts", "reference", "summaries" if self.own else "candidates"]
         return [
             (one, [one.summaries[self.own]] if self.own else one.candidates)
             for batch in read_documents(self.tables, columns, self.part)
@@ -60,12 +61,18 @@ def judge_of(corpus: Path, settings: SupportSettings) -> dict[str, Any]:
     """What counts the unsupported details, for the support table's metadata.
 
     judge: in words; exact: whether these are the facts of the world; second: whether the checker's
-    own `support` says something that the judge does not.
+    own `support` says something that the judge does not; rules: by which a text is whole, "" for
+    the world's grammar.
     """
     with open_table(corpus, CORPUS, "download") as file:
         exact = "facts" in file.schema_arrow.names
     judge = "facts of the world" if exact else settings.checker
-    return {"judge": judge, "exact": exact, "second": exact and settings.checker != "mentions"}
+    return {
+        "judge": judge,
+        "exact": exact,
+        "second": exact and settings.checker != "mentions",
+        "rules": "" if exact else RULES,
+    }
 
 
 class SupportWorker:
@@ -103,6 +110,8 @@ class SupportWorker:
                     "support": [text.support for text in found],
                     "unsupported": [text.unsupported for text in judged],
                     "words": [len(text.split()) for text in texts],
+                    "whole": [is_whole(text, one.reference, one.facts) for text in texts],
+                    "copied": [copied_share(one.document, text) for text in texts],
                 }
             )
         return rows, {}

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from brido.checkers.mentions import text_mentions
+from brido.checkers.wholeness import RULES, copied_share, whole_by_rules
 from brido.cli.comparison import comparison_options
 from brido.cli.compiling import told_when_compiling
 from brido.rouge import similarity_batch
@@ -20,11 +21,11 @@ from brido.utils.files import output_text, read_input
 from brido.utils.json_lines import is_number
 from brido.utils.text import one_sentence_a_line
 from brido.vote.consensus import consensus_scores
-from brido.vote.verdict import TOLERANCE, Judged, check_votes
+from brido.vote.verdict import PRIOR, TOLERANCE, Judged, check_votes
 from brido.vote.verdict_text import votes_text
 
 # A number for each candidate.
-_LISTS = ("unsupported", "log_probability", "tokens")
+_LISTS = ("unsupported", "log_probability", "tokens", "prior")
 
 
 @click.command("vote-check", short_help="will tuning on this vote help?")
@@ -37,6 +38,13 @@ _LISTS = ("unsupported", "log_probability", "tokens")
     show_default=True,
     help="How much longer a text of equal length may be, as a share.",
 )
+@click.option(
+    "--prior",
+    type=float,
+    default=PRIOR,
+    show_default=True,
+    help="How much of `prior` information takes away: 0 likelihood, 1 mutual information.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Everything that was found, as JSON.")
 @click.option("-o", "--output", type=click.Path(path_type=Path), help="A file instead of stdout.")
 def command(
@@ -44,6 +52,7 @@ def command(
     alpha: float,
     combination: Combination,
     tolerance: float,
+    prior: float,
     as_json: bool,
     output: Path | None,
 ) -> None:
@@ -52,9 +61,10 @@ def command(
     Each line is a JSON object with equally many `candidates` (at least two texts) and either the
     `document`, in which their names and numbers are looked up, or `unsupported`: for each candidate
     a number that says how much of it is not supported. Optional: `reference` (a text);
-    `log_probability` and `tokens` (the model's, for each candidate); `own`, what the model writes
-    by itself, with `own_unsupported` if `unsupported` is given. Only with `own` the check can say
-    whether tuning will help.
+    `log_probability` and `tokens` (the model's, for each candidate), and `prior`, the mean of the
+    first with other documents in the place of its own; `own`, what the model writes by itself, with
+    `own_unsupported` if `unsupported` is given. Only with `own` the check can say whether tuning
+    will help, and only with `prior` what information would add.
 
     FILE is JSON lines (also .gz, .zst) or Parquet. The answer is a table and three lines: the
     verdict, the numbers behind it, and what to do next.
@@ -65,7 +75,7 @@ def command(
     """
     records = read_candidates(file, alpha)
     with told_when_compiling():
-        told = check_records(records, alpha, combination, tolerance)
+        told = check_records(records, alpha, combination, tolerance, prior)
     shown = json.dumps(told, indent=2, ensure_ascii=False) if as_json else votes_text(told)
     with output_text(output) as text:
         text.write(f"{shown}\n")
@@ -108,6 +118,8 @@ def _problem(record: dict[str, Any], size: int, keys: set[str], alpha: float) ->
     for key in _LISTS:
         if key in keys and not _numbers(record.get(key), size):
             return f"`{key}` must be a list of {size} numbers, as in every line"
+    if "prior" in keys and "log_probability" not in keys:
+        return "`prior` needs `log_probability`, what a candidate has with its own document"
     if {"own", "unsupported"} <= keys and not _numbers([record.get("own_unsupported")], 1):
         return "`own_unsupported` must be a number where `own` and `unsupported` are given"
     return None
@@ -122,6 +134,7 @@ def check_records(
     alpha: float = 0.0,
     combination: Combination = "harmonic_r1_r2",
     tolerance: float = TOLERANCE,
+    prior: float = PRIOR,
 ) -> dict[str, Any]:
     """The content of metrics/votes.json for these records (see `command`; all alike).
 
@@ -132,6 +145,8 @@ def check_records(
         >>> told["accuracy"]["vote"]["mean"]  # of two equally long, the vote prefers the better
         1.0
     """
+    if not 0 <= prior <= 1:
+        raise BridoError(f"prior must be a share from 0 to 1, not {prior}")
     first = records[0]
     similarity = _similarity(records, combination)
     found = {
@@ -144,21 +159,26 @@ def check_records(
         judge, found["unsupported"] = "as given", _numbers_of(records, "unsupported")
     else:
         judge, found["unsupported"] = "mentions", _each(records, "candidates", _unsupported)
-    for key in ("log_probability", "tokens"):
+    for key in ("log_probability", "tokens", "prior"):
         if key in first:
             found[key] = _numbers_of(records, key)
+    found["whole"] = _each(records, "candidates", _is_whole)
+    if "document" in first:
+        found["copied"] = _each(records, "candidates", _copied)
     if "own" in first:
+        found["own_whole"] = _each(records, "own", _is_whole)
         found["own_words"] = _each(records, "own", lambda text, _: len(text.split()))
         found["own_unsupported"] = (
             _numbers_of(records, "own_unsupported")
             if "unsupported" in first
             else _each(records, "own", _unsupported)
         )
-    return check_votes(found, Judged(judge, tolerance, pipeline=False))
+    how = Judged(judge, tolerance, pipeline=False, prior=prior, rules=RULES)
+    return check_votes(found, how)
 
 
 def _each(
-    records: Sequence[dict[str, Any]], key: str, count: Callable[[str, dict[str, Any]], int]
+    records: Sequence[dict[str, Any]], key: str, count: Callable[[str, dict[str, Any]], float]
 ) -> NDArray[Any]:
     """count(text, record) of the texts under a key, [D, number of texts]."""
     return np.array([[count(text, one) for text in _list(one[key])] for one in records])
@@ -183,6 +203,14 @@ def _similarity(records: Sequence[dict[str, Any]], combination: Combination) -> 
     if not known:
         matrix[:, :, -1] = math.nan
     return matrix
+
+
+def _is_whole(text: str, record: dict[str, Any]) -> bool:
+    return whole_by_rules(text, record.get("reference"))
+
+
+def _copied(text: str, record: dict[str, Any]) -> float:
+    return copied_share(record["document"], text)
 
 
 def _unsupported(text: str, record: dict[str, Any]) -> int:

@@ -1,10 +1,15 @@
-"""How many mentions of a summary its source supports (`brido.checkers.mentions` finds them)."""
+"""How many mentions of a summary its source supports (`brido.checkers.mentions` finds them).
+
+On texts that are not the world's it also says which summaries are good: whole, by stated rules, and
+without an unsupported mention.
+"""
 
 from typing import Any
 
 from pydantic import Field
 
 from brido.checkers.mentions import Mention, text_mentions, world_mentions
+from brido.checkers.wholeness import RULES, whole_by_rules
 from brido.evaluation import Evaluation, Inputs, Metric, by_document, share
 from brido.settings.base import Section
 from brido.utils.progress import MakeProgress
@@ -28,18 +33,29 @@ def find_mentions(
 
 
 def evaluate(inputs: Inputs, settings: MentionsSettings, progress: MakeProgress) -> Evaluation:
-    """precision (share of a summary's mentions that the source has; None where it makes none) and
-    unsupported (1 where at least one is missing from the source, else 0) of every summary."""
+    """precision, unsupported, and, where there are no facts, whole and good of every summary.
+
+    precision: share of its mentions that the source has; None where it makes none. unsupported: 1
+    where at least one is missing from the source, else 0. whole: 1 for a whole text by the rules of
+    `brido.checkers.wholeness`, else 0, an approximation; good: 1 for a whole text without an
+    unsupported mention, else 0. On the world both are None: world_judge knows its grammar.
+    """
     facts = inputs.facts
 
     def measure(index: int) -> tuple[dict[str, float | None], Any]:
         own = None if facts is None else list(facts[index])
-        found = find_mentions(inputs.documents[index], inputs.summaries[index], own, settings)
+        summary = inputs.summaries[index]
+        found = find_mentions(inputs.documents[index], summary, own, settings)
         supported = [each.supported for each in found]
-        row = {
+        row: dict[str, float | None] = {
             "precision": sum(supported) / len(supported) if supported else None,
             "unsupported": float(not all(supported)),
+            "whole": None,
+            "good": None,
         }
+        if facts is None:
+            whole = whole_by_rules(summary, next(iter(inputs.references[index]), None))
+            row |= {"whole": float(whole), "good": float(whole and all(supported))}
         keys = ("type", "text", "supported")
         return row, {"mentions": [dict(zip(keys, each, strict=False)) for each in found]}
 
@@ -51,6 +67,8 @@ def evaluate(inputs: Inputs, settings: MentionsSettings, progress: MakeProgress)
         "idea": "Nan et al. 2021",
         "case_sensitive": True if exact else settings.case_sensitive,
     }
+    if not exact:
+        signature["good"] = f"approximate; {RULES}"
     return by_document("mentions", inputs, progress, measure, signature)
 
 
@@ -60,6 +78,8 @@ METRIC = Metric(
     columns=(
         share("precision", "supported mentions"),
         share("unsupported", better="lower", headline=True),
+        share("whole", "whole, approximate"),
+        share("good", "good, approximate", headline=True),
     ),
     evaluate=evaluate,
     settings=MentionsSettings,

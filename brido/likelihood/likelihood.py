@@ -83,25 +83,52 @@ def candidate_log_likelihood(
     """
     input_ids, attention_mask, _ = as_sources(model, input_ids, attention_mask)
     candidate_ids = as_ids("candidate_ids", candidate_ids, model)
-    _check_shapes(input_ids, attention_mask, candidate_ids)
-    if lengths is None:
-        lengths = _up_to_the_first_pad(model, candidate_ids)
-    lengths = as_tensor("lengths", lengths).cpu()
-    _check_lengths(lengths, candidate_ids)
-    _check_positions(model, attention_mask, lengths)
-    if micro_batch is not None and (type(micro_batch) is not int or micro_batch < 1):
-        raise ArgumentError(f"micro_batch must be a positive whole number, not {micro_batch!r}")
-    if (candidate_ids[:, :, :1] != candidate_ids[:, :1, :1]).any():
-        raise ArgumentError(
-            "position 0 of candidate_ids is given, not scored, and so the same for all candidates "
-            "of a document: put the decoder's start token (or the prompt's last) before each"
-        )
+    lengths = scored_lengths(model, input_ids, attention_mask, candidate_ids, lengths)
+    micro_batch = micro_batch_of(micro_batch)
+    check_candidates(candidate_ids)
     if not math.isfinite(as_number("length_penalty", length_penalty)):
         raise ArgumentError(f"length_penalty must be finite, not {length_penalty}")
     statistics = sequence_statistics(
         model, input_ids, attention_mask, candidate_ids, lengths, micro_batch
     )
     return normalized(statistics, length_penalty)
+
+
+def scored_lengths(
+    model: PreTrainedModel,
+    input_ids: Tensor,
+    attention_mask: Tensor,
+    candidate_ids: Tensor,
+    lengths: Tensor | None,
+) -> Tensor:
+    """The numbers of scored tokens [B, N], checked; None counts up to the first pad.
+
+    Raises:
+        ArgumentError: see `candidate_log_likelihood`.
+    """
+    _check_shapes(input_ids, attention_mask, candidate_ids)
+    if lengths is None:
+        lengths = _up_to_the_first_pad(model, candidate_ids)
+    lengths = as_tensor("lengths", lengths).cpu()
+    _check_lengths(lengths, candidate_ids)
+    _check_positions(model, attention_mask, lengths)
+    return lengths
+
+
+def micro_batch_of(number: int | None) -> int | None:
+    """The argument `micro_batch`. Raise ArgumentError if it is not a positive whole number."""
+    if number is not None and (type(number) is not int or number < 1):
+        raise ArgumentError(f"micro_batch must be a positive whole number, not {number!r}")
+    return number
+
+
+def check_candidates(candidate_ids: Tensor) -> None:
+    """Raise ArgumentError if candidates of one document differ at position 0."""
+    if (candidate_ids[:, :, :1] != candidate_ids[:, :1, :1]).any():
+        raise ArgumentError(
+            "position 0 of candidate_ids is given, not scored, and so the same for all candidates "
+            "of a document: put the decoder's start token (or the prompt's last) before each"
+        )
 
 
 def normalized(statistics: SequenceStatistics, length_penalty: float) -> Tensor:

@@ -16,6 +16,7 @@ from transformers.models.auto.modeling_auto import MODEL_FOR_CAUSAL_LM_MAPPING
 from brido.models.causal_steps import CausalSteps, RepeatedStates
 from brido.models.interface import Family, ModelParts, States, Steps, Texts
 from brido.models.prompt import Prompt, end_of_answer
+from brido.models.sharing.cached_prefix import CachedStates
 from brido.models.sharing.shared_prefix import TAKES_MASKS, PackedStates
 from brido.models.special_tokens import SpecialTokens, end_tokens, pad_token
 from brido.models.tokens import Sources
@@ -116,7 +117,11 @@ class DecoderOnly(Family):
                 "position 0 of candidate_ids must be the last token of the prompt once more"
             )
         takes_masks = model.config._attn_implementation in TAKES_MASKS
-        kind = PackedStates if self.packs and takes_masks else RepeatedStates
+        if not (self.packs and takes_masks):
+            return nullcontext(RepeatedStates(model, sources))
+        # Keys and values that are kept have no gradient.
+        keeps = passes > 1 and sources.ids.shape[1] > 1 and not torch.is_grad_enabled()
+        kind = CachedStates if keeps else PackedStates
         return nullcontext(kind(model, sources))
 
     def written_with(self, model: PreTrainedModel) -> Iterator[torch.nn.Module]:

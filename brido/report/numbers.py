@@ -24,6 +24,8 @@ from brido.utils.atomic import atomic_folder, write_text
 
 INTERVALS = "intervals.json"
 TUNED = "tuned.json"
+# On the world world_judge measures them, elsewhere mentions: never both.
+_ONE_MEANING = {"whole", "good"}
 
 
 @dataclass(frozen=True)
@@ -108,6 +110,8 @@ def write_numbers(
 def _headline(systems: Mapping[str, Estimates]) -> dict[str, Any]:
     """The columns of the short table that `tuned` has; nothing where it is no system.
 
+    `good` has one meaning, whichever metric measures it on this corpus, and stands alone too.
+
     A name stands alone where no other built-in metric has one of it: `r1`, but `world_qa.f1`. A new
     metric has its own names under its own: it must not rename what is compared.
     """
@@ -116,7 +120,7 @@ def _headline(systems: Mapping[str, Estimates]) -> dict[str, Any]:
     found: dict[str, Any] = {}
     tuned = systems.get("tuned", {})
     for metric, name in headline_columns({"tuned": tuned}):
-        alone = owners[name] < 2 and metric in BUILT_IN
+        alone = (owners[name] < 2 or name in _ONE_MEANING) and metric in BUILT_IN
         place = found if alone else found.setdefault(metric, {})
         place[name] = tuned[metric][name].mean
     return found

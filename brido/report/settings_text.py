@@ -28,8 +28,9 @@ def run_order(scoring: ScoringSettings) -> str:
     """What the run's order of candidates (data/scores) is, in a few words."""
     if scoring.shuffle:
         return "the same scores, shuffled within each document"
-    support = f", support {scoring.support_weight:g}" if scoring.support_weight else ""
-    return f"the run's vote (α = {alpha_text(scoring.alpha)}{support})"
+    weights = {"support": scoring.support, "information": scoring.information}
+    signals = "".join(f", {name} {weight:g}" for name, weight in weights.items() if weight)
+    return f"the run's vote (α = {alpha_text(scoring.alpha)}{signals})"
 
 
 def settings_text(params: Params) -> list[tuple[str, str]]:

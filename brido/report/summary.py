@@ -174,7 +174,7 @@ def summary_table(table: ResultTable, confidence: float, voting: str = "") -> st
 
 def voting_note(voting: str) -> str:
     """What the dagger means."""
-    return f"{voting} also voted (scoring.support_weight): it prefers what it helped to choose"
+    return f"{voting} also voted (scoring.support): it prefers what it helped to choose"
 
 
 def length_warning(lengths: Mapping[str, Estimate], name: str, limit: float) -> str | None:

@@ -28,6 +28,8 @@ REMOVED_KEYS = {
     "text": "remove it: the bundled abbreviations are the only sentence splitter",
     "pairwise.value": "remove it: similarity is always the F-measure",
     "scoring.voters": "remove it; for the control (`chance`) write `shuffle: true`",
+    "scoring.support_weight": "write scoring.support: it deals the vote's own scores in another "
+    "order, so margins mean what they mean without it",
     "scoring.temperature": "remove it: votes are not weighted by probability any more",
     "training.min_gap": "remove it: all pairs train",
     "generation.*.epsilon_cutoff": "remove it; use top_p or top_k",

@@ -22,7 +22,7 @@ from brido.search.settings import DecodingSettings
 from brido.settings.base import Section
 from brido.training.settings import TrainingSettings
 from brido.utils.errors import quoted, short, some
-from brido.vote.settings import PairwiseSettings, ScoringSettings
+from brido.vote.settings import LikelihoodSettings, PairwiseSettings, ScoringSettings
 from brido.work.settings import RuntimeSettings
 
 # Systems that no checkpoint writes: the corpus' own, and a vote on base's candidates.
@@ -62,7 +62,12 @@ class Params(Section):
     support: SupportSettings = Field(
         MentionsSupport(), description="Stage support: does the source support a candidate?"
     )
-    scoring: ScoringSettings = Field(ScoringSettings(), description="Stage score: Eq. 2, the vote.")
+    likelihood: LikelihoodSettings = Field(
+        LikelihoodSettings(), description="Stage likelihood: log p of candidates under base."
+    )
+    scoring: ScoringSettings = Field(
+        ScoringSettings(), description="Stage score: Eq. 2, and what else orders candidates."
+    )
     training: TrainingSettings = Field(TrainingSettings(), description="Stage train: Eq. 1 and 3.")
     decoding: DecodingSettings = Field(
         DecodingSettings(),
@@ -103,6 +108,11 @@ class Params(Section):
         yield from self._pool()
         yield from self._reading()
         yield from self._listing()
+        if self.scoring.information and self.scoring.prior and not self.likelihood.others:
+            yield (
+                "likelihood.others: scoring.information asks how likely candidates are with other "
+                "documents: 1 or more (or scoring.prior: 0, base's likelihood alone)"
+            )
 
     def _systems(self) -> Iterator[str]:
         """What is wrong with the names of checkpoints and systems."""

@@ -40,7 +40,10 @@ class CandidateDocument:
     support: Sequence[float] = ()
     unsupported: Sequence[int] = ()
     words: Sequence[int] = ()
+    whole: Sequence[bool] = ()
+    copied: Sequence[float] = ()
     log_probability: Sequence[float] = ()
+    prior: Sequence[float] = ()
     tokens: Sequence[int] = ()
     summaries: Mapping[str, str] = field(default_factory=dict)
 

@@ -97,6 +97,7 @@ COLUMNS = {
     **{name: ("support", name) for name in SUPPORT.names[1:]},
     "own_unsupported": ("own", "unsupported"),
     "own_words": ("own", "words"),
+    "own_whole": ("own", "whole"),
     **{name: ("likelihood", name) for name in LIKELIHOOD.names[1:]},
     **{name: ("scores", name) for name in SCORES.names[1:]},
 }
@@ -110,7 +111,7 @@ _STAGES = {
 }
 _DECODED_BY = {"reference": "download", "elected": "elect"}
 # Lists that do not hold a value for each candidate.
-_NOT_BY_CANDIDATE = {"references", "facts", "own_unsupported", "own_words"}
+_NOT_BY_CANDIDATE = {"references", "facts", "own_unsupported", "own_words", "own_whole"}
 
 
 def read_documents(

@@ -60,12 +60,17 @@ SUPPORT = _schema(
     ("support", pa.list_(pa.float32())),
     ("unsupported", pa.list_(pa.int32())),
     ("words", pa.list_(pa.int32())),
+    ("whole", pa.list_(pa.bool_())),
+    ("copied", pa.list_(pa.float32())),
 )
 LIKELIHOOD = _schema(
     ("id", pa.string()),
     ("log_probability", pa.list_(pa.float64())),
+    ("prior", pa.list_(pa.float64())),
     ("tokens", pa.list_(pa.int32())),
 )
+# Null where no other documents were asked for.
+LIKELIHOOD = LIKELIHOOD.set(2, pa.field("prior", pa.list_(pa.float64())))
 DECODED = _schema(("id", pa.string()), ("summary", pa.string()), ("score", pa.float64()))
 
 

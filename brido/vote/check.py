@@ -154,22 +154,32 @@ def election(
     )
     close = abs(length - own_length) <= tolerance * np.maximum(length, own_length) + 1e-9
     bad, own_bad = (wrong > 0).astype(float), (own_wrong > 0).astype(float)
-    columns = np.stack([bad, own_bad, bad - own_bad], axis=1)
-    values = np.hstack([columns, np.where(close[:, None], columns, np.nan)])
-    ends = zip(means(values), *bootstrap_interval(values, samples, confidence, seed), strict=True)
-    counts = [len(bad)] * 3 + [int(close.sum())] * 3
-    shares = [
-        Share(float(mean), float(low), float(high), count)
-        for (mean, low, high), count in zip(ends, counts, strict=True)
-    ]
+    how = samples, confidence, seed
+    every = compared_shares(bad, own_bad, *how)
+    first, second = (np.where(close, one, np.nan) for one in (bad, own_bad))
+    near = compared_shares(first, second, *how)
 
     def lengths(chosen: NDArray[np.bool_]) -> tuple[float, float]:
         elected_length, base_length = means(np.stack([length, own_length], axis=1)[chosen])
         return float(elected_length), float(base_length)
 
-    equal = Election(shares[3], shares[4], shares[5], lengths(close))
-    every = np.ones(len(close), bool)
-    return Election(shares[0], shares[1], shares[2], lengths(every), equal)
+    equal = Election(*near, lengths(close))
+    return Election(*every, lengths(np.ones(len(close), bool)), equal)
+
+
+def compared_shares(
+    first: ArrayLike, second: ArrayLike, samples: int, confidence: float, seed: int
+) -> tuple[Share, Share, Share]:
+    """Two shares over the same documents [D], and first minus second; NaN is not counted.
+
+    Intervals are those of the paired bootstrap over documents.
+    """
+    one, other = np.asarray(first, np.float64), np.asarray(second, np.float64)
+    values = np.stack([one, other, one - other], axis=1)
+    ends = zip(means(values), *bootstrap_interval(values, samples, confidence, seed), strict=True)
+    count = int((~np.isnan(one)).sum())
+    both, own, gap = (Share(float(a), float(b), float(c), count) for a, b, c in ends)
+    return both, own, gap
 
 
 def _gaps(

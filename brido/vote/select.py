@@ -15,7 +15,7 @@ from brido.tables.join import Documents, SplitTables, read_documents
 from brido.utils.errors import BridoError, quoted
 from brido.vote.consensus import eligible_scores
 from brido.vote.settings import ScoringSettings
-from brido.vote.signals import shuffled_scores, supported_scores
+from brido.vote.signals import combined, dealt, information, shuffled_scores
 
 
 class Scored(NamedTuple):
@@ -44,20 +44,59 @@ def score_documents(
             similarity is not a number, or alpha asks for references that do not exist.
     """
     alpha = scoring.alpha if alpha is None else alpha
-    wanted = ["voters", "eligible", "similarity", *columns]
-    if scoring.support_weight:
-        wanted.append("support")
+    signals = [] if scoring.shuffle else _signals(tables, scoring)
+    wanted = ["voters", "eligible", "similarity", *columns, *signals]
     for documents in read_documents(tables, list(dict.fromkeys(wanted))):
         similarity = documents.array("similarity")
         _check_numbers(tables.similarity, documents.ids, similarity, alpha)
         flags = (documents.array(name) for name in ("voters", "eligible"))
         scores = eligible_scores(similarity, alpha, scoring.normalization, *flags)
-        if scoring.support_weight:
-            support = documents.array("support")
-            scores = supported_scores(scores, support, scoring.support_weight)
         if scoring.shuffle:
+            # One control for all signals: each deals the same scores in another order.
             scores = shuffled_scores(scores, documents.ids)
+        elif signals:
+            scores = _ordered(scores, documents, scoring)
         yield Scored(documents, scores)
+
+
+def _signals(tables: SplitTables, scoring: ScoringSettings) -> list[str]:
+    """The columns that the weighted signals read."""
+    wanted = []
+    if scoring.support:
+        wanted.append("support")
+    if scoring.information:
+        wanted.append("log_probability")
+        if scoring.prior:
+            assert tables.likelihood is not None
+            if not read_metadata(tables.likelihood, "likelihood").get("others"):
+                raise BridoError(
+                    f"{tables.likelihood} holds no log p with other documents, which "
+                    "scoring.information asks for: set likelihood.others, then `dvc repro "
+                    "likelihood`"
+                )
+            wanted.append("prior")
+    return wanted
+
+
+def _ordered(
+    scores: NDArray[np.float64], documents: Documents, scoring: ScoringSettings
+) -> NDArray[np.float64]:
+    """The scores, dealt in the order that the weighted signals give the candidates."""
+    signals = []
+    if scoring.support:
+        signals.append((scoring.support, documents.array("support")))
+    if scoring.information:
+        likelihood = documents.array("log_probability")
+        prior = documents.array("prior") if scoring.prior else np.zeros_like(likelihood)
+        values = information(likelihood, prior, scoring.prior)
+        if not np.isfinite(values).all():
+            place = int((~np.isfinite(values).all(1)).argmax())
+            raise BridoError(
+                f"the log-probabilities of id {quoted(documents.ids[place])} contain NaN or "
+                "infinity: make them again with `dvc repro -f likelihood`"
+            )
+        signals.append((scoring.information, values))
+    return dealt(scores, combined(scores, signals))
 
 
 def is_shuffled(scores: Path) -> bool:

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import numpy as np
@@ -11,36 +11,28 @@ from numpy.typing import NDArray
 from brido.stats import FEWEST, percentiles
 from brido.vote.check import (
     Election,
+    Pairs,
     Share,
     accuracies,
     accuracy_by_gap,
     comparable_pairs,
+    compared_shares,
     election,
     pair_counts,
 )
-from brido.vote.consensus import eligible_scores, ranking
+from brido.vote.consensus import ranking
+from brido.vote.rankings import LABELS, LIKELIHOODS, TRAINABLE, Arrays, rankings, without
 from brido.vote.verdict_text import verdict_lines
-
-Arrays = Mapping[str, NDArray[Any]]
 
 SAMPLES, CONFIDENCE, SEED = 1000, 0.95, 0
 DECIMALS = 6
 # Texts of equal length differ by at most this share of the longer one; those of the world, where a
 # word more is a fact more, by nothing.
 TOLERANCE = 0.15
+# The share of the prior that information takes away, where no run says it.
+PRIOR = 0.2
 # Elected texts shorter than base's by more than this share: a gain may come from length only.
 SHORTER = 0.1
-LABELS = {
-    "vote": "this vote",
-    "consensus": "consensus (α = 0)",
-    "half": "half the reference's (α = N-1)",
-    "reference": "the reference (α = ∞)",
-    "log_probability": "base's log p, sum",
-    "mean_log_probability": "base's log p, mean",
-    "shorter": "the shorter",
-    "support": "the support check",
-}
-LIKELIHOODS = ("log_probability", "mean_log_probability")
 
 
 @dataclass(frozen=True)
@@ -49,7 +41,9 @@ class Judged:
 
     judge: who counted what is unsupported. tolerance: how much longer a text of "equal length" may
     be. shuffled: whether the scores are the control's. warnings: why the candidates are not a basis
-    for a verdict. pipeline: whether the documents are a run's, not lines of a file.
+    for a verdict. pipeline: whether the documents are a run's, not lines of a file. prior: the
+    share of it that information takes away. rules: how it was told whether a text is whole; "" for
+    the world's grammar. other_writers: sources whose candidates base scored but did not write.
     """
 
     judge: str
@@ -57,30 +51,9 @@ class Judged:
     shuffled: bool = False
     warnings: Sequence[str] = ()
     pipeline: bool = True
-
-
-def rankings(found: Arrays) -> dict[str, NDArray[np.float64]]:
-    """The scores [D, N] that are compared, by their names in LABELS; see `check_votes`."""
-    eligible = ~np.isnan(found["scores"])
-    similarity = found["similarity"]
-
-    def vote(alpha: float) -> NDArray[np.float64]:
-        return eligible_scores(similarity, alpha, "equation", found["voters"], eligible)
-
-    scores = {
-        "vote": found["scores"],
-        "consensus": vote(0),
-        "half": vote(similarity.shape[1] - 1),
-        "reference": vote(math.inf),
-    }
-    if "log_probability" in found and "tokens" in found:
-        scores["log_probability"] = found["log_probability"]
-        scores["mean_log_probability"] = found["log_probability"] / np.maximum(found["tokens"], 1)
-    scores["shorter"] = -found["words"].astype(np.float64)
-    if "support" in found:
-        scores["support"] = found["support"]
-    known = {name: np.where(eligible, values, np.nan) for name, values in scores.items()}
-    return {name: values for name, values in known.items() if not np.isnan(values).all()}
+    prior: float = PRIOR
+    rules: str = ""
+    other_writers: Sequence[str] = field(default_factory=tuple)
 
 
 def check_votes(found: Arrays, how: Judged) -> dict[str, Any]:
@@ -89,45 +62,131 @@ def check_votes(found: Arrays, how: Judged) -> dict[str, Any]:
     found: arrays [D, N] by name. scores: the run's vote, NaN for a candidate that cannot be
     elected. voters: who votes. similarity [D, N, N + 1] as `consensus_scores` takes it, its last
     column NaN if a document has no reference. unsupported, words: counts. Optional:
-    log_probability and tokens by the model that is to be tuned; support (0 to 1) by a checker other
-    than the judge that counted `unsupported`; own_unsupported and own_words [D, 1] of what the
-    model writes by itself.
+    log_probability and tokens by the model that is to be tuned, and prior, the mean of the first
+    with other documents; whole: whether it is a whole text; copied: how much of it stands in the
+    document (0 to 1); support (0 to 1) by a checker other than the judge that counted
+    `unsupported`; own_unsupported, own_words and own_whole [D, 1] of what the model writes by
+    itself; ids [D] of the documents, which decide the control's order.
     """
-    compared = rankings(found)
+    compared = rankings(found, how.prior)
     wrong = np.where(np.isnan(found["scores"]), np.nan, found["unsupported"])
     pairs = comparable_pairs(wrong, found["words"], how.tolerance)
     counts = np.stack([pair_counts(scores, pairs) for scores in compared.values()])
     shares, draws = accuracies(counts, SAMPLES, CONFIDENCE, SEED)
-    every = np.arange(len(found["scores"]))
-    table = {}
-    for (name, scores), share in zip(compared.items(), shares, strict=True):
-        gaps = accuracy_by_gap(scores, pairs)
-        elected = found["unsupported"][every, ranking(scores)[:, 0]]
-        table[name] = {
-            "label": LABELS[name],
-            **_plain(share, "pairs"),
-            "elected_unsupported": round(float((elected > 0).mean()), DECIMALS),
-            "by_gap": {str(n): _number(value) for n, (value, _) in enumerate(gaps, 1)},
-        }
     told: dict[str, Any] = {
         "judge": how.judge,
         "length_tolerance": how.tolerance,
-        "documents": len(every),
+        "documents": len(wrong),
         "bootstrap": {"samples": SAMPLES, "confidence": CONFIDENCE, "seed": SEED},
         "warnings": list(how.warnings),
+        "prior": how.prior,
+        "rules": how.rules,
+        "other_writers": list(how.other_writers),
         "knows": {"sentence": _knows(compared, shares, draws)},
     }
     if "own_unsupported" in found:
-        first = ranking(found["scores"])[:, 0]
-        chosen = found["unsupported"][every, first], found["words"][every, first]
-        own = found["own_unsupported"][:, 0], found["own_words"][:, 0]
-        result = election(chosen, own, how.tolerance, SAMPLES, CONFIDENCE, SEED)
-        told["election"] = _election_json(result, how)
-    told["accuracy"] = table
+        told["election"] = _against_own(found, how)
+    told["accuracy"] = _table(found, compared, shares, pairs)
+    told["taken_out"] = list(_taken_out(found, compared))
+    if signal := _signal(found, compared, how):
+        told["signal"] = signal
     told["verdict"] = verdict_lines(told, how.pipeline)
     if "election" in told:
         told["election"]["sentence"] = " ".join(told["verdict"][:2])
     return told
+
+
+def _good(found: Arrays, own: str = "") -> NDArray[np.bool_] | None:
+    """Which texts are good: whole, and nothing in them unsupported; None if that is not known."""
+    if f"{own}whole" not in found:
+        return None
+    return found[f"{own}whole"].astype(bool) & (found[f"{own}unsupported"] == 0)
+
+
+def _against_own(found: Arrays, how: Judged) -> dict[str, Any]:
+    """The elected candidates against base's own output, in unsupported and in good."""
+    every, first = np.arange(len(found["scores"])), ranking(found["scores"])[:, 0]
+    chosen = found["unsupported"][every, first], found["words"][every, first]
+    own = found["own_unsupported"][:, 0], found["own_words"][:, 0]
+    result = election(chosen, own, how.tolerance, SAMPLES, CONFIDENCE, SEED)
+    told = _election_json(result, how)
+    good, own_good = _good(found), _good(found, "own_")
+    if good is not None and own_good is not None:
+        shown = good[every, first].astype(float), own_good[:, 0].astype(float)
+        parts = compared_shares(*shown, SAMPLES, CONFIDENCE, SEED)
+        told["good"] = _parts(parts, "base")
+    return told
+
+
+def _table(
+    found: Arrays, compared: Arrays, shares: Sequence[Share], pairs: Pairs
+) -> dict[str, dict[str, Any]]:
+    """A row for each order: accuracy, the same without copying and likelihood, who is elected."""
+    every, good = np.arange(len(found["scores"])), _good(found)
+    taken = _taken_out(found, compared)
+    table = {}
+    for (name, scores), share in zip(compared.items(), shares, strict=True):
+        gaps = accuracy_by_gap(scores, pairs)
+        first = ranking(scores)[:, 0]
+        row = {
+            "label": LABELS[name],
+            **_plain(share, "pairs"),
+            "elected_unsupported": _share_of(found["unsupported"][every, first] > 0),
+            "by_gap": {str(n): _number(value) for n, (value, _) in enumerate(gaps, 1)},
+        }
+        if good is not None:
+            row["elected_good"] = _share_of(good[every, first])
+        if taken:
+            row["beyond"] = None
+            if name not in LIKELIHOODS:
+                counts = pair_counts(without(scores, list(taken.values())), pairs)
+                (left,), _ = accuracies(counts[None], SAMPLES, CONFIDENCE, SEED)
+                row["beyond"] = _plain(left, "pairs")
+        table[name] = row
+    return table
+
+
+def _taken_out(found: Arrays, compared: Arrays) -> dict[str, NDArray[Any]]:
+    """What else orders candidates, by name: how much they copy, and base's likelihoods."""
+    others = {"copying": found["copied"]} if "copied" in found else {}
+    return others | {name: compared[name] for name in LIKELIHOODS if name in compared}
+
+
+def _signal(found: Arrays, compared: Arrays, how: Judged) -> dict[str, Any] | None:
+    """The order to train on: whose elected candidates are good most often, and this vote's share.
+
+    This vote, unless another's share is higher by more than chance. None where it is not known
+    which texts are good, of the control, and of fewer than FEWEST documents.
+    """
+    good = _good(found)
+    if good is None or how.shuffled or len(good) < FEWEST:
+        return None
+    every = np.arange(len(good))
+    elected = {
+        name: good[every, ranking(compared[name])[:, 0]].astype(float)
+        for name in ("vote", *TRAINABLE)
+        if name in compared
+    }
+    best = max(elected, key=lambda name: elected[name].mean())
+    parts = compared_shares(elected[best], elected["vote"], SAMPLES, CONFIDENCE, SEED)
+    if parts[2].low > 0:
+        named = {"name": best, "label": LABELS[best], "setting": TRAINABLE[best]}
+        return named | _parts(parts, "vote")
+    return {"name": "vote", "label": LABELS["vote"]}
+
+
+def _parts(parts: Sequence[Share], other: str) -> dict[str, dict[str, Any]]:
+    """The elected, what they are compared with, and the difference; few have no interval."""
+    names = ("elected", other, "difference")
+    told = {name: _plain(share, "documents") for name, share in zip(names, parts, strict=True)}
+    if parts[0].count < FEWEST:
+        for values in told.values():
+            values["low"] = values["high"] = None
+    return told
+
+
+def _share_of(flags: NDArray[np.bool_]) -> float:
+    return round(float(flags.mean()), DECIMALS)
 
 
 def _election_json(result: Election, how: Judged) -> dict[str, Any]:
@@ -137,11 +196,7 @@ def _election_json(result: Election, how: Judged) -> dict[str, Any]:
     assert result.equal_length is not None
     told: dict[str, Any] = {"verdict": verdict, "caution": caution}
     for name, one in (("all", result), ("equal_length", result.equal_length)):
-        parts = {"elected": one.elected, "base": one.own, "difference": one.difference}
-        told[name] = {key: _plain(share, "documents") for key, share in parts.items()}
-        if one.elected.count < FEWEST:
-            for values in told[name].values():
-                values["low"] = values["high"] = None
+        told[name] = _parts((one.elected, one.own, one.difference), "base")
     return told
 
 

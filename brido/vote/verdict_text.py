@@ -6,6 +6,7 @@ from textwrap import fill
 from typing import Any
 
 from brido.stats import FEWEST
+from brido.utils.errors import some
 
 WIDTH = 100
 # Of each verdict: the answer, then what to do next in a pipeline, then with lines of a file.
@@ -20,7 +21,7 @@ _ANSWERS = {
     "loses": (
         "No gain is to be expected from tuning on this vote: its elected candidates have "
         "unsupported details more often than base's own output.",
-        "try another score (`dvc exp run -S scoring.support_weight=0.5`) or other candidates "
+        "try another score (`dvc exp run -S scoring.information=1`) or other candidates "
         "(section generation) before tuning.",
         "try other candidates, or more of them.",
     ),
@@ -78,9 +79,16 @@ def verdict_lines(told: Mapping[str, Any], pipeline: bool = True) -> list[str]:
     if election and election["caution"] and not warnings:
         answer = f"{answer} {election['caution']}"
     numbers = [_election(election, told["documents"])] if election else []
+    if election and "good" in election:
+        numbers.append(_good(election["good"], told["documents"]))
+        asked = "ROUGE is not asked."
+    else:
+        asked = "This counts unsupported details only: not ROUGE, not whether sentences are whole."
     numbers.append(_accuracy(told))
-    asked = "This counts unsupported details only: not ROUGE, not whether sentences are whole."
-    return [answer, f"{' '.join(numbers)} {asked}", f"Next: {in_pipeline if pipeline else in_file}"]
+    following = in_pipeline if pipeline else in_file
+    if not warnings and told.get("signal", {}).get("name", "vote") != "vote":
+        following = _signal(told["signal"], pipeline)
+    return [answer, f"{' '.join(numbers)} {asked}", f"Next: {following}"]
 
 
 def _election(election: Mapping[str, Any], documents: int) -> str:
@@ -101,6 +109,28 @@ def _election(election: Mapping[str, Any], documents: int) -> str:
     if count < FEWEST:
         return f"{told}."
     return f"{told}; {_points(equal['difference'])} for the {count:,} pairs of equal length."
+
+
+def _good(good: Mapping[str, Any], documents: int) -> str:
+    """Whose texts are good: whole, with nothing unsupported."""
+    elected, own = (good[who]["mean"] for who in ("elected", "base"))
+    if documents < FEWEST:
+        shares = f"{round(elected * documents):,} and {round(own * documents):,}"
+        return f"{shares} of them are good: whole, and without one."
+    return (
+        f"{100 * elected:.1f} % and {100 * own:.1f} % are good (whole, and without one): "
+        f"{_points(good['difference'])}."
+    )
+
+
+def _signal(signal: Mapping[str, Any], pipeline: bool) -> str:
+    """What to train on instead of this vote."""
+    elected, vote = (100 * signal[who]["mean"] for who in ("elected", "vote"))
+    train = f"`dvc exp run -S {signal['setting']}`" if pipeline else "docs/method.md has the order"
+    return (
+        f"train on {signal['label']} ({train}): its elected candidates are good in {elected:.1f} % "
+        f"of documents, those of this vote in {vote:.1f} %: {_points(signal['difference'])}."
+    )
 
 
 def _points(share: Mapping[str, float]) -> str:
@@ -132,14 +162,15 @@ def votes_text(told: Mapping[str, Any]) -> str:
     from rich.table import Table
 
     table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, header_style="")
-    headings = ("ranking by", "better one first", "pairs", "elected: unsupported")
-    for index, heading in enumerate(headings):
-        table.add_column(heading, justify="right" if index else "left", no_wrap=True)
+    headings = ["ranking by", "better one first", "pairs", "beyond", "unsupported", "good"]
+    # An older version asked for less.
+    shown = [place for place, key in enumerate(_KEYS) if _has(told, key)]
+    for index in shown:
+        table.add_column(headings[index], justify="right" if index else "left", no_wrap=True)
     for item in told["accuracy"].values():
         if item["mean"] is not None:
-            shown = _interval(item, told["documents"])
-            elected = f"{100 * item['elected_unsupported']:.1f} %"
-            table.add_row(item["label"], shown, f"{item['pairs']:,}", elected)
+            cells = _cells(item, told["documents"])
+            table.add_row(*(cells[index] for index in shown))
     written = StringIO()
     Console(file=written, width=WIDTH, color_system=None).print(table)
     rows = [line.rstrip() for line in written.getvalue().splitlines()]
@@ -147,6 +178,38 @@ def votes_text(told: Mapping[str, Any]) -> str:
     lines = told.get("verdict") or verdict_lines(told)
     texts = [note(told), told["knows"]["sentence"], "", *lines]
     return "\n".join([*rows, "", *(fill(text, WIDTH) for text in texts)])
+
+
+# What each column of the table is made of.
+_KEYS = ("label", "mean", "pairs", "beyond", "elected_unsupported", "elected_good")
+
+
+def _has(told: Mapping[str, Any], key: str) -> bool:
+    """Whether the rankings have this number."""
+    return any(key in item for item in told["accuracy"].values())
+
+
+def _cells(item: Mapping[str, Any], documents: int) -> list[str]:
+    """A ranking's numbers as text."""
+    return [
+        item["label"],
+        _interval(item, documents),
+        f"{item['pairs']:,}",
+        beyond(item),
+        percent(item["elected_unsupported"]),
+        percent(item.get("elected_good")),
+    ]
+
+
+def beyond(item: Mapping[str, Any]) -> str:
+    """A ranking's accuracy without copying and likelihood; a dash where that leaves nothing."""
+    left = item.get("beyond")
+    return "–" if left is None or left["mean"] is None else f"{left['mean']:.3f}"
+
+
+def percent(value: float | None) -> str:
+    """A share in per cent; a dash for one that is not known."""
+    return "–" if value is None else f"{100 * value:.1f} %"
 
 
 def note(told: Mapping[str, Any]) -> str:
@@ -157,7 +220,27 @@ def note(told: Mapping[str, Any]) -> str:
         if tolerance
         else "with equally many words"
     )
-    return (
+    parts = [
         f"{told['documents']:,} documents; judge: {told['judge']}; pairs of candidates of one "
         f"document {length}, one of which has more unsupported details."
-    )
+    ]
+    if taken := told.get("taken_out"):
+        names = ["ranks by copying"] if "copying" in taken else []
+        names += ["ranks by base's log p"] if set(taken) - {"copying"} else []
+        parts.append(
+            f"Beyond: the same, after {' and '.join(names)} are taken out, document by document."
+        )
+    if _has(told, "elected_good"):
+        parts.append("Unsupported, good: shares of the elected; good is whole and without one.")
+    if rules := told.get("rules"):
+        parts.append(f"Approximate, {rules}.")
+    if "information" in told["accuracy"]:
+        parts.append(
+            f"Information: log p with the document less {told['prior']:g} of that with others."
+        )
+    if writers := told.get("other_writers"):
+        parts.append(
+            f"Base also scores candidates that it did not write ({some(writers)}): of those "
+            "information has not been shown to know more than copying does."
+        )
+    return " ".join(parts)

@@ -93,7 +93,7 @@ def test_marks_of_people_take_the_place_of_the_check(tmp_path, capsys):
     told = json.loads(capsys.readouterr().out)
     assert told["judge"] == "as given"
     assert told["accuracy"]["log_probability"]["mean"] == 1.0
-    assert "reference" not in told["accuracy"]
+    assert not {"reference", "information"} & set(told["accuracy"])
     assert "election" not in told
 
 
@@ -111,6 +111,26 @@ def test_a_line_that_cannot_be_used_is_named(tmp_path, changes, named):
     path = write(tmp_path / "c.jsonl", RECORD, RECORD | changes)
     with pytest.raises(BridoError, match=f"line 2: .*{named}"):
         read_candidates(str(path))
+
+
+def test_log_probabilities_with_other_documents_make_information(tmp_path, capsys):
+    record = RECORD | {
+        "log_probability": [-9.0, -9.0, -1.0, -2.0], "prior": [-90.0, -90.0, -1.0, -2.0],
+    }  # fmt: skip
+    path = str(write(tmp_path / "c.jsonl", record))
+    main([path, "--json"])
+    told = json.loads(capsys.readouterr().out)
+    assert told["accuracy"]["information"]["mean"] == 1.0
+    assert told["accuracy"]["log_probability"]["mean"] == 0.0
+    assert told["election"]["good"]["elected"]["mean"] == 1.0
+    main([path, "--json", "--prior", "0"])
+    assert json.loads(capsys.readouterr().out)["accuracy"]["information"]["mean"] == 0.0
+    for prior in ("-0.1", "nan", "2"):
+        with pytest.raises(BridoError, match="prior must be a share"):
+            main([path, "--prior", prior])
+    del record["log_probability"]
+    with pytest.raises(BridoError, match="`prior` needs `log_probability`"):
+        main([str(write(tmp_path / "d.jsonl", record))])
 
 
 @pytest.mark.parametrize("marks", [[1, 2], [1, 2, 3, "4"], None])

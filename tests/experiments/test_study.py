@@ -149,8 +149,8 @@ settings:
     systems: []
 systems:
   tuned: {at_base_length: true}
-  3 candidates: {documents: 8, candidates: 3, changes: {scoring.support_weight: 0.5}}
-  supported: {tune: false, changes: {scoring.support_weight: 0.5}}
+  3 candidates: {documents: 8, candidates: 3, changes: {scoring.support: 0.5}}
+  supported: {tune: false, changes: {scoring.support: 0.5}}
 decodings:
   greedy: {decoding.num_beams: 1}
   beams: {decoding.num_beams: 4, decoding.length_penalty: 1.0}

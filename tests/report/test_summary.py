@@ -64,6 +64,6 @@ def test_a_checker_that_also_voted_is_marked():
     systems = {"base": {"mentions": {"unsupported": Estimate(0.2, 0.1, 0.3, 9)}}}
     marked = table(systems, {}, "mentions")
     assert "Mentions †" in marked
-    assert "scoring.support_weight" in marked
+    assert "scoring.support" in marked
     assert "†" not in table(systems, {})
     assert "†" not in table(systems, {}, "minicheck")

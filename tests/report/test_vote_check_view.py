@@ -17,14 +17,15 @@ TOLD = {"accuracy": {}, "documents": 300, "judge": "facts", "length_tolerance": 
 
 
 def test_the_verdict_and_the_election_as_a_table():
-    election = {"verdict": "beats", "caution": "", "all": ALL, "equal_length": NONE}
+    election = {"verdict": "beats", "caution": "", "all": ALL, "equal_length": NONE, "good": ALL}
     vote = {"label": "the vote", "mean": None, "pairs": 0, "by_gap": {}}
     told = TOLD | {"election": election, "accuracy": {"vote": vote}}
     shown = vote_check(told | {"verdict": ["Yes.", "0.5.", "Next: go."]})
     assert shown.verdict == ["Yes.", "0.5.", "Next: go."]
     assert shown.election[1:] == [
-        ["all", "300", "34.4 %", "45.0 %", "-10.6 points [-16.0, +5.3]"],
-        ["elected and base equally long", "0", "–", "–", "– points [–, –]"],
+        ["unsupported", "300", "34.4 %", "45.0 %", "-10.6 points [-16.0, +5.3]"],
+        ["unsupported, elected and base equally long", "0", "–", "–", "– points [–, –]"],
+        ["good", "300", "34.4 %", "45.0 %", "-10.6 points [-16.0, +5.3]"],
     ]
     assert shown.bars == []
     # An older version wrote no lines.
@@ -39,6 +40,9 @@ def test_a_bar_has_an_interval_unless_documents_are_few():
     shown = vote_check(TOLD | {"accuracy": {"vote": vote}})
     assert shown.bars[0].text == "0.597 [0.570, 0.620]"
     assert shown.election == []
-    assert shown.quarters[1] == ["the vote", "0.50", "–", "25.0 %"]
+    assert shown.quarters[1] == ["the vote", "0.50", "–", "–", "25.0 %", "–"]
+    more = vote | {"elected_good": 0.5, "beyond": {"mean": 0.61}}
+    shown = vote_check(TOLD | {"accuracy": {"vote": more}})
+    assert shown.quarters[1][-3:] == ["0.610", "25.0 %", "50.0 %"]
     (bar,) = vote_check(TOLD | {"accuracy": {"vote": vote}, "documents": 5}).bars
     assert (bar.text, bar.low, bar.high) == ("0.597", 0.597, 0.597)

@@ -10,7 +10,7 @@ from synthetic_run import TOWNS
 from brido.settings.load import load_params
 from brido.tables import POOL, SCORES, read_rows, write_table
 from brido.vote.consensus import ranking
-from brido.vote.signals import shuffled_scores, supported_scores
+from brido.vote.signals import combined, shuffled_scores
 from stages import paths, report
 
 
@@ -24,10 +24,10 @@ def supported(rows):
     """Half the vote, half a checker's support, as z-scores: some are below 0."""
     scores = np.array([row["scores"] for row in rows])
     support = np.random.default_rng(3).random(scores.shape)
-    return supported_scores(scores, support, 0.5)
+    return combined(scores, [(0.5, support)])
 
 
-@pytest.fixture(params=[(shuffled, "shuffle", True), (supported, "support_weight", 0.5)])
+@pytest.fixture(params=[(shuffled, "shuffle", True), (supported, "support", 0.5)])
 def order(request, tmp_path, monkeypatch):
     """A project whose scores are not Eq. 2's; its order of candidates, by document."""
     make, key, value = request.param

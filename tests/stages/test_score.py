@@ -51,19 +51,22 @@ def write_similarity(documents):
     return found
 
 
-def write_evidence(documents, **metadata):
+def write_evidence(documents, others=2, **metadata):
     """Support and likelihood tables of the validation split: a later candidate is more wrong."""
     ids = [f"validation-{i}" for i in range(documents)]
     wrong = [0] * 4 + [1] * (SIZE - 4)
     for name, counts in (("validation", wrong), ("base", [1])):
         row = {"support": [1.0 - c for c in counts], "unsupported": counts}
-        row["words"] = [9] * len(counts)
+        row |= {"words": [9] * len(counts), "whole": [True] * len(counts)}
+        row["copied"] = [0.5] * len(counts)
         rows = [{"id": i} | row for i in ids]
         about = {"judge": "a judge"} | metadata
         write_table(Path(f"data/support/{name}.parquet"), [rows], SUPPORT, about)
     row = {"log_probability": [-1.0 * i for i in range(SIZE)], "tokens": [2] * SIZE}
+    row["prior"] = [-3.0 * SIZE + 2.0 * i for i in range(SIZE)] if others else None
     rows = [{"id": i} | row for i in ids]
-    write_table(Path("data/likelihood/validation.parquet"), [rows], LIKELIHOOD)
+    about = {"others": others, "other_writers": ["served"]}
+    write_table(Path("data/likelihood/validation.parquet"), [rows], LIKELIHOOD, about)
 
 
 def settings(alpha, normalization="equation", shuffle=False):
@@ -129,11 +132,26 @@ def test_the_check_is_written_and_its_verdict_printed_last(capsys):
     assert told["accuracy"]["log_probability"]["mean"] == 1.0
     assert told["accuracy"]["shorter"]["mean"] == 0.5
     assert "support" not in told["accuracy"]
+    # So does what their document adds: -i - 0.2 * (2 i - 48) falls.
+    assert told["accuracy"]["information"]["mean"] == 1.0
+    assert told["prior"] == 0.2
+    assert told["other_writers"] == ["served"]
+    assert told["election"]["good"]["base"]["mean"] == 0.0
     assert told["election"]["all"]["base"]["mean"] == 1.0
     assert told["warnings"] == ["4 of 9 ended."]
     assert "4 of 9 ended." in told["verdict"][0]
     said = capsys.readouterr().err.splitlines()
     assert said[-3:] == [f"score: {line}" for line in told["verdict"]]
+
+
+def test_without_other_documents_information_is_not_compared():
+    write_similarity(40)
+    write_evidence(40, others=0)
+    settings(0)
+    score.main()
+    told = json.loads(Path("metrics/votes.json").read_text())
+    assert not {"information", "both"} & set(told["accuracy"])
+    assert told["accuracy"]["log_probability"]["mean"] == 1.0
 
 
 def test_on_the_world_lengths_are_equal_and_another_checker_is_judged():

@@ -1,6 +1,6 @@
 """The support and likelihood stages: every text checked, every candidate scored as by hand."""
 
-import json
+import shutil
 
 import pyarrow.parquet as pq
 import pytest
@@ -8,8 +8,12 @@ import small_project
 import torch
 from pool_rows import pooled
 
+from brido.candidates import blocks as candidate_blocks
+from brido.candidates import probability
+from brido.candidates.blocks import blocks
 from brido.checkers.mentions import world_mentions
 from brido.models.checkpoint import load_checkpoint
+from brido.settings.load import load_params
 from brido.tables import CORPUS, DECODED, POOL, WORLD_CORPUS, read_metadata, write_table
 from brido.tables.fingerprint import base_of
 from brido.utils.errors import BridoError
@@ -75,28 +79,139 @@ def test_without_base_s_own_output_the_way_out_is_named(project):
         support.main()
 
 
-def test_likelihoods_are_those_of_a_plain_forward_pass(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+TEXTS_SCORED = ["w1 w2 w3", "w4", "", "w1 w2 w3 w9 w8 w7"]
+
+
+def likelihood_project(folder, monkeypatch, **sections):
+    """Candidates of 7 validation documents; the corpus by id."""
+    monkeypatch.chdir(folder)
     torch.set_num_threads(1)
-    small_project.write_project(tmp_path)
-    corpus = pq.read_table(paths.corpus("validation")).to_pylist()[:5]
-    texts = ["w1 w2 w3", "w4", "", "w1 w2 w3 w9 w8 w7"]
-    rows = [pooled(row["id"], texts) for row in corpus]
-    write_table(paths.pool("validation"), [rows], POOL)
+    small_project.write_project(folder, **sections)
+    corpus = pq.read_table(paths.corpus("validation")).to_pylist()
+    write_table(
+        paths.pool("validation"), [[pooled(row["id"], TEXTS_SCORED) for row in corpus]], POOL
+    )
+    return {row["id"]: row["document"] for row in corpus}
+
+
+def plain_log_probability(model, tokenizer, document, text):
+    """The log p of a text with a document, in a forward pass of its own; and its tokens."""
+    source = tokenizer([document], truncation=True, max_length=20)
+    ids = [model.generation_config.decoder_start_token_id, *tokenizer(text)["input_ids"]]
+    with torch.no_grad():
+        logits = model(
+            input_ids=torch.tensor(source["input_ids"]), decoder_input_ids=torch.tensor([ids[:-1]])
+        ).logits[0]
+    chosen = logits.log_softmax(-1).gather(1, torch.tensor(ids[1:])[:, None])
+    return float(chosen.sum()), len(ids) - 1
+
+
+@pytest.mark.parametrize("others", [0, 2, 6])
+def test_likelihoods_are_those_of_a_plain_forward_pass(tmp_path, monkeypatch, others):
+    """With its own document, and with each of the others that its block names."""
+    settings = {"others": others, "seed": 3}
+    documents = likelihood_project(tmp_path, monkeypatch, likelihood=settings)
     likelihood.main()
     found = pq.read_table(paths.likelihood("validation")).to_pylist()
-    assert [row["id"] for row in found] == [row["id"] for row in corpus]
+    assert [row["id"] for row in found] == list(documents)
     model, tokenizer = load_checkpoint(paths.checkpoint("base"), torch.float32)
-    for row, document in zip(found, corpus, strict=True):
-        source = tokenizer([document["document"]], truncation=True, max_length=20)
-        for place, text in enumerate(texts):
-            ids = [model.generation_config.decoder_start_token_id, *tokenizer(text)["input_ids"]]
-            with torch.no_grad():
-                logits = model(
-                    input_ids=torch.tensor(source["input_ids"]),
-                    decoder_input_ids=torch.tensor([ids[:-1]]),
-                ).logits[0]
-            wanted = logits.log_softmax(-1).gather(1, torch.tensor(ids[1:])[:, None]).sum()
-            assert row["log_probability"][place] == pytest.approx(float(wanted), abs=1e-4)
-            assert row["tokens"][place] == len(ids) - 1
-    assert json.dumps(read_metadata(paths.likelihood("validation"), ""))
+    lent = dict.fromkeys(documents, ())
+    if others:
+        ids = list(documents)
+        for members, scored in blocks(ids, list(documents.values()), others, 3):
+            for place in members[:scored]:
+                lent[ids[place]] = [ids[other] for other in members if other != place]
+    for row in found:
+        for place, text in enumerate(TEXTS_SCORED):
+            wanted, tokens = plain_log_probability(model, tokenizer, documents[row["id"]], text)
+            assert row["log_probability"][place] == pytest.approx(wanted, abs=1e-4)
+            assert row["tokens"][place] == tokens
+            if not others:
+                assert row["prior"] is None
+                continue
+            with_others = [
+                plain_log_probability(model, tokenizer, documents[other], text)[0]
+                for other in lent[row["id"]]
+            ]
+            assert len(with_others) == others
+            mean = sum(with_others) / others
+            assert row["prior"][place] == pytest.approx(mean, abs=1e-4)
+    about = read_metadata(paths.likelihood("validation"), "")
+    assert (about["others"], about["seed"], about["other_writers"]) == (others, 3, [])
+
+
+def test_too_few_documents_matter_where_information_is_asked_for(tmp_path, monkeypatch, capsys):
+    likelihood_project(tmp_path, monkeypatch, likelihood={"others": 7})
+    likelihood.main()
+    assert "likelihood.others: each document needs 7 others" in capsys.readouterr().err
+    (first, *_) = pq.read_table(paths.likelihood("validation")).to_pylist()
+    assert first["prior"] is None
+    with pytest.raises(BridoError, match=r"likelihood.others: each document needs 7 others"):
+        likelihood.measure(load_params(), ["validation"])
+
+
+def test_information_without_base_is_refused(tmp_path, monkeypatch):
+    likelihood_project(tmp_path, monkeypatch)
+    shutil.rmtree(paths.checkpoint("base"))
+    with pytest.raises(BridoError, match=r"scoring.information asks base.*has no weights"):
+        likelihood.measure(load_params(), ["validation"])
+
+
+def test_memory_that_runs_out_halves_the_texts_of_a_block(tmp_path, monkeypatch):
+    likelihood_project(tmp_path, monkeypatch, likelihood={"others": 2})
+    likelihood.main()
+    wanted = pq.read_table(paths.likelihood("validation")).to_pylist()
+    real, sizes = probability.cross_log_probability, []
+
+    def short(model, ids, mask, rows, *others):
+        sizes.append(len(rows))
+        if len(rows) > 3:
+            raise MemoryError
+        return real(model, ids, mask, rows, *others)
+
+    monkeypatch.setattr(probability, "cross_log_probability", short)
+    likelihood.main()
+    assert {size for size in sizes if size <= 3}
+    for row, whole in zip(
+        pq.read_table(paths.likelihood("validation")).to_pylist(), wanted, strict=True
+    ):
+        assert row["prior"] == pytest.approx(whole["prior"], abs=1e-4)
+
+
+def test_killed_and_cut_into_other_shards_it_ends_in_the_same_bytes(tmp_path, monkeypatch):
+    """Windows of three documents, which shards of any size keep whole."""
+    likelihood_project(tmp_path, monkeypatch, likelihood={"others": 2})
+    monkeypatch.setattr(candidate_blocks, "WINDOW", 3)
+    path = paths.likelihood("validation")
+    likelihood.main()
+    wanted = path.read_bytes()
+    real, done = probability.ProbabilityWorker.__call__, []
+
+    def killed(self, unit):
+        if done:
+            raise KeyboardInterrupt
+        done.append(len(unit))
+        return real(self, unit)
+
+    path.unlink()
+    monkeypatch.setattr(probability.ProbabilityWorker, "__call__", killed)
+    with pytest.raises(KeyboardInterrupt, match="3 of 7 documents are kept"):
+        likelihood.main()
+    assert not path.exists()
+    seen = []
+    monkeypatch.setattr(
+        probability.ProbabilityWorker,
+        "__call__",
+        lambda self, unit: seen.append(len(unit)) or real(self, unit),
+    )
+    likelihood.main()
+    assert (done, seen) == ([3], [4])
+    assert path.read_bytes() == wanted
+    small_project.write_params(
+        tmp_path,
+        likelihood={"others": 2},
+        runtime=small_project.SMALL["runtime"] | {"shard_documents": 99},
+    )
+    likelihood.main()
+    assert seen == [4, 7]
+    assert path.read_bytes() == wanted

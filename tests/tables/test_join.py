@@ -72,10 +72,14 @@ def write_split(folder, corpus, ids, facts=False):
     for path, size in ((tables.support, N), (tables.own, 1)):
         rows = [
             {"id": name, "support": [1.0] * size, "unsupported": [0] * size, "words": [9] * size}
+            | {"whole": [True] * size, "copied": [0.5] * size}
             for name in ids
         ]
         write_table(path, [rows], SUPPORT, about)
-    rows = [{"id": name, "log_probability": [-1.0] * N, "tokens": [4] * N} for name in ids]
+    rows = [
+        {"id": name, "log_probability": [-1.0] * N, "prior": None, "tokens": [4] * N}
+        for name in ids
+    ]
     write_table(tables.likelihood, [rows], LIKELIHOOD, about)
     for system, path in tables.decoded.items():
         rows = [{"id": name, "summary": f"{system} {name}", "score": 0.0} for name in corpus]

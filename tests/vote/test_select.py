@@ -9,16 +9,17 @@ import pytest
 from pool_rows import pooled
 from ruamel.yaml import YAML
 
-from brido.tables import CORPUS, POOL, SUPPORT, similarity_schema, write_table
+from brido.tables import CORPUS, LIKELIHOOD, POOL, SUPPORT, similarity_schema, write_table
 from brido.utils.errors import BridoError
 from brido.vote.consensus import consensus_scores
 from brido.vote.select import score_documents
 from brido.vote.settings import ScoringSettings
-from brido.vote.signals import shuffled_scores, supported_scores
+from brido.vote.signals import combined, dealt, shuffled_scores
 from stages import elect, paths
 
 ROOT = Path(__file__).parents[2]
 SIZE = 4
+MORE = {"whole": [True] * SIZE, "copied": [0.0] * SIZE}
 
 
 @pytest.fixture
@@ -29,6 +30,8 @@ def tables(tmp_path, monkeypatch):
     found = {
         "similarity": random.random((count, SIZE, SIZE + 1)).astype(np.float32),
         "support": random.random((count, SIZE)).astype(np.float32),
+        "log_probability": random.normal(-20, 4, (count, SIZE)),
+        "prior": random.normal(-60, 9, (count, SIZE)),
         "texts": [[f"text {n}" for n in random.integers(0, 5, SIZE)] for _ in range(count)],
         "voters": random.random((count, SIZE)) < 0.9,
     }
@@ -43,16 +46,29 @@ def tables(tmp_path, monkeypatch):
     rows = [{"id": n, "similarity": v} for n, v in zip(ids, flat, strict=True)]
     write_table(paths.similarity(split), [rows], similarity_schema(SIZE))
     rows = [
-        {"id": n, "support": v, "unsupported": [0] * SIZE, "words": [9] * SIZE}
+        {"id": n, "support": v, "unsupported": [0] * SIZE, "words": [9] * SIZE} | MORE
         for n, v in zip(ids, found["support"].tolist(), strict=True)
     ]
     write_table(paths.support(split), [rows], SUPPORT)
+    write_likelihood(found, others=3)
     corpus = [
         {"id": n, "document": "d", "summary": "s", "references": ["s"]}
         for n in ["first", *ids, "last"]
     ]
     write_table(paths.corpus(split), [corpus], CORPUS)
     return found
+
+
+def write_likelihood(found, others):
+    rows = [
+        {"id": f"d{n}", "log_probability": own, "prior": prior, "tokens": [9] * SIZE}
+        for n, (own, prior) in enumerate(
+            zip(found["log_probability"].tolist(), found["prior"].tolist(), strict=True)
+        )
+    ]
+    if not others:
+        rows = [row | {"prior": None} for row in rows]
+    write_table(paths.likelihood("validation"), [rows], LIKELIHOOD, {"others": others})
 
 
 def slow_scores(found, scoring, alpha):
@@ -62,8 +78,15 @@ def slow_scores(found, scoring, alpha):
         inside = np.flatnonzero(found["voters"][row])
         similarity = found["similarity"][row][np.ix_(inside, [*inside, SIZE])]
         scores = consensus_scores(similarity, alpha)
-        support = found["support"][row, inside]
-        result[row, inside] = supported_scores(scores, support, scoring.support_weight)
+        if not scoring.shuffle:
+            own, prior = (found[name][row, inside] for name in ("log_probability", "prior"))
+            added = own - scoring.prior * prior
+            signals = [
+                (scoring.support, found["support"][row, inside]), (scoring.information, added),
+            ]  # fmt: skip
+            if scoring.support or scoring.information:
+                scores = dealt(scores, combined(scores, signals))
+        result[row, inside] = scores
     if scoring.shuffle:
         return shuffled_scores(result, [f"d{n}" for n in range(len(result))])
     return result
@@ -74,9 +97,12 @@ def slow_scores(found, scoring, alpha):
     "settings",
     [
         {},
-        {"support_weight": 0.5},
+        {"support": 0.5},
+        {"information": 1.0},
+        {"information": 0.5, "prior": 1.0},
+        {"information": 0.3, "prior": 0.0, "support": 0.3},
         {"shuffle": True},
-        {"shuffle": True, "support_weight": 0.5},
+        {"shuffle": True, "support": 0.5, "information": 0.5},
     ],
     ids=str,
 )
@@ -89,13 +115,41 @@ def test_every_vote_is_that_of_each_document_alone(tables, alpha, settings):
     assert batches[-1].documents.ids[-1] == "d1029"
 
 
+def test_every_order_has_the_scores_of_the_vote(tables):
+    """So margins and the control mean the same under each of them."""
+    split = paths.tables("validation")
+
+    def scores(**settings):
+        batches = score_documents(split, ScoringSettings(**settings), 0.0)
+        return np.concatenate([batch.scores for batch in batches])
+
+    plain = scores()
+    for settings in ({"information": 1.0}, {"support": 0.5}, {"shuffle": True}):
+        found = scores(**settings)
+        assert not np.array_equal(found, plain, equal_nan=True)
+        assert np.array_equal(np.sort(found), np.sort(plain), equal_nan=True)
+
+
+def test_information_needs_what_it_is_made_of(tables):
+    split = paths.tables("validation")
+    write_likelihood(tables, others=0)
+    with pytest.raises(BridoError, match=r"likelihood.others, then `dvc repro likelihood`"):
+        list(score_documents(split, ScoringSettings(information=0.5), 0.0))
+    alone = ScoringSettings(information=1.0, prior=0.0)  # base's likelihood
+    assert len(list(score_documents(split, alone, 0.0))) == 2
+    tables["log_probability"][3, 1] = -math.inf
+    write_likelihood(tables, others=2)
+    with pytest.raises(BridoError, match=r"id 'd3'.*dvc repro -f likelihood"):
+        list(score_documents(split, alone, 0.0))
+
+
 def test_tables_of_other_candidates_are_refused(tables):
     row = {"id": "other", "support": [1.0] * SIZE, "unsupported": [0] * SIZE, "words": [9] * SIZE}
-    write_table(paths.support("validation"), [[row]], SUPPORT)
+    write_table(paths.support("validation"), [[row | MORE]], SUPPORT)
     split = paths.tables("validation")
     assert len(list(score_documents(split, ScoringSettings(), 0.0))) == 2
     with pytest.raises(BridoError, match="`dvc repro support`"):
-        list(score_documents(split, ScoringSettings(support_weight=0.5), 0.0))
+        list(score_documents(split, ScoringSettings(support=0.5), 0.0))
 
 
 def test_the_elected_are_the_first_of_the_vote_without_the_reference(tables, tmp_path):
@@ -103,7 +157,7 @@ def test_the_elected_are_the_first_of_the_vote_without_the_reference(tables, tmp
     raw = yaml.load((ROOT / "params.yaml").read_text())
     raw["documents"]["test"] = 0
     raw["systems"].remove("elected")
-    raw["scoring"] |= {"alpha": 7, "support_weight": 0.5}
+    raw["scoring"] |= {"alpha": 7, "support": 0.5}
     with (tmp_path / "params.yaml").open("w") as stream:
         yaml.dump(raw, stream)
     elect.main()
@@ -112,7 +166,7 @@ def test_the_elected_are_the_first_of_the_vote_without_the_reference(tables, tmp
     assert [rows[0], rows[-1]] == [
         {"id": "first", "summary": "", "score": 0.0}, {"id": "last", "summary": "", "score": 0.0},
     ]  # fmt: skip
-    scores = slow_scores(tables, ScoringSettings(support_weight=0.5), 0.0)
+    scores = slow_scores(tables, ScoringSettings(support=0.5), 0.0)
     for row, texts, values in zip(rows[1:-1], tables["texts"], scores, strict=True):
         assert row["summary"] == texts[int(np.nanargmax(values))]
         assert row["score"] == pytest.approx(np.nanmax(values), rel=1e-6)

@@ -1,8 +1,9 @@
-"""Support, the control and sentences, each against its definition written out in loops."""
+"""Signals, the control and sentences, each against its definition written out in loops."""
 
 import math
 import statistics
 from hashlib import blake2b
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -11,8 +12,8 @@ from hypothesis import strategies as st
 
 from brido.rouge import similarity_matrix
 from brido.utils.errors import BridoError
-from brido.vote.consensus import consensus_scores
-from brido.vote.signals import shuffled_scores, supported_scores
+from brido.vote.consensus import consensus_scores, ranking
+from brido.vote.signals import combined, dealt, information, shuffled_scores
 from brido.vote.similarity import sentence_similarity, sentence_votes
 
 
@@ -30,26 +31,60 @@ def slow_z(values):
     ]
 
 
+SCORES = st.lists(st.sampled_from([0.0, 0.1, 0.3, 0.7, math.nan]), min_size=1, max_size=6)
+
+
 @settings(max_examples=200, deadline=None)
-@given(
-    st.lists(st.sampled_from([0.0, 0.1, 0.3, 0.7, math.nan]), min_size=1, max_size=6),
-    st.integers(0, 99),
-    st.floats(0.01, 1),
-)
-def test_support_and_consensus_are_standardised_within_the_document(scores, seed, weight):
-    support = np.random.default_rng(seed).integers(0, 3, len(scores)) / 2
-    masked = [math.nan if math.isnan(s) else v for s, v in zip(scores, support, strict=True)]
-    wanted = [
-        (1 - weight) * first + weight * second
-        for first, second in zip(slow_z(scores), slow_z(masked), strict=True)
+@given(SCORES, st.integers(0, 99), st.floats(0.01, 0.6), st.floats(0, 0.4))
+def test_signals_and_consensus_are_standardised_within_the_document(scores, seed, first, second):
+    random = np.random.default_rng(seed)
+    signals = [
+        (weight, random.integers(0, 3, len(scores)) / 2 - shift)
+        for weight, shift in ((first, 0), (second, 40))
     ]
-    found = supported_scores(np.array(scores), support, weight)
+    masked = [
+        [math.nan if math.isnan(s) else v for s, v in zip(scores, values, strict=True)]
+        for _, values in signals
+    ]
+    wanted = [
+        (1 - first - second) * own + first * one + second * other
+        for own, one, other in zip(slow_z(scores), *map(slow_z, masked), strict=True)
+    ]
+    found = combined(np.array(scores), signals)
     np.testing.assert_allclose(found, wanted, atol=1e-9)
 
 
-def test_without_weight_the_scores_are_the_paper_s_to_the_bit():
-    scores = consensus_scores(matrix(9, 1), 0)
-    assert np.array_equal(supported_scores(scores, np.zeros(9), 0.0), scores)
+@settings(max_examples=200, deadline=None)
+@given(SCORES, st.integers(0, 99))
+def test_the_same_scores_are_dealt_in_another_order(scores, seed):
+    by = np.random.default_rng(seed).integers(0, 3, len(scores)).astype(float)
+    found = dealt(np.array([scores]), by[None])[0]
+    places = [place for place, score in enumerate(scores) if not math.isnan(score)]
+    highest = sorted((scores[place] for place in places), reverse=True)
+    order = sorted(places, key=lambda place: (-by[place], place))
+    wanted = [math.nan] * len(scores)
+    for place, score in zip(order, highest, strict=True):
+        wanted[place] = score
+    np.testing.assert_allclose(found, wanted, rtol=1e-12, atol=1e-300)
+    # Ties of the scores do not hide the order: only candidates that are equal `by` may be tied.
+    ranked = [place for place in ranking(found).tolist() if place in places]
+    assert ranked == order
+    for first, second in pairwise(order):
+        assert found[first] > found[second] or by[first] == by[second]
+
+
+def test_without_weights_the_scores_are_the_paper_s_to_the_bit():
+    """Dealt by themselves they are themselves, ties included."""
+    scores = consensus_scores(np.round(matrix(9, 1), 1), 0)
+    assert np.array_equal(dealt(scores, combined(scores, [])), scores)
+
+
+@given(st.lists(st.floats(-90, 0), min_size=1, max_size=5), st.floats(0, 1))
+def test_information_is_likelihood_less_a_share_of_the_prior(likelihood, weight):
+    prior = [3 * value - 1 for value in likelihood]
+    found = information(np.array(likelihood), np.array(prior), weight)
+    wanted = [own - weight * other for own, other in zip(likelihood, prior, strict=True)]
+    assert found.tolist() == pytest.approx(wanted)
 
 
 @given(
@@ -117,8 +152,13 @@ def test_texts_vote_by_their_sentences():
     "wrong",
     [
         lambda: shuffled_scores(np.zeros((2, 3)), ["a"]),
-        lambda: supported_scores(np.zeros(3), np.zeros(3), 1.5),
-        lambda: supported_scores(np.zeros(3), np.zeros(2), 0.5),
+        lambda: combined(np.zeros(3), [(1.5, np.zeros(3))]),
+        lambda: combined(np.zeros(3), [(0.6, np.zeros(3)), (0.6, np.zeros(3))]),
+        lambda: combined(np.zeros(3), [(0.5, np.zeros(2))]),
+        lambda: dealt(np.zeros(3), np.zeros(2)),
+        lambda: information(np.zeros(3), np.zeros(3), -0.1),
+        lambda: information(np.zeros(3), np.zeros(3), math.nan),
+        lambda: information(np.zeros(3), np.zeros(2), 0.5),
         lambda: sentence_similarity(np.zeros((2, 2)), np.array([0, 3]), np.array([0, 1]), 2),
         lambda: sentence_similarity(np.zeros((2, 2)), np.array([0]), np.array([0, 1]), 2),
     ],

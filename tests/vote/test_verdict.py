@@ -11,7 +11,8 @@ from brido.report.page.vote_check import bars
 from brido.stats import FEWEST
 from brido.vote.check import pair_accuracy
 from brido.vote.consensus import consensus_scores
-from brido.vote.verdict import Judged, check_votes, rankings
+from brido.vote.rankings import LIKELIHOODS, rankings, without
+from brido.vote.verdict import Judged, check_votes
 from brido.vote.verdict_text import verdict_lines, votes_text
 
 DOCUMENTS, SIZE = 60, 5
@@ -50,14 +51,14 @@ def test_every_ranking_has_its_accuracy_and_all_of_it_is_json():
     found = made(own=1)
     told = check_votes(found, HOW)
     json.dumps(told, allow_nan=False)
-    for name, scores in rankings(found).items():
+    for name, scores in rankings(found, HOW.prior).items():
         accuracy, pairs = pair_accuracy(scores, found["unsupported"], found["words"])
         assert told["accuracy"][name]["mean"] == pytest.approx(accuracy, abs=1e-6)
         assert told["accuracy"][name]["pairs"] == pairs
         elected = found["unsupported"][EVERY, scores.argmax(1)] > 0
         wrong = told["accuracy"][name]["elected_unsupported"]
         assert wrong == pytest.approx(elected.mean(), abs=1e-6)
-    mean = rankings(found)["mean_log_probability"]
+    mean = rankings(found, HOW.prior)["mean_log_probability"]
     assert mean[3, 2] == found["log_probability"][3, 2] / found["tokens"][3, 2]
 
 
@@ -160,7 +161,7 @@ def test_who_cannot_be_elected_is_in_no_pair():
     scores = np.where(eligible, found["scores"], np.nan)
     told = check_votes(found | {"scores": scores}, HOW)
     wrong = np.where(eligible, found["unsupported"], np.nan)
-    for name, values in rankings(found).items():
+    for name, values in rankings(found | {"scores": scores}, HOW.prior).items():
         accuracy, pairs = pair_accuracy(values, wrong, found["words"])
         assert told["accuracy"][name]["mean"] == pytest.approx(accuracy, abs=1e-6)
         assert told["accuracy"][name]["pairs"] == pairs
@@ -174,9 +175,82 @@ def test_without_references_likelihood_and_own_output_the_rest_is_said():
     found["similarity"][:, :, -1] = math.nan
     del found["log_probability"]
     told = check_votes(found, HOW)
-    assert not {"half", "reference", "log_probability"} & set(told["accuracy"])
+    assert not {"half", "reference", "log_probability", "information"} & set(told["accuracy"])
     assert "election" not in told
     assert "what the model writes by itself is not known" in told["verdict"][0]
+
+
+def knowing(**changes):
+    """Candidates of which information knows what is good, and the vote does not."""
+    random = np.random.default_rng(5)
+    whole = random.random((DOCUMENTS, SIZE)) < 0.8
+    good = whole & (UNSUPPORTED == 0)
+    likelihood = random.normal(-20, 1, (DOCUMENTS, SIZE))
+    return made(
+        own=1,
+        whole=whole,
+        own_whole=np.ones((DOCUMENTS, 1), bool),
+        copied=random.random((DOCUMENTS, SIZE)),
+        log_probability=likelihood,
+        prior=(likelihood - 9 * good) / HOW.prior,
+        **changes,
+    )
+
+
+def test_good_is_asked_of_the_elected_and_of_base_s_own_output():
+    found = knowing(scores=-UNSUPPORTED)
+    told = check_votes(found, HOW)
+    json.dumps(told, allow_nan=False)
+    good = found["whole"] & (found["unsupported"] == 0)
+    share = good[EVERY, found["scores"].argmax(1)].mean()
+    assert told["election"]["good"]["elected"]["mean"] == pytest.approx(share, abs=1e-6)
+    assert told["election"]["good"]["base"]["mean"] == 0.0
+    assert f"{100 * share:.1f} % and 0.0 % are good" in told["verdict"][1]
+    assert "not whether sentences are whole" not in told["verdict"][1]
+    for name, scores in rankings(found, HOW.prior).items():
+        wanted = good[EVERY, np.nanargmax(scores, 1)].mean()
+        assert told["accuracy"][name]["elected_good"] == pytest.approx(wanted, abs=1e-6)
+
+
+def test_what_copying_and_likelihood_say_is_taken_out():
+    found = knowing()
+    told = check_votes(found, HOW)
+    compared = rankings(found, HOW.prior)
+    assert told["taken_out"] == ["copying", *LIKELIHOODS]
+    others = [found["copied"], *(compared[name] for name in LIKELIHOODS)]
+    for name, scores in compared.items():
+        left = told["accuracy"][name]["beyond"]
+        if name in LIKELIHOODS:
+            assert left is None
+            continue
+        wanted, _ = pair_accuracy(without(scores, others), found["unsupported"], found["words"])
+        assert left["mean"] == pytest.approx(wanted, abs=1e-6)
+        assert left["low"] <= left["mean"] <= left["high"]
+    assert "ranks by copying and ranks by base's log p" in " ".join(votes_text(told).split())
+
+
+def test_the_verdict_names_the_signal_to_train_on():
+    told = check_votes(knowing(), HOW)
+    assert told["signal"]["name"] == "information"
+    assert told["signal"]["difference"]["low"] > 0
+    assert "scoring.information=1`" in told["verdict"][2]
+    assert "dvc" not in verdict_lines(told, pipeline=False)[2]
+    # Where the run's own order is as good, nothing else is named.
+    good = knowing()
+    own = good["log_probability"] - HOW.prior * good["prior"]
+    assert check_votes(good | {"scores": own}, HOW)["signal"]["name"] == "vote"
+    # Nothing is named of the control, of few documents, or where candidates are no basis.
+    assert "signal" not in check_votes(good, replace(HOW, shuffled=True))
+    assert "signal" not in check_votes(of(good, FEWEST - 1), HOW)
+    told = check_votes(good, replace(HOW, warnings=["63 of 144 ended."]))
+    assert "generation" in told["verdict"][2]
+
+
+def test_candidates_that_base_did_not_write_are_marked():
+    told = check_votes(knowing(), replace(HOW, other_writers=["served"], rules="whole: so"))
+    said = " ".join(votes_text(told).split())
+    assert "did not write (served)" in said
+    assert "Approximate, whole: so." in said
 
 
 def test_the_text_has_a_row_a_ranking_and_ends_in_the_verdict():
@@ -190,4 +264,10 @@ def test_the_text_has_a_row_a_ranking_and_ends_in_the_verdict():
     assert max(map(len, lines)) <= 100
     old = {name: value for name, value in told.items() if name not in ("verdict", "warnings")}
     assert votes_text(old) == votes_text(told)  # of a version that wrote no lines
+    whole = check_votes(knowing(), HOW)
+    text = votes_text(whole)
+    assert max(map(len, text.splitlines())) <= 100
+    for item in whole["accuracy"].values():
+        (row,) = [line for line in text.splitlines() if line.startswith(f"{item['label']} ")]
+        assert row.split()[-2:] == [f"{100 * item['elected_good']:.1f}", "%"]
     assert [bar.mean for bar in bars(told)] == [item["mean"] for item in told["accuracy"].values()]

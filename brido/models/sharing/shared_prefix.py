@@ -8,6 +8,8 @@ forward pass runs on such rows with a mask of four dimensions, one for each kind
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from typing import Any, NamedTuple
 
 import torch
@@ -89,16 +91,17 @@ def visible(rows: Rows, window: int | None = None) -> Tensor:
     return (sees | (columns[:, None] == columns))[:, None]
 
 
-def masks(model: PreTrainedModel, rows: Rows) -> Any:
-    """The mask of `rows` as the model's attention takes it; several, by type, where layers differ.
+def masks(model: PreTrainedModel, sees_within: Callable[[int | None], Tensor]) -> Any:
+    """A mask as the model's attention takes it; several, by type, where layers differ.
 
-    A mask of four dimensions is used as it is, so the window of sliding layers must be in it.
+    A mask of four dimensions is used as it is, so the window of sliding layers must be in it:
+    `sees_within(window)` says which tokens each token sees, [B, 1, queries, keys] boolean.
     """
     config = model.config
     dtype = model.dtype if config._attn_implementation == "eager" else None
 
     def mask(window: int | None) -> Tensor:
-        sees = visible(rows, window)
+        sees = sees_within(window)
         if dtype is None:
             return sees
         # Plain arithmetic adds its mask to the scores.
@@ -128,11 +131,14 @@ class PackedStates(States):
         rows = pack(self.sources, ids, scored)
         states = self.model.get_decoder()(
             input_ids=rows.ids,
-            attention_mask=masks(self.model, rows),
+            attention_mask=masks(self.model, partial(visible, rows)),
             position_ids=rows.positions,
             use_cache=False,
         )[0]
-        hidden = states.flatten(0, 1)[rows.found]
+        return self.projected(states.flatten(0, 1)[rows.found])
+
+    def projected(self, hidden: Tensor) -> Tensor:
+        """What `hidden` returns of hidden states: these, or logits where there is no head."""
         if self.head is not None:
             return hidden
         logits = self.output(hidden)

@@ -23,6 +23,10 @@ _TEXT_MARKS = (
     "synonyms"
 )
 _GOOD = "Good: a whole sentence without an unsupported mention."
+_GOOD_BY_RULES = (
+    "Good, approximate: without an unsupported mention, and whole by length, repetition and end "
+    "(docs/metrics.md)."
+)
 _UNSEEN = (
     "Nothing else is checked: “has surprised experts” would stand unmarked although no article "
     "says so."
@@ -37,7 +41,7 @@ def compared(systems: Sequence[str]) -> tuple[str, str]:
 
 def voting_checker(params: Params) -> str:
     """The checker that has a part in the vote, "" where none has."""
-    return params.support.checker if params.scoring.support_weight else ""
+    return params.support.checker if params.scoring.support else ""
 
 
 def make_page(
@@ -83,6 +87,7 @@ def make_page(
             "Differences are paired; coloured where the interval leaves out 0.",
             base_note(numbers.base),
             *([_GOOD] if ("world_judge", "good") in headline else []),
+            *([_GOOD_BY_RULES] if ("mentions", "good") in headline else []),
             *([f"† {voting_note(voting)}."] if voting else []),
         ],
         check=vote_check(votes),

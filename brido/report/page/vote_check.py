@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from brido.stats import FEWEST
-from brido.vote.verdict_text import note, verdict_lines
+from brido.vote.verdict_text import beyond, note, percent, verdict_lines
 
 _QUARTERS = ("smallest gaps", "second", "third", "largest gaps")
 
@@ -38,10 +38,11 @@ class VoteCheck:
 def vote_check(told: Mapping[str, Any]) -> VoteCheck:
     """The content of metrics/votes.json for the page: of each ranking of which there is a pair."""
     rankings = [item for item in told["accuracy"].values() if item["mean"] is not None]
-    quarters = [["ranking", *_QUARTERS, "elected unsupported"]]
+    quarters = [["ranking", *_QUARTERS, "beyond", "elected unsupported", "elected good"]]
     for item in rankings:
         gaps = ["–" if value is None else f"{value:.2f}" for value in item["by_gap"].values()]
-        quarters.append([item["label"], *gaps, _percent(item["elected_unsupported"], ".1f")])
+        unsupported, good = (percent(item.get(f"elected_{key}")) for key in ("unsupported", "good"))
+        quarters.append([item["label"], *gaps, beyond(item), unsupported, good])
     # An older version wrote no lines.
     lines = told.get("verdict") or verdict_lines(told)
     bars = [_bar(item, told["documents"] < FEWEST) for item in rankings]
@@ -60,9 +61,16 @@ def _election(told: Mapping[str, Any]) -> list[list[str]]:
     """Shares of summaries with something unsupported: a heading, all documents, equal lengths."""
     if "election" not in told:
         return []
-    rows = [["unsupported in", "documents", "elected", "base", "difference"]]
-    for key, label in (("all", "all"), ("equal_length", "elected and base equally long")):
-        found = told["election"][key]
+    rows = [["summaries that are", "documents", "elected", "base", "difference"]]
+    labels = {
+        "all": "unsupported",
+        "equal_length": "unsupported, elected and base equally long",
+        "good": "good",
+    }
+    for key, label in labels.items():
+        found = told["election"].get(key)
+        if found is None:  # of an older version, or not known
+            continue
         count = found["elected"]["documents"]
         shares = [_percent(found[who]["mean"], ".1f") for who in ("elected", "base")]
         gap = [_percent(found["difference"][end], "+.1f", "") for end in ("mean", "low", "high")]

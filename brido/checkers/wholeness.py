@@ -1,0 +1,72 @@
+"""Is a text whole, and how much of it is copied? On the world exactly, elsewhere by stated rules.
+
+A summary is *good* if it is whole and nothing in it is unsupported. Without the first half broken
+sentences would look honest, because they also say less.
+"""
+
+import re
+from itertools import pairwise
+from typing import Any
+
+from brido.world import reading
+
+# A text has at least half and at most twice as many words as its reference.
+SHORTEST, LONGEST = 0.5, 2.0
+_END = re.compile(r"""[.!?…]["'”’)\]]*$""")
+_WORD = re.compile(r"\w+")
+_POINTS = ".,;:!?…"
+RULES = (
+    "whole: half to twice the words of its reference, no word twice in a row, no three words in a "
+    "row twice, and an end as the reference has one"
+)
+
+
+def is_whole(text: str, reference: str | None, facts: list[dict[str, Any]] | None) -> bool:
+    """Whether a text is whole: by the world's grammar where there are facts, else by RULES."""
+    event = next((fact["value"] for fact in facts or () if fact["slot"] == "event"), None)
+    if event is not None:
+        return reading.read(text, event).well_formed
+    return whole_by_rules(text, reference)
+
+
+def whole_by_rules(text: str, reference: str | None = None) -> bool:
+    """An approximation without a model: length against the reference, repetition, an end.
+
+    A text without a word is not whole. Without a reference its length is not judged and it has to
+    end; beside a reference that does not end in a full stop (a headline) it need not.
+    """
+    words = text.lower().split()
+    if not words:
+        return False
+    plain = [word.strip(_POINTS) for word in words]
+    threes = list(zip(plain, plain[1:], plain[2:], strict=False))
+    repeats = any(first == second for first, second in pairwise(words))
+    if repeats or len(set(threes)) < len(threes):
+        return False
+    if reference is None or not reference.strip():
+        return bool(_END.search(text.strip()))
+    length = len(reference.split())
+    ends = _END.search(text.strip()) or not _END.search(reference.strip())
+    return bool(ends) and SHORTEST * length <= len(words) <= LONGEST * length
+
+
+def copied_share(document: str, text: str) -> float:
+    """The share of a text's word trigrams that stand in the document, 0 to 1; case aside.
+
+    Of a text of one or two words: whether they stand there in a row. 0 without a word.
+
+    Example:
+        >>> copied_share("A lorry hit a wall in Ashwick.", "A lorry hit a tree.")
+        0.6666666666666666
+    """
+    source, words = (_WORD.findall(part.lower()) for part in (document, text))
+    size = min(3, len(words))
+    if not size:
+        return 0.0
+    there = set(_grams(source, size))
+    grams = _grams(words, size)
+    return sum(gram in there for gram in grams) / len(grams)
+
+
+def _grams(words: list[str], size: int) -> list[tuple[str, ...]]:
+    return [tuple(words[place : place + size]) for place in range(len(words) - size + 1)]

@@ -1,0 +1,85 @@
+"""Which texts are whole, by the world's grammar or by stated rules, and how much is copied."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from brido.checkers.wholeness import copied_share, is_whole, whole_by_rules
+from brido.corpus.settings import WorldSettings
+from brido.evaluation import Inputs
+from brido.evaluation.registry import find_metric
+from brido.world import documents, reading
+
+REFERENCE = "A lorry hit a wall in Ashwick on Monday."
+
+
+@pytest.mark.parametrize(
+    ("text", "whole"),
+    [
+        ("A bus hit a tree in Colham.", True),
+        ("A bus hit a tree in “Colham.”", True),
+        ("A bus hit a tree in Colham", False),  # no end
+        ("A bus hit hit a tree in Colham.", False),  # a word twice in a row
+        ("In the town of a bus in the town.", False),  # three words twice
+        ("A bus crashed.", False),  # less than half of the reference's words
+        (" ".join(f"word{n}" for n in range(19)) + ".", False),  # more than twice
+        ("", False),
+        (" \n", False),
+    ],
+)
+def test_the_rules_one_by_one(text, whole):
+    assert whole_by_rules(text, REFERENCE) == whole
+
+
+def test_what_the_reference_does_not_say_is_not_asked():
+    assert whole_by_rules("A bus crashed.")
+    assert not whole_by_rules("A bus crashed")
+    assert whole_by_rules("Bus hits tree in Colham", "Lorry hits wall in Ashwick")
+    assert whole_by_rules("A bus crashed.", "  ")
+
+
+def test_on_the_world_its_grammar_decides():
+    (row, *_) = documents(WorldSettings(train=1, validation=1, test=1), "validation", 1)
+    event = next(fact["value"] for fact in row["facts"] if fact["slot"] == "event")
+    for text in (row["summary"], row["summary"].rstrip("."), "A bus hit a tree in Colham."):
+        assert is_whole(text, row["summary"], row["facts"]) == reading.read(text, event).well_formed
+    assert is_whole(row["summary"], None, row["facts"])
+    # Facts that name no event are not the world's.
+    facts = [{"slot": "place", "type": "town", "value": "Colham", "in_document": True}]
+    assert is_whole("A bus hit a tree in Colham.", None, facts)
+
+
+@given(st.lists(st.sampled_from("abc"), max_size=9), st.lists(st.sampled_from("abc"), max_size=9))
+def test_copied_trigrams_counted_slowly(document, text):
+    size = min(3, len(text))
+    if not text:
+        assert copied_share(" ".join(document), "") == 0
+        return
+    hits = total = 0
+    for place in range(len(text) - size + 1):
+        total += 1
+        hits += any(
+            document[at : at + size] == text[place : place + size]
+            for at in range(len(document) - size + 1)
+        )
+    assert copied_share(" ".join(document).upper(), " ".join(text)) == pytest.approx(hits / total)
+
+
+def test_the_metric_says_good_of_texts_that_are_not_the_worlds():
+    texts = [
+        "A lorry hit a wall in Ashwick.",  # good
+        "A lorry hit a wall in Colham.",  # whole, and not supported
+        "A lorry hit a wall in Ashwick",  # supported, and not whole
+    ]
+    count = len(texts)
+    inputs = Inputs(["a", "b", "c"], [REFERENCE] * count, texts, [[REFERENCE]] * count)
+    found = find_metric("mentions").measure(inputs)
+    assert [row["whole"] for row in found.rows] == [1.0, 1.0, 0.0]
+    assert [row["good"] for row in found.rows] == [1.0, 0.0, 0.0]
+    assert "half to twice" in found.signature["good"]
+    without = Inputs(["a"], [REFERENCE], texts[:1], [[]])
+    assert find_metric("mentions").measure(without).rows[0]["good"] == 1.0
+    facts = [{"slot": "place", "type": "town", "value": "Ashwick", "in_document": True}]
+    exact = Inputs(["a"], [REFERENCE], texts[:1], [[REFERENCE]], [facts])
+    row = find_metric("mentions").measure(exact).rows[0]
+    assert (row["unsupported"], row["whole"], row["good"]) == (0.0, None, None)

@@ -1,0 +1,184 @@
+"""log p of candidates with their own and with other documents, against one row a pair, in float64.
+
+A pair is a text and a source; each is one plain forward pass of the model, with nothing shared.
+"""
+
+import pytest
+import torch
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from tiny_decoders import build_decoder
+from tiny_models import build_model
+from torch import Tensor
+
+from brido.likelihood import information_terms
+from brido.likelihood.information import cross_log_probability
+from brido.models.decoder_only import last_tokens
+from brido.models.sharing.cached_prefix import CachedStates
+from brido.models.tokens import Sources
+from brido.utils.errors import BridoError
+
+ENCODER_DECODERS = ["bart", "mbart", "marian", "pegasus", "t5"]
+DECODERS = ["llama", "gemma3", "gpt2", "qwen3"]
+VOCABULARY = 61
+MODELS: dict = {}
+
+
+@pytest.fixture(autouse=True)
+def _float64_throughout(monkeypatch):
+    """Norms and softmaxes of published models step down to float32 whatever the model's type is."""
+    monkeypatch.setattr(torch, "float32", torch.float64)
+    monkeypatch.setattr(torch, "float", torch.float64)
+    monkeypatch.setattr(Tensor, "float", Tensor.double)
+
+
+def model_of(name: str, attention: str = "sdpa"):
+    make = build_model if name in ENCODER_DECODERS else build_decoder
+    key = name, attention
+    if key not in MODELS:
+        MODELS[key] = make(name, seed=3, attention=attention)
+    return MODELS[key]
+
+
+def block(model, sources: list[int], number: int, longest: int, seed: int):
+    """Sources [B, S] of these lengths, candidates [B, N, T] and their lengths [B, N]."""
+    generator = torch.Generator().manual_seed(seed)
+    width = max(sources)
+    mask = (torch.arange(width) < torch.tensor(sources)[:, None]).long()
+    reads_behind = not model.config.is_encoder_decoder
+    mask = mask.flip(1) if reads_behind else mask
+    ids = torch.randint(4, VOCABULARY, mask.shape, generator=generator)
+    ids = ids.masked_fill(mask == 0, model.config.pad_token_id)
+    shape = len(sources), number
+    lengths = torch.randint(1, longest + 1, shape, generator=generator)
+    texts = torch.randint(4, VOCABULARY, (*shape, longest), generator=generator)
+    if reads_behind:
+        given = last_tokens(Sources(ids, mask))
+    else:
+        given = torch.full((len(sources),), model.config.decoder_start_token_id)
+    return ids, mask, torch.cat([given[:, None, None].expand(-1, number, 1), texts], 2), lengths
+
+
+def one_row_a_pair(model, ids: Tensor, mask: Tensor, candidates: Tensor, lengths: Tensor) -> Tensor:
+    """log p of every candidate with every source, [B, B, N]: a forward pass each."""
+    found = torch.zeros(len(ids), *lengths.shape, dtype=torch.float64)
+    for source in range(len(ids)):
+        own = ids[source][mask[source].bool()][None]
+        for place in torch.cartesian_prod(*map(torch.arange, lengths.shape)).tolist():
+            text = candidates[*place, 1 : 1 + lengths[*place]]
+            if model.config.is_encoder_decoder:
+                start = candidates[source, 0, :1]
+                given = torch.cat([start, text])[None, :-1]
+                logits = model(input_ids=own, decoder_input_ids=given).logits[0]
+            else:
+                row = torch.cat([own[0], text])[None]
+                logits = model(input_ids=row).logits[0, own.shape[1] - 1 : -1]
+            values = logits.double().log_softmax(-1).gather(1, text[:, None])
+            found[source, *place] = values.sum()
+    return found
+
+
+def check(model, sources: list[int], number: int, longest: int, seed: int, micro_batch) -> None:
+    arguments = block(model, sources, number, longest, seed)
+    every = one_row_a_pair(model, *arguments)
+    found = information_terms(model, *arguments, micro_batch)
+    tolerance = {"rtol": 1e-9, "atol": 1e-9}
+    torch.testing.assert_close(found.log_probability, every.diagonal().T, **tolerance)
+    for document in range(len(sources)):
+        others = [place for place in range(len(sources)) if place != document]
+        wanted = every[others, document].mean(0)
+        torch.testing.assert_close(found.prior[document], wanted, **tolerance)
+    assert torch.equal(found.tokens, arguments[3])
+
+
+@pytest.mark.parametrize("name", [*ENCODER_DECODERS, *DECODERS])
+@pytest.mark.parametrize("micro_batch", [None, 2])
+@torch.no_grad()
+def test_a_block_equals_one_row_a_pair(name, micro_batch):
+    check(model_of(name), [9, 4, 7], 3, 8, 1, micro_batch)
+
+
+@pytest.mark.parametrize("name", ["bart", "llama"])
+@torch.no_grad()
+def test_a_block_equals_one_row_a_pair_in_plain_attention(name):
+    check(model_of(name, "eager"), [9, 4, 7], 3, 8, 1, 4)
+
+
+@given(
+    sources=st.lists(st.integers(1, 9), min_size=2, max_size=4),
+    number=st.integers(1, 4),
+    longest=st.integers(1, 7),
+    micro_batch=st.sampled_from([None, 1, 3]),
+    name=st.sampled_from(["bart", "pegasus", "llama", "gemma3"]),
+    seed=st.integers(0, 99),
+)
+@settings(
+    max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+@torch.no_grad()
+def test_blocks_of_any_shape(sources, number, longest, micro_batch, name, seed):
+    check(model_of(name), sources, number, longest, seed, micro_batch)
+
+
+@pytest.mark.parametrize("name", ["bart", "llama"])
+def test_every_source_is_read_once_and_memory_follows_the_micro_batch(name, monkeypatch):
+    """However many passes there are; and a pass holds `micro_batch` texts of each source."""
+    model = model_of(name)
+    arguments = block(model, [9, 4, 7], 4, 8, 1)
+    read, rows = [], []
+    part = model.get_encoder() if model.config.is_encoder_decoder else model.get_decoder()
+    hook = part.register_forward_hook(
+        lambda _, __, given, ___: read.append(given["input_ids"].shape[1]), with_kwargs=True
+    )
+    texts = model.get_decoder().register_forward_hook(
+        lambda _, __, given, ___: rows.append(given["input_ids"].shape), with_kwargs=True
+    )
+    try:
+        information_terms(model, *arguments, micro_batch=2)
+    finally:
+        hook.remove()
+        texts.remove()
+    if model.config.is_encoder_decoder:
+        assert read == [9]
+        assert {shape[0] for shape in rows} <= {3 * 2, 3}  # 3 sources, 2 texts each, or a start
+    else:
+        # The prompts without their last tokens; then rows of that token and two texts.
+        assert read[0] == 8
+        assert max(read[1:]) <= 1 + 2 * 8
+    assert len(rows) == 1 + 12 / 2
+
+
+def test_prompts_are_cached_only_where_that_saves_a_reading(monkeypatch):
+    model = model_of("llama")
+    made = []
+    real = CachedStates.__init__
+    monkeypatch.setattr(CachedStates, "__init__", lambda *a: made.append(1) or real(*a))
+    arguments = block(model, [9, 4], 2, 5, 1)
+    information_terms(model, *arguments)
+    assert made == []  # one pass
+    information_terms(model, *arguments, micro_batch=1)
+    assert made == [1]
+
+
+@torch.no_grad()
+def test_texts_of_some_documents_with_the_sources_of_others():
+    """What the pipeline asks for where a block has documents that give their source alone."""
+    model = model_of("llama")
+    ids, mask, candidates, lengths = block(model, [9, 4, 7], 2, 5, 1)
+    every = one_row_a_pair(model, ids, mask, candidates, lengths)
+    given = last_tokens(Sources(ids, mask))
+    found = cross_log_probability(model, ids, mask, candidates[1], lengths[1], given)
+    torch.testing.assert_close(found, every[:, 1], rtol=1e-9, atol=1e-9)
+
+
+def test_what_makes_no_block_is_refused():
+    model = model_of("bart")
+    arguments = block(model, [5], 2, 3, 1)
+    with pytest.raises(BridoError, match="K > 0"):
+        information_terms(model, *arguments)
+    ids, mask, candidates, lengths = block(model, [5, 4], 2, 3, 1)
+    with pytest.raises(BridoError, match="micro_batch"):
+        information_terms(model, ids, mask, candidates, lengths, 0)
+    candidates[0, 1, 0] += 1
+    with pytest.raises(BridoError, match="position 0"):
+        information_terms(model, ids, mask, candidates, lengths)
