@@ -24,6 +24,7 @@ EXTRAS = {
     "torch": frozenset(_TORCH.split()),
     "qafacteval": frozenset(f"{_TORCH} {_FILES} spacy".split()),
     "pipeline": frozenset(f"{_TORCH} {_FILES} {_STAGES}".split()),
+    "trl": frozenset(f"{_TORCH} trl".split()),
     "ray": frozenset(f"{_TORCH} {_FILES} {_STAGES} ray".split()),
 }
 

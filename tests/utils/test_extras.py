@@ -41,8 +41,8 @@ def test_the_table_is_that_of_pyproject(name):
     assert EXTRAS[name] == declared(name)
 
 
-def test_all_is_all_of_them():
-    assert declared("all") == set(BEYOND)
+def test_all_is_all_of_them_but_other_trainers():
+    assert declared("all") == set(BEYOND) - {"trl"}
 
 
 @pytest.mark.parametrize(
@@ -51,6 +51,7 @@ def test_all_is_all_of_them():
         ("torch", "torch", "torch"),
         ("torch", "pydantic", "torch"),
         ("judge", "pydantic", "judge"),
+        ("trl", "trl", "trl"),
         ("pipeline", "ray", "ray"),
         ("qafacteval", "spacy.tokens", "qafacteval"),
     ],
@@ -105,6 +106,7 @@ IMPORTS = {
     "from brido.evaluation.geval import GEvalSettings": "judge",
     "from brido.endpoint import Client": "judge",
     "from brido.evaluation import Metric": "pipeline",
+    "from brido.rewards import consensus_reward": "trl",
 }
 # What is called, and the extra that it needs.
 CALLS = {
