@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from brido.tables.documents import CandidateDocument
 from brido.utils.atomic import atomic_file
 from brido.utils.files import output_text
-from brido.vote.preferences import pairs
+from brido.vote.preferences import Rejected, pairs
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -23,7 +23,8 @@ Messages = list[dict[str, str]]
 _BATCH = 4096
 _TEXTS = ("id", "prompt", "chosen", "rejected", "source_chosen", "source_rejected")
 _PAIR: dict[str, Kind] = dict.fromkeys(_TEXTS, "text")
-PREFERENCES: dict[str, Kind] = {**_PAIR, "score_chosen": "number", "score_rejected": "number"}
+_SCORES: dict[str, Kind] = dict.fromkeys(("score_chosen", "score_rejected", "weight"), "number")
+PREFERENCES: dict[str, Kind] = {**_PAIR, **_SCORES}
 RANKING: dict[str, Kind] = {
     **_PAIR, "margin": "number", "rank_chosen": "rank", "rank_rejected": "rank"
 }  # fmt: skip
@@ -34,7 +35,8 @@ class Form:
     """Which pairs are written, and how a pair becomes a row.
 
     everything: every pair, not the best against the worst. conversation: makes the messages of a
-    document; None writes texts. left_out counts what is in no pair.
+    document; None writes texts. rejected, max_similarity: see `brido.vote.preferences.pairs`.
+    left_out counts what is in no pair.
     """
 
     kind: str
@@ -42,6 +44,8 @@ class Form:
     min_gap: float
     template: str
     conversation: Callable[[str], Messages] | None = None
+    rejected: Rejected = "worst"
+    max_similarity: float = 1.0
     left_out: Counter[str] = field(default_factory=Counter)
 
     @property
@@ -56,7 +60,8 @@ class Form:
         """The rows of a document."""
         row = ranking_row if self.kind == "ranking" else preference_row
         prompt = filled(self.template, item.document)
-        ranks = pairs(item, self.everything, self.min_gap, self.left_out)
+        how = (self.rejected, self.max_similarity)
+        ranks = pairs(item, self.everything, self.min_gap, self.left_out, *how)
         rows = [row(item, prompt, *pair) for pair in ranks]
         if self.conversation and rows:
             messages = self.conversation(item.document)
@@ -68,7 +73,7 @@ class Form:
 
 
 def preference_row(item: CandidateDocument, prompt: str, better: int, worse: int) -> dict[str, Any]:
-    """A row of PREFERENCES."""
+    """A row of PREFERENCES; its weight is the margin of the vote (ScPO, 2411.04109)."""
     first, second = item.order[better], item.order[worse]
     return {
         "id": item.id,
@@ -79,13 +84,15 @@ def preference_row(item: CandidateDocument, prompt: str, better: int, worse: int
         "source_rejected": item.sources[second],
         "score_chosen": item.scores[first],
         "score_rejected": item.scores[second],
+        "weight": item.scores[first] - item.scores[second],
     }
 
 
 def ranking_row(item: CandidateDocument, prompt: str, better: int, worse: int) -> dict[str, Any]:
     """A row of RANKING; ranks count from 1."""
     row = preference_row(item, prompt, better, worse)
-    margin = row.pop("score_chosen") - row.pop("score_rejected")
+    margin = row.pop("weight")
+    del row["score_chosen"], row["score_rejected"]
     return row | {"margin": margin, "rank_chosen": better + 1, "rank_rejected": worse + 1}
 
 
