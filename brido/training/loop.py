@@ -150,6 +150,8 @@ def _run(updater: Updater, state: TrainState, checkpoints: Checkpoints) -> None:
                 report = updater.run(state.update + 1)
                 state.micro_batch = updater.micro_batch
                 state.count(report, task.updates)
+                if task.trackers is not None:
+                    task.trackers.update(state.update, report)
                 if state.update == 1:
                     _write_history(updater, state)
                 if progress is not None:
@@ -178,6 +180,8 @@ def _validate(updater: Updater, state: TrainState, checkpoints: Checkpoints) -> 
     measure = partial(task.measures, parallel.accelerator.autocast)
     measures = parallel.measure(updater.step, measure)
     better = state.add_row(measures, task.updates_per_epoch)
+    if task.trackers is not None:
+        task.trackers.validation(state.history[-1], parallel.accelerator.autocast)
     for kind in better:
         checkpoints.save_best(kind, state.update, task.model)
     _write_history(updater, state)

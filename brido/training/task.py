@@ -18,6 +18,7 @@ from transformers import PreTrainedModel
 
 from brido.training.parallel import Parallel
 from brido.training.step import Step
+from brido.training.trackers import Trackers
 from brido.work.settings import RuntimeSettings
 
 
@@ -55,6 +56,7 @@ class Task(ABC):
     about a loss that diverges. folder keeps the run, unfinished or finished; history_file, or None,
     gets its rows. A row is written every `every` updates. keep, patience: as in `training`.
     sequences: texts of an example that run at once, which may become fewer where memory is short.
+    trackers: what is told of the run while it trains (`runtime.trackers`).
     """
 
     name: str
@@ -71,6 +73,7 @@ class Task(ABC):
     keep: Literal["last", "best_ranker", "best_generator"] = "last"
     patience: int | None = None
     sequences: int = 1
+    trackers: Trackers | None = None
 
     @abstractmethod
     def optimizer(self) -> OptimizerConfig:

@@ -39,6 +39,9 @@ class RuntimeSettings(Section):
     gradient_checkpointing: bool = False
     fsdp: bool = False
     log_seconds: Number = 10.0
+    trackers: list[Literal["tensorboard", "wandb", "mlflow", "dvclive"]] = Field(
+        default_factory=list
+    )
     endpoint: EndpointRuntime = EndpointRuntime()
     endpoints: dict[str, EndpointRuntime] = Field(default_factory=dict)
     ray: RayRuntime = RayRuntime()
