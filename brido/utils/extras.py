@@ -26,6 +26,7 @@ EXTRAS = {
     "pipeline": frozenset(f"{_TORCH} {_FILES} {_STAGES}".split()),
     "trl": frozenset(f"{_TORCH} trl".split()),
     "ray": frozenset(f"{_TORCH} {_FILES} {_STAGES} ray".split()),
+    "inspect": frozenset(f"{_TORCH} {_FILES} {_STAGES} inspect_ai".split()),
 }
 
 # What the wheel itself needs: missing only in a checkout whose environment is not active.

@@ -17,6 +17,7 @@ from brido.utils.extras import EXTRAS, MissingExtra, extra
 ROOT = Path(__file__).parents[2]
 # Of requirements whose module has another name.
 MODULES = {"protobuf": "google", "ruamel-yaml": "ruamel", "rouge-score": "rouge_score"}
+MODULES["inspect-ai"] = "inspect_ai"
 # The tests run in a checkout.
 SENTENCE = r"\w+ is not installed, and this part of brido needs it: .*pip install \"\.\[{}\]\""
 BEYOND = sorted(set().union(*EXTRAS.values()))
@@ -41,8 +42,8 @@ def test_the_table_is_that_of_pyproject(name):
     assert EXTRAS[name] == declared(name)
 
 
-def test_all_is_all_of_them_but_other_trainers():
-    assert declared("all") == set(BEYOND) - {"trl"}
+def test_all_is_all_of_them_but_programs_of_others():
+    assert declared("all") == set(BEYOND) - {"trl", "inspect_ai"}
 
 
 @pytest.mark.parametrize(
