@@ -66,6 +66,26 @@ def pip(command: str, *arguments: str | Path) -> None:
     )
 
 
+def test_the_same_files_give_the_same_wheel(tmp_path: Path):
+    """With SOURCE_DATE_EPOCH, in another folder and at another time (file modes are part of it)."""
+    built = []
+    for number in range(2):
+        checkout, wheels = tmp_path / f"checkout{number}", tmp_path / f"wheels{number}"
+        checkout.mkdir()
+        copy_project(checkout)
+        for path in checkout.rglob("*.py"):
+            os.utime(path, (1e9 + number, 1e9 + number))
+        build = ["wheel", "--quiet", "--no-deps", "--no-build-isolation", "--wheel-dir"]
+        subprocess.run(
+            [sys.executable, "-m", "pip", *build, wheels, checkout],
+            env=os.environ | {"SOURCE_DATE_EPOCH": "1700000000"},
+            check=True,
+        )
+        (found,) = wheels.glob("*.whl")
+        built.append(found.read_bytes())
+    assert built[0] == built[1]
+
+
 def test_the_wheel_has_brido_alone_and_whole(checkout: Path, wheel: Path):
     with zipfile.ZipFile(wheel) as archive:
         names = {name for name in archive.namelist() if ".dist-info/" not in name}
