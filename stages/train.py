@@ -14,6 +14,7 @@ from brido.training.documents import read_ranked
 from brido.training.launch import is_main, relaunch
 from brido.training.loop import train
 from brido.training.sample import SampleGenerator, sample_measures
+from brido.training.trackers import Trackers, Watch
 from brido.utils.atomic import atomic_folder
 from brido.utils.errors import run_command
 from brido.utils.progress import say
@@ -32,7 +33,13 @@ def main() -> None:
     task, adapter = make_task(params)
     if is_main() and params.training.gamma:
         warn()
-    state = train(task)
+    if is_main() and params.runtime.trackers:
+        task.trackers = make_trackers(task)
+    try:
+        state = train(task)
+    finally:
+        if task.trackers is not None:
+            task.trackers.finish()
     if is_main():
         with atomic_folder(paths.checkpoint("tuned")) as temporary:
             if adapter is not None:
@@ -86,6 +93,22 @@ def make_task(params: Params) -> tuple[ContrastiveTask, Adapter | None]:
     longest = settings.max_candidate_tokens
     task.generator = SampleGenerator(texts, task.documents_at_once, longest, measure)
     return task, adapter
+
+
+def make_trackers(task: ContrastiveTask) -> Trackers:
+    """The trackers that `runtime.trackers` names; a sharded model is not watched."""
+    watch, generator = None, task.generator
+    if isinstance(generator, SampleGenerator) and not task.runtime.fsdp:
+        watch = Watch(
+            task.language,
+            task.validation or [],
+            lambda: generator.written,
+            task.settings.max_candidate_tokens,
+            task.folder / "own_output.json",
+        )
+    resumed = (task.folder / "own_output.json").is_file()
+    settings = task.settings.model_dump(mode="json")
+    return Trackers(task.runtime.trackers, task.name, settings, watch, resumed)
 
 
 if __name__ == "__main__":

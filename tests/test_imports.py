@@ -44,6 +44,8 @@ ROOMS = {
                    "checkers endpoint models sections stats tables utils work world"),
     "candidates": ("where the N texts of a document come from",
                    "endpoint likelihood models search sections tables utils work"),
+    "rewards": ("the vote as a reward for other trainers",
+                "candidates rouge sections utils vote"),
     "training": ("Eq. 1 and 3, batches, loop",
                  "evaluation likelihood models search sections tables utils work"),
     "settings": ("params.yaml, all sections together, read strictly",

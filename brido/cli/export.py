@@ -17,6 +17,7 @@ from brido.utils.progress import Progress, say
 if TYPE_CHECKING:
     from brido.cli.preference_files import Messages
     from brido.tables.join import CandidateDocument
+    from brido.vote.preferences import Rejected
 
 # The prompt ends without a space and each answer starts with one, as tokenizers of decoder-only
 # models expect it: the space belongs to the token of the first word.
@@ -51,6 +52,20 @@ CARD = Path("report/model_card.md")
     default="best-worst",
     show_default=True,
     help="The best against the worst candidate, or every pair.",
+)
+@click.option(
+    "--rejected",
+    type=click.Choice(["worst", "lower-half"]),
+    default="worst",
+    show_default=True,
+    help="Of best-worst: the worst candidate, or one of the worse half, drawn by the id (SEALONG).",
+)
+@click.option(
+    "--max-similarity",
+    type=float,
+    default=1.0,
+    show_default=True,
+    help="Leave out pairs whose texts are more similar than this (harmonic mean of ROUGE-1 and 2).",
 )
 @click.option(
     "--min-gap",
@@ -108,6 +123,8 @@ def command(**options: Any) -> None:
             asked.min_gap,
             asked.template,
             _conversation(asked) if asked.chat else None,
+            asked.rejected,
+            asked.max_similarity,
         )
         progress = stack.enter_context(Progress("export", count))
         told = write_pairs(map(form.rows, votes), form.columns, asked.output, progress.advance)
@@ -123,6 +140,8 @@ class Options:
     scores: str | None
     split: str
     pairs: str
+    rejected: "Rejected"
+    max_similarity: float
     min_gap: float
     prompt: str
     chat: bool
@@ -168,6 +187,8 @@ def _check(options: Options) -> None:
         problems.append(f"--prompt must contain {{document}}, not {quoted(options.template)}")
     if not options.min_gap >= 0:
         problems.append(f"--min-gap must be at least 0, not {options.min_gap}")
+    if not 0 <= options.max_similarity <= 1:
+        problems.append(f"--max-similarity must be from 0 to 1, not {options.max_similarity}")
     output, endings = options.output, (".parquet", ".jsonl", ".jsonl.gz", ".jsonl.zst")
     if output is not None and not output.name.endswith(endings):
         problems.append(f"--output {output} must end in .parquet or .jsonl (.gz, .zst)")

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, TextIO
 from brido.tables.documents import CandidateDocument
 from brido.utils.atomic import atomic_file
 from brido.utils.files import output_text
-from brido.vote.preferences import pairs
+from brido.vote.preferences import Rejected, pairs
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -34,13 +34,16 @@ class Form:
     """Which pairs are written, and how a pair becomes a row.
 
     everything: every pair, not the best against the worst. conversation: makes the messages of a
-    document; None writes texts. left_out counts what is in no pair.
+    document; None writes texts. rejected, max_similarity: see `brido.vote.preferences.pairs`.
+    left_out counts what is in no pair.
     """
 
     everything: bool
     min_gap: float
     template: str
     conversation: Callable[[str], Messages] | None = None
+    rejected: Rejected = "worst"
+    max_similarity: float = 1.0
     left_out: Counter[str] = field(default_factory=Counter)
 
     @property
@@ -53,7 +56,8 @@ class Form:
     def rows(self, item: CandidateDocument) -> list[dict[str, Any]]:
         """The rows of a document."""
         prompt = filled(self.template, item.document)
-        ranks = pairs(item, self.everything, self.min_gap, self.left_out)
+        how = (self.rejected, self.max_similarity)
+        ranks = pairs(item, self.everything, self.min_gap, self.left_out, *how)
         rows = [_row(item, prompt, *pair) for pair in ranks]
         if self.conversation and rows:
             messages = self.conversation(item.document)
@@ -65,7 +69,7 @@ class Form:
 
 
 def _row(item: CandidateDocument, prompt: str, better: int, worse: int) -> dict[str, Any]:
-    """A row of COLUMNS; ranks count from 1."""
+    """A row of COLUMNS; ranks count from 1. The margin is the weight of ScPO (2411.04109)."""
     first, second = item.order[better], item.order[worse]
     return {
         "id": item.id,

@@ -110,6 +110,8 @@ def _run(updater: Updater, state: TrainState, checkpoints: Checkpoints) -> None:
                 report = updater.run(state.update + 1)
                 state.micro_batch = updater.micro_batch
                 state.count(report, task.updates)
+                if task.trackers is not None:
+                    task.trackers.update(state.update, report)
                 if state.update == 1:
                     _write_history(updater, state)
                 progress.advance(note=state.summary(report))
@@ -132,6 +134,8 @@ def _validate(updater: Updater, state: TrainState, checkpoints: Checkpoints) -> 
     better = state.add_row(measures, task.updates_per_epoch, decisive)
     if better and task.keep != "last":
         checkpoints.save_best(state.update, task.model)
+    if task.trackers is not None:
+        task.trackers.validation(state.history[-1], parallel.accelerator.autocast)
     _write_history(updater, state)
     state.judge(task.patience, task.updates)
 

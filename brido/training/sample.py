@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import fmean
 
@@ -25,13 +25,14 @@ class SampleGenerator:
 
     `measure` gets one summary per document and returns named measures, `rouge` among them where
     training keeps the best generator. A decoder-only model that does not say how many tokens it
-    writes writes at most `longest`.
+    writes writes at most `longest`. `written`: the summaries of the last call.
     """
 
     documents: Sequence[str]
     documents_at_once: int
     longest: int
     measure: Callable[[list[str]], dict[str, float]]
+    written: list[str] = field(default_factory=list)
 
     def __call__(self, language: LanguageModel) -> dict[str, float]:
         """Return the measures of the model's best hypotheses; the model is in eval mode."""
@@ -46,6 +47,7 @@ class SampleGenerator:
             sources = language.read(part).to(model.device)
             found = beam_search(model, sources.ids, sources.mask, settings)
             texts += language.text(found.sequences[:, 0].cpu())
+        self.written = texts
         return self.measure(texts)
 
 

@@ -17,6 +17,7 @@ from transformers import PreTrainedModel
 
 from brido.training.parallel import Parallel
 from brido.training.step import Step
+from brido.training.trackers import Trackers
 from brido.work.settings import RuntimeSettings
 
 
@@ -48,6 +49,7 @@ class Task(ABC):
     about a loss that diverges. folder keeps an unfinished run. history_file, or None, gets its
     rows, one every `every` updates. keep, patience: as in `training`. sequences: texts of an
     example that run at once, which become fewer if memory is short.
+    trackers: what is told of the run while it trains (`runtime.trackers`).
     """
 
     name: str
@@ -64,6 +66,7 @@ class Task(ABC):
     keep: Literal["last", "best_ranker", "best_generator"] = "last"
     patience: int | None = None
     sequences: int = 1
+    trackers: Trackers | None = None
 
     @abstractmethod
     def optimizer(self) -> OptimizerConfig:

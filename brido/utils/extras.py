@@ -24,7 +24,9 @@ EXTRAS = {
     "torch": frozenset(_TORCH.split()),
     "qafacteval": frozenset(f"{_TORCH} {_FILES} spacy".split()),
     "pipeline": frozenset(f"{_TORCH} {_FILES} {_STAGES}".split()),
+    "trl": frozenset(f"{_TORCH} trl".split()),
     "ray": frozenset(f"{_TORCH} {_FILES} {_STAGES} ray".split()),
+    "inspect": frozenset(f"{_TORCH} {_FILES} {_STAGES} inspect_ai".split()),
 }
 
 # What the wheel itself needs: missing only in a checkout whose environment is not active.

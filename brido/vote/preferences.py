@@ -2,10 +2,12 @@
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from hashlib import blake2b
 from itertools import combinations, pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
+from brido.rouge import similarity_matrix
 from brido.tables.documents import CandidateDocument
 from brido.utils.blank import is_blank
 from brido.utils.errors import BridoError
@@ -13,6 +15,8 @@ from brido.utils.json_lines import is_number, read_objects
 
 if TYPE_CHECKING:
     from brido.tables.join import SplitTables
+
+Rejected = Literal["worst", "lower-half"]
 
 
 def read_votes(tables: "SplitTables") -> Iterator[CandidateDocument]:
@@ -87,12 +91,19 @@ def _is_order(order: Any, scores: list[float | None]) -> bool:
 
 
 def pairs(
-    item: CandidateDocument, everything: bool, min_gap: float, left_out: Counter[str]
+    item: CandidateDocument,
+    everything: bool,
+    min_gap: float,
+    left_out: Counter[str],
+    rejected: Rejected = "worst",
+    max_similarity: float = 1.0,
 ) -> Iterator[tuple[int, int]]:
     """(rank, rank) of the better and the worse candidate of each pair, 0 is the best.
 
-    Only the best against the worst, or every pair; the scores differ by more than `min_gap`. Empty
-    texts, candidates without a score (they could not be elected) and pairs of equal texts are left
+    Every pair, or the best candidate against one: the worst, or by `lower-half` one of the worse
+    half, drawn by the document's id (SEALONG, 2411.08147). The scores differ by more than
+    `min_gap`. Empty texts, candidates without a score (they could not be elected), pairs of equal
+    texts, and texts whose R (harmonic_r1_r2) with the better one is above `max_similarity` are left
     out and counted in `left_out`.
     """
     texts = [item.candidates[place] for place in item.order]
@@ -104,10 +115,29 @@ def pairs(
             left_out["candidates that could not be elected"] += 1
         else:
             ranks.append(rank)
-    wanted = combinations(ranks, 2) if everything else zip(ranks[:1], ranks[1:][-1:], strict=False)
+    wanted = list(combinations(ranks, 2)) if everything else [(ranks[0], n) for n in ranks[1:]]
+    if max_similarity < 1 and wanted:
+        similar = similarity_matrix(texts, "", "harmonic_r1_r2")
+        kept = [pair for pair in wanted if similar[pair] <= max_similarity]
+        left_out["candidates too similar to a better one"] += len(wanted) - len(kept)
+        wanted = kept
+    if not everything and wanted:
+        wanted = [_rejecting(item.id, wanted, ranks, rejected)]
     for better, worse in wanted:
         gap = item.scores[item.order[better]] - item.scores[item.order[worse]]
         if gap > min_gap and texts[better].split() != texts[worse].split():
             yield better, worse
         elif gap > min_gap:
             left_out["pairs of equal texts"] += 1
+
+
+def _rejecting(
+    name: str, wanted: Sequence[tuple[int, int]], ranks: Sequence[int], rejected: Rejected
+) -> tuple[int, int]:
+    """The pair of the best candidate and the one that is rejected."""
+    lower = ranks[(len(ranks) + 1) // 2 :]
+    drawable = [pair for pair in wanted if pair[1] in lower]
+    if rejected == "worst" or not drawable:
+        return wanted[-1]
+    drawn = blake2b(f"rejected {name}".encode(), digest_size=8).digest()
+    return drawable[int.from_bytes(drawn) % len(drawable)]

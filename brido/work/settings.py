@@ -72,6 +72,10 @@ class RuntimeSettings(Section):
     log_seconds: Number = Field(
         10.0, description="Seconds between progress lines if there is no terminal."
     )
+    trackers: list[Literal["tensorboard", "wandb", "mlflow", "dvclive"]] = Field(
+        default_factory=list,
+        description="What follows stage train: tensorboard, wandb, mlflow, dvclive.",
+    )
     endpoint: EndpointRuntime = Field(
         EndpointRuntime(),
         description=("The server that the judge asks, and sources with method endpoint."),

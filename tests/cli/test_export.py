@@ -4,6 +4,7 @@ import json
 import math
 import shutil
 from collections import Counter
+from dataclasses import replace
 
 import pytest
 import synthetic_run
@@ -16,6 +17,7 @@ from brido.cli import score
 from brido.models.checkpoint import save
 from brido.models.prompt import Prompt
 from brido.models.settings import ReadingSettings
+from brido.rouge import similarity_matrix
 from brido.tables.join import CandidateDocument
 from brido.utils.commands import invoke
 from brido.utils.errors import BridoError
@@ -79,6 +81,7 @@ def test_preferences_load_with_the_columns_of_trl(data, tmp_path, name):
         assert row["chosen"] == f" {candidates[scores.index(max(scores))]}"
         assert row["score_chosen"] == max(scores)
         assert row["score_rejected"] == min(scores)
+        assert row["margin"] == max(scores) - min(scores)
         assert candidates[scores.index(max(scores))] != row["rejected"].removeprefix(" ")
 
 
@@ -133,6 +136,48 @@ def test_pairs_leave_out_equal_texts_and_small_gaps():
     assert none == {"pairs of equal texts": 1}
 
 
+CATS = [
+    "the cat sat on the mat today",
+    "the cat sat on the mat now",
+    "a dog ran",
+    "the cat sat on a mat today",
+    "a bird sang",
+]
+
+
+def test_rejected_is_the_worst_or_one_of_the_lower_half():
+    one = voted(CATS, [0.9, 0.8, 0.7, 0.6, 0.5], [0, 1, 2, 3, 4])
+    assert list(pairs(one, False, 0.0, Counter())) == [(0, 4)]
+    drawn = Counter()
+    for name in range(60):
+        named = replace(one, id=str(name))
+        (found,) = pairs(named, False, 0.0, Counter(), "lower-half")
+        # The same document draws the same candidate.
+        assert [found] == list(pairs(named, False, 0.0, Counter(), "lower-half"))
+        drawn[found] += 1
+    # The middle one of five is not of the lower half.
+    assert set(drawn) == {(0, 3), (0, 4)}
+    assert min(drawn.values()) > 15
+    two = voted(["a", "b"], [0.9, 0.1], [0, 1])
+    assert list(pairs(two, False, 0.0, Counter(), "lower-half")) == [(0, 1)]
+
+
+def test_near_duplicates_of_the_chosen_are_not_rejected():
+    one = voted(CATS, [0.9, 0.8, 0.7, 0.4, 0.5], [0, 1, 2, 4, 3])
+    similar = similarity_matrix(CATS, "", "harmonic_r1_r2")[0, 3]
+    assert list(pairs(one, False, 0.0, Counter())) == [(0, 4)]
+    left_out = Counter()
+    limit = float(similar) - 1e-6
+    assert list(pairs(one, False, 0.0, left_out, "worst", limit)) == [(0, 3)]
+    assert left_out == {"candidates too similar to a better one": 2}
+    assert list(pairs(one, False, 0.0, Counter(), "worst", float(similar))) == [(0, 4)]
+    everything = list(pairs(one, True, 0.0, Counter(), "worst", limit))
+    assert (0, 4) not in everything
+    assert (2, 4) in everything
+    alone = voted(CATS[:2], [0.9, 0.1], [0, 1])
+    assert list(pairs(alone, False, 0.0, Counter(), "lower-half", 0.1)) == []
+
+
 def test_empty_candidates_stand_in_no_pair():
     left_out = Counter()
     one = voted(["", "b", " \n", "c"], [0.9, 0.8, 0.1, 0.2], [0, 1, 3, 2])
@@ -184,8 +229,9 @@ def test_template_takes_braces_and_escapes(data, tmp_path):
 
 def test_bad_options_are_named_together(data, tmp_path):
     with pytest.raises(BridoError) as caught:
-        export(data, tmp_path, "preferences", "--prompt", "x", "--min-gap", "-1", name="out.txt")
-    for part in ("--prompt", "--min-gap", "out.txt"):
+        bad = ["--prompt", "x", "--min-gap", "-1", "--max-similarity", "2"]
+        export(data, tmp_path, "preferences", *bad, name="out.txt")
+    for part in ("--prompt", "--min-gap", "--max-similarity", "out.txt"):
         assert part in str(caught.value)
 
 

@@ -20,6 +20,7 @@ from brido.models import LanguageModel
 from brido.models.checkpoint import save
 from brido.models.settings import ReadingSettings
 from brido.tables import CORPUS, POOL, SCORES, read_rows, write_table
+from brido.training import trackers
 from brido.utils.errors import BridoError
 from brido.work.shards import content_hash
 from stages import paths, train
@@ -130,6 +131,28 @@ def test_the_same_bytes_twice_and_stale_work_is_dropped(project: Path) -> None:
     train.main()
     assert not stale.exists()
     assert made() == first
+
+
+def test_trackers_change_no_byte(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    train.main()
+    first = made()
+    shutil.rmtree(project / ".brido/work/train")
+    rows: list[dict[str, float]] = []
+
+    class Noted:
+        def log(self, values: dict[str, float], step: int) -> None:
+            rows.append(values)
+
+        def finish(self) -> None:
+            rows.append({"finished": 1.0})
+
+    monkeypatch.setattr(trackers, "find_spec", lambda name: name)
+    monkeypatch.setattr(trackers, "_start", lambda *_: Noted())
+    Path("params.yaml").write_text(PARAMS.replace("{device: cpu}", "{trackers: [mlflow]}"))
+    train.main()
+    assert made() == first
+    assert sum("validation/log_p_own_output" in row for row in rows) == 3
+    assert rows[-1] == {"finished": 1.0}
 
 
 def test_an_adapter_is_merged_and_stands_beside(project: Path) -> None:

@@ -17,6 +17,7 @@ from brido.utils.extras import EXTRAS, MissingExtra, extra
 ROOT = Path(__file__).parents[2]
 # Of requirements whose module has another name.
 MODULES = {"protobuf": "google", "ruamel-yaml": "ruamel", "rouge-score": "rouge_score"}
+MODULES["inspect-ai"] = "inspect_ai"
 # The tests run in a checkout.
 SENTENCE = r"\w+ is not installed, and this part of brido needs it: .*pip install \"\.\[{}\]\""
 BEYOND = sorted(set().union(*EXTRAS.values()))
@@ -41,8 +42,8 @@ def test_the_table_is_that_of_pyproject(name):
     assert EXTRAS[name] == declared(name)
 
 
-def test_all_is_all_of_them():
-    assert declared("all") == set(BEYOND)
+def test_all_is_all_of_them_but_programs_of_others():
+    assert declared("all") == set(BEYOND) - {"trl", "inspect_ai"}
 
 
 @pytest.mark.parametrize(
@@ -51,6 +52,7 @@ def test_all_is_all_of_them():
         ("torch", "torch", "torch"),
         ("torch", "pydantic", "torch"),
         ("judge", "pydantic", "judge"),
+        ("trl", "trl", "trl"),
         ("pipeline", "ray", "ray"),
         ("qafacteval", "spacy.tokens", "qafacteval"),
     ],
@@ -105,6 +107,7 @@ IMPORTS = {
     "from brido.evaluation.geval import GEvalSettings": "judge",
     "from brido.endpoint import Client": "judge",
     "from brido.evaluation import Metric": "pipeline",
+    "from brido.rewards import consensus_reward": "trl",
 }
 # What is called, and the extra that it needs.
 CALLS = {
