@@ -1,13 +1,15 @@
 """Guidance: take away, while a text is written, what the model would write of other documents.
 
-Context-aware decoding (Shi et al., 2024) with other documents in the place of an empty one. The
-next token is chosen by
+A token adds to a text's score
 
-    log p(. | x, y<t) - weight * mean over k of log p(. | x_k, y<t)
+    log p(token | x, y<t) - weight * mean over k of log p(token | x_k, y<t)
 
-normalised to a distribution again. Only tokens that p(. | x, y<t) holds at `floor` or above take
-part, because a small prior would otherwise raise what hardly fits at all (the plausibility
-constraint of contrastive decoding, Li et al., 2023).
+so a search looks for the text with the largest I(y; x) = log p(y|x) - weight * mean of
+log p(y|x_k): the signal `information` of a vote, `weight` being its prior. Only tokens of
+probability `floor` or more under x take part: a small prior would otherwise raise what hardly fits
+(the plausibility constraint of contrastive decoding, Li et al., 2023). Context-aware decoding (Shi
+et al., 2024) takes an empty document instead, and normalises at every step; here that broke
+sentences (docs/log.md). Sampling normalises what is left, as it does without guidance.
 """
 
 from __future__ import annotations
@@ -105,6 +107,8 @@ class GuidedSteps(Steps):
     of a document are written once more for each of its others, token for token the same.
     """
 
+    scored = True
+
     def __init__(self, steps: Steps, size: int, weight: float, floor: float) -> None:
         self.steps, self.size, self.weight = steps, size, weight
         self.floor = math.log(floor) if floor else -math.inf
@@ -145,7 +149,7 @@ class GuidedSteps(Steps):
         return (first + self._spread(row)).flatten()
 
     def _guide(self, logits: Tensor) -> Tensor:
-        """Guided logits [B * N, V] of logits [B, K + 1, N, V]."""
+        """What each token adds to a score [B * N, V], of logits [B, K + 1, N, V]."""
         log_probabilities = logits.float().log_softmax(-1)
         own, others = log_probabilities[:, 0], log_probabilities[:, 1:]
         guided = own - self.weight * others.mean(1)

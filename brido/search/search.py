@@ -36,8 +36,8 @@ def beam_search(
     the prompts of a decoder-only model, padded on either side, behind which max_length and
     min_length count what is written. The model must be in evaluation mode. num_beams = 1 is greedy
     search. Start, end, pad and forced tokens are generation_config's. guidance: other documents
-    whose likely words are taken away (`brido.search.guidance`); scores are then those of the
-    guided distribution.
+    whose likely words are taken away (`brido.search.guidance`); scores then sum guided
+    log-probabilities.
 
     Raises:
         ArgumentError: see `brido.models.arguments`, or other settings than these.
@@ -71,9 +71,9 @@ def diverse_beam_search(
 ) -> SearchResult:
     """The candidates that group beam search of transformers 4.55.4 returns, in the same order.
 
-    input_ids, attention_mask [B, S], guidance and errors as for `beam_search`. The order is global by score
-    over all groups, so every 8th of 128 is not one a group. With one group this is plain beam
-    search.
+    input_ids, attention_mask [B, S], guidance and errors as for `beam_search`. The order is global
+    by score over all groups, so every 8th of 128 is not one a group. With one group this is plain
+    beam search.
 
     Example:
         >>> tokens = tokenizer(["A document."], return_tensors="pt")

@@ -8,8 +8,14 @@ from tiny_decoders import build_decoder, build_prompts
 from tiny_models import build_model, build_sources
 
 from brido.models.interface import Steps
-from brido.search import SamplingSettings, SearchSettings, beam_search, diverse_beam_search
-from brido.search import sampling, search
+from brido.search import (
+    SamplingSettings,
+    SearchSettings,
+    beam_search,
+    diverse_beam_search,
+    sampling,
+    search,
+)
 from brido.search.guidance import Guidance
 from brido.search.sampling import document_uniforms, sample
 from brido.utils.errors import ArgumentError
@@ -44,6 +50,8 @@ def build(family):
 class PlainSteps(Steps):
     """Guided steps without a cache, a batch or a block: one whole forward pass for every row and
     document. `rows` holds (document, tokens so far) of every row."""
+
+    scored = True
 
     def __init__(self, model, own, others, weight, floor):
         self.model, self.own, self.others = model, own, others
