@@ -16,10 +16,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 LONGEST = 30
-# "There is no file" is plain; "a file is no table" is not.
 PHRASES = re.compile(
-    r"\b((?<![Tt]here )(?:is|are|was|were) no(?! longer| more| less)|nobody|whoever|anybody|everybody|somebody|whatever"
-    r"|Nothing; \w+Error where)\b"
+    # "There is no file" is plain; "a file is no table" is not.
+    r"\b((?<![Tt]here )(?:is|are|was|were) no(?! longer| more| less)"
+    r"|nobody|whoever|anybody|everybody|somebody|whatever|Nothing; \w+Error where)\b"
 )
 ROOTS = ("README.md", "CHANGELOG.md", "CONTRIBUTING.md", "docs", "brido", "stages", "params.yaml")
 # A full stop, a question mark or a colon at the end of a line; not the stops of abbreviations.
@@ -27,6 +27,7 @@ _END = re.compile(r"(?<!\be\.g)(?<!\bi\.e)(?<!\bEq)(?<!\bal)[.?!:;](?=\s|$)")
 _SKIPPED = re.compile(r"^\s*(>>>|\.\.\. |\||```|    \S|#!|https?:)")
 # Sections of a docstring hold lists of errors and examples, not sentences.
 _SECTION = re.compile(r"^\s*(Raises|Example|Examples|Attributes):\s*$")
+_DOCUMENTED = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
 
 
 class Finding(NamedTuple):
@@ -84,10 +85,9 @@ def _python(path: Path) -> Iterator[tuple[int, str]]:
     documented = set()
     tree = ast.parse(source)
     for node in ast.walk(tree):
-        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
-            if (text := ast.get_docstring(node)) and node.body:
-                documented.add(id(node.body[0].value))
-                yield node.body[0].lineno, _prose(text)
+        if isinstance(node, _DOCUMENTED) and (text := ast.get_docstring(node)):
+            documented.add(id(node.body[0].value))
+            yield node.body[0].lineno, _prose(text)
     for node in ast.walk(tree):
         if isinstance(node, ast.JoinedStr):
             for part in node.values:
@@ -97,9 +97,9 @@ def _python(path: Path) -> Iterator[tuple[int, str]]:
             )
             yield node.lineno, words
     for node in ast.walk(tree):
-        if isinstance(node, ast.Constant) and isinstance(node.value, str):
-            if id(node) not in documented and " " in node.value:
-                yield node.lineno, node.value
+        is_text = isinstance(node, ast.Constant) and isinstance(node.value, str)
+        if is_text and id(node) not in documented and " " in node.value:
+            yield node.lineno, node.value
     yield from _comments(source)
 
 
