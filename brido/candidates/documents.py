@@ -10,6 +10,8 @@ from typing import Literal
 
 import pyarrow as pa
 
+from brido.candidates.blocks import WINDOW
+from brido.search.settings import GuidanceSettings
 from brido.tables import CORPUS
 from brido.tables.walk import Table, cut
 from brido.utils.errors import BridoError, some
@@ -80,7 +82,13 @@ class Documents:
         if problems:
             raise BridoError.from_problems(f"{self.path} cannot be used:", problems)
 
-    def parts(self, size: int) -> list[Part]:
-        """The documents in units of `size` rows."""
-        leave_out = self.empty == "leave_out"
-        return [Part(self.path, rows, leave_out) for rows in cut(len(self.ids), size)]
+    def parts(self, size: int, whole: bool = False) -> list[Part]:
+        """The documents in units of `size` rows; `whole`: the last one also has what is left."""
+        units = cut(len(self.ids), size)
+        if whole and len(units) > 1 and len(units[-1]) < size:
+            units[-2:] = [range(units[-2].start, units[-1].stop)]
+        return [Part(self.path, rows, self.empty == "leave_out") for rows in units]
+
+    def units(self, size: int, guidance: GuidanceSettings | None) -> list[Part]:
+        """Units of work of about `size` rows; guided ones are whole windows (`blocks.py`)."""
+        return self.parts(size) if guidance is None else self.parts(WINDOW, whole=True)

@@ -6,12 +6,15 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from brido.candidates.documents import Part
+from brido.candidates.guided import guide
 from brido.candidates.settings import SamplingGeneration
 from brido.models.language_model import LanguageModel
 from brido.models.settings import ReadingSettings
 from brido.models.tokens import Sources
 from brido.search import SamplingSettings, SearchResult, SearchSettings, diverse_beam_search
+from brido.search.guidance import Guidance
 from brido.search.sampling import document_uniforms, sample
+from brido.search.settings import GuidanceSettings
 from brido.utils.device import computing_device, inference_dtype
 from brido.work.batches import MemoryBudget, plan_batches
 from brido.work.settings import RuntimeSettings
@@ -67,20 +70,28 @@ class Generator:
         documents: list[str],
         settings: SearchSettings | SamplingSettings,
         seed: int = 0,
+        guidance: GuidanceSettings | None = None,
     ) -> Generated:
         """Candidates of each document, best first (sampled ones as drawn); white space is tidied.
 
-        A sample is drawn with random numbers that follow from the seed and the document's id.
+        A sample is drawn with random numbers that follow from the seed and the document's id. With
+        `guidance` the documents guide each other.
+
+        Raises:
+            BridoError: there are too few different documents for the guidance.
         """
         if not documents:
             return Generated([])
         sources = self.language.read(documents)
+        guided = guidance and guide(ids, documents, sources, guidance)
         found: dict[int, Written] = {}
         halved_before = self.budget.halved
 
         def work(numbers: list[int]) -> None:
             batch = sources.take(numbers).to(self.language.model.device)
-            result = self._write(batch, [ids[number] for number in numbers], settings, seed)
+            others = guided.of(numbers) if guided else None
+            names = [ids[number] for number in numbers]
+            result = self._write(batch, names, settings, seed, others)
             scores, sequences = result.scores.tolist(), result.sequences.cpu()
             groups = [None] * len(numbers) if result.groups is None else result.groups.tolist()
             for place, number in enumerate(numbers):
@@ -91,6 +102,7 @@ class Generator:
 
         beams = isinstance(settings, SearchSettings)
         rows = settings.num_beams if beams else settings.num_return_sequences
+        rows *= 1 + (guidance.others if guidance else 0)
         count, limit = self.language.family.batch_tokens, settings.max_length
         tokens = [count(length, rows, limit) for length in sources.mask.sum(1).tolist()]
         waiting = list(range(len(documents)))
@@ -109,12 +121,13 @@ class Generator:
         ids: list[str],
         settings: SearchSettings | SamplingSettings,
         seed: int,
+        guidance: Guidance | None,
     ) -> SearchResult:
         model = self.language.model
         if isinstance(settings, SearchSettings):
-            return diverse_beam_search(model, batch.ids, batch.mask, settings)
+            return diverse_beam_search(model, batch.ids, batch.mask, settings, guidance)
         uniforms = document_uniforms(seed, ids, settings.num_return_sequences, settings.max_length)
-        return sample(model, batch.ids, batch.mask, settings, uniforms)
+        return sample(model, batch.ids, batch.mask, settings, uniforms, guidance)
 
 
 class _PartWorker(Generator):
@@ -148,7 +161,8 @@ class CandidateWorker(_PartWorker):
             seed = self._settings.seed
         else:
             step = self._settings.keep_every
-        result = self.generate(ids, list(documents.values()), self._settings.search(), seed)
+        search, guidance = self._settings.search(), self._settings.guidance
+        result = self.generate(ids, list(documents.values()), search, seed, guidance)
         rows = [
             {
                 "id": name,
@@ -165,11 +179,25 @@ class CandidateWorker(_PartWorker):
 class SummaryWorker(_PartWorker):
     """The best hypothesis of a beam search; an empty document has an empty summary."""
 
+    def __init__(
+        self,
+        folder: Path,
+        reading: ReadingSettings,
+        runtime: RuntimeSettings,
+        settings: SearchSettings,
+        guidance: GuidanceSettings | None,
+        device: str,
+        advance: Advance,
+    ) -> None:
+        super().__init__(folder, reading, runtime, settings, device, advance)
+        self._guidance = guidance
+
     def __call__(self, part: Part) -> Result:
         """A row of the decoded table for each document."""
         rows = part.read()
         documents = {name: document for name, document in rows if document.strip()}
-        result = self.generate(list(documents), list(documents.values()), self._settings)
+        texts = list(documents.values())
+        result = self.generate(list(documents), texts, self._settings, guidance=self._guidance)
         found: dict[str, dict[str, Any]] = {
             name: {"id": name, "summary": one.texts[0], "score": one.scores[0]}
             for name, one in zip(documents, result.written, strict=True)

@@ -8,6 +8,7 @@ from pydantic import Field
 from brido.endpoint.settings import ExtraParameters, reserved_problems
 from brido.search.settings import (
     BeamSettings,
+    GuidanceSettings,
     SamplingSettings,
     SearchSettings,
     TruncationSettings,
@@ -53,6 +54,7 @@ class DiverseBeamGeneration(_Source, BeamSettings):
     diversity_penalty: NonNegative = 1.0
     max_length: Size = 64
     early_stopping: Literal[True, False, "never"] = True
+    guidance: GuidanceSettings | None = None
 
     def problems(self) -> Iterator[str]:
         """As many beams as results are needed."""
@@ -79,6 +81,7 @@ class SamplingGeneration(_Source, TruncationSettings):
     # As above.
     top_p: float = 0.95
     max_length: Size = 64
+    guidance: GuidanceSettings | None = None
 
     def search(self) -> SamplingSettings:
         """What the engine is asked for: a sample a candidate."""

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, ValidationError
 
-from brido.settings.base import Exponent, Section, Size
+from brido.settings.base import Count, Exponent, NonNegative, Positive, Section, Share, Size
 from brido.utils.errors import ArgumentError, quoted
 
 _COLDEST = 1e-6
@@ -173,6 +173,25 @@ def _sentences(error: ValidationError) -> Iterator[str]:
         else:
             key = ".".join(map(str, item["loc"]))
             yield f"{key}: {item['msg']}, not {quoted(item['input'])}"
+
+
+class GuidanceSettings(Section):
+    """Guidance by other documents of the split (`brido.search.guidance`).
+
+    weight: how much of the mean log-probability under them is taken away. floor: the probability
+    that a token needs under its own document. others: how many, [K]; seed: which ones.
+    """
+
+    weight: NonNegative = 0.1
+    floor: Share = 0.02
+    others: Positive = 4
+    seed: Count = 0
+
+
+class GuidedSystem(GuidanceSettings):
+    """`guidance.SYSTEM`: a system that a checkpoint writes with guidance, without any tuning."""
+
+    checkpoint: str = "base"
 
 
 class DecodingSettings(Section):

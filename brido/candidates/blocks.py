@@ -1,0 +1,120 @@
+"""Blocks of documents whose candidates are scored with each other's sources.
+
+A document's K other documents are drawn from its own window of consecutive documents, so that a
+split of any length is read in constant memory, and shards of any size give the same rows.
+"""
+
+from collections.abc import Mapping, Sequence
+from hashlib import blake2b
+from typing import NamedTuple
+
+from brido.tables.walk import Part
+from brido.utils.errors import BridoError
+
+# Documents of a window; the last one also holds what is left.
+WINDOW = 100
+
+
+class Block(NamedTuple):
+    """K + 1 documents, by their places: the first `scored` of them have their candidates scored.
+
+    The others only lend their sources, to a block that would have too few.
+    """
+
+    members: tuple[int, ...]
+    scored: int
+
+
+def windows(count: int) -> list[range]:
+    """The windows of `count` documents."""
+    starts = [WINDOW * number for number in range(max(1, count // WINDOW))]
+    return [
+        range(start, end) for start, end in zip(starts, [*starts[1:], count], strict=True) if count
+    ]
+
+
+def in_windows(size: int) -> int:
+    """About `size` documents: a multiple of WINDOW, at least one."""
+    return max(1, size // WINDOW) * WINDOW
+
+
+def whole_windows(parts: Sequence[Part]) -> list[Part]:
+    """Parts of whole windows, cut from parts of WINDOW documents or a multiple of it."""
+    if len(parts) > 1 and len(parts[-1]) < WINDOW:
+        before, last = parts[-2:]
+        rows = range(before.rows.start, last.rows.stop)
+        corpus = range(before.corpus.start, last.corpus.stop)
+        return [*parts[:-2], Part(rows, corpus)]
+    return list(parts)
+
+
+def blocks(ids: Sequence[str], texts: Sequence[str], others: int, seed: int) -> list[Block]:
+    """The blocks of consecutive documents, from the start of a window on.
+
+    ids, texts: of the documents. Every document is scored in one block of others + 1 documents
+    with different texts. The order in which a window's documents join blocks depends on the seed
+    and on their ids.
+
+    Raises:
+        BridoError: a window has too few different texts.
+    """
+    found = []
+    for window in windows(len(ids)):
+        if problem := too_few([texts[place] for place in window], others):
+            raise BridoError(problem)
+        keys = {place: blake2b(f"{seed} {ids[place]}".encode()).digest() for place in window}
+        order = sorted(window, key=keys.__getitem__)
+        marks = {place: different(texts[place]) for place in window}
+        found += [_filled(members, order, marks, others) for members in _cut(order, marks, others)]
+    return found
+
+
+def too_few(texts: Sequence[str], others: int) -> str:
+    """Why the documents of a window make no blocks; "" if they do."""
+    if len(texts) <= others:
+        return (
+            f"likelihood.others: {others} other documents are more than there are beside one of "
+            f"{len(texts):,}: lower it, or give more documents candidates"
+        )
+    unlike = len({different(text) for text in texts})
+    if unlike <= others:
+        return (
+            f"likelihood.others: {len(texts):,} documents have {unlike:,} different texts, and a "
+            f"document needs {others} others that are not like it: lower it, or remove copies"
+        )
+    return ""
+
+
+def different(text: str) -> str:
+    """A short mark that is another one where texts differ in more than white space."""
+    return blake2b(" ".join(text.split()).encode(), digest_size=12).hexdigest()
+
+
+def _cut(order: Sequence[int], marks: Mapping[int, str], others: int) -> list[list[int]]:
+    """The documents in blocks of at most others + 1 different texts, in this order."""
+    full: list[list[int]] = []
+    waiting: list[list[int]] = []
+    for place in order:
+        free = (own for own in waiting if all(marks[one] != marks[place] for one in own))
+        block = next(free, None)
+        if block is None:
+            waiting.append(block := [])
+        block.append(place)
+        if len(block) > others:
+            waiting.remove(block)
+            full.append(block)
+    return full + waiting
+
+
+def _filled(
+    members: list[int], order: Sequence[int], marks: Mapping[int, str], others: int
+) -> Block:
+    """A block of others + 1 documents, filled up with the first of the order that differ."""
+    scored, known = len(members), {marks[place] for place in members}
+    for place in order:
+        if len(members) > others:
+            break
+        if marks[place] not in known:
+            known.add(marks[place])
+            members = [*members, place]
+    return Block(tuple(members), scored)
