@@ -48,8 +48,8 @@ class Guidance(NamedTuple):
 
     input_ids: Any
     attention_mask: Any
-    weight: float = 0.1
-    floor: float = 0.02
+    weight: float = 0.2
+    floor: float = 0.1
 
 
 def guided_steps(

@@ -182,8 +182,8 @@ class GuidanceSettings(Section):
     that a token needs under its own document. others: how many, [K]; seed: which ones.
     """
 
-    weight: NonNegative = 0.1
-    floor: Share = 0.02
+    weight: NonNegative = 0.2
+    floor: Share = 0.1
     others: Positive = 4
     seed: Count = 0
 
