@@ -30,34 +30,38 @@ COUNTS = ("truncated_sources", "empty_documents", "empty_summaries", "halved_bat
 def main() -> None:
     """Write data/decoded/SYSTEM/{validation,test}.parquet for the system on the command line."""
     params = load_params()
-    known = params.decoded_systems
-    decode(params, name_given("decode", "SYSTEM", known, "one of `decoded_systems`"))
+    known = [*params.decoded_systems, *params.guidance]
+    decode(params, name_given("decode", "SYSTEM", known, "one of `decoded_systems` or `guidance`"))
 
 
 def decode(params: Params, system: str, splits: Sequence[str] = SPLITS) -> None:
-    """Decode the splits with the system's checkpoint."""
-    used = search_settings(paths.checkpoint(system), params.decoding)
+    """Decode the splits with the system's checkpoint, guided where `guidance` names the system."""
+    guidance = params.guidance.get(system)
+    folder = paths.checkpoint(guidance.checkpoint if guidance else system)
+    used = search_settings(folder, params.decoding)
     documents = {split: Documents(paths.corpus(split), None, "keep") for split in splits}
-    work = _summaries(params, system, used, documents)
+    work = _summaries(params, system, folder, used, documents)
     reading = params.reading_of(system).model_dump(mode="json")
     for split in splits:
         totals = {name: work.totals(split)[name] for name in COUNTS}
         count = len(documents[split].ids)
-        _check_that_it_writes(system, split, count - totals["empty_documents"], totals)
+        label = f"decode {system} {split}"
+        _check_that_it_writes(label, folder, count - totals["empty_documents"], totals)
         metadata = {"decoding": used, "reading": reading, "documents": count} | totals
+        if guidance:
+            metadata["guidance"] = guidance.model_dump(mode="json")
         work.write(split, paths.decoded(system, split), metadata)
         notes = [f"{totals[name]:,} {name.replace('_', ' ')}" for name in COUNTS if totals[name]]
-        say(", ".join([f"decode {system} {split}: {count:,} documents", *notes]))
+        say(", ".join([f"{label}: {count:,} documents", *notes]))
     work.clear()
 
 
-def _check_that_it_writes(system: str, split: str, written: int, totals: dict[str, int]) -> None:
+def _check_that_it_writes(label: str, folder: Path, written: int, totals: dict[str, int]) -> None:
     if written and totals["empty_summaries"] == written:
         raise BridoError(
-            f"decode {system} {split}: all {written:,} summaries are empty, which no metric can "
-            f"judge: {paths.checkpoint(system)} ends every text at once or writes special tokens "
-            "alone. Was it trained to its end, with this tokenizer? decoding.min_length shows what "
-            "it would go on to write"
+            f"{label}: all {written:,} summaries are empty, which no metric can judge: {folder} "
+            "ends every text at once or writes special tokens alone. Was it trained to its end, "
+            "with this tokenizer? decoding.min_length shows what it would go on to write"
         )
 
 
@@ -85,21 +89,25 @@ def _part(folder: Path, name: str) -> dict[str, Any]:
 
 
 def _summaries(
-    params: Params, system: str, used: dict[str, Any], documents: dict[str, Documents]
+    params: Params,
+    system: str,
+    folder: Path,
+    used: dict[str, Any],
+    documents: dict[str, Documents],
 ) -> Splits:
     """The finished shards of both splits."""
     from brido.candidates.local import SummaryWorker
 
-    folder, reading, runtime = paths.checkpoint(system), params.reading_of(system), params.runtime
-    size = runtime.shard_documents
+    reading, runtime, guidance = params.reading_of(system), params.runtime, params.guidance
+    guided, size = guidance.get(system), runtime.shard_documents
     # Shards of another size are other shards, though they make the same table.
     key = fingerprint(
-        [used, reading, size], [*(paths.corpus(split) for split in documents), folder]
+        [used, reading, size, guided], [*(paths.corpus(split) for split in documents), folder]
     )
-    units = {split: documents[split].parts(size) for split in documents}
+    units = {split: documents[split].units(size, guided) for split in documents}
     work = Splits(f"decode/{system}", key, DECODED, units)
     settings = SearchSettings(**used, num_return_sequences=1, count_prompt=False)
-    make = partial(SummaryWorker, folder, reading, runtime, settings)
+    make = partial(SummaryWorker, folder, reading, runtime, settings, guided)
     work.run(make, model_workers(runtime), f"decode {system}", runtime.log_seconds)
     return work
 

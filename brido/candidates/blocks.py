@@ -48,7 +48,13 @@ def whole_windows(parts: Sequence[Part]) -> list[Part]:
     return list(parts)
 
 
-def blocks(ids: Sequence[str], texts: Sequence[str], others: int, seed: int) -> list[Block]:
+def blocks(
+    ids: Sequence[str],
+    texts: Sequence[str],
+    others: int,
+    seed: int,
+    key: str = "likelihood.others",
+) -> list[Block]:
     """The blocks of consecutive documents, from the start of a window on.
 
     ids, texts: of the documents. Every document is scored in one block of others + 1 documents
@@ -60,7 +66,7 @@ def blocks(ids: Sequence[str], texts: Sequence[str], others: int, seed: int) -> 
     """
     found = []
     for window in windows(len(ids)):
-        if problem := too_few([texts[place] for place in window], others):
+        if problem := too_few([texts[place] for place in window], others, key):
             raise BridoError(problem)
         keys = {place: blake2b(f"{seed} {ids[place]}".encode()).digest() for place in window}
         order = sorted(window, key=keys.__getitem__)
@@ -69,17 +75,17 @@ def blocks(ids: Sequence[str], texts: Sequence[str], others: int, seed: int) -> 
     return found
 
 
-def too_few(texts: Sequence[str], others: int) -> str:
+def too_few(texts: Sequence[str], others: int, key: str = "likelihood.others") -> str:
     """Say why the documents of a window cannot make blocks; "" if they can."""
     if len(texts) <= others:
         return (
-            f"likelihood.others: each document needs {others} others, and there are "
+            f"{key}: each document needs {others} others, and there are "
             f"{len(texts):,} documents in all: lower it, or give more documents candidates"
         )
     unlike = len({text_key(text) for text in texts})
     if unlike <= others:
         return (
-            f"likelihood.others: each document needs {others} others with another text, and "
+            f"{key}: each document needs {others} others with another text, and "
             f"{len(texts):,} documents have {unlike:,} different texts: lower it, or remove copies"
         )
     return ""

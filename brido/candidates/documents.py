@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+from brido.candidates.blocks import WINDOW
+from brido.search.settings import GuidanceSettings
 from brido.tables import CORPUS
 from brido.tables.walk import Table, cut
 from brido.utils.blank import is_blank
@@ -71,6 +73,13 @@ class Documents:
         if problems:
             raise BridoError.from_problems(f"{path} cannot be used:", problems)
 
-    def parts(self, size: int) -> list[Part]:
-        """Cut the documents into units of `size` rows."""
-        return [Part(self.path, rows, self._leave_out) for rows in cut(len(self.ids), size)]
+    def parts(self, size: int, whole: bool = False) -> list[Part]:
+        """Cut the documents into units of `size` rows; `whole`: the last one has what is left."""
+        units = cut(len(self.ids), size)
+        if whole and len(units) > 1 and len(units[-1]) < size:
+            units[-2:] = [range(units[-2].start, units[-1].stop)]
+        return [Part(self.path, rows, self._leave_out) for rows in units]
+
+    def units(self, size: int, guidance: GuidanceSettings | None) -> list[Part]:
+        """Cut the documents into units of about `size` rows, guided ones into whole windows."""
+        return self.parts(size) if guidance is None else self.parts(WINDOW, whole=True)

@@ -145,8 +145,9 @@ def generate(request: Request) -> Splits:
         [settings, request.reading, runtime.shard_documents, schema.names],
         [*(documents.path for documents in request.documents.values()), *plan.inputs],
     )
+    guidance = getattr(settings, "guidance", None)
     units = {
-        split: documents.parts(runtime.shard_documents)
+        split: documents.units(runtime.shard_documents, guidance)
         for split, documents in request.documents.items()
     }
     label = f"generate {request.name}"

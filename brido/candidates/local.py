@@ -6,11 +6,13 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from brido.candidates.documents import Part
+from brido.candidates.guided import guide
 from brido.candidates.settings import SamplingGeneration
 from brido.models.language_model import LanguageModel
 from brido.models.settings import ReadingSettings
 from brido.search import SamplingSettings, SearchSettings, diverse_beam_search
 from brido.search.sampling import document_uniforms, sample
+from brido.search.settings import GuidanceSettings
 from brido.utils.blank import is_blank
 from brido.utils.device import computing_device, inference_dtype
 from brido.work.batches import MemoryBudget, plan_batches
@@ -65,29 +67,38 @@ class Generator:
         self._settings, self._advance = settings, advance
 
     def generate(
-        self, documents: dict[str, str], settings: SearchSettings | SamplingSettings, seed: int = 0
+        self,
+        documents: dict[str, str],
+        settings: SearchSettings | SamplingSettings,
+        seed: int = 0,
+        guidance: GuidanceSettings | None = None,
     ) -> Generated:
         """Write candidates of each document, best first (samples as drawn); white space is tidied.
 
         documents: texts by id. A sample is drawn with random numbers that follow from the seed and
-        the document's id.
+        the document's id. With `guidance` the documents guide each other.
+
+        Raises:
+            BridoError: there are too few different documents for the guidance.
         """
         if not documents:
             return Generated([])
         ids, model = list(documents), self.language.model
         sources = self.language.read(list(documents.values()))
+        guided = guidance and guide(ids, list(documents.values()), sources, guidance)
         found: dict[int, Written] = {}
         halved_before = self.budget.halved
 
         def work(numbers: list[int]) -> None:
             batch = sources.take(numbers).to(model.device)
+            others = guided.of(numbers) if guided else None
             if isinstance(settings, SearchSettings):
-                result = diverse_beam_search(model, batch.ids, batch.mask, settings)
+                result = diverse_beam_search(model, batch.ids, batch.mask, settings, others)
             else:
                 samples, longest = settings.num_return_sequences, settings.max_length
                 names = [ids[number] for number in numbers]
                 uniforms = document_uniforms(seed, names, samples, longest)
-                result = sample(model, batch.ids, batch.mask, settings, uniforms)
+                result = sample(model, batch.ids, batch.mask, settings, uniforms, others)
             scores, sequences = result.scores.tolist(), result.sequences.cpu()
             groups = [None] * len(numbers) if result.groups is None else result.groups.tolist()
             for place, number in enumerate(numbers):
@@ -98,6 +109,7 @@ class Generator:
 
         beams = isinstance(settings, SearchSettings)
         rows = settings.num_beams if beams else settings.num_return_sequences
+        rows *= 1 + (guidance.others if guidance else 0)
         count, limit = self.language.family.batch_tokens, settings.max_length
         tokens = [count(length, rows, limit) for length in sources.mask.sum(1).tolist()]
         waiting = list(range(len(documents)))
@@ -125,7 +137,8 @@ class CandidateWorker(Generator):
             seed = self._settings.seed
         else:
             step = self._settings.keep_every
-        result = self.generate(documents, self._settings.search(), seed)
+        search, guidance = self._settings.search(), self._settings.guidance
+        result = self.generate(documents, search, seed, guidance)
         rows = [
             {
                 "id": name,
@@ -142,11 +155,24 @@ class CandidateWorker(Generator):
 class SummaryWorker(Generator):
     """The best hypothesis of a beam search; an empty document has an empty summary."""
 
+    def __init__(
+        self,
+        folder: Path,
+        reading: ReadingSettings,
+        runtime: RuntimeSettings,
+        settings: SearchSettings,
+        guidance: GuidanceSettings | None,
+        device: str,
+        advance: Advance,
+    ) -> None:
+        super().__init__(folder, reading, runtime, settings, device, advance)
+        self._guidance = guidance
+
     def __call__(self, part: Part) -> Result:
         """Return a row of the decoded table for each document."""
         rows = part.read()
         documents = {name: document for name, document in rows if not is_blank(document)}
-        result = self.generate(documents, self._settings)
+        result = self.generate(documents, self._settings, guidance=self._guidance)
         found: dict[str, dict[str, Any]] = {
             name: {"id": name, "summary": one.texts[0], "score": one.scores[0]}
             for name, one in zip(documents, result.written, strict=True)

@@ -8,6 +8,7 @@ from pydantic import Field
 from brido.endpoint.settings import ExtraParameters, reserved_problems
 from brido.search.settings import (
     BeamSettings,
+    GuidanceSettings,
     SamplingSettings,
     SearchSettings,
     TruncationSettings,
@@ -55,6 +56,9 @@ class DiverseBeamGeneration(_Source, BeamSettings):
     diversity_penalty: NonNegative = inherited(BeamSettings, "diversity_penalty", 1.0)
     max_length: Size = inherited(BeamSettings, "max_length", 64)
     early_stopping: Literal[True, False, "never"] = inherited(BeamSettings, "early_stopping", True)
+    guidance: GuidanceSettings | None = Field(
+        None, description="null | {weight, floor, others, seed}, as under `guidance`."
+    )
 
     def problems(self) -> Iterator[str]:
         """As many beams as results are needed."""
@@ -81,6 +85,9 @@ class SamplingGeneration(_Source, TruncationSettings):
     # As above.
     top_p: float = inherited(TruncationSettings, "top_p", 0.95)
     max_length: Size = inherited(TruncationSettings, "max_length", 64)
+    guidance: GuidanceSettings | None = Field(
+        None, description="null | {weight, floor, others, seed}, as under `guidance`."
+    )
 
     def search(self) -> SamplingSettings:
         """What the engine is asked for: a sample a candidate."""

@@ -46,10 +46,12 @@ class Steps(ABC):
     given: the tokens that stand before what is written and count in its length, as transformers
     counts them (an encoder-decoder's start token). prompts: what decoder-only models go on from,
     [B, P] padded on the left with -1, which transformers counts among repeated tokens and n-grams.
+    scored: `start` and `step` return what a token adds to a text's score, and not logits.
     """
 
     given: tuple[int, ...] = ()
     prompts: Tensor | None = None
+    scored: bool = False
 
     @abstractmethod
     def start(self, tokens: Tensor, rows_a_document: int) -> Tensor:

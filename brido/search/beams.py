@@ -93,10 +93,10 @@ class Search:
         documents, settings = len(self.active), self.settings
         rows = len(logits) // documents
         log_probabilities = logits.float()
-        if self.device.type == "cpu":  # in place: a row is read before it is written
-            torch.log_softmax(log_probabilities, -1, out=log_probabilities)
-        else:
-            log_probabilities = log_probabilities.log_softmax(-1)
+        if not self.steps.scored:
+            # On a processor in place: a row is read before it is written.
+            out = log_probabilities if self.device.type == "cpu" else None
+            log_probabilities = torch.log_softmax(log_probabilities, -1, out=out)
         history = behind_prompts(self.history[:, :rows, :length].flatten(0, 1), self.prompts)
         penalty = self.special.repetition_penalty
         penalise_repeats(log_probabilities, history, penalty)

@@ -12,6 +12,7 @@ from brido.models.arguments import as_tensor, as_written_sources
 from brido.models.family import check_dtype, check_scores, family_of
 from brido.models.tokens import Sources
 from brido.search.drawing import draw
+from brido.search.guidance import Guidance, guided_steps
 from brido.search.result import SearchResult
 from brido.search.settings import SamplingSettings, SearchSettings, check_settings
 from brido.search.token_by_token import Pick, Writing
@@ -26,6 +27,7 @@ def greedy_search(
     input_ids: torch.Tensor,
     attention_mask: torch.Tensor,
     settings: SearchSettings,
+    guidance: Guidance | None = None,
 ) -> SearchResult:
     """The most likely token at each step: one sequence a document.
 
@@ -33,7 +35,8 @@ def greedy_search(
     penalty, which steers the choice and is left out of the score.
     """
     sources = as_written_sources(model, input_ids, attention_mask)
-    return _write(model, sources, settings, 1, lambda logits, rows, step: logits.argmax(-1))
+    pick: Pick = lambda logits, rows, step: logits.argmax(-1)  # noqa: E731
+    return _write(model, sources, settings, 1, pick, guidance)
 
 
 def sample(
@@ -42,6 +45,7 @@ def sample(
     attention_mask: torch.Tensor,
     settings: SamplingSettings,
     uniforms: torch.Tensor,
+    guidance: Guidance | None = None,
 ) -> SearchResult:
     """N sampled sequences a document, in the order drawn.
 
@@ -78,7 +82,7 @@ def sample(
         return draw(logits, settings, draws[rows, step])
 
     count = settings.num_return_sequences
-    return _write(model, sources, settings, count, pick)
+    return _write(model, sources, settings, count, pick, guidance)
 
 
 def document_uniforms(seed: int, ids: list[str], count: int, length: int) -> torch.Tensor:
@@ -102,13 +106,14 @@ def _write(
     settings: SearchSettings | SamplingSettings,
     rows_a_document: int,
     pick: Pick,
+    guidance: Guidance | None,
 ) -> SearchResult:
     check_dtype(model)
     family = family_of(model.config)
     special = family.special(model)
     documents = len(sources.ids)
     with torch.inference_mode():
-        steps = family.steps(model, sources, settings.max_length)
+        steps = guided_steps(model, sources, settings.max_length, guidance)
         writing = Writing(steps, documents, special, settings, rows_a_document, sources.ids.device)
         sequences, scores = writing.run(pick)
     check_scores(model, scores)

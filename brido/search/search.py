@@ -14,6 +14,7 @@ import torch
 from brido.models.arguments import as_written_sources
 from brido.models.family import check_dtype, check_scores, family_of
 from brido.search.beams import Search
+from brido.search.guidance import Guidance, guided_steps
 from brido.search.result import SearchResult
 from brido.search.settings import SearchSettings, check_settings
 from brido.utils.errors import BridoError
@@ -27,13 +28,16 @@ def beam_search(
     input_ids: torch.Tensor,
     attention_mask: torch.Tensor,
     settings: SearchSettings,
+    guidance: Guidance | None = None,
 ) -> SearchResult:
     """The candidates that `model.generate` of transformers 5 returns for the same settings.
 
     input_ids, attention_mask: [B, S]: the sources of an encoder-decoder, padded on the right, or
     the prompts of a decoder-only model, padded on either side, behind which max_length and
     min_length count what is written. The model must be in evaluation mode. num_beams = 1 is greedy
-    search. Start, end, pad and forced tokens are generation_config's.
+    search. Start, end, pad and forced tokens are generation_config's. guidance: other documents
+    whose likely words are taken away (`brido.search.guidance`); scores then sum guided
+    log-probabilities.
 
     Raises:
         ArgumentError: see `brido.models.arguments`, or other settings than these.
@@ -54,8 +58,8 @@ def beam_search(
     if settings.num_beams == 1:
         from brido.search.sampling import greedy_search
 
-        return greedy_search(model, input_ids, attention_mask, settings)
-    return _run(model, input_ids, attention_mask, settings)
+        return greedy_search(model, input_ids, attention_mask, settings, guidance)
+    return _run(model, input_ids, attention_mask, settings, guidance)
 
 
 def diverse_beam_search(
@@ -63,12 +67,13 @@ def diverse_beam_search(
     input_ids: torch.Tensor,
     attention_mask: torch.Tensor,
     settings: SearchSettings,
+    guidance: Guidance | None = None,
 ) -> SearchResult:
     """The candidates that group beam search of transformers 4.55.4 returns, in the same order.
 
-    input_ids, attention_mask [B, S] and errors as for `beam_search`. The order is global by score
-    over all groups, so every 8th of 128 is not one a group. With one group this is plain beam
-    search.
+    input_ids, attention_mask [B, S], guidance and errors as for `beam_search`. The order is global
+    by score over all groups, so every 8th of 128 is not one a group. With one group this is plain
+    beam search.
 
     Example:
         >>> tokens = tokenizer(["A document."], return_tensors="pt")
@@ -79,8 +84,8 @@ def diverse_beam_search(
     """
     check_settings(settings, SearchSettings)
     if settings.num_beam_groups == 1:
-        return beam_search(model, input_ids, attention_mask, settings)
-    return _run(model, input_ids, attention_mask, settings)
+        return beam_search(model, input_ids, attention_mask, settings, guidance)
+    return _run(model, input_ids, attention_mask, settings, guidance)
 
 
 def _run(
@@ -88,6 +93,7 @@ def _run(
     input_ids: torch.Tensor,
     attention_mask: torch.Tensor,
     settings: SearchSettings,
+    guidance: Guidance | None = None,
 ) -> SearchResult:
     sources = as_written_sources(model, input_ids, attention_mask)
     check_dtype(model)
@@ -101,7 +107,7 @@ def _run(
             "can tell apart: lower num_beams or raise num_beam_groups"
         )
     with torch.inference_mode():
-        steps = family.steps(model, sources, settings.max_length)
+        steps = guided_steps(model, sources, settings.max_length, guidance)
         if special.forced_first is not None and settings.max_length < len(steps.given) + 2:
             raise BridoError("max_length must be at least 3: this model's first token is forced")
         search = Search(steps, len(sources.ids), special, settings, sources.ids.device)

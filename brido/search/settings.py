@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, ValidationError
 
-from brido.settings.base import Exponent, Section, Size
+from brido.settings.base import Count, Exponent, NonNegative, Positive, Section, Share, Size
 from brido.utils.errors import ArgumentError, quoted
 
 _COLDEST = 1e-6
@@ -190,6 +190,23 @@ def _sentences(error: ValidationError) -> Iterator[str]:
         else:
             key = ".".join(map(str, item["loc"]))
             yield f"{key}: {item['msg']}, not {quoted(item['input'])}"
+
+
+class GuidanceSettings(Section):
+    """Guidance by other documents of the split (`brido.search.guidance`)."""
+
+    weight: NonNegative = Field(
+        0.2, description="Share of the mean log p under other documents that is taken away."
+    )
+    floor: Share = Field(0.1, description="Probability that a token needs under its own document.")
+    others: Positive = Field(4, description="[K] other documents of each document.")
+    seed: Count = Field(0, description="Decides which documents these are.")
+
+
+class GuidedSystem(GuidanceSettings):
+    """`guidance.SYSTEM`: a system that a checkpoint writes with guidance, without any tuning."""
+
+    checkpoint: str = Field("base", description="A key of checkpoints, or tuned.")
 
 
 class DecodingSettings(Section):

@@ -62,7 +62,7 @@ class Writing:
             # A forced token has probability one, as in a beam search.
             token = torch.full_like(self.active, forced)
             return token, torch.zeros_like(token, dtype=torch.float64)
-        log_probabilities = logits.log_softmax(-1)
+        log_probabilities = logits.clone() if self.steps.scored else logits.log_softmax(-1)
         past = behind_prompts(self.history[self.active, :step], self.prompts)
         penalise_repeats(logits, past, self.special.repetition_penalty)
         too_short = step < self.settings.min_length

@@ -18,7 +18,7 @@ from brido.corpus.settings import DataSettings, WorldData
 from brido.evaluation.settings import EvaluationSettings
 from brido.models.settings import CheckpointSettings, ReadingSettings
 from brido.report.settings import ReportSettings
-from brido.search.settings import DecodingSettings
+from brido.search.settings import DecodingSettings, GuidedSystem
 from brido.settings.base import Section
 from brido.training.settings import TrainingSettings
 from brido.utils.errors import quoted, short, some
@@ -75,6 +75,10 @@ class Params(Section):
             "Stage decode, every system alike; null: the checkpoint's own generation_config."
         ),
     )
+    guidance: dict[str, GuidedSystem] = Field(
+        default_factory=dict,
+        description="Stage guide: systems that a checkpoint writes with guidance, untuned.",
+    )
     systems: list[str] = Field(
         ["reference", "base", "elected", "tuned"],
         description="Rows of every table; elected: a vote, no tuning.",
@@ -91,8 +95,13 @@ class Params(Section):
     )
 
     def reading_of(self, name: str) -> ReadingSettings:
-        """How the checkpoint `name` reads: its keys over the default's. `tuned` reads as `base`."""
+        """How the checkpoint or system `name` reads: its keys over the default's.
+
+        `tuned` reads as `base`, a guided system as its checkpoint.
+        """
         default = self.reading.get("default", ReadingSettings())
+        if name in self.guidance:
+            name = self.guidance[name].checkpoint
         own = self.reading.get("base" if name == "tuned" else name, default)
         return default.model_copy(update=own.model_dump(exclude_unset=True))
 
@@ -151,11 +160,13 @@ class Params(Section):
                 f"data.{self.data.source}.summary_column is null: without references only 0 has a "
                 "meaning"
             )
-        models = [name for name in self.systems if name not in _MADE]
+        yield from self._guided()
+        made = {*_MADE, *self.guidance}
+        models = [name for name in self.systems if name not in made]
         if models != self.decoded_systems:
             yield (
-                f"decoded_systems: must be systems without reference and elected, "
-                f"{quoted(models)}, not {quoted(self.decoded_systems)}"
+                "decoded_systems: must be systems without reference, elected and the keys of "
+                f"guidance, {quoted(models)}, not {quoted(self.decoded_systems)}"
             )
         if not models:
             yield "systems: none of them writes summaries: name base, tuned or a checkpoint"
@@ -169,6 +180,21 @@ class Params(Section):
         unknown = [name for name in models if name not in {*self.checkpoints, "tuned"}]
         if unknown:
             yield f"systems: {quoted(unknown)} are not keys of checkpoints (nor `tuned`)"
+
+    def _guided(self) -> Iterator[str]:
+        """What is wrong with the names of guided systems and their checkpoints."""
+        yield from _bad_names("guidance", self.guidance)
+        known = [*self.checkpoints, "tuned"]
+        for name, system in self.guidance.items():
+            if name in {*_MADE, *known}:
+                yield f"guidance.{name}: another system has this name: choose a new one"
+            if system.checkpoint not in known:
+                yield (
+                    f"guidance.{name}.checkpoint: {quoted(system.checkpoint)} is not a checkpoint; "
+                    f"known here: {', '.join(known)}"
+                )
+            if name not in self.systems:
+                yield f"guidance.{name}: add {name} to systems, or remove the key"
 
     def _sources(self) -> Iterator[str]:
         """What is wrong with the names of sources, their checkpoints and their number."""

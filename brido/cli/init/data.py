@@ -30,6 +30,8 @@ SUMMARIES = ("summary", "highlights", "target", "abstract", "tldr", "headline", 
 _SAMPLE = 1000
 # Up to so many rows of train this share of them is cut off for each split without files.
 _SHARES = ((500, 0.2), (20_000, 0.1), (math.inf, 0.05))
+# Rows that the check wants for a verdict, and the largest share of few rows that it gets.
+_WANTED, _MOST = 50, 0.4
 # A larger share of bad rows is a mistake, not an accident.
 _MOST_BAD = 0.05
 
@@ -79,7 +81,8 @@ def look(files: dict[str, Sequence[str]], names: Mapping[str, str | None]) -> Da
     }
     # Of few documents a larger share, so that there is something to measure on.
     share = next(part for most, part in _SHARES if rows <= most)
-    settings |= {"validation_fraction": share, "test_fraction": share}
+    checked = max(share, round(min(_MOST, _WANTED / max(rows, 1)), 2))
+    settings |= {"validation_fraction": checked, "test_fraction": share}
     settings |= {"id_column": names["id"]} if names["id"] else {}
     try:
         source = FilesSource(FilesSettings(**settings))

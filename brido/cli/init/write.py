@@ -151,7 +151,8 @@ def _minutes(seconds: float | None) -> str:
     """A duration in words, with what it rests on."""
     if seconds is None:
         return "(how long is not known)"
-    place = f"{torch.get_num_threads()} cores that do nothing else"
+    cores = torch.get_num_threads()
+    place = "1 core that does nothing else" if cores == 1 else f"{cores} cores that do nothing else"
     if torch.cuda.is_available():
         place = "this GPU"
     minutes = max(1, round(seconds / 60))
