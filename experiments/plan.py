@@ -50,7 +50,7 @@ ELECTED = {"elected": 0.0, "elected by the reference": math.inf}
 # System, decoding and split of a row.
 Named = tuple[str, str, str]
 # Keys that change no measured number.
-_IGNORED = ("runtime.", "report.")
+_IGNORED = ("runtime.", "report.", "systems", "guidance.guided.")
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from typing import Any
 
 from brido.candidates.documents import Documents
 from brido.search.own_search import own_search, says_length
-from brido.search.settings import DecodingSettings, SearchSettings
+from brido.search.settings import DecodingSettings, GuidedSystem, SearchSettings
 from brido.settings.load import load_params
 from brido.settings.params import Params
 from brido.tables import DECODED
@@ -30,18 +30,23 @@ COUNTS = ("truncated_sources", "empty_documents", "empty_summaries", "halved_bat
 def main() -> None:
     """Write data/decoded/SYSTEM/{validation,test}.parquet for the system on the command line."""
     params = load_params()
-    known = [*params.decoded_systems, *params.guidance]
-    decode(params, name_given("decode", "SYSTEM", known, "one of `decoded_systems` or `guidance`"))
+    known = params.decoded_systems
+    decode(params, name_given("decode", "SYSTEM", known, "one of `decoded_systems`"))
 
 
-def decode(params: Params, system: str, splits: Sequence[str] = SPLITS) -> None:
-    """Decode the splits with the system's checkpoint, guided where `guidance` names the system."""
-    guidance = params.guidance.get(system)
-    folder = paths.checkpoint(guidance.checkpoint if guidance else system)
+def decode(
+    params: Params,
+    system: str,
+    splits: Sequence[str] = SPLITS,
+    guidance: GuidedSystem | None = None,
+) -> None:
+    """Decode the splits with the system's checkpoint, or with that of `guidance`, guided."""
+    checkpoint = guidance.checkpoint if guidance else system
+    folder = paths.checkpoint(checkpoint)
     used = search_settings(folder, params.decoding)
     documents = {split: Documents(paths.corpus(split), None, "keep") for split in splits}
-    work = _summaries(params, system, folder, used, documents)
-    reading = params.reading_of(system).model_dump(mode="json")
+    work = _summaries(params, system, used, documents, guidance)
+    reading = params.reading_of(checkpoint).model_dump(mode="json")
     for split in splits:
         totals = {name: work.totals(split)[name] for name in COUNTS}
         count = len(documents[split].ids)
@@ -91,23 +96,24 @@ def _part(folder: Path, name: str) -> dict[str, Any]:
 def _summaries(
     params: Params,
     system: str,
-    folder: Path,
     used: dict[str, Any],
     documents: dict[str, Documents],
+    guidance: GuidedSystem | None,
 ) -> Splits:
     """The finished shards of both splits."""
     from brido.candidates.local import SummaryWorker
 
-    reading, runtime, guidance = params.reading_of(system), params.runtime, params.guidance
-    guided, size = guidance.get(system), runtime.shard_documents
+    checkpoint, runtime = guidance.checkpoint if guidance else system, params.runtime
+    folder, reading = paths.checkpoint(checkpoint), params.reading_of(checkpoint)
+    size = runtime.shard_documents
     # Shards of another size are other shards, though they make the same table.
     key = fingerprint(
-        [used, reading, size, guided], [*(paths.corpus(split) for split in documents), folder]
+        [used, reading, size, guidance], [*(paths.corpus(split) for split in documents), folder]
     )
-    units = {split: documents[split].units(size, guided) for split in documents}
+    units = {split: documents[split].units(size, guidance) for split in documents}
     work = Splits(f"decode/{system}", key, DECODED, units)
     settings = SearchSettings(**used, num_return_sequences=1, count_prompt=False)
-    make = partial(SummaryWorker, folder, reading, runtime, settings, guided)
+    make = partial(SummaryWorker, folder, reading, runtime, settings, guidance)
     work.run(make, model_workers(runtime), f"decode {system}", runtime.log_seconds)
     return work
 

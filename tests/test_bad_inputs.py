@@ -35,7 +35,7 @@ from brido.utils.commands import invoke
 from brido.utils.errors import ArgumentError, run_command
 from brido.vote.check import election, pair_accuracy
 from brido.vote.consensus import consensus_scores, eligible_scores, ranking
-from brido.vote.signals import shuffled_scores, supported_scores
+from brido.vote.signals import combined, shuffled_scores
 from stages import checkpoint, download, generate, pool
 
 pytestmark = pytest.mark.slow
@@ -276,7 +276,7 @@ CALLS = [
     lambda: eligible_scores([M], 0, "equation", None, [[1, 1]]),
     lambda: eligible_scores([M], 0, "equation", [[1, 0]], [[1, 1]]),
     lambda: ranking("ab"), lambda: ranking(0.5), lambda: ranking([[1], [1, 2]]),
-    lambda: supported_scores([1.0], [1.0, 2.0], 0.5), lambda: supported_scores([1.0], [1.0], 2.0),
+    lambda: combined([1.0], [(0.5, [1.0, 2.0])]), lambda: combined([1.0], [(2.0, [1.0])]),
     lambda: shuffled_scores([[1.0]], []), lambda: shuffled_scores([1.0], ["a"]),
     lambda: bootstrap_interval([[1.0]], 0, 0.95, 0), lambda: bootstrap_interval("ab", 9, 0.95, 0),
     lambda: contrastive_loss(F, S, NAN), lambda: contrastive_loss(F, S, -1.0),

@@ -16,13 +16,13 @@ from brido.candidates.settings import PoolSettings
 from brido.cli import export, vote_check
 from brido.corpus.checks import RawRow, SplitChecks
 from brido.evaluation.geval import GEval
-from brido.settings.load import check_params, read_yaml
+from brido.settings.load import read_yaml
 from brido.tables import CANDIDATES, CORPUS, write_table
 from brido.utils.blank import is_blank
 from brido.utils.commands import invoke
 from brido.utils.errors import ArgumentError, BridoError
 from brido.vote.consensus import consensus_scores, eligible_scores, ranking
-from brido.vote.signals import shuffled_scores, supported_scores
+from brido.vote.signals import combined, shuffled_scores
 
 UNSEEN = [
     "\u200b",
@@ -42,15 +42,6 @@ def refused(call, *words):
     said = str(error.value)
     assert all(word in said for word in words), said
     return said
-
-
-@pytest.mark.parametrize("confidence", [5e-324, 1e-12, 0.1, 0.4999, 0, 1, -1, math.nan])
-def test_an_interval_too_narrow_for_its_mean_is_refused_where_settings_are_read(confidence):
-    params = read_yaml(ROOT / "params.yaml")
-    params["report"]["confidence"] = confidence
-    refused(lambda: check_params(params), "report.confidence")
-    params["report"]["confidence"] = 0.5
-    check_params(params)
 
 
 @pytest.mark.parametrize("record", [
@@ -156,7 +147,7 @@ def test_the_vote_takes_what_numpy_takes(kind):
         assert found.tolist() == [[0.5, 0.75]]
         assert shuffled_scores(kind([[0.5, 0.5]]), ["a"]).tolist() == [[0.5, 0.5]]
     assert ranking(kind([0.5, 0.75])).tolist() == [1, 0]
-    assert supported_scores(kind([0.5, 0.75]), kind([1.0, 1.0]), 0.0).tolist() == [0.5, 0.75]
+    assert combined(kind([0.5, 0.75]), [(0.5, kind([1.0, 1.0]))]).tolist() == [-0.5, 0.5]
 
 
 @pytest.mark.parametrize("call", [
@@ -165,8 +156,8 @@ def test_the_vote_takes_what_numpy_takes(kind):
     lambda: eligible_scores([[[0, 1, 1], [1, 0, 1]]], 0, "equation", [[1]], [[1, 1]]),
     lambda: eligible_scores([[[0, 1, 1], [1, 0, 1]]], 0, "equation", "ab", [[1, 1]]),
     lambda: consensus_scores([[0, 1, 1], [1, 0, 1]], math.nan),
-    lambda: supported_scores([1.0, 2.0], [1.0, 2.0], math.nan),
-    lambda: supported_scores(["a"], [1.0], 0.5),
+    lambda: combined([1.0, 2.0], [(math.nan, [1.0, 2.0])]),
+    lambda: combined(["a"], [(0.5, [1.0])]),
     lambda: shuffled_scores(0.5, ["a"]),
     lambda: ranking({"a": 1}),
 ])  # fmt: skip

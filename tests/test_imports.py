@@ -261,9 +261,15 @@ def concrete() -> Iterator[tuple[str, list[str], list[str]]]:
     """Name, deps and outs of every stage, decode and evaluate once for each model."""
     for name, stage in dvc_stages().items():
         outs = [out if isinstance(out, str) else next(iter(out)) for out in stage.get("outs", [])]
-        for system in ("base", "tuned") if name in {"decode", "evaluate"} else ("base",):
+        systems = {"decode": ("base", "tuned"), "evaluate": ("base", "tuned"), "guide": ("guided",)}
+        for system in systems.get(name, ("base",)):
             deps, made = (
-                [re.sub(r"\$\{(item.system|item.checkpoint|key)\}", system, path) for path in paths]
+                [
+                    re.sub(r"\$\{(item.system|key)\}", system, path).replace(
+                        "${item.checkpoint}", "base"
+                    )
+                    for path in paths
+                ]
                 for paths in (stage["deps"], outs)
             )
             yield f"{name}@{system}" if {"matrix", "foreach"} & set(stage) else name, deps, made
@@ -287,7 +293,7 @@ def test_an_edit_retrains_only_what_depends_on_it():
     checked = after_training | {"score"}
     assert rerun_by("brido/vote/consensus.py") == checked | {"elect"}
     everything_made = {"generate@base", "pool", "pairwise", "decode@base", "evaluate@base"}
-    everything_made |= checked | {"support", "likelihood", "elect"}
+    everything_made |= checked | {"support", "likelihood", "elect", "guide@guided"}
     assert rerun_by("brido/search/beams.py") == everything_made | after_training
     for trains in ("models/embedded.py", "training/loop.py", "likelihood/likelihood.py"):
         assert "checkpoint@base" in rerun_by(f"brido/{trains}")

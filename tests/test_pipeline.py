@@ -10,7 +10,9 @@ from dvc_project import ROOT, commit, copy_project, run, small_settings
 
 TAIL = {"train", "decode@tuned", "evaluate-tuned", "report"}
 ELECT = {"elect", "evaluate-elected"}
-EVALUATE_ALL = {"evaluate-reference", "evaluate-base", "evaluate-elected", "evaluate-tuned"}
+SYSTEMS = ("reference", "base", "guided", "elected", "tuned")
+EVALUATE_ALL = {f"evaluate-{system}" for system in SYSTEMS}
+GUIDE = {"guide@guided", "evaluate-guided"}
 AFTER_POOL = {"pairwise", "support", "likelihood", "score", *ELECT, *TAIL}
 AFTER_GENERATE = {"generate@base", "pool", *AFTER_POOL}
 # Read off the graph: in a run DVC stops at `score`, whose scores do not depend on these.
@@ -54,11 +56,15 @@ def _short(name):
         ("scoring.information", {"likelihood", "score", *ELECT, *TAIL}),
         ("scoring.prior", {"score", *ELECT, *TAIL}),
         ("training.gamma", TAIL),
-        ("decoding.length_penalty", {"decode@base", "decode@tuned", *EVALUATE_ALL, *AFTER_SUPPORT}),
+        ("guidance.guided.weight", {*GUIDE, "report"}),
+        (
+            "decoding.length_penalty",
+            {"decode@base", "decode@tuned", *GUIDE, *EVALUATE_ALL, *AFTER_SUPPORT},
+        ),
         (
             "reading.default.max_source_tokens",
             # Fine-tuning reads as later stages do; what does not fine-tune comes back as it was.
-            {"checkpoint@base", "decode@base", "evaluate-base", *AFTER_GENERATE},
+            {"checkpoint@base", "decode@base", "evaluate-base", *GUIDE, *AFTER_GENERATE},
         ),
         ("report.bootstrap_samples", {"report"}),
         ("runtime.batch_tokens", set()),
@@ -99,7 +105,7 @@ def test_the_whole_pipeline_as_a_dvc_user_sees_it(project):
     folder, first = project
     assert stages_run(first) >= {"download", "checkpoint@base", "train", "report"}
     systems = {path.stem for path in (folder / "metrics/systems").glob("*.json")}
-    assert systems == {"reference", "base", "elected", "tuned"}
+    assert systems == set(SYSTEMS)
     before = {
         path.name: path.read_bytes() for path in (folder / "metrics").rglob("*") if path.is_file()
     }

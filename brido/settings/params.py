@@ -76,11 +76,11 @@ class Params(Section):
         ),
     )
     guidance: dict[str, GuidedSystem] = Field(
-        default_factory=dict,
+        {"guided": GuidedSystem()},
         description="Stage guide: systems that a checkpoint writes with guidance, untuned.",
     )
     systems: list[str] = Field(
-        ["reference", "base", "elected", "tuned"],
+        ["reference", "base", "guided", "elected", "tuned"],
         description="Rows of every table; elected: a vote, no tuning.",
     )
     decoded_systems: list[str] = Field(
@@ -95,13 +95,8 @@ class Params(Section):
     )
 
     def reading_of(self, name: str) -> ReadingSettings:
-        """How the checkpoint or system `name` reads: its keys over the default's.
-
-        `tuned` reads as `base`, a guided system as its checkpoint.
-        """
+        """How the checkpoint `name` reads: its keys over the default's. `tuned` reads as `base`."""
         default = self.reading.get("default", ReadingSettings())
-        if name in self.guidance:
-            name = self.guidance[name].checkpoint
         own = self.reading.get("base" if name == "tuned" else name, default)
         return default.model_copy(update=own.model_dump(exclude_unset=True))
 
@@ -193,8 +188,6 @@ class Params(Section):
                     f"guidance.{name}.checkpoint: {quoted(system.checkpoint)} is not a checkpoint; "
                     f"known here: {', '.join(known)}"
                 )
-            if name not in self.systems:
-                yield f"guidance.{name}: add {name} to systems, or remove the key"
 
     def _sources(self) -> Iterator[str]:
         """What is wrong with the names of sources, their checkpoints and their number."""

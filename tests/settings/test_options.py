@@ -12,6 +12,7 @@ from ruamel.yaml import YAML
 
 from brido.cli.options import command, generated
 from brido.models.settings import LoraSettings
+from brido.search.settings import GuidanceSettings, GuidedSystem
 from brido.settings.base import forms
 from brido.settings.params import Params
 from brido.settings.presets import flatten, preset_names, read_preset
@@ -72,6 +73,9 @@ UNVARIED = {
     "generation.*.files.train": OTHER_TEXTS,
     "generation.*.files.validation": OTHER_TEXTS,
     "generation.*.files.test": OTHER_TEXTS,
+    "generation.*.guidance": "candidates that know their document better",
+    **{f"generation.*.guidance.{key}": "likewise" for key in GuidanceSettings.model_fields},
+    **{f"guidance.*.{key}": OTHER_MODEL for key in GuidedSystem.model_fields},
     "pool.eligible": "a pool of models whose best one alone may be elected",
     "pool.minimum": "likewise",
     "pairwise.implementation": "the paper's text names pltrdy, its code rouge_score",
@@ -194,8 +198,8 @@ def test_every_key_stands_in_params_or_on_the_page():
     text = (ROOT / "params.yaml").read_text(encoding="utf-8")
     shown = {starred(key) for key in flatten(YAML(typ="safe").load(text))}
     shown |= set(re.findall(r"^\| `([\w.*]+)` \|", page, re.MULTILINE))
-    # Keys that have the texts of others: further servers, and the adapter of training.
-    others = ("runtime.endpoints.*.", "training.lora.")
+    # Keys that have the texts of others: further servers, the adapter of training, guided sources.
+    others = ("runtime.endpoints.*.", "training.lora.", "generation.*.guidance.")
     missing = {one.key for one in ALL if not one.key.startswith(others)} - shown
     # A section that may be null is there with its keys.
     assert {key for key in missing if not any(k.startswith(f"{key}.") for k in shown)} == set()
@@ -218,7 +222,7 @@ def test_the_command_shows_a_section_a_key_and_what_was_meant():
 
 def starred(key: str) -> str:
     """A key with `*` for a name of the user's."""
-    key = re.sub(r"^(checkpoints|generation|reading)\.\w+", r"\1.*", key)
+    key = re.sub(r"^(checkpoints|generation|guidance|reading)\.\w+", r"\1.*", key)
     return re.sub(r"^runtime\.endpoints\.\w+", "runtime.endpoint", key)
 
 

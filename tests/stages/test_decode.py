@@ -162,7 +162,7 @@ def test_a_checkpoint_that_writes_nothing_stops_with_a_sentence(project, monkeyp
     small_project.write_corpus(project, "validation", [" ", "w1 w2", "w3 w4 w5"])
     generate = Generator.generate
 
-    def silent(self, documents, settings):
+    def silent(self, documents, settings, guidance):
         found = generate(self, documents, settings)
         quiet = [i for i, name in enumerate(documents) if name not in speaking]
         for index in quiet:

@@ -57,7 +57,7 @@ def write_params(folder, section):
     raw = YAML(typ="safe").load((ROOT / "params.yaml").read_text())
     raw["evaluation"] |= {"metrics": ["mentions", "shouting"], "shouting": section}
     raw["report"] |= {"bootstrap_samples": 20, "page_documents": 2}
-    raw["systems"].remove("elected")
+    raw |= {"systems": list(synthetic_run.SYSTEMS), "guidance": {}}
     raw["generation"]["base"] |= {"num_candidates": 4, "num_beams": 4, "num_beam_groups": 4}
     with (folder / "params.yaml").open("w") as file:
         YAML(typ="safe").dump(raw, file)

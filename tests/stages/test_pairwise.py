@@ -182,11 +182,6 @@ def test_a_first_row_without_candidates_is_named():
     assert "row 0 has no candidates" in broken(lambda rows: rows[0].update(candidates=[]))
 
 
-def test_a_null_candidate_is_named():
-    message = broken(lambda rows: rows[3]["candidates"].__setitem__(2, None))
-    assert "id 'train-3': candidate 2 is null" in message
-
-
 def test_an_id_that_the_corpus_lacks_is_named():
     message = broken(lambda rows: rows[1].update(id="somebody else"))
     assert "somebody else" in message

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from brido.report.page.vote_check import bars
+from brido.report.page.vote_check import vote_check
 from brido.stats import FEWEST
 from brido.vote.check import pair_accuracy
 from brido.vote.consensus import consensus_scores
@@ -139,7 +139,7 @@ def test_where_nothing_is_unsupported_nothing_is_foretold():
     assert "neither" in told["verdict"][0]
     assert "0.0 % of 60 elected" in told["verdict"][1]
     assert told["accuracy"]["vote"]["mean"] is None
-    assert bars(told) == []
+    assert vote_check(told).bars == []
     assert "nothing can be said" in told["knows"]["sentence"]
 
 
@@ -270,4 +270,6 @@ def test_the_text_has_a_row_a_ranking_and_ends_in_the_verdict():
     for item in whole["accuracy"].values():
         (row,) = [line for line in text.splitlines() if line.startswith(f"{item['label']} ")]
         assert row.split()[-2:] == [f"{100 * item['elected_good']:.1f}", "%"]
-    assert [bar.mean for bar in bars(told)] == [item["mean"] for item in told["accuracy"].values()]
+    assert [bar.mean for bar in vote_check(told).bars] == [
+        item["mean"] for item in told["accuracy"].values()
+    ]
