@@ -73,8 +73,10 @@ UNVARIED = {
     "generation.*.files.train": OTHER_TEXTS,
     "generation.*.files.validation": OTHER_TEXTS,
     "generation.*.files.test": OTHER_TEXTS,
-    "generation.*.guidance": "candidates that know their document better",
-    **{f"generation.*.guidance.{key}": "likewise" for key in GuidanceSettings.model_fields},
+    **{
+        f"generation.*.guidance.{key}": "candidates that know more"
+        for key in GuidanceSettings.model_fields
+    },
     **{f"guidance.*.{key}": OTHER_MODEL for key in GuidedSystem.model_fields},
     "pool.eligible": "a pool of models whose best one alone may be elected",
     "pool.minimum": "likewise",
