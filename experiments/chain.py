@@ -73,12 +73,18 @@ class Measuring:
         self.rows = pd.concat([self.rows, row], ignore_index=True) if len(self.rows) else row
         write_rows(ROWS, self.rows)
 
-    def keep_decoded(self, model: str, name: str, decodings: Iterable[str]) -> None:
-        """Measure a model decoded in these ways."""
+    def keep_decoded(
+        self,
+        model: str,
+        name: str,
+        decodings: Iterable[str],
+        guidance: Mapping[str, Any] | None = None,
+    ) -> None:
+        """Measure a model decoded in these ways; with guidance `model` is a name for base."""
         for decoding in decodings:
             changes = self.chain.decodings[decoding]
             if not all(self.has(name, decoding, split) for split in MEASURED):
-                self.run.decode(model, changes)
+                self.run.decode(model, changes, guidance=guidance)
             for split in MEASURED:
                 texts = partial(self.run.decoded, model, split)
                 self.keep((name, decoding, split), texts, changes.get(PENALTY))
@@ -142,7 +148,10 @@ class Measuring:
         return json.loads(path.read_text(encoding="utf-8"))
 
     def keep_system(self, name: str, system: System) -> None:
-        """Elect, or tune and decode, and measure one system."""
+        """Guide base, elect, or tune and decode, and measure one system."""
+        if system.guidance is not None:
+            self.keep_decoded("guided", name, self.chain.decodings, system.guidance)
+            return
         if not system.tune:
             self.keep_elected(name, system.changes)
             return

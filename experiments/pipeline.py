@@ -13,6 +13,7 @@ from ruamel.yaml import YAML
 
 from brido.evaluation import Inputs
 from brido.evaluation.registry import find_metric
+from brido.search.settings import GuidedSystem
 from brido.settings.load import load_params
 from brido.settings.params import Params
 from brido.tables import CANDIDATES, DECODED, read_metadata, read_rows, write_table
@@ -116,10 +117,15 @@ class Pipeline:
             likelihood.main()
 
     def decode(
-        self, system: str, changes: Mapping[str, Any], splits: Sequence[str] = MEASURED
+        self,
+        system: str,
+        changes: Mapping[str, Any],
+        splits: Sequence[str] = MEASURED,
+        guidance: Mapping[str, Any] | None = None,
     ) -> None:
-        """Decode a system under further changes of params."""
-        decode.decode(self.use(changes), system, splits)
+        """Decode a system under further changes of params; with guidance it is base, guided."""
+        guided = None if guidance is None else GuidedSystem(**guidance)
+        decode.decode(self.use(changes), system, splits, guided)
 
     def decoded(self, system: str, split: str) -> list[str]:
         """The summaries of a system, in the corpus' order."""

@@ -6,7 +6,7 @@ A plan is a YAML file. Its keys:
 * seeds: each setting is run under every one of them; a setting may have its own
 * settings: NAME: {systems, changes, seeds, environment}
 * systems: NAME: {changes, documents, candidates, at_base_length, control, label,
-  tune}, see `System`
+  tune, guidance}, see `System`
 * decodings: NAME: the keys of section `decoding` that it changes
 * environment: variables of the chains' processes, such as ATEN_CPU_CAPABILITY for other kernels
 * picture: `sizes` or `plane`, see `experiments.pictures`
@@ -61,6 +61,7 @@ class System:
     documents, and of the candidates of each; None: all. at_base_length: its beams are decoded at
     base's length as well. control: the system that tables compare it with, the same steps on
     shuffled scores. label: its name in tables. tune: false elects by the scores and trains nothing.
+    guidance: base writes with it (`GuidanceSettings`), and nothing is trained.
     """
 
     changes: Mapping[str, Any] = field(default_factory=dict)
@@ -70,6 +71,7 @@ class System:
     control: str | None = None
     label: str | None = None
     tune: bool = True
+    guidance: Mapping[str, Any] | None = None
 
 
 @dataclass(frozen=True)
