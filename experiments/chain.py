@@ -100,7 +100,8 @@ class Measuring:
             return
         beams = self.chain.decodings[BEAMS]
         target, own = (
-            chosen(self.rows, each, BEAMS, "validation").words.iloc[0] for each in ("base", name)
+            float(chosen(self.rows, each, BEAMS, "validation").words.iloc[0])
+            for each in ("base", name)
         )
 
         def words(penalty: float) -> float:

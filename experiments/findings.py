@@ -52,6 +52,16 @@ NOT = (
     ("another model, Gemma 3", "evidence/gemma", "Gemma 3", "tuned", BEAMS),
 )  # fmt: skip
 
+# What may know more than the vote: label, system, decoding.
+ARMS = (
+    ("base, guided, nothing trained", "guided"),
+    ("elected by vote and information", "elected by both"),
+    ("tuned on the vote", "tuned"),
+    ("tuned on information", "information"),
+    ("tuned on vote and information", "both"),
+    ("tuned on shuffled scores (the control)", "random"),
+)
+
 
 @cache
 def _table(name: str) -> pd.DataFrame:
@@ -141,6 +151,35 @@ def when_not() -> Iterator[Record]:
         }
 
 
+def knows() -> Iterator[Record]:
+    """Is there a score that knows more?"""
+    rows = _rows("evidence/information", "the default")
+    others = _rows("evidence/information", "the default, other kernels")
+    base, control = (chosen(rows, system, BEAMS) for system in ("base", "random"))
+    for label, system in ARMS:
+        elects = system.startswith("elected")
+        own = chosen(rows, system, "" if elects else BEAMS)
+        again = others.iloc[:0] if elects else chosen(others, system, BEAMS)
+        equally = chosen(rows, system, AT_BASE_LENGTH)
+        greedy = rows.iloc[:0] if elects else chosen(rows, system, GREEDY)
+        shuffled = chosen(rows, "random", AT_BASE_LENGTH)
+        yield {
+            "arm": label,
+            "unsupported": percent(own),
+            "good": percent(own, "good"),
+            "good - base": _good(own, base),
+            "on other kernels": _good(again, chosen(others, "base", BEAMS)) if len(again) else "",
+            "good - control": "" if system == "random" else _good(own, control),
+            "at base's length": _good(equally, shuffled)
+            if len(equally) and system != "random"
+            else "",
+            "good - base, greedy": _good(greedy, chosen(rows, "base", GREEDY))
+            if len(greedy)
+            else "",
+            "ROUGE-1/2": rouge(own),
+        }
+
+
 def foretells() -> Iterator[Record]:
     """Does the check foretell it?"""
     for label, sources in CHECKED.items():
@@ -187,7 +226,7 @@ def rouge_by_seed() -> str:
     )
 
 
-FINDINGS = (less, whose, equal, when_not, foretells)
+FINDINGS = (less, whose, knows, equal, when_not, foretells)
 
 
 @click.command()
