@@ -118,7 +118,9 @@ def _python(path: Path) -> Iterator[tuple[int, str]]:
 def _prose(docstring: str) -> str:
     """Return a docstring without its code, its lists of errors and its examples."""
     kept, inside = [], False
-    for line in docstring.splitlines():
+    # What a command prints as it stands, behind a backspace, is a table.
+    text = re.sub(r"(?m)^\x08\n(.+\n?)*", "", docstring)
+    for line in text.splitlines():
         inside = bool(_SECTION.match(line)) or (inside and line.startswith(" "))
         kept.append("" if inside or _SKIPPED.match(line) else line)
     return "\n".join(kept)
