@@ -2,8 +2,8 @@
 
     python -m benchmarks.minicheck [--kind t5] [--size large] [--words 60 430] [--device cuda]
 
-N candidates of a document are checked as the stage `support` does (repeated sentences asked once,
-pairs of like length in one batch) and, in alternation, pair after pair through the same model.
+N candidates of a document are checked as the stage `support` does: repeated sentences are asked
+once, pairs of like length in one batch. In alternation they go pair after pair through the model.
 Half of the candidates' sentences are repeated, as in a pool. The results of both ways are compared.
 """
 

@@ -17,13 +17,20 @@ from typing import NamedTuple
 
 LONGEST = 30
 PHRASES = re.compile(
-    # "There is no file" is plain; "a file is no table" is not.
+    # Plain are "there is no file" and "no longer", but not "a file" with "no table" behind "is".
     r"\b((?<![Tt]here )(?:is|are|was|were) no(?! longer| more| less)"
     r"|nobody|whoever|anybody|everybody|somebody|whatever|Nothing; \w+Error where)\b"
 )
-ROOTS = ("README.md", "CHANGELOG.md", "CONTRIBUTING.md", "docs", "brido", "stages", "params.yaml")
-# A full stop, a question mark or a colon at the end of a line; not the stops of abbreviations.
-_END = re.compile(r"(?<!\be\.g)(?<!\bi\.e)(?<!\bEq)(?<!\bal)[.?!:;](?=\s|$)")
+ROOTS = (
+    *("README.md", "CHANGELOG.md", "CONTRIBUTING.md", "docs", "params.yaml", "dvc.yaml"),
+    *("brido", "stages", "experiments", "benchmarks", "examples"),
+)
+# A full stop, a question mark or a colon, with what closes it; not the stops of abbreviations.
+_END = re.compile(r"(?<!\be\.g)(?<!\bi\.e)(?<!\bEq)(?<!\bal)[.?!:;][*)\"'”’]*(?=\s|$)")
+# Where a link leads, and code: neither is read as words.
+_LINK, _CODE = re.compile(r"\]\([^)]*\)"), re.compile(r"`[^`]+`")
+# Constants of Python that are patterns, queries or programs.
+_QUERY = re.compile(r"\(\?|\\[bsw]|^\s*(CREATE|SELECT|INSERT|UPDATE|DELETE|PRAGMA|import)\b")
 _SKIPPED = re.compile(r"^\s*(>>>|\.\.\. |\||```|    \S|#!|https?:)")
 # Sections of a docstring hold lists of errors and examples, not sentences.
 _SECTION = re.compile(r"^\s*(Raises|Example|Examples|Attributes):\s*$")
@@ -40,28 +47,32 @@ class Finding(NamedTuple):
 
 
 def findings(path: Path) -> Iterator[Finding]:
-    """What is found in a file."""
+    """Yield what is found in a file."""
     texts = _python(path) if path.suffix == ".py" else _plain(path)
     for line, text in texts:
         for sentence in sentences(text):
-            words = len(re.findall(r"[^\W\d_][\w'-]*", sentence))
-            if words > LONGEST:
+            words = len(re.findall(r"[^\W\d_][\w'-]*", _CODE.sub("CODE", sentence)))
+            if words > LONGEST and not _is_a_list_of_words(sentence):
                 yield Finding(path, line, f"{words} words", sentence)
             for match in PHRASES.finditer(sentence):
                 yield Finding(path, line, f"'{match[0]}'", sentence)
 
 
 def sentences(text: str) -> list[str]:
-    """The sentences of a text, white space joined; a list's items and paragraphs end one too."""
+    """Return a text's sentences, white space joined; a list's items and paragraphs end one too."""
     found = []
     for paragraph in re.split(r"\n\s*\n|\n\s*(?=[*\-] |\d+\. )", text):
-        joined = " ".join(paragraph.split())
+        joined = _LINK.sub("]", " ".join(paragraph.split()))
         found += [part.strip() for part in _END.split(joined) if part.strip()]
     return found
 
 
+def _is_a_list_of_words(sentence: str) -> bool:
+    return not re.search(r"[.,:;?!(](\s|$)| [(\"`]", sentence)
+
+
 def _plain(path: Path) -> Iterator[tuple[int, str]]:
-    """Paragraphs of Markdown; comments of YAML."""
+    """Yield paragraphs of Markdown, or comments of YAML."""
     lines = path.read_text(encoding="utf-8").splitlines()
     if path.suffix != ".md":
         for number, line in enumerate(lines, 1):
@@ -95,18 +106,21 @@ def _python(path: Path) -> Iterator[tuple[int, str]]:
             words = "".join(
                 part.value if isinstance(part, ast.Constant) else "VALUE" for part in node.values
             )
-            yield node.lineno, words
+            if not _QUERY.search(words):
+                yield node.lineno, words
     for node in ast.walk(tree):
         is_text = isinstance(node, ast.Constant) and isinstance(node.value, str)
-        if is_text and id(node) not in documented and " " in node.value:
+        if is_text and id(node) not in documented and not _QUERY.search(node.value):
             yield node.lineno, node.value
     yield from _comments(source)
 
 
 def _prose(docstring: str) -> str:
-    """A docstring without its code, its lists of errors and its examples."""
+    """Return a docstring without its code, its lists of errors and its examples."""
     kept, inside = [], False
-    for line in docstring.splitlines():
+    # What a command prints as it stands, behind a backspace, is a table.
+    text = re.sub(r"(?m)^\x08\n(.+\n?)*", "", docstring)
+    for line in text.splitlines():
         inside = bool(_SECTION.match(line)) or (inside and line.startswith(" "))
         kept.append("" if inside or _SKIPPED.match(line) else line)
     return "\n".join(kept)
@@ -128,7 +142,7 @@ def _comments(source: str) -> Iterator[tuple[int, str]]:
 
 
 def files(roots: list[str]) -> Iterator[Path]:
-    """The files under `roots`, in order."""
+    """Yield the files under `roots`, in order."""
     for root in map(Path, roots):
         if root.is_dir():
             yield from sorted(path for path in root.rglob("*") if path.suffix in {".py", ".md"})

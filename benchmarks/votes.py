@@ -3,9 +3,9 @@
     python -m benchmarks.votes PATH
 
 PATH is what `benchmarks.texts` describes; each row has a label too (`expert_consistency` or
-`faithful_word`, more is better). For each vote the systems of a document are ordered by Eq. 2, and
-every pair of systems with different labels asks whether the vote orders it as the label does (a tie
-of the vote is half right); the same for the pairs whose lengths in words differ by at most 15 % of
+`faithful_word`, more is better). For each vote the systems of a document are ordered by Eq. 2.
+Every pair of systems with different labels asks whether the vote orders it as the label does; a tie
+of the vote is half right. The same for the pairs whose lengths in words differ by at most 15 % of
 the longer one. Intervals are over documents (bootstrap, 2,000 samples).
 
 These sets hold no articles, so a score with `scoring.support` cannot be measured on them.

@@ -28,7 +28,7 @@ def varied(
 
 
 def draw_curves(folder: Path, runs: Sequence[Run]) -> list[Path]:
-    """Write alpha.png/svg and eta.png/svg for whatever varies in `runs`; the PNGs written."""
+    """Write alpha.png/svg and eta.png/svg for what varies in `runs`; return the PNGs."""
     written = []
     first = find_base(runs)
     base = first.systems.get("base", {}) if first else {}

@@ -253,7 +253,7 @@ def _pieces(context: Any, span: tuple[int, int] | None, offset: int) -> tuple[in
         for piece, word in enumerate(context.piece_words)
         if context.words[word][0] < span[1] and context.words[word][1] > span[0]
     ]
-    # Punctuation that sticks to the last word is no part of the answer.
+    # Punctuation that sticks to the last word does not belong to the answer.
     while len(inside) > 1 and context.pieces[inside[-1]] in {",", ".", "'", "s"}:
         inside.pop()
     return inside[0] + offset, inside[-1] + offset

@@ -81,7 +81,7 @@ def make_task(params: Params) -> tuple[ContrastiveTask, Adapter | None]:
         if documents.unlabelled and settings.cross_entropy == "reference":
             count = documents.unlabelled
             say(f"train: {count:,} documents have no reference: the elected candidate stands in")
-    # Trained in float32 whatever it was stored in; autocast may run products in bfloat16.
+    # Trained in float32, however it was stored; autocast may run products in bfloat16.
     language = LanguageModel.load(base, reading)
     adapter = None
     if settings.lora is not None:

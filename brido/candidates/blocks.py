@@ -1,7 +1,7 @@
 """Blocks of documents whose candidates are scored with each other's sources.
 
-A document's K other documents are drawn from its own window of consecutive documents, so that a
-split of any length is read in constant memory, and shards of any size give the same rows.
+A document's K other documents are drawn from its own window of consecutive documents. So a split of
+any length is read in constant memory, and shards of any size give the same rows.
 """
 
 from collections.abc import Mapping, Sequence

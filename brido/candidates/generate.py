@@ -1,4 +1,4 @@
-"""Candidates of all documents, from whatever source, and what is told about them.
+"""Candidates of all documents, from any source, and what is told about them.
 
 A source is a function, one for each `generation.SOURCE.method`. It gets a `Request`, refuses what
 it cannot do with a BridoError, and answers with a `Plan`: who makes the candidates. Register

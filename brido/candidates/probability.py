@@ -1,8 +1,8 @@
 """The log-probability of candidates under a checkpoint, whichever model wrote them.
 
-It is computed from the text, as training scores it, not taken from a search: a beam search's score
-includes the diversity penalty and is divided by a power of the length, a sample's ignores the
-temperature, and other models' candidates have no score of this model.
+It is computed from the text, as training scores it, and not taken from a search. A beam search's
+score includes the diversity penalty and is divided by a power of the length; a sample's ignores the
+temperature. Other models' candidates have no score of this model.
 """
 
 from collections.abc import Sequence

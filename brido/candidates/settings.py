@@ -31,7 +31,7 @@ NO_CHECKPOINT = "none"
 
 
 class _Source(Variant):
-    """`generation.SOURCE`, whatever its method: how many candidates of each document."""
+    """`generation.SOURCE` with any method: how many candidates of each document."""
 
     chooser = "method"
 

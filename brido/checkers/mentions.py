@@ -74,10 +74,10 @@ def text_mentions(document: str, summary: str, case_sensitive: bool) -> list[Men
 
 
 def capitalised_spans(sentence: str) -> list[tuple[str, int, int]]:
-    """Maximal runs of capitalised words of a sentence: (words without possessives, start, end).
+    """Return the runs of capitalised words: (words without possessives, start, end).
 
-    The first word of a sentence is capitalised whatever it is: function words are cut off there,
-    and a run that is only that one word is left out.
+    The first word of every sentence is capitalised. A function word is cut off there, and a run
+    that is only that one word is left out.
     """
     spans: list[tuple[str, int, int]] = []
     run: list[re.Match[str]] = []

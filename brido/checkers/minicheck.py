@@ -1,9 +1,9 @@
 """MiniCheck: how probable it is that a document supports a sentence (Tang, Laban and Durrett 2024).
 
 A port of the released recipe to plain transformers. The document is cut at sentence ends into
-chunks, each chunk is joined with the claim by the tokenizer's end token, a model says how probable
-it is that the chunk supports the claim, and the best chunk counts. Claims are sentences. Two kinds
-of model are published: a T5 that answers with one of two tokens, and classifiers (DeBERTa, RoBERTa)
+chunks, and the tokenizer's end token joins each chunk with the claim. A model says how probable it
+is that the chunk supports the claim; the best chunk counts. Claims are sentences. Two kinds of
+model are published: a T5 that answers with one of two tokens, and classifiers (DeBERTa, RoBERTa)
 with two labels.
 
 Different from the release: where a single sentence makes a chunk too long for the model, the chunk
@@ -96,7 +96,7 @@ class MiniCheck:
         try:
             with hub_errors("model", model, revision, f"{key}.model"):
                 if not folder.is_dir():
-                    # The answers are kept by commit, whatever the revision is called.
+                    # The answers are kept by commit, not by the name of a revision.
                     path = hf_hub_download(model, "config.json", revision=revision)
                     revision = Path(path).parent.name
                 config = pretrained(AutoConfig, source, revision=revision)

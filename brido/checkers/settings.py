@@ -18,7 +18,7 @@ class MiniCheckModel(Section):
 
 
 class _Support(Variant):
-    """`support`, whatever its checker."""
+    """`support` with any checker."""
 
     chooser = "checker"
 

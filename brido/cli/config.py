@@ -9,13 +9,13 @@ from brido.settings.load import PARAMS_FILE, load_params
 from brido.settings.presets import DEFAULT, PRESETS, load_preset
 
 
-@click.command("config", short_help="is params.yaml right?")
+@click.command("config", short_help="check params.yaml before a run")
 @click.argument("file", type=click.Path(path_type=Path), default=PARAMS_FILE)
 def command(file: Path) -> None:
-    """Check FILE (params.yaml): every problem in one message, misspelt keys with a suggestion.
+    """Check FILE (default: params.yaml), and name all its problems in one message.
 
     DVC removes a stage's old results before the stage reads its settings, so check them before DVC
-    starts. A dvc.lock that a kill left damaged is put back as it was.
+    starts. If a kill damaged dvc.lock, the last good one is put back.
 
     \b
     Example:

@@ -30,35 +30,35 @@ CARD = Path("report/model_card.md")
 @click.option(
     "--scores",
     metavar="FILE",
-    help="What `brido score` wrote (- for stdin), instead of the pipeline's votes.",
+    help="Read what `brido score` wrote (- for stdin), not the pipeline's votes.",
 )
 @click.option(
     "-o",
     "--output",
     type=click.Path(path_type=Path),
-    help="A file that ends in .parquet or .jsonl (.gz, .zst). Default: "
-    "DATA/export/preferences-SPLIT.parquet, or stdout with --scores. Of `model`: a new folder.",
+    help="The file to write: .parquet or .jsonl (.gz, .zst). Default: "
+    "DATA/export/preferences-SPLIT.parquet, or stdout with --scores. For `model`: a new folder.",
 )
 @click.option(
     "--split",
     type=click.Choice(["train", "validation"]),
     default="train",
     show_default=True,
-    help="Which of the pipeline's votes.",
+    help="The split of the pipeline's votes.",
 )
 @click.option(
     "--pairs",
     type=click.Choice(["best-worst", "all"]),
     default="best-worst",
     show_default=True,
-    help="The best against the worst candidate, or every pair.",
+    help="Pair the best candidate with the worst, or write every pair.",
 )
 @click.option(
     "--rejected",
     type=click.Choice(["worst", "lower-half"]),
     default="worst",
     show_default=True,
-    help="Of best-worst: the worst candidate, or one of the worse half, drawn by the id (SEALONG).",
+    help="With best-worst: the worst candidate, or one of the worse half by the id (SEALONG).",
 )
 @click.option(
     "--max-similarity",
@@ -72,7 +72,7 @@ CARD = Path("report/model_card.md")
     type=float,
     default=0.0,
     show_default=True,
-    help="Leave out pairs whose scores differ by no more than this.",
+    help="Leave out pairs unless their scores differ by more than this.",
 )
 @click.option(
     "--prompt",
@@ -93,12 +93,13 @@ def command(**options: Any) -> None:
 
     \b
     preferences  pairs of candidates in TRL's format with an explicit prompt, for DPO and similar
-                 trainers, with both scores and ranks and the margin (the difference of scores,
-                 which TRL's RewardTrainer subtracts in its loss)
+                 trainers. Each row also has both scores, both ranks and the margin (the difference
+                 of the scores, which TRL's RewardTrainer subtracts in its loss).
     model        the tuned model with its card as README.md, ready for a hub
 
-    Lines of --scores also need their `document`. --chat writes TRL's conversational format; for the
-    pipeline's votes it asks as params.yaml says (`reading` of base), with the document already cut.
+    Lines of --scores also need their `document`. With --chat the rows have TRL's conversational
+    format. The prompt of the pipeline's votes is then the one of params.yaml (`reading` of base),
+    with the document already cut.
 
     \b
     Example:

@@ -29,17 +29,25 @@ class Command:
 
 # In the order of the help. Score and vote-check need no extra but for compressed files and Parquet.
 COMMANDS = {
-    "score": Command("brido.cli.score", "consensus scores and ranks of candidates", "pipeline"),
-    "vote-check": Command("brido.cli.vote_check", "does the vote know what is true?", "pipeline"),
-    "export": Command("brido.cli.export", "votes as preference pairs", "pipeline"),
-    "judge": Command("brido.evaluation.geval.__main__", "G-Eval by an LLM judge", "judge"),
-    "qafacteval": Command(
-        "brido.evaluation.qafacteval.__main__", "QAFactEval of a file", "qafacteval"
+    "score": Command(
+        "brido.cli.score", "give candidates scores by consensus, and ranks", "pipeline"
     ),
-    "init": Command("brido.cli.init", "params.yaml for documents of your own", "pipeline"),
-    "preset": Command("brido.cli.preset", "make a preset the params.yaml", "pipeline"),
-    "config": Command("brido.cli.config", "is params.yaml right? Asked before a run", "pipeline"),
-    "options": Command("brido.cli.options", "what every key of params.yaml does", "pipeline"),
+    "vote-check": Command(
+        "brido.cli.vote_check", "check whether a vote finds the better candidates", "pipeline"
+    ),
+    "export": Command(
+        "brido.cli.export", "write preference pairs, or the tuned model with its card", "pipeline"
+    ),
+    "judge": Command(
+        "brido.evaluation.geval.__main__", "let an LLM judge mark summaries (G-Eval)", "judge"
+    ),
+    "qafacteval": Command(
+        "brido.evaluation.qafacteval.__main__", "score summaries with QAFactEval", "qafacteval"
+    ),
+    "init": Command("brido.cli.init", "write params.yaml for documents of your own", "pipeline"),
+    "preset": Command("brido.cli.preset", "put a preset's settings into params.yaml", "pipeline"),
+    "config": Command("brido.cli.config", "check params.yaml before a run", "pipeline"),
+    "options": Command("brido.cli.options", "print what the keys of params.yaml do", "pipeline"),
 }
 
 
@@ -80,8 +88,8 @@ class _Commands(click.Group):
 @click.version_option(brido.__version__, message="brido %(version)s")
 @click.pass_context
 def group(context: click.Context) -> None:
-    """Candidates elect their best: consensus scores of texts, whether such a vote knows anything,
-    and what judges say of the result."""
+    """Score texts by consensus, check whether such a vote finds the better ones, and let judges
+    mark the result."""
     if context.invoked_subcommand is None:
         click.echo(context.get_help())
 

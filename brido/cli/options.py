@@ -29,11 +29,10 @@ _TABLE = re.compile(r"(<!-- settings (.*?) -->\n).*?(<!-- end -->)", re.DOTALL)
     help="For developers: update presets/default.yaml, params.yaml and docs/configuration.md.",
 )
 def command(key: str, schema: bool, write: bool) -> None:
-    """Print what KEY of params.yaml does, or every key of the section KEY; all without KEY.
+    """Print what KEY of params.yaml does. For a section, print all its keys; without KEY, all keys.
 
-    `*` stands for a name of yours. A key that params.yaml lacks has the default. `dvc exp run -S
-    KEY=VALUE` changes a key that is in params.yaml; for any other write a plus:
-    `-S '+KEY=VALUE'`.
+    `*` stands for a name of yours. A key that is not in params.yaml has its default. To change a
+    key for one experiment: `dvc exp run -S KEY=VALUE`, or `-S '+KEY=VALUE'` if it is not there.
 
     \b
     Example:

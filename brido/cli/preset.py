@@ -16,13 +16,13 @@ from brido.utils.errors import BridoError
 Change = tuple[str, str, str]
 
 
-@click.command("preset", short_help="make a preset the params.yaml")
+@click.command("preset", short_help="put a preset's settings into params.yaml")
 @click.argument("name", required=False, default="")
 def command(name: str) -> None:
-    """Make the preset NAME the params.yaml and print every value that changes.
+    """Put the settings of preset NAME into params.yaml, and print every value that changes.
 
-    presets/NAME.yaml holds what differs from presets/default.yaml; params.yaml gets all of it. The
-    params.yaml that was there is kept in .brido/. The preset `default` goes back to the start.
+    presets/NAME.yaml holds what differs from presets/default.yaml; params.yaml gets both, merged.
+    The old params.yaml is kept in .brido/. The preset `default` goes back to the start.
 
     \b
     Example:

@@ -41,10 +41,12 @@ class Comparison:
     type=click.Choice(["rouge_score", "pltrdy"]),
     default="rouge_score",
     show_default=True,
-    help="Whose ROUGE is computed.",
+    help="The package whose ROUGE is computed.",
 )
 @click.option("--no-stemmer", is_flag=True, help="Compare words without stemming them.")
-@click.option("-o", "--output", type=click.Path(path_type=Path), help="A file instead of stdout.")
+@click.option(
+    "-o", "--output", type=click.Path(path_type=Path), help="The file to write, in place of stdout."
+)
 def command(
     file: str,
     alpha: float,
@@ -53,10 +55,10 @@ def command(
     no_stemmer: bool,
     output: Path | None,
 ) -> None:
-    """Score the candidates in each line of FILE (- for stdin): minimum Bayes risk in one command.
+    """Score the candidates in each line of FILE (default: stdin) by minimum Bayes risk.
 
     Each line is a JSON object with `candidates` (at least two texts) and, if alpha is above 0, the
-    `reference`. Optional: `voters` and `eligible`, a truth value for each candidate, say which
+    `reference`. Optional: `voters` and `eligible` say, true or false for each candidate, which
     candidates vote and which can be elected. Each line is answered at once by the same object with
     `scores` (Eq. 2), `ranks` (1 is best) and `order` (indices, best first).
 

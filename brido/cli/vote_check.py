@@ -28,7 +28,7 @@ from brido.vote.verdict_text import votes_text
 _LISTS = ("unsupported", "log_probability", "tokens", "prior")
 
 
-@click.command("vote-check", short_help="will tuning on this vote help?")
+@click.command("vote-check", short_help="check whether a vote finds the better candidates")
 @click.argument("file", default="-")
 @comparison_options
 @click.option(
@@ -36,17 +36,19 @@ _LISTS = ("unsupported", "log_probability", "tokens", "prior")
     type=float,
     default=TOLERANCE,
     show_default=True,
-    help="How much longer a text of equal length may be, as a share.",
+    help="Texts count as equally long up to this relative difference.",
 )
 @click.option(
     "--prior",
     type=float,
     default=PRIOR,
     show_default=True,
-    help="How much of `prior` information takes away: 0 likelihood, 1 mutual information.",
+    help="The share of `prior` that information takes away: 0 likelihood, 1 mutual information.",
 )
-@click.option("--json", "as_json", is_flag=True, help="Everything that was found, as JSON.")
-@click.option("-o", "--output", type=click.Path(path_type=Path), help="A file instead of stdout.")
+@click.option("--json", "as_json", is_flag=True, help="Print everything that was found, as JSON.")
+@click.option(
+    "-o", "--output", type=click.Path(path_type=Path), help="The file to write, in place of stdout."
+)
 def command(
     file: str,
     alpha: float,
@@ -56,18 +58,23 @@ def command(
     as_json: bool,
     output: Path | None,
 ) -> None:
-    """Check whether the vote on the candidates in FILE (- for stdin) finds the better ones.
-
-    Each line is a JSON object with equally many `candidates` (at least two texts) and either the
-    `document`, in which their names and numbers are looked up, or `unsupported`: for each candidate
-    a number that says how much of it is not supported. Optional: `reference` (a text);
-    `log_probability` and `tokens` (the model's, for each candidate), and `prior`, the mean of the
-    first with other documents in the place of its own; `own`, what the model writes by itself, with
-    `own_unsupported` if `unsupported` is given. Only with `own` the check can say whether tuning
-    will help, and only with `prior` what information would add.
+    """Check whether the vote on the candidates in FILE (default: stdin) finds the better ones.
 
     FILE is JSON lines (also .gz, .zst) or Parquet. The answer is a table and three lines: the
-    verdict, the numbers behind it, and what to do next.
+    verdict, the numbers behind it, and what to do next. Each line of FILE has
+
+    \b
+    candidates       at least two texts, equally many in each line
+    document         the text in which their names and numbers are looked up; or
+    unsupported      for each candidate a number: how much of it is not supported
+    and, if you have them:
+    reference        a text
+    own              what the model writes by itself, to tell whether tuning will help
+    own_unsupported  the number of `own`, beside `unsupported`
+    log_probability  for each candidate, under the model
+    tokens           for each candidate, how many
+    prior            for each candidate, its mean log_probability with other documents, to tell
+                     what information would add
 
     \b
     Example:

@@ -53,9 +53,9 @@ def made_id(document: Any) -> str | None:
 class SplitChecks:
     """The checks of one split and what they found.
 
-    A row is bad when its document or summary is null, blank or not a text, when its id is null or
-    was seen before in the split, when its references are not a list of texts, or when the document
-    is its own summary. Bad rows are left out; whether that is acceptable is `problem`'s answer.
+    A row is bad if its document or summary is null, blank or not a text, or if both are the same.
+    It is bad too if its id is null or was seen before in the split, or if its references are not a
+    list of texts. Bad rows are left out; `problem` says whether that is acceptable.
     Memory grows by about 100 bytes a row, for the ids.
     """
 

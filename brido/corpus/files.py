@@ -30,7 +30,7 @@ class FilesSource:
         """Find the files and look at the first row of each.
 
         A split without files is cut from `train`: the same id always lands in the same split,
-        whatever rows come and go.
+        also when other rows come and go.
 
         Raises:
             BridoError: all of these together: no such file, a file in two splits, an unreadable

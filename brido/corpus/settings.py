@@ -146,7 +146,7 @@ class FilesSettings(Section):
 
 
 class _Data(Variant):
-    """`data`, whatever its source.
+    """`data` with any source.
 
     max_documents: of each split; max_evaluated: of validation and of test, which every system
     writes summaries of. None: all.

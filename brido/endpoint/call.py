@@ -72,9 +72,9 @@ class Connection:
         self._runtime, self._section = runtime, section
         self._key = api_key(runtime)
         address = runtime.base_url or "https://api.openai.com/v1"
-        # A connection serves one call. HTTP/1.1 numbers no answers, so on a kept connection an
-        # answer that a proxy delivers twice is taken for the answer to the next question, and
-        # every later answer silently moves to the next question. A handshake is cheap beside that.
+        # A connection serves one call. HTTP/1.1 does not number answers: if a proxy delivers one
+        # twice on a kept connection, its copy is taken for the answer to the next question, and
+        # every later answer silently moves on. A handshake is cheap beside that.
         headers = {"Connection": "close", "Accept-Encoding": "identity"}
         with parsing(lambda reason: f"runtime.endpoint.base_url: {address} ({reason})"):
             self._client = openai.AsyncOpenAI(

@@ -45,7 +45,7 @@ class Client:
         """Open the store; nothing is asked yet.
 
         Errors name `section`. `answer_limit`: tokens of the longest answer, for the budget, which
-        counts everything that the store holds of `model`, whatever the parameters were.
+        counts everything that the store holds of `model`, with any parameters.
 
         Raises:
             BridoError: the store cannot be used, or is not there and `runtime.replay` needs it.

@@ -1,4 +1,4 @@
-"""What a server's response says, whatever a server may send."""
+"""What a server's response says; a server may send anything."""
 
 from collections.abc import Mapping
 from typing import Any

@@ -18,15 +18,18 @@ _PATH = click.Path(path_type=Path)
 # What all these commands take, beside the options of their models.
 FILE_OPTIONS = (
     click.Argument(["documents"]),
-    click.Option(["-o", "--output"], type=_PATH, help="A file instead of stdout."),
+    click.Option(["-o", "--output"], type=_PATH, help="The file to write, in place of stdout."),
     click.Option(["--device"], default="auto", help="auto, cpu, cuda, cuda:1 or mps."),
     click.Option(
-        ["--batch-tokens"], type=click.IntRange(1), default=16384, help="In a forward pass."
+        ["--batch-tokens"],
+        type=click.IntRange(1),
+        default=16384,
+        help="Tokens of a forward pass, at most.",
     ),
     click.Option(
         ["--store"],
         type=_PATH,
-        help="The file that keeps every answer.",
+        help="The file in which every answer is kept.",
         show_default="in BRIDO_WORK/answers or .brido/work/answers",
     ),
     click.Option(["--explain"], is_flag=True, help="Show on stderr what each score rests on."),
@@ -34,7 +37,7 @@ FILE_OPTIONS = (
 
 
 def read_documents(path: Path | str) -> list[dict[str, Any]]:
-    """The JSON lines of a file (`-` is stdin) as rows with id, document and summary.
+    """Return the JSON lines of a file (`-` is stdin) as rows with id, document and summary.
 
     A document or summary that is a list of sentences is joined with spaces. A line without `id`
     gets its number. Lines in the form of QAFactEval's released script (`document.text`, `claim`)

@@ -1,10 +1,10 @@
 """f(S), the length-normalised log-likelihood of every candidate summary of a document.
 
-Written for training with many candidates. The source is read once a document and what is computed
-from it is shared by all candidates where the model can (`Family.states`), the vocabulary projection
-runs in chunks that are computed again in the backward pass (`projection.py`), and candidates run in
-groups of similar length (`length_groups`). Every shortcut leaves each number what a plain forward
-of the model gives.
+Written for training with many candidates. The source is read once a document, and all candidates
+share what is computed from it where the model can (`Family.states`). The vocabulary projection runs
+in chunks that are computed again in the backward pass (`projection.py`). Candidates run in groups
+of similar length (`length_groups`). Every shortcut leaves each number what a plain forward of the
+model gives.
 """
 
 from __future__ import annotations

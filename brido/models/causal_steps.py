@@ -113,8 +113,8 @@ class RepeatedStates(States):
         """See States."""
         texts, tokens = len(ids) // len(self.prompts), ids.shape[1]
         prompts = self.prompts.repeat_interleave(texts, 0)
-        # A text stands right behind its prompt, whose last token is the given one, so that pads
-        # come last, where no token looks, and every position is what it is without padding.
+        # A text stands right behind its prompt, whose last token is the given one. So pads come
+        # last, where no token looks, and every position is what it is without padding.
         behind = self.lengths.repeat_interleave(texts)[:, None] - 1
         places = behind + torch.arange(tokens, device=ids.device)
         rows = torch.cat([prompts, torch.zeros_like(ids)], 1).scatter(1, places, ids)

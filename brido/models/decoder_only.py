@@ -33,9 +33,9 @@ WITHOUT_CACHE = {"openai-gpt", "reformer", "xlm", "xlnet"}
 class DecoderOnly(Family):
     """Facts about one family of decoder-only models.
 
-    packs: the model uses a mask of four dimensions as it is, one for each of its `layer_types`, and
-    its logits are its output layer's (with a soft cap or none), so that all texts of a document can
-    stand in one row.
+    packs: all texts of a document can stand in one row. For that the model uses a mask of four
+    dimensions as it is, one for each of its `layer_types`. Its logits are its output layer's, with
+    a soft cap or none.
     """
 
     loader: ClassVar[Any] = AutoModelForCausalLM

@@ -51,8 +51,8 @@ class SharedSteps(DecoderSteps):
     """A decoder step of the BART family, the source's keys and values shared by a document's rows.
 
     They keep their batch of B, and the N rows of a document are folded into the query axis. The
-    model's modules are called in the order of its own forward pass, which takes a whole sequence
-    and spends more on masks, positions and caches than a step of one token needs.
+    model's modules are called in the order of its own forward pass. That pass takes a whole
+    sequence and spends more on masks, positions and caches than a step of one token needs.
     """
 
     def __init__(

@@ -25,9 +25,9 @@ from brido.utils.errors import BridoError
 class EncoderDecoder(Family):
     """Facts about one family of encoder-decoders.
 
-    shares_source: the decoder is built of BART's modules (`decoder_steps.py`), reaches attention
-    through transformers' attention interface alone and takes the batch size of the source's keys
-    from the encoder states, so all candidates of a document can share one set of them.
+    shares_source: all candidates of a document can share one set of the source's keys and values.
+    For that the decoder is built of BART's modules (`decoder_steps.py`), reaches attention through
+    transformers' interface alone and takes the batch size of the keys from the encoder states.
     norm_first: BART's modules normalise what comes in, not what goes out, and the decoder at last.
     """
 

@@ -1,8 +1,8 @@
 """The prompt of a decoder-only model: one function makes its tokens for generate, train, decode.
 
 The template is rendered once around a mark, never around a document, and what it rendered is
-tokenized once, with the document in place. So a document is cut inside the template, and whatever
-it says is text: a document that spells a control token does not end its turn.
+tokenized once, with the document in place. So a document is cut inside the template, and all
+of it is text: a document that spells a control token does not end its turn.
 """
 
 from __future__ import annotations
@@ -145,7 +145,7 @@ def _question(reading: ReadingSettings, document: str) -> str:
         return document
     try:
         return _ENVIRONMENT.from_string(reading.prompt).render(document=document)
-    except Exception as error:  # whatever an expression of a user's prompt may raise
+    except Exception as error:  # an expression of a user's prompt may raise any
         raise BridoError(f"reading.prompt: cannot be filled in ({first_line(error)})") from None
 
 
@@ -213,7 +213,7 @@ def _rendered(
         return render(system)
     except BridoError:
         raise
-    except Exception as error:  # whatever a stranger's template may raise
+    except Exception as error:  # a stranger's template may raise any
         if system:
             try:
                 render([])

@@ -49,7 +49,7 @@ class WorldShare(Section):
 
 
 class EmbeddedModel(Variant):
-    """`checkpoints.NAME.embedded`: a small model trained from scratch, here, whatever its kind.
+    """`checkpoints.NAME.embedded`: a small model of any kind, trained here from scratch.
 
     It learns from `world`, or, where that is None, from the training split.
     """

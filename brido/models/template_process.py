@@ -26,7 +26,7 @@ def main() -> None:
         answer = {"texts": texts}
         if sum(map(len, texts)) > request["characters"]:
             answer = {"error": "ValueError", "message": "it writes too long a text"}
-    except Exception as error:  # whatever a stranger's template may raise
+    except Exception as error:  # a stranger's template may raise any
         answer = {"error": type(error).__name__, "message": str(error)[:10_000]}
     json.dump(answer, sys.stdout)
 

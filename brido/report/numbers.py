@@ -108,7 +108,7 @@ def write_numbers(
 
 
 def _headline(systems: Mapping[str, Estimates]) -> dict[str, Any]:
-    """The columns of the short table that `tuned` has; nothing where it is no system.
+    """Return the columns of the short table for `tuned`; none if it is not a system.
 
     `good` has one meaning, whichever metric measures it on this corpus, and stands alone too.
 

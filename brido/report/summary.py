@@ -181,7 +181,7 @@ def length_warning(lengths: Mapping[str, Estimate], name: str, limit: float) -> 
     """A sentence where the system's mean length leaves base's by more than `limit`, else None."""
     base, tuned = lengths["base"].mean, lengths[name].mean
     change = tuned / base - 1 if base else 0.0
-    # Exactly at the limit is no warning, whatever the division rounds to.
+    # No warning exactly at the limit, however the division rounds.
     if abs(change) <= limit + 1e-9:
         return None
     direction = "longer" if change > 0 else "shorter"

@@ -1,6 +1,6 @@
 """ROUGE-1 and ROUGE-2: sizes of the intersections of multisets of n-grams, for all pairs of texts.
 
-The k-th occurrence of an n-gram in a text is an element of its own, so a multiset becomes a set, a
+The k-th occurrence of an n-gram in a text is an element of its own. So a multiset becomes a set, a
 set becomes bits, and an intersection is an AND and a count of bits.
 """
 

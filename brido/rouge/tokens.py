@@ -39,7 +39,7 @@ def text_bytes(texts: Sequence[str]) -> np.ndarray:
 
 def _encode(text: str) -> bytes:
     lowered = text.replace("\u0130", "i\u0307").replace("\u212a", "k")
-    # Half a surrogate pair is no letter and may pass.
+    # Half a surrogate pair is not a letter and may pass.
     return lowered.encode("utf-8", "surrogatepass")
 
 

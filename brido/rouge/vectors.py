@@ -21,7 +21,7 @@ I1, I8, I32, I64 = (ir.IntType(bits) for bits in (1, 8, 32, 64))
 
 
 # numba's cache of machine code looks at the file of a function alone, not at what that calls. So
-# whatever is cached has an argument with this default, which is in the cache's key: after an edit
+# everything cached has an argument with this default, which is in the cache's key: after an edit
 # anywhere in the room no old machine code runs.
 ROOM = zlib.crc32(
     b"".join(file.read_bytes() for file in sorted(Path(__file__).parent.glob("*.py")))

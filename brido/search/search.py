@@ -1,8 +1,8 @@
 """Beam search and diverse beam search, token for token what transformers generates.
 
-transformers removed group beam search after 4.55; plain beam search it still has. Both are here
-with the keys and values of a source or prompt shared by all beams of a document (`brido.models`),
-finished documents leaving the batch, and one top-k a row in place of one a group.
+transformers removed group beam search after 4.55; it still has plain beam search. In both, here,
+all beams of a document share the keys and values of its source or prompt (`brido.models`). Finished
+documents leave the batch, and there is one top-k a row in place of one a group.
 """
 
 from __future__ import annotations

@@ -50,9 +50,9 @@ class Lengths(Section):
 class BeamSettings(Lengths):
     """Beam search and diverse beam search.
 
-    early_stopping: True stops a group when it has as many hypotheses as beams, False when the best
-    running beam at its present length cannot beat the worst of them, "never" when it cannot at any
-    length.
+    early_stopping: True stops a group when it has as many hypotheses as beams. False stops it when
+    the best running beam at its present length cannot beat the worst of them; "never", when it
+    cannot at any length.
     """
 
     num_beams: Size = Field(1, description="Beams of the search, in all groups together.")

@@ -92,7 +92,7 @@ def _is_whole(text: str) -> bool:
     try:
         found = YAML(typ="safe").load(text)
         return found["schema"] == "2.0" and all(map(_is_stage, found["stages"].values()))
-    except Exception:  # whatever a parser, or a value of another kind, raises
+    except Exception:  # a parser, or a value of another kind, may raise any
         return False
 
 

@@ -58,7 +58,7 @@ def load_params(path: Path = PARAMS_FILE) -> Params:
 
 
 def read_yaml(path: Path) -> Any:
-    """The content of a YAML 1.2 file; BridoError whatever keeps it from being read."""
+    """Return the content of a YAML 1.2 file; BridoError if it cannot be read."""
     with parsing(lambda reason: f"{path} cannot be read as YAML: {reason}"):
         try:
             return YAML(typ="safe").load(path.read_text(encoding="utf-8"))

@@ -7,8 +7,8 @@ How a preset is laid over the default:
   section, since other forms have other keys;
 * a list, a value or an empty section (`{}`) replaces what was there.
 
-The default is a file of its own, equal to the params.yaml that the project ships, so that a preset
-means the same whatever a user has written into params.yaml.
+The default is a file of its own, equal to the params.yaml that the project ships. So a preset means
+the same after every edit of params.yaml.
 """
 
 import io

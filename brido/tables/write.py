@@ -23,7 +23,7 @@ def write_table(
     """Write a table atomically and return its number of rows.
 
     Batches may be Arrow batches or lists of row dictionaries of any size: row groups are cut to
-    ROWS_PER_GROUP whatever the batches were, so equal rows make equal bytes.
+    ROWS_PER_GROUP for all of them, so equal rows make equal bytes.
 
     Raises:
         BridoError: a row does not fit the schema (a null, another type), or the disk is full.

@@ -1,6 +1,6 @@
 """Texts to tensors, and which documents an update sees.
 
-What an update sees depends on the seed and the update's number alone, so the position in the data
+What an update sees depends on the seed and the update's number alone. So the position in the data
 is one number, and any number of processes sees the same updates.
 """
 

@@ -108,8 +108,9 @@ def smoothed_cross_entropy(
     log_probability: sums (of any shape) over scored tokens of log p(token); mean_log_probability:
     the same sums of the mean of log p(v) over all V entries v of the vocabulary; tokens: how many
     were scored. The target puts 1 - smoothing + smoothing / V on the token and smoothing / V on
-    every other entry, so the loss is -((1 - smoothing) * log p(token) + smoothing * mean_v log
-    p(v)), averaged over all tokens of the batch but padding.
+    every other entry. So a token's loss is
+    -((1 - smoothing) * log p(token) + smoothing * mean_v log p(v)), and the mean is over all tokens
+    of the batch but padding.
 
     Example:
         >>> sums, means = torch.tensor([-6.0, -4.0]), torch.tensor([-12.0, -8.0])

@@ -119,7 +119,7 @@ class TrainState:
 def write_history(path: Path, rows: list[dict[str, Any]]) -> None:
     """Write the rows as CSV, whole or not at all; NaN and infinity become empty cells.
 
-    The columns are COLUMNS, then whatever else the rows have (a generator's measures), sorted.
+    The columns are COLUMNS, then all others of the rows (a generator's measures), sorted.
     """
     extra = sorted({name for row in rows for name in row} - set(COLUMNS))
     text = io.StringIO()

@@ -15,7 +15,7 @@ def user_path(path: str | Path) -> Path:
     try:
         whole = Path(os.environ.get("BRIDO_HOME", ""), Path(path).expanduser())
     except RuntimeError:
-        raise BridoError(f"{path}: there is no such user, so ~ is no folder") from None
+        raise BridoError(f"{path}: there is no such user, so `~` cannot be a folder") from None
     with parsing(lambda reason: f"{quoted(str(path))} cannot be a path here: {reason}"):
         # Over-long names, NUL: what the system cannot even look for.
         whole.is_file()

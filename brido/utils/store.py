@@ -158,8 +158,8 @@ def content_key(kind: str, model: str, parts: Sequence[Any]) -> str:
 class ResultStore(Store):
     """The JSON of results by the SHA-256 of (kind, model, inputs).
 
-    Every batch is committed as soon as it is done, so a killed run goes on where it was, and
-    another system's texts only pay for what is new in them. The file can be deleted at any time.
+    Every batch is committed as soon as it is done, so a killed run goes on where it was. Another
+    system's texts only pay for what is new in them. The file can be deleted at any time.
     """
 
     tables = "CREATE TABLE IF NOT EXISTS results (key TEXT PRIMARY KEY, value TEXT) WITHOUT ROWID;"

@@ -98,13 +98,13 @@ def pairs(
     rejected: Rejected = "worst",
     max_similarity: float = 1.0,
 ) -> Iterator[tuple[int, int]]:
-    """(rank, rank) of the better and the worse candidate of each pair, 0 is the best.
+    """Yield (rank, rank) of the better and the worse candidate of each pair; 0 is the best.
 
     Every pair, or the best candidate against one: the worst, or by `lower-half` one of the worse
     half, drawn by the document's id (SEALONG, 2411.08147). The scores differ by more than
-    `min_gap`. Empty texts, candidates without a score (they could not be elected), pairs of equal
-    texts, and texts whose R (harmonic_r1_r2) with the better one is above `max_similarity` are left
-    out and counted in `left_out`.
+    `min_gap`. Left out, and counted in `left_out`, are empty texts, candidates without a score
+    (they could not be elected), pairs of equal texts, and pairs whose R (harmonic_r1_r2) is above
+    `max_similarity`.
     """
     texts = [item.candidates[place] for place in item.order]
     ranks = []

@@ -87,7 +87,7 @@ def without(
     predictors = np.stack(columns, axis=1)
     weights, *_ = np.linalg.lstsq(predictors, wanted, rcond=None)
     left[known] = wanted - predictors @ weights
-    # Rounding is no order.
+    # What differs by rounding alone has one rank.
     return np.round(left, 9)
 
 

@@ -56,7 +56,7 @@ _ANSWERS = {
         "add `own`, what the model writes by itself, to each line (--help).",
     ),
     "candidates": (
-        "It cannot be told whether tuning helps: the candidates are no basis for a verdict. "
+        "It cannot be told whether tuning helps: these candidates cannot support a verdict. "
         "{warnings}",
         "mend the candidates (section generation), then `dvc repro score`.",
         "mend the candidates.",

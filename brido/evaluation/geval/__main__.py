@@ -20,19 +20,21 @@ from brido.utils.progress import Progress
 @click.command("judge", short_help="G-Eval by an LLM judge")
 @click.argument("summaries")
 @click.option(
-    "-o", "--output", type=click.Path(path_type=Path), help="Parquet table of marks to write."
+    "-o", "--output", type=click.Path(path_type=Path), help="A Parquet table for the marks."
 )
-@click.option("--params", type=click.Path(path_type=Path), help="A params.yaml with settings.")
+@click.option(
+    "--params", type=click.Path(path_type=Path), help="A params.yaml with these settings."
+)
 @click.option(
     "-S",
     "--set",
     "changes",
     multiple=True,
     metavar="KEY=VALUE",
-    help="A key of evaluation.geval or runtime.endpoint by its own name, such as model=NAME.",
+    help="Change a key of evaluation.geval or runtime.endpoint, such as model=NAME. Repeatable.",
 )
-@click.option("--dry-run", is_flag=True, help="Print calls, tokens and cost; ask nothing.")
-@click.option("--replay", is_flag=True, help="Use answers from the store only.")
+@click.option("--dry-run", is_flag=True, help="Print calls, tokens and cost, without asking.")
+@click.option("--replay", is_flag=True, help="Use the answers in the store, without asking.")
 def command(
     summaries: str,
     output: Path | None,
@@ -41,11 +43,11 @@ def command(
     dry_run: bool,
     replay: bool,
 ) -> None:
-    """Mark the summaries of a file with an LLM judge and print means with intervals.
+    """Let an LLM judge mark the summaries of a file, and print means with intervals.
 
-    SUMMARIES (JSON lines or Parquet, or - for JSON lines on stdin) has the columns `document` and
-    `summary`, and may have `id` and `system`. Settings are those of evaluation.geval and
-    runtime.endpoint in params.yaml.
+    SUMMARIES is a file of JSON lines or Parquet, or - for JSON lines on stdin. It has the columns
+    `document` and `summary`, and may have `id` and `system`. The settings are those of
+    evaluation.geval and runtime.endpoint in --params, or their defaults.
 
     \b
     Example:

@@ -48,7 +48,7 @@ class Prompt:
             variables |= {"criterion": group[0], "lowest": lowest, "highest": highest}
         try:
             return _compiled(self.source).render(variables)
-        except Exception as error:  # whatever an expression of a user's template may raise
+        except Exception as error:  # an expression of a user's template may raise any
             raise BridoError(
                 f"evaluation.geval.prompt: {self.name} cannot be filled in ({error})"
             ) from None

@@ -13,10 +13,13 @@ from brido.utils.progress import Progress, say
 from brido.work.folder import answers_file
 
 _OPTIONS = (
-    click.Option(["--model"], default=MiniCheckModel().model, help="Hub id or folder."),
-    click.Option(["--revision"], help="Hub commit, tag or branch."),
+    click.Option(["--model"], default=MiniCheckModel().model, help="A hub id or a folder."),
+    click.Option(["--revision"], help="The hub's commit, tag or branch."),
     click.Option(
-        ["--precision"], type=click.Choice(["auto", "float32", "bfloat16"]), default="auto"
+        ["--precision"],
+        type=click.Choice(["auto", "float32", "bfloat16"]),
+        default="auto",
+        help="Of the model; auto: bfloat16 if the device has it.",
     ),
 )
 
@@ -30,8 +33,8 @@ def command(
     """Say how probable it is that a document supports each sentence of its summary (MiniCheck).
 
     DOCUMENTS is a file of JSON lines, or - for stdin. Each line is an object with `document` and
-    `summary` (text or a list of sentences), optionally `id`. A result line per document is written,
-    the means go to stderr. Answers are kept: a killed run goes on where it was.
+    `summary` (text or a list of sentences), optionally `id`. The output has a line for each
+    document; the means go to stderr. Answers are kept: a killed run goes on where it was.
 
     \b
     Example:

@@ -15,13 +15,26 @@ from brido.utils.extras import extra
 from brido.utils.progress import Progress, say
 
 _OPTIONS = (
-    click.Option(["--models"], default="hub", help="`hub`, or a folder with archives or models."),
-    click.Option(["--spacy-model"], default="en_core_web_sm", help="A spaCy pipeline or folder."),
-    click.Option(["--answers"], type=click.Choice(get_args(Strategy)), default="noun_chunks"),
+    click.Option(
+        ["--models"],
+        default="hub",
+        help="`hub`, or a folder with the published archives or models.",
+    ),
+    click.Option(
+        ["--spacy-model"],
+        default="en_core_web_sm",
+        help="A spaCy pipeline or its folder; it finds noun chunks.",
+    ),
+    click.Option(
+        ["--answers"],
+        type=click.Choice(get_args(Strategy)),
+        default="noun_chunks",
+        help="What of a summary is asked for: noun chunks, as the released code does, or entities.",
+    ),
     click.Option(
         ["--plain-positions"],
         is_flag=True,
-        help="Decoder positions as trained and trimmed windows, not those of the released code.",
+        help="Use decoder positions as trained and trimmed windows; the released code does not.",
     ),
 )
 
@@ -37,12 +50,12 @@ def command(
     plain_positions: bool,
     **loaded: Any,
 ) -> None:
-    """Score the summaries of a file of JSON lines (DOCUMENTS, or - for stdin) with QAFactEval.
+    """Score the summaries of a file with QAFactEval.
 
-    Each line is an object with `document` and `summary` (text or a list of sentences), optionally
-    `id`; the released script's form, {"document": {"text": ...}, "claim": ...}, is read as well.
-    A result line per document is written, the means go to stderr. Answers are kept: a killed run
-    goes on where it was.
+    DOCUMENTS is a file of JSON lines, or - for stdin. Each line is an object with `document` and
+    `summary` (text or a list of sentences), optionally `id`. The released script's form,
+    {"document": {"text": ...}, "claim": ...}, is read as well. The output has a line for each
+    document; the means go to stderr. Answers are kept: a killed run goes on where it was.
 
     \b
     Example:

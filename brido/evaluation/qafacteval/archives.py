@@ -80,7 +80,7 @@ def _unpacked(source: Path, destination: Path) -> Iterator[Path]:
 
 
 def _members(source: Path) -> Iterator[tuple[str, IO[bytes]]]:
-    """(file name, stream) of the wanted files, whatever folder of the archive they lie in.
+    """Yield (file name, stream) of the wanted files, in any folder of the archive.
 
     Only plain files are read and only their last name is used, so no archive can write elsewhere.
     """

@@ -2,9 +2,9 @@
 
 The input is the one sentence that holds the answer, with the answer between markers. What the
 released code does and a plain `generate` does not: markers swallow the spaces around them, the
-decoder starts from <s>, the beam search is AllenNLP's (see beam.py), and after the first token the
-decoder's positions are one too high (0, 2, 3, 4, ...), although the model was trained with 0, 1, 2,
-3. That last quirk is `faithful`.
+decoder starts from <s>, and the beam search is AllenNLP's (see beam.py). After the first token the
+decoder's positions are one too high: 0, 2, 3, 4, where the model was trained with 0, 1, 2, 3. That
+last quirk is `faithful`.
 """
 
 from collections.abc import Iterator, Sequence

@@ -2,9 +2,9 @@
 
 A batch of B documents with N candidates each runs the decoder on B*N rows. transformers expects
 B*N copies of the encoder states and so projects, stores and reads the source's keys and values N
-times. Here the encoder states keep their batch of B: the projected keys and values have B rows, and
-where an attention call sees B rows of keys under B*N rows of queries, the N candidates are folded
-into the query axis (a view, no copy). No module and no weight is touched: the functions are
+times. Here the encoder states keep their batch of B, and so do the projected keys and values. Where
+an attention call sees B rows of keys under B*N rows of queries, the N candidates are folded into
+the query axis (a view, no copy). No module and no weight is touched: the functions are
 registered under their own names in transformers' attention and mask interfaces, and a model is
 pointed to them for the length of a `with` block.
 """
@@ -29,10 +29,10 @@ SHARED_EAGER = "brido_shared_eager"
 def shared_cross_attention(model: PreTrainedModel, shares: bool = True) -> Iterator[bool]:
     """`shares`: True where the model's cross-attention is shared inside the block, else False.
 
-    Inside, with True, call the decoder with ids [B*N, T] (row b*N + n is candidate n of document
-    b), encoder states [B, S, D] and `source_mask(attention_mask)` as the encoder's mask; a cache
-    then holds B rows of source keys and values. One token with a cache, many tokens, and training
-    with gradients all work. With False repeat the encoder states and the 2-D mask N times.
+    Inside, with True, call the decoder with ids [B*N, T], encoder states [B, S, D] and
+    `source_mask(attention_mask)` as the encoder's mask. Row b*N + n is candidate n of document b;
+    a cache then holds B rows of source keys and values. One token with a cache, many tokens, and
+    training with gradients all work. With False repeat the encoder states and the 2-D mask N times.
 
     Leave the block only after the backward pass where gradient checkpointing is on: it runs the
     attention a second time. A model in "eager" attention stays in plain arithmetic, every other

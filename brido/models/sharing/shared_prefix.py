@@ -2,7 +2,7 @@
 
 A document's row is [prompt | text 1 | ... | text N], without padding between them. A token of a
 text sees the prompt and what stands before it in its own text, and has the position it would have
-there, so every hidden state is what the model makes of [prompt, text] alone. The model's own
+there. So every hidden state is what the model makes of [prompt, text] alone. The model's own
 forward pass runs on such rows with a mask of four dimensions, one for each kind of its layers.
 """
 

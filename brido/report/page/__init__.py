@@ -2,7 +2,7 @@
 
 The file needs no network: style, scripts and data stand in it, and its Content-Security-Policy
 allows exactly these (by their hashes) and nothing else. Data goes in as JSON and comes out through
-`textContent` alone, so text of documents is always text, whatever it contains.
+`textContent` alone, so every text of a document stays text.
 """
 
 import base64
