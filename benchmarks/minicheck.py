@@ -37,7 +37,7 @@ SHAPES = {
 
 
 def make_model(kind: str, size: str) -> torch.nn.Module:
-    """A random model of a published shape; the vocabulary is the tokenizer's."""
+    """Return a random model of a published shape; the vocabulary is the tokenizer's."""
     layers, width, heads, inner = SHAPES[kind, size]
     torch.manual_seed(0)
     if kind == "t5":
@@ -54,7 +54,7 @@ def make_model(kind: str, size: str) -> torch.nn.Module:
 
 
 def make_tokenizer() -> PreTrainedTokenizerFast:
-    """A byte-level tokenizer of the made-up words."""
+    """Return a byte-level tokenizer of the made-up words."""
     pairs = ByteLevelBPETokenizer()
     words = [" ".join(made_up_words())] * 2
     pairs.train_from_iterator(words, 4000, special_tokens=["<pad>", "</s>"], show_progress=False)

@@ -33,7 +33,7 @@ Group = list[dict]
 
 
 def votes(groups: list[Group], combination: str) -> Iterator[tuple[str, np.ndarray]]:
-    """A name and the scores [D, N] of every vote."""
+    """Yield a name and the scores [D, N] of every vote."""
     texts = [[row["summary"] for row in group] for group in groups]
     references = [group[0]["reference"] for group in groups]
     matrices = {

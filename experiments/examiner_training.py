@@ -67,7 +67,7 @@ def train_examiner(folder: Path, rows: Sequence[dict], seed: int = 0) -> None:
 
 
 def question_about(slot: str, kind: str) -> str:
-    """The one question that the examiner asks about a slot."""
+    """Return the one question that the examiner asks about a slot."""
     if slot in _PLAIN:
         return _PLAIN[slot]
     if kind == lexicon.PERSON:
@@ -164,7 +164,7 @@ def train(
 
 
 def load_tokenizer(folder: Path, config: Any, **options: Any) -> Any:
-    """The tokenizer of `folder`, of the kind that goes with the configuration."""
+    """Return the tokenizer of `folder`, of the kind that goes with the configuration."""
     config.save_pretrained(folder)
     return pretrained(AutoTokenizer, folder, **options)
 

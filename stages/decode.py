@@ -77,7 +77,7 @@ def search_settings(folder: Path, settings: DecodingSettings) -> dict[str, Any]:
     used = own_search(checkpoint, settings.model_dump(), behind_prompts)
     if settings.max_length is None and not says_length(checkpoint, behind_prompts):
         if behind_prompts:
-            raise BridoError(f"decoding.max_length: {folder.name} names no max_new_tokens: set it")
+            raise BridoError(f"decoding.max_length: {folder.name} lacks max_new_tokens: set it")
         say(
             f"decode {folder.name}: neither decoding.max_length nor the checkpoint says how "
             f"long a summary may be: {used['max_length']} tokens"
@@ -100,7 +100,7 @@ def _summaries(
     documents: dict[str, Documents],
     guidance: GuidedSystem | None,
 ) -> Splits:
-    """The finished shards of both splits."""
+    """Return the finished shards of both splits."""
     from brido.candidates.local import SummaryWorker
 
     checkpoint, runtime = guidance.checkpoint if guidance else system, params.runtime

@@ -82,7 +82,7 @@ def forecast(params: Params, name: str) -> str:
     """What asking for the metric of all systems would still take, one sum; nothing is asked."""
     metric = find_metric(name)
     if not metric.whole:
-        raise BridoError(f"{name} asks no server: there is nothing to count")
+        raise BridoError(f"{name} does not ask a server: there is nothing to count")
     systems = [read_inputs(*_tables(system)) for system in params.systems]
     columns = ("ids", "documents", "summaries", "references")
     joined = {key: [*chain(*(getattr(one, key) for one in systems))] for key in columns}
@@ -97,7 +97,7 @@ def forecast(params: Params, name: str) -> str:
 
 
 def _tables(system: str) -> tuple[Path, Path, str]:
-    """The documents, the system's summaries, and the stage that makes these."""
+    """Return the documents, the system's summaries, and the stage that makes these."""
     made_by = "download" if system == "reference" else f"decode@{system}"
     return paths.corpus(SPLIT), paths.decoded(system, SPLIT), made_by
 

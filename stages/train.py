@@ -66,7 +66,7 @@ def warn() -> None:
 
 
 def make_task(params: Params) -> tuple[ContrastiveTask, Adapter | None]:
-    """The training run that settings and tables describe, and the adapter that it trains."""
+    """Return the training run that settings and tables describe, and the adapter that it trains."""
     settings, base, reading = params.training, paths.checkpoint("base"), params.reading_of("base")
     tables = {
         split: (paths.corpus(split), paths.pool(split), paths.scores(split)) for split in SPLITS
@@ -96,7 +96,7 @@ def make_task(params: Params) -> tuple[ContrastiveTask, Adapter | None]:
 
 
 def make_trackers(task: ContrastiveTask) -> Trackers:
-    """The trackers that `runtime.trackers` names; a sharded model is not watched."""
+    """Return the trackers that `runtime.trackers` names; a sharded model is not watched."""
     watch, generator = None, task.generator
     if isinstance(generator, SampleGenerator) and not task.runtime.fsdp:
         watch = Watch(

@@ -26,7 +26,7 @@ class Block(NamedTuple):
 
 
 def windows(count: int) -> list[range]:
-    """The windows of `count` documents."""
+    """Return the windows of `count` documents."""
     starts = [WINDOW * number for number in range(max(1, count // WINDOW))]
     return [
         range(start, end) for start, end in zip(starts, [*starts[1:], count], strict=True) if count
@@ -55,7 +55,7 @@ def blocks(
     seed: int,
     key: str = "likelihood.others",
 ) -> list[Block]:
-    """The blocks of consecutive documents, from the start of a window on.
+    """Return the blocks of consecutive documents, from the start of a window on.
 
     ids, texts: of the documents. Every document is scored in one block of others + 1 documents
     with different texts. The order in which a window's documents join blocks depends on the seed
@@ -92,12 +92,12 @@ def too_few(texts: Sequence[str], others: int, key: str = "likelihood.others") -
 
 
 def text_key(text: str) -> str:
-    """A short key of a text; texts that differ in white space alone have the same."""
+    """Return a short key of a text; texts that differ in white space alone have the same."""
     return blake2b(" ".join(text.split()).encode(), digest_size=12).hexdigest()
 
 
 def _cut(order: Sequence[int], marks: Mapping[int, str], others: int) -> list[list[int]]:
-    """The documents in blocks of at most others + 1 different texts, in this order."""
+    """Return the documents in blocks of at most others + 1 different texts, in this order."""
     full: list[list[int]] = []
     waiting: list[list[int]] = []
     for place in order:
@@ -115,7 +115,7 @@ def _cut(order: Sequence[int], marks: Mapping[int, str], others: int) -> list[li
 def _filled(
     members: list[int], order: Sequence[int], marks: Mapping[int, str], others: int
 ) -> Block:
-    """A block of others + 1 documents, filled up with the first of the order that differ."""
+    """Return a block of others + 1 documents, filled up with the first of the order that differ."""
     scored, known = len(members), {marks[place] for place in members}
     for place in order:
         if len(members) > others:

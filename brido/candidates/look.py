@@ -1,7 +1,8 @@
 """A look at candidates before they vote: a vote among texts that are not summaries means nothing.
 
-The rules know no language. They find candidates that were cut, that are all alike, that are far
-shorter or longer than the references, in another script than the document, or full of markup.
+The rules are the same for every language. They find candidates that were cut, that are all alike,
+that are far shorter or longer than the references, in another script than the document, or full of
+markup.
 """
 
 from __future__ import annotations

@@ -40,12 +40,12 @@ class Unit:
     others: int
 
     def __len__(self) -> int:
-        """The number of documents."""
+        """Return the number of documents."""
         return len(self.part)
 
 
 def units(tables: SplitTables, size: int, others: int) -> list[Unit]:
-    """The work on a split in parts of about `size` documents; BridoError as `parts_of`."""
+    """Return the work on a split in parts of about `size` documents; BridoError as `parts_of`."""
     parts = parts_of(tables, in_windows(size) if others else size)
     return [Unit(tables, part, others) for part in (whole_windows(parts) if others else parts)]
 
@@ -146,7 +146,7 @@ class ProbabilityWorker:
 
     @torch.inference_mode()
     def _block(self, texts: Sequence[Sequence[str]], sources: Sources) -> Information:
-        """The terms of the first documents' candidates, [documents, N] each."""
+        """Return the terms of the first documents' candidates, [documents, N] each."""
         language = self._language
         batch = sources.to(language.model.device)
         # Documents that lend their source alone have no text; what stands before one is theirs.
@@ -179,7 +179,7 @@ class ProbabilityWorker:
 def _row(
     name: str, log_probability: Tensor, prior: Tensor | None, tokens: Tensor
 ) -> dict[str, Any]:
-    """A row of the table; the end of a text is one of its tokens."""
+    """Return a row of the table; the end of a text is one of its tokens."""
     return {
         "id": name,
         "log_probability": log_probability.double().tolist(),

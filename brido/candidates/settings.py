@@ -26,7 +26,7 @@ from brido.settings.base import (
     inherited,
 )
 
-# What a source that asks no checkpoint writes for it: DVC reads the key of every source.
+# What a source without a checkpoint writes for it: DVC reads the key of every source.
 NO_CHECKPOINT = "none"
 
 
@@ -41,7 +41,7 @@ class _Source(Variant):
 
     @classmethod
     def asks_none(cls) -> bool:
-        """Whether this kind of source asks no checkpoint."""
+        """Return whether this kind of source works without a checkpoint."""
         return get_args(cls.model_fields["checkpoint"].annotation) == (NO_CHECKPOINT,)
 
 
@@ -166,7 +166,7 @@ SourceSettings = Annotated[
 
 
 def _shared(settings: Section, section: type[Section]) -> dict[str, Any]:
-    """The values of the keys that `section` declares."""
+    """Return the values of the keys that `section` declares."""
     return {name: getattr(settings, name) for name in section.model_fields}
 
 

@@ -51,7 +51,7 @@ def world_mentions(summary: str, facts: list[dict[str, Any]]) -> list[Mention]:
 
 
 def text_mentions(document: str, summary: str, case_sensitive: bool) -> list[Mention]:
-    """The numbers and capitalised spans of any summary, and whether the document has them.
+    """Return the numbers and capitalised spans of any summary, and whether the document has them.
 
     A number is supported when the document has the same digits (thousands separators aside), a
     span when its words stand in the document one after the other.

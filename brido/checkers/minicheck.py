@@ -73,7 +73,7 @@ class MiniCheck:
         store: Path | None = None,
         key: str = "minicheck",
     ) -> MiniCheck:
-        """The model of a hub id or folder. store: the file that keeps every answer.
+        """Return the model of a hub id or folder. store: the file that keeps every answer.
 
         precision: auto (bfloat16 where the GPU has it), float32 or bfloat16. batch_tokens: tokens
         in one forward pass. `key` is what errors name.
@@ -116,7 +116,7 @@ class MiniCheck:
     def sentences(
         self, documents: Sequence[str], texts: Sequence[str], progress: MakeProgress = quiet
     ) -> list[list[Sentence]]:
-        """The sentences of each text, with the probabilities that its document supports them.
+        """Yield the sentences of each text, with the probabilities that its document supports them.
 
         An empty text has no sentence.
         """
@@ -176,7 +176,7 @@ class MiniCheck:
             yield list(zip(numbers, found.tolist(), strict=True))
 
     def _read(self, pair: Pair) -> list[int]:
-        """A pair's tokens; where they are too many, the chunk's last ones are left out."""
+        """Return a pair's tokens; where they are too many, the chunk's last ones are left out."""
         begin = PROMPT if self._answers else ""
         tail = self._tokenizer.eos_token + pair[1]
         ids: list[int] = self._tokenizer(begin + pair[0] + tail, verbose=False)["input_ids"]
@@ -202,7 +202,7 @@ class MiniCheck:
 
 
 def _positions(config: Any) -> int:
-    """The longest input: as released, or as many positions as the model has a table for."""
+    """Return the longest input: as released, or as many positions as the model has a table for."""
     table = getattr(config, "max_position_embeddings", None)
     # Whether positions are added to the input; DeBERTa's are relative.
     absolute = getattr(config, "position_biased_input", True)

@@ -165,7 +165,7 @@ def _say(told: tuple[int, int, int], output: Path | None, left_out: Counter[str]
 
 
 def _votes(options: Options, stack: ExitStack) -> tuple[Iterator["CandidateDocument"], int | None]:
-    """The documents that are asked for, and how many there are if that is known."""
+    """Return the documents that are asked for, and how many there are if that is known."""
     from brido.vote.preferences import read_scored, read_votes
 
     if options.scores is not None:
@@ -198,7 +198,7 @@ def _check(options: Options) -> None:
 
 
 def _conversation(options: Options) -> "Callable[[str], Messages]":
-    """A function that makes the messages for a document."""
+    """Return a function that makes the messages for a document."""
     from brido.cli.preference_files import filled
 
     template = options.template

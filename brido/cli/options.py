@@ -61,13 +61,13 @@ def _show(key: str) -> None:
 
 
 def _sections(key: str) -> list[str]:
-    """A key and the sections around it."""
+    """Return a key and the sections around it."""
     parts = key.split(".")
     return [".".join(parts[:length]) for length in range(1, len(parts) + 1)]
 
 
 def _matches(key: str, asked: str) -> bool:
-    """Whether `asked` is the key or a section around it; any name fits `*`."""
+    """Return whether `asked` is the key or a section around it; any name fits `*`."""
     parts, wanted = key.split("."), asked.split(".") if asked else []
     pairs = zip(parts, wanted, strict=False)
     return len(wanted) <= len(parts) and all(part in ("*", one) for part, one in pairs)

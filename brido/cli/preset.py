@@ -73,7 +73,7 @@ def changes(old: Any, new: Any) -> list[Change]:
 
 
 def _highest_gone(key: str, leaves: Mapping[str, Any]) -> str:
-    """The outermost section around `key` that no leaf is in, or the key itself."""
+    """Return the outermost section around `key` that no leaf is in, or the key itself."""
     parts = key.split(".")
     for depth in range(1, len(parts)):
         section = ".".join(parts[:depth])

@@ -143,7 +143,7 @@ def check_records(
     tolerance: float = TOLERANCE,
     prior: float = PRIOR,
 ) -> dict[str, Any]:
-    """The content of metrics/votes.json for these records (see `command`; all alike).
+    """Return the content of metrics/votes.json for these records (see `command`; all alike).
 
     Example:
         >>> document, wrong = "A lorry hit a wall in Ashwick.", "The car hit some house in Colham."

@@ -40,7 +40,7 @@ class Unlabelled:
 
 
 def made_id(document: Any) -> str | None:
-    """The id made for a document that has none: 16 hexadecimal digits of its SHA-256.
+    """Return the id made for a document that has none: 16 hexadecimal digits of its SHA-256.
 
     It stays the same when rows or files are added or reordered, so a split cut by id does too.
     None where there is no text.
@@ -68,7 +68,7 @@ class SplitChecks:
         self._seen: set[bytes] = set()
 
     def keep_good(self, rows: Iterable[RawRow]) -> Iterator[dict[str, Any]]:
-        """The good rows as rows of the corpus table, in order.
+        """Yield the good rows as rows of the corpus table, in order.
 
         Texts have every run of white space made one space. `references` holds every reference of
         the document, its summary first, no text twice; none where the source has no summaries.

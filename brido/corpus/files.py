@@ -48,7 +48,7 @@ class FilesSource:
         self.description = {"source": "files", "settings": settings.model_dump(mode="json")}
 
     def _find(self, split: str, problems: list[str]) -> list[Path]:
-        """The files of a split, sorted by name within each pattern."""
+        """Return the files of a split, sorted by name within each pattern."""
         patterns = getattr(self.settings, split)
         found: list[Path] = []
         for pattern in [patterns] if isinstance(patterns, str) else patterns or []:
@@ -75,7 +75,7 @@ class FilesSource:
                     problems.append(f"{_KEY}.{split}: {path} is named more than once")
 
     def _look_at(self, path: Path, problems: list[str]) -> bool:
-        """Whether a file has the id column; notes every other column that it lacks."""
+        """Return whether a file has the id column; notes every other column that it lacks."""
         settings = self.settings
         try:
             _, first = next(read_file(path), ("", {}))
@@ -100,7 +100,7 @@ class FilesSource:
         return None
 
     def rows(self, split: str) -> Generator[RawRow, None, None]:
-        """The rows of a split as a stream."""
+        """Yield the rows of a split as a stream."""
         given = getattr(self.settings, split) is not None
         for path in self.files[split if given else "train"]:
             for where, values in read_file(path):
@@ -114,7 +114,7 @@ class FilesSource:
         return raw_row(self.settings, values, where, self.has_id[path], references)
 
     def _split_of(self, row: RawRow) -> str:
-        """The split that a row of train's files falls into."""
+        """Return the split that a row of train's files falls into."""
         identity = made_id(row.document) if row.id is None else row.id
         if isinstance(identity, list | dict):
             return "train"  # where it is counted as a bad row

@@ -172,7 +172,7 @@ class _Data(Variant):
     )
 
     def limit(self, split: str) -> int | None:
-        """How many documents of a split are taken at most; None: all."""
+        """Return how many documents of a split are taken at most; None: all."""
         limits = [self.max_documents, None if split == "train" else self.max_evaluated]
         return min((limit for limit in limits if limit is not None), default=None)
 

@@ -27,7 +27,7 @@ with extra("judge"):
 _http: Any = import_module(DefaultAsyncHttpxClient.__mro__[1].__module__.partition(".")[0])
 # Bytes of a response; 128 answers of 4,096 tokens have a fifth of that.
 LONGEST_RESPONSE = 16 * 2**20
-# A server that asks for a shorter wait means no wait at all.
+# A server that asks for a shorter wait does not want any.
 _SHORTEST_WAIT = 0.01
 _MALFORMED, _UNREACHABLE = "malformed response", "server unreachable"
 
@@ -142,7 +142,7 @@ class Connection:
             )
         if status == 404:
             return BridoError(
-                f"{self._section}: the server knows no such address or model ({said}): check "
+                f"{self._section}: the server does not know this address or model ({said}): check "
                 f"runtime.endpoint.base_url (it usually ends in /v1) and {self._section}.model"
             )
         if error.code == "insufficient_quota":

@@ -72,7 +72,7 @@ class Client:
             say(f"{self._section}: {self.report}; now {paid}; in the store: {self.budget}")
 
     def plan(self, prompts: Sequence[Prompt], samples: int) -> Plan:
-        """The questions of a run, and which of them lack answers; see `Plan`."""
+        """Return the questions of a run, and which of them lack answers; see `Plan`."""
         return Plan(prompts, samples, self.store)
 
     def ask(

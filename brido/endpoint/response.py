@@ -12,7 +12,7 @@ class Unreadable(Exception):
 
 
 def read_response(content: bytes) -> dict[int, Answer]:
-    """The answers of a chat completion by their place among the choices, at least one.
+    """Return the answers of a chat completion by their place among the choices, at least one.
 
     Choices are ordered by their indices, and each index counts once. A choice that cannot be read
     is left out, and the others are kept. Half of a surrogate pair, which no text can hold, is

@@ -101,7 +101,7 @@ def scored_lengths(
     candidate_ids: Tensor,
     lengths: Tensor | None,
 ) -> Tensor:
-    """The numbers of scored tokens [B, N], checked; None counts up to the first pad.
+    """Return the numbers of scored tokens [B, N], checked; None counts up to the first pad.
 
     Raises:
         ArgumentError: see `candidate_log_likelihood`.
@@ -144,7 +144,7 @@ def sequence_statistics(
     lengths: Tensor | None = None,
     micro_batch: int | None = None,
 ) -> SequenceStatistics:
-    """The sums behind `candidate_log_likelihood`, of arguments that are tensors already.
+    """Return the sums behind `candidate_log_likelihood`, of arguments that are tensors already.
 
     It looks at shapes and lengths alone: on an accelerator a look at tokens is a wait.
     """
@@ -219,7 +219,7 @@ def _check_lengths(lengths: Tensor, candidate_ids: Tensor) -> None:
 
 
 def _rows(candidate_ids: Tensor, group: LengthGroup) -> Tensor:
-    """The group's part of candidate_ids, [B, n, length + 1]."""
+    """Return the group's part of candidate_ids, [B, n, length + 1]."""
     members = group.members.to(candidate_ids.device)
     return candidate_ids[:, :, : group.length + 1].gather(
         1, members[:, :, None].expand(-1, -1, group.length + 1)
@@ -227,7 +227,7 @@ def _rows(candidate_ids: Tensor, group: LengthGroup) -> Tensor:
 
 
 def _group_sums(states: States, rows: Tensor, group: LengthGroup) -> tuple[Tensor, Tensor]:
-    """The sums of log p(token) and of mean log p(v), each [B, n]."""
+    """Return the sums of log p(token) and of mean log p(v), each [B, n]."""
     scored = group.scored.to(rows.device)
     targets = rows[:, :, 1:].flatten()[scored]
     hidden = states.hidden(rows[:, :, :-1].flatten(0, 1), scored)

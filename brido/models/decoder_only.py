@@ -130,7 +130,7 @@ class DecoderOnly(Family):
 
 
 def last_tokens(sources: Sources) -> Tensor:
-    """The last token [B] of every prompt, whichever side is padded."""
+    """Return the last token [B] of every prompt, whichever side is padded."""
     places = torch.arange(sources.mask.shape[1], device=sources.mask.device)
     return sources.ids.gather(1, (sources.mask * places).argmax(1, keepdim=True))[:, 0]
 

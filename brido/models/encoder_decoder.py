@@ -138,6 +138,6 @@ def start_token(model: PreTrainedModel) -> int:
     token = model.generation_config.bos_token_id
     if token is None:
         raise BridoError(
-            "this model cannot be searched: its generation_config names no decoder_start_token_id"
+            "this model cannot be searched: its generation_config lacks decoder_start_token_id"
         )
     return token

@@ -45,7 +45,7 @@ class Prompt:
 
     @classmethod
     def of(cls, tokenizer: PreTrainedTokenizerBase, reading: ReadingSettings) -> Prompt:
-        """The prompt that `reading` describes for the model of `tokenizer`.
+        """Return the prompt that `reading` describes for the model of `tokenizer`.
 
         Raises:
             BridoError: there is no template and no prompt, or they cannot be rendered.
@@ -59,7 +59,7 @@ class Prompt:
         return cls(tokenizer, _pieces(_chats(tokenizer, reading)))
 
     def ids(self, document: str) -> list[int]:
-        """The tokens of the prompt about a whole document."""
+        """Return the tokens of the prompt about a whole document."""
         text, inside = self.pieces[0], []
         for piece in self.pieces[1:]:
             inside.append((len(text), len(text) + len(document)))
@@ -78,7 +78,7 @@ class Prompt:
         return self.ids(self.cut(document, limit)), True
 
     def cut(self, document: str, limit: int) -> str:
-        """The beginning of a document with which the prompt has at most `limit` tokens.
+        """Return the beginning of a document with which the prompt has at most `limit` tokens.
 
         Raises:
             BridoError: see `fit`.
@@ -102,7 +102,7 @@ class Prompt:
         return kept
 
     def answer(self, text: str) -> list[int]:
-        """The tokens of an answer, without what ends it; what it spells is text."""
+        """Return the tokens of an answer, without what ends it; what it spells is text."""
         text = self.lead + text
         return tokens_of(self.tokenizer, text, [(0, len(text))], self._control)
 
@@ -162,7 +162,7 @@ def _plain(tokenizer: PreTrainedTokenizerBase, reading: ReadingSettings, documen
 
 
 def _first(tokenizer: PreTrainedTokenizerBase, text: str) -> tuple[int, ...]:
-    """The token that begins every text of this tokenizer, unless the prompt spells it."""
+    """Return the token that begins every text of this tokenizer, unless the prompt spells it."""
     begin = tokenizer.bos_token_id
     writes_it = begin is not None and tokenizer("a").input_ids[:1] == [begin]
     return (begin,) if writes_it and not text.startswith(tokenizer.bos_token) else ()
@@ -228,7 +228,7 @@ def _rendered(
 
 
 def messages(reading: ReadingSettings, document: str) -> list[dict[str, str]]:
-    """The chat messages that ask about a whole document, for a server that has the template.
+    """Return the chat messages that ask about a whole document, for a server that has the template.
 
     Raises:
         BridoError: `reading.prompt` cannot be filled in.

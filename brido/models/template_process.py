@@ -48,7 +48,7 @@ def limit(seconds: int, size: int) -> None:
 
 
 def make_environment() -> Any:
-    """The environment in which transformers renders chat templates."""
+    """Return the environment in which transformers renders chat templates."""
     from jinja2 import TemplateError, ext, nodes, pass_eval_context
     from jinja2.exceptions import SecurityError
     from jinja2.sandbox import ImmutableSandboxedEnvironment

@@ -127,7 +127,7 @@ def _headline(systems: Mapping[str, Estimates]) -> dict[str, Any]:
 
 
 def numbers_text(raw: Mapping[str, Any]) -> str:
-    """The short table and the warnings of what `write_numbers` left in intervals.json."""
+    """Return the short table and the warnings of what `write_numbers` left in intervals.json."""
     systems, gaps = map(NAMED_ESTIMATES.validate_python, (raw["systems"], raw["differences"]))
     voting = raw.get("voting", "")
     table = result_table(headline_columns(systems), systems, gaps, voting)

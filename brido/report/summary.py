@@ -10,7 +10,7 @@ from brido.report.text_table import aligned
 
 
 def headline_columns(systems: Mapping[str, Estimates]) -> list[ColumnKey]:
-    """The (metric, submetric) pairs of the short table that at least one system has.
+    """Return the (metric, submetric) pairs of the short table that at least one system has.
 
     What should be low comes first: it is what the vote is for, and is seen on a narrow screen.
     """
@@ -82,7 +82,7 @@ def result_table(
     differences: Mapping[str, Estimates],
     voting: str = "",
 ) -> ResultTable:
-    """The table of `columns`; `voting` is the checker that also voted, which is marked."""
+    """Return the table of `columns`; `voting` is the checker that also voted, which is marked."""
     best = {column: _best(column, systems) for column in columns}
     return ResultTable(
         columns,
@@ -99,7 +99,7 @@ def result_table(
 
 
 def _best(column: ColumnKey, systems: Mapping[str, Estimates]) -> set[str]:
-    """The model systems with the best mean; the reference does not compete."""
+    """Return the model systems with the best mean; the reference does not compete."""
     better = display(*column).better
     found = {
         name: item
@@ -138,18 +138,18 @@ def _difference(estimates: Estimates, column: ColumnKey) -> Cell:
 
 
 def interval(item: Estimate, metric: str, submetric: str, signed: bool = False) -> str:
-    """The estimate's interval as `low…high` in the submetric's unit."""
+    """Return the estimate's interval as `low…high` in the submetric's unit."""
     return "…".join(display(metric, submetric).ends(item.low, item.high, signed))
 
 
 def excludes_zero(item: Estimate, metric: str, submetric: str) -> bool:
-    """Whether the whole interval, as it is printed, lies on one side of zero."""
+    """Return whether the whole interval, as it is printed, lies on one side of zero."""
     low, high = map(float, display(metric, submetric).ends(item.low, item.high))
     return low > 0 or high < 0
 
 
 def summary_table(table: ResultTable, confidence: float, voting: str = "") -> str:
-    """The table as plain text: each mean above its interval.
+    """Return the table as plain text: each mean above its interval.
 
     A difference whose interval leaves out 0 has a star, the metric `voting`, which also voted, a
     dagger.

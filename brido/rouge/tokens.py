@@ -28,7 +28,7 @@ _MIX_LOW, _MIX_HIGH = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xC2B2AE3D27D4EB4
 
 
 def text_bytes(texts: Sequence[str]) -> np.ndarray:
-    """The UTF-8 of all texts, uint8 [bytes], each followed by 0xFF, which no UTF-8 holds.
+    """Return the UTF-8 of all texts, uint8 [bytes], each followed by 0xFF, which no UTF-8 holds.
 
     Lower case is left to the kernel, which knows ASCII only: the two other characters whose lower
     case holds a letter of ASCII (U+0130: i and a mark, U+212A: k) are replaced here.

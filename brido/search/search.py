@@ -30,7 +30,7 @@ def beam_search(
     settings: SearchSettings,
     guidance: Guidance | None = None,
 ) -> SearchResult:
-    """The candidates that `model.generate` of transformers 5 returns for the same settings.
+    """Return the candidates that `model.generate` of transformers 5 returns for the same settings.
 
     input_ids, attention_mask: [B, S]: the sources of an encoder-decoder, padded on the right, or
     the prompts of a decoder-only model, padded on either side, behind which max_length and

@@ -75,7 +75,7 @@ def _kept() -> str:
 
 
 def _committed() -> str:
-    """The dvc.lock of the last commit; "" where there is none."""
+    """Return the dvc.lock of the last commit; "" where there is none."""
     try:
         done = subprocess.run(
             ["git", "show", f"HEAD:./{LOCK}"], capture_output=True, check=False, timeout=60
@@ -86,7 +86,7 @@ def _committed() -> str:
 
 
 def _is_whole(text: str) -> bool:
-    """Whether DVC would read a text as a dvc.lock, and its last line has an end."""
+    """Return whether DVC would read a text as a dvc.lock, and its last line has an end."""
     if not text.endswith("\n"):
         return False
     try:
@@ -97,7 +97,7 @@ def _is_whole(text: str) -> bool:
 
 
 def _is_stage(stage: dict[str, Any]) -> bool:
-    """Whether a stage has its command, and its lists and settings are none that were cut."""
+    """Return whether a stage has its command, and its lists and settings are none that were cut."""
     files = [*stage.get("deps", []), *stage.get("outs", [])]
     settings = stage.get("params", {}).values()
     return (

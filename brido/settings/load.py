@@ -47,7 +47,7 @@ REMOVED_KEYS = {
 
 
 def load_params(path: Path = PARAMS_FILE) -> Params:
-    """The checked settings of `path`.
+    """Return the checked settings of `path`.
 
     YAML 1.2 rules hold, because DVC writes numbers such as `1e-05` that YAML 1.1 reads as text.
 
@@ -72,7 +72,7 @@ def read_yaml(path: Path) -> Any:
 
 
 def check_params(raw: Any, name: str = "params.yaml") -> Params:
-    """The settings of a parsed params file; BridoError lists every problem of it."""
+    """Return the settings of a parsed params file; BridoError lists every problem of it."""
     if not isinstance(raw, dict):
         raise BridoError(f"{name} must hold sections such as `data:`, not {type(raw).__name__}")
     try:
@@ -150,7 +150,7 @@ def _describe(item: Any) -> list[str]:
 
 
 def _shown(value: Any) -> str:
-    """A value, with null, true and false as YAML writes them."""
+    """Return a value, with null, true and false as YAML writes them."""
     if isinstance(value, bool):
         return str(value).lower()
     return "null" if value is None else quoted(value)

@@ -25,7 +25,7 @@ _UTF8 = "save it as UTF-8 (for instance `iconv -f WINDOWS-1252 -t UTF-8`)"
 
 
 def read_file(path: Path) -> Rows:
-    """The rows of a file, in order, in constant memory.
+    """Return the rows of a file, in order, in constant memory.
 
     The ending says the format: .jsonl, .ndjson or .json (an object a line), .csv, .tsv, .parquet;
     all but Parquet may be compressed (.gz, .zst). Text is UTF-8, with or without a byte order mark.
@@ -52,7 +52,9 @@ def read_file(path: Path) -> Rows:
         if not path.exists():
             raise BridoError(f"{path}: there is no such file")
         known = ", ".join([*readers, ".parquet"])
-        raise BridoError(f"{path}: its ending says no format; known are {known}, also .gz and .zst")
+        raise BridoError(
+            f"{path}: this ending is not a known one; known are {known}, also .gz and .zst"
+        )
     return _text(path, compression, readers[ending])
 
 
@@ -165,7 +167,7 @@ def _text(path: Path, compression: str | None, read: Callable[[Path, TextIO], Ro
 
 
 def _opened(path: Path, compression: str | None) -> Any:
-    """The bytes of a file, unpacked."""
+    """Return the bytes of a file, unpacked."""
     if compression is None:
         return path.open("rb")
     with extra("pipeline"):
@@ -174,7 +176,7 @@ def _opened(path: Path, compression: str | None) -> Any:
 
 
 def _first_undecodable(path: Path, compression: str | None) -> int:
-    """The number of the first line that is not UTF-8: text is decoded in larger blocks."""
+    """Return the number of the first line that is not UTF-8: text is decoded in larger blocks."""
     with (
         _opened(path, compression) as stream,
         io.BufferedReader(stream) as lines,
@@ -188,7 +190,7 @@ def _first_undecodable(path: Path, compression: str | None) -> int:
 
 
 def _json_lines(path: Path, stream: TextIO) -> Rows:
-    """An object a line; blank lines are passed over."""
+    """Yield an object a line; blank lines are passed over."""
     for number, line in enumerate(stream, 1):
         if not line.strip():
             continue
@@ -230,7 +232,7 @@ def _delimited(path: Path, stream: TextIO, delimiter: str) -> Rows:
 
 
 def _parquet(path: Path) -> Rows:
-    """The rows of a Parquet file, a small batch in memory at a time."""
+    """Yield the rows of a Parquet file, a small batch in memory at a time."""
     with extra("pipeline"):
         import pyarrow.parquet as pq
     number = 0

@@ -7,7 +7,7 @@ from brido.utils.errors import BridoError, parsing, quoted
 
 
 def user_path(path: str | Path) -> Path:
-    """A path as params.yaml names it.
+    """Return a path as params.yaml names it.
 
     A relative one counts from the project's folder, also where DVC runs a stage in a copy of that
     folder without what git does not track: a sweep names the real one in BRIDO_HOME.

@@ -170,7 +170,7 @@ class ResultStore(Store):
     )
 
     def read(self, keys: Iterable[str]) -> dict[str, Any]:
-        """The stored results among `keys`."""
+        """Return the stored results among `keys`."""
         wanted = list(dict.fromkeys(keys))
         found: dict[str, Any] = {}
         with self._errors():

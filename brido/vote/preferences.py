@@ -20,7 +20,7 @@ Rejected = Literal["worst", "lower-half"]
 
 
 def read_votes(tables: "SplitTables") -> Iterator[CandidateDocument]:
-    """The documents of a split that have candidates, with their scores; constant memory.
+    """Yield the documents of a split that have candidates, with their scores; constant memory.
 
     Raises:
         BridoError: a table is missing or damaged, or the tables do not belong together.
@@ -134,7 +134,7 @@ def pairs(
 def _rejecting(
     name: str, wanted: Sequence[tuple[int, int]], ranks: Sequence[int], rejected: Rejected
 ) -> tuple[int, int]:
-    """The pair of the best candidate and the one that is rejected."""
+    """Return the pair of the best candidate and the one that is rejected."""
     lower = ranks[(len(ranks) + 1) // 2 :]
     drawable = [pair for pair in wanted if pair[1] in lower]
     if rejected == "worst" or not drawable:

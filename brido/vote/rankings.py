@@ -40,7 +40,7 @@ BOTH = 0.5
 
 
 def rankings(found: Arrays, prior: float) -> dict[str, NDArray[np.float64]]:
-    """The scores [D, N] that are compared, by their names in LABELS; see `check_votes`.
+    """Return the scores [D, N] that are compared, by their names in LABELS; see `check_votes`.
 
     prior: the share of the prior that information takes away (`scoring.prior`). A candidate that
     cannot be elected has NaN.

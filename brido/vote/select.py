@@ -60,7 +60,7 @@ def score_documents(
 
 
 def _signals(tables: SplitTables, scoring: ScoringSettings) -> list[str]:
-    """The columns that the weighted signals read."""
+    """Return the columns that the weighted signals read."""
     wanted = []
     if scoring.support:
         wanted.append("support")
@@ -70,7 +70,7 @@ def _signals(tables: SplitTables, scoring: ScoringSettings) -> list[str]:
             assert tables.likelihood is not None
             if not read_metadata(tables.likelihood, "likelihood").get("others"):
                 raise BridoError(
-                    f"{tables.likelihood} holds no log p with other documents, which "
+                    f"{tables.likelihood} lacks log p with other documents, which "
                     "scoring.information asks for: set likelihood.others, then `dvc repro "
                     "likelihood`"
                 )
@@ -81,7 +81,7 @@ def _signals(tables: SplitTables, scoring: ScoringSettings) -> list[str]:
 def _ordered(
     scores: NDArray[np.float64], documents: Documents, scoring: ScoringSettings
 ) -> NDArray[np.float64]:
-    """The scores, dealt in the order that the weighted signals give the candidates."""
+    """Return the scores, dealt in the order that the weighted signals give the candidates."""
     signals = []
     if scoring.support:
         signals.append((scoring.support, documents.array("support")))
@@ -100,7 +100,7 @@ def _ordered(
 
 
 def is_shuffled(scores: Path) -> bool:
-    """Whether a table of scores is the control's (`scoring.shuffle`)."""
+    """Return whether a table of scores is the control's (`scoring.shuffle`)."""
     scoring = read_metadata(scores, "score").get("scoring") or {}
     return bool(scoring.get("shuffle"))
 

@@ -65,7 +65,7 @@ _ANSWERS = {
 
 
 def verdict_lines(told: Mapping[str, Any], pipeline: bool = True) -> list[str]:
-    """The answer in words, the two numbers that it rests on, and the next command.
+    """Return the answer in words, the two numbers that it rests on, and the next command.
 
     told: the content of metrics/votes.json. pipeline: whether the documents are those of a run.
 
@@ -185,12 +185,12 @@ _KEYS = ("label", "mean", "pairs", "beyond", "elected_unsupported", "elected_goo
 
 
 def _has(told: Mapping[str, Any], key: str) -> bool:
-    """Whether the rankings have this number."""
+    """Return whether the rankings have this number."""
     return any(key in item for item in told["accuracy"].values())
 
 
 def _cells(item: Mapping[str, Any], documents: int) -> list[str]:
-    """A ranking's numbers as text."""
+    """Return a ranking's numbers as text."""
     return [
         item["label"],
         _interval(item, documents),
@@ -208,12 +208,12 @@ def beyond(item: Mapping[str, Any]) -> str:
 
 
 def percent(value: float | None) -> str:
-    """A share in per cent; a dash for one that is not known."""
+    """Return a share in per cent; a dash for one that is not known."""
     return "–" if value is None else f"{100 * value:.1f} %"
 
 
 def note(told: Mapping[str, Any]) -> str:
-    """How the check was made."""
+    """Return how the check was made."""
     tolerance = told["length_tolerance"]
     length = (
         f"whose lengths differ by at most {100 * tolerance:g} %"

@@ -51,7 +51,7 @@ class Knobs(Protocol):
 
 
 def documents(settings: Any, split: str, count: int | None = None) -> Iterator[dict[str, Any]]:
-    """The documents of a split, one after the other, as rows of the world's corpus table.
+    """Yield the documents of a split, one after the other, as rows of the world's corpus table.
 
     `settings` is `data.world`; `count` overrides its number of documents. Each row has the keys id,
     document, summary, references ([summary]) and facts (slot, type, value, in_document).
@@ -173,7 +173,7 @@ class _Article:
         return rate > 0 and kind in lexicon.FAVOURITES and self.rng.random() < rate
 
     def _value(self, kind: str) -> str:
-        """A value that the article has not used: no fact is supported by accident."""
+        """Return a value that the article has not used: no fact is supported by accident."""
         if kind == lexicon.PERSON:
             named = self.rng.random() < FIRST_NAME_RATE
             first = self._pick(lexicon.FIRST_NAMES if named else lexicon.TITLES)

@@ -223,7 +223,7 @@ def test_a_few_bad_rows_are_told_and_left_out_and_many_are_refused(checkout, cap
         (["--train", "few.jsonl", *SCI], "too few documents .* are cut from train"),
         (["--train", "a.jsonl", *SCI, "--model", "./nowhere"], "folder ./nowhere does not exist"),
         (["--train", "a.jsonl", *SCI, "--model", "bare"], "bare has no tokenizer of its model"),
-        (["--train", "a.jsonl", *SCI, "--model", "stages"], "stages holds no model that"),
+        (["--train", "a.jsonl", *SCI, "--model", "stages"], "does not know the model in stages"),
         (["--train", "a.jsonl", *SCI, "--model", "package:nobody/x.gguf"], "nobody is not inst"),
     ],
 )  # fmt: skip

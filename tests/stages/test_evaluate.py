@@ -118,5 +118,5 @@ def test_a_dry_run_counts_all_systems_in_one_sum(project, monkeypatch, capsys):
     assert f"for {14 * 3} answers (0 more are in the store)" in shown
     with pytest.raises(BridoError, match=r"no table of tuned. `python -m stages.evaluate geval --"):
         evaluate(params, "geval", "tuned")
-    with pytest.raises(BridoError, match="rouge asks no server"):
+    with pytest.raises(BridoError, match="rouge does not ask a server"):
         stage.forecast(params, "rouge")

@@ -123,7 +123,7 @@ def _small_files(name: str) -> Path | None:
 
 
 def _described(source: str, folder: Path, how: dict[str, Any]) -> Model:
-    """A model whose settings and tokenizer lie in `folder`."""
+    """Return a model whose settings and tokenizer lie in `folder`."""
     from transformers import AutoConfig, AutoTokenizer
 
     try:
@@ -133,7 +133,7 @@ def _described(source: str, folder: Path, how: dict[str, Any]) -> Model:
         raise BridoError(f"--model: {source} holds {error}") from None
     except Exception as error:
         raise BridoError(
-            f"--model: {source} holds no model that transformers knows: {first_line(error)}"
+            f"--model: transformers does not know the model in {source}: {first_line(error)}"
         ) from None
     try:
         tokenizer = pretrained(AutoTokenizer, folder, **how) if how else load_tokenizer(folder)
@@ -160,7 +160,7 @@ def _described(source: str, folder: Path, how: dict[str, Any]) -> Model:
 
 
 def _parameters(config: Any) -> int | None:
-    """How many weights a model of these settings has, without making them."""
+    """Return how many weights a model of these settings has, without making them."""
     import torch
     from transformers import AutoModelForCausalLM, AutoModelForSeq2SeqLM
 

@@ -37,7 +37,7 @@ class Prompt:
         return hashlib.sha256(self.source.encode()).hexdigest()[:16]
 
     def render(self, document: str, summary: str, group: tuple[str, ...]) -> str:
-        """The text that asks for the marks of `group` (one of `groups`) for one summary.
+        """Return the text that asks for the marks of `group` (one of `groups`) for one summary.
 
         Raises:
             BridoError: the template does what it must not, or cannot with these texts.
@@ -55,7 +55,7 @@ class Prompt:
 
 
 def load_prompt(name: str) -> Prompt:
-    """The prompt `merged`, `separate`, or the one in the file `name`.
+    """Return the prompt `merged`, `separate`, or the one in the file `name`.
 
     Raises:
         BridoError: the file does not exist, is not a Jinja template in UTF-8, uses an unknown

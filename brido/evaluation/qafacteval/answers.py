@@ -32,7 +32,7 @@ class Answer:
 def select_answers(
     pipeline: Any, texts: Iterable[str], strategy: Strategy = "noun_chunks"
 ) -> list[list[Answer]]:
-    """The answers of each text, sentence by sentence, in the order of the released code.
+    """Return the answers of each text, sentence by sentence, in the order of the released code.
 
     pipeline: what `load_pipeline` returns. strategy: `noun_chunks` (as released) or `ner`.
 
@@ -63,7 +63,7 @@ def _check_strategy(strategy: str) -> None:
 
 
 def load_pipeline(name: str, strategy: Strategy = "noun_chunks") -> Any:
-    """The spaCy pipeline installed under `name`, saved in the folder `name`, or on the hub.
+    """Return the spaCy pipeline installed under `name`, saved in the folder `name`, or on the hub.
 
     An installed package comes first, then the folder, then the Hugging Face cache (spaCy publishes
     its pipelines there as `spacy/NAME`).
@@ -112,7 +112,7 @@ def _check_pipeline(pipeline: Any, name: str, strategy: Strategy) -> None:
     ]
     if missing:
         raise BridoError(
-            f"spacy_model: the pipeline {quoted(name)} gives no {' and no '.join(missing)}, which "
+            f"spacy_model: the pipeline {quoted(name)} lacks {' and '.join(missing)}, which "
             f"answers: {strategy} needs; en_core_web_sm has them"
         )
 

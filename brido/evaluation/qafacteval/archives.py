@@ -104,7 +104,7 @@ def _members(source: Path) -> Iterator[tuple[str, IO[bytes]]]:
 
 
 def _state(folder: Path, source: Path, *names: str) -> State:
-    """The tensors of the first of `names` that is there; nothing in the file is executed."""
+    """Return the tensors of the first of `names` that is there; nothing in the file is executed."""
     for name in names:
         path = folder / name
         if not path.is_file():
@@ -175,7 +175,7 @@ def _lerc_quip(folder: Path, base: Path | None, source: Path) -> Built:
 
 
 def _as_saved(model: PreTrainedModel, folder: Path, source: Path) -> PreTrainedModel:
-    """The model with the weights that an old version of transformers saved.
+    """Return the model with the weights that an old version of transformers saved.
 
     Some versions saved positions, and the pooler that a classifier does not use.
     """

@@ -42,7 +42,7 @@ class MarkedSentence:
     end: int
 
     def marked(self) -> str:
-        """The sentence with the markers around the answer, as the model reads it."""
+        """Return the sentence with the markers around the answer, as the model reads it."""
         before, answer = self.sentence[: self.start], self.sentence[self.start : self.end]
         return f"{before}{OPENING} {answer} {CLOSING}{self.sentence[self.end :]}"
 
@@ -77,14 +77,14 @@ class QuestionGenerator:
     def batches(
         self, items: Sequence[MarkedSentence], batch_tokens: int
     ) -> list[tuple[list[int], list[list[int]]]]:
-        """The items' indices and token ids in length-sorted batches for `generate`."""
+        """Return the items' indices and token ids in length-sorted batches for `generate`."""
         encoded = [self.encode(item) for item in items]
         lengths = [len(ids) * NUM_BEAMS for ids in encoded]
         groups = plan_batches(lengths, batch_tokens)
         return [(group, [encoded[index] for index in group]) for group in groups]
 
     def generate(self, encoded: Sequence[list[int]]) -> list[str]:
-        """The question for each encoded sentence, all in one batch."""
+        """Return the question for each encoded sentence, all in one batch."""
         config = self.model.config
         step = _DecoderStep(self.model, padded(encoded, config.pad_token_id).to(self.device))
         start = torch.full((len(encoded),), config.bos_token_id, device=self.device)

@@ -51,7 +51,7 @@ def shared_cross_attention(model: PreTrainedModel, shares: bool = True) -> Itera
 
 
 def source_mask(attention_mask: torch.Tensor) -> torch.Tensor:
-    """The 4-D boolean mask [B, 1, 1, S] of a 2-D one [B, S], True where a source token is.
+    """Return the 4-D boolean mask [B, 1, 1, S] of a 2-D one [B, S], True where a source token is.
 
     Four dimensions, because transformers checks a 2-D mask against the decoder's batch of B*N.
     """
@@ -59,7 +59,7 @@ def source_mask(attention_mask: torch.Tensor) -> torch.Tensor:
 
 
 def no_mask(device: torch.device) -> torch.Tensor:
-    """A mask [1, 1, 1, 1] that hides nothing and costs nothing, shared cross-attention only.
+    """Return a mask [1, 1, 1, 1] that hides nothing and costs nothing, shared cross-attention only.
 
     For steps where every key is visible (one new token with a cache; sources of one length).
     Leaving the mask out instead makes transformers build one, and read it back from the device.

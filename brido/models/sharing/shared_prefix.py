@@ -92,7 +92,7 @@ def visible(rows: Rows, window: int | None = None) -> Tensor:
 
 
 def masks(model: PreTrainedModel, sees_within: Callable[[int | None], Tensor]) -> Any:
-    """A mask as the model's attention takes it; several, by type, where layers differ.
+    """Return a mask as the model's attention takes it; several, by type, where layers differ.
 
     A mask of four dimensions is used as it is, so the window of sliding layers must be in it:
     `sees_within(window)` says which tokens each token sees, [B, 1, queries, keys] boolean.

@@ -61,7 +61,7 @@ class Page:
 
 
 def render_page(page: Page, data_bytes: int = DATA_BYTES) -> tuple[str, int]:
-    """The page as HTML and the number of documents in it: as many as `data_bytes` allow."""
+    """Return the page as HTML and the number of documents in it: as many as `data_bytes` allow."""
     documents = _fitting(page.documents, data_bytes)
     style = "\n".join(_asset(name) for name in _STYLES)
     script = "\n".join(_asset(name) for name in _SCRIPTS)
@@ -131,5 +131,5 @@ def _asset(name: str) -> str:
 
 
 def _hash(text: str) -> str:
-    """A source expression of Content-Security-Policy for an inline element."""
+    """Return a source expression of Content-Security-Policy for an inline element."""
     return f"sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}"

@@ -55,5 +55,5 @@ def test_spacy_pipeline_comes_from_the_hub(tmp_path):
     with hub.running() as address:
         found = _python(PIPELINE, tmp_path / "home", HF_ENDPOINT=address)
     # It was loaded: only then can it be found to have no parser.
-    assert "the pipeline 'en_x' gives no sentences" in found.stderr
+    assert "the pipeline 'en_x' lacks sentences" in found.stderr
     assert not any(request.endswith(".whl") for request in hub.requests)
