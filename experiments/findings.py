@@ -155,29 +155,30 @@ def knows() -> Iterator[Record]:
     """Is there a score that knows more?"""
     rows = _rows("evidence/information", "the default")
     others = _rows("evidence/information", "the default, other kernels")
-    base, control = (chosen(rows, system, BEAMS) for system in ("base", "random"))
     for label, system in ARMS:
-        elects = system.startswith("elected")
-        own = chosen(rows, system, "" if elects else BEAMS)
-        again = others.iloc[:0] if elects else chosen(others, system, BEAMS)
-        equally = chosen(rows, system, AT_BASE_LENGTH)
-        greedy = rows.iloc[:0] if elects else chosen(rows, system, GREEDY)
-        shuffled = chosen(rows, "random", AT_BASE_LENGTH)
+        elects, control = system.startswith("elected"), system == "random"
+        way = "" if elects else BEAMS
+        own = chosen(rows, system, way)
+        equally = [chosen(rows, each, AT_BASE_LENGTH) for each in (system, "random")]
+        seeds = len(gaps(*equally)) if len(equally[0]) else 0
         yield {
             "arm": label,
             "unsupported": percent(own),
             "good": percent(own, "good"),
-            "good - base": _good(own, base),
-            "on other kernels": _good(again, chosen(others, "base", BEAMS)) if len(again) else "",
-            "good - control": "" if system == "random" else _good(own, control),
-            "at base's length": _good(equally, shuffled)
-            if len(equally) and system != "random"
-            else "",
-            "good - base, greedy": _good(greedy, chosen(rows, "base", GREEDY))
-            if len(greedy)
-            else "",
+            "good - base": _less_base(rows, system, way),
+            "on other kernels": "" if elects else _less_base(others, system, way),
+            "good - control": "" if control else _good(own, chosen(rows, "random", BEAMS)),
+            "at base's length": ""
+            if control or not seeds
+            else f"{_good(*equally)} ({seeds} of {len(own)} seeds)",
+            "good - base, greedy": "" if elects else _less_base(rows, system, GREEDY),
             "ROUGE-1/2": rouge(own),
         }
+
+
+def _less_base(rows: pd.DataFrame, system: str, way: str) -> str:
+    """Good summaries of a system minus base's; what was elected is compared with base's beams."""
+    return _good(chosen(rows, system, way), chosen(rows, "base", way or BEAMS))
 
 
 def foretells() -> Iterator[Record]:
@@ -226,6 +227,13 @@ def rouge_by_seed() -> str:
     )
 
 
+def information_against_vote() -> str:
+    """Good summaries after tuning on information minus those after tuning on the vote."""
+    rows = _rows("evidence/information", "the default")
+    information, vote = (chosen(rows, system, BEAMS) for system in ("information", "tuned"))
+    return _good(information, vote)
+
+
 FINDINGS = (less, whose, knows, equal, when_not, foretells)
 
 
@@ -235,6 +243,7 @@ def command() -> None:
     for finding in FINDINGS:
         click.echo(f"{finding.__doc__}\n\n{markdown(finding())}\n")
     click.echo(f"Small model, tuned - base, seed by seed: {rouge_by_seed()}")
+    click.echo(f"Good, information - vote: {information_against_vote()}")
 
 
 if __name__ == "__main__":
