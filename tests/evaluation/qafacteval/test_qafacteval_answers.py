@@ -72,8 +72,8 @@ def test_no_pipeline_says_how_to_get_it(tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("strategy", "missing"),
     [
-        ("noun_chunks", "no parse, which answers: noun_chunks"),
-        ("ner", "no named entities, which answers: ner"),
+        ("noun_chunks", "lacks parse, which answers: noun_chunks"),
+        ("ner", "lacks named entities, which answers: ner"),
     ],
 )
 def test_a_pipeline_without_what_the_answers_need_is_refused(tmp_path, strategy, missing):
