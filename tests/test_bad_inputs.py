@@ -116,9 +116,8 @@ def test_settings(project):
             yield path.name, lambda path=path: invoke(config.command, [str(path)])
         for change in bad_inputs.SERVERS:
             params = read_yaml(Path("params.yaml"))
-            params["runtime"]["endpoint"] |= change
-            params["evaluation"]["geval"]["model"] = "m"
-            params["evaluation"]["metrics"] = ["geval"]
+            params["runtime"]["endpoint"] = change
+            params["evaluation"] |= {"geval": {"model": "m"}, "metrics": ["geval"]}
             Path("server.json").write_text(json.dumps(params).replace("NaN", ".nan"))
             yield str(change), lambda: invoke(config.command, ["server.json"])
 

@@ -40,7 +40,7 @@ def test_a_llama_goes_through_every_stage(tmp_path):
     write_params(folder)
     run(folder, "dvc", "repro")
     systems = {path.stem for path in (folder / "metrics/systems").glob("*.json")}
-    assert systems == {"reference", "base", "elected", "tuned"}
+    assert systems == {"reference", "base", "guided", "elected", "tuned"}
     config = json.loads((folder / "data/checkpoints/tuned/config.json").read_text())
     assert config["model_type"] == "llama"
     pool = pq.read_table(folder / "data/pool/train.parquet").to_pylist()
