@@ -385,12 +385,14 @@ def test_a_plan_grows_with_documents_and_time(checkout) -> None:
     data = look({"train": ["a.jsonl"]}, PAPERS)
     small = model.find_model("embedded")
     limits = plan.find_limits(data, small)
-    recipe = plan.Recipe(4, 15)
+    recipe = plan.Recipe(4, 15, 4)
     slow = speed.Speed(*(3 * value for value in vars(FAST).values()))
     first, second = (plan.make_plan(data, small, limits, one, False, recipe)
                      for one in (FAST, slow))  # fmt: skip
     assert first.check < second.check
     assert first.tuning < second.tuning
+    alone = plan.make_plan(data, small, limits, FAST, False, plan.Recipe(4, 15, 0))
+    assert alone.check < first.check  # candidates are scored with their own document only
     assert plan.make_plan(data, small, limits, FAST, True, recipe).candidates > first.candidates
 
 

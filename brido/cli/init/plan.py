@@ -121,10 +121,11 @@ class Plan:
 @dataclass(frozen=True)
 class Recipe:
     """What the preset of this kind of model says: beams of decoding, epochs of a model from
-    scratch."""
+    scratch, and the other documents that candidates are scored with."""
 
     beams: int
     epochs: int
+    others: int
 
 
 def make_plan(
@@ -141,27 +142,27 @@ def make_plan(
     plans = []
     for documents, candidates in looks if speed else looks[-1:]:
         plan = Plan(min(documents, found), candidates, fewest, int(learns), min(_WHOLE, train))
-        plans.append(_timed(plan, data, limits, speed, recipe.beams))
+        plans.append(_timed(plan, data, limits, speed, recipe))
     plan = next((one for one in plans if one.check is None or one.check <= AIM), plans[-1])
     if model.form == "embedded":
         # What it learns from is cut by data.max_documents; how often is its recipe's.
         plan = replace(plan, references=min(train, _FROM_SCRATCH), epochs=recipe.epochs)
-        return _timed(plan, data, limits, speed, recipe.beams)
-    return _learn_more(plan, train, data, limits, speed, recipe.beams) if learns and speed else plan
+        return _timed(plan, data, limits, speed, recipe)
+    return _learn_more(plan, train, data, limits, speed, recipe) if learns and speed else plan
 
 
 def _learn_more(
-    plan: Plan, train: int, data: Data, limits: Limits, speed: Speed, beams: int
+    plan: Plan, train: int, data: Data, limits: Limits, speed: Speed, recipe: Recipe
 ) -> Plan:
     """Let base learn from all references that `LEARNING` allows, and again as far as `AIM` does."""
     one = _pair(limits) * speed.learn
     spent = (plan.check or 0.0) - plan.references * one
     references = max(plan.references, min(train, int(max(0.0, LEARNING - spent) / one)))
     epochs = max(1, min(_EPOCHS, int(max(0.0, AIM - spent) / (one * references))))
-    return _timed(replace(plan, references=references, epochs=epochs), data, limits, speed, beams)
+    return _timed(replace(plan, references=references, epochs=epochs), data, limits, speed, recipe)
 
 
-def _timed(plan: Plan, data: Data, limits: Limits, speed: Speed | None, beams: int) -> Plan:
+def _timed(plan: Plan, data: Data, limits: Limits, speed: Speed | None, recipe: Recipe) -> Plan:
     """The same plan with the seconds that it takes."""
     if speed is None:
         return plan
@@ -173,14 +174,14 @@ def _timed(plan: Plan, data: Data, limits: Limits, speed: Speed | None, beams: i
     def write(documents: int, rows: int) -> float:
         return documents * (read * speed.read + rows * longest * speed.write)
 
-    def score(documents: int) -> float:
-        return documents * (read + plan.candidates * written) * speed.learn
+    def score(documents: int, sources: int = 1) -> float:
+        return documents * (read + sources * plan.candidates * written) * speed.learn
 
     learn = plan.references * plan.epochs * _pair(limits) * speed.learn
-    decode = write(plan.validation + test, beams)
+    decode = write(plan.validation + test, recipe.beams)
     with_candidates = plan.validation + UNTUNED
     # Without the backward pass it is a third.
-    vote = write(with_candidates, plan.candidates) + score(with_candidates) / 3
+    vote = write(with_candidates, plan.candidates) + score(with_candidates, 1 + recipe.others) / 3
     check = learn + vote + decode + _START * _STAGES
     more = plan.validation + plan.tuned
     tune = write(more, plan.candidates) + score(more) / 3 + score(plan.tuned)

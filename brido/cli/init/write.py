@@ -53,7 +53,9 @@ def plan_for(data: Data, model: Model, limits: Limits) -> Plan:
     reading = ReadingSettings(**reading_of(model, data, limits))
     speed = measure_speed(model, data.texts, data.summaries, reading, min(8, candidates))
     scratch = preset["checkpoints"]["base"].get("embedded", {})
-    recipe = Recipe(preset["decoding"]["num_beams"], scratch.get("epochs", 0))
+    recipe = Recipe(
+        preset["decoding"]["num_beams"], scratch.get("epochs", 0), preset["likelihood"]["others"]
+    )
     return make_plan(data, model, limits, speed, on_gpu, recipe)
 
 
