@@ -396,6 +396,24 @@ def test_a_plan_grows_with_documents_and_time(checkout) -> None:
     assert plan.make_plan(data, small, limits, FAST, True, recipe).candidates > first.candidates
 
 
+def test_base_learns_from_few_references_more_often(checkout) -> None:
+    write_jsonl(checkout / "few.jsonl", abstracts(60))
+    write_jsonl(checkout / "many.jsonl", abstracts(400))
+    chat_folder(checkout)
+    found = model.find_model("chat")
+    # So slow that the check takes as long as it should before base learns a second time.
+    slow = speed.Speed(0.01, 0.03, 0.03)
+    plans = []
+    for name in ("few.jsonl", "many.jsonl"):
+        data = look({"train": [name]}, PAPERS)
+        limits = plan.find_limits(data, found)
+        plans.append(plan.make_plan(data, found, limits, slow, False, plan.Recipe(4, 0, 4)))
+    few, many = plans
+    assert few.epochs > many.epochs == 1
+    assert few.references < many.references
+    assert few.fits
+
+
 @pytest.mark.parametrize("kind", ["chat", "bart"])
 def test_speed_is_measured_by_running_a_model_of_the_shape(checkout, kind: str) -> None:
     write_jsonl(checkout / "a.jsonl", abstracts(60))

@@ -24,8 +24,9 @@ AIM, LEARNING, MOST = 1200, 2400, 3600
 # Validation documents and candidates of each, the best that the time allows; three quarters of
 # documents have two candidates that can be compared, and 30 of them are wanted.
 _LOOKS, _LOOKS_ON_GPU = ((60, 8), (48, 8), (40, 6)), ((200, 16),)
-# References that base learns from at least, and how often at most.
-_FEWEST, _EPOCHS = 48, 3
+# References that base learns from at least, and how often at most. It learns from fewer references
+# more often, until it has seen so many texts: after fewer it does not end its summaries.
+_FEWEST, _EPOCHS, _SEEN = 48, 3, 96
 # Documents with candidates to tune on; of which the check needs none, but a split cannot be empty.
 _WHOLE, UNTUNED = 1000, 4
 # Documents that a model from scratch learns from, before the check takes too long.
@@ -158,7 +159,12 @@ def _learn_more(
     one = _pair(limits) * speed.learn
     spent = (plan.check or 0.0) - plan.references * one
     references = max(plan.references, min(train, int(max(0.0, LEARNING - spent) / one)))
-    epochs = max(1, min(_EPOCHS, int(max(0.0, AIM - spent) / (one * references))))
+
+    def times(seconds: float) -> int:
+        return int(max(0.0, seconds - spent) / (one * references))
+
+    wanted = min(times(LEARNING), -(-_SEEN // references))
+    epochs = max(1, min(_EPOCHS, max(times(AIM), wanted)))
     return _timed(replace(plan, references=references, epochs=epochs), data, limits, speed, recipe)
 
 
