@@ -17,6 +17,13 @@ from brido.utils.atomic import write_text
 from brido.utils.errors import BridoError, close_to
 
 PAGE = Path("docs/configuration.md")
+# Keys that have the texts of others, in their section or in another.
+REPEATED = (
+    "data.hub.expected_rows.",
+    "checkpoints.*.fine_tuning.world.",
+    "generation.*.guidance.",
+    "runtime.endpoints.*.",
+)
 _TABLE = re.compile(r"(<!-- settings (.*?) -->\n).*?(<!-- end -->)", re.DOTALL)
 
 
@@ -102,7 +109,10 @@ def _completed(old: dict[str, Any], whole: dict[str, Any]) -> dict[str, Any]:
 
 
 def _table(found: re.Match[str], default: dict[str, Any]) -> str:
-    """A table of the sections that its marker names, without the keys of the default file."""
+    """A table of the sections that its marker names.
+
+    It lacks the keys of the default file, and those that repeat others.
+    """
     written = {
         re.sub(r"^(checkpoints|generation|reading)\.\w+", r"\1.*", k) for k in flatten(default)
     }
@@ -111,17 +121,22 @@ def _table(found: re.Match[str], default: dict[str, Any]) -> str:
         for section in found[2].split()
         for one in settings()
         if one.key.startswith(f"{section}.") and one.key not in written
-        # They have the keys of runtime.endpoint.
-        if not one.key.startswith("runtime.endpoints.*")
+        if not one.key.startswith(REPEATED)
     ]
-    lines = ["| key | default | what it does |", "|---|---|---|", *map(_row, rows)]
+    # Keys that mean the same in two sections share a row.
+    together: dict[tuple[str, ...], list[Setting]] = {}
+    for one in rows:
+        name = one.key.rpartition(".")[2]
+        together.setdefault((name, one.default, one.text), []).append(one)
+    lines = ["| key | default | what it does |", "|---|---|---|", *map(_row, together.values())]
     return found[1] + "\n".join(lines) + "\n" + found[3]
 
 
-def _row(one: Setting) -> str:
-    default = f"`{one.default}`" if one.default else "needed"
-    text = _told(one).replace("|", "\\|")
-    return f"| `{one.key}` | {default} | {text} |"
+def _row(same: list[Setting]) -> str:
+    keys = ", ".join(f"`{one.key}`" for one in same)
+    default = f"`{same[0].default}`" if same[0].default else "needed"
+    text = (same[0].text if len(same) > 1 else _told(same[0])).replace("|", "\\|")
+    return f"| {keys} | {default} | {text} |"
 
 
 def _told(one: Setting) -> str:
