@@ -15,18 +15,15 @@ from transformers import PreTrainedModel
 from brido.likelihood import candidate_log_likelihood
 from brido.models.language_model import LanguageModel
 from brido.training.anchor import Anchors, anchored, base_likelihoods
-from brido.training.batches import Batch, Batches, Plan
+from brido.training.batches import Batch, Batches, Plan, learning_rate, warmup_updates
 from brido.training.documents import Pairs, RankedDocument, RankedDocuments
 from brido.training.parallel import Parallel
-from brido.training.schedule import learning_rate, warmup_updates
 from brido.training.settings import TrainingSettings
 from brido.training.step import ContrastiveStep
 from brido.training.task import OptimizerConfig, Task, UpdateData
 from brido.training.validation import MeasureSample, validate_ranker
 from brido.work.settings import RuntimeSettings
 
-# A weight or margin above it takes all digits of a float32 sum.
-LARGE = 1e6
 # Keys of a model's config that make its training passes random.
 RANDOM_LAYERS = (
     "dropout",
@@ -71,7 +68,7 @@ class ContrastiveTask(Task):
         settings, count = self.settings, len(self.documents)
         self.model: PreTrainedModel = self.language.model
         self.seed, self.keep = settings.seed, settings.keep
-        self.every, self.patience = settings.validation.every, settings.validation.patience
+        self.every = settings.validation.every
         self.plan = Plan(count, settings.batch_size, settings.epochs, settings.seed)
         self.updates, self.updates_per_epoch = self.plan.updates, self.plan.updates_per_epoch
         self.sequences = 1 + self.documents.num_candidates
@@ -191,12 +188,6 @@ class ContrastiveTask(Task):
                 f"{self.updates:,}, which never reaches its learning rate: lower it, or train on "
                 "more documents or epochs"
             )
-        for name in ("gamma", "margin", "gold_weight", "gold_margin"):
-            if (value := getattr(settings, name)) > LARGE:
-                yield (
-                    f"{self.key}.{name}: {value:.2g} is so large that rounding hides the other "
-                    "parts of the loss: lower it"
-                )
 
     def problems(self) -> Iterator[str]:
         """See Task."""

@@ -267,5 +267,4 @@ def _detached(value: Any) -> Any:
 
 
 def _full(tensor: Tensor) -> Tensor:
-    """Return the tensor, gathered from all processes if it is in parts."""
     return tensor.full_tensor() if isinstance(tensor, DTensor) else tensor

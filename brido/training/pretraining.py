@@ -79,7 +79,6 @@ def train_embedded(
 def _tokenizer(
     pairs: Sequence[Pair], settings: EmbeddedModel, file: Path
 ) -> PreTrainedTokenizerFast:
-    """Return the tokenizer of the texts, learned once and kept in `file`."""
     if not file.is_file():
         texts = (text for pair in pairs for text in pair)
         write_text(file, learn_tokenizer(texts, settings.tokenizer, settings.vocabulary_size))
