@@ -92,7 +92,6 @@ class ContrastiveTask(Task):
         return max(1, min(settings.batch_size, self.runtime.batch_tokens // tokens))
 
     def optimizer(self) -> OptimizerConfig:
-        """See Task."""
         settings = self.settings
         warmup = warmup_updates(settings.warmup_steps, self.updates)
         highest, schedule = settings.learning_rate, settings.schedule
@@ -105,7 +104,6 @@ class ContrastiveTask(Task):
         )
 
     def step(self) -> ContrastiveStep:
-        """See Task."""
         return ContrastiveStep(self.model, self.settings)
 
     def prepare(self, parallel: Parallel) -> None:
@@ -143,18 +141,15 @@ class ContrastiveTask(Task):
         return UpdateData(chunks, (self.batches.target_tokens(documents), len(documents)))
 
     def batch(self, chunk: Sequence[RankedDocument]) -> Batch:
-        """See Task."""
         ranked = self.settings.gamma > 0
         batch = self.batches.batch(chunk, candidates=ranked)
         return anchored(batch, chunk, self._anchors) if ranked and self._anchors else batch
 
     def context(self) -> AbstractContextManager[Any]:
-        """See Task."""
         # Open until the last backward pass: layer checkpoints run the attention again there.
         return self.language.family.training(self.model)
 
     def measures(self, autocast: Callable[[], Any]) -> dict[str, float]:
-        """See Task."""
         if self.validation is None:
             return {}
         measures = validate_ranker(
@@ -173,7 +168,6 @@ class ContrastiveTask(Task):
         return measures
 
     def warnings(self) -> Iterator[str]:
-        """See Task."""
         settings, key = self.settings, f"{self.key}.warmup_steps"
         warmup = warmup_updates(settings.warmup_steps, self.updates)
         if settings.schedule == "noam" and not warmup:
@@ -190,7 +184,6 @@ class ContrastiveTask(Task):
             )
 
     def problems(self) -> Iterator[str]:
-        """See Task."""
         if self.keep == "best_generator" and self.generator is None:
             yield "training.keep: best_generator needs a generator, and there is none here"
         if not self.documents:

@@ -255,8 +255,11 @@ def test_the_text_has_a_row_a_ranking_and_ends_in_the_verdict():
         assert f"{item['mean']:.3f} [{item['low']:.3f}, {item['high']:.3f}]" in text
     assert text.endswith(" ".join(told["verdict"]))
     assert max(map(len, lines)) <= 100
-    whole = check_votes(knowing(), HOW)
+    how = replace(HOW, other_writers=["served"], rules="whole: so")
+    whole = check_votes(knowing(), how)
     text = votes_text(whole)
+    assert "(served)" in text
+    assert "whole: so" in " ".join(text.split())
     assert max(map(len, text.splitlines())) <= 100
     for item in whole["accuracy"].values():
         (row,) = [line for line in text.splitlines() if line.startswith(f"{item['label']} ")]
