@@ -81,7 +81,7 @@ def main() -> None:
         for title, tolerance in TOLERANCES.items():
             pairs = comparable_pairs(unsupported, lengths(groups), tolerance)
             counts = np.stack([pair_counts(scores, pairs) for scores in found.values()])
-            shares, _ = accuracies(counts, SAMPLES, 0.95, 0)
+            shares = accuracies(counts, SAMPLES, 0.95, 0)
             columns[f"{title} ({shares[0].count:,})"] = shares
         head("vote", *columns)
         for vote, *shares in zip(found, *columns.values(), strict=True):

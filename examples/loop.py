@@ -34,9 +34,8 @@ from brido.models import LanguageModel
 from brido.models.settings import ReadingSettings
 from brido.rouge import similarity_matrix
 from brido.search import SearchSettings, diverse_beam_search
-from brido.training.batches import Plan
+from brido.training.batches import Plan, learning_rate
 from brido.training.loss import combined_loss, contrastive_loss, smoothed_cross_entropy
-from brido.training.schedule import learning_rate
 from brido.vote import consensus_scores
 from brido.world import documents as world_articles
 

@@ -9,25 +9,28 @@ from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
+from brido.corpus.settings import WorldSettings
 from brido.models.checkpoint import store_checkpoint
 from brido.models.settings import (
     EmbeddedCheckpoint,
     EmbeddedModel,
     FineTuningSettings,
     StoredCheckpoint,
+    WorldShare,
 )
 from brido.settings.load import load_params
 from brido.settings.params import Params
+from brido.tables import CORPUS, read_metadata, read_rows
 from brido.training.launch import is_main, relaunch
 from brido.utils.atomic import atomic_folder, write_text
-from brido.utils.errors import run_command
+from brido.utils.errors import BridoError, run_command
 from brido.utils.paths import user_path
 from brido.work.folder import leave, work_root
 from brido.work.settings import RuntimeSettings
 from brido.work.shards import fingerprint
+from brido.world import documents
 from stages import paths
 from stages.arguments import name_given
-from stages.pairs import pairs_to_learn
 
 
 def main() -> None:
@@ -52,7 +55,6 @@ def _store(settings: StoredCheckpoint, folder: Path, key: str) -> None:
 
 
 def _train(system: str, settings: EmbeddedModel, runtime: RuntimeSettings) -> None:
-    """Train the embedded model on articles of the world, or on the training split."""
     from brido.training.pretraining import train_embedded
 
     pairs = pairs_to_learn(f"checkpoints.{system}.embedded.world", settings.world)
@@ -67,7 +69,6 @@ def _train(system: str, settings: EmbeddedModel, runtime: RuntimeSettings) -> No
 def _fine_tune(
     params: Params, system: str, settings: StoredCheckpoint, tuning: FineTuningSettings
 ) -> None:
-    """Load the checkpoint, then train it on references; several processes may do so."""
     from brido.training.fine_tuning import fine_tune
 
     key, reading = f"checkpoints.{system}", params.reading_of(system)
@@ -87,6 +88,27 @@ def _fine_tune(
             _write_record(folder, record)
     if is_main():
         leave(work)
+
+
+def pairs_to_learn(key: str, share: WorldShare | None) -> list[tuple[str, str]]:
+    """Documents and references: of the training split, or articles of the corpus' world, of another
+    share of supported facts and in none of its splits. Which world that is, the corpus says itself.
+    """
+    if share is None:
+        rows = read_rows(paths.corpus("train"), CORPUS, "download")
+        return [(row["document"], row["summary"]) for row in rows]
+    corpus = read_metadata(paths.corpus("train"), "download")
+    if corpus.get("source") != "world":
+        raise BridoError(
+            f"{key}: the corpus is not the embedded world; write null, and it learns from the "
+            "training split"
+        )
+    knobs = WorldSettings.model_validate(corpus["settings"] | {"support_rate": share.support_rate})
+    made = documents(knobs, "base", share.documents)
+    pairs = [(row["document"], row["summary"]) for row in made]
+    if corpus["lowercase"]:
+        return [(text.lower(), summary.lower()) for text, summary in pairs]
+    return pairs
 
 
 def _write_record(folder: Path, record: dict[str, Any]) -> None:

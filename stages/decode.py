@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from brido.candidates.documents import Documents
+from brido.models.settings import ReadingSettings
 from brido.search.own_search import own_search, says_length
 from brido.search.settings import DecodingSettings, GuidedSystem, SearchSettings
 from brido.settings.load import load_params
@@ -18,6 +19,7 @@ from brido.utils.errors import BridoError, parsing, run_command
 from brido.utils.json_lines import parse_object
 from brido.utils.progress import say
 from brido.work.running import Splits
+from brido.work.settings import RuntimeSettings
 from brido.work.shards import fingerprint
 from brido.work.worker import model_workers
 from stages import paths
@@ -42,17 +44,17 @@ def decode(
 ) -> None:
     """Decode the splits with the system's checkpoint, or with that of `guidance`, guided."""
     checkpoint = guidance.checkpoint if guidance else system
-    folder = paths.checkpoint(checkpoint)
+    folder, reading = paths.checkpoint(checkpoint), params.reading_of(checkpoint)
     used = search_settings(folder, params.decoding)
     documents = {split: Documents(paths.corpus(split), None, "keep") for split in splits}
-    work = _summaries(params, system, used, documents, guidance)
-    reading = params.reading_of(checkpoint).model_dump(mode="json")
+    work = _summaries(params.runtime, system, folder, reading, used, documents, guidance)
     for split in splits:
         totals = {name: work.totals(split)[name] for name in COUNTS}
         count = len(documents[split].ids)
         label = f"decode {system} {split}"
         _check_that_it_writes(label, folder, count - totals["empty_documents"], totals)
-        metadata = {"decoding": used, "reading": reading, "documents": count} | totals
+        about = {"decoding": used, "reading": reading.model_dump(mode="json")}
+        metadata = about | {"documents": count} | totals
         if guidance:
             metadata["guidance"] = guidance.model_dump(mode="json")
         work.write(split, paths.decoded(system, split), metadata)
@@ -94,17 +96,17 @@ def _part(folder: Path, name: str) -> dict[str, Any]:
 
 
 def _summaries(
-    params: Params,
+    runtime: RuntimeSettings,
     system: str,
+    folder: Path,
+    reading: ReadingSettings,
     used: dict[str, Any],
     documents: dict[str, Documents],
     guidance: GuidedSystem | None,
 ) -> Splits:
-    """Return the finished shards of both splits."""
+    """Return the finished shards of both splits; the checkpoint in `folder` writes them."""
     from brido.candidates.local import SummaryWorker
 
-    checkpoint, runtime = guidance.checkpoint if guidance else system, params.runtime
-    folder, reading = paths.checkpoint(checkpoint), params.reading_of(checkpoint)
     size = runtime.shard_documents
     # Shards of another size are other shards, though they make the same table.
     key = fingerprint(

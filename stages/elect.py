@@ -40,7 +40,6 @@ def elect(split: str, params: Params) -> None:
 
 
 def _rows(split: str, params: Params) -> Iterator[dict[str, Any]]:
-    """A row for each document of the corpus, in its order."""
     elected: dict[str, tuple[str, float]] = {}
     tables = paths.tables(split)
     for documents, scores in score_documents(tables, params.scoring, 0.0, ["candidates"]):

@@ -97,13 +97,11 @@ def forecast(params: Params, name: str) -> str:
 
 
 def _tables(system: str) -> tuple[Path, Path, str]:
-    """Return the documents, the system's summaries, and the stage that makes these."""
     made_by = "download" if system == "reference" else f"decode@{system}"
     return paths.corpus(SPLIT), paths.decoded(system, SPLIT), made_by
 
 
 def _write(path: Path, schema: Any, rows: Iterable[Any], said: list[dict[str, Any]]) -> None:
-    """One row a document; the signature goes into the table's metadata."""
     write_table(path, rows, schema, {"signature": join_signatures(said)})
 
 

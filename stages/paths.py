@@ -1,6 +1,7 @@
 """Where every table of the pipeline lives: the one place that knows the folders."""
 
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
 from brido.tables.join import SplitTables
@@ -21,14 +22,22 @@ def tables(split: str, systems: Sequence[str] = ()) -> SplitTables:
     return SplitTables.at(DATA, split, systems)
 
 
-def corpus(split: str) -> Path:
-    """data/corpus/SPLIT.parquet."""
-    return DATA / "corpus" / f"{split}.parquet"
+def _of_split(folder: str, split: str) -> Path:
+    return DATA / folder / f"{split}.parquet"
+
+
+# data/corpus/SPLIT.parquet, and so on; support/base.parquet is of base's own summaries.
+corpus = partial(_of_split, "corpus")
+pool = partial(_of_split, "pool")
+similarity = partial(_of_split, "similarity")
+support = partial(_of_split, "support")
+likelihood = partial(_of_split, "likelihood")
+scores = partial(_of_split, "scores")
 
 
 def no_checkpoint() -> Path:
     """data/checkpoints/none, a folder without a model: where a source has no checkpoint."""
-    return DATA / "checkpoints" / "none"
+    return checkpoint("none")
 
 
 def checkpoint(system: str) -> Path:
@@ -41,34 +50,9 @@ def candidates(source: str, split: str) -> Path:
     return DATA / "candidates" / source / f"{split}.parquet"
 
 
-def pool(split: str) -> Path:
-    """data/pool/SPLIT.parquet."""
-    return DATA / "pool" / f"{split}.parquet"
-
-
 def pool_counts() -> Path:
     """data/pool/counts.json: what was cleaned and who does not vote, for each source."""
     return DATA / "pool" / "counts.json"
-
-
-def similarity(split: str) -> Path:
-    """data/similarity/SPLIT.parquet."""
-    return DATA / "similarity" / f"{split}.parquet"
-
-
-def support(table: str) -> Path:
-    """data/support/TABLE.parquet: of a split's candidates, or `base`, of base's own summaries."""
-    return DATA / "support" / f"{table}.parquet"
-
-
-def likelihood(split: str) -> Path:
-    """data/likelihood/SPLIT.parquet: base's own opinion of a split's candidates."""
-    return DATA / "likelihood" / f"{split}.parquet"
-
-
-def scores(split: str) -> Path:
-    """data/scores/SPLIT.parquet."""
-    return DATA / "scores" / f"{split}.parquet"
 
 
 def decoded(system: str, split: str) -> Path:

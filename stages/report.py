@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from brido.report.card import model_card, weights_of
-from brido.report.figures import draw_report, read_training
+from brido.report.figures import length_figure
 from brido.report.numbers import (
     INTERVALS,
     Numbers,
@@ -15,19 +15,17 @@ from brido.report.numbers import (
     write_numbers,
 )
 from brido.report.page import render_page
-from brido.report.page.content import compared, make_page, voting_checker
-from brido.report.page.details import read_details
-from brido.report.prompts import asked
+from brido.report.page.content import asked, make_page, voting_checker
+from brido.report.page.data import case_mentions
 from brido.report.sources import compare, sources_rows
 from brido.report.stored import json_text, read_json
 from brido.report.text_table import aligned
-from brido.report.unsupported import case_mentions, first_choices, vote_bins
 from brido.settings.load import load_params
 from brido.settings.params import Params
 from brido.tables.documents import CandidateDocument
 from brido.tables.fingerprint import base_of
 from brido.tables.join import read_documents
-from brido.utils.atomic import write_text
+from brido.utils.atomic import atomic_folder, write_text
 from brido.utils.errors import run_command
 from brido.utils.progress import say
 from brido.vote.verdict_text import votes_text
@@ -76,22 +74,18 @@ def report(params: Params) -> None:
     cases = [document for documents in batches for document in documents]
     say(f"report: mentions of {len(cases):,} validation documents and their candidates")
     found = [case_mentions(case, params) for case in cases]
-    bins = vote_bins(first_choices(cases, found, params))
-    curves = read_training(paths.METRICS / "training.csv")
-    draw_report(paths.METRICS / "figures", numbers, curves)
+    with atomic_folder(paths.METRICS / "figures") as folder:
+        length_figure(folder, numbers.systems, numbers.lengths)
 
     votes = read_json(paths.VOTES, "score")
-    two = {name: tables.get(name, {}) for name in compared(params.systems)}
     documents = [case.document for case in cases]
     page = make_page(
         params,
         numbers,
         cases,
         found,
-        bins,
         votes,
         sources_table(cases, params),
-        read_details(numbers.scores, two, summaries, paths.corpus("test")),
         asked("base", paths.checkpoint("base"), params.reading_of("base"), documents),
     )
     html, count = render_page(page)
@@ -103,8 +97,7 @@ def report(params: Params) -> None:
 
 def sources_table(cases: Sequence[CandidateDocument], params: Params) -> dict[str, dict[str, Any]]:
     """Where candidates and elections come from, written to metrics/sources.json."""
-    candidates = {name: paths.candidates(name, "validation") for name in params.generation}
-    table = compare(cases, paths.pool_counts(), candidates)
+    table = compare(cases, paths.pool_counts())
     write_text(paths.SOURCES, json_text(table))
     return table
 

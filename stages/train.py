@@ -47,7 +47,7 @@ def main() -> None:
                 adapter.merge()
             task.language.save(temporary)
         leave(task.folder)
-        say(f"train: {state.finished}, {state.update} updates; kept: {params.training.keep}")
+        say(f"train: {state.update} updates done; kept: {params.training.keep}")
         if state.micro_batch != params.runtime.candidate_micro_batch:
             say(f"train: memory was short, {state.micro_batch} candidates ran at once")
 

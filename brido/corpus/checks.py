@@ -5,11 +5,13 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
+from brido.corpus.settings import FilesSettings, HubSettings
 from brido.utils.blank import is_blank
 from brido.utils.errors import short
 from brido.utils.json_lines import holds_half_pair
 from brido.utils.text import clean
 
+SPLITS = ("train", "validation", "test")
 # Names of bad rows that a message shows for each kind.
 _NAMED = 3
 
@@ -37,6 +39,24 @@ class MissingId:
 
 class Unlabelled:
     """The summary of a row whose source has none."""
+
+
+def raw_row(
+    columns: HubSettings | FilesSettings,
+    values: dict[str, Any],
+    where: str,
+    has_id: bool,
+    references: Any = None,
+) -> RawRow:
+    """The row of a user's table; `columns` names its columns, `has_id` says whether it has ids."""
+    identity = values.get(columns.id_column or "") if has_id else None
+    return RawRow(
+        MissingId if has_id and identity is None else identity,
+        values.get(columns.document_column),
+        Unlabelled if columns.summary_column is None else values.get(columns.summary_column),
+        references,
+        where,
+    )
 
 
 def made_id(document: Any) -> str | None:

@@ -8,8 +8,7 @@ from collections.abc import Generator
 from pathlib import Path
 from typing import Any
 
-from brido.corpus.checks import RawRow, made_id
-from brido.corpus.rows import SPLITS, raw_row
+from brido.corpus.checks import SPLITS, RawRow, made_id, raw_row
 from brido.corpus.settings import FilesSettings
 from brido.tables import CORPUS
 from brido.utils.errors import BridoError, quoted
@@ -48,7 +47,6 @@ class FilesSource:
         self.description = {"source": "files", "settings": settings.model_dump(mode="json")}
 
     def _find(self, split: str, problems: list[str]) -> list[Path]:
-        """Return the files of a split, sorted by name within each pattern."""
         patterns = getattr(self.settings, split)
         found: list[Path] = []
         for pattern in [patterns] if isinstance(patterns, str) else patterns or []:
@@ -114,7 +112,6 @@ class FilesSource:
         return raw_row(self.settings, values, where, self.has_id[path], references)
 
     def _split_of(self, row: RawRow) -> str:
-        """Return the split that a row of train's files falls into."""
         identity = made_id(row.document) if row.id is None else row.id
         if isinstance(identity, list | dict):
             return "train"  # where it is counted as a bad row

@@ -5,8 +5,7 @@ from collections.abc import Generator
 from pathlib import Path
 from typing import Any
 
-from brido.corpus.checks import RawRow
-from brido.corpus.rows import SPLITS, raw_row
+from brido.corpus.checks import SPLITS, RawRow, raw_row
 from brido.corpus.settings import HubSettings
 from brido.tables import CORPUS
 from brido.utils.errors import BridoError, quoted, some
@@ -62,7 +61,6 @@ class HubSource:
         return None
 
     def _load(self, commit: str | None) -> tuple[dict[str, Any], str | None]:
-        """The three splits, and the commit that they are of."""
         import datasets
         from datasets.exceptions import DatasetsError
 
@@ -88,7 +86,6 @@ class HubSource:
         return dict(zip(SPLITS, loaded, strict=True)), found
 
     def _check(self) -> None:
-        """BridoError listing every column that is missing and every size that is not expected."""
         settings, problems = self.settings, []
         for split in SPLITS:
             columns = self.splits[split].column_names

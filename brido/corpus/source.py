@@ -49,7 +49,6 @@ class WorldSource:
     schema = WORLD_CORPUS
 
     def __init__(self, settings: WorldSettings) -> None:
-        """The world of `data.world`."""
         self.settings = settings
         self.description = {"source": "world", "settings": settings.model_dump(mode="json")}
 

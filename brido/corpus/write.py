@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from brido import tables
-from brido.corpus.checks import SplitChecks
-from brido.corpus.rows import SPLITS
+from brido.corpus.checks import SPLITS, SplitChecks
 from brido.corpus.settings import DataSettings
 from brido.corpus.source import Source
 from brido.utils.atomic import atomic_folder, write_text
@@ -50,7 +49,6 @@ def write_corpus(source: Source, settings: DataSettings, folder: Path, interval:
 def _write_split(
     source: Source, checks: SplitChecks, settings: DataSettings, path: Path, interval: float
 ) -> None:
-    """Stream one split into its table."""
     limit = settings.limit(checks.split)
     total = source.total(checks.split)
     if limit is not None and total is not None:

@@ -139,7 +139,6 @@ def _data(params: Params, corpus: Mapping[str, Any]) -> str:
 
 
 def _measured(numbers: Numbers) -> dict[str, Any]:
-    """The headline numbers of base and tuned, and how each metric was computed."""
     if "tuned" not in numbers.systems:
         return {"table": None}
     shown = [name for name in ("base", "tuned") if name in numbers.systems]

@@ -33,12 +33,6 @@ class Scores:
     values: NDArray[np.float64]
     signatures: dict[str, Any]
 
-    def column(self, metric: str, submetric: str) -> NDArray[np.float64] | None:
-        """One submetric over the documents, None where it is not there."""
-        if (metric, submetric) not in self.columns:
-            return None
-        return self.values[:, self.columns.index((metric, submetric))]
-
 
 @dataclass(frozen=True)
 class Estimate:

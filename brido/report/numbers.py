@@ -129,12 +129,11 @@ def _headline(systems: Mapping[str, Estimates]) -> dict[str, Any]:
 def numbers_text(raw: Mapping[str, Any]) -> str:
     """Return the short table and the warnings of what `write_numbers` left in intervals.json."""
     systems, gaps = map(NAMED_ESTIMATES.validate_python, (raw["systems"], raw["differences"]))
-    voting = raw.get("voting", "")
+    voting = raw["voting"]
     table = result_table(headline_columns(systems), systems, gaps, voting)
     shown = summary_table(table, raw["bootstrap"]["confidence"], voting)
-    # Numbers of an older version do not name their base.
-    base = [base_note(raw["base"])] if "base" in raw else []
-    return "\n".join([shown, *base, *(f"warning: {text}" for text in raw["warnings"])])
+    warnings = [f"warning: {text}" for text in raw["warnings"]]
+    return "\n".join([shown, base_note(raw["base"]), *warnings])
 
 
 def base_note(base: str) -> str:

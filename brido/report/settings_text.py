@@ -52,7 +52,6 @@ def settings_text(params: Params) -> list[tuple[str, str]]:
 
 
 def _text(value: Any) -> str:
-    """A value as params.yaml has it."""
     if isinstance(value, bool) or value is None:
         return {True: "true", False: "false", None: "null"}[value]
     return f"{value:g}" if isinstance(value, float) else str(value)

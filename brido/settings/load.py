@@ -32,6 +32,7 @@ REMOVED_KEYS = {
     "order, so margins mean what they mean without it",
     "scoring.temperature": "remove it: votes are not weighted by probability any more",
     "training.min_gap": "remove it: all pairs train",
+    "training.validation.patience": "remove it: write fewer epochs",
     "generation.*.epsilon_cutoff": "remove it; use top_p or top_k",
     "evaluation.geval.backend": "remove it: judges are servers now; for a local model start one "
     "(vLLM, llama.cpp) and name it in runtime.endpoint.base_url",

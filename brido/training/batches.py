@@ -1,4 +1,4 @@
-"""Texts to tensors, and which documents an update sees.
+"""Texts to tensors; which documents an update sees, and its learning rate.
 
 What an update sees depends on the seed and the update's number alone. So the position in the data
 is one number, and any number of processes sees the same updates.
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 import torch
@@ -117,6 +117,29 @@ class Plan:
             self._order = (epoch, generator.permutation(self.documents))
         start = place * self.batch_size
         return self._order[1][start : start + self.batch_size].tolist()
+
+
+def warmup_updates(warmup: float, total: int) -> int:
+    """Return `warmup_steps` as updates of a run of `total`; below 1 it is the share of them."""
+    return round(warmup * total) if warmup < 1 else int(warmup)
+
+
+def learning_rate(
+    update: int, total: int, highest: float, warmup: int, schedule: Literal["noam", "linear"]
+) -> float:
+    """Return the learning rate of `update` (1 to total), a function of the update alone.
+
+    noam, as BRIO writes it: highest * min(update^-0.5, update * warmup^-1.5). `highest` is a factor
+    here: the largest rate, at update = warmup, is highest / sqrt(warmup) (2e-3 and 10,000: 2e-5).
+    linear: from highest / warmup up to highest at update = warmup, then straight down to
+    highest / (total - warmup) at the last update.
+    """
+    if schedule == "noam":
+        rising = update * warmup**-1.5 if warmup else float("inf")
+        return highest * min(update**-0.5, rising)
+    if update <= warmup:
+        return highest * update / warmup
+    return highest * (total - update + 1) / (total - warmup)
 
 
 def chunk_seed(seed: int, update: int, chunk: int) -> int:

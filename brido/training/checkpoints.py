@@ -81,8 +81,7 @@ class Checkpoints:
         """Put the tensors of the state on disk into model and optimizer; return it, or a new one.
 
         Raises:
-            BridoError: the file is damaged or of another version, or its weights are of another
-                model.
+            BridoError: the file is damaged or of another version.
         """
         if not self.state_file.is_file():
             return TrainState()
@@ -94,7 +93,7 @@ class Checkpoints:
                 f"{self.state_file} was written by another version of brido: remove {self.folder} "
                 "to start the training over"
             ) from None
-        self._load_weights(content["model"], self.state_file, model)
+        self._load_weights(content["model"], model)
         self.parallel.load_optimizer(optimizer, content["optimizer"])
         return state
 
@@ -106,27 +105,13 @@ class Checkpoints:
 
     def load_best(self, update: int, model: PreTrainedModel) -> None:
         """Put the best weights into the model; BridoError as in `load`."""
-        path = self._best_file(update)
-        self._load_weights(load_tensors(path), path, model)
+        self._load_weights(load_tensors(self._best_file(update)), model)
 
     def _best_file(self, update: int) -> Path:
         return self.folder / f"best-{update:06d}.pt"
 
-    def _load_weights(self, weights: dict[str, Tensor], path: Path, model: PreTrainedModel) -> None:
+    def _load_weights(self, weights: dict[str, Tensor], model: PreTrainedModel) -> None:
         own = trained_weights(model)
-        problems = [f"{name}: not in the model" for name in sorted(weights.keys() - own.keys())]
-        problems += [f"{name}: missing" for name in sorted(own.keys() - weights.keys())]
-        problems += [
-            f"{name}: {list(weights[name].shape)}, the model has {list(own[name].shape)}"
-            for name in sorted(weights.keys() & own.keys())
-            if weights[name].shape != own[name].shape
-        ]
-        if problems:
-            raise BridoError.from_problems(
-                f"{path} holds the weights of another model (remove {self.folder} to start over):",
-                problems,
-                limit=5,
-            )
         placed = {name: self.parallel.own(value, own[name]) for name, value in weights.items()}
         model.load_state_dict(placed, strict=False)
 

@@ -15,18 +15,15 @@ from transformers import PreTrainedModel
 from brido.likelihood import candidate_log_likelihood
 from brido.models.language_model import LanguageModel
 from brido.training.anchor import Anchors, anchored, base_likelihoods
-from brido.training.batches import Batch, Batches, Plan
+from brido.training.batches import Batch, Batches, Plan, learning_rate, warmup_updates
 from brido.training.documents import Pairs, RankedDocument, RankedDocuments
 from brido.training.parallel import Parallel
-from brido.training.schedule import learning_rate, warmup_updates
 from brido.training.settings import TrainingSettings
 from brido.training.step import ContrastiveStep
 from brido.training.task import OptimizerConfig, Task, UpdateData
 from brido.training.validation import MeasureSample, validate_ranker
 from brido.work.settings import RuntimeSettings
 
-# A weight or margin above it takes all digits of a float32 sum.
-LARGE = 1e6
 # Keys of a model's config that make its training passes random.
 RANDOM_LAYERS = (
     "dropout",
@@ -71,7 +68,7 @@ class ContrastiveTask(Task):
         settings, count = self.settings, len(self.documents)
         self.model: PreTrainedModel = self.language.model
         self.seed, self.keep = settings.seed, settings.keep
-        self.every, self.patience = settings.validation.every, settings.validation.patience
+        self.every = settings.validation.every
         self.plan = Plan(count, settings.batch_size, settings.epochs, settings.seed)
         self.updates, self.updates_per_epoch = self.plan.updates, self.plan.updates_per_epoch
         self.sequences = 1 + self.documents.num_candidates
@@ -95,7 +92,6 @@ class ContrastiveTask(Task):
         return max(1, min(settings.batch_size, self.runtime.batch_tokens // tokens))
 
     def optimizer(self) -> OptimizerConfig:
-        """See Task."""
         settings = self.settings
         warmup = warmup_updates(settings.warmup_steps, self.updates)
         highest, schedule = settings.learning_rate, settings.schedule
@@ -108,7 +104,6 @@ class ContrastiveTask(Task):
         )
 
     def step(self) -> ContrastiveStep:
-        """See Task."""
         return ContrastiveStep(self.model, self.settings)
 
     def prepare(self, parallel: Parallel) -> None:
@@ -146,18 +141,15 @@ class ContrastiveTask(Task):
         return UpdateData(chunks, (self.batches.target_tokens(documents), len(documents)))
 
     def batch(self, chunk: Sequence[RankedDocument]) -> Batch:
-        """See Task."""
         ranked = self.settings.gamma > 0
         batch = self.batches.batch(chunk, candidates=ranked)
         return anchored(batch, chunk, self._anchors) if ranked and self._anchors else batch
 
     def context(self) -> AbstractContextManager[Any]:
-        """See Task."""
         # Open until the last backward pass: layer checkpoints run the attention again there.
         return self.language.family.training(self.model)
 
     def measures(self, autocast: Callable[[], Any]) -> dict[str, float]:
-        """See Task."""
         if self.validation is None:
             return {}
         measures = validate_ranker(
@@ -176,7 +168,6 @@ class ContrastiveTask(Task):
         return measures
 
     def warnings(self) -> Iterator[str]:
-        """See Task."""
         settings, key = self.settings, f"{self.key}.warmup_steps"
         warmup = warmup_updates(settings.warmup_steps, self.updates)
         if settings.schedule == "noam" and not warmup:
@@ -191,15 +182,8 @@ class ContrastiveTask(Task):
                 f"{self.updates:,}, which never reaches its learning rate: lower it, or train on "
                 "more documents or epochs"
             )
-        for name in ("gamma", "margin", "gold_weight", "gold_margin"):
-            if (value := getattr(settings, name)) > LARGE:
-                yield (
-                    f"{self.key}.{name}: {value:.2g} is so large that rounding hides the other "
-                    "parts of the loss: lower it"
-                )
 
     def problems(self) -> Iterator[str]:
-        """See Task."""
         if self.keep == "best_generator" and self.generator is None:
             yield "training.keep: best_generator needs a generator, and there is none here"
         if not self.documents:

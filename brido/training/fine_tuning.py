@@ -73,7 +73,6 @@ def fine_tune(
 
 
 def _training(settings: FineTuningSettings, pairs: int) -> TrainingSettings:
-    """Return the settings of `training` that are maximum likelihood alone."""
     updates = settings.epochs * -(-pairs // settings.batch_size)
     same = {"seed", "epochs", "batch_size", "learning_rate", "warmup_steps", "label_smoothing"}
     return TrainingSettings(

@@ -36,7 +36,7 @@ def train(task: Task) -> TrainState:
 
     Raises:
         BridoError: settings that make no sense, another process that works for the stage, a loss
-            that diverges, too little memory, or a checkpoint of another model.
+            that diverges, too little memory, or a damaged checkpoint.
     """
     problems = list(task.problems())
     if problems:
@@ -93,7 +93,6 @@ def _announce(task: Task, parallel: Parallel) -> None:
 
 
 def _run(updater: Updater, state: TrainState, checkpoints: Checkpoints) -> None:
-    """Do what is left: updates, and validations between them; write states when they are due."""
     task, parallel = updater.task, updater.parallel
     save = partial(checkpoints.save, state, task.model, updater.optimizer)
     timer = SaveTimer(parallel.runtime.checkpoint_minutes * 60)
@@ -103,7 +102,8 @@ def _run(updater: Updater, state: TrainState, checkpoints: Checkpoints) -> None:
         progress.skip(state.update)
         if state.history:
             _write_history(updater, state)
-        while not state.finished:
+        finished = state.finished(task.every, task.updates)
+        while not finished:
             if state.row_due(task.every, task.updates):
                 _validate(updater, state, checkpoints)
             else:
@@ -116,17 +116,17 @@ def _run(updater: Updater, state: TrainState, checkpoints: Checkpoints) -> None:
                     _write_history(updater, state)
                 progress.advance(note=state.summary(report))
             number, due = parallel.agree(received[-1] if received else 0, timer.due)
-            if number or state.finished or due:
+            finished = state.finished(task.every, task.updates)
+            if number or finished or due:
                 timer.save(save)
-            if number or state.finished:
+            if number or finished:
                 # A process that ends too early makes the launcher end the one that is writing.
                 parallel.accelerator.wait_for_everyone()
-            if number and not state.finished:
+            if number and not finished:
                 _stop(number, state)
 
 
 def _validate(updater: Updater, state: TrainState, checkpoints: Checkpoints) -> None:
-    """Measure the model; keep better weights; decide whether the run is over."""
     task, parallel = updater.task, updater.parallel
     measure = partial(task.measures, parallel.accelerator.autocast)
     measures = parallel.measure(updater.step, measure)
@@ -137,7 +137,6 @@ def _validate(updater: Updater, state: TrainState, checkpoints: Checkpoints) -> 
     if task.trackers is not None:
         task.trackers.validation(state.history[-1], parallel.accelerator.autocast)
     _write_history(updater, state)
-    state.judge(task.patience, task.updates)
 
 
 def _write_history(updater: Updater, state: TrainState) -> None:

@@ -132,11 +132,15 @@ def combined_loss(cross_entropy: Tensor, contrastive: Tensor | float, gamma: flo
     return cross_entropy + gamma * contrastive
 
 
-def _floating(name: str, values: Any) -> Tensor:
+def _tensor(name: str, values: Any) -> Tensor:
     try:
-        tensor = torch.as_tensor(values)
+        return torch.as_tensor(values)
     except (TypeError, ValueError, RuntimeError) as error:
         raise ArgumentError(f"{name} must be a tensor: {error}") from None
+
+
+def _floating(name: str, values: Any) -> Tensor:
+    tensor = _tensor(name, values)
     if not tensor.is_floating_point():
         raise ArgumentError(f"{name} must hold floating-point numbers, not {tensor.dtype}")
     return tensor
@@ -181,13 +185,9 @@ def _check_numbers(**numbers: float) -> None:
 
 
 def _boolean(name: str, values: Any, like: Tensor) -> Tensor:
-    """Booleans of the shape and on the device of `like`, all True for None."""
     if values is None:
         return torch.ones_like(like, dtype=torch.bool)
-    try:
-        tensor = torch.as_tensor(values)
-    except (TypeError, ValueError, RuntimeError) as error:
-        raise ArgumentError(f"{name} must be a tensor: {error}") from None
+    tensor = _tensor(name, values)
     if tensor.dtype != torch.bool or tensor.shape != like.shape:
         raise ArgumentError(
             f"{name} must be boolean, {list(like.shape)}, not {tensor.dtype}, {list(tensor.shape)}"

@@ -187,7 +187,6 @@ class Sharded(Parallel):
         return broadcast_object_list([self.call(step, function)])[0]
 
     def clip(self, step: nn.Module, largest: float) -> float:
-        """See Parallel."""
         return float(_full(self.accelerator.clip_grad_norm_(step.parameters(), largest)))
 
     def whole(self, tensors: Mapping[str, Any]) -> dict[str, Any]:
@@ -205,7 +204,6 @@ class Sharded(Parallel):
         return found if self.is_main else {}
 
     def own(self, value: Any, there: Tensor) -> Any:
-        """See Parallel."""
         if not isinstance(there, DTensor) or value.shape != there.shape:
             return value
         value = value.to(there.device, there.dtype)
@@ -213,7 +211,6 @@ class Sharded(Parallel):
         return part.clone()  # a view would keep the whole tensor
 
     def all_finite(self, weights: Iterable[Tensor]) -> bool:
-        """See Parallel."""
         return super().all_finite(
             weight.to_local() if isinstance(weight, DTensor) else weight for weight in weights
         )
@@ -267,5 +264,4 @@ def _detached(value: Any) -> Any:
 
 
 def _full(tensor: Tensor) -> Tensor:
-    """Return the tensor, gathered from all processes if it is in parts."""
     return tensor.full_tensor() if isinstance(tensor, DTensor) else tensor

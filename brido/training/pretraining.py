@@ -79,7 +79,6 @@ def train_embedded(
 def _tokenizer(
     pairs: Sequence[Pair], settings: EmbeddedModel, file: Path
 ) -> PreTrainedTokenizerFast:
-    """Return the tokenizer of the texts, learned once and kept in `file`."""
     if not file.is_file():
         texts = (text for pair in pairs for text in pair)
         write_text(file, learn_tokenizer(texts, settings.tokenizer, settings.vocabulary_size))
@@ -124,7 +123,6 @@ class PretrainingTask(Task):
         self.every = -(-self.updates // ROWS)
 
     def optimizer(self) -> OptimizerConfig:
-        """See Task."""
         settings, warmup = self.settings, max(1, round(WARMUP_SHARE * self.updates))
 
         def rate(update: int) -> float:
@@ -134,13 +132,11 @@ class PretrainingTask(Task):
         return OptimizerConfig("adamw", WEIGHT_DECAY, MAX_GRADIENT_NORM, rate)
 
     def step(self) -> SummaryStep:
-        """See Task."""
         prompted = isinstance(self.settings, EmbeddedLlama)
         kind = PromptedSummaryStep if prompted else SummaryStep
         return kind(self.model, self.settings.label_smoothing)
 
     def data(self, update: int) -> UpdateData:
-        """See Task."""
         epoch, place = divmod(update - 1, self.updates_per_epoch)
         return UpdateData([self._epochs[epoch][place]])
 
@@ -155,7 +151,6 @@ class PretrainingTask(Task):
         ]
 
     def batch(self, chunk: list[int]) -> SummaryBatch:
-        """See Task."""
         examples = [self.examples[index] for index in chunk]
         return SummaryBatch(*(padded(rows, PAD) for rows in zip(*examples, strict=True)))
 

@@ -13,10 +13,6 @@ class ValidationSettings(Section):
 
     every: Positive = Field(25, description="Updates between two validations.")
     documents: Positive = Field(100, description="Validation documents, the first ones.")
-    patience: Positive | None = Field(
-        None,
-        description=("Validations without a better one before it stops; null: it does not."),
-    )
 
 
 class TrainingSettings(Section):

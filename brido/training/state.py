@@ -41,25 +41,26 @@ class TrainState:
 
     update: updates done. It is the sampler's position and the random state too, because both are
     functions of seed and update. history: a row a validation. interval: sums since its last row.
-    best: value and update of the best validation. waited: validations since then. micro_batch:
-    candidates at once, if memory forced fewer than the settings say. last_losses: the losses of the
-    last tenth of the updates. finished: why the run is over, empty until then.
+    best: value and update of the best validation. micro_batch: candidates at once, if memory forced
+    fewer than the settings say. last_losses: the losses of the last tenth of the updates.
     """
 
     update: int = 0
     history: list[dict[str, Any]] = field(default_factory=list)
     interval: dict[str, float] = field(default_factory=dict)
     best: tuple[float, int] | None = None
-    waited: int = 0
     micro_batch: int | None = None
     last_losses: list[float] = field(default_factory=list)
-    finished: str = ""
 
     def row_due(self, every: int, updates: int) -> bool:
         """Whether a row is due: before the first of `updates`, after `every`, and at the end."""
         if self.history and self.history[-1]["update"] == self.update:
             return False
         return self.update % every == 0 or self.update == updates
+
+    def finished(self, every: int, updates: int) -> bool:
+        """Whether all updates are done, and their last row is written."""
+        return self.update >= updates and not self.row_due(every, updates)
 
     def count(self, report: UpdateReport, updates: int) -> None:
         """Count one of `updates` as done."""
@@ -93,18 +94,9 @@ class TrainState:
         self.interval = {}
         value = row.get(decisive, math.nan)
         better = value > (self.best[0] if self.best else -math.inf)  # NaN is not
-        self.waited = 0 if better else self.waited + 1
         if better:
             self.best = (value, self.update)
         return better
-
-    def judge(self, patience: int | None, updates: int) -> None:
-        """Set `finished` if all updates are done or validations did not improve for too long."""
-        if self.update >= updates:
-            self.finished = "all updates done"
-        elif patience is not None and self.waited >= patience:
-            since = f"since update {self.best[1]}" if self.best else "at all: none gave a value"
-            self.finished = f"no better validation {since}"
 
     def summary(self, report: UpdateReport) -> str:
         """Return the present loss, tau and learning rate, for a line of progress."""

@@ -128,7 +128,6 @@ class PromptedSummaryStep(SummaryStep):
     """The same for a decoder-only model: the prompt ends in EOS, and the summary follows it."""
 
     def forward(self, batch: SummaryBatch, micro_batch: int | None = None) -> StepLoss:
-        """See SummaryStep."""
         lengths = (batch.labels != PAD).sum(1, keepdim=True)
         rows = torch.cat([torch.full_like(batch.labels[:, :1], EOS), batch.labels], dim=1)
         mask = (batch.sources != PAD).long()

@@ -47,9 +47,9 @@ class Task(ABC):
 
     name: what lines of progress call it; key: the settings that errors name; remedy: what to do
     about a loss that diverges. folder keeps an unfinished run. history_file, or None, gets its
-    rows, one every `every` updates. keep, patience: as in `training`. sequences: texts of an
-    example that run at once, which become fewer if memory is short.
-    trackers: what is told of the run while it trains (`runtime.trackers`).
+    rows, one every `every` updates. keep: as in `training`. sequences: texts of an example that run
+    at once, which become fewer if memory is short. trackers: what is told of the run while it
+    trains (`runtime.trackers`).
     """
 
     name: str
@@ -64,7 +64,6 @@ class Task(ABC):
     updates_per_epoch: int
     every: int
     keep: Literal["last", "best_ranker", "best_generator"] = "last"
-    patience: int | None = None
     sequences: int = 1
     trackers: Trackers | None = None
 

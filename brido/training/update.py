@@ -58,7 +58,6 @@ class Updater:
             raise DivergedError(f"the {what} of update {update} is {value}")
 
     def _gradients(self, update: int) -> list[float]:
-        """Accumulate the gradients; return the losses, summed over all processes."""
         data = self.task.data(update)
         while True:
             try:

@@ -133,7 +133,6 @@ def ranking(scores: NDArray[np.floating]) -> NDArray[np.int64]:
 
 
 def _checked_size(similarity: NDArray[Any]) -> int:
-    """N of similarities [..., N, N + 1]; ArgumentError for other shapes."""
     if similarity.ndim < 2 or similarity.shape[-1] != similarity.shape[-2] + 1:
         raise ArgumentError(
             "similarity must be [..., N, N + 1], the reference's column last, as similarity_matrix "

@@ -5,13 +5,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from brido.tables import read_metadata
 from brido.tables.join import SplitTables, read_arrays
 from brido.utils.atomic import write_text
 from brido.utils.errors import BridoError, parsing
-from brido.vote.select import is_shuffled
 from brido.vote.verdict import PRIOR, TOLERANCE, Judged, check_votes
 
 # What the check reads of the validation documents.
@@ -32,21 +30,26 @@ def write_check(tables: SplitTables, counts: Path, path: Path) -> dict[str, Any]
     """
     assert tables.support is not None
     assert tables.scores is not None
+    assert tables.likelihood is not None
     about = read_metadata(tables.support, "support")
     scoring = read_metadata(tables.scores, "score").get("scoring") or {}
-    assert tables.likelihood is not None
     likelihood = read_metadata(tables.likelihood, "likelihood")
+    ids, found = read_arrays(tables, [*COLUMNS, "prior"] if likelihood.get("others") else COLUMNS)
+    if not ids:
+        raise BridoError("no validation document has candidates: there is no vote to check")
+    if not about.get("second"):
+        del found["support"]
     how = Judged(
         about.get("judge", "unknown"),
         0.0 if about.get("exact") else TOLERANCE,
-        is_shuffled(tables.scores),
+        bool(scoring.get("shuffle")),
         _warnings(counts, tables.pool.stem),
         prior=scoring.get("prior", PRIOR),
         rules=about.get("rules", ""),
         other_writers=likelihood.get("other_writers", []),
     )
     base = {"base": about["base"]} if "base" in about else {}
-    told = base | check_votes(read_evidence(tables), how)
+    told = base | check_votes(found | {"ids": np.array(ids)}, how)
     write_text(path, json.dumps(told, indent=2, ensure_ascii=False, allow_nan=False) + "\n")
     return told
 
@@ -57,20 +60,3 @@ def _warnings(counts: Path, split: str) -> list[str]:
         return []
     with parsing(lambda why: f"{counts} cannot be read ({why}): `dvc repro -f pool` makes it"):
         return json.loads(counts.read_text(encoding="utf-8")).get("warnings", {}).get(split, [])
-
-
-def read_evidence(tables: SplitTables) -> dict[str, NDArray[Any]]:
-    """What is known of the candidates of a split, for `check_votes`.
-
-    Raises:
-        BridoError: see `write_check`.
-    """
-    assert tables.likelihood is not None
-    asked = read_metadata(tables.likelihood, "likelihood").get("others")
-    ids, arrays = read_arrays(tables, [*COLUMNS, "prior"] if asked else COLUMNS)
-    if not ids:
-        raise BridoError("no validation document has candidates: there is no vote to check")
-    assert tables.support is not None
-    if not read_metadata(tables.support, "support").get("second"):
-        del arrays["support"]
-    return arrays | {"ids": np.array(ids)}

@@ -60,7 +60,6 @@ def score_documents(
 
 
 def _signals(tables: SplitTables, scoring: ScoringSettings) -> list[str]:
-    """Return the columns that the weighted signals read."""
     wanted = []
     if scoring.support:
         wanted.append("support")

@@ -66,7 +66,6 @@ class Comparer:
         return pa.record_batch([ids, values], names=schema.names), {}
 
     def _compare(self, candidates: list[list[str]], references: list[str | None]) -> np.ndarray:
-        """The similarities [D, N, N + 1]; NaN with a reference that does not exist."""
         settings = self._settings
         missing = [reference is None for reference in references]
         texts = [reference or "" for reference in references]

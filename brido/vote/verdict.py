@@ -1,23 +1,21 @@
 """The check of a vote: from arrays to the content of metrics/votes.json."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from brido.stats import FEWEST, percentiles
+from brido.stats import FEWEST
 from brido.vote.check import (
-    Election,
     Pairs,
     Share,
     accuracies,
-    accuracy_by_gap,
     comparable_pairs,
     compared_shares,
-    election,
+    equally_long,
     pair_counts,
 )
 from brido.vote.consensus import ranking
@@ -72,7 +70,7 @@ def check_votes(found: Arrays, how: Judged) -> dict[str, Any]:
     wrong = np.where(np.isnan(found["scores"]), np.nan, found["unsupported"])
     pairs = comparable_pairs(wrong, found["words"], how.tolerance)
     counts = np.stack([pair_counts(scores, pairs) for scores in compared.values()])
-    shares, draws = accuracies(counts, SAMPLES, CONFIDENCE, SEED)
+    shares = accuracies(counts, SAMPLES, CONFIDENCE, SEED)
     told: dict[str, Any] = {
         "judge": how.judge,
         "length_tolerance": how.tolerance,
@@ -82,7 +80,6 @@ def check_votes(found: Arrays, how: Judged) -> dict[str, Any]:
         "prior": how.prior,
         "rules": how.rules,
         "other_writers": list(how.other_writers),
-        "knows": {"sentence": _knows(compared, shares, draws)},
     }
     if "own_unsupported" in found:
         told["election"] = _against_own(found, how)
@@ -104,17 +101,25 @@ def _good(found: Arrays, own: str = "") -> NDArray[np.bool_] | None:
 
 
 def _against_own(found: Arrays, how: Judged) -> dict[str, Any]:
-    """The elected candidates against base's own output, in unsupported and in good."""
+    """The elected candidates against base's own output: the verdict in a word, and the numbers."""
     every, first = np.arange(len(found["scores"])), ranking(found["scores"])[:, 0]
-    chosen = found["unsupported"][every, first], found["words"][every, first]
-    own = found["own_unsupported"][:, 0], found["own_words"][:, 0]
-    result = election(chosen, own, how.tolerance, SAMPLES, CONFIDENCE, SEED)
-    told = _election_json(result, how)
+    words, own_words = found["words"][every, first], found["own_words"][:, 0]
+    wrong = (found["unsupported"][every, first] > 0).astype(float)
+    own_wrong = (found["own_unsupported"][:, 0] > 0).astype(float)
+    close = equally_long(words.astype(float), own_words.astype(float), how.tolerance)
+    near, own_near = (np.where(close, one, np.nan) for one in (wrong, own_wrong))
+    result = compared_shares(wrong, own_wrong, SAMPLES, CONFIDENCE, SEED)
+    verdict = _verdict(result, how)
+    told: dict[str, Any] = {
+        "verdict": verdict,
+        "caution": _caution(words.mean(), own_words.mean()) if verdict == "beats" else "",
+        "all": _parts(result, "base"),
+        "equal_length": _parts(compared_shares(near, own_near, SAMPLES, CONFIDENCE, SEED), "base"),
+    }
     good, own_good = _good(found), _good(found, "own_")
     if good is not None and own_good is not None:
         shown = good[every, first].astype(float), own_good[:, 0].astype(float)
-        parts = compared_shares(*shown, SAMPLES, CONFIDENCE, SEED)
-        told["good"] = _parts(parts, "base")
+        told["good"] = _parts(compared_shares(*shown, SAMPLES, CONFIDENCE, SEED), "base")
     return told
 
 
@@ -126,13 +131,11 @@ def _table(
     taken = _taken_out(found, compared)
     table = {}
     for (name, scores), share in zip(compared.items(), shares, strict=True):
-        gaps = accuracy_by_gap(scores, pairs)
         first = ranking(scores)[:, 0]
-        row = {
+        row: dict[str, Any] = {
             "label": LABELS[name],
             **_plain(share, "pairs"),
             "elected_unsupported": _share_of(found["unsupported"][every, first] > 0),
-            "by_gap": {str(n): _number(value) for n, (value, _) in enumerate(gaps, 1)},
         }
         if good is not None:
             row["elected_good"] = _share_of(good[every, first])
@@ -140,7 +143,7 @@ def _table(
             row["beyond"] = None
             if name not in LIKELIHOODS:
                 counts = pair_counts(without(scores, list(taken.values())), pairs)
-                (left,), _ = accuracies(counts[None], SAMPLES, CONFIDENCE, SEED)
+                (left,) = accuracies(counts[None], SAMPLES, CONFIDENCE, SEED)
                 row["beyond"] = _plain(left, "pairs")
         table[name] = row
     return table
@@ -189,67 +192,27 @@ def _share_of(flags: NDArray[np.bool_]) -> float:
     return round(float(flags.mean()), DECIMALS)
 
 
-def _election_json(result: Election, how: Judged) -> dict[str, Any]:
-    """The elected against base's own output: the verdict in a word, its caution, the numbers."""
-    verdict = _verdict(result, how)
-    caution = _caution(result) if verdict == "beats" else ""
-    assert result.equal_length is not None
-    told: dict[str, Any] = {"verdict": verdict, "caution": caution}
-    for name, one in (("all", result), ("equal_length", result.equal_length)):
-        told[name] = _parts((one.elected, one.own, one.difference), "base")
-    return told
-
-
-def _verdict(result: Election, how: Judged) -> str:
+def _verdict(result: Sequence[Share], how: Judged) -> str:
     """The verdict in a word; `verdict_text` says what each means."""
-    if result.elected.count < FEWEST:
+    elected, own, difference = result
+    if elected.count < FEWEST:
         return "few"
-    if result.elected.mean == result.own.mean == 0:
+    if elected.mean == own.mean == 0:
         return "nothing"
     if how.shuffled:
         return "chance"
-    low, high = result.difference.low, result.difference.high
-    return "beats" if high < 0 else "loses" if low > 0 else "open"
+    return "beats" if difference.high < 0 else "loses" if difference.low > 0 else "open"
 
 
-def _caution(result: Election) -> str:
+def _caution(words: float, own_words: float) -> str:
     """A shorter text has fewer details, unsupported ones too; a length penalty would do as well."""
-    elected, own = result.lengths
-    if elected >= (1 - SHORTER) * own:
+    if words >= (1 - SHORTER) * own_words:
         return ""
     return (
-        f"Some or all of the gain may come from length: elected candidates have {elected:.1f} "
-        f"words, base's own output {own:.1f}. Compare tuned and base at one length "
+        f"Some or all of the gain may come from length: elected candidates have {words:.1f} "
+        f"words, base's own output {own_words:.1f}. Compare tuned and base at one length "
         "(decoding.length_penalty)."
     )
-
-
-def _knows(compared: Mapping[str, Any], shares: list[Share], draws: NDArray[np.float64]) -> str:
-    """Whether the vote orders candidates better than the likelihood and the reference do."""
-    found = dict(zip(compared, shares, strict=True))
-    vote, names = found["vote"], list(found)
-    if not vote.count:
-        return (
-            "No two candidates of a document are equally long and differ in what is unsupported: "
-            "nothing can be said of the order that the vote gives them."
-        )
-    rivals = {}
-    likelihoods = [name for name in LIKELIHOODS if name in found]
-    if likelihoods:
-        rivals[max(likelihoods, key=lambda name: found[name].mean)] = "base's likelihood"
-    if "reference" in found:
-        rivals["reference"] = "the reference"
-    verdicts = []
-    for name, label in rivals.items():
-        gap = draws[:, names.index("vote")] - draws[:, names.index(name)]
-        (low,), (high,) = percentiles(gap[:, None], CONFIDENCE)
-        amount = "better" if low > 0 else "worse" if high < 0 else "not measurably better"
-        verdicts.append(f"{amount} than {label} ({found[name].mean:.3f})")
-    told = (
-        f"Of two equally long candidates the vote puts the better one first in {vote.mean:.3f} of "
-        f"{vote.count:,} pairs (a random order: .5)"
-    )
-    return f"{told}: {' and '.join(verdicts)}." if verdicts else f"{told}."
 
 
 def _plain(share: Share, counted: str) -> dict[str, float | int | None]:

@@ -163,7 +163,6 @@ def votes_text(told: Mapping[str, Any]) -> str:
 
     table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, header_style="")
     headings = ["ranking by", "better one first", "pairs", "beyond", "unsupported", "good"]
-    # An older version asked for less.
     shown = [place for place, key in enumerate(_KEYS) if _has(told, key)]
     for index in shown:
         table.add_column(headings[index], justify="right" if index else "left", no_wrap=True)
@@ -174,9 +173,7 @@ def votes_text(told: Mapping[str, Any]) -> str:
     written = StringIO()
     Console(file=written, width=WIDTH, color_system=None).print(table)
     rows = [line.rstrip() for line in written.getvalue().splitlines()]
-    # An older version wrote no lines.
-    lines = told.get("verdict") or verdict_lines(told)
-    texts = [note(told), told["knows"]["sentence"], "", *lines]
+    texts = [note(told), "", *told["verdict"]]
     return "\n".join([*rows, "", *(fill(text, WIDTH) for text in texts)])
 
 
@@ -185,12 +182,10 @@ _KEYS = ("label", "mean", "pairs", "beyond", "elected_unsupported", "elected_goo
 
 
 def _has(told: Mapping[str, Any], key: str) -> bool:
-    """Return whether the rankings have this number."""
     return any(key in item for item in told["accuracy"].values())
 
 
 def _cells(item: Mapping[str, Any], documents: int) -> list[str]:
-    """Return a ranking's numbers as text."""
     return [
         item["label"],
         _interval(item, documents),

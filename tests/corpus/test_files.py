@@ -70,16 +70,7 @@ def three(folder: Path, rows: list[dict], name: str = "rows.jsonl") -> dict[str,
 
 @pytest.mark.parametrize(
     "name",
-    [
-        "r.jsonl",
-        "r.csv",
-        "r.tsv",
-        "r.parquet",
-        "r.jsonl.gz",
-        "r.csv.zst",
-        "r.tsv.gz",
-        "r.jsonl.zst",
-    ],
+    ["r.jsonl.gz", "r.csv.zst", "r.tsv", "r.parquet"],
 )
 @settings(
     max_examples=8, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
@@ -101,16 +92,10 @@ def test_every_format_gives_back_what_was_written(tmp_path: Path, name: str, tex
 
 def test_quoted_newlines_quotes_and_delimiters_of_a_csv_stay_in_their_field(tmp_path: Path):
     path = tmp_path / "rows.csv"
-    path.write_text('id,document,summary\na,"One, ""two""\nthree",Sum.\nb,Plain text,More.\n')
+    rows = 'id,document,summary\na,"One, ""two""\nthree",Sum.\nb,Plain text,More.\n'
+    path.write_text(rows, encoding="utf-8-sig")  # the mark is no part of the first column's name
     found = corpus(tmp_path, **{**three(tmp_path, [row(1)]), "train": str(path)})["train"]
     assert [item["document"] for item in found] == ['One, "two" three', "Plain text"]
-
-
-def test_a_byte_order_mark_is_no_part_of_the_first_column(tmp_path: Path):
-    path = tmp_path / "rows.csv"
-    path.write_text("document,summary\nA text.,Sum.\n", encoding="utf-8-sig")
-    paths = {**three(tmp_path, [row(1)]), "train": str(path)}
-    assert corpus(tmp_path, **paths)["train"][0]["document"] == "A text."
 
 
 def test_several_files_and_globs_are_read_in_order(tmp_path: Path):
@@ -181,12 +166,6 @@ def test_ids_are_made_from_the_document_when_there_are_none(tmp_path: Path):
     assert all(len(item["id"]) == 16 for item in found)
 
 
-def test_max_documents_takes_the_first_of_every_split(tmp_path: Path):
-    paths = three(tmp_path, [row(number) for number in range(9)])
-    found = corpus(tmp_path, {"max_documents": 4}, **paths)
-    assert [item["id"] for item in found["train"]] == ["a0", "a1", "a2", "a3"]
-
-
 def test_max_evaluated_cuts_what_systems_are_measured_on_and_nothing_else(tmp_path: Path):
     starts = {"train": 0, "validation": 20, "test": 40}
     paths = {
@@ -241,31 +220,12 @@ def test_a_bad_row_is_counted_and_named_and_refused_or_left_out(
     assert record["splits"]["train"] == {"documents": 3, "left_out": {reason: 1}}
 
 
-def test_equal_documents_without_ids_are_named_as_such(tmp_path: Path):
-    rows = [{"document": "Same.", "summary": f"S{number}."} for number in range(2)]
-    assert "document was seen before: 1" in refused(tmp_path, **three(tmp_path, rows))
-
-
-def test_bad_rows_of_all_splits_stand_in_one_message(tmp_path: Path):
-    paths = three(tmp_path, [row(0), row(1, summary=None)])
-    write(Path(paths["test"]), [row(7), row(8, document="")])
-    message = refused(tmp_path, **paths)
-    assert "train: 1 of 2" in message
-    assert "test: 1 of 2" in message
-
-
 def test_references_that_are_no_list_of_texts_are_bad_rows(tmp_path: Path):
     paths = three(tmp_path, [row(1, refs=[1])])
     for split in ("validation", "test"):
         write(Path(paths[split]), [row(6, refs=[])])
     message = refused(tmp_path, **paths, references_column="refs")
     assert "references are not a list of texts: 1 (a1 (rows.jsonl line 1))" in message
-
-
-def test_only_three_bad_rows_are_named(tmp_path: Path):
-    paths = three(tmp_path, [row(number, summary=None) for number in range(5)])
-    assert "summary is null: 5 (a0 (rows.jsonl line 1), " in refused(tmp_path, **paths)
-    assert "a3" not in refused(tmp_path, **paths)
 
 
 def test_a_missing_column_names_those_present_for_every_file(tmp_path: Path):
@@ -285,12 +245,6 @@ def test_wrong_names_and_overlaps_stand_in_one_message(tmp_path: Path):
     assert "cannot be a path here" in refused(tmp_path, train="x" * 4000)
 
 
-def test_a_split_that_the_cut_leaves_empty_is_refused(tmp_path: Path):
-    path = str(write(tmp_path / "rows.jsonl", [row(1)]))
-    message = refused(tmp_path, train=path)
-    assert message.count("the split is empty") == 2
-
-
 GOOD = b'{"document": "T.", "summary": "S."}\n'
 
 
@@ -299,15 +253,9 @@ GOOD = b'{"document": "T.", "summary": "S."}\n'
     [
         ("r.jsonl", GOOD + b'{"document": "T', "it is the file's last line: is it cut off?"),
         ("r.jsonl", GOOD + b'["a"]\n', "line 2: a JSON object is expected, not list"),
-        (
-            "r.jsonl",
-            GOOD * 500 + b'{"document": "\xe9t\xe9"}\n',
-            "line 501 is not UTF-8 (byte 0xe9)",
-        ),
-        ("r.jsonl", "\ufeff{}".encode("utf-16"), "line 1 is not UTF-8"),
+        ("r.jsonl", GOOD * 500 + b'{"a": "\xe9t"}\n', "line 501 is not UTF-8 (byte 0xe9)"),
         ("r.jsonl", b"", "r.jsonl has no rows"),
         ("r.csv", b"", "r.csv is empty"),
-        ("r.csv", b"document,summary\n", "r.csv has no rows"),
         ("r.csv", b"document,summary\na,b\nonly\n", "line 3 has 1 fields, the header 2"),
         ("r.csv", b'document,summary\na,b\n"open,c\n', "is a quote open, or the file cut off?"),
         ("r.csv", b"summary,summary\na,b\n", "the header names summary more than once"),

@@ -36,7 +36,7 @@ def similarity_matrix(random: np.random.Generator, count: int) -> np.ndarray:
 
 
 def write_run(folder: Path, documents: int = 12, count: int = 8, seed: int = 0) -> None:
-    """Write data/, metrics/training.csv and votes.json of a run of `documents` documents."""
+    """Write data/ and metrics/votes.json of a run of `documents` documents."""
     random = np.random.default_rng(seed)
     data = folder / "data"
     for split in ("validation", "test"):
@@ -54,12 +54,6 @@ def write_run(folder: Path, documents: int = 12, count: int = 8, seed: int = 0) 
     (data / "checkpoints/base").mkdir(parents=True, exist_ok=True)
     (data / "checkpoints/base/config.json").write_text('{"is_encoder_decoder": true}')
     (folder / "metrics").mkdir(parents=True, exist_ok=True)
-    lines = ["update,epoch,loss,cross_entropy,contrastive,tau"]
-    for update in range(1, 21):
-        tau = f"{0.5 - 0.5 / update:.3f}" if update % 5 == 0 else ""
-        losses = f"{3 / update:.3f},{2 / update:.3f},{1 / update:.3f}"
-        lines.append(f"{update},{update / 20},{losses},{tau}")
-    (folder / "metrics/training.csv").write_text("\n".join(lines) + "\n")
     (folder / "metrics/votes.json").write_text(json.dumps(_check(random, documents, count)))
     splits = {split: {"documents": documents} for split in ("validation", "test")}
     (data / "corpus/source.json").write_text(json.dumps({"source": "world", "splits": splits}))
@@ -138,7 +132,6 @@ def _write_votes(data: Path, documents: int, count: int, random: np.random.Gener
     split = "validation.parquet"
     tables.write_table(data / "pool" / split, [pool], tables.POOL)
     (data / "pool/counts.json").write_text('{"validation": {"sources": {"base": {}}}}')
-    tables.write_table(data / "candidates/base" / split, [pool], tables.CANDIDATES)
     tables.write_table(data / "similarity" / split, [similarity], tables.similarity_schema(count))
     tables.write_table(data / "scores" / split, [scores], tables.SCORES)
 

@@ -9,10 +9,8 @@ from synthetic_run import HOSTILE
 
 from brido.report.metrics import Estimate
 from brido.report.page import Page, render_page
-from brido.report.page.details import VIEWS, Detailed, Section
 from brido.report.page.vote_check import Bar, VoteCheck
 from brido.report.summary import result_table
-from brido.report.unsupported import VoteBin
 
 INSTALL = (
     "the page's test needs a browser: `apt-get install chromium chromium-driver` (Debian), or put "
@@ -20,16 +18,6 @@ INSTALL = (
 )
 BAR = Bar("the vote", 0.6, 0.55, 0.62, "0.6 [.55, .62]")
 TABLE = [["a", "b"], [HOSTILE, "1"]]
-DETAILS = Section(
-    "minicheck",
-    VIEWS["minicheck"],
-    [
-        Detailed("test-1", HOSTILE, 0.5, [
-            ("base", HOSTILE, "0.20", [["It rained.", "0.90", ""], [HOSTILE, "0.20", ""]]),
-            ("tuned", "", "0.70", []),
-        ])
-    ],
-)  # fmt: skip
 
 
 @pytest.fixture(scope="session")
@@ -42,12 +30,10 @@ def address(documents, tmp_path_factory):
     estimates = {"rouge": {"r1": Estimate(60, 59, 61, 9)}}
     systems = dict.fromkeys(("base", "tuned"), estimates)
     table = result_table([("rouge", "r1")], systems, {"tuned - base": estimates})
-    bins = [VoteBin(0, 0.2, 4, 0.1, {"consensus": 0.0, "reference": 0.2})]
     page = Page(
         "The vote", [("text", HOSTILE)], table, table, documents, ["base", "tuned"], "tuned",
-        "base", 0.0, "a vote", bins, [HOSTILE], signatures={"x": HOSTILE}, prompt=PROMPT,
+        "base", 0.0, "a vote", [HOSTILE], signatures={"x": HOSTILE}, prompt=PROMPT,
         check=VoteCheck(["Electing helps."], TABLE, [BAR], TABLE, "A note."),
-        details=[DETAILS],
     )  # fmt: skip
     path = tmp_path_factory.mktemp("page") / "index.html"
     path.write_text(render_page(page)[0], encoding="utf-8")

@@ -8,8 +8,7 @@ from report_cases import made_case
 from synthetic_run import HOSTILE, similarity_matrix
 
 from brido.checkers.mentions import Mention
-from brido.report.page.data import Shown
-from brido.report.unsupported import CaseMentions
+from brido.report.page.data import CaseMentions, Shown
 
 COUNT = 16
 # How many characters of each text the model read, and its prompt.

@@ -1,14 +1,12 @@
 """Numbers of the report recomputed from the evaluation tables."""
 
-import json
-
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
 import synthetic_run
 
 from brido import tables
-from brido.report.metrics import NAMED_ESTIMATES, difference, estimate, mean_length, read_scores
+from brido.report.metrics import difference, estimate, mean_length, read_scores
 from brido.report.settings import ReportSettings
 from brido.utils.errors import BridoError
 
@@ -36,18 +34,13 @@ def test_estimates_count_only_documents_with_a_number(run):
 def test_difference_is_paired(run):
     base, tuned = scores_of(run, "base"), scores_of(run, "tuned")
     found = difference(tuned, base, HOW)
-    gap = tuned.column("rouge", "r1") - base.column("rouge", "r1")
+    place = base.columns.index(("rouge", "r1"))
+    gap = tuned.values[:, place] - base.values[:, place]
     assert found["rouge"]["r1"].mean == pytest.approx(gap.mean())
     # A system against a shifted copy of itself has no spread at all: unpaired, it would.
     moved = type(base)(base.ids, base.columns, base.values + 1.5, {})
     same = difference(moved, base, HOW)["rouge"]["r1"]
     assert [same.low, same.mean, same.high] == pytest.approx([1.5, 1.5, 1.5])
-
-
-def test_intervals_survive_their_file(run):
-    found = estimate(scores_of(run, "tuned"), HOW)
-    written = json.dumps(NAMED_ESTIMATES.dump_python({"tuned": found}))
-    assert NAMED_ESTIMATES.validate_python(json.loads(written)) == {"tuned": found}
 
 
 def test_tables_of_different_documents_are_refused(run, tmp_path):

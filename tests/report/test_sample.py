@@ -5,8 +5,8 @@ from math import nan
 from report_cases import made_case
 
 from brido.checkers.mentions import Mention
-from brido.report.page.sample import first_document
-from brido.report.unsupported import CaseMentions
+from brido.report.page.content import first_document
+from brido.report.page.data import CaseMentions
 
 RIGHT, WRONG = [Mention("town", "x", True, 0, 1)], [Mention("town", "x", False, 0, 1)]
 

@@ -10,26 +10,11 @@ from report_cases import made_case
 
 from brido.report.sources import compare, sources_rows
 from brido.report.text_table import aligned
-from brido.tables import CANDIDATES, GROUPED_CANDIDATES, write_table
 
 SOURCES = ["one", "one", "one", "two", "two"]
-# Those of `two` did not come from beams.
-GROUPS = {"a": [0, 1, 0], "b": [2, 2, 0]}
 # Of the second document the third candidate has no vote, and no score.
 VOTERS = [[0, 1, 2, 3, 4], [0, 1, 3, 4]]
 SCORES = [[0.1, 0.2, 0.3, 0.5, 0.4], [0.1, 0.9, nan, 0.5, 0.2]]
-
-
-def write_groups(folder, groups):
-    """The candidates' tables of each source: only the groups matter."""
-    for name, own in groups.items():
-        rows = [
-            {"id": key, "candidates": [], "search_scores": [], "ended": [], "groups": line}
-            for key, line in own.items()
-        ]
-        schema = CANDIDATES if name == "two" else GROUPED_CANDIDATES
-        write_table(folder / f"{name}.parquet", [rows], schema)
-    return {name: folder / f"{name}.parquet" for name in groups}
 
 
 @pytest.fixture
@@ -52,9 +37,7 @@ def run(tmp_path):
     odd = {"other_script": 3, "candidates": 9}
     counts = {"validation": {"sources": {"one": odd, "two": {"markup_left": 1}}, "left_out": []}}
     (tmp_path / "counts.json").write_text(json.dumps(counts))
-    groups = GROUPS | {"left out": [1]}
-    paths = write_groups(tmp_path, {"one": groups, "two": groups})
-    return cases, tmp_path / "counts.json", paths
+    return cases, tmp_path / "counts.json"
 
 
 def test_what_is_counted(run):
@@ -67,7 +50,7 @@ def test_what_is_counted(run):
     assert [found[name]["markup_left"] for name in ("one", "two")] == [0, 1]
 
 
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", range(5))
 def test_likeness_of_many_pools_by_loops(tmp_path, seed):
     """Every mean of every source against sums over pairs in plain Python."""
     random = np.random.default_rng(seed)
@@ -78,8 +61,6 @@ def test_likeness_of_many_pools_by_loops(tmp_path, seed):
     voting = random.random((len(ids), count)) < 0.7
     voting[:, 0] = True
     texts = [[str(n) for n in row] for row in random.integers(0, 4, (len(ids), count))]
-    groups = {name: random.integers(0, 3, (len(ids), size)) for name, size in sizes.items()}
-    flat = np.concatenate(list(groups.values()), axis=1)
     cases = [
         made_case(
             np.where(flags, 0.5, nan), id=key, candidates=own, raw=own, sources=owners,
@@ -88,22 +69,17 @@ def test_likeness_of_many_pools_by_loops(tmp_path, seed):
         for key, own, flags, matrix in zip(ids, texts, voting, matrices, strict=True)
     ]  # fmt: skip
     (tmp_path / "counts.json").write_text('{"validation": {"sources": {}}}')
-    lines = {f"s{n}": dict(zip(ids, groups[f"s{n}"].tolist(), strict=True)) for n in range(3)}
-    found = compare(cases, tmp_path / "counts.json", write_groups(tmp_path, lines))
+    found = compare(cases, tmp_path / "counts.json")
     for name in sizes:
-        sums = {key: [] for key in ("alike", "agreement", "within_groups", "between_groups")}
+        sums = {key: [] for key in ("alike", "agreement")}
         for place, matrix in enumerate(matrices.astype(float)):
             pairs = {key: [] for key in sums}
             for i in range(count):
                 for j in range(count):
                     if i == j or owners[i] != name or not (voting[place, i] and voting[place, j]):
                         continue
-                    if owners[j] != name:
-                        pairs["agreement"].append(matrix[i, j])
-                        continue
-                    pairs["alike"].append(matrix[i, j])
-                    same = flat[place, i] == flat[place, j]
-                    pairs["within_groups" if same else "between_groups"].append(matrix[i, j])
+                    key = "alike" if owners[j] == name else "agreement"
+                    pairs[key].append(matrix[i, j])
             for key, values in pairs.items():
                 if values:
                     sums[key].append(math.fsum(values) / len(values))
@@ -117,12 +93,9 @@ def test_the_table_in_words(run):
     text = aligned(sources_rows(table))
     assert text.splitlines()[0].split() == [
         "source", "candidates", "cleaned", "not", "ended", "other", "script", "markup",
-        "elected", "distinct", "alike", "agreement", "within", "groups", "between", "groups",
+        "elected", "distinct", "alike", "agreement",
     ]  # fmt: skip
-    one, two = text.splitlines()[-2:]
-    assert one.split()[:6] == ["one", "6", "1", "1", "3", "0"]
-    assert two.split()[-2:] == ["-", "-"]
-    # A single source has nobody to agree with; without groups there are no columns of them.
+    assert text.splitlines()[-2].split()[:6] == ["one", "6", "1", "1", "3", "0"]
+    # A single source has nobody to agree with.
     alone = {"two": table["two"] | {"agreement": None, "alike": None}}
-    assert sources_rows(alone)[0][-2:] == ["alike", "agreement"]
     assert sources_rows(alone)[1][-2:] == ["-", "-"]

@@ -94,7 +94,6 @@ UNVARIED = {
     "training.gold_weight": BRIO,
     "training.gold_margin": BRIO,
     **{f"{section}.lora.{key}": OTHER_MODEL for section in TUNED for key in LORA},
-    "training.validation.patience": "an early end",
     "decoding.early_stopping": "published settings of other models",
     "evaluation.rouge.use_stemmer": "ROUGE as others print it",
     "evaluation.mentions.case_sensitive": "lower-cased documents",

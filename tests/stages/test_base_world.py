@@ -78,8 +78,6 @@ def test_null_is_the_training_split(learned):
 
 
 def test_another_corpus_has_no_such_articles(learned):
-    with pytest.raises(BridoError, match=r"embedded.world: there is no world where data.source"):
-        learned({"source": "files", "files": {"train": "articles.jsonl"}}, SHARE)
     # A corpus that was made before data.source was changed back.
     pairs = {"document": "A b.", "summary": "B."}
     learned({"world": WORLD}, None)

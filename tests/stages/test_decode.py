@@ -7,7 +7,7 @@ import sys
 import pytest
 import small_project
 
-from brido.candidates.local import Generator, SummaryWorker
+from brido.candidates.local import Generator
 from brido.search import SearchSettings, beam_search
 from brido.search.settings import DecodingSettings
 from brido.tables import DECODED, read_metadata, read_rows
@@ -99,49 +99,19 @@ def test_an_empty_document_has_an_empty_summary(project, capsys):
     assert "decode base test: 3 documents, 1 empty documents" in capsys.readouterr().err
 
 
-def test_unfinished_work_is_picked_up(project, monkeypatch, capsys):
-    expected = run()
-    shutil.rmtree("data/decoded")
-    original = SummaryWorker.__call__
-    calls = []
-
-    def fail_late(*arguments):
-        calls.append(1)
-        if len(calls) == 3:
-            raise KeyboardInterrupt
-        return original(*arguments)
-
-    monkeypatch.setattr(SummaryWorker, "__call__", fail_late)
-    with pytest.raises(KeyboardInterrupt):
-        decode.main()
-    assert not paths.decoded("base", "test").exists()
-    capsys.readouterr()
-    assert run() == expected
-    assert "7 found done" in capsys.readouterr().err
-    # Two shards done, the third broken off, then that one and the last.
-    assert len(calls) == 5
-
-
-def test_two_processes_make_the_same_bytes(project):
-    tables = [paths.decoded("base", split) for split in decode.SPLITS]
-    decode.main()
-    expected = [path.read_bytes() for path in tables]
-    shutil.rmtree("data/decoded")
-    small_project.write_params(project, runtime={"workers": 2})
-    decode.main()
-    assert [path.read_bytes() for path in tables] == expected
-
-
-@pytest.mark.parametrize("arguments", [[], ["reference"], ["base", "tuned"]])
-def test_an_unknown_system_is_refused(project, monkeypatch, arguments):
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["reference"], r"usage: python -m stages.decode SYSTEM"),
+        (["base", "tuned"], r"usage: python -m stages.decode SYSTEM"),
+        (["tuned"], "dvc repro train"),
+    ],
+)
+def test_an_unknown_system_and_a_missing_checkpoint_are_refused(
+    project, monkeypatch, arguments, message
+):
     monkeypatch.setattr(sys, "argv", ["stages.decode", *arguments])
-    with pytest.raises(BridoError, match=r"usage: python -m stages.decode SYSTEM"):
-        decode.main()
-
-
-def test_a_missing_checkpoint_names_the_stage_that_makes_it(project, monkeypatch):
-    monkeypatch.setattr(sys, "argv", ["stages.decode", "tuned"])
-    with pytest.raises(BridoError, match="dvc repro train"):
+    with pytest.raises(BridoError, match=message):
         decode.main()
 
 

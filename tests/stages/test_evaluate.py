@@ -15,7 +15,7 @@ from stages import paths
 from stages.evaluate import evaluate
 
 PARAMS = check_params({"checkpoints": {"base": {"source": "embedded"}}})
-CHEAP = ["rouge", "mentions", "extractiveness", "world_qa", "world_judge"]
+CHEAP = ["rouge", "mentions", "world_judge"]
 
 
 @pytest.fixture
@@ -50,19 +50,6 @@ def test_a_row_a_document_and_a_signature(project, metric):
     assert signature["implementation"]
     first = path.read_bytes()
     assert evaluate(PARAMS, metric, "tuned").read_bytes() == first
-
-
-def test_numbers_are_those_of_the_summaries(project):
-    empty = ["" for _ in project]
-    write_summaries(project, empty, "base")
-    rouge = {
-        system: [row["r1"] for row in read_rows(evaluate(PARAMS, "rouge", system), None, "")]
-        for system in ("tuned", "base")
-    }
-    assert set(rouge["tuned"]) == {100.0}
-    assert set(rouge["base"]) == {0.0}
-    copied = read_rows(evaluate(PARAMS, "extractiveness", "base"), None, "")
-    assert {row["coverage"] for row in copied} == {None}
 
 
 def test_a_corpus_without_facts(project):

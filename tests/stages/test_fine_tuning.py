@@ -106,15 +106,6 @@ def test_killed_it_goes_on_and_ends_in_the_same_bytes(
     assert not list(Path(".brido/work/checkpoint/base").iterdir())
 
 
-def test_what_it_learns_from(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    make(documents=5)
-    assert (
-        json.loads((paths.checkpoint("base") / "source.json").read_text())["fine_tuning"]["pairs"]
-        == 5
-    )
-    assert "learning rate at most" in capsys.readouterr().err
-
-
 def test_what_it_cannot_learn_from(project: Path) -> None:
     row = {"id": "a", "document": WORDS[0], "summary": WORDS[1], "references": [WORDS[1]]}
     write_table(TRAIN, [[row]], CORPUS, {"source": "files"})
@@ -122,8 +113,6 @@ def test_what_it_cannot_learn_from(project: Path) -> None:
     message = r"base.fine_tuning.world: there is no world where data.source is files"
     with pytest.raises(BridoError, match=message):
         make(world=share)
-    with pytest.raises(BridoError, match="documents: world says itself how many: write null"):
-        make(world=share, documents=3)
     with pytest.raises(BridoError, match=r"fine_tuning.lora.targets: .* no layer called c_attn"):
         make(lora=LORA | {"targets": ["c_attn"]})
     with pytest.raises(

@@ -92,27 +92,6 @@ def test_counts_stand_in_the_table_and_are_said(project, capsys):
     assert left == ["base.lock"]
 
 
-@pytest.mark.parametrize("method", ["diverse_beam", "sampling"])
-def test_results_do_not_depend_on_shards_and_batches(project, method):
-    small_project.write_params(project, generation={"method": method, "keep_every": 2})
-    expected = run()
-    runtime = {"shard_documents": 11, "batch_tokens": 5000}
-    small_project.write_params(project, generation={"method": method}, runtime=runtime)
-    for found, wanted in zip(run(), expected, strict=True):
-        assert [row["candidates"] for row in found] == [row["candidates"] for row in wanted]
-        for one, other in zip(found, wanted, strict=True):
-            np.testing.assert_allclose(one["search_scores"], other["search_scores"], rtol=1e-4)
-
-
-def test_samples_follow_the_seed(project):
-    small_project.write_params(project, generation={"method": "sampling", "seed": 1})
-    first = run()
-    assert run() == first
-    assert all(len(row["candidates"]) == 4 for row in first[0])
-    small_project.write_params(project, generation={"method": "sampling", "seed": 2})
-    assert run() != first
-
-
 def test_a_batch_that_does_not_fit_is_halved_and_recorded(project, monkeypatch, capsys):
 
     expected = run()
@@ -141,13 +120,10 @@ def test_empty_documents_are_refused_or_left_out(project):
     assert read_metadata(TABLES[0], "")["left_out_empty"] == ["train-1", "train-3"]
 
 
-def test_sources_longer_than_the_model_can_read_are_refused(project):
+def test_a_missing_checkpoint_and_sources_longer_than_it_can_read_are_refused(project):
     small_project.write_params(project, reading={"default": {"max_source_tokens": 41}})
     with pytest.raises(BridoError, match=r"max_source_tokens \(41\) is more than the model's 40"):
         run()
-
-
-def test_a_missing_checkpoint_is_named(project):
     shutil.rmtree("data/checkpoints/base")
     with pytest.raises(BridoError, match="data/checkpoints/base is missing"):
         run()
@@ -168,21 +144,6 @@ def test_candidates_that_are_no_basis_for_a_vote_are_warned_about(project, capsy
         assert line.endswith(sentence)
         assert "base" in sentence
         assert "generation.base.diversity_penalty" in sentence
-
-
-def test_good_candidates_leave_no_warning(project, capsys):
-    for split, count in (("train", 20), ("validation", 7)):
-        rows = [{"id": f"{split}-{n}", "candidates": ["w1 w2", "w1 w3", "w2 w1", "w2 w3"]}
-                for n in range(count)]  # fmt: skip
-        Path(f"{split}.jsonl").write_text("\n".join(map(json.dumps, rows)))
-    files = {"train": "train.jsonl", "validation": "validation.jsonl"}
-    small_project.write_params(project, generation=FILES | {"files": files})
-    run()
-    assert "warning" not in capsys.readouterr().err
-    pool.main()
-    found = json.loads(Path("data/pool/counts.json").read_text())
-    assert found["warnings"] == {"train": [], "validation": []}
-    assert found["train"]["sources"]["base"]["candidates"] == 72
 
 
 def candidates_for(split, count):
@@ -222,23 +183,6 @@ def test_all_problems_of_a_candidates_file_are_named(project):
         "1 rows have no list of 4 texts (generation.base.num_candidates) in `candidates`: train-16",
     ):
         assert part in str(error.value)
-
-
-def test_a_candidates_file_may_hold_any_json_text(project):
-    rows = candidates_for("train", 18)
-    rows[0]["candidates"][0] = "a line\u2028and a page\x0cof it\x85"
-    rows[1]["search_scores"] = [0.0, -1.0]
-    text = "\n\n".join(json.dumps(row, ensure_ascii=False) for row in rows)
-    Path("train.jsonl").write_text(text, encoding="utf-8")
-    files = dict.fromkeys(("train", "validation"), "train.jsonl")
-    small_project.write_params(project, generation=FILES | {"files": files})
-    with pytest.raises(BridoError) as error:
-        run()
-    (problem,) = str(error.value).splitlines()[1:]
-    assert problem.endswith("in `search_scores`: train-16")
-    Path("train.jsonl").write_bytes(text.encode("latin-1", "replace") + b"\xff")
-    with pytest.raises(BridoError, match="train.jsonl: line 1 is not UTF-8"):
-        run()
 
 
 def test_two_processes_make_the_same_bytes(project, capsys):

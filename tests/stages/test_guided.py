@@ -95,20 +95,15 @@ def test_guided_candidates_differ_from_unguided_ones(project, monkeypatch, metho
 
 
 def test_too_few_documents_are_named(project, monkeypatch):
-    project()
+    guided = {"guided": {"checkpoint": "base", "others": 9}}
+    small_project.write_params(project(), guidance=guided)
     with pytest.raises(BridoError, match="needs 9 others"):
-        small_project.write_params(
-            project(), guidance={"guided": {"checkpoint": "base", "others": 9}}
-        )
         summaries(monkeypatch)
 
 
 @pytest.mark.parametrize(
     ("guidance", "named"),
     [
-        ({"guided": {"weight": -1}}, "weight"),
-        ({"guided": {"floor": 2}}, "floor"),
-        ({"guided": {"others": 0}}, "others"),
         ({"guided": {"checkpoint": "other"}}, "guidance.guided.checkpoint"),
         ({"tuned": {}, "guided": {}}, "guidance.tuned"),
         ({"guided": {}, "a b": {}}, "guidance"),

@@ -13,7 +13,6 @@ from pool_rows import pooled
 
 from brido.settings.load import load_params
 from brido.tables import DECODED, POOL, write_table
-from brido.utils.errors import BridoError
 from brido.work import Shards
 from stages import evaluate, generate, pairwise, paths, support
 
@@ -98,10 +97,3 @@ def test_a_stage_makes_the_bytes_that_it_makes_here(project, stage, monkeypatch)
     assert len(written) == len(set(written)) > 1, "several units, each once"
     # What a model answered stays on its node: SQLite's files cannot be shared by machines.
     assert not Path(".brido/work/answers").exists()
-
-
-@pytest.mark.usefixtures("_cluster")
-def test_what_a_stage_refuses_is_the_sentence_that_it_is_here(project):
-    small_project.write_params(project, runtime=RAY, reading={"default": {"max_source_tokens": 41}})
-    with pytest.raises(BridoError, match=r"max_source_tokens \(41\) is more than the model's 40"):
-        generate.make(load_params(), "base")

@@ -69,9 +69,8 @@ def test_writes_everything_and_the_same_bytes_twice(finished, project, monkeypat
     written = all_bytes(folder)
     systems = {name for name in written if name.startswith("metrics/systems/")}
     assert systems == {f"metrics/systems/{name}.json" for name in synthetic_run.SYSTEMS}
-    figures = {"training", "length"}
     assert {name for name in written if "figures" in name} == {
-        f"metrics/figures/{name}.{kind}" for name in figures for kind in ("svg", "png")
+        f"metrics/figures/length.{kind}" for kind in ("svg", "png")
     }
     monkeypatch.chdir(project)
     report.report(load_params())
@@ -84,7 +83,7 @@ def test_writes_everything_and_the_same_bytes_twice(finished, project, monkeypat
 def test_every_figure_that_dvc_plots_is_written(finished):
     plots = YAML(typ="safe").load((ROOT / "dvc.yaml").read_text())["plots"]
     names = [plot for plot in plots if isinstance(plot, str) and "figures" in plot]
-    assert len(names) == 2
+    assert len(names) == 1
     for name in names:
         assert (finished[0] / name).is_file(), name
         # DVC compares what git keeps: SVGs, which change in the sixth decimal, are in neither.
@@ -162,8 +161,7 @@ def test_signatures_intervals_and_the_last_lines(finished):
     assert any(line.startswith("warning: Summaries of tuned are") for line in lines)
     assert "report/index.html" in lines[-1]
     votes = json.loads((folder / "metrics/votes.json").read_text())
-    for part in ("election", "knows"):
-        assert votes[part]["sentence"] in " ".join(printed.split())
+    assert votes["election"]["sentence"] in " ".join(printed.split())
 
 
 def test_page_holds_a_seeded_sample_with_exact_marks(finished):
@@ -187,12 +185,8 @@ def test_page_holds_a_seeded_sample_with_exact_marks(finished):
     ("path", "stage"),
     [
         ("data/evaluation/rouge/tuned.parquet", "evaluate"),
-        ("data/pool/validation.parquet", "pool"),
         ("data/pool/counts.json", "pool"),
-        ("data/candidates/base/validation.parquet", "generate@base"),
-        ("data/similarity/validation.parquet", "pairwise"),
         ("data/decoded/base/validation.parquet", "decode"),
-        ("metrics/training.csv", "train"),
         ("data/checkpoints/base/config.json", "checkpoint@base"),
     ],
 )
@@ -202,13 +196,6 @@ def test_missing_tables_are_named_with_the_stage_that_makes_them(project, monkey
     with pytest.raises(BridoError, match=f"dvc repro {stage}") as caught:
         report.report(load_params())
     assert str(Path(path).parent) in str(caught.value)
-
-
-def test_damaged_table_ends_with_exit_code_2(project, run_stage):
-    (project / "data/evaluation/rouge/tuned.parquet").write_bytes(b"nonsense")
-    done = run_stage("stages.report")
-    assert (done.returncode, "Traceback" in done.stderr) == (2, False)
-    assert "rouge/tuned.parquet is not a readable Parquet file" in done.stderr
 
 
 def test_nothing_to_show_is_a_user_error(tmp_path, monkeypatch):

@@ -40,7 +40,7 @@ def raw_params(**changes: object) -> dict:
     source |= {"num_candidates": 4, "num_beams": 4, "num_beam_groups": 4, "max_length": 12}
     source |= {"min_length": 5, "diversity_penalty": 3.0}
     reading = {"max_source_tokens": 20, "decoder_prefix": "generation"}
-    validation = {"every": 4, "documents": 4, "patience": None}
+    validation = {"every": 4, "documents": 4}
     raw |= {
         "data": {"source": "files", "files": files},
         "checkpoints": {"base": {"source": "none here"}},
@@ -87,6 +87,9 @@ def test_from_download_to_the_page(
         values = batch["similarity"].flatten().to_numpy(zero_copy_only=False).reshape(-1, 4, 5)
         assert np.isnan(values[:, :, 4]).all()
         assert np.isfinite(values[:, :, :4]).all()
+    labelled = raw_params(scoring__alpha=1.0, data={"source": "world"})
+    with pytest.raises(BridoError, match=r"scoring\.alpha.*has no reference"):
+        score.write_scores(check_params(labelled))
     decode.decode(params, "base")
     for stage in (support, likelihood, score, train):
         monkeypatch.setattr("sys.argv", [stage.__name__])
@@ -110,29 +113,9 @@ def test_from_download_to_the_page(
     assert Path("report/index.html").is_file()
 
 
-@pytest.mark.parametrize("alpha", [1.0, float("inf")])
-def test_a_table_without_references_has_no_vote_of_theirs(project: Path, alpha: float) -> None:
-    params = check_params(raw_params())
-    download.main()
-    generate.make(params, "base")
-    pool.main()
-    pairwise.main()
-    labelled = raw_params(scoring__alpha=alpha, data={"source": "world"})
-    with pytest.raises(BridoError, match=r"scoring\.alpha.*has no reference"):
-        score.write_scores(check_params(labelled))
-
-
 def test_what_needs_references_is_refused_in_the_settings() -> None:
     with pytest.raises(BridoError) as error:
         check_params(raw_params(scoring__alpha=3.0, systems=["reference", *SYSTEMS]))
     said = str(error.value)
     assert "systems: data.files.summary_column is null, so there are no references" in said
     assert "scoring.alpha: 3 asks the reference, and data.files.summary_column is null" in said
-
-
-def test_a_summary_that_is_missing_is_no_unlabelled_corpus(project: Path) -> None:
-    raw = raw_params()
-    raw["data"]["files"]["summary_column"] = "summary"
-    Path("params.yaml").write_text(yaml.safe_dump(raw))
-    with pytest.raises(BridoError, match="no column 'summary', .* .null: there are no references"):
-        download.main()

@@ -6,7 +6,6 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 import torch
-from pydantic import ValidationError
 from tiny_models import tiny_bart
 from training_runs import Killed, kill_at, table
 
@@ -125,8 +124,3 @@ def test_without_references_the_elected_is_taught(make_task: MakeTask) -> None:
     unlabelled(refused)
     with pytest.raises(BridoError, match="18 documents have no reference"):
         train(refused)
-
-
-def test_a_rank_that_no_memory_holds_is_refused_with_the_settings() -> None:
-    with pytest.raises(ValidationError, match="rank"):
-        LoraSettings(rank=10**9)

@@ -20,7 +20,6 @@ from brido.training.checkpoints import SaveTimer
 from brido.training.contrastive import ContrastiveTask
 from brido.training.loop import train
 from brido.training.sample import SampleGenerator
-from brido.training.settings import ValidationSettings
 from brido.training.update import Updater
 from brido.utils.errors import BridoError
 
@@ -73,7 +72,7 @@ def test_learns_the_order_and_writes_its_history(make_task: MakeTask) -> None:
     table = rows(task)
     updates = [int(row["update"]) for row in table]
     assert updates == [*range(0, 61, 5)]
-    assert state.finished == "all updates done"
+    assert state.update == 60
     assert float(table[-1]["contrastive"]) < 0.4 * float(table[0]["contrastive"])
     assert float(table[-1]["cross_entropy"]) < float(table[0]["cross_entropy"])
     for row in table:
@@ -81,7 +80,7 @@ def test_learns_the_order_and_writes_its_history(make_task: MakeTask) -> None:
         assert float(row["loss"]) == pytest.approx(loss, rel=1e-4)
 
 
-@pytest.mark.parametrize("update", [1, 5, 6, 10])
+@pytest.mark.parametrize("update", [1, 6, 10])
 def test_a_killed_run_ends_in_the_same_bits(
     make_task: MakeTask, undisturbed: MakeTask, monkeypatch: pytest.MonkeyPatch, update: int
 ) -> None:
@@ -96,7 +95,7 @@ def test_a_killed_run_ends_in_the_same_bits(
     assert curve(again, *names) == curve(expected, *names)
 
 
-@pytest.mark.parametrize("writes", [1, 3, 9])
+@pytest.mark.parametrize("writes", [1, 9])
 def test_killed_while_writing_it_goes_on_from_the_last_whole_file(
     make_task: MakeTask, undisturbed: MakeTask, monkeypatch: pytest.MonkeyPatch, writes: int
 ) -> None:
@@ -161,8 +160,6 @@ def test_a_gradient_that_is_no_number_changes_no_weight(
     [
         ({"batch_tokens": 1}, {}),
         ({"batch_tokens": 300}, {}),
-        ({"candidate_micro_batch": 2}, {}),
-        ({"gradient_checkpointing": True}, {}),
         ({"gradient_checkpointing": True, "candidate_micro_batch": 3}, {}),
         ({"gradient_checkpointing": True, "batch_tokens": 1}, DROPOUT),
     ],
@@ -217,8 +214,7 @@ def test_gamma_zero_is_maximum_likelihood_on_the_same_steps(make_task: MakeTask)
     assert set(curve(control, "contrastive")) == {0.0}
 
 
-@pytest.mark.parametrize("optimizer", ["adam", "adamw"])
-@pytest.mark.parametrize("schedule", ["noam", "linear"])
+@pytest.mark.parametrize(("optimizer", "schedule"), [("adam", "noam"), ("adamw", "linear")])
 def test_optimizers_and_schedules_run(make_task: MakeTask, optimizer: str, schedule: str) -> None:
     task = make_task(
         optimizer=optimizer, schedule=schedule, warmup_steps=4, max_gradient_norm=None, epochs=6
@@ -257,32 +253,10 @@ def test_best_generator_follows_its_callable(make_task: MakeTask) -> None:
     assert curve(task, "mention_precision") == [0.25] * 3
 
 
-def test_early_stop(make_task: MakeTask) -> None:
-    task = make_task(
-        keep="best_generator", epochs=9, validation=ValidationSettings(every=3, patience=2)
-    )
-    values = iter([0.1, 0.5, 0.3, 0.2, 0.9])
-    task.generator = lambda _: {"rouge": next(values)}
-    state = train(task)
-    assert state.update == 9
-    assert state.finished == "no better validation since update 3"
-
-
 def test_a_loss_that_is_not_a_number_stops(make_task: MakeTask) -> None:
     task = make_task(learning_rate=1e30, max_gradient_norm=None)
     with pytest.raises(BridoError, match=r"loss of update \d+ is (nan|inf).* training\.gamma"):
         train(task)
-
-
-def test_a_checkpoint_of_another_model_is_refused(
-    make_task: MakeTask, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    with monkeypatch.context() as patch, pytest.raises(Killed):
-        kill_at(patch, 5)
-        train(make_task(runtime=EVERY_UPDATE))
-    with pytest.raises(BridoError, match="weights of another model") as error:
-        train(make_task(model_changes={"encoder_ffn_dim": 32}))
-    assert "fc1.weight: [24, 16], the model has [32, 16]" in str(error.value)
 
 
 def test_a_checkpoint_that_is_damaged_or_of_another_version_is_refused(make_task: MakeTask) -> None:
@@ -315,11 +289,6 @@ def test_a_warm_up_longer_than_the_run_is_told_before_it_costs_anything(
     assert "warning: training.warmup_steps: the warm-up of 1,000 updates" in said
     train(make_task("without", epochs=1, schedule="noam", warmup_steps=0))
     assert "warning: training.warmup_steps: with schedule noam" in capsys.readouterr().err
-    train(make_task("large", epochs=1, learning_rate=1e-12, margin=1e12, gold_weight=1e9))
-    said = capsys.readouterr().err
-    for key in ("margin", "gold_weight"):
-        assert f"warning: training.{key}: " in said
-    assert "training.gamma" not in said
 
 
 @pytest.fixture

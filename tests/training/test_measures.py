@@ -11,8 +11,8 @@ from scipy.stats import kendalltau
 from tiny_models import tiny_bart
 
 from brido.likelihood.likelihood import candidate_log_likelihood
+from brido.training.batches import learning_rate, warmup_updates
 from brido.training.contrastive import ContrastiveTask
-from brido.training.schedule import learning_rate, warmup_updates
 from brido.training.state import write_history
 from brido.training.validation import kendall_tau, rank_measures, validate_ranker
 

@@ -152,6 +152,7 @@ def test_texts_vote_by_their_sentences():
     "wrong",
     [
         lambda: shuffled_scores(np.zeros((2, 3)), ["a"]),
+        lambda: shuffled_scores(np.zeros(3), ["a", "b", "c"]),
         lambda: combined(np.zeros(3), [(1.5, np.zeros(3))]),
         lambda: combined(np.zeros(3), [(0.6, np.zeros(3)), (0.6, np.zeros(3))]),
         lambda: combined(np.zeros(3), [(0.5, np.zeros(2))]),

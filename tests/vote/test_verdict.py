@@ -63,20 +63,37 @@ def test_every_ranking_has_its_accuracy_and_all_of_it_is_json():
 
 
 def test_the_verdict_follows_the_interval():
-    told = check_votes(made(scores=-UNSUPPORTED, own=1), HOW)
-    assert told["election"]["verdict"] == "beats"
-    assert "should help" in told["verdict"][0]
-    assert "scoring.shuffle=true" in told["verdict"][2]
-    told = check_votes(made(scores=UNSUPPORTED, own=0), HOW)
-    assert told["election"]["verdict"] == "loses"
-    assert "No gain" in told["verdict"][0]
-    first = -np.tile(np.arange(SIZE), (DOCUMENTS, 1)).astype(float)
     same = {"own_unsupported": made()["unsupported"][:, :1], "own_words": made()["words"][:, :1]}
-    told = check_votes(made(scores=first, **same), HOW)
-    assert told["election"]["verdict"] == "open"
-    assert "cannot be told" in told["verdict"][0]
+    first = -np.tile(np.arange(SIZE), (DOCUMENTS, 1)).astype(float)
+    for verdict, found in (
+        ("beats", made(scores=-UNSUPPORTED, own=1)),
+        ("loses", made(scores=UNSUPPORTED, own=0)),
+        ("open", made(scores=first, **same)),
+    ):
+        told = check_votes(found, HOW)
+        assert told["election"]["verdict"] == verdict
     difference = {"mean": 0.0, "low": 0.0, "high": 0.0, "documents": 60}
     assert told["election"]["all"]["difference"] == difference
+
+
+def test_an_election_by_hand():
+    """Of four documents each first candidate is elected; the third's lengths are 10 and 20."""
+    found = {
+        "scores": np.array([[1.0, 0.0]] * 4), "voters": np.ones((4, 2), bool),
+        "similarity": np.random.default_rng(0).random((4, 2, 3)),
+        "unsupported": np.array([[0, 1], [2, 1], [0, 1], [1, 1]]),
+        "words": np.array([[10, 9], [10, 9], [10, 9], [20, 9]]),
+        "own_unsupported": np.array([[1], [1], [0], [0]]),
+        "own_words": np.array([[10], [11], [20], [20]]),
+    }  # fmt: skip
+    told = check_votes(found, HOW)["election"]
+    means = {
+        part: [told[part][name]["mean"] for name in ("elected", "base", "difference")]
+        for part in ("all", "equal_length")
+    }
+    assert means["all"] == [0.5, 0.5, 0.0]
+    assert means["equal_length"] == pytest.approx([2 / 3, 2 / 3, 0.0], abs=1e-6)
+    assert told["equal_length"]["elected"]["documents"] == 3
 
 
 def test_the_verdict_has_the_answer_the_numbers_and_the_next_command():
@@ -87,8 +104,7 @@ def test_the_verdict_has_the_answer_the_numbers_and_the_next_command():
     assert f"{100 * share['mean']:.1f} % of 60 elected" in numbers
     assert f"[{100 * gap['low']:+.1f}, {100 * gap['high']:+.1f}]" in numbers
     assert f"[{vote['low']:.3f}, {vote['high']:.3f}] of {vote['pairs']:,} pairs" in numbers
-    assert "not ROUGE" in numbers
-    assert following.startswith("Next: `dvc repro`")
+    assert "scoring.shuffle=true" in following
     assert told["election"]["sentence"] == f"{answer} {numbers}"
     of_lines = verdict_lines(told, pipeline=False)
     assert of_lines[:2] == [answer, numbers]
@@ -110,7 +126,6 @@ def test_candidates_that_are_no_basis_for_a_verdict_are_said_first():
     how = replace(HOW, warnings=["63 of 144 ended: see generation.base.max_length."])
     told = check_votes(made(scores=-UNSUPPORTED, own=1), how)
     assert told["warnings"] == list(how.warnings)
-    assert "cannot be told" in told["verdict"][0]
     assert "63 of 144 ended: see generation.base.max_length." in told["verdict"][0]
     assert "generation" in told["verdict"][2]
 
@@ -118,8 +133,6 @@ def test_candidates_that_are_no_basis_for_a_verdict_are_said_first():
 def test_of_the_control_nothing_is_foretold():
     told = check_votes(made(scores=-UNSUPPORTED, own=1), replace(HOW, shuffled=True))
     assert (told["election"]["verdict"], told["election"]["caution"]) == ("chance", "")
-    assert "control" in told["verdict"][0]
-    assert "does not come from the vote" in told["verdict"][2]
 
 
 @pytest.mark.parametrize(("own", "shorter"), [(9, False), (10, False), (11, True)])
@@ -136,22 +149,9 @@ def test_what_may_come_from_length_is_said(own, shorter, wrong, verdict):
 def test_where_nothing_is_unsupported_nothing_is_foretold():
     told = check_votes(made(unsupported=np.zeros((DOCUMENTS, SIZE), int), own=0), HOW)
     assert told["election"]["verdict"] == "nothing"
-    assert "neither" in told["verdict"][0]
     assert "0.0 % of 60 elected" in told["verdict"][1]
     assert told["accuracy"]["vote"]["mean"] is None
     assert vote_check(told).bars == []
-    assert "nothing can be said" in told["knows"]["sentence"]
-
-
-def test_the_order_is_compared_with_likelihood_and_reference():
-    similarity = made()["similarity"].copy()
-    similarity[:, :, -1] = -UNSUPPORTED
-    found = made(scores=-UNSUPPORTED, log_probability=UNSUPPORTED, similarity=similarity)
-    sentence = check_votes(found, HOW)["knows"]["sentence"]
-    assert "better than base's likelihood" in sentence
-    assert "not measurably better than the reference" in sentence
-    found = made(scores=UNSUPPORTED, log_probability=-UNSUPPORTED)
-    assert "worse than base's likelihood" in check_votes(found, HOW)["knows"]["sentence"]
 
 
 def test_who_cannot_be_elected_is_in_no_pair():
@@ -246,13 +246,6 @@ def test_the_verdict_names_the_signal_to_train_on():
     assert "generation" in told["verdict"][2]
 
 
-def test_candidates_that_base_did_not_write_are_marked():
-    told = check_votes(knowing(), replace(HOW, other_writers=["served"], rules="whole: so"))
-    said = " ".join(votes_text(told).split())
-    assert "did not write (served)" in said
-    assert "Approximate, whole: so." in said
-
-
 def test_the_text_has_a_row_a_ranking_and_ends_in_the_verdict():
     found = made(support=np.random.default_rng(1).random((DOCUMENTS, SIZE)), own=1)
     told = check_votes(found, HOW)
@@ -262,10 +255,11 @@ def test_the_text_has_a_row_a_ranking_and_ends_in_the_verdict():
         assert f"{item['mean']:.3f} [{item['low']:.3f}, {item['high']:.3f}]" in text
     assert text.endswith(" ".join(told["verdict"]))
     assert max(map(len, lines)) <= 100
-    old = {name: value for name, value in told.items() if name not in ("verdict", "warnings")}
-    assert votes_text(old) == votes_text(told)  # of a version that wrote no lines
-    whole = check_votes(knowing(), HOW)
+    how = replace(HOW, other_writers=["served"], rules="whole: so")
+    whole = check_votes(knowing(), how)
     text = votes_text(whole)
+    assert "(served)" in text
+    assert "whole: so" in " ".join(text.split())
     assert max(map(len, text.splitlines())) <= 100
     for item in whole["accuracy"].values():
         (row,) = [line for line in text.splitlines() if line.startswith(f"{item['label']} ")]

@@ -16,10 +16,8 @@ from typing import Any
 from jinja2 import Environment, FunctionLoader, StrictUndefined
 
 from brido.report.page.data import Shown, document_json
-from brido.report.page.details import Section
 from brido.report.page.vote_check import VoteCheck
 from brido.report.summary import ResultTable
-from brido.report.unsupported import VoteBin
 
 # Documents beyond this many bytes of JSON are left out, so that the page stays under 5 MB.
 DATA_BYTES = 4_300_000
@@ -34,9 +32,8 @@ class Page:
     settings: (name, value) pairs; warnings, notes: full sentences; focus, baseline: the systems
     that the filters compare. alpha: the run's; order: what the run's order of candidates is, in a
     few words. sources: the rows of the table of sources. check: what the check of the vote found.
-    details: what metrics say of single documents. marks: sentences on how mentions are found.
-    prompt: a model's name, and what it was asked: the text before, between and behind the places
-    of the document.
+    marks: sentences on how mentions are found. prompt: a model's name, and what it was asked: the
+    text before, between and behind the places of the document.
     """
 
     title: str
@@ -49,12 +46,10 @@ class Page:
     baseline: str
     alpha: float
     order: str = "the run's vote"
-    bins: Sequence[VoteBin] = ()
     warnings: Sequence[str] = ()
     notes: Sequence[str] = ()
     check: VoteCheck | None = None
     sources: Sequence[Sequence[str]] = ()
-    details: Sequence[Section] = ()
     marks: str = ""
     prompt: tuple[str, Sequence[str]] | None = None
     signatures: Any = field(default_factory=dict)
@@ -100,8 +95,6 @@ def _parts(page: Page) -> list[tuple[str, str]]:
         ("results", "Results", True),
         ("check", "Is the vote right?", page.check),
         ("sources", "Sources of the candidates", page.sources),
-        ("unsupported", "What the vote keeps", page.bins),
-        *((section.metric, section.view.title, section) for section in page.details),
     ]
     return [(name, title) for name, title, there in sections if there]
 
@@ -131,5 +124,4 @@ def _asset(name: str) -> str:
 
 
 def _hash(text: str) -> str:
-    """Return a source expression of Content-Security-Policy for an inline element."""
     return f"sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}"

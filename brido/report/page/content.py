@@ -1,21 +1,30 @@
-"""What the page of a run shows: its numbers, and a seeded sample of the validation documents."""
+"""What the page of a run shows: its numbers, its prompt, and a seeded sample of the documents.
 
+It opens on a document where a minority of the candidates is voted out.
+"""
+
+import random
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
+import numpy as np
+
+from brido.checkers.mentions import Mention
+from brido.models.settings import ReadingSettings
 from brido.report.numbers import Numbers, base_note
 from brido.report.page import Page
-from brido.report.page.data import Shown
-from brido.report.page.details import Section
-from brido.report.page.sample import sample
+from brido.report.page.data import CaseMentions, Shown
 from brido.report.page.vote_check import vote_check
-from brido.report.prompts import Asked
+from brido.report.settings import ReportSettings
 from brido.report.settings_text import run_order, settings_text
 from brido.report.sources import sources_rows
+from brido.report.stored import read_json
 from brido.report.summary import every_column, headline_columns, result_table, voting_note
-from brido.report.unsupported import CaseMentions, VoteBin
 from brido.settings.params import Params
 from brido.tables.documents import CandidateDocument
+from brido.utils.errors import parsing
 
 _WORLD_MARKS = "names, places, numbers and days, checked exactly against the facts of the article"
 _TEXT_MARKS = (
@@ -31,6 +40,40 @@ _UNSEEN = (
     "Nothing else is checked: “has surprised experts” would stand unmarked although no article "
     "says so."
 )
+
+
+@dataclass(frozen=True)
+class Asked:
+    """One model's prompt: the text before, between and behind the places of the document.
+
+    read: of each document, how many of its characters the model read.
+    """
+
+    model: str
+    pieces: Sequence[str]
+    read: Sequence[int]
+
+
+def asked(
+    model: str, folder: Path, reading: ReadingSettings, documents: Sequence[str]
+) -> Asked | None:
+    """How the model in `folder` was asked about `documents`; None where it takes no prompt.
+
+    Raises:
+        BridoError: the folder is missing or damaged.
+    """
+    from brido.models.checkpoint import load_tokenizer
+    from brido.models.prompt import Prompt
+
+    stage = f"checkpoint@{folder.name}"
+    if read_json(folder / "config.json", stage).get("is_encoder_decoder", False):
+        return None
+    with parsing(lambda reason: f"{folder} is damaged ({reason}): `dvc repro -f {stage}`"):
+        prompt = Prompt.of(load_tokenizer(folder), reading)
+    begin = str(prompt.tokenizer.decode(list(prompt.first)))
+    pieces = (begin + prompt.pieces[0], *prompt.pieces[1:])
+    limit = reading.max_source_tokens
+    return Asked(model, pieces, [len(prompt.cut(document, limit)) for document in documents])
 
 
 def compared(systems: Sequence[str]) -> tuple[str, str]:
@@ -49,10 +92,8 @@ def make_page(
     numbers: Numbers,
     cases: Sequence[CandidateDocument],
     found: Sequence[CaseMentions],
-    bins: Sequence[VoteBin],
     votes: Mapping[str, Any],
     sources: Mapping[str, Any],
-    details: Sequence[Section] = (),
     prompt: Asked | None = None,
 ) -> Page:
     """The page of a run; `found` are the mentions of `cases`, aligned.
@@ -79,7 +120,6 @@ def make_page(
         baseline=baseline,
         alpha=params.scoring.alpha,
         order=run_order(params.scoring),
-        bins=bins,
         warnings=numbers.warnings,
         notes=[
             f"Means over {len(first.ids):,} test documents; below them bootstrap intervals "
@@ -92,8 +132,58 @@ def make_page(
         ],
         check=vote_check(votes),
         sources=sources_rows(sources),
-        details=details,
         prompt=(prompt.model, prompt.pieces) if prompt else None,
         marks=f"Marked are {marks}. {_UNSEEN}",
         signatures={name: item.signatures for name, item in numbers.scores.items()},
     )
+
+
+def sample(
+    cases: Sequence[CandidateDocument],
+    found: Sequence[CaseMentions],
+    baseline: str,
+    settings: ReportSettings,
+) -> list[int]:
+    """Places of documents: first the one to open on, then others drawn at random, in order.
+
+    found: the mentions of `cases`, aligned; baseline: as in `first_document`.
+    """
+    if not cases:
+        return []
+    size = min(settings.page_documents, len(cases))
+    drawn = random.Random(settings.seed).sample(range(len(cases)), size)
+    first = first_document(cases, found, baseline)
+    return [first, *sorted([place for place in drawn if place != first][: size - 1])]
+
+
+def first_document(
+    cases: Sequence[CandidateDocument], found: Sequence[CaseMentions], baseline: str
+) -> int:
+    """The place in `cases` of the document that shows best what a vote does.
+
+    The first candidate of the run's order is supported there, while some candidates that can be
+    elected, but fewer than half of them, are not. Preferred are documents in which the summary by
+    the system `baseline` is not supported either; then the one whose first candidate has most more
+    score than the unsupported ones have on average. Where no document shows it, the first.
+    """
+    shown = [
+        (_shows(case, mentions, baseline), -place)
+        for place, (case, mentions) in enumerate(zip(cases, found, strict=True))
+    ]
+    return -max(shown)[1]
+
+
+def _shows(case: CandidateDocument, found: CaseMentions, baseline: str) -> tuple[bool, bool, float]:
+    """How well a document shows it, more is better; begins with False where it does not."""
+    wrong = np.array([_is_wrong(mentions) for mentions in found.candidates])
+    first, scores = case.order[0], np.array(case.scores)
+    can_win = ~np.isnan(scores)
+    bad = wrong & can_win
+    if wrong[first] or not 0 < 2 * bad.sum() < can_win.sum():
+        return False, False, 0.0
+    own = _is_wrong(found.summaries.get(baseline, []))
+    return True, own, float(scores[first] - scores[bad].mean())
+
+
+def _is_wrong(mentions: Sequence[Mention]) -> bool:
+    return any(not mention.supported for mention in mentions)

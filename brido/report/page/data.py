@@ -9,8 +9,27 @@ from typing import Any
 import numpy as np
 
 from brido.checkers.mentions import Mention
-from brido.report.unsupported import CaseMentions
+from brido.evaluation.mentions import find_mentions
+from brido.settings.params import Params
 from brido.tables.documents import CandidateDocument
+
+
+@dataclass(frozen=True)
+class CaseMentions:
+    """The mentions of one document: of each candidate, and of each system's summary."""
+
+    candidates: list[list[Mention]]
+    summaries: dict[str, list[Mention]]
+
+
+def case_mentions(case: CandidateDocument, params: Params) -> CaseMentions:
+    """The mentions of every candidate and summary, as the metric `mentions` counts them."""
+
+    def found(text: str) -> list[Mention]:
+        return find_mentions(case.document, text, case.facts, params.evaluation.mentions)
+
+    summaries = {system: found(text) for system, text in case.summaries.items()}
+    return CaseMentions([found(text) for text in case.candidates], summaries)
 
 
 @dataclass(frozen=True)

@@ -5,9 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from brido.stats import FEWEST
-from brido.vote.verdict_text import beyond, note, percent, verdict_lines
-
-_QUARTERS = ("smallest gaps", "second", "third", "largest gaps")
+from brido.vote.verdict_text import beyond, note, percent
 
 
 @dataclass(frozen=True)
@@ -23,34 +21,27 @@ class Bar:
 
 @dataclass(frozen=True)
 class VoteCheck:
-    """The verdict's lines, the election as a table, a bar a ranking, how the check was made.
-
-    quarters: the accuracies by quarter of the score gap, as a table.
-    """
+    """The verdict's lines, the election and the rankings as tables, a bar a ranking, a note."""
 
     verdict: Sequence[str]
     election: Sequence[Sequence[str]]
     bars: Sequence[Bar]
-    quarters: Sequence[Sequence[str]]
+    rankings: Sequence[Sequence[str]]
     note: str
 
 
 def vote_check(told: Mapping[str, Any]) -> VoteCheck:
     """The content of metrics/votes.json for the page: of each ranking of which there is a pair."""
-    rankings = [item for item in told["accuracy"].values() if item["mean"] is not None]
-    quarters = [["ranking", *_QUARTERS, "beyond", "elected unsupported", "elected good"]]
-    for item in rankings:
-        gaps = ["–" if value is None else f"{value:.2f}" for value in item["by_gap"].values()]
+    items = [item for item in told["accuracy"].values() if item["mean"] is not None]
+    rankings = [["ranking", "beyond", "elected unsupported", "elected good"]]
+    for item in items:
         unsupported, good = (percent(item.get(f"elected_{key}")) for key in ("unsupported", "good"))
-        quarters.append([item["label"], *gaps, beyond(item), unsupported, good])
-    # An older version wrote no lines.
-    lines = told.get("verdict") or verdict_lines(told)
-    bars = [_bar(item, told["documents"] < FEWEST) for item in rankings]
-    return VoteCheck(lines, _election(told), bars, quarters, note(told))
+        rankings.append([item["label"], beyond(item), unsupported, good])
+    bars = [_bar(item, told["documents"] < FEWEST) for item in items]
+    return VoteCheck(told["verdict"], _election(told), bars, rankings, note(told))
 
 
 def _bar(item: Mapping[str, Any], few: bool) -> Bar:
-    """A ranking's bar; no interval for few documents."""
     mean = item["mean"]
     low, high = (mean, mean) if few else (item["low"], item["high"])
     text = f"{mean:.3f}" if few else f"{mean:.3f} [{low:.3f}, {high:.3f}]"
@@ -69,7 +60,7 @@ def _election(told: Mapping[str, Any]) -> list[list[str]]:
     }
     for key, label in labels.items():
         found = told["election"].get(key)
-        if found is None:  # of an older version, or not known
+        if found is None:  # it is not known which texts are good
             continue
         count = found["elected"]["documents"]
         shares = [_percent(found[who]["mean"], ".1f") for who in ("elected", "base")]
