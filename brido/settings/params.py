@@ -27,6 +27,8 @@ from brido.work.settings import RuntimeSettings
 
 # Systems that no checkpoint writes: the corpus' own, and a vote on base's candidates.
 _MADE = ("reference", "elected")
+# Names that no checkpoint can have.
+_RESERVED = (*_MADE, "tuned", "default", NO_CHECKPOINT)
 
 
 class Params(Section):
@@ -108,10 +110,17 @@ class Params(Section):
     def problems(self) -> Iterator[str]:
         """What the sections demand of each other."""
         yield from self._systems()
+        yield from self._references()
+        yield from self._guided()
         yield from self._sources()
         yield from self._pool()
         yield from self._reading()
-        yield from self._listing()
+        if not self.scoring.is_defined(self.num_candidates):
+            yield (
+                "scoring.alpha: normalization `listing` is defined for 0, 1, "
+                f"{self.num_candidates - 1} (N-1) and inf, not {self.scoring.alpha}; use "
+                "normalization `equation`"
+            )
         if self.scoring.information and self.scoring.prior and not self.likelihood.others:
             yield (
                 "likelihood.others: scoring.information asks how likely candidates are with other "
@@ -122,15 +131,9 @@ class Params(Section):
         """What is wrong with the names of checkpoints and systems."""
         if "base" not in self.checkpoints:
             yield "checkpoints: `base` is missing: it is the model that is tuned"
-        if {*_MADE, "tuned"} & set(self.checkpoints):
-            yield "checkpoints: `tuned`, `elected` and `reference` are made by the pipeline"
-        if "default" in self.checkpoints:
-            yield "checkpoints: `default` cannot be a name: in `reading` it stands for all of them"
-        if NO_CHECKPOINT in self.checkpoints:
-            yield (
-                f"checkpoints: `{NO_CHECKPOINT}` cannot be a name: sources without a checkpoint "
-                "say it"
-            )
+        for name in _RESERVED:
+            if name in self.checkpoints:
+                yield f"checkpoints: `{name}` cannot be a name: the pipeline uses it itself"
         yield from _bad_names("checkpoints", self.checkpoints)
         for name, checkpoint in self.checkpoints.items():
             form = "embedded" if checkpoint.source == "embedded" else "fine_tuning"
@@ -140,22 +143,8 @@ class Params(Section):
                     f"checkpoints.{name}.{form}.world: there is no world where data.source is "
                     f"{self.data.source}; write null, and it learns from the training split"
                 )
-        for key in ("systems", "decoded_systems"):
-            names = getattr(self, key)
-            if len(set(names)) < len(names):
-                yield f"{key}: a name stands twice in {quoted(names)}"
-        if "reference" in self.systems and not self.data.labelled:
-            yield (
-                f"systems: data.{self.data.source}.summary_column is null, so there are no "
-                "references: remove `reference`"
-            )
-        if self.scoring.alpha and not self.data.labelled:
-            yield (
-                f"scoring.alpha: {self.scoring.alpha:g} asks the reference, and "
-                f"data.{self.data.source}.summary_column is null: without references only 0 has a "
-                "meaning"
-            )
-        yield from self._guided()
+        if len(set(self.systems)) < len(self.systems):
+            yield f"systems: a name stands twice in {quoted(self.systems)}"
         made = {*_MADE, *self.guidance}
         models = [name for name in self.systems if name not in made]
         if models != self.decoded_systems:
@@ -163,9 +152,7 @@ class Params(Section):
                 "decoded_systems: must be systems without reference, elected and the keys of "
                 f"guidance, {quoted(models)}, not {quoted(self.decoded_systems)}"
             )
-        if not models:
-            yield "systems: none of them writes summaries: name base, tuned or a checkpoint"
-        elif "base" not in models:
+        if "base" not in models:
             yield "systems: base is missing: what is elected, and tuned, is compared with it"
         if "elected" in self.systems and "test" not in self.documents.splits:
             yield (
@@ -175,6 +162,19 @@ class Params(Section):
         unknown = [name for name in models if name not in {*self.checkpoints, "tuned"}]
         if unknown:
             yield f"systems: {quoted(unknown)} are not keys of checkpoints (nor `tuned`)"
+
+    def _references(self) -> Iterator[str]:
+        """What needs references where the corpus has none."""
+        if self.data.labelled:
+            return
+        column = f"data.{self.data.source}.summary_column is null"
+        if "reference" in self.systems:
+            yield f"systems: {column}, so there are no references: remove `reference`"
+        if self.scoring.alpha:
+            yield (
+                f"scoring.alpha: {self.scoring.alpha:g} asks the reference, and {column}: without "
+                "references only 0 has a meaning"
+            )
 
     def _guided(self) -> Iterator[str]:
         """What is wrong with the names of guided systems and their checkpoints."""
@@ -194,13 +194,14 @@ class Params(Section):
         yield from _bad_names("generation", self.generation)
         known = ", ".join(self.checkpoints)
         for name, source in self.generation.items():
-            asked, key = source.checkpoint, f"generation.{name}.checkpoint"
+            asked = source.checkpoint
             if isinstance(source, EndpointGeneration):
                 yield from self._endpoint(name, source)
-            elif asked == NO_CHECKPOINT and not source.asks_none():
-                yield f"{key}: method {source.method} asks one of checkpoints: {known}"
-            elif asked not in {*self.checkpoints, NO_CHECKPOINT}:
-                yield f"{key}: {quoted(asked)} is not a key of checkpoints; known here: {known}"
+            elif not (asked in self.checkpoints or (asked == NO_CHECKPOINT and source.asks_none())):
+                yield (
+                    f"generation.{name}.checkpoint: {quoted(asked)} is not a key of checkpoints; "
+                    f"known here: {known}"
+                )
             lacks = source.method == "files" and source.files.test is None
             if lacks and "test" in self.documents.splits:
                 yield (
@@ -258,22 +259,11 @@ class Params(Section):
         asked = [name for name, one in self.generation.items() if one.method == "endpoint"]
         known = ["default", *self.checkpoints, *asked]
         for name in self.reading:
-            if name == "tuned":
-                yield "reading.tuned: tuned reads as base does: put its keys into reading.base"
-            elif name not in known:
+            if name not in known:
                 yield (
-                    f"reading.{short(name)}: no key of checkpoints and no endpoint of generation; "
-                    f"known here: {some(known)}"
+                    f"reading.{short(name)}: no key of checkpoints and no endpoint of generation "
+                    f"(tuned reads as base does); known here: {some(known)}"
                 )
-
-    def _listing(self) -> Iterator[str]:
-        """Normalization `listing` is defined for some alphas only."""
-        size = self.num_candidates
-        if not self.scoring.is_defined(size):
-            yield (
-                f"scoring.alpha: normalization `listing` is defined for 0, 1, {size - 1} (N-1) and "
-                f"inf, not {self.scoring.alpha}; use normalization `equation`"
-            )
 
 
 def _bad_names(section: str, names: Iterable[str]) -> Iterator[str]:

@@ -80,7 +80,8 @@ def test_dialogues_in_three_files_with_columns_of_other_names(project: Path):
         for part in (f"--{split}", f"my/{split}.csv")
     ]
     run(project, sys.executable, "-m", "brido", "init", "own", *files,
-        "--summary-column", "section_text", "--model", "embedded")  # fmt: skip
+        "--document-column", "dialogue", "--summary-column", "section_text",
+        "--model", "embedded")  # fmt: skip
     run(project, "dvc", "repro", "pairwise")
     source = json.loads((project / "data/corpus/source.json").read_text())
     assert source["splits"]["train"]["documents"] == 40

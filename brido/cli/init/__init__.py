@@ -31,12 +31,13 @@ def _split(name: str, required: bool = False) -> Callable[[Any], Any]:
 @_split("validation")
 @_split("test")
 @click.option("--model", help=_MODEL)
-@click.option("--id-column", metavar="NAME", help="Without it, `id`, or ids made from the texts.")
+@click.option("--document-column", metavar="NAME", default="document", show_default=True)
 @click.option(
-    "--document-column", metavar="NAME", help="Without it, the first usual name that is found."
-)
-@click.option(
-    "--summary-column", metavar="NAME", help="Likewise; `none` if there are no summaries."
+    "--summary-column",
+    metavar="NAME",
+    default="summary",
+    show_default=True,
+    help="`none` if there are no summaries.",
 )
 def command(kind: str, more: tuple[str, ...], model: str | None, **given: Any) -> None:
     """Write params.yaml for documents of your own, and print what to run and how long it takes.
@@ -64,5 +65,4 @@ def command(kind: str, more: tuple[str, ...], model: str | None, **given: Any) -
         from brido.cli.init.write import write
 
         files = {split: given[split] for split in ("train", "validation", "test")}
-        names = {key: given[f"{key}_column"] for key in ("id", "document", "summary")}
-        write(files, names, model)
+        write(files, given["document_column"], given["summary_column"], model)
