@@ -1,13 +1,15 @@
-"""The options that say how candidates are compared, shared by several commands."""
+"""What commands that compare candidates share: their options, and a word while code compiles."""
 
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import AbstractContextManager, suppress
 from typing import Any, TypeVar
 
 import click
+from numba.core.event import Event, Listener, install_listener
 
 from brido.utils.arguments import as_alpha
 from brido.utils.errors import ArgumentError
+from brido.utils.progress import say
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -47,3 +49,24 @@ def comparison_options(function: Function) -> Function:
     ):
         function = option(function)
     return function
+
+
+class _Told(Listener):
+    told = False
+
+    def on_start(self, event: Event) -> None:
+        if not self.told:
+            say("compiling for this machine: some seconds, the first time only")
+        self.told = True
+
+    def on_end(self, event: Event) -> None:
+        pass
+
+
+def told_when_compiling() -> AbstractContextManager[None]:
+    """Return a block in which functions that compile say so on stderr, once together.
+
+    Without a word a first call looks as if it hung.
+    """
+    block: AbstractContextManager[None] = install_listener("numba:compile", _Told())
+    return block

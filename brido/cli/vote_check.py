@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 
 from brido.checkers.mentions import text_mentions
 from brido.checkers.wholeness import RULES, copied_share, whole_by_rules
-from brido.cli.comparison import comparison_options
-from brido.cli.compiling import told_when_compiling
+from brido.cli.comparison import comparison_options, told_when_compiling
 from brido.rouge import similarity_batch
 from brido.rouge.pairwise import Combination
 from brido.utils.errors import BridoError
@@ -32,13 +31,6 @@ _LISTS = ("unsupported", "log_probability", "tokens", "prior")
 @click.argument("file", default="-")
 @comparison_options
 @click.option(
-    "--tolerance",
-    type=float,
-    default=TOLERANCE,
-    show_default=True,
-    help="Texts count as equally long up to this relative difference.",
-)
-@click.option(
     "--prior",
     type=float,
     default=PRIOR,
@@ -53,7 +45,6 @@ def command(
     file: str,
     alpha: float,
     combination: Combination,
-    tolerance: float,
     prior: float,
     as_json: bool,
     output: Path | None,
@@ -82,7 +73,7 @@ def command(
     """
     records = read_candidates(file, alpha)
     with told_when_compiling():
-        told = check_records(records, alpha, combination, tolerance, prior)
+        told = check_records(records, alpha, combination, prior)
     shown = json.dumps(told, indent=2, ensure_ascii=False) if as_json else votes_text(told)
     with output_text(output) as text:
         text.write(f"{shown}\n")
@@ -140,7 +131,6 @@ def check_records(
     records: Sequence[dict[str, Any]],
     alpha: float = 0.0,
     combination: Combination = "harmonic_r1_r2",
-    tolerance: float = TOLERANCE,
     prior: float = PRIOR,
 ) -> dict[str, Any]:
     """Return the content of metrics/votes.json for these records (see `command`; all alike).
@@ -180,7 +170,7 @@ def check_records(
             if "unsupported" in first
             else _each(records, "own", _unsupported)
         )
-    how = Judged(judge, tolerance, pipeline=False, prior=prior, rules=RULES)
+    how = Judged(judge, TOLERANCE, pipeline=False, prior=prior, rules=RULES)
     return check_votes(found, how)
 
 

@@ -40,7 +40,6 @@ def test_make_preset_puts_one_in_place_and_says_what_changes(project: Path):
     assert {key for key in old.keys() & new.keys() if old[key] != new[key]} <= keys
     gone = {key for key, _, value in found if value == "(gone)"}
     assert "checkpoints.base.embedded.d_model" in gone
-    assert not any(key.startswith("checkpoints.base.embedded.") for key in keys)
     # A second time nothing changes, and the file that was replaced is still there.
     assert put_in_place("xsum") == ([], None)
     assert kept.read_text() == before
