@@ -16,8 +16,8 @@ from brido.cli.comparison import comparison_options, told_when_compiling
 from brido.rouge import similarity_batch
 from brido.rouge.pairwise import Combination
 from brido.utils.errors import BridoError
-from brido.utils.files import output_text, read_input
-from brido.utils.json_lines import is_number
+from brido.utils.files import input_lines, output_text
+from brido.utils.json_lines import is_number, read_objects
 from brido.utils.text import one_sentence_a_line
 from brido.vote.consensus import consensus_scores
 from brido.vote.verdict import PRIOR, TOLERANCE, Judged, check_votes
@@ -51,7 +51,7 @@ def command(
 ) -> None:
     """Check whether the vote on the candidates in FILE (default: stdin) finds the better ones.
 
-    FILE is JSON lines (also .gz, .zst) or Parquet. The answer is a table and three lines: the
+    FILE is JSON lines (also .gz, .zst). The answer is a table and three lines: the
     verdict, the numbers behind it, and what to do next. Each line of FILE has
 
     \b
@@ -82,20 +82,22 @@ def command(
 def read_candidates(file: str, alpha: float = 0.0) -> list[dict[str, Any]]:
     """The records of a file or of stdin (-); BridoError lists the lines that cannot be used."""
     path = "stdin" if file == "-" else file
-    records = read_input(file)
-    if not records:
+    with input_lines(file) as lines:
+        found = list(read_objects(lines))
+    if not found:
         raise BridoError(f"{path} has no line: give JSON objects with `candidates`")
-    texts = records[0].get("candidates")
+    first = found[0][1]
+    texts = first.get("candidates")
     size = len(texts) if isinstance(texts, list) else 0
-    found = [_problem(record, size, set(records[0]), alpha) for record in records]
-    problems = [f"line {number}: {problem}" for number, problem in enumerate(found, 1) if problem]
+    problems = [
+        f"line {number}: {problem}"
+        for number, record, unread in found
+        if (problem := unread or _problem(record, size, set(first), alpha))
+    ]
     if problems:
-        if len(set(found)) == 1 and len(found) > 1:
-            problems = [f"every line: {found[0]}"]
-        raise BridoError.from_problems(
-            f"{path}: nothing was checked (what lines hold: --help):", problems, limit=20
-        )
-    return records
+        heading = f"{path}: nothing was checked (what lines hold: --help):"
+        raise BridoError.from_problems(heading, problems, limit=20)
+    return [record for _, record, _ in found]
 
 
 def _problem(record: dict[str, Any], size: int, keys: set[str], alpha: float) -> str | None:

@@ -15,7 +15,7 @@ from typing import Any, BinaryIO, TextIO
 from brido.utils.atomic import atomic_file
 from brido.utils.errors import BridoError, parsing, some
 from brido.utils.extras import extra
-from brido.utils.json_lines import HALF_PAIR, holds_half_pair, parse_object, read_objects
+from brido.utils.json_lines import HALF_PAIR, holds_half_pair, parse_object
 
 Rows = Iterator[tuple[str, dict[str, Any]]]
 
@@ -67,22 +67,6 @@ def read_records(path: Path) -> list[dict[str, Any]]:
         if holds_half_pair(row):
             raise BridoError(f"{path}: {place}: {HALF_PAIR}")
         records.append(row)
-    return records
-
-
-def read_input(name: str) -> list[dict[str, Any]]:
-    """All rows of a file, or of the JSON lines on stdin for `-`.
-
-    Raises:
-        BridoError: as read_records.
-    """
-    if name != "-":
-        return read_records(Path(name))
-    records = []
-    for number, record, problem in read_objects(sys.stdin.buffer):
-        if problem:
-            raise BridoError(f"stdin line {number}: {problem}")
-        records.append(record)
     return records
 
 

@@ -66,6 +66,6 @@ def _explain(error: BaseException, kind: Kind, name: str, revision: str | None) 
     if any(isinstance(item, network) for item in chain):
         return (
             f"{constants.ENDPOINT} cannot be reached, and {what} is not (wholly) in the cache "
-            f"({constants.HF_HUB_CACHE}): check the network, the proxy and HF_HUB_OFFLINE"
+            f"({constants.HF_HUB_CACHE}): check the network and proxy, and HF_HUB_OFFLINE"
         )
     return None

@@ -65,7 +65,7 @@ def test_lines_of_stdin_are_read_and_a_bad_one_is_named(monkeypatch, capsys):
     main(["-"])
     assert "this vote" in capsys.readouterr().out
     monkeypatch.setattr("sys.stdin", SimpleNamespace(buffer=io.BytesIO(b"\n[1]\n")))
-    with pytest.raises(BridoError, match="stdin line 2: a JSON object is expected"):
+    with pytest.raises(BridoError, match=r"(?s)stdin: .*line 2: a JSON object is expected"):
         main(["-"])
 
 

@@ -70,13 +70,7 @@ def _tell_data(data: Data, model: Model, limits: Limits) -> None:
         "length": f"half have up to {read.half:,} tokens, 19 in 20 up to {read.most:,} ({counted})",
         "read": f"up to {limits.source_tokens:,} tokens; {beyond:.0%} of them are cut there "
         "(reading.default.max_source_tokens)",
-        "written": f"up to {limits.summary_tokens:,} tokens (generation.base.max_length)",
     }
-    if limits.summaries:
-        rows["summaries"] = (
-            f"half have up to {limits.summaries.half:,} tokens, 19 in 20 up to "
-            f"{limits.summaries.most:,}"
-        )
     _heading("Your documents")
     _rows(rows)
     for text in data.bad:
