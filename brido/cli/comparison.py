@@ -14,18 +14,14 @@ from brido.utils.progress import say
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 
-class _Alpha(click.ParamType):
-    name = "number"
-
-    def convert(
-        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
-    ) -> float:
-        with suppress(ValueError):  # .inf, as YAML writes it
-            value = float(value)
-        try:
-            return as_alpha(value)
-        except ArgumentError as error:
-            self.fail(str(error), param, ctx)
+def _alpha(context: click.Context, option: click.Parameter, value: str) -> float:
+    number: str | float = value
+    with suppress(ValueError):  # .inf, as YAML writes it
+        number = float(value)
+    try:
+        return as_alpha(number)
+    except ArgumentError as error:
+        raise click.BadParameter(str(error)) from None
 
 
 def comparison_options(function: Function) -> Function:
@@ -41,8 +37,9 @@ def comparison_options(function: Function) -> Function:
         ),
         click.option(
             "--alpha",
-            type=_Alpha(),
-            default=0.0,
+            callback=_alpha,
+            metavar="NUMBER",
+            default="0",
             show_default=True,
             help="Weight of the reference: 0 asks the candidates only, inf the reference only.",
         ),

@@ -15,7 +15,7 @@ from brido.utils.errors import BridoError, quoted, some
 from brido.utils.files import input_lines, output_text
 from brido.utils.json_lines import read_objects
 from brido.utils.text import one_sentence_a_line
-from brido.vote.consensus import eligible_scores, ranking
+from brido.vote.consensus import consensus_scores, ranking
 
 ANSWER = ("scores", "ranks", "order")
 _MOST_PROBLEMS = 20
@@ -31,9 +31,8 @@ def command(file: str, alpha: float, combination: Combination, output: Path | No
     """Score the candidates in each line of FILE (default: stdin) by minimum Bayes risk.
 
     Each line is a JSON object with `candidates` (at least two texts) and, if alpha is above 0, the
-    `reference`. Optional: `voters` and `eligible` say, true or false for each candidate, which
-    candidates vote and which can be elected. Each line is answered at once by the same object with
-    `scores` (Eq. 2), `ranks` (1 is best) and `order` (indices, best first).
+    `reference`. Each line is answered at once by the same object with `scores` (Eq. 2), `ranks` (1
+    is best) and `order` (indices, best first).
 
     FILE and --output may end in .gz or .zst.
 
@@ -94,9 +93,6 @@ def _problem(record: dict[str, Any], alpha: float) -> str | None:
             return f"`candidates` must be texts: number {place} is {quoted(text)}"
     if len(candidates) < 2:
         return f"`candidates` has {len(candidates)}: a vote needs at least 2"
-    problem = _ballot_problem(record, len(candidates))
-    if problem:
-        return problem
     reference = record.get("reference")
     if alpha > 0 and not (isinstance(reference, str) and reference.strip()):
         return f"`reference` must be a text when alpha is {alpha:g}, not {quoted(reference)}"
@@ -104,23 +100,10 @@ def _problem(record: dict[str, Any], alpha: float) -> str | None:
     return f"has {', '.join(taken)} already: rename or drop it" if taken else None
 
 
-def _ballot_problem(record: dict[str, Any], size: int) -> str | None:
-    for key in ("voters", "eligible"):
-        flags = record.get(key, [True] * size)
-        fits = isinstance(flags, list) and len(flags) == size
-        if not fits or not all(isinstance(flag, bool) for flag in flags):
-            return f"`{key}` must be a list of {size} truth values, one a candidate"
-    if sum(record.get("voters", [True] * size)) < 2:
-        return "`voters` leaves fewer than 2 candidates that vote"
-    return None
-
-
 def score_record(
     record: dict[str, Any], alpha: float = 0.0, combination: Combination = "harmonic_r1_r2"
 ) -> dict[str, Any]:
     """`scores` and `ranks` in candidate order and `order`, best first, of one checked record.
-
-    A candidate that cannot be elected has neither score nor rank (null) and is not in the order.
 
     Example:
         >>> record = {"candidates": ["the cat sat", "a dog", "the cat slept"]}
@@ -135,12 +118,10 @@ def score_record(
         candidates = [one_sentence_a_line(text) for text in candidates]
         reference = one_sentence_a_line(reference)
     similarity = similarity_matrix(candidates, reference, combination)
-    all_of_them = [True] * len(candidates)
-    flags = (np.array([record.get(key, all_of_them)]) for key in ("voters", "eligible"))
-    scores = eligible_scores(similarity[None], alpha, "equation", *flags)[0]
-    order = [int(index) for index in ranking(scores) if not np.isnan(scores[index])]
-    ranks: list[int | None] = [None] * len(candidates)
-    for rank, index in enumerate(order, 1):
-        ranks[index] = rank
-    shown = [None if np.isnan(score) else float(score) for score in scores]
-    return {"scores": shown, "ranks": ranks, "order": order}
+    scores = consensus_scores(similarity, alpha)
+    order = ranking(scores)
+    return {
+        "scores": scores.tolist(),
+        "ranks": (np.argsort(order) + 1).tolist(),
+        "order": order.tolist(),
+    }

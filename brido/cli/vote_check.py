@@ -30,13 +30,6 @@ _LISTS = ("unsupported", "log_probability", "tokens", "prior")
 @click.command("vote-check", short_help="check whether a vote finds the better candidates")
 @click.argument("file", default="-")
 @comparison_options
-@click.option(
-    "--prior",
-    type=float,
-    default=PRIOR,
-    show_default=True,
-    help="The share of `prior` that information takes away: 0 likelihood, 1 mutual information.",
-)
 @click.option("--json", "as_json", is_flag=True, help="Print everything that was found, as JSON.")
 @click.option(
     "-o", "--output", type=click.Path(path_type=Path), help="The file to write, in place of stdout."
@@ -45,7 +38,6 @@ def command(
     file: str,
     alpha: float,
     combination: Combination,
-    prior: float,
     as_json: bool,
     output: Path | None,
 ) -> None:
@@ -73,7 +65,7 @@ def command(
     """
     records = read_candidates(file, alpha)
     with told_when_compiling():
-        told = check_records(records, alpha, combination, prior)
+        told = check_records(records, alpha, combination)
     shown = json.dumps(told, indent=2, ensure_ascii=False) if as_json else votes_text(told)
     with output_text(output) as text:
         text.write(f"{shown}\n")
@@ -133,7 +125,6 @@ def check_records(
     records: Sequence[dict[str, Any]],
     alpha: float = 0.0,
     combination: Combination = "harmonic_r1_r2",
-    prior: float = PRIOR,
 ) -> dict[str, Any]:
     """Return the content of metrics/votes.json for these records (see `command`; all alike).
 
@@ -144,8 +135,6 @@ def check_records(
         >>> told["accuracy"]["vote"]["mean"]  # of two equally long, the vote prefers the better
         1.0
     """
-    if not 0 <= prior <= 1:
-        raise BridoError(f"prior must be a share from 0 to 1, not {prior}")
     first = records[0]
     similarity = _similarity(records, combination)
     found = {
@@ -172,7 +161,7 @@ def check_records(
             if "unsupported" in first
             else _each(records, "own", _unsupported)
         )
-    how = Judged(judge, TOLERANCE, pipeline=False, prior=prior, rules=RULES)
+    how = Judged(judge, TOLERANCE, pipeline=False, prior=PRIOR, rules=RULES)
     return check_votes(found, how)
 
 

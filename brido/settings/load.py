@@ -146,7 +146,6 @@ def _describe(item: Any) -> list[str]:
 
 
 def _shown(value: Any) -> str:
-    """Return a value, with null, true and false as YAML writes them."""
     if isinstance(value, bool):
         return str(value).lower()
     return "null" if value is None else quoted(value)

@@ -1,7 +1,7 @@
 """The whole of params.yaml, and what its sections demand of each other."""
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from pydantic import Field
 
@@ -21,7 +21,7 @@ from brido.report.settings import ReportSettings
 from brido.search.settings import DecodingSettings, GuidedSystem
 from brido.settings.base import Section
 from brido.training.settings import TrainingSettings
-from brido.utils.errors import quoted, short, some
+from brido.utils.errors import quoted
 from brido.vote.settings import LikelihoodSettings, PairwiseSettings, ScoringSettings
 from brido.work.settings import RuntimeSettings
 
@@ -43,10 +43,8 @@ class Params(Section):
     )
     reading: dict[str, ReadingSettings] = Field(
         {"default": ReadingSettings()},
-        description=(
-            "How models read documents. A checkpoint's name beside `default` "
-            "changes keys for it alone."
-        ),
+        description="How models read documents. A checkpoint's name beside `default` changes keys "
+        "for it alone.",
     )
     documents: DocumentsSettings = Field(
         DocumentsSettings(), description="Which documents get candidates, from every source."
@@ -73,9 +71,8 @@ class Params(Section):
     training: TrainingSettings = Field(TrainingSettings(), description="Stage train: Eq. 1 and 3.")
     decoding: DecodingSettings = Field(
         DecodingSettings(),
-        description=(
-            "Stage decode, every system alike; null: the checkpoint's own generation_config."
-        ),
+        description="Stage decode, every system alike; null: the checkpoint's own "
+        "generation_config.",
     )
     guidance: dict[str, GuidedSystem] = Field(
         {"guided": GuidedSystem()},
@@ -128,13 +125,9 @@ class Params(Section):
             )
 
     def _systems(self) -> Iterator[str]:
-        """What is wrong with the names of checkpoints and systems."""
         if "base" not in self.checkpoints:
             yield "checkpoints: `base` is missing: it is the model that is tuned"
-        for name in _RESERVED:
-            if name in self.checkpoints:
-                yield f"checkpoints: `{name}` cannot be a name: the pipeline uses it itself"
-        yield from _bad_names("checkpoints", self.checkpoints)
+        yield from _bad_names("checkpoints", self.checkpoints, _RESERVED)
         for name, checkpoint in self.checkpoints.items():
             form = "embedded" if checkpoint.source == "embedded" else "fine_tuning"
             learns = getattr(checkpoint, form)
@@ -177,31 +170,23 @@ class Params(Section):
             )
 
     def _guided(self) -> Iterator[str]:
-        """What is wrong with the names of guided systems and their checkpoints."""
-        yield from _bad_names("guidance", self.guidance)
         known = [*self.checkpoints, "tuned"]
+        yield from _bad_names("guidance", self.guidance, (*_MADE, *known))
         for name, system in self.guidance.items():
-            if name in {*_MADE, *known}:
-                yield f"guidance.{name}: another system has this name: choose a new one"
             if system.checkpoint not in known:
-                yield (
-                    f"guidance.{name}.checkpoint: {quoted(system.checkpoint)} is not a checkpoint; "
-                    f"known here: {', '.join(known)}"
+                yield _no_key(
+                    f"guidance.{name}.checkpoint", system.checkpoint, "checkpoints", known
                 )
 
     def _sources(self) -> Iterator[str]:
-        """What is wrong with the names of sources, their checkpoints and their number."""
         yield from _bad_names("generation", self.generation)
-        known = ", ".join(self.checkpoints)
+        known = list(self.checkpoints)
         for name, source in self.generation.items():
             asked = source.checkpoint
             if isinstance(source, EndpointGeneration):
                 yield from self._endpoint(name, source)
             elif not (asked in self.checkpoints or (asked == NO_CHECKPOINT and source.asks_none())):
-                yield (
-                    f"generation.{name}.checkpoint: {quoted(asked)} is not a key of checkpoints; "
-                    f"known here: {known}"
-                )
+                yield _no_key(f"generation.{name}.checkpoint", asked, "checkpoints", known)
             lacks = source.method == "files" and source.files.test is None
             if lacks and "test" in self.documents.splits:
                 yield (
@@ -215,12 +200,10 @@ class Params(Section):
             )
 
     def _endpoint(self, name: str, source: EndpointGeneration) -> Iterator[str]:
-        """What is wrong with the names that belong to an endpoint."""
         servers = ["default", *self.runtime.endpoints]
         if source.endpoint not in servers:
-            yield (
-                f"generation.{name}.endpoint: {source.endpoint!r} is not a key of "
-                f"runtime.endpoints; known here: {', '.join(servers)}"
+            yield _no_key(
+                f"generation.{name}.endpoint", source.endpoint, "runtime.endpoints", servers
             )
         if name in self.checkpoints:
             yield (
@@ -238,7 +221,6 @@ class Params(Section):
             yield from message_problems(reading, f"reading.{name}")
 
     def _pool(self) -> Iterator[str]:
-        """`pool.eligible` names sources, with enough candidates."""
         sources = list(self.generation)
         names = sources if self.pool.eligible is None else self.pool.eligible
         if not set(names) <= set(sources) or len(set(names)) < len(names):
@@ -255,19 +237,20 @@ class Params(Section):
             )
 
     def _reading(self) -> Iterator[str]:
-        """`reading` names checkpoints."""
         asked = [name for name, one in self.generation.items() if one.method == "endpoint"]
         known = ["default", *self.checkpoints, *asked]
         for name in self.reading:
             if name not in known:
-                yield (
-                    f"reading.{short(name)}: no key of checkpoints and no endpoint of generation "
-                    f"(tuned reads as base does); known here: {some(known)}"
-                )
+                yield _no_key("reading", name, "checkpoints, nor an endpoint of generation", known)
 
 
-def _bad_names(section: str, names: Iterable[str]) -> Iterator[str]:
-    """The names of a mapping that can name no folder and no stage of DVC."""
+def _no_key(key: str, name: str, section: str, known: Sequence[str]) -> str:
+    return f"{key}: {quoted(name)} is not a key of {section}; known here: {', '.join(known)}"
+
+
+def _bad_names(section: str, names: Iterable[str], taken: Sequence[str] = ()) -> Iterator[str]:
     for name in names:
         if not re.fullmatch(r"[A-Za-z0-9_]+", name):
             yield f"{section}: {quoted(name)} must be of letters, digits and _ alone"
+        if name in taken:
+            yield f"{section}: `{name}` cannot be a name here: something else has it"

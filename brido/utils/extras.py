@@ -65,7 +65,6 @@ def extra(name: str) -> Iterator[None]:
 
 
 def _way_out(name: str) -> str:
-    """The command that makes the packages of an extra importable, here."""
     if not (_CHECKOUT / "dvc.yaml").is_file():
         return f'pip install "brido[{name}]"'
     return f'make setup && source .venv/bin/activate, or pip install ".[{name}]"'

@@ -149,7 +149,6 @@ def _lines(path: Path, stream: BinaryIO) -> Iterator[str]:
 
 
 def _opened(path: Path, compression: str | None) -> BinaryIO:
-    """Return the bytes of a file, unpacked."""
     if compression is None:
         return path.open("rb")
     with extra("pipeline"):
@@ -158,7 +157,6 @@ def _opened(path: Path, compression: str | None) -> BinaryIO:
 
 
 def _json_lines(path: Path, stream: Iterator[str]) -> Rows:
-    """Yield an object a line; blank lines are passed over."""
     for number, line in enumerate(stream, 1):
         if not line.strip():
             continue
@@ -200,7 +198,6 @@ def _delimited(path: Path, stream: Iterator[str], delimiter: str) -> Rows:
 
 
 def _parquet(path: Path) -> Rows:
-    """Yield the rows of a Parquet file, a small batch in memory at a time."""
     with extra("pipeline"):
         import pyarrow.parquet as pq
     number = 0

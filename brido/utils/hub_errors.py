@@ -34,7 +34,6 @@ def hub_errors(kind: Kind, name: str, revision: str | None, key: str) -> Iterato
 
 
 def _explain(error: BaseException, kind: Kind, name: str, revision: str | None) -> str | None:
-    """The sentence for an error of the hub or of its network, None for any other error."""
     from huggingface_hub import constants, errors
 
     what = f"the {'data set' if kind == 'dataset' else 'model'} {name}"

@@ -81,7 +81,6 @@ class Progress:
 
 
 def _bar() -> Any:
-    """A bar of rich on a terminal; None elsewhere."""
     from rich import progress
     from rich.console import Console
 

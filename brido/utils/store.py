@@ -52,7 +52,6 @@ class Store:
                 self.path.parent.mkdir(parents=True, exist_ok=True)
                 if self.private:
                     _make_private(self.path)
-            # Systems may be evaluated side by side: wait for one another's commits.
             self._connection = sqlite3.connect(
                 self.path or ":memory:",
                 timeout=WAIT_SECONDS,

@@ -156,7 +156,6 @@ def cluster_executors(
 
 
 def _room(share: dict[str, float], there: dict[str, float]) -> int:
-    """Return how many workers fit. Raise BridoError if none does."""
     wanted = {name: amount for name, amount in share.items() if amount > 0}
     room = min(math.floor(there.get(name, 0.0) / wanted[name] + 1e-9) for name in wanted)
     if room < 1:
@@ -170,7 +169,6 @@ def _room(share: dict[str, float], there: dict[str, float]) -> int:
 
 @contextlib.contextmanager
 def _connected() -> Iterator[ModuleType]:
-    """Ray, connected to a cluster."""
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
     try:
         import ray
@@ -199,7 +197,6 @@ def _connected() -> Iterator[ModuleType]:
 
 @contextlib.contextmanager
 def _own_signals() -> Iterator[None]:
-    """Put the handlers of SIGTERM and SIGINT back, which Ray replaces."""
     main = threading.current_thread() is threading.main_thread()
     former = {n: signal.getsignal(n) for n in (signal.SIGTERM, signal.SIGINT) if main}
     try:

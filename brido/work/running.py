@@ -84,7 +84,6 @@ def _do(
     advance: Advance,
     finish: Callable[..., None],
 ) -> None:
-    """Do the units with the executors that `workers` names."""
     devices = workers.devices[: len(todo)]
     if workers.ray is not None and todo:
         from brido.work.cluster import cluster_executors

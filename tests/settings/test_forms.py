@@ -116,8 +116,8 @@ def test_reading_is_the_defaults_with_the_keys_of_a_checkpoint():
 
 def test_reading_names_checkpoints():
     message = problems(reading={"tuned": {}, "brio": {}})
-    assert "reading.tuned: no key of checkpoints and no endpoint of generation" in message
-    assert "reading.brio: no key of checkpoints and no endpoint of generation" in message
+    assert "reading: 'tuned' is not a key of checkpoints" in message
+    assert "reading: 'brio' is not a key of checkpoints" in message
     message = problems(checkpoints={**BASE["checkpoints"], "default": {"source": "embedded"}})
     assert "`default` cannot be a name" in message
 

@@ -26,7 +26,6 @@ def _split(name: str, required: bool = False) -> Callable[[Any], Any]:
 
 @click.command("init", short_help="params.yaml for documents of your own")
 @click.argument("kind", type=click.Choice(["own"]))
-@click.argument("more", nargs=-1, metavar="")
 @_split("train", required=True)
 @_split("validation")
 @_split("test")
@@ -39,7 +38,7 @@ def _split(name: str, required: bool = False) -> Callable[[Any], Any]:
     show_default=True,
     help="`none` if there are no summaries.",
 )
-def command(kind: str, more: tuple[str, ...], model: str | None, **given: Any) -> None:
+def command(kind: str, model: str | None, **given: Any) -> None:
     """Write params.yaml for documents of your own, and print what to run and how long it takes.
 
     It reads the files as the pipeline will, counts tokens, and runs a model of this shape for some
@@ -50,11 +49,6 @@ def command(kind: str, more: tuple[str, ...], model: str | None, **given: Any) -
     Example:
         python -m brido init own --train my/articles.jsonl
     """
-    if more:
-        raise click.UsageError(
-            f"what is {' '.join(more)}? Write several files as a glob in quotes "
-            "(--train 'my/*.jsonl') or repeat the option (--train a.jsonl --train b.jsonl)"
-        )
     if not (Path("dvc.yaml").is_file() and Path("stages").is_dir()):
         raise BridoError(
             f"{Path.cwd()} is not a checkout of BRIDO: clone its repository and run this there; it "

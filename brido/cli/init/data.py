@@ -49,8 +49,8 @@ def look(files: Mapping[str, Sequence[str]], document: str, summary: str) -> Dat
         BridoError: no such file, an unreadable or empty one, a missing column, hardly any good row.
     """
     given = {split: list(files[split]) for split in SPLITS if files.get(split)}
-    settings: dict[str, Any] = {split: _one_or_all(names) for split, names in given.items()}
-    settings |= {
+    settings: dict[str, Any] = {
+        **given,
         "document_column": document,
         "summary_column": None if summary == "none" else summary,
     }
@@ -82,10 +82,6 @@ def look(files: Mapping[str, Sequence[str]], document: str, summary: str) -> Dat
         how = f"; {some(cut)} are cut from train: give more rows, or files of their own" * bool(cut)
         raise BridoError(f"too few documents ({', '.join(small)}; at least 4 of each split){how}")
     return Data(settings, found, bad, texts, summaries)
-
-
-def _one_or_all(names: list[str]) -> str | list[str]:
-    return names[0] if len(names) == 1 else names
 
 
 def _source(settings: Mapping[str, Any]) -> FilesSource:

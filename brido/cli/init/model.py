@@ -93,7 +93,6 @@ def _by_words(texts: Sequence[str]) -> list[int]:
 
 
 def _described(source: str, folder: Path, how: dict[str, Any]) -> Model:
-    """Return a model whose settings and tokenizer lie in `folder`."""
     try:
         config = pretrained(AutoConfig, folder, **how)
         family = family_of(config)

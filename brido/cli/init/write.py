@@ -58,7 +58,6 @@ def plan_for(data: Data, model: Model, limits: Limits) -> Plan:
 
 
 def _tell_data(data: Data, model: Model, limits: Limits) -> None:
-    """What was found in the files, and how much of it is read and written."""
     files, read = data.files, limits.documents
     counts = model.count(data.texts)
     beyond = sum(count > limits.source_tokens for count in counts) / len(counts)
@@ -85,7 +84,6 @@ def _tell_data(data: Data, model: Model, limits: Limits) -> None:
 
 
 def _tell_plan(data: Data, model: Model, plan: Plan) -> None:
-    """The model, the check with its minutes, and the tuning with its hours."""
     _heading("The model")
     weights = f"{model.source}, {model.parameters / 1e6:,.0f} million weights"
     _rows({"model": weights, "settings": f"presets/{model.preset}.yaml"})
