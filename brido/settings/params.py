@@ -148,10 +148,7 @@ class Params(Section):
         if "base" not in models:
             yield "systems: base is missing: what is elected, and tuned, is compared with it"
         if "elected" in self.systems and "test" not in self.documents.splits:
-            yield (
-                "systems: elected needs candidates of the test documents: documents.test: null, "
-                "or leave elected out"
-            )
+            yield "systems: elected needs test candidates: documents.test: null, or leave it out"
         unknown = [name for name in models if name not in {*self.checkpoints, "tuned"}]
         if unknown:
             yield f"systems: {quoted(unknown)} are not keys of checkpoints (nor `tuned`)"
@@ -194,10 +191,7 @@ class Params(Section):
                     "leave the system elected out"
                 )
         if self.num_candidates < 2:
-            yield (
-                "generation: num_candidates must be at least 2 over all sources: one candidate "
-                "cannot vote"
-            )
+            yield "generation: num_candidates must be at least 2 over all sources"
 
     def _endpoint(self, name: str, source: EndpointGeneration) -> Iterator[str]:
         servers = ["default", *self.runtime.endpoints]
