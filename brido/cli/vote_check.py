@@ -78,7 +78,7 @@ def read_candidates(file: str, alpha: float = 0.0) -> list[dict[str, Any]]:
         found = list(read_objects(lines))
     if not found:
         raise BridoError(f"{path} has no line: give JSON objects with `candidates`")
-    first = found[0][1]
+    first = next((record for _, record, unread in found if not unread), {})
     texts = first.get("candidates")
     size = len(texts) if isinstance(texts, list) else 0
     problems = [
