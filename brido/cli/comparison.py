@@ -1,29 +1,27 @@
-"""The options that say how candidates are compared, shared by several commands."""
+"""What commands that compare candidates share: their options, and a word while code compiles."""
 
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import AbstractContextManager, suppress
 from typing import Any, TypeVar
 
 import click
+from numba.core.event import Event, Listener, install_listener
 
 from brido.utils.arguments import as_alpha
 from brido.utils.errors import ArgumentError
+from brido.utils.progress import say
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 
-class _Alpha(click.ParamType):
-    name = "number"
-
-    def convert(
-        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
-    ) -> float:
-        with suppress(ValueError):  # .inf, as YAML writes it
-            value = float(value)
-        try:
-            return as_alpha(value)
-        except ArgumentError as error:
-            self.fail(str(error), param, ctx)
+def _alpha(context: click.Context, option: click.Parameter, value: str) -> float:
+    number: str | float = value
+    with suppress(ValueError):  # .inf, as YAML writes it
+        number = float(value)
+    try:
+        return as_alpha(number)
+    except ArgumentError as error:
+        raise click.BadParameter(str(error)) from None
 
 
 def comparison_options(function: Function) -> Function:
@@ -39,11 +37,33 @@ def comparison_options(function: Function) -> Function:
         ),
         click.option(
             "--alpha",
-            type=_Alpha(),
-            default=0.0,
+            callback=_alpha,
+            metavar="NUMBER",
+            default="0",
             show_default=True,
             help="Weight of the reference: 0 asks the candidates only, inf the reference only.",
         ),
     ):
         function = option(function)
     return function
+
+
+class _Told(Listener):
+    told = False
+
+    def on_start(self, event: Event) -> None:
+        if not self.told:
+            say("compiling for this machine: some seconds, the first time only")
+        self.told = True
+
+    def on_end(self, event: Event) -> None:
+        pass
+
+
+def told_when_compiling() -> AbstractContextManager[None]:
+    """Return a block in which functions that compile say so on stderr, once together.
+
+    Without a word a first call looks as if it hung.
+    """
+    block: AbstractContextManager[None] = install_listener("numba:compile", _Told())
+    return block

@@ -6,9 +6,7 @@ Each is the click command `command` of a module that is imported when it is call
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
 from importlib import import_module
-from typing import Any
 
 import click
 
@@ -17,38 +15,21 @@ from brido.utils.commands import invoke
 from brido.utils.errors import close_to, run_command
 from brido.utils.extras import extra
 
-
-@dataclass(frozen=True)
-class Command:
-    """A command: the module that has it, its line of help, and the extra that it needs."""
-
-    module: str
-    job: str
-    extra: str
-
-
-# In the order of the help. Score and vote-check need no extra but for compressed files and Parquet.
+# In the order of the help: the module that has the command, the extra that it needs, its line of
+# help. Score and vote-check need no extra but for compressed files and Parquet.
 COMMANDS = {
-    "score": Command(
-        "brido.cli.score", "give candidates scores by consensus, and ranks", "pipeline"
+    "score": ("cli.score", "pipeline", "give candidates scores by consensus, and ranks"),
+    "vote-check": ("cli.vote_check", "pipeline", "check whether a vote finds better candidates"),
+    "export": ("cli.export", "pipeline", "write preference pairs, or the tuned model"),
+    "judge": ("evaluation.geval.__main__", "judge", "let an LLM judge mark summaries (G-Eval)"),
+    "qafacteval": (
+        "evaluation.qafacteval.__main__", "qafacteval", "score summaries with QAFactEval"
     ),
-    "vote-check": Command(
-        "brido.cli.vote_check", "check whether a vote finds the better candidates", "pipeline"
-    ),
-    "export": Command(
-        "brido.cli.export", "write preference pairs, or the tuned model with its card", "pipeline"
-    ),
-    "judge": Command(
-        "brido.evaluation.geval.__main__", "let an LLM judge mark summaries (G-Eval)", "judge"
-    ),
-    "qafacteval": Command(
-        "brido.evaluation.qafacteval.__main__", "score summaries with QAFactEval", "qafacteval"
-    ),
-    "init": Command("brido.cli.init", "write params.yaml for documents of your own", "pipeline"),
-    "preset": Command("brido.cli.preset", "put a preset's settings into params.yaml", "pipeline"),
-    "config": Command("brido.cli.config", "check params.yaml before a run", "pipeline"),
-    "options": Command("brido.cli.options", "print what the keys of params.yaml do", "pipeline"),
-}
+    "init": ("cli.init", "pipeline", "write params.yaml for documents of your own"),
+    "preset": ("cli.preset", "pipeline", "put a preset's settings into params.yaml"),
+    "config": ("cli.config", "pipeline", "check params.yaml before a run"),
+    "options": ("cli.options", "pipeline", "print what the keys of params.yaml do"),
+}  # fmt: skip
 
 
 class _Commands(click.Group):
@@ -60,9 +41,9 @@ class _Commands(click.Group):
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
         if name not in COMMANDS:
             return None
-        with extra(COMMANDS[name].extra):
-            module: Any = import_module(COMMANDS[name].module)
-        command: click.Command = module.command
+        module, needs, _ = COMMANDS[name]
+        with extra(needs):
+            command: click.Command = import_module(f"brido.{module}").command
         return command
 
     def resolve_command(
@@ -75,8 +56,7 @@ class _Commands(click.Group):
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """A line for each, from the table above: nothing is imported for it."""
         with formatter.section("Commands"):
-            rows = [(name, command.job) for name, command in COMMANDS.items()]
-            formatter.write_dl(rows)
+            formatter.write_dl([(name, job) for name, (_, _, job) in COMMANDS.items()])
 
 
 @click.group(

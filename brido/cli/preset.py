@@ -1,6 +1,5 @@
 """Make a preset the params.yaml and say what changes."""
 
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -60,26 +59,15 @@ def put_in_place(name: str) -> tuple[list[Change], Path | None]:
 def changes(old: Any, new: Any) -> list[Change]:
     """Return key, old and new value of every key that differs; keys that are gone come last."""
     before, after = flatten(old), flatten(new)
-    found = []
-    for key, value in after.items():
-        if key not in before:
-            found.append((key, "", yaml_text(value)))
-        elif before[key] != value:
-            found.append((key, yaml_text(before[key]), yaml_text(value)))
-    gone = {_highest_gone(key, after): before[key] for key in reversed(before) if key not in after}
-    for key in reversed(gone):
-        found.append((key, yaml_text(gone[key]) if key in before else "(a section)", "(gone)"))
-    return found
-
-
-def _highest_gone(key: str, leaves: Mapping[str, Any]) -> str:
-    """Return the outermost section around `key` that no leaf is in, or the key itself."""
-    parts = key.split(".")
-    for depth in range(1, len(parts)):
-        section = ".".join(parts[:depth])
-        if not any(leaf == section or leaf.startswith(f"{section}.") for leaf in leaves):
-            return section
-    return key
+    return [
+        (
+            key,
+            yaml_text(before[key]) if key in before else "",
+            yaml_text(after[key]) if key in after else "(gone)",
+        )
+        for key in after | before
+        if key not in after or key not in before or before[key] != after[key]
+    ]
 
 
 def _show(changed: list[Change]) -> None:

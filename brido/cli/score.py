@@ -2,65 +2,37 @@
 
 import json
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TextIO
 
 import click
 import numpy as np
 
-from brido.cli.comparison import comparison_options
-from brido.cli.compiling import told_when_compiling
+from brido.cli.comparison import comparison_options, told_when_compiling
 from brido.rouge import similarity_matrix
-from brido.rouge.pairwise import Combination, Implementation
+from brido.rouge.pairwise import Combination
 from brido.utils.errors import BridoError, quoted, some
 from brido.utils.files import input_lines, output_text
 from brido.utils.json_lines import read_objects
 from brido.utils.text import one_sentence_a_line
-from brido.vote.consensus import eligible_scores, ranking
+from brido.vote.consensus import consensus_scores, ranking
 
 ANSWER = ("scores", "ranks", "order")
 _MOST_PROBLEMS = 20
-
-
-@dataclass(frozen=True)
-class Comparison:
-    """How candidates are compared and counted; the names are those of params.yaml."""
-
-    alpha: float = 0.0
-    combination: Combination = "harmonic_r1_r2"
-    implementation: Implementation = "rouge_score"
-    use_stemmer: bool = True
 
 
 @click.command("score", short_help="consensus scores and ranks of candidates")
 @click.argument("file", default="-")
 @comparison_options
 @click.option(
-    "--implementation",
-    type=click.Choice(["rouge_score", "pltrdy"]),
-    default="rouge_score",
-    show_default=True,
-    help="The package whose ROUGE is computed.",
-)
-@click.option("--no-stemmer", is_flag=True, help="Compare words without stemming them.")
-@click.option(
     "-o", "--output", type=click.Path(path_type=Path), help="The file to write, in place of stdout."
 )
-def command(
-    file: str,
-    alpha: float,
-    combination: Combination,
-    implementation: Implementation,
-    no_stemmer: bool,
-    output: Path | None,
-) -> None:
+def command(file: str, alpha: float, combination: Combination, output: Path | None) -> None:
     """Score the candidates in each line of FILE (default: stdin) by minimum Bayes risk.
 
     Each line is a JSON object with `candidates` (at least two texts) and, if alpha is above 0, the
-    `reference`. Optional: `voters` and `eligible` say, true or false for each candidate, which
-    candidates vote and which can be elected. Each line is answered at once by the same object with
-    `scores` (Eq. 2), `ranks` (1 is best) and `order` (indices, best first).
+    `reference`. Each line is answered at once by the same object with `scores` (Eq. 2), `ranks` (1
+    is best) and `order` (indices, best first).
 
     FILE and --output may end in .gz or .zst.
 
@@ -68,38 +40,39 @@ def command(
     Example:
         brido score candidates.jsonl -o scored.jsonl
     """
-    how = Comparison(alpha, combination, implementation, not no_stemmer)
     if file != "-":
         if output is not None and output.resolve() == Path(file).resolve():
             raise BridoError(f"--output {output} is the file that is read: name another one")
-        check_file(file, how)
+        check_file(file, alpha)
     with told_when_compiling(), input_lines(file) as lines, output_text(output) as text:
-        score_stream(lines, text, how, "stdin" if file == "-" else file)
+        score_stream(lines, text, "stdin" if file == "-" else file, alpha, combination)
 
 
-def check_file(path: str | Path, how: Comparison) -> None:
+def check_file(path: str | Path, alpha: float) -> None:
     """Check that every line of a file can be scored.
 
     Raises:
         BridoError: the file is missing, or lines are bad: the first of them, all counted.
     """
     with input_lines(str(path)) as lines:
-        problems = [problem for _, problem in checked(lines, how.alpha) if problem]
+        problems = [problem for _, problem in checked(lines, alpha) if problem]
     if problems:
         heading = f"{path}: nothing was scored; one JSON object a line is expected:"
         raise BridoError.from_problems(heading, problems, _MOST_PROBLEMS)
 
 
-def score_stream(lines: Iterable[bytes], output: TextIO, how: Comparison, name: str) -> None:
+def score_stream(
+    lines: Iterable[bytes], output: TextIO, name: str, alpha: float, combination: Combination
+) -> None:
     """Answer every line of `lines` on `output`, each flushed before the next is read.
 
     Raises:
         BridoError: a line is bad; the lines before it have been answered.
     """
-    for record, problem in checked(lines, how.alpha):
+    for record, problem in checked(lines, alpha):
         if problem:
             raise BridoError(f"{name}, {problem}")
-        answer = record | score_record(record, how)
+        answer = record | score_record(record, alpha, combination)
         output.write(json.dumps(answer, ensure_ascii=False) + "\n")
         output.flush()
 
@@ -120,9 +93,6 @@ def _problem(record: dict[str, Any], alpha: float) -> str | None:
             return f"`candidates` must be texts: number {place} is {quoted(text)}"
     if len(candidates) < 2:
         return f"`candidates` has {len(candidates)}: a vote needs at least 2"
-    problem = _ballot_problem(record, len(candidates))
-    if problem:
-        return problem
     reference = record.get("reference")
     if alpha > 0 and not (isinstance(reference, str) and reference.strip()):
         return f"`reference` must be a text when alpha is {alpha:g}, not {quoted(reference)}"
@@ -130,47 +100,28 @@ def _problem(record: dict[str, Any], alpha: float) -> str | None:
     return f"has {', '.join(taken)} already: rename or drop it" if taken else None
 
 
-def _ballot_problem(record: dict[str, Any], size: int) -> str | None:
-    for key in ("voters", "eligible"):
-        flags = record.get(key, [True] * size)
-        fits = isinstance(flags, list) and len(flags) == size
-        if not fits or not all(isinstance(flag, bool) for flag in flags):
-            return f"`{key}` must be a list of {size} truth values, one a candidate"
-    if sum(record.get("voters", [True] * size)) < 2:
-        return "`voters` leaves fewer than 2 candidates that vote"
-    return None
-
-
-def score_record(record: dict[str, Any], how: Comparison) -> dict[str, Any]:
+def score_record(
+    record: dict[str, Any], alpha: float = 0.0, combination: Combination = "harmonic_r1_r2"
+) -> dict[str, Any]:
     """`scores` and `ranks` in candidate order and `order`, best first, of one checked record.
-
-    A candidate that cannot be elected has neither score nor rank (null) and is not in the order.
 
     Example:
         >>> record = {"candidates": ["the cat sat", "a dog", "the cat slept"]}
-        >>> found = score_record(record, Comparison())
+        >>> found = score_record(record)
         >>> found["ranks"], found["order"]
         ([1, 3, 2], [0, 2, 1])
     """
     candidates = record["candidates"]
     # Without a weight the reference may be missing: its column is then ignored.
-    reference = record["reference"] if how.alpha > 0 else ""
-    if how.combination == "mean_r1_r2_rlsum":
+    reference = record["reference"] if alpha > 0 else ""
+    if combination == "mean_r1_r2_rlsum":
         candidates = [one_sentence_a_line(text) for text in candidates]
         reference = one_sentence_a_line(reference)
-    similarity = similarity_matrix(
-        candidates,
-        reference,
-        how.combination,
-        implementation=how.implementation,
-        use_stemmer=how.use_stemmer,
-    )
-    all_of_them = [True] * len(candidates)
-    flags = (np.array([record.get(key, all_of_them)]) for key in ("voters", "eligible"))
-    scores = eligible_scores(similarity[None], how.alpha, "equation", *flags)[0]
-    order = [int(index) for index in ranking(scores) if not np.isnan(scores[index])]
-    ranks: list[int | None] = [None] * len(candidates)
-    for rank, index in enumerate(order, 1):
-        ranks[index] = rank
-    shown = [None if np.isnan(score) else float(score) for score in scores]
-    return {"scores": shown, "ranks": ranks, "order": order}
+    similarity = similarity_matrix(candidates, reference, combination)
+    scores = consensus_scores(similarity, alpha)
+    order = ranking(scores)
+    return {
+        "scores": scores.tolist(),
+        "ranks": (np.argsort(order) + 1).tolist(),
+        "order": order.tolist(),
+    }

@@ -12,13 +12,12 @@ from numpy.typing import NDArray
 
 from brido.checkers.mentions import text_mentions
 from brido.checkers.wholeness import RULES, copied_share, whole_by_rules
-from brido.cli.comparison import comparison_options
-from brido.cli.compiling import told_when_compiling
+from brido.cli.comparison import comparison_options, told_when_compiling
 from brido.rouge import similarity_batch
 from brido.rouge.pairwise import Combination
 from brido.utils.errors import BridoError
-from brido.utils.files import output_text, read_input
-from brido.utils.json_lines import is_number
+from brido.utils.files import input_lines, output_text
+from brido.utils.json_lines import is_number, read_objects
 from brido.utils.text import one_sentence_a_line
 from brido.vote.consensus import consensus_scores
 from brido.vote.verdict import PRIOR, TOLERANCE, Judged, check_votes
@@ -31,20 +30,6 @@ _LISTS = ("unsupported", "log_probability", "tokens", "prior")
 @click.command("vote-check", short_help="check whether a vote finds the better candidates")
 @click.argument("file", default="-")
 @comparison_options
-@click.option(
-    "--tolerance",
-    type=float,
-    default=TOLERANCE,
-    show_default=True,
-    help="Texts count as equally long up to this relative difference.",
-)
-@click.option(
-    "--prior",
-    type=float,
-    default=PRIOR,
-    show_default=True,
-    help="The share of `prior` that information takes away: 0 likelihood, 1 mutual information.",
-)
 @click.option("--json", "as_json", is_flag=True, help="Print everything that was found, as JSON.")
 @click.option(
     "-o", "--output", type=click.Path(path_type=Path), help="The file to write, in place of stdout."
@@ -53,14 +38,12 @@ def command(
     file: str,
     alpha: float,
     combination: Combination,
-    tolerance: float,
-    prior: float,
     as_json: bool,
     output: Path | None,
 ) -> None:
     """Check whether the vote on the candidates in FILE (default: stdin) finds the better ones.
 
-    FILE is JSON lines (also .gz, .zst) or Parquet. The answer is a table and three lines: the
+    FILE is JSON lines (also .gz, .zst). The answer is a table and three lines: the
     verdict, the numbers behind it, and what to do next. Each line of FILE has
 
     \b
@@ -82,7 +65,7 @@ def command(
     """
     records = read_candidates(file, alpha)
     with told_when_compiling():
-        told = check_records(records, alpha, combination, tolerance, prior)
+        told = check_records(records, alpha, combination)
     shown = json.dumps(told, indent=2, ensure_ascii=False) if as_json else votes_text(told)
     with output_text(output) as text:
         text.write(f"{shown}\n")
@@ -91,20 +74,22 @@ def command(
 def read_candidates(file: str, alpha: float = 0.0) -> list[dict[str, Any]]:
     """The records of a file or of stdin (-); BridoError lists the lines that cannot be used."""
     path = "stdin" if file == "-" else file
-    records = read_input(file)
-    if not records:
+    with input_lines(file) as lines:
+        found = list(read_objects(lines))
+    if not found:
         raise BridoError(f"{path} has no line: give JSON objects with `candidates`")
-    texts = records[0].get("candidates")
+    first = next((record for _, record, unread in found if not unread), {})
+    texts = first.get("candidates")
     size = len(texts) if isinstance(texts, list) else 0
-    found = [_problem(record, size, set(records[0]), alpha) for record in records]
-    problems = [f"line {number}: {problem}" for number, problem in enumerate(found, 1) if problem]
+    problems = [
+        f"line {number}: {problem}"
+        for number, record, unread in found
+        if (problem := unread or _problem(record, size, set(first), alpha))
+    ]
     if problems:
-        if len(set(found)) == 1 and len(found) > 1:
-            problems = [f"every line: {found[0]}"]
-        raise BridoError.from_problems(
-            f"{path}: nothing was checked (what lines hold: --help):", problems, limit=20
-        )
-    return records
+        heading = f"{path}: nothing was checked (what lines hold: --help):"
+        raise BridoError.from_problems(heading, problems, limit=20)
+    return [record for _, record, _ in found]
 
 
 def _problem(record: dict[str, Any], size: int, keys: set[str], alpha: float) -> str | None:
@@ -140,8 +125,6 @@ def check_records(
     records: Sequence[dict[str, Any]],
     alpha: float = 0.0,
     combination: Combination = "harmonic_r1_r2",
-    tolerance: float = TOLERANCE,
-    prior: float = PRIOR,
 ) -> dict[str, Any]:
     """Return the content of metrics/votes.json for these records (see `command`; all alike).
 
@@ -152,8 +135,6 @@ def check_records(
         >>> told["accuracy"]["vote"]["mean"]  # of two equally long, the vote prefers the better
         1.0
     """
-    if not 0 <= prior <= 1:
-        raise BridoError(f"prior must be a share from 0 to 1, not {prior}")
     first = records[0]
     similarity = _similarity(records, combination)
     found = {
@@ -180,7 +161,7 @@ def check_records(
             if "unsupported" in first
             else _each(records, "own", _unsupported)
         )
-    how = Judged(judge, tolerance, pipeline=False, prior=prior, rules=RULES)
+    how = Judged(judge, TOLERANCE, pipeline=False, prior=PRIOR, rules=RULES)
     return check_votes(found, how)
 
 

@@ -6,14 +6,11 @@ before DVC starts: a whole one is copied to `KEPT`, a damaged one is replaced.
 """
 
 import json
-import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 from filelock import FileLock, Timeout
-from ruamel.yaml import YAML
 
 from brido.utils.atomic import write_text
 from brido.utils.errors import BridoError
@@ -62,49 +59,23 @@ def mend_dvc_files() -> Iterator[str]:
 def _replace_lock() -> str:
     """Replace a damaged dvc.lock; returns the sentence that says by what."""
     damaged = f"{LOCK} was damaged, as a kill leaves it"
-    for origin, text in (("the last whole one", _kept()), ("the committed one", _committed())):
-        if _is_whole(text):
-            write_text(LOCK, text)
-            return f"{damaged}: {origin} is put back; finished stages come from DVC's cache"
+    if KEPT.is_file():
+        write_text(LOCK, KEPT.read_text(encoding="utf-8"))
+        return f"{damaged}: the last whole one is put back; finished stages come from DVC's cache"
     LOCK.unlink()
     return f"{damaged}, and there is no earlier one: removed; finished stages come from DVC's cache"
 
 
-def _kept() -> str:
-    return KEPT.read_text(encoding="utf-8", errors="replace") if KEPT.is_file() else ""
-
-
-def _committed() -> str:
-    """Return the dvc.lock of the last commit; "" where there is none."""
-    try:
-        done = subprocess.run(
-            ["git", "show", f"HEAD:./{LOCK}"], capture_output=True, check=False, timeout=60
-        )
-    except (OSError, subprocess.TimeoutExpired):
-        return ""
-    return done.stdout.decode("utf-8", "replace") if done.returncode == 0 else ""
-
-
 def _is_whole(text: str) -> bool:
-    """Return whether DVC would read a text as a dvc.lock, and its last line has an end."""
-    if not text.endswith("\n"):
-        return False
+    """Return whether DVC reads a text as a dvc.lock, and its last line has an end."""
+    from dvc.dvcfile import Lockfile  # noqa: F401 - imports the schema
+    from dvc.schema import COMPILED_LOCKFILE_SCHEMA
+    from dvc.utils.serialize import loads_yaml
+
     try:
-        found = YAML(typ="safe").load(text)
-        return found["schema"] == "2.0" and all(map(_is_stage, found["stages"].values()))
+        return bool(COMPILED_LOCKFILE_SCHEMA(loads_yaml(text))) and text.endswith("\n")
     except Exception:  # a parser, or a value of another kind, may raise any
         return False
-
-
-def _is_stage(stage: dict[str, Any]) -> bool:
-    """Return whether a stage has its command, and its lists and settings are none that were cut."""
-    files = [*stage.get("deps", []), *stage.get("outs", [])]
-    settings = stage.get("params", {}).values()
-    return (
-        bool(stage["cmd"])
-        and all(file["path"] for file in files)
-        and all(isinstance(values, dict) for values in settings)
-    )
 
 
 def _is_json(path: Path) -> bool:

@@ -93,9 +93,7 @@ class _Place(NamedTuple):
     """Where a problem is: its keys, the section around the last one, what may stand there."""
 
     keys: list[str]
-    section: Any
-    # All forms of that section, where it has several.
-    forms: list[type[Variant]]
+    section: type[Section]
     annotation: Any
 
 
@@ -103,17 +101,16 @@ def _place(location: Sequence[str | int]) -> _Place:
     """pydantic's location as keys: without the forms of sections and types that it counts in."""
     keys: list[str] = []
     section: type[Section] = Params
-    variants: list[Any] = []
     annotation: Any = Params
     for part in location:
         sections = forms(annotation)
         if part == "[key]":  # pydantic's word for a key that is itself no text
             break
         if len(sections) > 1:
-            variants, annotation = sections, next(f for f in sections if f.choice() == part)
+            annotation = next(form for form in sections if form.choice() == part)
             continue
         if sections:
-            section, variants = sections[0], variants if sections[0] in variants else []
+            section = sections[0]
             field = section.model_fields.get(str(part))
             annotation = field.annotation if field else None
         elif get_origin(annotation) is dict:
@@ -121,7 +118,7 @@ def _place(location: Sequence[str | int]) -> _Place:
         elif not isinstance(part, int):
             continue
         keys.append(str(part))
-    return _Place(keys, section, variants, annotation)
+    return _Place(keys, section, annotation)
 
 
 def _describe(item: Any) -> list[str]:
@@ -129,15 +126,14 @@ def _describe(item: Any) -> list[str]:
     place, kind, value = _place(item["loc"]), item["type"], item["input"]
     key = ".".join(map(short, place.keys))
     if kind == "extra_forbidden":
-        known = _removed(place.keys) or _home(place)
-        return [f"{key}: {known or 'unknown key' + _suggestion(place)}"]
+        return [f"{key}: {_removed(place.keys) or _unknown(place)}"]
     if kind == "missing":
         return [f"{key}: this key is missing"]
     if kind == "value_error":
         reasons = str(item["ctx"]["error"]).split("\n")
         return [f"{key}: {reason}" if key else reason for reason in reasons]
     if kind in {"model_type", "model_attributes_type", "dict_type"}:
-        return [f"{key}: {_home(place) or f'must hold keys of its own, not {_shown(value)}'}"]
+        return [f"{key}: must hold keys of its own, not {_shown(value)}"]
     if kind == "union_tag_invalid":
         variants = forms(place.annotation)
         names = [repr(form.choice()) for form in variants]
@@ -151,7 +147,6 @@ def _describe(item: Any) -> list[str]:
 
 
 def _shown(value: Any) -> str:
-    """Return a value, with null, true and false as YAML writes them."""
     if isinstance(value, bool):
         return str(value).lower()
     return "null" if value is None else quoted(value)
@@ -167,27 +162,16 @@ def _removed(keys: Sequence[str]) -> str:
     return ""
 
 
-def _home(place: _Place) -> str:
-    """Where a key belongs that has no meaning where it stands; empty if that is unknown."""
+def _unknown(place: _Place) -> str:
+    """What is said of a key that its section, in the form that was chosen, does not have."""
     *outer, name = place.keys
     if name in ReadingSettings.model_fields and outer and outer[0] in _READERS:
         return f"belongs to reading.default.{name}"
-    owners = [form for form in place.forms if name in form.model_fields]
-    if not owners or place.section in owners:
-        return ""
-    chooser = ".".join([*outer, owners[0].chooser])
-    choices = " or ".join(form.choice() for form in owners)
-    kind = "" if any(form.otherwise for form in owners) else f"{owners[0].chooser} "
-    return (
-        f"belongs to {kind}{choices}, and {chooser} is {place.section.choice()}: "
-        f"remove it, or set {chooser} to {choices}"
-    )
-
-
-def _suggestion(place: _Place) -> str:
-    """`; did you mean ...` for a misspelt key, else the keys that the section has."""
-    *outer, name = place.keys
-    return close_to(name, place.section.model_fields, "".join(f"{key}." for key in outer))
+    section, where = place.section, ""
+    if issubclass(section, Variant):
+        where = f" where {'.'.join([*outer, section.chooser])} is {section.choice()}"
+    hint = close_to(name, section.model_fields, "".join(f"{key}." for key in outer))
+    return f"unknown key{where}{hint}"
 
 
 def replace_params(text: str) -> Path | None:

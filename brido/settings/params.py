@@ -1,7 +1,7 @@
 """The whole of params.yaml, and what its sections demand of each other."""
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from pydantic import Field
 
@@ -21,12 +21,14 @@ from brido.report.settings import ReportSettings
 from brido.search.settings import DecodingSettings, GuidedSystem
 from brido.settings.base import Section
 from brido.training.settings import TrainingSettings
-from brido.utils.errors import quoted, short, some
+from brido.utils.errors import quoted
 from brido.vote.settings import LikelihoodSettings, PairwiseSettings, ScoringSettings
 from brido.work.settings import RuntimeSettings
 
 # Systems that no checkpoint writes: the corpus' own, and a vote on base's candidates.
 _MADE = ("reference", "elected")
+# Names that no checkpoint can have.
+_RESERVED = (*_MADE, "tuned", "default", NO_CHECKPOINT)
 
 
 class Params(Section):
@@ -41,10 +43,8 @@ class Params(Section):
     )
     reading: dict[str, ReadingSettings] = Field(
         {"default": ReadingSettings()},
-        description=(
-            "How models read documents. A checkpoint's name beside `default` "
-            "changes keys for it alone."
-        ),
+        description="How models read documents. A checkpoint's name beside `default` changes keys "
+        "for it alone.",
     )
     documents: DocumentsSettings = Field(
         DocumentsSettings(), description="Which documents get candidates, from every source."
@@ -71,9 +71,8 @@ class Params(Section):
     training: TrainingSettings = Field(TrainingSettings(), description="Stage train: Eq. 1 and 3.")
     decoding: DecodingSettings = Field(
         DecodingSettings(),
-        description=(
-            "Stage decode, every system alike; null: the checkpoint's own generation_config."
-        ),
+        description="Stage decode, every system alike; null: the checkpoint's own "
+        "generation_config.",
     )
     guidance: dict[str, GuidedSystem] = Field(
         {"guided": GuidedSystem()},
@@ -108,10 +107,17 @@ class Params(Section):
     def problems(self) -> Iterator[str]:
         """What the sections demand of each other."""
         yield from self._systems()
+        yield from self._references()
+        yield from self._guided()
         yield from self._sources()
         yield from self._pool()
         yield from self._reading()
-        yield from self._listing()
+        if not self.scoring.is_defined(self.num_candidates):
+            yield (
+                "scoring.alpha: normalization `listing` is defined for 0, 1, "
+                f"{self.num_candidates - 1} (N-1) and inf, not {self.scoring.alpha}; use "
+                "normalization `equation`"
+            )
         if self.scoring.information and self.scoring.prior and not self.likelihood.others:
             yield (
                 "likelihood.others: scoring.information asks how likely candidates are with other "
@@ -119,19 +125,9 @@ class Params(Section):
             )
 
     def _systems(self) -> Iterator[str]:
-        """What is wrong with the names of checkpoints and systems."""
         if "base" not in self.checkpoints:
             yield "checkpoints: `base` is missing: it is the model that is tuned"
-        if {*_MADE, "tuned"} & set(self.checkpoints):
-            yield "checkpoints: `tuned`, `elected` and `reference` are made by the pipeline"
-        if "default" in self.checkpoints:
-            yield "checkpoints: `default` cannot be a name: in `reading` it stands for all of them"
-        if NO_CHECKPOINT in self.checkpoints:
-            yield (
-                f"checkpoints: `{NO_CHECKPOINT}` cannot be a name: sources without a checkpoint "
-                "say it"
-            )
-        yield from _bad_names("checkpoints", self.checkpoints)
+        yield from _bad_names("checkpoints", self.checkpoints, _RESERVED)
         for name, checkpoint in self.checkpoints.items():
             form = "embedded" if checkpoint.source == "embedded" else "fine_tuning"
             learns = getattr(checkpoint, form)
@@ -140,22 +136,8 @@ class Params(Section):
                     f"checkpoints.{name}.{form}.world: there is no world where data.source is "
                     f"{self.data.source}; write null, and it learns from the training split"
                 )
-        for key in ("systems", "decoded_systems"):
-            names = getattr(self, key)
-            if len(set(names)) < len(names):
-                yield f"{key}: a name stands twice in {quoted(names)}"
-        if "reference" in self.systems and not self.data.labelled:
-            yield (
-                f"systems: data.{self.data.source}.summary_column is null, so there are no "
-                "references: remove `reference`"
-            )
-        if self.scoring.alpha and not self.data.labelled:
-            yield (
-                f"scoring.alpha: {self.scoring.alpha:g} asks the reference, and "
-                f"data.{self.data.source}.summary_column is null: without references only 0 has a "
-                "meaning"
-            )
-        yield from self._guided()
+        if len(set(self.systems)) < len(self.systems):
+            yield f"systems: a name stands twice in {quoted(self.systems)}"
         made = {*_MADE, *self.guidance}
         models = [name for name in self.systems if name not in made]
         if models != self.decoded_systems:
@@ -163,44 +145,45 @@ class Params(Section):
                 "decoded_systems: must be systems without reference, elected and the keys of "
                 f"guidance, {quoted(models)}, not {quoted(self.decoded_systems)}"
             )
-        if not models:
-            yield "systems: none of them writes summaries: name base, tuned or a checkpoint"
-        elif "base" not in models:
+        if "base" not in models:
             yield "systems: base is missing: what is elected, and tuned, is compared with it"
         if "elected" in self.systems and "test" not in self.documents.splits:
-            yield (
-                "systems: elected needs candidates of the test documents: documents.test: null, "
-                "or leave elected out"
-            )
+            yield "systems: elected needs test candidates: documents.test: null, or leave it out"
         unknown = [name for name in models if name not in {*self.checkpoints, "tuned"}]
         if unknown:
             yield f"systems: {quoted(unknown)} are not keys of checkpoints (nor `tuned`)"
 
+    def _references(self) -> Iterator[str]:
+        """What needs references where the corpus has none."""
+        if self.data.labelled:
+            return
+        column = f"data.{self.data.source}.summary_column is null"
+        if "reference" in self.systems:
+            yield f"systems: {column}, so there are no references: remove `reference`"
+        if self.scoring.alpha:
+            yield (
+                f"scoring.alpha: {self.scoring.alpha:g} asks the reference, and {column}: without "
+                "references only 0 has a meaning"
+            )
+
     def _guided(self) -> Iterator[str]:
-        """What is wrong with the names of guided systems and their checkpoints."""
-        yield from _bad_names("guidance", self.guidance)
         known = [*self.checkpoints, "tuned"]
+        yield from _bad_names("guidance", self.guidance, (*_MADE, *known))
         for name, system in self.guidance.items():
-            if name in {*_MADE, *known}:
-                yield f"guidance.{name}: another system has this name: choose a new one"
             if system.checkpoint not in known:
-                yield (
-                    f"guidance.{name}.checkpoint: {quoted(system.checkpoint)} is not a checkpoint; "
-                    f"known here: {', '.join(known)}"
+                yield _no_key(
+                    f"guidance.{name}.checkpoint", system.checkpoint, "checkpoints", known
                 )
 
     def _sources(self) -> Iterator[str]:
-        """What is wrong with the names of sources, their checkpoints and their number."""
         yield from _bad_names("generation", self.generation)
-        known = ", ".join(self.checkpoints)
+        known = list(self.checkpoints)
         for name, source in self.generation.items():
-            asked, key = source.checkpoint, f"generation.{name}.checkpoint"
+            asked = source.checkpoint
             if isinstance(source, EndpointGeneration):
                 yield from self._endpoint(name, source)
-            elif asked == NO_CHECKPOINT and not source.asks_none():
-                yield f"{key}: method {source.method} asks one of checkpoints: {known}"
-            elif asked not in {*self.checkpoints, NO_CHECKPOINT}:
-                yield f"{key}: {quoted(asked)} is not a key of checkpoints; known here: {known}"
+            elif not (asked in self.checkpoints or (asked == NO_CHECKPOINT and source.asks_none())):
+                yield _no_key(f"generation.{name}.checkpoint", asked, "checkpoints", known)
             lacks = source.method == "files" and source.files.test is None
             if lacks and "test" in self.documents.splits:
                 yield (
@@ -208,18 +191,13 @@ class Params(Section):
                     "leave the system elected out"
                 )
         if self.num_candidates < 2:
-            yield (
-                "generation: num_candidates must be at least 2 over all sources: one candidate "
-                "cannot vote"
-            )
+            yield "generation: num_candidates must be at least 2 over all sources"
 
     def _endpoint(self, name: str, source: EndpointGeneration) -> Iterator[str]:
-        """What is wrong with the names that belong to an endpoint."""
         servers = ["default", *self.runtime.endpoints]
         if source.endpoint not in servers:
-            yield (
-                f"generation.{name}.endpoint: {source.endpoint!r} is not a key of "
-                f"runtime.endpoints; known here: {', '.join(servers)}"
+            yield _no_key(
+                f"generation.{name}.endpoint", source.endpoint, "runtime.endpoints", servers
             )
         if name in self.checkpoints:
             yield (
@@ -237,7 +215,6 @@ class Params(Section):
             yield from message_problems(reading, f"reading.{name}")
 
     def _pool(self) -> Iterator[str]:
-        """`pool.eligible` names sources, with enough candidates."""
         sources = list(self.generation)
         names = sources if self.pool.eligible is None else self.pool.eligible
         if not set(names) <= set(sources) or len(set(names)) < len(names):
@@ -254,30 +231,20 @@ class Params(Section):
             )
 
     def _reading(self) -> Iterator[str]:
-        """`reading` names checkpoints."""
         asked = [name for name, one in self.generation.items() if one.method == "endpoint"]
         known = ["default", *self.checkpoints, *asked]
         for name in self.reading:
-            if name == "tuned":
-                yield "reading.tuned: tuned reads as base does: put its keys into reading.base"
-            elif name not in known:
-                yield (
-                    f"reading.{short(name)}: no key of checkpoints and no endpoint of generation; "
-                    f"known here: {some(known)}"
-                )
-
-    def _listing(self) -> Iterator[str]:
-        """Normalization `listing` is defined for some alphas only."""
-        size = self.num_candidates
-        if not self.scoring.is_defined(size):
-            yield (
-                f"scoring.alpha: normalization `listing` is defined for 0, 1, {size - 1} (N-1) and "
-                f"inf, not {self.scoring.alpha}; use normalization `equation`"
-            )
+            if name not in known:
+                yield _no_key("reading", name, "checkpoints, nor an endpoint of generation", known)
 
 
-def _bad_names(section: str, names: Iterable[str]) -> Iterator[str]:
-    """The names of a mapping that can name no folder and no stage of DVC."""
+def _no_key(key: str, name: str, section: str, known: Sequence[str]) -> str:
+    return f"{key}: {quoted(name)} is not a key of {section}; known here: {', '.join(known)}"
+
+
+def _bad_names(section: str, names: Iterable[str], taken: Sequence[str] = ()) -> Iterator[str]:
     for name in names:
         if not re.fullmatch(r"[A-Za-z0-9_]+", name):
             yield f"{section}: {quoted(name)} must be of letters, digits and _ alone"
+        if name in taken:
+            yield f"{section}: `{name}` cannot be a name here: something else has it"

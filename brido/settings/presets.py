@@ -13,7 +13,7 @@ the same after every edit of params.yaml.
 
 import io
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from decimal import Decimal
 from itertools import takewhile
 from pathlib import Path
@@ -25,7 +25,7 @@ from ruamel.yaml.scalarstring import LiteralScalarString
 
 from brido.settings.load import check_params, read_yaml
 from brido.settings.params import Params
-from brido.settings.text import comments as texts
+from brido.settings.text import comments
 from brido.utils.errors import BridoError
 
 PRESETS = Path("presets")
@@ -134,36 +134,12 @@ def _commented(value: Any, comments: Mapping[str, str], key: str = "") -> Any:
     if isinstance(value, list | tuple):
         return CommentedSeq([_commented(item, {}) for item in value])
     if isinstance(value, str) and "\n" in value:
-        block = LiteralScalarString(value)
-        if key in comments:
-            *outer, name = key.split(".")
-            room = " " * (_COLUMN - 2 * len(outer) - len(f"{name}: |-"))
-            block.comment = f"{room}# {comments[key]}"
-        return block
+        return LiteralScalarString(value)
     return value
 
 
-def read_comments(text: str) -> dict[str, str]:
-    """Return the comments at the ends of a params file's lines, by dotted key."""
-    return dict(_comments(YAML().load(text), ""))
-
-
-def _comments(section: CommentedMap, prefix: str) -> Iterator[tuple[str, str]]:
-    for key, value in section.items():
-        token = section.ca.items.get(key, (None, None, None))[2]
-        if token is None and isinstance(value, CommentedMap | CommentedSeq):
-            token = next(iter(value.ca.comment or ()), None)
-        # A text of several lines has its comment itself.
-        found = [getattr(value, "comment", None), token.value if token else None]
-        for text in filter(None, found):
-            if text.lstrip(" ").startswith("# "):
-                yield f"{prefix}{key}", text.strip(" #").split("\n")[0].strip()
-        if isinstance(value, CommentedMap):
-            yield from _comments(value, f"{prefix}{key}.")
-
-
 def preset_text(name: str, folder: Path = PRESETS) -> str:
-    """Return the params.yaml of a preset: its settings with the comments that belong to them.
+    """Return the params.yaml of a preset: its settings with their comments.
 
     Raises:
         BridoError: there is no such preset, or its settings do not pass the checks.
@@ -173,14 +149,6 @@ def preset_text(name: str, folder: Path = PRESETS) -> str:
     if name == DEFAULT:
         return own
     settings = read_preset(name, folder)
-    return render(settings, texts(settings) | own_comments(name, folder), _heading(own))
-
-
-def own_comments(name: str, folder: Path = PRESETS) -> dict[str, str]:
-    """Return the comments in the file of a preset, by dotted key."""
-    return read_comments(_path(name, folder).read_text(encoding="utf-8"))
-
-
-def _heading(text: str) -> str:
-    lines = takewhile(lambda line: line.startswith("#"), text.splitlines())
-    return "\n".join(line[1:].removeprefix(" ") for line in lines)
+    lines = takewhile(lambda line: line.startswith("#"), own.splitlines())
+    heading = "\n".join(line[1:].removeprefix(" ") for line in lines)
+    return render(settings, comments(settings), heading)

@@ -15,32 +15,12 @@ if TYPE_CHECKING:
     from brido.tables.schemas import *  # noqa: F403
     from brido.tables.write import *  # noqa: F403
 
-_SCHEMAS = (
-    "CANDIDATES",
-    "CORPUS",
-    "DECODED",
-    "FACT",
-    "GROUPED_CANDIDATES",
-    "LIKELIHOOD",
-    "POOL",
-    "ROWS_PER_GROUP",
-    "SCORES",
-    "SUPPORT",
-    "WORLD_CORPUS",
-    "evaluation_schema",
-    "similarity_schema",
-)
-_READERS = (
-    "count_rows",
-    "open_table",
-    "read_batches",
-    "read_columns",
-    "read_metadata",
-    "read_rows",
-)
+_SCHEMAS = """CANDIDATES CORPUS DECODED FACT GROUPED_CANDIDATES LIKELIHOOD POOL ROWS_PER_GROUP
+SCORES SUPPORT WORLD_CORPUS evaluation_schema similarity_schema"""
+_READERS = "count_rows open_table read_batches read_columns read_metadata read_rows"
 _PUBLIC = {
-    **dict.fromkeys(_SCHEMAS, "schemas"),
-    **dict.fromkeys(_READERS, "read"),
+    **dict.fromkeys(_SCHEMAS.split(), "schemas"),
+    **dict.fromkeys(_READERS.split(), "read"),
     "write_table": "write",
 }
 __getattr__, __dir__ = lazy(__name__, _PUBLIC, "pipeline")

@@ -202,7 +202,6 @@ def num_candidates(path: Path, stage: str = "pool") -> int:
 
 
 def _check_candidates(pool: Table, tables: Sequence[Table]) -> None:
-    """Raise BridoError if a table says that it was computed from another pool."""
     problems, own = [], ""
     for table in tables:
         hashed = read_metadata(table.path, table.stage).get("candidates")

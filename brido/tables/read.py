@@ -6,11 +6,10 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from brido.tables.schemas import ID, METADATA_KEY, ROWS_PER_GROUP
-from brido.utils.errors import BridoError, parsing, quoted
+from brido.tables.schemas import METADATA_KEY, ROWS_PER_GROUP
+from brido.utils.errors import BridoError, parsing
 
 
 def open_table(path: Path, schema: pa.Schema | None, made_by: str) -> pq.ParquetFile:
@@ -94,36 +93,21 @@ def null_in(batch: pa.RecordBatch, schema: pa.Schema | None) -> str | None:
         if field.name not in batch.schema.names or field.nullable:
             continue
         column = batch.column(field.name)
-        if column.null_count:
-            return f"column `{field.name}` is null in row {_first_null(column)} of a batch"
-        if pa.types.is_list(field.type) and not pa.types.is_floating(field.type.value_type):
-            inside = column.flatten()
-            if inside.null_count:
-                parents = pc.list_parent_indices(column)
-                row = parents[_first_null(inside)].as_py()
-                name = quoted(batch.column(ID)[row].as_py()) if ID in batch.schema.names else row
-                return f"column `{field.name}` holds a null in its list, id {name}"
+        lists = pa.types.is_list(field.type) and not pa.types.is_floating(field.type.value_type)
+        if column.null_count or (lists and column.flatten().null_count):
+            return f"column `{field.name}` holds a null"
     return None
 
 
-def _first_null(column: pa.Array) -> int:
-    place: int = column.is_null().index(True).as_py()
-    return place
-
-
 def _row_groups(metadata: pq.FileMetaData, only: range | None) -> tuple[list[int], int, int]:
-    """The row groups that hold the wanted rows, how many rows to skip in them, and to take."""
-    wanted = range(metadata.num_rows) if only is None else only
-    groups: list[int] = []
-    skip = first = 0
-    for group in range(metadata.num_row_groups):
-        stop = first + metadata.row_group(group).num_rows
-        if first < wanted.stop and stop > wanted.start:
-            if not groups:
-                skip = max(wanted.start - first, 0)
-            groups.append(group)
-        first = stop
-    return groups, skip, len(wanted)
+    """The row groups that hold the wanted rows, how many rows to skip in them, and to take.
+
+    All groups but the last are of one size (see `write_table`).
+    """
+    if only is None or not metadata.num_row_groups:
+        return list(range(metadata.num_row_groups)), 0, metadata.num_rows
+    size = metadata.row_group(0).num_rows
+    return list(range(only.start // size, -(-only.stop // size))), only.start % size, len(only)
 
 
 def read_rows(path: Path, schema: pa.Schema | None, made_by: str) -> list[dict[str, Any]]:

@@ -50,7 +50,6 @@ def write_table(
 def _write_full_groups(
     writer: pq.ParquetWriter, waiting: list[pa.RecordBatch], schema: pa.Schema
 ) -> list[pa.RecordBatch]:
-    """Write the whole row groups among the waiting rows and return the remaining rows."""
     table = pa.Table.from_batches(waiting, schema)
     whole = table.num_rows - table.num_rows % ROWS_PER_GROUP
     writer.write_table(table.slice(0, whole), row_group_size=ROWS_PER_GROUP)

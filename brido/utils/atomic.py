@@ -2,16 +2,12 @@
 
 import contextlib
 import errno
-import glob
 import os
-import platform
 import shutil
-import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
 
-from brido.utils.errors import BridoError, is_disk_full, is_file_limit
+from brido.utils.errors import BridoError, is_disk_full
 
 _FORBIDDEN = {errno.EACCES, errno.EROFS, errno.EPERM}
 
@@ -19,11 +15,13 @@ _FORBIDDEN = {errno.EACCES, errno.EROFS, errno.EPERM}
 def atomic_file(path: Path) -> contextlib.AbstractContextManager[Path]:
     """A temporary path in the folder of `path`; it becomes `path` when the block ends well.
 
+    One process at a time may write a path. What a killed one left is overwritten.
+
     Raises:
         BridoError: the disk is full, the file larger than a limit allows, or the folder cannot be
             written; `path` is then as it was.
     """
-    return _replacing(Path(path), _new_file)
+    return _replacing(Path(path), Path.touch)
 
 
 def atomic_folder(path: Path) -> contextlib.AbstractContextManager[Path]:
@@ -32,7 +30,7 @@ def atomic_folder(path: Path) -> contextlib.AbstractContextManager[Path]:
     Raises:
         BridoError: as atomic_file.
     """
-    return _replacing(Path(path), tempfile.mkdtemp)
+    return _replacing(Path(path), Path.mkdir)
 
 
 def write_text(path: Path, text: str) -> None:
@@ -42,15 +40,12 @@ def write_text(path: Path, text: str) -> None:
 
 
 @contextlib.contextmanager
-def _replacing(path: Path, make: Callable[..., str]) -> Iterator[Path]:
-    # The temporary name says which process writes.
-    machine = f".{path.name}.{platform.node()}-"
-    temporary = None
+def _replacing(path: Path, make: Callable[[Path], None]) -> Iterator[Path]:
+    temporary = path.with_name(f".{path.name}.tmp")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        _remove_stale(path.parent, machine)
-        name = make(dir=path.parent, prefix=f"{machine}{os.getpid()}-", suffix=".tmp")
-        temporary = Path(name)
+        _remove(temporary)
+        make(temporary)
         yield temporary
         _finish(temporary)
         if temporary.is_dir() and path.exists():
@@ -60,26 +55,25 @@ def _replacing(path: Path, make: Callable[..., str]) -> Iterator[Path]:
     except BridoError:
         raise
     except Exception as error:
-        message = _explain(error, path)
-        if message is None:
+        if is_disk_full(error):
+            message = (
+                f"the disk is full while writing {path} (or `ulimit -f` is reached): free some "
+                "space and run again; finished work is kept"
+            )
+        elif isinstance(error, OSError) and error.errno in _FORBIDDEN:
+            message = f"{path} cannot be written ({error.strerror})"
+        else:
             raise
         raise BridoError(message) from error
     finally:
-        if temporary is not None:
+        with contextlib.suppress(OSError):
             _remove(temporary)
-
-
-def _new_file(**where: Any) -> str:
-    handle, name = tempfile.mkstemp(**where)
-    os.close(handle)
-    return name
 
 
 def _finish(temporary: Path) -> None:
     """Put the files on the disk, readable as the user's other files are.
 
-    tempfile's modes are for secrets, and some writers (safetensors) leave them too; ours are
-    results that a team shares.
+    Some writers (safetensors) leave modes for secrets; ours are results that a team shares.
     """
     mask = os.umask(0)
     os.umask(mask)
@@ -92,41 +86,11 @@ def _finish(temporary: Path) -> None:
         temporary.chmod(0o777 & ~mask)
 
 
-def _remove_stale(folder: Path, machine: str) -> None:
-    """Remove what killed writers of the same path on this machine have left behind."""
-    for left in folder.glob(f"{glob.escape(machine)}*.tmp"):
-        writer = left.name.removeprefix(machine).split("-")[0]
-        if writer.isdigit() and not _runs(int(writer)):
-            _remove(left)
-
-
 def _remove(path: Path) -> None:
     if path.is_dir():
         shutil.rmtree(path, ignore_errors=True)
     else:
         path.unlink(missing_ok=True)
-
-
-def _runs(process: int) -> bool:
-    try:
-        os.kill(process, 0)
-    except ProcessLookupError:
-        return False
-    except OSError:
-        return True  # another user's
-    return True
-
-
-def _explain(error: Exception, path: Path) -> str | None:
-    """The sentence for a disk or folder that takes no file, None for any other error."""
-    again = "and run again; finished work is kept"
-    if is_disk_full(error):
-        return f"the disk is full while writing {path}: free some space {again}"
-    if is_file_limit(error):
-        return f"{path} is larger than a file may be here (`ulimit -f`): lift the limit {again}"
-    if isinstance(error, OSError) and error.errno in _FORBIDDEN:
-        return f"{path} cannot be written ({error.strerror})"
-    return None
 
 
 def _sync(path: Path) -> None:

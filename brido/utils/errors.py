@@ -116,19 +116,13 @@ def causes(error: BaseException | None) -> Iterator[BaseException]:
 
 
 def is_disk_full(error: BaseException) -> bool:
-    """Whether an error comes from a full disk."""
-    return _says(error, {errno.ENOSPC, errno.EDQUOT}, "No space left on device")
-
-
-def is_file_limit(error: BaseException) -> bool:
-    """Whether an error comes from a limit on how large a file may grow (`ulimit -f`)."""
-    return _says(error, {errno.EFBIG}, "File too large")
-
-
-def _says(error: BaseException, numbers: set[int], words: str) -> bool:
-    """Whether an error or one of its causes has such a number; Rust and C++ give words alone."""
+    """Whether an error or one of its causes comes from a full disk or a limit on files' sizes."""
+    numbers = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
+    # Rust and C++ give words alone.
+    words = ("No space left on device", "File too large")
     return any(
-        getattr(item, "errno", None) in numbers or words in str(item) for item in causes(error)
+        getattr(item, "errno", None) in numbers or any(word in str(item) for word in words)
+        for item in causes(error)
     )
 
 
@@ -165,7 +159,7 @@ def run_command(main: Callable[[], None]) -> None:
             raise SystemExit(0) from None
         except OSError as error:
             # Files that are not ours, such as a library's cache, grow as well.
-            if not (is_disk_full(error) or is_file_limit(error)):
+            if not is_disk_full(error):
                 raise
             _end(
                 f"error: {error.filename or 'a file'} cannot be written ({error.strerror}): free "

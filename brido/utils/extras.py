@@ -4,7 +4,6 @@ The wheel alone needs click, numpy, numba, nltk and rich. A part whose packages 
 in one sentence with the command that installs them, from an import, a call and a command alike.
 """
 
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -66,13 +65,6 @@ def extra(name: str) -> Iterator[None]:
 
 
 def _way_out(name: str) -> str:
-    """The command that makes the packages of an extra importable, here."""
     if not (_CHECKOUT / "dvc.yaml").is_file():
         return f'pip install "brido[{name}]"'
-    environment = _CHECKOUT / ".venv"
-    install = f'pip install ".[{name}]"'
-    if not environment.is_dir():
-        return f"make setup && source .venv/bin/activate, or {install}"
-    if Path(sys.prefix).resolve() != environment.resolve():
-        return f"source .venv/bin/activate (it is not active), then if need be {install}"
-    return install
+    return f'make setup && source .venv/bin/activate, or pip install ".[{name}]"'

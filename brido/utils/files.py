@@ -10,18 +10,16 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any, BinaryIO, TextIO
 
 from brido.utils.atomic import atomic_file
 from brido.utils.errors import BridoError, parsing, some
 from brido.utils.extras import extra
-from brido.utils.json_lines import HALF_PAIR, holds_half_pair, parse_object, read_objects
+from brido.utils.json_lines import HALF_PAIR, holds_half_pair, parse_object
 
 Rows = Iterator[tuple[str, dict[str, Any]]]
 
 _COMPRESSIONS = {".gz": "gzip", ".zst": "zstd"}
-# What a user does about a file that is not what its name says.
-_UTF8 = "save it as UTF-8 (for instance `iconv -f WINDOWS-1252 -t UTF-8`)"
 
 
 def read_file(path: Path) -> Rows:
@@ -41,7 +39,7 @@ def read_file(path: Path) -> Rows:
         if compression:
             raise BridoError(f"{path}: Parquet is compressed inside; unpack it first")
         return _parquet(path)
-    readers: dict[str, Callable[[Path, TextIO], Rows]] = {
+    readers: dict[str, Callable[[Path, Iterator[str]], Rows]] = {
         ".jsonl": _json_lines,
         ".ndjson": _json_lines,
         ".json": _json_lines,
@@ -72,22 +70,6 @@ def read_records(path: Path) -> list[dict[str, Any]]:
     return records
 
 
-def read_input(name: str) -> list[dict[str, Any]]:
-    """All rows of a file, or of the JSON lines on stdin for `-`.
-
-    Raises:
-        BridoError: as read_records.
-    """
-    if name != "-":
-        return read_records(Path(name))
-    records = []
-    for number, record, problem in read_objects(sys.stdin.buffer):
-        if problem:
-            raise BridoError(f"stdin line {number}: {problem}")
-        records.append(record)
-    return records
-
-
 @contextmanager
 def input_lines(name: str) -> Iterator[Iterator[bytes]]:
     """The lines of a file, unpacked if it ends in .gz or .zst; those of stdin for `-`.
@@ -110,7 +92,7 @@ def input_lines(name: str) -> Iterator[Iterator[bytes]]:
 
     with parsing(unreadable):
         opened = _opened(path, compression)
-    with opened, opened if compression is None else io.BufferedReader(opened) as stream:
+    with opened as stream:
         yield lines()
 
 
@@ -138,7 +120,7 @@ def output_text(path: Path | None) -> Iterator[TextIO]:
             yield packed
 
 
-def _text(path: Path, compression: str | None, read: Callable[[Path, TextIO], Rows]) -> Rows:
+def _text(path: Path, compression: str | None, read: Callable[[Path, Iterator[str]], Rows]) -> Rows:
     """The rows that `read` finds in a text file; what goes wrong below it becomes a BridoError."""
     number = 0
 
@@ -147,50 +129,34 @@ def _text(path: Path, compression: str | None, read: Callable[[Path, TextIO], Ro
         return f"{path} is unreadable{after}: {reason}"
 
     with parsing(unreadable):
-        try:
-            with (
-                _opened(path, compression) as stream,
-                # newline="": csv has its own idea of a line's end.
-                io.TextIOWrapper(stream, encoding="utf-8-sig", newline="") as text,
-            ):
-                for place, row in read(path, text):
-                    number += 1
-                    yield place, row
-        except UnicodeDecodeError as error:
-            line = _first_undecodable(path, compression)
-            byte = error.object[error.start]
-            raise BridoError(
-                f"{path}: line {line} is not UTF-8 (byte 0x{byte:02x}): {_UTF8}"
-            ) from None
+        with _opened(path, compression) as stream:
+            for place, row in read(path, _lines(path, stream)):
+                number += 1
+                yield place, row
         if not number:
             raise BridoError(f"{path} has no rows")
 
 
-def _opened(path: Path, compression: str | None) -> Any:
-    """Return the bytes of a file, unpacked."""
+def _lines(path: Path, stream: BinaryIO) -> Iterator[str]:
+    for number, line in enumerate(stream, 1):
+        try:
+            yield line.decode("utf-8-sig" if number == 1 else "utf-8")
+        except UnicodeDecodeError as error:
+            raise BridoError(
+                f"{path}: line {number} is not UTF-8 (byte 0x{line[error.start]:02x}): save it as "
+                "UTF-8 (for instance `iconv -f WINDOWS-1252 -t UTF-8`)"
+            ) from None
+
+
+def _opened(path: Path, compression: str | None) -> BinaryIO:
     if compression is None:
         return path.open("rb")
     with extra("pipeline"):
         import pyarrow as pa
-    return pa.input_stream(str(path), compression=compression)
+    return io.BufferedReader(pa.input_stream(str(path), compression=compression))
 
 
-def _first_undecodable(path: Path, compression: str | None) -> int:
-    """Return the number of the first line that is not UTF-8: text is decoded in larger blocks."""
-    with (
-        _opened(path, compression) as stream,
-        io.BufferedReader(stream) as lines,
-    ):
-        for number, line in enumerate(lines, 1):
-            try:
-                line.decode("utf-8")
-            except UnicodeDecodeError:
-                return number
-    return 0
-
-
-def _json_lines(path: Path, stream: TextIO) -> Rows:
-    """Yield an object a line; blank lines are passed over."""
+def _json_lines(path: Path, stream: Iterator[str]) -> Rows:
     for number, line in enumerate(stream, 1):
         if not line.strip():
             continue
@@ -202,7 +168,7 @@ def _json_lines(path: Path, stream: TextIO) -> Rows:
         yield f"{path.name} line {number}", row
 
 
-def _delimited(path: Path, stream: TextIO, delimiter: str) -> Rows:
+def _delimited(path: Path, stream: Iterator[str], delimiter: str) -> Rows:
     """Rows under a header; quoted fields may hold delimiters, quotes ("") and newlines."""
     csv.field_size_limit(sys.maxsize)
     reader = csv.reader(stream, delimiter=delimiter, strict=True)
@@ -232,7 +198,6 @@ def _delimited(path: Path, stream: TextIO, delimiter: str) -> Rows:
 
 
 def _parquet(path: Path) -> Rows:
-    """Yield the rows of a Parquet file, a small batch in memory at a time."""
     with extra("pipeline"):
         import pyarrow.parquet as pq
     number = 0

@@ -34,7 +34,6 @@ def hub_errors(kind: Kind, name: str, revision: str | None, key: str) -> Iterato
 
 
 def _explain(error: BaseException, kind: Kind, name: str, revision: str | None) -> str | None:
-    """The sentence for an error of the hub or of its network, None for any other error."""
     from huggingface_hub import constants, errors
 
     what = f"the {'data set' if kind == 'dataset' else 'model'} {name}"
@@ -48,9 +47,7 @@ def _explain(error: BaseException, kind: Kind, name: str, revision: str | None) 
     # Some of these classes are subclasses of later ones.
     sentences: dict[type[BaseException], str] = {
         errors.GatedRepoError: f"{what} is gated: accept its terms at {page}, then {_LOGIN}",
-        errors.DisabledRepoError: f"{what} was disabled by the hub: see {page}",
-        errors.RevisionNotFoundError: f"{what} has no revision {quoted(revision)}: see the "
-        f"branches, tags and commits at {page}",
+        errors.RevisionNotFoundError: f"{what} has no revision {quoted(revision)}: see {page}",
         errors.RepositoryNotFoundError: f"{what} does not exist, or is private: check the "
         f"spelling; for a private one {_LOGIN}",
         errors.HFValidationError: f"{quoted(name)} is not a hub id (owner/name), nor a folder that "
@@ -59,22 +56,15 @@ def _explain(error: BaseException, kind: Kind, name: str, revision: str | None) 
     for known, sentence in sentences.items():
         if any(isinstance(item, known) for item in chain):
             return sentence
-    network = (errors.HTTPError, errors.LocalEntryNotFoundError, ConnectionError, TimeoutError)
-    unreachable = any(isinstance(item, network) for item in chain)
-    absent = f"{what} is not (wholly) in the cache ({constants.HF_HUB_CACHE})"
-    if unreachable and constants.HF_HUB_OFFLINE:
-        return (
-            f"{absent}, and HF_HUB_OFFLINE forbids fetching it: unset that once, or copy a filled "
-            "cache here"
-        )
     for item in chain:
         status = getattr(getattr(item, "response", None), "status_code", None)
         if status is not None:
             advice = _LOGIN if status in {401, 403} else "try again later; what is there is kept"
             return f"{constants.ENDPOINT} answered {status} for {what}: {advice}"
-    if unreachable:
+    network = (errors.HTTPError, errors.LocalEntryNotFoundError, ConnectionError, TimeoutError)
+    if any(isinstance(item, network) for item in chain):
         return (
-            f"{constants.ENDPOINT} cannot be reached, and {absent}: check the network and proxy "
-            "and run again"
+            f"{constants.ENDPOINT} cannot be reached, and {what} is not (wholly) in the cache "
+            f"({constants.HF_HUB_CACHE}): check the network and proxy, and HF_HUB_OFFLINE"
         )
     return None

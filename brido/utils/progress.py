@@ -81,12 +81,9 @@ class Progress:
 
 
 def _bar() -> Any:
-    """A bar of rich on a terminal; None elsewhere, or without rich, which the wheel may lack."""
-    try:
-        from rich import progress
-        from rich.console import Console
-    except ModuleNotFoundError:
-        return None
+    from rich import progress
+    from rich.console import Console
+
     console = Console(stderr=True)
     if not console.is_terminal:
         return None

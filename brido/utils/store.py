@@ -21,8 +21,6 @@ from brido.utils.errors import BridoError
 _VERSION = 1
 # Systems are evaluated side by side: how long one waits for another's writing.
 WAIT_SECONDS = 120.0
-# SQLite's oldest limit of variables in a statement is 999.
-_CHUNK = 900
 
 
 class StoreFull(BridoError):
@@ -54,7 +52,6 @@ class Store:
                 self.path.parent.mkdir(parents=True, exist_ok=True)
                 if self.private:
                     _make_private(self.path)
-            # Systems may be evaluated side by side: wait for one another's commits.
             self._connection = sqlite3.connect(
                 self.path or ":memory:",
                 timeout=WAIT_SECONDS,
@@ -171,14 +168,10 @@ class ResultStore(Store):
 
     def read(self, keys: Iterable[str]) -> dict[str, Any]:
         """Return the stored results among `keys`."""
-        wanted = list(dict.fromkeys(keys))
-        found: dict[str, Any] = {}
+        query = "SELECT key, value FROM results WHERE key IN (SELECT value FROM json_each(?))"
+        rows = self._rows(query, [json.dumps(list(keys))])
         with self._errors():
-            for first in range(0, len(wanted), _CHUNK):
-                chunk = wanted[first : first + _CHUNK]
-                query = f"SELECT key, value FROM results WHERE key IN ({placeholders(len(chunk))})"
-                found.update((key, json.loads(value)) for key, value in self._rows(query, chunk))
-        return found
+            return {key: json.loads(value) for key, value in rows}
 
     def write(self, results: Iterable[tuple[str, Any]]) -> None:
         """Commit results; those of a key that is there already stay as they are."""

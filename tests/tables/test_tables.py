@@ -59,14 +59,9 @@ def test_missing_damaged_and_wrong_tables_name_file_and_stage(tmp_path):
     with pytest.raises(BridoError, match="Parquet"):
         tables.open_table(path, tables.SCORES, "score")
     path.unlink()
-    tables.write_table(path, [rows(1)], tables.DECODED)
+    tables.write_table(path, [rows(5000)], tables.DECODED)
     with pytest.raises(BridoError, match="column `scores` is missing"):
         tables.open_table(path, tables.SCORES, "score")
-
-
-def test_truncated_table(tmp_path):
-    path = tmp_path / "x.parquet"
-    tables.write_table(path, [rows(5000)], tables.DECODED)
     content = path.read_bytes()
     path.write_bytes(content[:100] + b"\0" * 200 + content[300:])
     with pytest.raises(BridoError, match="damaged|readable"):
@@ -75,7 +70,7 @@ def test_truncated_table(tmp_path):
 
 def test_nulls_and_wrong_types_are_refused_and_nothing_is_left(tmp_path):
     bad = [{"id": None, "summary": "a", "score": 0.0}]
-    with pytest.raises(BridoError, match=r"`id` is null in row 0"):
+    with pytest.raises(BridoError, match=r"`id` holds a null"):
         tables.write_table(tmp_path / "x", [bad], tables.DECODED)
     with pytest.raises(BridoError, match="does not fit"):
         tables.write_table(
@@ -115,7 +110,12 @@ def _umask():
     return mask
 
 
+def by_words(file):
+    raise SafetensorError("Error while serializing: I/O error: No space left on device")
+
+
 FULL = {
+    "safetensors": by_words,
     "Python": lambda file: file.write(bytes(100_000)),
     "PyTorch": lambda file: torch.save({"a": torch.zeros(100_000)}, file),
     "pyarrow": lambda file: pq.write_table(pa.table({"a": range(100_000)}), file),
@@ -131,11 +131,6 @@ def test_a_full_disk_is_one_sentence_whoever_writes(tmp_path, writer):
         with expected, place(tmp_path / "a"), open("/dev/full", "wb") as file:
             FULL[writer](file)
     assert os.listdir(tmp_path) == []
-
-
-def test_a_full_disk_is_known_by_its_words_too(tmp_path):
-    with pytest.raises(BridoError, match="disk is full"), atomic_folder(tmp_path / "a"):
-        raise SafetensorError("Error while serializing: I/O error: No space left on device")
 
 
 def test_batches_are_cut_on_read(tmp_path):

@@ -10,16 +10,12 @@ from brido.utils.device import worker_devices
     ("device", "gpus", "workers", "expected"),
     [
         ("auto", 0, None, ["auto"]),
-        ("auto", 1, None, ["auto"]),
         ("auto", 3, None, ["cuda:0", "cuda:1", "cuda:2"]),
         ("cuda", 2, None, ["cuda:0", "cuda:1"]),
         ("auto", 3, 2, ["cuda:0", "cuda:1"]),
         ("auto", 2, 3, ["cuda:0", "cuda:1", "cuda:0"]),
-        ("auto", 3, 1, ["cuda:0"]),
         # One that is named is taken, whatever else there is.
-        ("cuda:1", 3, None, ["cuda:1"]),
         ("cuda:1", 3, 2, ["cuda:1", "cuda:1"]),
-        ("cpu", 3, None, ["cpu"]),
         ("cpu", 0, 2, ["cpu", "cpu"]),
     ],
 )

@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from brido.utils.errors import ArgumentError, BridoError, parsing, quoted, short, some
+from brido.utils.errors import BridoError, parsing, quoted, short, some
 
 
 def test_some_names_the_first_few():
@@ -46,11 +46,6 @@ def test_whatever_a_parser_raises_is_one_sentence(error, reason):
     assert len(str(caught.value)) < 400
     with pytest.raises(BridoError, match="^mine$"), parsing("a.x is no X: {}".format):
         raise BridoError("mine")
-
-
-def test_an_argument_error_is_a_value_error_too():
-    assert issubclass(ArgumentError, BridoError)
-    assert issubclass(ArgumentError, ValueError)
 
 
 def test_a_terminal_obeys_no_message():

@@ -65,29 +65,11 @@ def test_the_extra_that_brings_a_module_is_named(wanted, module, named):
     assert str(caught.value).endswith(f'pip install ".[{named}]"')
 
 
-@pytest.mark.parametrize(
-    ("there", "active", "words"),
-    [
-        (["dvc.yaml", ".venv"], False, ["source .venv/bin/activate", 'pip install ".[judge]"']),
-        (["dvc.yaml", ".venv"], True, ['pip install ".[judge]"']),
-        (["dvc.yaml"], False, ["make setup", "source .venv/bin/activate"]),
-        ([], False, ['pip install "brido[judge]"']),
-    ],
-)
-def test_the_way_out_fits_the_place(tmp_path, monkeypatch, there, active, words):
-    for name in there:
-        (tmp_path / name).mkdir()
-    if "dvc.yaml" in there:
-        (tmp_path / "dvc.yaml").rmdir()
-        (tmp_path / "dvc.yaml").touch()
+def test_outside_of_a_checkout_the_package_is_named(tmp_path, monkeypatch):
     monkeypatch.setattr(extras, "_CHECKOUT", tmp_path)
-    if active:
-        monkeypatch.setattr(sys, "prefix", str(tmp_path / ".venv"))
     with pytest.raises(MissingExtra) as caught, extra("judge"):
         raise ModuleNotFoundError("No module named 'openai'", name="openai")
-    said = str(caught.value)
-    assert all(word in said for word in words)
-    assert ("activate" in said) == any("activate" in word for word in words)
+    assert str(caught.value).endswith(' pip install "brido[judge]"')
 
 
 def test_what_no_extra_brings_passes_as_it_is():

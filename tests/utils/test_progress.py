@@ -5,7 +5,7 @@ import os
 
 import pytest
 
-from brido.utils.errors import BridoError, run_command
+from brido.utils.errors import run_command
 from brido.utils.progress import Progress, quiet
 
 
@@ -28,16 +28,6 @@ def test_quiet_progress_counts_and_shows_nothing(capfd):
         progress.advance(3)
     assert (progress.skipped, progress.done) == (1, 3)
     assert capfd.readouterr() == ("", "")
-
-
-def test_errors_of_the_user_end_with_code_2_and_no_traceback(capsys):
-    def main():
-        raise BridoError("alpha is wrong")
-
-    with pytest.raises(SystemExit) as caught:
-        run_command(main)
-    assert caught.value.code == 2
-    assert capsys.readouterr().err == "error: alpha is wrong\n"
 
 
 def test_a_librarys_file_on_a_full_disk_is_a_sentence_too(capsys):

@@ -165,7 +165,6 @@ def hears_interrupts(process):
     ("number", "group"),
     [
         (signal.SIGINT, True),
-        (signal.SIGINT, False),
         (signal.SIGTERM, False),
         (signal.SIGKILL, False),
     ],

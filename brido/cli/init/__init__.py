@@ -26,19 +26,19 @@ def _split(name: str, required: bool = False) -> Callable[[Any], Any]:
 
 @click.command("init", short_help="params.yaml for documents of your own")
 @click.argument("kind", type=click.Choice(["own"]))
-@click.argument("more", nargs=-1, metavar="")
 @_split("train", required=True)
 @_split("validation")
 @_split("test")
 @click.option("--model", help=_MODEL)
-@click.option("--id-column", metavar="NAME", help="Without it, `id`, or ids made from the texts.")
+@click.option("--document-column", metavar="NAME", default="document", show_default=True)
 @click.option(
-    "--document-column", metavar="NAME", help="Without it, the first usual name that is found."
+    "--summary-column",
+    metavar="NAME",
+    default="summary",
+    show_default=True,
+    help="`none` if there are no summaries.",
 )
-@click.option(
-    "--summary-column", metavar="NAME", help="Likewise; `none` if there are no summaries."
-)
-def command(kind: str, more: tuple[str, ...], model: str | None, **given: Any) -> None:
+def command(kind: str, model: str | None, **given: Any) -> None:
     """Write params.yaml for documents of your own, and print what to run and how long it takes.
 
     It reads the files as the pipeline will, counts tokens, and runs a model of this shape for some
@@ -49,11 +49,6 @@ def command(kind: str, more: tuple[str, ...], model: str | None, **given: Any) -
     Example:
         python -m brido init own --train my/articles.jsonl
     """
-    if more:
-        raise click.UsageError(
-            f"what is {' '.join(more)}? Write several files as a glob in quotes "
-            "(--train 'my/*.jsonl') or repeat the option (--train a.jsonl --train b.jsonl)"
-        )
     if not (Path("dvc.yaml").is_file() and Path("stages").is_dir()):
         raise BridoError(
             f"{Path.cwd()} is not a checkout of BRIDO: clone its repository and run this there; it "
@@ -64,5 +59,4 @@ def command(kind: str, more: tuple[str, ...], model: str | None, **given: Any) -
         from brido.cli.init.write import write
 
         files = {split: given[split] for split in ("train", "validation", "test")}
-        names = {key: given[f"{key}_column"] for key in ("id", "document", "summary")}
-        write(files, names, model)
+        write(files, given["document_column"], given["summary_column"], model)

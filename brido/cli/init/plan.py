@@ -169,7 +169,6 @@ def _learn_more(
 
 
 def _timed(plan: Plan, data: Data, limits: Limits, speed: Speed | None, recipe: Recipe) -> Plan:
-    """The same plan with the seconds that it takes."""
     if speed is None:
         return plan
     read, written = _read(limits), _written(limits)

