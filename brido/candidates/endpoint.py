@@ -10,11 +10,12 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 from brido.candidates.documents import Documents, Part
 from brido.candidates.settings import EndpointGeneration
-from brido.endpoint import Answer, AskedModel, Client, DryRun, Plan
+from brido.endpoint import Answer, AskedModel, Client, Plan
 from brido.endpoint.settings import EndpointRuntime, runtime_problems
 from brido.models.prompt import messages
 from brido.models.settings import ReadingSettings
@@ -85,11 +86,7 @@ class Asker(NamedTuple):
         ]
         with self.client() as client:
             plan = client.plan(prompts, size)
-            if self.runtime.dry_run:
-                raise DryRun(f"{self.section}:\n{client.forecast(plan, _LIKELY_ANSWER)}")
-            if plan.missing and not self.runtime.replay:
-                with Progress(f"ask {self.name}", plan.answers, "answers", interval) as progress:
-                    client.ask(plan.questions(), progress.advance)
+            client.ask(plan, partial(Progress, interval=interval), _LIKELY_ANSWER)
             self._check(plan, client)
 
     def _check(self, plan: Plan, client: Client) -> None:

@@ -1,8 +1,8 @@
 """One attempt at one call to an OpenAI-compatible server: what is sent and what comes back.
 
-The openai package builds the request and names the server's errors. The time and the size of a
-whole response are bounded here. Errors name the HTTP status and the server's error code. The
-server's other words are shown only if the settings say so, because servers quote prompts and keys.
+The openai package builds the request and names the server's errors. The time of a whole response is
+bounded here. Errors name the HTTP status and the server's error code. The server's other words are
+shown only if the settings say so, because servers quote prompts and keys.
 """
 
 import asyncio
@@ -13,8 +13,7 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
 
-from brido.endpoint.answers import Answer, Question
-from brido.endpoint.response import Unreadable, read_response
+from brido.endpoint.answers import Answer, Question, Unreadable, read_response
 from brido.endpoint.settings import EndpointRuntime, api_key
 from brido.utils.errors import BridoError, parsing
 from brido.utils.extras import extra
@@ -25,8 +24,6 @@ with extra("judge"):
 
 # The HTTP library by the client's base class: versions of the openai package use different ones.
 _http: Any = import_module(DefaultAsyncHttpxClient.__mro__[1].__module__.partition(".")[0])
-# Bytes of a response; 128 answers of 4,096 tokens have a fifth of that.
-LONGEST_RESPONSE = 16 * 2**20
 # A server that asks for a shorter wait does not want any.
 _SHORTEST_WAIT = 0.01
 _MALFORMED, _UNREACHABLE = "malformed response", "server unreachable"
@@ -75,7 +72,7 @@ class Connection:
         # A connection serves one call. HTTP/1.1 does not number answers: if a proxy delivers one
         # twice on a kept connection, its copy is taken for the answer to the next question, and
         # every later answer silently moves on. A handshake is cheap beside that.
-        headers = {"Connection": "close", "Accept-Encoding": "identity"}
+        headers = {"Connection": "close"}
         with parsing(lambda reason: f"runtime.endpoint.base_url: {address} ({reason})"):
             self._client = openai.AsyncOpenAI(
                 api_key=self._key or "none",
@@ -84,15 +81,15 @@ class Connection:
                 max_retries=0,
                 default_headers=headers,
                 # Texts go to the address that was named and to no other.
-                http_client=_BoundedClient(follow_redirects=False),
+                http_client=DefaultAsyncHttpxClient(follow_redirects=False),
             )
 
     async def close(self) -> None:
         """Close the client."""
         await self._client.close()
 
-    async def ask(self, question: Question) -> dict[int, Answer]:
-        """Return the answers to `question` by sample number, at least one.
+    async def ask(self, question: Question) -> Answer:
+        """Return the answer to `question`.
 
         Raises:
             CallFailed: no answer came, for any reason that may be this call's or the server's.
@@ -100,9 +97,7 @@ class Connection:
         """
         body = dict(question.model.parameters)
         if "seed" in body:
-            body["seed"] += question.samples[0]
-        if len(question.samples) > 1:
-            body["n"] = len(question.samples)
+            body["seed"] += question.sample
         try:
             # The client's own timeout is one for each read: a server that sends a byte now and
             # then would never reach it.
@@ -112,7 +107,7 @@ class Connection:
                     messages=list(question.messages),  # type: ignore[arg-type]
                     extra_body=body,
                 )
-            found = read_response(response.http_response.content)
+            return read_response(response.http_response.content)
         except openai.APIStatusError as error:
             raise self._status_failure(error) from None
         except openai.APIConnectionError as error:
@@ -121,10 +116,6 @@ class Connection:
             raise CallFailed(_kind(error)) from None
         except openai.OpenAIError as error:
             raise CallFailed(f"client error ({type(error).__name__})") from None
-        answers = {question.samples[n]: a for n, a in found.items() if n < len(question.samples)}
-        if not answers:
-            raise CallFailed(_MALFORMED)
-        return answers
 
     def _status_failure(self, error: Any) -> Exception:
         status, said = error.status_code, self._describe(error)
@@ -160,31 +151,6 @@ class Connection:
         if self._runtime.show_content:
             said += f": {str(error.message)[:1000]}"
         return said.replace(self._key, "[key]") if self._key else said
-
-
-class _BoundedClient(DefaultAsyncHttpxClient):
-    """An HTTP client that reads no more than LONGEST_RESPONSE bytes of a response."""
-
-    async def send(self, request: Any, **options: Any) -> Any:
-        """Return the whole response; Unreadable if it is too long or compressed."""
-        response = await super().send(request, **(options | {"stream": True}))
-        content = bytearray()
-        try:
-            # No compression was asked for, and a small response can unfold to any size.
-            if response.headers.get("content-encoding", "identity") != "identity":
-                raise Unreadable
-            async for chunk in response.aiter_raw():
-                content += chunk
-                if len(content) > LONGEST_RESPONSE:
-                    raise Unreadable
-        finally:
-            await response.aclose()
-        return _http.Response(
-            response.status_code,
-            headers=response.headers,
-            content=bytes(content),
-            request=request,
-        )
 
 
 def _kind(error: BaseException | None) -> str:

@@ -60,13 +60,6 @@ class EndpointRuntime(Section):
     max_concurrency: Annotated[int, Field(ge=1, le=1024)] = Field(
         32, description="Calls in flight, at most."
     )
-    samples_per_call: Annotated[int, Field(ge=1, le=128)] = Field(
-        1,
-        description=(
-            "Answers that a call asks for. Above 1 OpenAI and vLLM bill the prompt "
-            "once; 1 works everywhere."
-        ),
-    )
     timeout_seconds: Number = Field(120.0, description="Seconds that one call may take.")
     max_attempts: Annotated[int, Field(ge=1, le=1000)] = Field(
         8,

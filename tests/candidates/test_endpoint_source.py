@@ -119,23 +119,9 @@ def test_missing_answers_are_an_error_or_counted(made):
         assert len(server.requests) == before + 2
 
 
-def test_a_server_that_dies_in_the_middle_loses_nothing(made):
-    with BadEndpoint(trouble=1.0, troubles_left=0) as server:
-        server.always = {"Bridge 5": 500}
-        with pytest.raises(BridoError, match="generation.big: "):
-            made(server, runtime={"patience_seconds": 0.3, "max_attempts": 100})
-        answered = sum(server.answered.values())
-        assert answered >= 1
-        server.always = {}
-        found, *_ = made(server)
-        assert sum(server.answered.values()) == 14
-        assert max(server.answered.values()) == 1
-    assert all(all(row["ended"]) for row in found)
-
-
 def test_a_dry_run_asks_nothing_and_replay_takes_what_is_there(made):
     with BadEndpoint() as server:
-        with pytest.raises(DryRun, match=r"generation.big:\ncalls to make:  14 for 14 answers"):
+        with pytest.raises(DryRun, match="calls to make:  14 for 14 answers"):
             made(server, runtime={"dry_run": True})
         assert server.requests == []
         found, *_ = made(server)
