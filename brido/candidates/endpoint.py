@@ -90,7 +90,6 @@ class Asker(NamedTuple):
             self._check(plan, client)
 
     def _check(self, plan: Plan, client: Client) -> None:
-        """Raise BridoError if too many answers did not come."""
         wanted = len(plan.keys) * self.settings.num_candidates
         size = self.settings.num_candidates
         missing = wanted - sum(len(client.answers(key, size)) for key in plan.keys)
@@ -134,7 +133,6 @@ class AnswerWorker:
 
 
 def _finish(answer: Answer | None) -> str:
-    """Return how an answer ended, in the server's word if it says one."""
     if answer is None:
         return "missing"
     return "refused" if answer.refused else answer.finish_reason or "unsaid"

@@ -104,7 +104,6 @@ class Asking:
             self._stopped.set()
 
     async def _ask(self, question: Question) -> None:
-        """Ask until `question` is answered or given up."""
         failures = waits = 0
         while self._stop is None:
             try:
@@ -128,7 +127,6 @@ class Asking:
         await self._commit()
 
     def _received(self, question: Question, answer: Answer) -> None:
-        """Count an answer; raise BridoError if a budget cannot be kept."""
         self._last_answer = time.monotonic()
         self._report.count(answer)
         self._budget.count(question.characters, answer.prompt_tokens, answer.answer_tokens)
@@ -152,7 +150,6 @@ class Asking:
                 del self._rows[: len(rows)]
 
     def _give_up(self, question: Question, error: CallFailed) -> None:
-        """Leave a question out; raise BridoError if the server refuses every question."""
         self._report.given_up += 1
         self._refusals += error.is_refusal
         if self._refusals >= _MOST_REFUSALS and not self._report.answers:

@@ -154,7 +154,6 @@ class Connection:
 
 
 def _kind(error: BaseException | None) -> str:
-    """Name a failed attempt that has no HTTP status."""
     if isinstance(error, Unreadable):
         return _MALFORMED
     if isinstance(error, _http.ConnectError | _http.ConnectTimeout):

@@ -17,7 +17,6 @@ RESERVED = ("model", "messages", "n", "stream", "logprobs", "top_logprobs", "see
 
 
 def _sendable(parameters: dict[str, Any]) -> dict[str, Any]:
-    """The parameters, if they can be sent as JSON."""
     try:
         json.dumps(parameters, allow_nan=False, ensure_ascii=False).encode()
     except UnicodeError:

@@ -227,7 +227,7 @@ def test_all_problems_of_a_candidates_file_are_named(project):
 def test_a_candidates_file_may_hold_any_json_text(project):
     rows = candidates_for("train", 18)
     rows[0]["candidates"][0] = "a line\u2028and a page\x0cof it\x85"
-    rows[1]["search_scores"] = [0.0, -1.0]
+    rows[1]["ended"] = [True, False]
     text = "\n\n".join(json.dumps(row, ensure_ascii=False) for row in rows)
     Path("train.jsonl").write_text(text, encoding="utf-8")
     files = dict.fromkeys(("train", "validation"), "train.jsonl")
@@ -235,7 +235,7 @@ def test_a_candidates_file_may_hold_any_json_text(project):
     with pytest.raises(BridoError) as error:
         run()
     (problem,) = str(error.value).splitlines()[1:]
-    assert problem.endswith("in `search_scores`: train-16")
+    assert problem.endswith("in `ended`: train-16")
     Path("train.jsonl").write_bytes(text.encode("latin-1", "replace") + b"\xff")
     with pytest.raises(BridoError, match="train.jsonl: line 1 is not UTF-8"):
         run()
