@@ -81,9 +81,11 @@ class GEval:
                 marks are missing, or (`DryRun`) nothing was to be asked.
         """
         documents, summaries = as_texts("documents", documents), as_texts("summaries", summaries)
-        if len(documents) != len(summaries):
-            raise ArgumentError(f"geval: {len(documents)} documents, {len(summaries)} summaries")
         names = names or [str(number) for number in range(len(documents))]
+        if not len(documents) == len(summaries) == len(names):
+            raise ArgumentError(
+                f"geval: {len(documents)} documents, {len(summaries)} summaries, {len(names)} names"
+            )
         store, limit = user_path(self.runtime.store), self.settings.answer_limit
         (model, *_) = self.judges(structured=False)
         with Client(SECTION, model, store, self.runtime, limit) as client:
