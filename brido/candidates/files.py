@@ -64,8 +64,8 @@ def _problems(rows: list[Row], ids: list[str], size: int, source: str) -> Iterat
         for row in rows:
             value = row.get(column)
             left_out = column == "ended" and value in (None, [])
-            right = isinstance(value, list) and all(isinstance(one, kind) for one in value)
-            if row["id"] in wanted and not left_out and not (right and len(value) == size):
+            fits = isinstance(value, list) and [type(one) for one in value] == [kind] * size
+            if row["id"] in wanted and not (fits or left_out):
                 wrong.append(row["id"])
         if wrong:
             yield (
