@@ -41,7 +41,7 @@ ROOMS = {
     "search": ("token by token over logits", "models sections utils"),
     "likelihood": ("f(S) of candidates", "models utils"),
     "evaluation": ("metrics, each declared once",
-                   "checkers endpoint models sections stats tables utils work world"),
+                   "checkers endpoint models sections tables utils work world"),
     "candidates": ("where the N texts of a document come from",
                    "endpoint likelihood models search sections tables utils work"),
     "rewards": ("the vote as a reward for other trainers",

@@ -10,11 +10,12 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 from brido.candidates.documents import Documents, Part
 from brido.candidates.settings import EndpointGeneration
-from brido.endpoint import Answer, AskedModel, Client, DryRun, Plan
+from brido.endpoint import Answer, AskedModel, Client, Plan
 from brido.endpoint.settings import EndpointRuntime, runtime_problems
 from brido.models.prompt import messages
 from brido.models.settings import ReadingSettings
@@ -85,15 +86,10 @@ class Asker(NamedTuple):
         ]
         with self.client() as client:
             plan = client.plan(prompts, size)
-            if self.runtime.dry_run:
-                raise DryRun(f"{self.section}:\n{client.forecast(plan, _LIKELY_ANSWER)}")
-            if plan.missing and not self.runtime.replay:
-                with Progress(f"ask {self.name}", plan.answers, "answers", interval) as progress:
-                    client.ask(plan.questions(), progress.advance)
+            client.ask(plan, partial(Progress, interval=interval), _LIKELY_ANSWER)
             self._check(plan, client)
 
     def _check(self, plan: Plan, client: Client) -> None:
-        """Raise BridoError if too many answers did not come."""
         wanted = len(plan.keys) * self.settings.num_candidates
         size = self.settings.num_candidates
         missing = wanted - sum(len(client.answers(key, size)) for key in plan.keys)
@@ -137,7 +133,6 @@ class AnswerWorker:
 
 
 def _finish(answer: Answer | None) -> str:
-    """Return how an answer ended, in the server's word if it says one."""
     if answer is None:
         return "missing"
     return "refused" if answer.refused else answer.finish_reason or "unsaid"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -12,21 +12,19 @@ from brido.utils.errors import BridoError, some
 from brido.utils.files import read_records
 
 Row = dict[str, Any]
-# What float32 can hold.
-_LARGEST = 3.4e38
 
 
 def read_candidates(path: Path, ids: list[str], num_candidates: int, source: str) -> list[Row]:
     """Read the rows of a candidates table for `ids`, in their order.
 
     The file has any form that a corpus may have (`brido.utils.files`); columns id (text),
-    candidates (a list of exactly `num_candidates` texts), and if present search_scores (as many
-    numbers; NaN otherwise) and ended (as many truth values; true otherwise).
-    Further ids are passed over. `source` is the name in `generation`.
+    candidates (a list of exactly `num_candidates` texts), and if present ended (as many truth
+    values; true otherwise). Further ids and columns are passed over. `source` is the name in
+    `generation`.
 
     Raises:
         BridoError: the file is unreadable, an id is missing or twice there, or a row has another
-            number of candidates, search scores or values of ended (all problems named).
+            number of candidates or values of ended (all problems named).
     """
     if path.exists() and not path.is_file() and not path.is_dir():
         raise BridoError(f"{path} is not a file: write the candidates into one")
@@ -45,7 +43,7 @@ def read_candidates(path: Path, ids: list[str], num_candidates: int, source: str
         {
             "id": name,
             "candidates": found[name]["candidates"],
-            "search_scores": found[name].get("search_scores") or [math.nan] * num_candidates,
+            "search_scores": [math.nan] * num_candidates,
             "ended": found[name].get("ended") or [True] * num_candidates,
         }
         for name in ids
@@ -53,7 +51,6 @@ def read_candidates(path: Path, ids: list[str], num_candidates: int, source: str
 
 
 def _problems(rows: list[Row], ids: list[str], size: int, source: str) -> Iterator[str]:
-    """Yield what keeps the rows from being `size` candidates of each of `ids`."""
     times = Counter(row["id"] for row in rows)
     repeated = [name for name, count in times.items() if count > 1]
     if repeated:
@@ -62,12 +59,12 @@ def _problems(rows: list[Row], ids: list[str], size: int, source: str) -> Iterat
     if missing:
         yield f"{len(missing)} documents have no candidates: {some(missing)}"
     wanted = set(ids)
-    for column, (words, is_right) in _COLUMNS.items():
+    for column, kind, words in (("candidates", str, "texts"), ("ended", bool, "truth values")):
         wrong = []
         for row in rows:
             value = row.get(column)
-            left_out = column != "candidates" and value in (None, [])
-            fits = isinstance(value, list) and len(value) == size and all(map(is_right, value))
+            left_out = column == "ended" and value in (None, [])
+            fits = isinstance(value, list) and [type(one) for one in value] == [kind] * size
             if row["id"] in wanted and not (fits or left_out):
                 wrong.append(row["id"])
         if wrong:
@@ -75,17 +72,3 @@ def _problems(rows: list[Row], ids: list[str], size: int, source: str) -> Iterat
                 f"{len(wrong)} rows have no list of {size} {words} "
                 f"(generation.{source}.num_candidates) in `{column}`: {some(wrong)}"
             )
-
-
-def _is_score(value: Any) -> bool:
-    """Whether a value is NaN or a number that float32 has."""
-    number = isinstance(value, int | float) and not isinstance(value, bool)
-    return number and (value != value or abs(value) <= _LARGEST)
-
-
-# What each column holds for a candidate; all but the first may be left out, null or empty.
-_COLUMNS: dict[str, tuple[str, Callable[[Any], bool]]] = {
-    "candidates": ("texts", lambda value: isinstance(value, str)),
-    "search_scores": ("numbers", _is_score),
-    "ended": ("truth values", lambda value: isinstance(value, bool)),
-}

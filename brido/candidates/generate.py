@@ -1,10 +1,7 @@
 """Candidates of all documents, from any source, and what is told about them.
 
 A source is a function, one for each `generation.SOURCE.method`. It gets a `Request`, refuses what
-it cannot do with a BridoError, and answers with a `Plan`: who makes the candidates. Register
-another one under its method's name:
-
->>> SOURCES["my_method"] = my_source
+it cannot do with a BridoError, and answers with a `Plan`: who makes the candidates.
 """
 
 from __future__ import annotations
@@ -35,8 +32,7 @@ class Request:
     """What a source is asked for.
 
     name: the source's key in `generation`.
-    settings: section `generation.NAME`, in the form of the source's method, or any section with
-        `method` and `num_candidates`.
+    settings: section `generation.NAME`, in the form of the source's method.
     reading: how the checkpoint reads documents.
     checkpoint: the folder of the model, there or not.
     documents: those of each split.
@@ -70,7 +66,6 @@ Source = Callable[[Request], Plan]
 
 
 def _local(request: Request) -> Plan:
-    """Ask the checkpoint, on this machine's devices."""
     from brido.candidates.local import CandidateWorker
 
     folder, runtime = request.checkpoint, request.runtime
@@ -107,7 +102,6 @@ class _FromRows:
 
 
 def _endpoint(request: Request) -> Plan:
-    """Ask a server: everything that is missing, before the first shard."""
     from brido.candidates.endpoint import AnswerWorker, Asker
 
     runtime = request.runtime.endpoint_of(request.settings.endpoint)
@@ -128,15 +122,9 @@ def generate(request: Request) -> Splits:
     """Make the candidates of every split; what an earlier call has finished is not made again.
 
     Raises:
-        BridoError: the method is unknown, the source refuses, or a row has another number of
-            candidates than `num_candidates`.
+        BridoError: the source refuses.
     """
     settings, runtime = request.settings, request.runtime
-    if settings.method not in SOURCES:
-        known = ", ".join(SOURCES)
-        raise BridoError(
-            f"generation.{request.name}.method: {settings.method} is unknown; known are {known}"
-        )
     plan = SOURCES[settings.method](request)
     grouped = settings.method == "diverse_beam" and settings.num_beam_groups > 1
     schema = GROUPED_CANDIDATES if grouped else CANDIDATES
@@ -152,28 +140,19 @@ def generate(request: Request) -> Splits:
     }
     label = f"generate {request.name}"
     work = Splits(f"generate/{request.name}", key, schema, units)
-    make = partial(_Counting, plan.make_worker, settings.num_candidates, request.name)
-    work.run(make, plan.workers, label, runtime.log_seconds)
+    work.run(partial(_Counting, plan.make_worker), plan.workers, label, runtime.log_seconds)
     return work
 
 
 class _Counting:
     """A source's worker, and counts of what it makes."""
 
-    def __init__(
-        self, make_worker: MakeWorker, size: int, name: str, device: str, advance: Advance
-    ) -> None:
-        self._worker, self._size, self._name = make_worker(device, advance), size, name
+    def __init__(self, make_worker: MakeWorker, device: str, advance: Advance) -> None:
+        self._worker = make_worker(device, advance)
 
     def __call__(self, part: Part) -> Result:
         rows, counts = self._worker(part)
         candidates = [row["candidates"] for row in rows]
-        wrong = [row["id"] for row in rows if len(row["candidates"]) != self._size]
-        if wrong:
-            raise BridoError(
-                f"{len(wrong)} documents got another number of candidates than "
-                f"generation.{self._name}.num_candidates ({self._size}): {some(wrong)}"
-            )
         return rows, counts | {
             "documents": len(rows),
             "distinct": sum(len(set(texts)) for texts in candidates),

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from brido.candidates.blocks import blocks
 from brido.candidates.documents import Part
-from brido.candidates.guided import guide
 from brido.candidates.settings import SamplingGeneration
 from brido.models.language_model import LanguageModel
 from brido.models.settings import ReadingSettings
+from brido.models.tokens import Sources
 from brido.search import SamplingSettings, SearchSettings, diverse_beam_search
+from brido.search.guidance import Guidance
 from brido.search.sampling import document_uniforms, sample
 from brido.search.settings import GuidanceSettings
 from brido.utils.blank import is_blank
@@ -36,6 +39,44 @@ class Generated(NamedTuple):
     written: list[Written]
     truncated: int = 0
     halved: int = 0
+
+
+class _Guide(NamedTuple):
+    """The others of every document, and how they steer.
+
+    sources: all documents, read. others [D, K]: the places of each document's others among them.
+    """
+
+    sources: Sources
+    others: list[list[int]]
+    settings: GuidanceSettings
+
+    def of(self, numbers: Sequence[int]) -> Guidance:
+        """The guidance of a batch of documents."""
+        places = [place for number in numbers for place in self.others[number]]
+        others = self.sources.take(places)
+        shape = (len(numbers), -1)
+        return Guidance(
+            others.ids.unflatten(0, shape),
+            others.mask.unflatten(0, shape),
+            self.settings.weight,
+            self.settings.floor,
+        )
+
+
+def _guide(
+    ids: Sequence[str], documents: Sequence[str], sources: Sources, settings: GuidanceSettings
+) -> _Guide:
+    """Choose each document's others: the rest of its block (`brido.candidates.blocks`).
+
+    Raises:
+        BridoError: there are too few different documents.
+    """
+    others: dict[int, list[int]] = {}
+    for block in blocks(ids, documents, settings.others, settings.seed, "guidance: others"):
+        for place in block.members[: block.scored]:
+            others[place] = [member for member in block.members if member != place]
+    return _Guide(sources, [others[place] for place in range(len(ids))], settings)
 
 
 class Generator:
@@ -85,7 +126,7 @@ class Generator:
             return Generated([])
         ids, model = list(documents), self.language.model
         sources = self.language.read(list(documents.values()))
-        guided = guidance and guide(ids, list(documents.values()), sources, guidance)
+        guided = guidance and _guide(ids, list(documents.values()), sources, guidance)
         found: dict[int, Written] = {}
         halved_before = self.budget.halved
 

@@ -170,7 +170,6 @@ def _markup(text: str) -> set[str]:
 
 
 def _scripts(text: str) -> Counter[str]:
-    """Count the letters of a text by script."""
     if text.isascii():
         count = sum(map(str.isalpha, text))
         return Counter({"LATIN": count} if count else {})

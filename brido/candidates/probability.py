@@ -108,7 +108,6 @@ class ProbabilityWorker:
     def _alone(
         self, documents: Sequence[CandidateDocument], sources: Sources
     ) -> list[dict[str, Any]]:
-        """Each document's candidates with their own document."""
         language = self._language
         found: dict[int, dict[str, Any]] = {}
 
@@ -133,7 +132,6 @@ class ProbabilityWorker:
     def _with_others(
         self, documents: Sequence[CandidateDocument], sources: Sources, others: int
     ) -> list[dict[str, Any]]:
-        """Each document's candidates with all documents of its block."""
         ids, texts = ([getattr(one, name) for one in documents] for name in ("id", "document"))
         found: dict[int, dict[str, Any]] = {}
         for block in blocks(ids, texts, others, self._settings.seed):

@@ -166,7 +166,6 @@ SourceSettings = Annotated[
 
 
 def _shared(settings: Section, section: type[Section]) -> dict[str, Any]:
-    """Return the values of the keys that `section` declares."""
     return {name: getattr(settings, name) for name in section.model_fields}
 
 

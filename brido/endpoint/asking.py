@@ -10,14 +10,13 @@ import random
 import time
 from collections.abc import Callable, Coroutine, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
 from typing import Any
 
 from brido.endpoint.answers import Answer, Question
 from brido.endpoint.budget import Budget, Report
 from brido.endpoint.call import CallFailed, Connection
 from brido.endpoint.settings import EndpointRuntime
-from brido.endpoint.store import AnswerStore, Row
+from brido.endpoint.store import AnswerStore
 from brido.utils.errors import BridoError
 
 # Seconds between two attempts, doubled after each one that failed.
@@ -49,7 +48,7 @@ class Asking:
         report: Report,
         advance: Callable[[int], None],
     ) -> None:
-        """`advance(samples)` is called when a call is done with; errors name `section`."""
+        """`advance(1)` is called when a question is done with; errors name `section`."""
         self._runtime, self._section = runtime, section
         self._store, self._budget, self._report = store, budget, report
         self._advance = advance
@@ -57,7 +56,7 @@ class Asking:
         self._stop: BridoError | None = None
         self._refusals = 0
         # Answers that are not on the disk yet, and who may write.
-        self._rows: list[Row] = []
+        self._rows: list[tuple[Question, Answer]] = []
         self._disk = asyncio.Lock()
 
     async def run(self, questions: Iterable[Question]) -> None:
@@ -75,8 +74,8 @@ class Asking:
         self._last_answer = time.monotonic()
         self._stopped = asyncio.Event()
         self._connection = Connection(self._runtime, self._section)
-        calls = self._calls(questions)
-        workers = [self._work(calls) for _ in range(self._runtime.max_concurrency)]
+        shared = iter(questions)
+        workers = [self._work(shared) for _ in range(self._runtime.max_concurrency)]
         try:
             ends = await asyncio.gather(*workers, return_exceptions=True)
         finally:
@@ -89,71 +88,50 @@ class Asking:
         if self._stop is not None:
             raise self._stop
 
-    def _calls(self, questions: Iterable[Question]) -> Iterator[Question]:
-        """Questions cut into calls of at most `samples_per_call` samples."""
-        size = self._runtime.samples_per_call
-        for question in questions:
-            for start in range(0, len(question.samples), size):
-                yield replace(question, samples=question.samples[start : start + size])
-
-    async def _work(self, calls: Iterator[Question]) -> None:
-        """One of `max_concurrency` workers that share `calls`; the first error stops them all.
+    async def _work(self, questions: Iterator[Question]) -> None:
+        """One of `max_concurrency` workers that share `questions`; the first error stops them all.
 
         Calls in flight then end by themselves, and those that wait for another attempt at once.
         """
         try:
-            for call in calls:
-                await self._ask(call)
+            for question in questions:
+                await self._ask(question)
                 if self._stop is not None:
                     return
-                self._advance(len(call.samples))
+                self._advance(1)
         except BridoError as error:
             self._stop = self._stop or error
             self._stopped.set()
 
     async def _ask(self, question: Question) -> None:
-        """Ask until every sample of `question` is answered, or the question is given up."""
         failures = waits = 0
-        while question.samples and self._stop is None:
+        while self._stop is None:
             try:
-                answers = await self._attempt(question)
+                return await self._attempt(question)
             except CallFailed as error:
                 self._report.trouble[error.kind] += 1
                 self._check_patience(error)
                 failures += not error.is_overload
                 if error.is_refusal or failures >= self._runtime.max_attempts:
-                    self._give_up(error)
-                    return
+                    return self._give_up(question, error)
                 wait = error.retry_after or min(_LONGEST_WAIT, _FIRST_WAIT * 2**waits)
                 with contextlib.suppress(TimeoutError):
                     await asyncio.wait_for(self._stopped.wait(), wait * random.uniform(1.0, 1.25))
                 waits = min(waits + 1, 10)
-            else:
-                failures = waits = 0
-                rest = [sample for sample in question.samples if sample not in answers]
-                question = replace(question, samples=rest)
 
-    async def _attempt(self, question: Question) -> dict[int, Answer]:
-        with self._budget.reserve(question.characters, len(question.samples)):
+    async def _attempt(self, question: Question) -> None:
+        with self._budget.reserve(question.characters):
             self._report.calls += 1
-            answers = await self._connection.ask(question)
-            self._received(question, answers)
+            answer = await self._connection.ask(question)
+            self._received(question, answer)
         await self._commit()
-        return answers
 
-    def _received(self, question: Question, answers: dict[int, Answer]) -> None:
-        """Count the answers of one call; raise BridoError if a budget cannot be kept."""
+    def _received(self, question: Question, answer: Answer) -> None:
         self._last_answer = time.monotonic()
-        prompt_tokens = sum(answer.prompt_tokens for answer in answers.values())
-        answer_tokens = sum(answer.answer_tokens for answer in answers.values())
-        self._report.answers += len(answers)
-        self._report.prompt_tokens += prompt_tokens
-        self._report.answer_tokens += answer_tokens
-        self._budget.count(question.characters, prompt_tokens, answer_tokens)
-        for number, (sample, answer) in enumerate(answers.items()):
-            length = 0 if number else question.characters
-            self._rows.append(Row(question.model, question.key, sample, length, answer))
-        if self._budget.limited and not prompt_tokens:
+        self._report.count(answer)
+        self._budget.count(question.characters, answer.prompt_tokens, answer.answer_tokens)
+        self._rows.append((question, answer))
+        if self._budget.limited and not answer.prompt_tokens:
             raise BridoError(
                 f"{self._section}: a budget (runtime.endpoint: max_cost, max_tokens) is set, "
                 "but the server reports no token usage: take the budget away or use another "
@@ -171,14 +149,15 @@ class Asking:
                 await asyncio.to_thread(self._store.append, rows)
                 del self._rows[: len(rows)]
 
-    def _give_up(self, error: CallFailed) -> None:
-        """Leave a question out; raise BridoError if the server refuses every question."""
+    def _give_up(self, question: Question, error: CallFailed) -> None:
         self._report.given_up += 1
         self._refusals += error.is_refusal
         if self._refusals >= _MOST_REFUSALS and not self._report.answers:
+            schema = "response_format" in question.model.parameters
             raise BridoError(
                 f"{self._section}: the server refuses every call ({error.said}): a parameter of "
-                f"{self._section} may be one it does not take (null leaves it out); "
+                f"{self._section} may be one it does not take (null leaves it out"
+                f"{'; structured_output: never leaves out the JSON schema' if schema else ''}); "
                 "runtime.endpoint.show_content: true shows the server's own words"
             )
 

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
+from brido.endpoint.answers import Answer
 from brido.endpoint.settings import EndpointRuntime
 from brido.utils.errors import BridoError
 
@@ -22,6 +23,12 @@ class Report:
     calls: int = 0
     given_up: int = 0
     trouble: Counter[str] = field(default_factory=Counter)
+
+    def count(self, answer: Answer) -> None:
+        """Count an answer and its tokens."""
+        self.answers += 1
+        self.prompt_tokens += answer.prompt_tokens
+        self.answer_tokens += answer.answer_tokens
 
     def __str__(self) -> str:
         text = f"{self.answers:,} answers from {self.calls:,} calls"
@@ -79,13 +86,13 @@ class Budget:
         return round(characters * rate) + 1
 
     @contextmanager
-    def reserve(self, characters: int, answers: int) -> Iterator[None]:
+    def reserve(self, characters: int) -> Iterator[None]:
         """Set tokens aside within the block for a call, which is counted there.
 
         Raises:
             BridoError: the call might go over a limit.
         """
-        prompt, answer = self.prompt_estimate(characters), answers * self._answer_limit
+        prompt, answer = self.prompt_estimate(characters), self._answer_limit
         self._prompt_in_flight += prompt
         self._answer_in_flight += answer
         try:

@@ -13,8 +13,7 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
 
-from brido.endpoint.answers import Answer, Question
-from brido.endpoint.response import Unreadable, read_response
+from brido.endpoint.answers import Answer, Question, Unreadable, read_response
 from brido.endpoint.settings import EndpointRuntime, api_key
 from brido.utils.errors import BridoError, parsing
 from brido.utils.extras import extra
@@ -25,7 +24,7 @@ with extra("judge"):
 
 # The HTTP library by the client's base class: versions of the openai package use different ones.
 _http: Any = import_module(DefaultAsyncHttpxClient.__mro__[1].__module__.partition(".")[0])
-# Bytes of a response; 128 answers of 4,096 tokens have a fifth of that.
+# Bytes of a response; far more than any answer has.
 LONGEST_RESPONSE = 16 * 2**20
 # A server that asks for a shorter wait does not want any.
 _SHORTEST_WAIT = 0.01
@@ -91,8 +90,8 @@ class Connection:
         """Close the client."""
         await self._client.close()
 
-    async def ask(self, question: Question) -> dict[int, Answer]:
-        """Return the answers to `question` by sample number, at least one.
+    async def ask(self, question: Question) -> Answer:
+        """Return the answer to `question`.
 
         Raises:
             CallFailed: no answer came, for any reason that may be this call's or the server's.
@@ -100,9 +99,7 @@ class Connection:
         """
         body = dict(question.model.parameters)
         if "seed" in body:
-            body["seed"] += question.samples[0]
-        if len(question.samples) > 1:
-            body["n"] = len(question.samples)
+            body["seed"] += question.sample
         try:
             # The client's own timeout is one for each read: a server that sends a byte now and
             # then would never reach it.
@@ -112,7 +109,7 @@ class Connection:
                     messages=list(question.messages),  # type: ignore[arg-type]
                     extra_body=body,
                 )
-            found = read_response(response.http_response.content)
+            return read_response(response.http_response.content)
         except openai.APIStatusError as error:
             raise self._status_failure(error) from None
         except openai.APIConnectionError as error:
@@ -121,10 +118,6 @@ class Connection:
             raise CallFailed(_kind(error)) from None
         except openai.OpenAIError as error:
             raise CallFailed(f"client error ({type(error).__name__})") from None
-        answers = {question.samples[n]: a for n, a in found.items() if n < len(question.samples)}
-        if not answers:
-            raise CallFailed(_MALFORMED)
-        return answers
 
     def _status_failure(self, error: Any) -> Exception:
         status, said = error.status_code, self._describe(error)
@@ -188,7 +181,6 @@ class _BoundedClient(DefaultAsyncHttpxClient):
 
 
 def _kind(error: BaseException | None) -> str:
-    """Name a failed attempt that has no HTTP status."""
     if isinstance(error, Unreadable):
         return _MALFORMED
     if isinstance(error, _http.ConnectError | _http.ConnectTimeout):

@@ -1,24 +1,40 @@
 """The client: asks, keeps every answer, and never pays for one twice."""
 
-import contextlib
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Self
 
-from brido.endpoint.answers import Answer, AskedModel, Question
+from brido.endpoint.answers import Answer, AskedModel, Message, Question
 from brido.endpoint.budget import Budget, Report
-from brido.endpoint.plan import Plan, Prompt
 from brido.endpoint.settings import EndpointRuntime
 from brido.endpoint.store import AnswerStore
 from brido.utils.errors import BridoError
-from brido.utils.progress import say
+from brido.utils.progress import MakeProgress, quiet, say
 
-# Bytes of the disk set aside for every call in flight: a long answer.
-_ROOM_OF_A_CALL = 128 * 1024
+Prompt = tuple[AskedModel, Sequence[Message]]
 
 
 class DryRun(BridoError):
     """What a run would take; raised instead of asking where `runtime.endpoint.dry_run` is set."""
+
+
+class Plan:
+    """The questions of a run, found out before anything is spent.
+
+    `keys`: of all prompts, in their order. `missing`: the questions that lack an answer. `stored`:
+    how many answers the store has.
+    """
+
+    def __init__(self, prompts: Sequence[Prompt], samples: int, store: AnswerStore) -> None:
+        """Each of `prompts` is to have `samples` answers; equal prompts are one question."""
+        self.keys = [model.key(messages) for model, messages in prompts]
+        distinct = dict(zip(self.keys, prompts, strict=True))
+        self.missing = [
+            Question(model, key, messages, sample)
+            for key, (model, messages) in distinct.items()
+            for sample in sorted(set(range(samples)) - store.samples(key))
+        ]
+        self.stored = len(distinct) * samples - len(self.missing)
 
 
 class Client:
@@ -27,7 +43,7 @@ class Client:
     >>> model = AskedModel("NAME", None, {"temperature": 1.0, "max_tokens": 64})
     >>> with Client("generation.big", model, store, runtime, answer_limit=64) as client:
     ...     plan = client.plan([(model, [{"role": "user", "content": text}])], samples=4)
-    ...     client.ask(plan.questions())
+    ...     client.ask(plan)
     ...     answers = client.answers(plan.keys[0], 4)
 
     Answers are committed as they come, so a run may be killed at any moment and started again.
@@ -52,7 +68,6 @@ class Client:
         """
         self._section, self._model, self._runtime = section, model, runtime
         self._answer_limit = answer_limit
-        self._is_alone = False
         self.report = Report()
         self.store = AnswerStore(store, must_exist=runtime.replay)
         self.budget = self._budget()
@@ -75,68 +90,48 @@ class Client:
         """Return the questions of a run, and which of them lack answers; see `Plan`."""
         return Plan(prompts, samples, self.store)
 
-    def ask(
-        self,
-        questions: Iterable[Question],
-        advance: Callable[[int], None] = lambda count: None,
-    ) -> None:
-        """Ask `questions` and keep every answer; a question that gets none is left out.
+    def ask(self, plan: Plan, progress: MakeProgress = quiet, likely_answer: int = 0) -> None:
+        """Ask what `plan` lacks and keep every answer; a question that gets none is left out.
 
-        `advance` is called with the number of samples of every call that is done with.
+        No other run asks this model for this store meanwhile: so none pays for what another one
+        asks, and both keep one budget. Where runtime says `replay`, nothing is asked.
+        `likely_answer`: how many tokens an answer is expected to have, for a dry run.
 
         Raises:
+            DryRun: runtime says `dry_run`; the error says what asking would take.
             BridoError: nothing can be asked (key, model, a server that is silent for
                 `patience_seconds`), or the budget is reached; what was answered is kept.
         """
+        if self._runtime.dry_run:
+            raise DryRun(self._forecast(plan, likely_answer))
+        if self._runtime.replay or not plan.missing:
+            return
         # The openai package takes a second to import, and a replay needs none.
         from brido.endpoint.asking import Asking, in_a_loop
-
-        with self.alone(), self.store.reserve(self._runtime.max_concurrency * _ROOM_OF_A_CALL):
-            asking = Asking(
-                self._runtime, self._section, self.store, self.budget, self.report, advance
-            )
-            in_a_loop(asking.run(questions))
-
-    @contextlib.contextmanager
-    def alone(self) -> Iterator[None]:
-        """Let no other run ask this model for this store within the block; wait for one that does.
-
-        So no run pays for what another one is asking, and both keep one budget. `ask` does this by
-        itself; open it around questions that are drawn from a plan before they are asked.
-        """
-        if self._is_alone:
-            yield
-            return
 
         def waiting() -> None:
             say(f"{self._section}: another run asks {self._model.name}, waiting for its end")
 
-        with self.store.lock(f"openai {self._model.name}", waiting):
+        shown = progress(f"ask {self._model.name}", len(plan.missing), "answers")
+        with self.store.lock(f"openai {self._model.name}", waiting), shown as bar:
+            # Another run may have paid for some of them meanwhile.
             self.budget = self._budget()
-            self._is_alone = True
-            try:
-                yield
-            finally:
-                self._is_alone = False
+            missing = [one for one in plan.missing if one.sample not in self.store.samples(one.key)]
+            how = (self._runtime, self._section, self.store, self.budget, self.report, bar.advance)
+            in_a_loop(Asking(*how).run(missing))
 
     def answers(self, key: str, samples: int) -> dict[int, Answer]:
         """What is kept for a question's key: answers by sample number, below `samples`."""
         return self.store.answers(key, samples)
 
-    def forecast(self, plan: Plan, likely_answer: int) -> str:
-        """Calls, tokens and cost of what `plan` lacks in words, for a dry run.
-
-        `likely_answer`: how many tokens an answer is expected to have.
-        """
-        per_call = self._runtime.samples_per_call
-        prompts = sum(
-            self.budget.prompt_estimate(item.characters) * -(-item.answers // per_call)
-            for item in plan.missing
-        )
-        likely = plan.answers * min(self._answer_limit, likely_answer)
-        longest = plan.answers * self._answer_limit
+    def _forecast(self, plan: Plan, likely_answer: int) -> str:
+        """Calls, tokens and cost of what `plan` lacks in words."""
+        count = len(plan.missing)
+        prompts = sum(self.budget.prompt_estimate(one.characters) for one in plan.missing)
+        likely = count * min(self._answer_limit, likely_answer)
+        longest = count * self._answer_limit
         lines = [
-            f"calls to make:  {plan.calls(per_call):,} for {plan.answers:,} answers "
+            f"calls to make:  {count:,} for {count:,} answers "
             f"({plan.stored:,} more are in the store)",
             f"prompt tokens:  about {prompts:,}",
             f"answer tokens:  about {likely:,}, at most {longest:,}",

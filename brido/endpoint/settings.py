@@ -17,7 +17,6 @@ RESERVED = ("model", "messages", "n", "stream", "logprobs", "top_logprobs", "see
 
 
 def _sendable(parameters: dict[str, Any]) -> dict[str, Any]:
-    """The parameters, if they can be sent as JSON."""
     try:
         json.dumps(parameters, allow_nan=False, ensure_ascii=False).encode()
     except UnicodeError:
@@ -59,13 +58,6 @@ class EndpointRuntime(Section):
     )
     max_concurrency: Annotated[int, Field(ge=1, le=1024)] = Field(
         32, description="Calls in flight, at most."
-    )
-    samples_per_call: Annotated[int, Field(ge=1, le=128)] = Field(
-        1,
-        description=(
-            "Answers that a call asks for. Above 1 OpenAI and vLLM bill the prompt "
-            "once; 1 works everywhere."
-        ),
     )
     timeout_seconds: Number = Field(120.0, description="Seconds that one call may take.")
     max_attempts: Annotated[int, Field(ge=1, le=1000)] = Field(

@@ -7,19 +7,15 @@ are not answers and are not stored. Prompts are not stored, only their hash; ans
 """
 
 import contextlib
-import errno
 import hashlib
-import os
-import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import IO, NamedTuple
 
-from brido.endpoint.answers import Answer, AskedModel, as_json
+from brido.endpoint.answers import Answer, AskedModel, Question, as_json
 from brido.utils.extras import extra
-from brido.utils.store import Store, StoreFull, placeholders
+from brido.utils.store import Store, placeholders
 
 with extra("judge"):
     from filelock import FileLock, Timeout
@@ -42,17 +38,6 @@ _ADD_MODEL = f"INSERT INTO judges VALUES ({placeholders(5)}) ON CONFLICT DO NOTH
 _ADD_ANSWER = f"INSERT INTO answers VALUES ({placeholders(12)}) ON CONFLICT DO NOTHING"
 
 
-class Row(NamedTuple):
-    """An answer to be stored; `characters` is the length of its prompt, 0 where another sample of
-    the same call counts it."""
-
-    model: AskedModel
-    key: str
-    sample: int
-    characters: int
-    answer: Answer
-
-
 class AnswerStore(Store):
     """An open store of answers."""
 
@@ -66,7 +51,6 @@ class AnswerStore(Store):
     def __init__(self, path: Path, must_exist: bool = False) -> None:
         """Open the store at `path`, as `Store` does; it has to be a file."""
         super().__init__(path, must_exist)
-        self._reserved: IO[bytes] | None = None
         self._writing = threading.Lock()
 
     @contextlib.contextmanager
@@ -88,55 +72,28 @@ class AnswerStore(Store):
         finally:
             lock.release()
 
-    @contextlib.contextmanager
-    def reserve(self, size: int) -> Iterator[None]:
-        """Set `size` bytes of the disk aside within the block, for answers already paid for.
-
-        Raises:
-            BridoError: the disk has less space.
-        """
-        # The file has no name, so it is gone with the process.
-        with tempfile.TemporaryFile(dir=self.path.parent, buffering=0) as self._reserved:
-            with self._errors():
-                # Random bytes: a file system that compresses would set nothing else aside.
-                if self._reserved.write(os.urandom(size)) < size:
-                    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-            yield
-        self._reserved = None
-
-    def append(self, rows: Sequence[Row]) -> None:
+    def append(self, rows: Sequence[tuple[Question, Answer]]) -> None:
         """Commit answers, all or none; they are durable when this returns.
 
         Raises:
-            StoreFull: the disk is full. If space was reserved, the answers are kept all the same.
-            BridoError: they cannot be kept.
+            BridoError: they cannot be kept, as on a full disk.
         """
-        with self._writing:
-            try:
-                self._append(rows)
-            except StoreFull:
-                if self._reserved is not None:
-                    self._reserved.close()
-                    self._append(rows)
-                raise
-
-    def _append(self, rows: Sequence[Row]) -> None:
         now = time.time()
         values = [
             (
-                *(row.key, row.sample, row.model.digest, row.answer.text),
-                *(row.answer.finish_reason, row.answer.refused, row.answer.served_model),
-                *(row.characters, row.answer.prompt_tokens, row.answer.answer_tokens),
+                *(question.key, question.sample, question.model.digest, answer.text),
+                *(answer.finish_reason, answer.refused, answer.served_model),
+                *(question.characters, answer.prompt_tokens, answer.answer_tokens),
                 *(None, now),
             )
-            for row in rows
+            for question, answer in rows
         ]
-        models = {row.model.digest: row.model for row in rows}
+        models = {question.model.digest: question.model for question, _ in rows}
         described = [
             (digest, "openai", model.name, model.revision, as_json(dict(model.parameters)))
             for digest, model in models.items()
         ]
-        with self._transaction() as connection:
+        with self._writing, self._transaction() as connection:
             connection.executemany(_ADD_MODEL, described)
             connection.executemany(_ADD_ANSWER, values)
 

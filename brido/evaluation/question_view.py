@@ -17,7 +17,6 @@ def question_rows(questions: Sequence[dict[str, Any]]) -> list[list[str]]:
 
 
 def _result(question: dict[str, Any]) -> list[str]:
-    """What the source says, F1, LERC and the verdict."""
     if not question["kept"]:
         found = question["on_summary"]
         reason = (

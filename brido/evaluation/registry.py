@@ -27,30 +27,14 @@ BUILT_IN = (
 ENTRY_POINTS = "brido.metrics"
 
 
-_known: dict[str, Metric] = {}
-
-
-def register(metric: Metric) -> None:
-    """Make a metric known; without an entry point, before `brido.settings` is imported.
-
-    That module makes a section of params.yaml for every metric that is known by then.
-
-    Raises:
-        ValueError: there is a metric of that name already.
-    """
-    if metric.name in _known:
-        raise ValueError(f"there is a metric {metric.name!r} already")
-    _known[metric.name] = metric
-
-
 @functools.cache
 def _metrics() -> dict[str, Metric]:
-    """The known metrics, with the built-in and the installed ones loaded."""
-    for module in BUILT_IN:
-        register(import_module(f"brido.evaluation.{module}").METRIC)
-    for point in entry_points(group=ENTRY_POINTS):
-        register(point.load())
-    return _known
+    found = [import_module(f"brido.evaluation.{module}").METRIC for module in BUILT_IN]
+    found += [point.load() for point in entry_points(group=ENTRY_POINTS)]
+    known = {metric.name: metric for metric in found}
+    if len(known) < len(found):
+        raise ValueError(f"two metrics have the same name: {[one.name for one in found]}")
+    return known
 
 
 def all_metrics() -> tuple[Metric, ...]:

@@ -39,6 +39,7 @@ REMOVED_KEYS = {
     "evaluation.geval.top_logprobs": "remove it: marks are read from the text alone; for finer "
     "marks use score_mode mean with more samples",
     "runtime.endpoint.batch_size": "remove it: judges are servers now, and the server batches",
+    "runtime.endpoint.samples_per_call": "remove it: a call asks for one answer",
     "evaluation.qafacteval.scorer": "remove it: LERC-QuIP is the only scorer",
     "report.confidence": "remove it: intervals hold 95 % of the draws",
     "report.seed": "remove it: the draws are always the same",

@@ -1,6 +1,5 @@
 """Candidates from a server: the table, what is asked, what is missing, and nothing paid twice."""
 
-import json
 import math
 
 import pytest
@@ -17,7 +16,8 @@ from brido.utils.errors import BridoError
 from brido.work.settings import RuntimeSettings
 
 PROMPT = "Shorten this:\n{{ document }}"
-TEXTS = [f"Bridge {number} was closed." for number in range(7)]
+# What spells a template in a document is text.
+TEXTS = [f"Bridge {number} was {{{{ 7 * 7 }}}} {{% raw %}}." for number in range(7)]
 
 
 @pytest.fixture
@@ -83,13 +83,10 @@ def test_a_sample_a_candidate_of_the_prompt_that_reading_makes(made):
         # Another prompt is another question, another number of candidates asks for the new ones.
         made(server, system="Be brief.", seed=3, temperature=0.5, num_candidates=3)
         assert [body["seed"] for body in server.requests[14:]] == [5] * 7
-
-
-def test_what_is_not_set_is_not_sent_and_further_fields_are(made):
-    with BadEndpoint() as server:
+        # What is not set is not sent, and further fields are.
         made(server, seed=None, top_p=None, max_answer_tokens=None, extra_parameters={"top_k": 3})
-        assert {"seed", "top_p", "max_tokens"} & set(server.requests[0]) == set()
-        assert server.requests[0]["top_k"] == 3
+        assert {"seed", "top_p", "max_tokens"} & set(server.requests[-1]) == set()
+        assert server.requests[-1]["top_k"] == 3
 
 
 def test_an_answer_that_was_cut_or_stopped_by_a_filter_has_not_ended(made):
@@ -119,23 +116,9 @@ def test_missing_answers_are_an_error_or_counted(made):
         assert len(server.requests) == before + 2
 
 
-def test_a_server_that_dies_in_the_middle_loses_nothing(made):
-    with BadEndpoint(trouble=1.0, troubles_left=0) as server:
-        server.always = {"Bridge 5": 500}
-        with pytest.raises(BridoError, match="generation.big: "):
-            made(server, runtime={"patience_seconds": 0.3, "max_attempts": 100})
-        answered = sum(server.answered.values())
-        assert answered >= 1
-        server.always = {}
-        found, *_ = made(server)
-        assert sum(server.answered.values()) == 14
-        assert max(server.answered.values()) == 1
-    assert all(all(row["ended"]) for row in found)
-
-
 def test_a_dry_run_asks_nothing_and_replay_takes_what_is_there(made):
     with BadEndpoint() as server:
-        with pytest.raises(DryRun, match=r"generation.big:\ncalls to make:  14 for 14 answers"):
+        with pytest.raises(DryRun, match="calls to make:  14 for 14 answers"):
             made(server, runtime={"dry_run": True})
         assert server.requests == []
         found, *_ = made(server)
@@ -144,11 +127,3 @@ def test_a_dry_run_asks_nothing_and_replay_takes_what_is_there(made):
         with pytest.raises(BridoError, match=r"7 of 21 candidates are missing \(they are not in"):
             made(server, num_candidates=3, runtime={"replay": True})
         assert server.requests == []
-
-
-def test_a_document_that_spells_a_template_is_a_document(made, tmp_path):
-    row = {"document": "{{ 7 * 7 }} {% raw %}", "summary": "s", "references": ["s"]}
-    write_table(tmp_path / "corpus.parquet", [[{"id": "a"} | row]], CORPUS)
-    with BadEndpoint() as server:
-        made(server)
-        assert json.dumps(server.requests[0]).count("{{ 7 * 7 }} {% raw %}") == 1

@@ -1,10 +1,6 @@
 """A look at candidates: which are odd, and when they are not a basis for a vote."""
 
-import re
-
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from brido.candidates.cleaning import clean
 from brido.candidates.look import Example, Look, OddOnes, example_lines
@@ -40,10 +36,8 @@ def test_another_script_is_one_that_the_document_is_not_written_in(document, tex
 @pytest.mark.parametrize(
     "text",
     [
-        "A cat<br>sat.", "A cat sat.</p>", '<div class="a">A cat</div>', "Cats &amp; dogs",
-        "a&#39;s", r"The loss \(x\) falls", r"\textbf{Cats} sit", "We show $x_{1}$ falls",
-        "print this ``` now",
-        "| a | b | |---|---| | 1 | 2 |", "| cat | sat | mat |",
+        '<div class="a">A cat</div>', "a&#39;s", r"The loss \(x\) falls", r"\textbf{Cats}",
+        "We show $x_{1}$ falls", "print ``` now", "| a | b | |---|---| | 1 | 2 |", "| cat | sat |",
     ],
 )  # fmt: skip
 def test_markup_that_cleaning_leaves_is_counted_unless_the_document_has_it_too(text):
@@ -63,24 +57,12 @@ def test_what_is_no_markup_or_is_cleaned_is_not_counted(text):
     assert OddOnes("A cat sat.")(clean(text).text) == ()
 
 
-@given(st.text(alphabet="ab \u00e9\u4e2d|<>/$\\{}`", max_size=40))
-def test_no_text_is_odd_beside_itself(text):
-    assert OddOnes(text)(text) == ()
-
-
 REFERENCE = "The mayor of Athens met a delegation on Monday and spoke for an hour."
 GOOD = [
     "The mayor of Athens met a delegation and spoke for an hour.",
     "A delegation met the mayor on Monday, who spoke for an hour.",
     "Athens: the mayor spoke to a delegation on Monday.",
     "On Monday a delegation was met by the mayor of Athens.",
-]
-# As a chat model writes after it learned from twelve documents, at temperature 1.
-GIBBERISH = [
-    "Oshisho:** The body is fair. Provide news. Fish. <br>",
-    "**Patient: wtih the the || 10**2 mg Здравствуйте, доктор, как дела сегодня у вас",
-    "Sure\\textbf{note the note the note the note",
-    "1. The ** doctor: -- doctor: -- doctor: -- ",
 ]
 
 
@@ -100,18 +82,9 @@ def test_good_candidates_are_not_warned_about(method, references):
     # One cut candidate in five is not yet too many.
     assert looked_at([*GOOD, "One"], [True] * 4 + [False]).warning("own", method) is None
     assert Look().warning("own", method) is None
-
-
-@pytest.mark.parametrize("references", [(REFERENCE,), ()])
-def test_gibberish_of_a_base_that_learned_from_twelve_documents_is_warned_about(references):
-    look = looked_at(GIBBERISH, [True, False, False, True], references)
-    warning = look.warning("own", "sampling")
-    assert "\n" not in warning
-    assert "candidates of own" in warning
-    assert "50%" in warning.replace(" %", "%")
-    assert "generation.own.max_length" in warning
-    assert "markup" in warning
-    assert re.search(r"\b50%? ended", look.summary().replace(" %", "%"))
+    # Without references lengths are not compared.
+    assert looked_at([text * 9 for text in GOOD], references=()).warning("own", method) is None
+    assert "80% ended" in looked_at([*GOOD, "One"], [True] * 4 + [False]).summary()
 
 
 @pytest.mark.parametrize(
@@ -132,12 +105,6 @@ def test_gibberish_of_a_base_that_learned_from_twelve_documents_is_warned_about(
 )
 def test_a_warning_names_the_cause_and_the_key(method, candidates, ended, expected):
     assert expected in looked_at(candidates, ended).warning("own", method)
-
-
-def test_without_references_lengths_are_not_compared():
-    look = looked_at([text * 9 for text in GOOD], references=())
-    assert look.counts["compared"] == 0
-    assert look.warning("own", "sampling") is None
 
 
 def test_an_example_is_printed_safely_in_a_line_each():

@@ -81,15 +81,11 @@ def test_candidates_are_cleaned_counted_and_kept_as_they_were(pool):
         "of 4 candidates of one: 3 cleaned, 1 empty, 1 refused (rules: 1 think, 1 refusal, "
         "1 markdown, 1 preamble)"
     ]
-    [[found]] = pool({"clean": ["preamble"]}, one=[row("a", *raw)]).rows()
-    assert found["candidates"] == ["x y", *raw[1:3], '**x** "y"']
+    sources = {"one": [row("a", *raw)], "two": [row("a", "w", "v")]}
+    [[found]] = pool({"clean": ["preamble"], "eligible": ["two"]}, **sources).rows()
+    assert found["candidates"] == ["x y", *raw[1:3], '**x** "y"', "w", "v"]
     assert all(found["voters"])
-
-
-def test_all_vote_and_some_can_be_elected(pool):
-    [[found]] = pool({"eligible": ["two"]}, one=[row("a", "x")], two=[row("a", "w", "v")]).rows()
-    assert found["voters"] == [True, True, True]
-    assert found["eligible"] == [False, True, True]
+    assert found["eligible"] == [False] * 4 + [True] * 2
 
 
 def test_documents_where_too_few_remain_are_refused_or_left_out(pool):
@@ -128,10 +124,3 @@ def test_candidates_of_a_document_that_the_corpus_lacks_are_refused(pool):
     rows = [row("a", "x"), row("b", "x")]
     with pytest.raises(BridoError, match=r"corpus.* in another order"):
         list(pool(documents=[("b", "Text."), ("a", "Text.")], one=rows[::-1] + rows).rows())
-
-
-def test_a_missing_source_says_which_stage_makes_it(pool, tmp_path):
-    joined = pool(one=[row("a", "x", "y")])
-    (tmp_path / "one.parquet").unlink()
-    with pytest.raises(BridoError, match="one.parquet is missing.*dvc repro generate@one"):
-        list(joined.rows())

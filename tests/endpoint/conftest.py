@@ -30,7 +30,7 @@ class Asking:
         """The answers to each text, by sample number, after asking what the store lacks."""
         with self.client(server, parameters, **options) as client:
             plan = self.plan(client, texts, samples)
-            client.ask(plan.questions())
+            client.ask(plan)
             return [
                 {number: answer.text for number, answer in client.answers(key, samples).items()}
                 for key in plan.keys

@@ -7,8 +7,8 @@ import stat
 
 import pytest
 
-from brido.endpoint import Answer, AskedModel
-from brido.endpoint.store import AnswerStore, Row
+from brido.endpoint import Answer, AskedModel, Question
+from brido.endpoint.store import AnswerStore
 from brido.utils.errors import BridoError
 
 MODEL = AskedModel("model", None, {"temperature": 1.0})
@@ -21,21 +21,21 @@ def path(tmp_path):
     return tmp_path / "deep" / "a.sqlite"
 
 
-def row(text="4", sample=0):
-    return Row(MODEL, KEY, sample, 10, Answer(text))
+def row(answer, sample=0):
+    return Question(MODEL, KEY, MESSAGES, sample), answer
 
 
 def test_what_is_stored_comes_back_and_the_first_answer_is_final(path):
     answer = Answer("“4”\n", "stop", False, "model-0613", 120, 7)
     with AnswerStore(path) as store:
-        store.append([Row(MODEL, "k", 3, 500, answer), Row(MODEL, "k", 0, 0, Answer("5"))])
-        store.append([Row(MODEL, "k", 3, 500, Answer("second"))])
+        store.append([row(answer, 3), row(Answer("5"))])
+        store.append([row(Answer("second"), 3)])
     with AnswerStore(path, must_exist=True) as store:
-        assert store.samples("k") == {0, 3}
-        assert store.answers("k", 10) == {0: Answer("5"), 3: answer}
-        assert store.answers("k", 3) == {0: Answer("5")}
+        assert store.samples(KEY) == {0, 3}
+        assert store.answers(KEY, 10) == {0: Answer("5"), 3: answer}
+        assert store.answers(KEY, 3) == {0: Answer("5")}
         assert store.answers("other", 3) == {}
-        assert store.usage(MODEL) == (500, 120, 7)
+        assert store.usage(MODEL) == (len("Sum it up."), 120, 7)
 
 
 def test_every_part_of_a_question_is_in_its_key():
@@ -65,7 +65,7 @@ def test_the_owner_alone_can_read_it_and_it_holds_parameters_and_no_prompt(path)
     old = os.umask(0)
     try:
         with AnswerStore(path) as store:
-            store.append([row()])
+            store.append([row(Answer("4"))])
             files = sorted(path.parent.iterdir())
             assert len(files) == 3  # the file, its journal and the journal's index
             assert {stat.S_IMODE(file.stat().st_mode) for file in files} == {0o600}
@@ -86,7 +86,7 @@ def test_several_answers_are_committed_all_or_none(path, text, said):
     with AnswerStore(path) as store:
         store._connection.execute("PRAGMA max_page_count=8")  # a full disk
         with pytest.raises(BridoError, match=said):
-            store.append([row("good"), row(text, sample=1)])
+            store.append([row(Answer("good")), row(Answer(text), sample=1)])
         assert store.samples(KEY) == set()
 
 

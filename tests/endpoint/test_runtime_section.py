@@ -16,16 +16,9 @@ def refused(**sections):
 
 
 URLS = [
-    "http://localhost:99999/v1", "http://localhost:0/v1", "http://localhost:-1/v1",
-    "http://localhost:8000a/v1", "http://", "https:///v1", "http://:8000/v1", "http://[::1/v1",
-    "http://half\ud800/v1", "http://user@/v1", "http://a%zz/v1", "http://{host}/v1",
-    "ftp://localhost/v1", "http://two words/v1", "http://localhost:8000/v 1", "http://a\tb/v1",
+    "http://localhost:99999/v1", "http://localhost:0/v1", "http://", "http://[::1/v1",
+    "http://half\ud800/v1", "http://{host}/v1", "ftp://localhost/v1", "http://localhost:8000/v 1",
 ]  # fmt: skip
-
-
-def test_what_was_paid_for_before_is_found_where_it_was():
-    params = check_params(BASE)
-    assert params.runtime.endpoint.store == ".brido/judge/answers.sqlite"
 
 
 @pytest.mark.parametrize("url", URLS)
@@ -34,8 +27,9 @@ def test_an_address_that_is_none(url):
 
 
 @pytest.mark.parametrize("url", ["http://[::1]:8000/v1", "https://api.example.com", "http://h_1/"])
-def test_an_address(url):
-    assert check_params(BASE | {"runtime": {"endpoint": {"base_url": url}}})
+def test_an_address_and_where_paid_answers_are_as_in_version_0_1(url):
+    params = check_params(BASE | {"runtime": {"endpoint": {"base_url": url}}})
+    assert params.runtime.endpoint.store == ".brido/judge/answers.sqlite"
 
 
 @pytest.mark.parametrize(
@@ -80,16 +74,5 @@ def test_a_prompt_may_take_a_part_of_its_document():
     assert check_params(BASE | {"generation": {"big": SERVED}, "reading": reading})
 
 
-@pytest.mark.parametrize(
-    ("sections", "key"),
-    [
-        ({"evaluation": {"geval": {"backend": "openai"}}}, "evaluation.geval.backend: was removed"),
-        ({"evaluation": {"geval": {"top_logprobs": 20}}}, "geval.top_logprobs: was removed"),
-        ({"runtime": {"endpoint": {"batch_size": 8}}}, "runtime.endpoint.batch_size: was removed"),
-        ({"runtime": {"judge": {"max_cost": 1.0}}}, "runtime.endpoint"),
-        ({"evaluation": {"geval": {"score_mode": "probability"}}}, "evaluation.geval.score_mode"),
-        ({"evaluation": {"geval": {"temperature": 0.0}}}, "temperature"),
-    ],
-)
-def test_keys_that_are_gone_and_values_that_contradict(sections, key):
-    assert key in refused(**sections)
+def test_samples_that_would_all_be_the_same_are_refused():
+    assert "temperature" in refused(evaluation={"geval": {"temperature": 0.0}})

@@ -36,7 +36,7 @@ def ask(served, store, **parameters):
     with Client("generation.big", model, store, runtime, 6) as client:
         prompts = [(model, [{"role": "user", "content": text}]) for text in TEXTS]
         plan = client.plan(prompts, 2)
-        client.ask(plan.questions())
+        client.ask(plan)
         return [client.answers(key, 2) for key in plan.keys], client.report
 
 

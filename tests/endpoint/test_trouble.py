@@ -2,14 +2,13 @@
 
 import json
 import logging
-import time
 from itertools import pairwise
 
 import pytest
 from bad_endpoint import TROUBLES, BadEndpoint, plain_answer
 
+from brido.endpoint.answers import Unreadable, read_response
 from brido.endpoint.call import LONGEST_RESPONSE
-from brido.endpoint.response import Unreadable, read_response
 from brido.utils.errors import BridoError
 
 TEXTS = [f"Confidential document {number}: what of the bridge?" for number in range(12)]
@@ -24,11 +23,8 @@ def test_every_trouble_is_got_over_and_leaves_no_trace_in_the_answers(asking, tr
         runtime = {"max_attempts": 20, "max_concurrency": 1 if trouble == "twice" else 32}
         answers = asking(server, TEXTS, timeout_seconds=0.5, **runtime)
         assert answers == [{0: plain_answer(f"{text} 0")} for text in TEXTS]
-        if trouble != "twice":
-            assert len(server.requests) > 12
-        else:
-            # An answer that comes twice belongs to its own question alone.
-            assert len(server.requests) == 12
+        # An answer that comes twice belongs to its own question alone.
+        assert (len(server.requests) > 12) == (trouble != "twice")
         assert all("connection: close" in head.lower() for head in server.headers)
 
 
@@ -39,10 +35,9 @@ def test_a_response_without_end_is_left_at_the_cap(asking):
     assert LONGEST_RESPONSE < server.flooded < LONGEST_RESPONSE + 2**24
 
 
-@pytest.mark.parametrize("asked", ["nan", "-1", "0", "inf", "1e-9", "soon"])
+@pytest.mark.parametrize("asked", ["nan", "-1", "0", "1e-9", "soon"])
 def test_a_retry_after_that_means_nothing_is_not_no_wait(asking, asked):
-    how = {"trouble": 1.0, "troubles": ("429 after",), "retry_after": asked}
-    with BadEndpoint(**how) as server:
+    with BadEndpoint(trouble=1.0, troubles=("429 after",), retry_after=asked) as server:
         with pytest.raises(BridoError, match=r"generation\.big: .*patience_seconds"):
             asking(server, TEXTS[:1], patience_seconds=2.0, max_attempts=3)
         assert len(server.requests) <= 10
@@ -62,73 +57,47 @@ def test_an_overloaded_server_is_asked_until_it_can_when_it_wants(asking):
     "content",
     [b"", b"{", b"[]", b"null", b'"text"', b"{}", b'{"choices": []}', b'{"choices": [{}]}',
      b'{"choices": [{"message": {"content": ["parts"]}}]}', b'{"choices": [{"message": null}]}',
-     b"<html></html>", b"\xff\xfe", b'{"choices": [3]}', b"[" * 100_000],
+     b"<html></html>", b"\xff\xfe", b'{"choices": [3]}', b"[" * 100_000,
+    ],
 )  # fmt: skip
 def test_a_body_that_is_not_a_completion_is_not_an_answer(content):
     with pytest.raises(Unreadable):
         read_response(content)
 
 
-def completion(*choices, usage=None):
-    return json.dumps({"choices": choices, "usage": usage}).encode()
+def completion(content="half \ud83d", usage=None, finish_reason=None, **message):
+    choice = {"message": {"content": content, **message}, "finish_reason": finish_reason}
+    return json.dumps({"choices": [choice], "usage": usage}).encode()
 
 
-def choice(text, index=0):
-    return {"index": index, "message": {"content": text}}
-
-
-def test_choices_count_once_in_their_order_and_bad_ones_are_left_out():
-    written = [choice(text, n) for n, text in ((1, "b"), (0, "a"), (1, "again"), (0, "again"))]
-    bad = {"index": 2, "message": {"content": ["parts"]}}
-    usage = {"prompt_tokens": 7, "completion_tokens": 3}
-    given = (*written, bad, choice("half \ud83d", 3), choice("d", 4))
-    answers = read_response(completion(*given, usage=usage))
-    texts = {place: answer.text for place, answer in answers.items()}
-    assert texts == {0: "a", 1: "b", 3: "half \ufffd", 4: "d"}
-    assert [answer.prompt_tokens for answer in answers.values()] == [7, 0, 0, 0]
-
-
-def test_half_a_surrogate_pair_is_paid_for_once(asking):
-    with BadEndpoint(answer=lambda question: "half \ud83d") as server:
-        (answers,) = asking(server, TEXTS[:1], samples=4, samples_per_call=4)
-        assert len(server.requests) == 1
-    assert answers == dict.fromkeys(range(4), "half \ufffd")
-
-
-COUNTS = [-5, 2**64, 10**400, 1e300, "nan", float("nan"), float("inf"), True, [3], "many", 1.5]
-
-
-@pytest.mark.parametrize("count", COUNTS, ids=repr)
-def test_token_counts_that_are_none_are_not_counted(count):
+@pytest.mark.parametrize(
+    "count", [-5, 2**64, 10**400, 1e300, "nan", float("nan"), True, [3], "many", 1.5], ids=repr
+)
+def test_token_counts_that_are_none_are_not_counted_and_half_a_character_is_replaced(count):
     for usage in (
         {"prompt_tokens": count, "completion_tokens": 3},
         {"prompt_tokens": 3, "completion_tokens": count},
         count,
     ):
-        (answer,) = read_response(completion(choice("a"), usage=usage)).values()
+        answer = read_response(completion(usage=usage))
         assert (answer.prompt_tokens, answer.answer_tokens) == (0, 0)
-    (answer,) = read_response(completion(choice("a", index=count))).values()
-    assert answer.text == "a"
+        assert answer.text == "half \ufffd"
 
 
-@pytest.mark.parametrize("tokens", [(2**70, 30), (-1000, 30), (100, -(10**6))])
-def test_usage_that_cannot_be_loses_no_answer_and_lowers_no_budget(asking, tokens):
-    with BadEndpoint(tokens=tokens) as server:
+def test_refusals_and_filters_are_answers_and_said_to_be_refused():
+    assert read_response(completion(None, refusal="No.")).refused
+    assert read_response(completion("A bridge", finish_reason="content_filter")).refused
+    assert not read_response(completion("A bridge")).refused
+
+
+def test_usage_that_cannot_be_loses_no_answer_and_lowers_no_budget(asking):
+    with BadEndpoint(tokens=(-1000, 30)) as server:
         assert asking(server, TEXTS[:3]) == [{0: plain_answer(f"{text} 0")} for text in TEXTS[:3]]
         with pytest.raises(BridoError, match=r"generation\.big: .*no token usage"):
             asking(server, TEXTS[3:], max_tokens=10**6, max_concurrency=1)
         with asking.client() as client:
             assert client.budget.prompt_tokens == client.budget.answer_tokens == 0
         assert len(server.requests) == 4
-
-
-def test_refusals_and_filters_are_answers_and_said_to_be_refused():
-    for given in (
-        {"message": {"content": None, "refusal": "No."}},
-        {"message": {"content": "A bridge"}, "finish_reason": "content_filter"},
-    ):
-        (answer,) = read_response(completion(given)).values()
-        assert answer.refused
 
 
 @pytest.mark.parametrize("status", [401, 403, 404])
@@ -145,11 +114,9 @@ def test_a_server_that_cannot_or_will_not_answer_is_an_error(asking):
         pass
     with pytest.raises(BridoError, match=r"generation\.big: .* \(last: server unreachable"):
         asking(server, TEXTS, patience_seconds=0.5)
-    with BadEndpoint(trouble=1.0, troubles=("429 after",), retry_after="3600") as server:
-        started = time.monotonic()
-        with pytest.raises(BridoError, match="3600 s"):
-            asking(server, TEXTS)
-        assert time.monotonic() - started < 30
+    how = {"trouble": 1.0, "troubles": ("429 after",), "retry_after": "3600"}
+    with BadEndpoint(**how) as server, pytest.raises(BridoError, match="3600 s"):
+        asking(server, TEXTS)
     expected = r"^generation.big: .*\(HTTP 400 some_code\).*null"
     with BadEndpoint(always={"bridge": 400}) as server, pytest.raises(BridoError, match=expected):
         asking(server, TEXTS)
@@ -175,7 +142,7 @@ def test_openais_key_goes_to_openai_alone(asking, monkeypatch):
         assert f"Bearer {KEY}" in server.headers[-1]
 
 
-@pytest.mark.parametrize("status", [400, 401, 404, 500])
+@pytest.mark.parametrize("status", [400, 500])
 def test_no_key_and_no_prompt_in_logs_and_errors_unless_asked_for(
     asking, monkeypatch, caplog, capfd, status
 ):

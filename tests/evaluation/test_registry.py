@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 from ruamel.yaml import YAML
 
-from brido.evaluation import Column, Evaluation, Inputs, Metric, registry
-from brido.evaluation.registry import all_metrics, find_metric, register
+from brido.evaluation import Column, Evaluation, Inputs, Metric
+from brido.evaluation.registry import all_metrics, find_metric
 from brido.evaluation.settings import EvaluationSettings
 from brido.report.display import display, known_columns, metric_label
 from brido.utils.errors import BridoError
@@ -47,19 +47,10 @@ def test_means_count_only_what_was_measured():
     assert Evaluation([], [], {}).means() == {}
 
 
-def test_a_registered_metric_is_found_and_shown_under_its_name_alone():
-    with pytest.raises(ValueError, match="'rouge' already"):
-        register(find_metric("rouge"))
+def test_a_metric_is_found_and_shown_under_its_name_alone():
     with pytest.raises(BridoError, match="no metric 'rouge2'; there are rouge, mentions"):
         find_metric("rouge2")
-    metric = toy([])
-    register(metric)
-    try:
-        assert find_metric("toy") is all_metrics()[-1] is metric
-        assert display("toy", "bad").better == "lower"
-        assert metric_label("toy") == "Toy"
-    finally:
-        del registry._known["toy"]
+    assert metric_label("mentions") == find_metric("mentions").label == "Mentions"
     assert metric_label("toy") == "toy"
     shown = display("gone", "some_number")
     assert (shown.heading, shown.better, shown.text(0.5)) == ("some number", "neither", "0.50")

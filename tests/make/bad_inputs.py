@@ -59,7 +59,7 @@ SERVERS: list[dict[str, Any]] = [
     )),
     *({"max_cost": value} for value in (-1, math.nan, "x")),
     {"max_attempts": 0}, {"max_concurrency": 0}, {"timeout_seconds": 0},
-    {"timeout_seconds": math.nan}, {"samples_per_call": 0},
+    {"timeout_seconds": math.nan},
 ]  # fmt: skip
 
 
@@ -123,7 +123,6 @@ ROWS: list[dict[str, Any]] = [
 ]  # fmt: skip
 OF_CANDIDATES = [
     *ROWS,
-    *({"search_scores": value} for value in (5, "ab", [1.0], [True] * 4, ["x"] * 4, [10**400] * 4)),
     *({"ended": value} for value in (5, "ab", [True], [1] * 4, [None] * 4, False)),
     *({"id": value} for value in (5, None, ["a"], "nobody", "\ud800", "train-1")),
 ]

@@ -129,7 +129,6 @@ UNVARIED = {
     "runtime.endpoint.api_key_env": OTHER_SERVER,
     "runtime.endpoint.store": "answers that several projects share",
     "runtime.endpoint.max_concurrency": OTHER_SERVER,
-    "runtime.endpoint.samples_per_call": OTHER_SERVER,
     "runtime.endpoint.timeout_seconds": OTHER_SERVER,
     "runtime.endpoint.max_attempts": OTHER_SERVER,
     "runtime.endpoint.max_cost": "a budget",

@@ -21,10 +21,10 @@ from brido.cli.score import check_file, score_stream
 from brido.corpus.files import FilesSource
 from brido.corpus.settings import FilesData, FilesSettings
 from brido.corpus.write import write_corpus
-from brido.endpoint.response import Unreadable, read_response
-from brido.evaluation.files import read_documents
+from brido.endpoint.answers import Unreadable, read_response
 from brido.evaluation.geval.__main__ import read_summaries
 from brido.evaluation.geval.parsing import read_marks
+from brido.evaluation.qafacteval.__main__ import read_documents
 from brido.settings.load import check_params, load_params, read_yaml
 from brido.tables.join import SplitTables
 from brido.utils.errors import BridoError
@@ -266,7 +266,7 @@ def answers(draw):
 @FUZZ
 @given(content=answers() | damaged(json.dumps(ANSWER).encode()) | st.binary(max_size=20))
 def test_answers_of_a_judge(content):
-    for answer in (quietly(read_response, content, also=Unreadable) or {}).values():
+    if answer := quietly(read_response, content, also=Unreadable):
         answer.text.encode()
         read_marks(answer.text, ["coherence", "fluency"])
 

@@ -100,7 +100,6 @@ CALLS = {
     "brido export preferences --scores scored.jsonl --output pairs.parquet": "pipeline",
     "brido vote-check lines.jsonl.gz": "pipeline",
     "brido.evaluation.geval lines.jsonl": "judge",
-    "brido.evaluation.minicheck lines.jsonl": "pipeline",
 }
 
 

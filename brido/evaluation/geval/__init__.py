@@ -9,7 +9,6 @@ from brido.utils.lazy import lazy
 # Loaded when asked for: the command line says what is missing, and its --help needs nothing.
 _PUBLIC = {
     "METRIC": "declaration",
-    "DryRun": "judge",
     "EndpointRuntime": "judge",
     "GEval": "judge",
     "GEvalSettings": "settings",

@@ -3,12 +3,14 @@
 import json
 import sys
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import click
+import numpy as np
 
+from brido.stats import bootstrap_interval, means
 from brido.utils.commands import invoke
 from brido.utils.errors import BridoError, parsing, quoted, run_command, short
 from brido.utils.extras import extra
@@ -60,8 +62,8 @@ def command(
 
 
 def _mark(summaries: str, output: Path | None, settings: Any, runtime: Any) -> None:
-    from brido.evaluation.geval.corpus import summary_lines
-    from brido.evaluation.geval.judge import DryRun, GEval
+    from brido.endpoint import DryRun
+    from brido.evaluation.geval.judge import GEval
 
     judge = GEval(settings, runtime)
     records = read_summaries(summaries)
@@ -173,6 +175,44 @@ def read_summaries(file: str | Path) -> list[dict[str, Any]]:
     if problems:
         raise BridoError.from_problems(f"{path} cannot be marked:", problems, limit=10)
     return records
+
+
+def summary_lines(rows: Iterable[Mapping[str, Any]]) -> Iterator[str]:
+    """A table of means with 95 % bootstrap intervals over documents, a line per system and mark.
+
+    `rows` have id, system and marks. A missing mark counts in no mean, and `n` says how many
+    documents have one. Where there are several systems, paired differences of each to the first
+    follow, over the documents that both have marks for.
+    """
+    from brido.evaluation.geval import METRIC
+
+    systems: dict[str, dict[str, Any]] = {}
+    for row in rows:
+        marks = np.array([row[column] for column in METRIC.names], dtype=np.float64)
+        systems.setdefault(row["system"], {})[row["id"]] = marks
+    yield f"{'system':<16} {'':<20} {'mean':>7} {'95 % interval':>18} {'n':>7}"
+    for system, by_id in systems.items():
+        yield from _lines(system, METRIC.names, list(by_id.values()))
+    (first, base), *others = systems.items()
+    if others:
+        yield "\nPaired differences:"
+    for system, by_id in others:
+        differences = [marks - base[name] for name, marks in by_id.items() if name in base]
+        yield from _lines(f"{system} - {first}", METRIC.names, differences)
+
+
+def _lines(system: str, columns: Sequence[str], marks: Sequence[Any]) -> Iterator[str]:
+    if not marks:
+        return
+    values = np.array(marks)
+    lows, highs = bootstrap_interval(values, samples=1000, confidence=0.95, seed=0)
+    counts = (~np.isnan(values)).sum(axis=0)
+    for column, mean, low, high, count in zip(
+        columns, means(values), lows, highs, counts, strict=True
+    ):
+        if count:
+            interval = f"[{low:.3f}, {high:.3f}]"
+            yield f"{system:<16} {column:<20} {mean:>7.3f} {interval:>18} {count:>7,}"
 
 
 if __name__ == "__main__":

@@ -1,17 +1,14 @@
 """The judge as a plain object: documents and summaries in, a row of marks per document out."""
 
 from collections.abc import Sequence
-from dataclasses import replace
-from itertools import islice
+from itertools import cycle
 from typing import Any
 
 from brido import __version__
-from brido.endpoint import AskedModel, Client, DryRun, Plan, Question
-from brido.endpoint.plan import Prompt
+from brido.endpoint import AskedModel, Client, Plan
 from brido.endpoint.settings import EndpointRuntime, runtime_problems
 from brido.evaluation import Evaluation
 from brido.evaluation.geval.criteria import answer_schema
-from brido.evaluation.geval.prompts import Prompt as GEvalPrompt
 from brido.evaluation.geval.prompts import load_prompt
 from brido.evaluation.geval.scoring import Account, score_document
 from brido.evaluation.geval.settings import GEvalSettings
@@ -21,8 +18,6 @@ from brido.utils.paths import user_path
 from brido.utils.progress import MakeProgress, quiet
 
 SECTION = "evaluation.geval"
-# How many questions may show whether the server takes a schema, should it refuse the first ones.
-_PROBES = 5
 # Answers are a short form: what one is expected to take in tokens.
 _LIKELY_ANSWER = 40
 
@@ -86,18 +81,17 @@ class GEval:
                 marks are missing, or (`DryRun`) nothing was to be asked.
         """
         documents, summaries = as_texts("documents", documents), as_texts("summaries", summaries)
-        if len(documents) != len(summaries):
-            raise ArgumentError(f"geval: {len(documents)} documents, {len(summaries)} summaries")
         names = names or [str(number) for number in range(len(documents))]
+        if not len(documents) == len(summaries) == len(names):
+            raise ArgumentError(
+                f"geval: {len(documents)} documents, {len(summaries)} summaries, {len(names)} names"
+            )
         store, limit = user_path(self.runtime.store), self.settings.answer_limit
         (model, *_) = self.judges(structured=False)
         with Client(SECTION, model, store, self.runtime, limit) as client:
-            run = _Run(self, client, documents, summaries)
-            if self.runtime.dry_run:
-                raise DryRun(client.forecast(run.plan, _LIKELY_ANSWER))
-            if run.plan.missing and not self.runtime.replay:
-                run.ask(progress)
-            return self._collect(client, run, names)
+            structured, plan = self._plan(client, documents, summaries)
+            client.ask(plan, progress, _LIKELY_ANSWER)
+            return self._collect(client, plan, structured, names)
 
     def judges(self, structured: bool) -> tuple[AskedModel, ...]:
         """The model for each group of criteria, with or without a JSON schema."""
@@ -109,18 +103,41 @@ class GEval:
             judges.append(AskedModel(str(self.settings.model), self.settings.revision, parameters))
         return tuple(judges)
 
-    def _collect(self, client: Client, run: "_Run", names: Sequence[str]) -> Evaluation:
+    def _plan(
+        self, client: Client, documents: Sequence[str], summaries: Sequence[str]
+    ) -> tuple[bool, Plan]:
+        """Return whether answers are asked for with a JSON schema, and what is asked.
+
+        With structured_output auto it is the way in which more of these questions were answered,
+        with a schema where the store has none of them.
+        """
+        groups, samples = self.prompt.groups, self.settings.answers
+        questions = [
+            [{"role": "user", "content": self.prompt.render(document, summary, group)}]
+            for document, summary in zip(documents, summaries, strict=True)
+            for group in groups
+        ]
+        wanted = self.settings.structured_output
+        plans = {
+            way: client.plan(list(zip(cycle(self.judges(way)), questions, strict=False)), samples)
+            for way, excluded in ((True, "never"), (False, "always"))
+            if wanted != excluded
+        }
+        return max(plans.items(), key=lambda found: found[1].stored)
+
+    def _collect(
+        self, client: Client, plan: Plan, structured: bool, names: Sequence[str]
+    ) -> Evaluation:
         """The rows from what the store holds: the same however the answers got there."""
         account, samples = Account(), self.settings.answers
-        rows, details = [], []
-        for name, keys in zip(names, run.keys(), strict=True):
-            answers = [client.answers(key, samples) for key in keys]
-            groups = list(zip(self.prompt.groups, answers, strict=True))
+        rows, details, keys = [], [], iter(plan.keys)
+        for name in names:
+            groups = [(group, client.answers(next(keys), samples)) for group in self.prompt.groups]
             row, detail = score_document(name, groups, samples, account)
             rows.append(row)
             details.append(detail)
         account.check(self.settings.max_invalid_fraction)
-        return Evaluation(rows, details, self._signature(run.structured, account, len(rows)))
+        return Evaluation(rows, details, self._signature(structured, account, len(rows)))
 
     def _signature(self, structured: bool, account: Account, documents: int) -> dict[str, Any]:
         """Everything that is needed to get the same marks again, and what they took."""
@@ -143,93 +160,3 @@ class GEval:
             "prompt_tokens": account.prompt_tokens,
             "answer_tokens": account.answer_tokens,
         }
-
-
-class _Prompts(Sequence[Prompt]):
-    """A prompt for every document and group of criteria, rendered when it is taken."""
-
-    def __init__(
-        self,
-        prompt: GEvalPrompt,
-        judges: Sequence[AskedModel],
-        documents: Sequence[str],
-        summaries: Sequence[str],
-    ) -> None:
-        self._prompt, self._judges = prompt, judges
-        self._documents, self._summaries = documents, summaries
-
-    def __len__(self) -> int:
-        return len(self._documents) * len(self._judges)
-
-    def __getitem__(self, index: int) -> Prompt:  # type: ignore[override]
-        document, group = divmod(index, len(self._judges))
-        text = self._prompt.render(
-            self._documents[document], self._summaries[document], self._prompt.groups[group]
-        )
-        return self._judges[group], [{"role": "user", "content": text}]
-
-
-class _Run:
-    """One call of `score`: plans, and asks what the plan lacks.
-
-    `structured`: whether answers are asked for with a JSON schema. With structured_output auto the
-    store says so: the way in which more of these questions were answered. Where it holds none of
-    them, the server is tried.
-    """
-
-    def __init__(
-        self, owner: GEval, client: Client, documents: Sequence[str], summaries: Sequence[str]
-    ) -> None:
-        self._owner, self._client = owner, client
-        self._documents, self._summaries = documents, summaries
-        self._choose()
-
-    def _choose(self) -> None:
-        """Plan with or without a schema; `_is_open` where the store does not tell."""
-        wanted = self._owner.settings.structured_output
-        ways = [way for way, out in ((True, "never"), (False, "always")) if wanted != out]
-        plans = {way: self._plan(way) for way in ways}
-        self.structured = max(plans, key=lambda way: plans[way].stored)
-        self.plan = plans[self.structured]
-        self._is_open = wanted == "auto" and not self.plan.stored
-
-    def _plan(self, structured: bool) -> Plan:
-        judges = self._owner.judges(structured)
-        prompts = _Prompts(self._owner.prompt, judges, self._documents, self._summaries)
-        return self._client.plan(prompts, self._owner.settings.answers)
-
-    def keys(self) -> list[list[str]]:
-        """For each document the key of each group's question."""
-        keys, size = self.plan.keys, len(self._owner.prompt.groups)
-        return [keys[first : first + size] for first in range(0, len(keys), size)]
-
-    def ask(self, progress: MakeProgress) -> None:
-        """Ask everything that is missing; the plan's keys are then those that the answers have."""
-        shown = progress("asking the judge", self.plan.answers, "answers")
-        with self._client.alone(), shown as bar:
-            if self._is_open:
-                self._choose()  # another run may have asked meanwhile
-            if self._is_open:
-                self._try_schema()
-                bar.advance(1)
-            self._client.ask(self.plan.questions(), bar.advance)
-
-    def _try_schema(self) -> None:
-        """Ask one question with a JSON schema, and without one if it gets no answer."""
-        plain = self._plan(False)
-        for pair in islice(zip(self.plan.questions(), plain.questions(), strict=True), _PROBES):
-            for question in pair:
-                self._client.ask([_first_sample(question)])
-                if self._client.report.answers:
-                    self.structured = question is pair[0]
-                    self.plan = self.plan if self.structured else plain
-                    return
-        raise BridoError(
-            f"{SECTION}: the server answered none of the first questions ({self._client.report}): "
-            f"a parameter of {SECTION} may be one that it does not take (null leaves it out); "
-            "runtime.endpoint.show_content: true shows the server's own words"
-        )
-
-
-def _first_sample(question: Question) -> Question:
-    return replace(question, samples=question.samples[:1])

@@ -95,7 +95,6 @@ def _lookup(item: dict[str, Any], criterion: str) -> Any:
 
 
 def _value(value: Any, criterion: str) -> Mark:
-    """A JSON value as a mark."""
     if isinstance(value, Missing):
         return value
     if isinstance(value, str):

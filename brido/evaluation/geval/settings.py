@@ -36,7 +36,7 @@ class GEvalSettings(Section):
         256, description="Longest answer in tokens; null: not sent (then see extra_parameters)."
     )
     structured_output: Literal["auto", "always", "never"] = Field(
-        "auto", description="auto (a JSON schema if the server takes it) | always | never."
+        "auto", description="auto (a JSON schema, or as stored answers had it) | always | never."
     )
     seed: Annotated[int, Field(ge=-(2**63), lt=2**63)] | None = Field(
         None, description="Sent as seed + sample number; null: not sent."

@@ -1,20 +1,39 @@
 """The command `brido qafacteval`: QAFactEval of a file."""
 
 import json
+import sys
 from pathlib import Path
 from typing import Any, get_args
 
 import click
 
-from brido.evaluation.files import FILE_OPTIONS, read_documents, write_results
 from brido.evaluation.qafacteval.answers import Strategy
 from brido.evaluation.question_view import as_text
+from brido.utils.atomic import write_text
 from brido.utils.commands import invoke
-from brido.utils.errors import run_command
+from brido.utils.errors import BridoError, parsing, quoted, run_command
 from brido.utils.extras import extra
+from brido.utils.json_lines import HALF_PAIR, holds_half_pair, parse_object
 from brido.utils.progress import Progress, say
 
-_OPTIONS = (
+_PATH = click.Path(path_type=Path)
+_PARAMETERS = (
+    click.Argument(["documents"]),
+    click.Option(["-o", "--output"], type=_PATH, help="The file to write, in place of stdout."),
+    click.Option(["--device"], default="auto", help="auto, cpu, cuda, cuda:1 or mps."),
+    click.Option(
+        ["--batch-tokens"],
+        type=click.IntRange(1),
+        default=16384,
+        help="Tokens of a forward pass, at most.",
+    ),
+    click.Option(
+        ["--store"],
+        type=_PATH,
+        help="The file in which every answer is kept.",
+        show_default="in BRIDO_WORK/answers or .brido/work/answers",
+    ),
+    click.Option(["--explain"], is_flag=True, help="Show on stderr what each score rests on."),
     click.Option(
         ["--models"],
         default="hub",
@@ -39,9 +58,7 @@ _OPTIONS = (
 )
 
 
-@click.command(
-    "qafacteval", params=[*FILE_OPTIONS, *_OPTIONS], context_settings={"show_default": True}
-)
+@click.command("qafacteval", params=list(_PARAMETERS), context_settings={"show_default": True})
 def command(
     documents: str,
     output: Path | None,
@@ -71,11 +88,60 @@ def command(
     sources, summaries = ([row[name] for row in rows] for name in ("document", "summary"))
     results = metric.score(sources, summaries, Progress)
     named = [{"id": row["id"], **result} for row, result in zip(rows, results, strict=True)]
-    explained = (as_text(result["questions"]) for result in results)
-    write_results(output, named, explained if explain else ())
+    text = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in named)
+    if output is None:
+        click.echo(text, nl=False)
+    else:
+        write_text(output, text)
+    for row in named if explain else ():
+        say(f"\n{row['id']}\n{as_text(row['questions'])}")
     means = {name: sum(row[name] for row in results) / len(results) for name in SCORES}
     say("mean: " + ", ".join(f"{name} {value:.4f}" for name, value in means.items()))
     say("signature: " + json.dumps(metric.signature(results), ensure_ascii=False))
+
+
+def read_documents(path: Path | str) -> list[dict[str, Any]]:
+    """Return the JSON lines of a file (`-` is stdin) as rows with id, document and summary.
+
+    A document or summary that is a list of sentences is joined with spaces. A line without `id`
+    gets its number. Lines in the form of QAFactEval's released script (`document.text`, `claim`)
+    are read as well.
+
+    Raises:
+        BridoError: the file cannot be read or is empty, or lines are wrong; all problems together.
+    """
+    with parsing(lambda reason: f"{path} cannot be read: {reason}"):
+        is_stdin = str(path) == "-"
+        text = sys.stdin.read() if is_stdin else Path(path).read_text(encoding="utf-8-sig")
+    rows, problems = [], []
+    for number, line in enumerate(text.split("\n"), start=1):
+        if not line.strip():
+            continue
+        try:
+            rows.append(_record(parse_object(line), number))
+        except BridoError as error:
+            problems.append(f"line {number}: {error}")
+    if problems:
+        heading = f"{path} has lines that cannot be used:"
+        raise BridoError.from_problems(heading, problems, limit=20)
+    if not rows:
+        raise BridoError(f"{path} is empty: give JSON lines with `document` and `summary`")
+    return rows
+
+
+def _record(raw: dict[str, Any], number: int) -> dict[str, Any]:
+    if holds_half_pair(raw):
+        raise BridoError(HALF_PAIR)
+    document, summary = raw.get("document"), raw.get("summary", raw.get("claim"))
+    if isinstance(document, dict):
+        document = document.get("text")
+    row = {"id": raw.get("id", str(number))}
+    for key, value in (("document", document), ("summary", summary)):
+        sentences = [value] if isinstance(value, str) else value
+        if not isinstance(sentences, list) or not all(isinstance(one, str) for one in sentences):
+            raise BridoError(f"`{key}` must be text or a list of sentences, not {quoted(value)}")
+        row[key] = " ".join(sentences)
+    return row
 
 
 if __name__ == "__main__":

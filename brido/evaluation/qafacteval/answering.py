@@ -5,7 +5,7 @@ answer is: windows, maximum context, n-best list, null score, and the way back t
 """
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -18,47 +18,36 @@ from brido.evaluation.qafacteval.contexts import (
     Context,
     ContextReader,
     Window,
+    join_pieces,
+    original_text,
     owning_windows,
     windows,
 )
-from brido.evaluation.qafacteval.surface import align_span, join_pieces, original_text
 from brido.models.loading import pretrained
 from brido.models.tokens import padded
 from brido.work.batches import plan_batches
 
 N_BEST = 20
 MAX_ANSWER_PIECES = 30
+# What is kept of a prediction; version 0.2 also kept where it stands.
+FIELDS = ("prediction", "probability", "null_probability")
 
 
 @dataclass(frozen=True)
 class Prediction:
-    """The reader's best answer, its probability and that of "no answer".
-
-    `start` and `end` are character offsets in the context (end exclusive), None where there is no
-    span. They are informative: no score depends on them.
-    """
+    """The reader's best answer, its probability and that of "no answer"."""
 
     text: str
     probability: float
     null_probability: float
-    start: int | None = None
-    end: int | None = None
 
     def as_dict(self) -> dict[str, Any]:
-        """The prediction as the store and the details keep it; the text is `prediction`."""
-        fields = asdict(self)
-        return {"prediction": fields.pop("text"), **fields}
+        """The prediction as the store and the details keep it."""
+        return dict(zip(FIELDS, (self.text, self.probability, self.null_probability), strict=True))
 
 
 # A context without a single word piece holds no answer.
 NOTHING = Prediction("", 0.0, 1.0)
-
-
-@dataclass(frozen=True)
-class _Candidate:
-    text: str
-    score: float
-    words: tuple[int, int] | None
 
 
 def best_answer(
@@ -78,19 +67,12 @@ def best_answer(
         return NOTHING
     null_score = min(start[0] + end[0] for start, end in zip(starts, ends, strict=True))
     listed = _n_best(context, _spans(context, found, starts, ends), null_score)
-    scores = np.array([candidate.score for candidate in listed])
+    scores = np.array([score for _, score in listed])
     weights = np.exp(scores - scores.max())
     probabilities = weights / weights.sum()
-    null_probability = next(
-        probabilities[index] for index in reversed(range(len(listed))) if not listed[index].text
-    )
-    best = next(index for index, candidate in enumerate(listed) if candidate.text)
-    text, words = listed[best].text, listed[best].words
-    place: tuple[int | None, int | None] = (None, None)
-    if words is not None:
-        first, last = context.words[words[0]][0], context.words[words[1]][1]
-        place = align_span(text, context.text, first, last)
-    return Prediction(text, float(probabilities[best]), float(null_probability), *place)
+    null = max(index for index, (text, _) in enumerate(listed) if not text)
+    best = next(index for index, (text, _) in enumerate(listed) if text)
+    return Prediction(listed[best][0], float(probabilities[best]), float(probabilities[null]))
 
 
 def _spans(
@@ -118,33 +100,27 @@ def _spans(
 
 def _n_best(
     context: Context, spans: list[tuple[float, int, int]], null_score: float
-) -> list[_Candidate]:
-    """Up to 20 distinct texts by score, the null ("") among them or appended."""
-    null = _Candidate("", null_score, None)
-    # The null comes after every span of the same score.
+) -> list[tuple[str, float]]:
+    """Up to 20 distinct texts with their scores, best first, the null ("") among them or appended.
+
+    The null comes after every span of the same score.
+    """
     position = sum(score >= null_score for score, _, _ in spans)
-    listed: list[_Candidate] = []
-    seen: set[str] = set()
+    listed: dict[str, float] = {}
     for span in [*spans[:position], None, *spans[position:]]:
         if len(listed) >= N_BEST:
             break
-        candidate = null if span is None else _candidate(context, span)
-        if candidate is null or candidate.text not in seen:
-            listed.append(candidate)
-            seen.add(candidate.text)
-    if "" not in seen:
-        listed.append(null)
-    if len(listed) == 1:
-        # The released code's stand-in where nothing but the null exists.
-        listed.insert(0, _Candidate("empty", 0.0, None))
-    return listed
+        text, score = ("", null_score) if span is None else (_text(context, *span[1:]), span[0])
+        listed.setdefault(text, score)
+    listed.setdefault("", null_score)
+    # The released code's stand-in where nothing but the null exists.
+    return list(listed.items()) if len(listed) > 1 else [("empty", 0.0), ("", null_score)]
 
 
-def _candidate(context: Context, span: tuple[float, int, int]) -> _Candidate:
-    score, first, last = span
-    words = context.piece_words[first], context.piece_words[last]
-    found = join_pieces(context.pieces[first : last + 1])
-    return _Candidate(original_text(found, context.words_text(*words)), score, words)
+def _text(context: Context, first: int, last: int) -> str:
+    """The answer from piece `first` to piece `last`, as it is written."""
+    words = context.words_text(context.piece_words[first], context.piece_words[last])
+    return original_text(join_pieces(context.pieces[first : last + 1]), words)
 
 
 @dataclass

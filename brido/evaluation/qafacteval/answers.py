@@ -35,11 +35,7 @@ def select_answers(
     """Return the answers of each text, sentence by sentence, in the order of the released code.
 
     pipeline: what `load_pipeline` returns. strategy: `noun_chunks` (as released) or `ner`.
-
-    Raises:
-        BridoError: an unknown strategy.
     """
-    _check_strategy(strategy)
     return [
         [
             Answer(each.start_char, each.end_char, sent.start_char, sent.end_char, each.text)
@@ -56,12 +52,6 @@ def _spans(sentence: Any, strategy: Strategy) -> Iterable[Any]:
     return [entity for entity in sentence.ents if entity.label_ in ENTITY_LABELS]
 
 
-def _check_strategy(strategy: str) -> None:
-    known = get_args(Strategy)
-    if strategy not in known:
-        raise BridoError(f"answers: {quoted(strategy)} is not one of {', '.join(known)}")
-
-
 def load_pipeline(name: str, strategy: Strategy = "noun_chunks") -> Any:
     """Return the spaCy pipeline installed under `name`, saved in the folder `name`, or on the hub.
 
@@ -74,7 +64,9 @@ def load_pipeline(name: str, strategy: Strategy = "noun_chunks") -> Any:
     """
     import spacy
 
-    _check_strategy(strategy)
+    known = get_args(Strategy)
+    if strategy not in known:
+        raise BridoError(f"answers: {quoted(strategy)} is not one of {', '.join(known)}")
     path = user_path(name)
     try:
         if spacy.util.is_package(name):

@@ -15,7 +15,6 @@ from pathlib import Path, PurePosixPath
 from typing import IO
 
 import torch
-from safetensors.torch import load_file
 from transformers import (
     AutoTokenizer,
     BartConfig,
@@ -38,15 +37,14 @@ Built = tuple[PreTrainedModel, PreTrainedTokenizerBase]
 
 _FILES = frozenset(
     {
-        "config.json", "weights.th", "pytorch_model.bin", "model.safetensors", "vocab.txt",
-        "vocab.json", "merges.txt", "tokenizer.json", "tokenizer_config.json",
-        "special_tokens_map.json",
+        "config.json", "weights.th", "pytorch_model.bin", "vocab.txt", "vocab.json", "merges.txt",
+        "tokenizer.json", "tokenizer_config.json", "special_tokens_map.json",
     }
 )  # fmt: skip
 
 
 def convert(part: str, source: Path, destination: Path, base: Path | None) -> None:
-    """Write the transformers folder `destination` from a published archive or its unpacked folder.
+    """Write the transformers folder `destination` from a published archive.
 
     part: questions, answering or lerc_quip. base: the folder with the configuration and tokenizer
     of the model that questions was fine-tuned from; the others need none.
@@ -84,11 +82,7 @@ def _members(source: Path) -> Iterator[tuple[str, IO[bytes]]]:
 
     Only plain files are read and only their last name is used, so no archive can write elsewhere.
     """
-    if source.is_dir():
-        for path in source.iterdir():
-            if path.name in _FILES:
-                yield path.name, path.open("rb")
-    elif zipfile.is_zipfile(source):
+    if zipfile.is_zipfile(source):
         with zipfile.ZipFile(source) as archive:
             for entry in archive.infolist():
                 name = PurePosixPath(entry.filename).name
@@ -103,22 +97,16 @@ def _members(source: Path) -> Iterator[tuple[str, IO[bytes]]]:
                     yield name, stream
 
 
-def _state(folder: Path, source: Path, *names: str) -> State:
-    """Return the tensors of the first of `names` that is there; nothing in the file is executed."""
-    for name in names:
-        path = folder / name
-        if not path.is_file():
-            continue
-        try:
-            if name.endswith(".safetensors"):
-                return load_file(path)
-            return torch.load(path, map_location="cpu", weights_only=True)
-        except (pickle.UnpicklingError, RuntimeError, EOFError) as error:
-            reason = str(error).splitlines()[0]
-            raise BridoError(
-                f"{source}: {name} cannot be read ({reason}): fetch it again"
-            ) from None
-    raise BridoError(f"{source} holds none of {', '.join(names)}: it is not the archive expected")
+def _state(folder: Path, source: Path, name: str) -> State:
+    """Return the tensors of the file `name`; nothing in it is executed."""
+    path = folder / name
+    if not path.is_file():
+        raise BridoError(f"{source} holds no {name}: it is not the archive expected")
+    try:
+        return torch.load(path, map_location="cpu", weights_only=True)
+    except (pickle.UnpicklingError, RuntimeError, EOFError) as error:
+        reason = str(error).splitlines()[0]
+        raise BridoError(f"{source}: {name} cannot be read ({reason}): fetch it again") from None
 
 
 def _fill(model: PreTrainedModel, state: State, source: Path) -> None:
@@ -179,7 +167,7 @@ def _as_saved(model: PreTrainedModel, folder: Path, source: Path) -> PreTrainedM
 
     Some versions saved positions, and the pooler that a classifier does not use.
     """
-    state = _state(folder, source, "pytorch_model.bin", "model.safetensors")
+    state = _state(folder, source, "pytorch_model.bin")
     unused = (".embeddings.position_ids", ".pooler.dense.weight", ".pooler.dense.bias")
     _fill(model, {k: v for k, v in state.items() if not k.endswith(unused)}, source)
     return model

@@ -1,15 +1,18 @@
-"""A context as the reader sees it: words, word pieces, windows, and which window owns a piece."""
+"""A context as the reader sees it: words, word pieces, windows, and which window owns a piece.
+
+Also the way back from word pieces to the text as it was written.
+"""
 
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from tokenizers import normalizers, pre_tokenizers
 from transformers.tokenization_utils_base import PreTrainedTokenizerBase
 
-from brido.evaluation.qafacteval.surface import SEPARATORS
-
-_WORD = re.compile(f"[^{SEPARATORS}]+")
+# What the released code splits words at; a no-break space stays in its word.
+_WORD = re.compile("[^ \t\r\n\u202f]+")
 
 WINDOW_TOKENS = 384
 STRIDE = 128
@@ -109,3 +112,44 @@ def owning_windows(context_pieces: int, found: Sequence[Window]) -> np.ndarray:
         best[part] = np.where(better, score, best[part])
         owner[part] = np.where(better, index, owner[part])
     return owner
+
+
+# BERT's basic tokenizer: cleaned, lower-cased, accents off, CJK and punctuation split.
+_NORMALIZER = normalizers.BertNormalizer(lowercase=True)
+_SPLITTER = pre_tokenizers.BertPreTokenizer()
+
+
+def basic_tokens(text: str) -> list[str]:
+    """BERT's basic tokens of `text`: lower case, no accents, punctuation apart."""
+    normalised = _NORMALIZER.normalize_str(text)
+    return [token for token, _ in _SPLITTER.pre_tokenize_str(normalised)]
+
+
+def join_pieces(pieces: list[str]) -> str:
+    """Word pieces as text: continuation marks removed, spaces collapsed.
+
+    A span that begins inside a word keeps the first piece's mark; it is then not found in the
+    text, and the whole words are the answer.
+    """
+    return " ".join(" ".join(pieces).replace(" ##", "").split())
+
+
+def original_text(found: str, original: str) -> str:
+    """The part of `original` (whole words) that `found` (joined pieces) stands for.
+
+    `found` is looked up in the basic tokens of `original`; its first and last character are then
+    mapped back through both texts without their spaces. Where that fails, all of `original`.
+    """
+    tokens = " ".join(basic_tokens(original))
+    start = tokens.find(found)
+    if start < 0:
+        return original
+    end = start + len(found) - 1
+    token_places = [index for index, letter in enumerate(tokens) if letter != " "]
+    original_places = [index for index, letter in enumerate(original) if letter != " "]
+    if len(token_places) != len(original_places):
+        return original
+    back = dict(zip(token_places, original_places, strict=True))
+    if start not in back or end not in back:
+        return original
+    return original[back[start] : back[end] + 1]

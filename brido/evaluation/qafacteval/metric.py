@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import brido
-from brido.evaluation.qafacteval.answering import NOTHING, Reader
+from brido.evaluation.qafacteval.answering import FIELDS, NOTHING, Reader
 from brido.evaluation.qafacteval.answers import (
     Strategy,
     load_pipeline,
@@ -149,8 +149,6 @@ class QAFactEval:
         ]
 
     def _ask(self, questions: list[Question], progress: MakeProgress) -> None:
-        """Fill in the questions' texts."""
-
         def generate(new: list[tuple]) -> Batches:
             batches = self.generator.batches([MarkedSentence(*i) for i in new], self.batch_tokens)
             for group, encoded in batches:
@@ -168,8 +166,6 @@ class QAFactEval:
     def _answers(
         self, questions: list[Question], contexts: list[str], progress: MakeProgress, label: str
     ) -> list[dict[str, Any]]:
-        """The reader's answer to every question about the context of its document."""
-
         def answer(new: list[tuple]) -> Batches:
             requests = self.reader.requests(new)
             empty = [index for index, request in enumerate(requests) if not request.windows]
@@ -180,13 +176,12 @@ class QAFactEval:
 
         pairs = [(question.text, contexts[question.document]) for question in questions]
         model = self._with_quirks("answering")
-        return self._recall("answer", model, pairs, answer, progress, label)
+        found = self._recall("answer", model, pairs, answer, progress, label)
+        return [{name: one[name] for name in FIELDS} for one in found]
 
     def _compare(
         self, answered: list[Question], sources: list[str], progress: MakeProgress
     ) -> None:
-        """Fill in LERC of the questions that the source answers."""
-
         def compare(new: list[tuple]) -> Batches:
             encoded = [self.scorer.encode(Comparison(*item)) for item in new]
             for group in plan_batches(list(map(len, encoded)), self.batch_tokens):

@@ -40,9 +40,8 @@ def _joined(name: str, texts: Sequence[str | Sequence[str]]) -> list[str]:
 class Question:
     """One answer of one summary, its question, and the reader's answers to it.
 
-    `on_summary` and `on_source` are predictions as dictionaries: prediction, probability,
-    null_probability, start and end (character offsets, None without a span). `on_source` stays
-    None where the filter drops the question.
+    `on_summary` and `on_source` are predictions as dictionaries: prediction, probability and
+    null_probability. `on_source` stays None where the filter drops the question.
     """
 
     document: int

@@ -12,12 +12,11 @@ from brido.utils.paths import user_path
 
 # A mirror of all published archives; the authors' own links are mostly dead.
 HUB_REPOSITORY = "amritgupta/qafacteval"
-# The archive of each model, and where it may lie in a user's folder: under the hub's name, as the
-# released download script leaves it, and unpacked.
-PLACES = {
-    "questions": ("generation_model.tar.gz", "generation/model.tar.gz"),
-    "answering": ("answering_model.zip", "model.zip", "answering"),
-    "lerc_quip": ("quip-512-mocha.tar.gz", "quip-512-mocha"),
+# The archive of each model.
+ARCHIVES = {
+    "questions": "generation_model.tar.gz",
+    "answering": "answering_model.zip",
+    "lerc_quip": "quip-512-mocha.tar.gz",
 }
 # The generator's archive holds neither its tokenizer nor its shape: those of the model that it was
 # fine-tuned from, in this folder beside the archives or on the hub.
@@ -36,46 +35,30 @@ def find_models(models: str) -> dict[str, Path]:
         BridoError: models are missing (all named, with the commands that fetch them) or wrong.
     """
     if models == "hub":
-        return {name: _from_hub(name) for name in PLACES}
+        return {name: _from_hub(name) for name in ARCHIVES}
     root = user_path(models)
-    found = {name: _locate(root, name) for name in PLACES}
+    places = {name: (root / "converted" / name, root / file) for name, file in ARCHIVES.items()}
     problems = [
-        f"{name}: none of {', '.join(f'{root}/{place}' for place in _places(name))}"
-        for name, path in found.items()
-        if path is None
+        f"{name}: neither {folder} nor {archive}"
+        for name, (folder, archive) in places.items()
+        if not _is_ready(folder) and not archive.is_file()
     ]
-    questions = found["questions"]
-    if questions and not _is_ready(questions) and not _local_base(root):
-        problems.append(f"questions: its tokenizer and configuration, {root}/{BASE_FOLDER}/")
+    base = None
+    if not _is_ready(places["questions"][0]):
+        base = _local_base(root)
+        if base is None:
+            problems.append(f"questions: its tokenizer and configuration, {root}/{BASE_FOLDER}/")
     if problems:
         heading = f"models: {root} lacks models of QAFactEval:"
         raise BridoError(f"{BridoError.from_problems(heading, problems)}\n{_way_out(models)}")
-    return {name: _converted(root, name, path) for name, path in found.items() if path}
-
-
-def _places(name: str) -> tuple[str, ...]:
-    return (f"converted/{name}", *PLACES[name])
+    for name, (folder, archive) in places.items():
+        if not _is_ready(folder):
+            convert(name, archive, folder, base)
+    return {name: folder for name, (folder, _) in places.items()}
 
 
 def _is_ready(path: Path) -> bool:
-    """Whether `path` is a converted folder, which is the only kind with safetensors."""
     return (path / "config.json").is_file() and (path / "model.safetensors").is_file()
-
-
-def _locate(root: Path, name: str) -> Path | None:
-    for place in _places(name):
-        path = root / place
-        if path.is_file() or (path / "config.json").is_file():
-            return path
-    return None
-
-
-def _converted(root: Path, name: str, source: Path) -> Path:
-    if _is_ready(source):
-        return source
-    destination = root / "converted" / name
-    convert(name, source, destination, _local_base(root) if name == "questions" else None)
-    return destination
 
 
 def _local_base(root: Path) -> Path | None:
@@ -95,7 +78,7 @@ def _from_hub(name: str) -> Path:
     from huggingface_hub.errors import HfHubHTTPError, LocalEntryNotFoundError
 
     try:
-        archive = Path(hf_hub_download(HUB_REPOSITORY, PLACES[name][0]))
+        archive = Path(hf_hub_download(HUB_REPOSITORY, ARCHIVES[name]))
         # A snapshot's folder is its commit: another commit is another conversion.
         home = Path(constants.HF_HOME) / "brido" / "qafacteval" / archive.parent.name
         if _is_ready(home / name):
@@ -114,7 +97,7 @@ def _from_hub(name: str) -> Path:
 
 def _way_out(models: str) -> str:
     folder = "FOLDER" if models == "hub" else models
-    archives = " ".join(places[0] for places in PLACES.values())
+    archives = " ".join(ARCHIVES.values())
     return (
         "With internet access they are fetched by themselves (`models: hub`, about 4 GB). "
         "Otherwise, on a machine that has it:\n"

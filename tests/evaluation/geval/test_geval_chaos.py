@@ -19,9 +19,9 @@ import pytest
 from bad_endpoint import TROUBLES, BadEndpoint
 from written_marks import written_answer
 
-from brido.endpoint import Answer
+from brido.endpoint import Answer, Question
 from brido.endpoint.settings import EndpointRuntime
-from brido.endpoint.store import AnswerStore, Row
+from brido.endpoint.store import AnswerStore
 from brido.evaluation.geval import GEval
 from brido.evaluation.geval.criteria import CRITERIA
 from brido.evaluation.geval.settings import GEvalSettings
@@ -63,7 +63,8 @@ def undisturbed_table(records, folder):
         who, key = key_of(text)
         written = written_answer(f"{text} 0")
         answer = Answer(written, "stop", False, "judge-as-served", len(text) // 5, 30)
-        rows.append(Row(who, key, 0, len(text), answer))
+        messages = [{"role": "user", "content": text}]
+        rows.append((Question(who, key, messages, 0), answer))
     with AnswerStore(store_path) as store:
         store.append(rows)
     columns = [[record[name] for record in records] for name in ("document", "summary", "id")]

@@ -99,18 +99,6 @@ def test_settings_come_from_a_params_file_and_changes(tmp_path):
     assert "sk-secret" not in text
 
 
-def test_errors_leave_with_two_and_one_message(tmp_path, given):
-    bad = write_lines(tmp_path / "bad.jsonl", [{"document": "d"}, {**ROWS[0], "summary": 3}])
-    words = [sys.executable, "-m", "brido.evaluation.geval", str(bad), *settings(tmp_path)]
-    done = subprocess.run(
-        [*words, "--replay"], capture_output=True, text=True, cwd=Path(__file__).parents[3]
-    )
-    assert done.returncode == 2
-    assert "Traceback" not in done.stderr
-    assert "row 0 (id 0): no text in `summary`" in done.stderr
-    assert "row 1 (id d0): no text in `summary`" in done.stderr
-
-
 @pytest.mark.parametrize(
     ("content", "message"),
     [("{", "line 1: not JSON"), ("[1]\n", "object is expected"), ("", "no rows"),

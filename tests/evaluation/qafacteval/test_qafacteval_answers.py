@@ -4,7 +4,7 @@ import pytest
 import spacy
 from spacy.tokens import Doc, Span
 
-from brido.evaluation.qafacteval.answers import load_pipeline, pipeline_version, select_answers
+from brido.evaluation.qafacteval.answers import load_pipeline, select_answers
 from brido.utils.errors import BridoError
 
 SUMMARY = "The court jailed Ann Smith for three years. She left."
@@ -51,14 +51,9 @@ def test_entities_of_eight_kinds():
     assert [a.text for a in select_answers(_Fixed(doc), ["x"], "ner")[0]] == ["Ann", "Kurds"]
 
 
-@pytest.mark.parametrize("strategy", ["nouns", "max_np"])
-def test_an_unknown_strategy_is_named_before_anything_is_loaded(pipeline, strategy):
-    for call in (
-        lambda: select_answers(pipeline, ["x"], strategy),
-        lambda: load_pipeline("nowhere", strategy),
-    ):
-        with pytest.raises(BridoError, match=f"answers: '{strategy}'.* noun_chunks, ner"):
-            call()
+def test_an_unknown_strategy_is_named_before_anything_is_loaded():
+    with pytest.raises(BridoError, match=r"answers: 'max_np'.* noun_chunks, ner"):
+        load_pipeline("nowhere", "max_np")
 
 
 def test_no_pipeline_says_how_to_get_it(tmp_path, monkeypatch):
@@ -82,19 +77,3 @@ def test_a_pipeline_without_what_the_answers_need_is_refused(tmp_path, strategy,
     pipeline.to_disk(tmp_path / "blank")
     with pytest.raises(BridoError, match=missing):
         load_pipeline(str(tmp_path / "blank"), strategy)
-
-
-def test_entities_need_no_parser(tmp_path):
-    pipeline = spacy.blank("en")
-    pipeline.add_pipe("sentencizer")
-    pipeline.add_pipe("entity_ruler").add_patterns([{"label": "GPE", "pattern": "London"}])
-    pipeline.to_disk(tmp_path / "entities")
-    loaded = load_pipeline(str(tmp_path / "entities"), "ner")
-    (answers,) = select_answers(loaded, ["The court in London heard the case."], "ner")
-    assert [answer.text for answer in answers] == ["London"]
-
-
-def test_version_names_pipeline_and_spacy(pipeline):
-    found = pipeline_version(pipeline)
-    assert found["spacy"] == spacy.__version__
-    assert found["pipeline"].startswith("en_")

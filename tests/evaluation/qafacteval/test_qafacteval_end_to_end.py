@@ -7,12 +7,13 @@ import torch
 
 from brido.evaluation import Inputs
 from brido.evaluation.qafacteval import METRIC, QAFactEval, QAFactEvalSettings
-from brido.evaluation.qafacteval.__main__ import command
+from brido.evaluation.qafacteval.__main__ import command, read_documents
 from brido.evaluation.qafacteval.answering import NOTHING
 from brido.evaluation.qafacteval.lerc import Comparison
 from brido.evaluation.qafacteval.overlap import is_kept, token_f1
 from brido.evaluation.qafacteval.records import SCORES
 from brido.utils.commands import invoke
+from brido.utils.errors import BridoError
 from brido.utils.progress import Progress
 from brido.work.settings import RuntimeSettings
 
@@ -95,6 +96,7 @@ def test_evaluate_for_the_stage(published, pipeline_folder, tmp_path, monkeypatc
     assert found.signature["scorer"] == "lerc_quip"
     assert found.signature["n"] == 2
     assert set(found.signature["models"]) == {"questions", "answering", "lerc_quip"}
+    assert found.signature["pipeline"].startswith("en_")
     json.dumps(found.details)
     assert (tmp_path / "work" / "answers" / "qafacteval.sqlite").is_file()
 
@@ -117,3 +119,15 @@ def test_command_line(published, pipeline_folder, tmp_path, capsys):
     assert set(SCORES) < set(rows[0])
     assert "mean: lerc" in output.err
     assert '"faithful": true' in output.err
+
+
+def test_bad_lines_are_all_named(tmp_path):
+    file = tmp_path / "documents.jsonl"
+    file.write_text('{"document": 3, "summary": "x"}\n[]\n{"document": "x"}\n{', encoding="utf-8")
+    with pytest.raises(BridoError) as caught:
+        read_documents(file)
+    for part in ("line 1: `document`", "line 2:", "line 3: `summary`", "line 4:"):
+        assert part in str(caught.value)
+    file.write_text("\n", encoding="utf-8")
+    with pytest.raises(BridoError, match="is empty"):
+        read_documents(file)

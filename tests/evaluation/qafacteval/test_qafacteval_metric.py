@@ -3,7 +3,6 @@
 from types import SimpleNamespace
 
 import pytest
-import torch
 
 from brido.evaluation import Inputs
 from brido.evaluation.qafacteval import METRIC, QAFactEval
@@ -104,14 +103,6 @@ def test_means_run_over_the_kept_questions(pipeline_folder):
     assert [item.answer for item in metric.scorer.asked] == ["Ann Smith"]
 
 
-def test_unanswered_scores_are_zero_even_if_the_words_agree(pipeline_folder):
-    source = "Ann left."
-    table = {("who Ann?", source): Prediction("Ann", 0.4, 0.4)}
-    (row,) = _metric(pipeline_folder, table).score([source], ["Ann met."])
-    assert row["n_questions"] == 1
-    assert [row[name] for name in SCORES] == [0.0] * 4
-
-
 def test_empty_texts_mean_zeros_are_counted_and_move_nothing(pipeline_folder):
     """Empty sources keep their questions and their place; the rows after them are their own."""
     summaries = ["", "  \n", "lied.", "?", "Ann left.", "The judge left.", "Leeds won."]
@@ -162,42 +153,6 @@ def test_nothing_is_asked_twice(pipeline_folder, tmp_path):
     again.score(documents[:1], ["Ann left."])
     assert len(again.generator.asked) == 1
     assert len(again.reader.asked) == asked + 1
-
-
-class _Killed(Exception):
-    pass
-
-
-def test_a_killed_run_goes_on_where_it_was(pipeline_folder, tmp_path):
-    documents = [f"Ann{i} left." for i in range(6)]
-    expected = _metric(pipeline_folder).score(documents, documents)
-    first = _metric(pipeline_folder, store=ResultStore(tmp_path / "s"))
-    run = first.reader.run
-
-    def dying(requests, batch):
-        if len(first.reader.asked) == 4:
-            raise _Killed
-        return run(requests, batch)
-
-    first.reader.run = dying
-    with pytest.raises(_Killed):
-        first.score(documents, documents)
-    second = _metric(pipeline_folder, store=ResultStore(tmp_path / "s"))
-    assert second.score(documents, documents) == expected
-    assert second.generator.asked == []
-    assert not set(second.reader.asked) & set(first.reader.asked)
-
-
-def test_too_little_memory_names_the_setting(pipeline_folder):
-    metric = _metric(pipeline_folder)
-
-    def full(requests, batch):
-        raise torch.OutOfMemoryError("CUDA out of memory.\nmore")
-
-    metric.reader.run = full
-    with pytest.raises(BridoError, match=r"lower runtime\.batch_tokens"):
-        metric.score(["Ann left."], ["Ann left."])
-    assert metric.generator.asked
 
 
 def test_view_says_why_points_were_lost(pipeline_folder):

@@ -29,17 +29,11 @@ def test_normalise(text, expected):
     assert normalise(text) == expected
 
 
-def test_exact_match_ignores_case_articles_and_punctuation():
-    assert exact_match("The court", "court.") == 1.0
-    assert exact_match("court", "courts") == 0.0
-
-
 @pytest.mark.parametrize(
     ("answer", "prediction", "expected"),
     [
-        ("Ann Smith", "Ann Smith", 1.0),
+        ("The court", "court.", 1.0),
         ("Ann Smith", "Smith", 2 / 3),
-        ("Ann Ann Smith", "Ann Ann Ann", 2 / 3),
         ("Ann", "Bob", 0.0),
         ("the", "", 1.0),
         ("the", "Bob", 0.0),
@@ -48,6 +42,7 @@ def test_exact_match_ignores_case_articles_and_punctuation():
 )
 def test_token_f1(answer, prediction, expected):
     assert token_f1(answer, prediction) == pytest.approx(expected, abs=1e-12)
+    assert exact_match(answer, prediction) == (expected == 1.0)
 
 
 def _words(count: int, shared: int, own: str) -> str:

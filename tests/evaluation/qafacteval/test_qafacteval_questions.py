@@ -53,19 +53,6 @@ def test_long_sentences_are_cut_to_the_position_table(generator):
     assert generator.generate([generator.encode(long)])
 
 
-def test_position_table_is_shifted_once(published, folder, generator):
-    original = published.questions.get_decoder().embed_positions.weight
-    shifted = generator.model.get_decoder().embed_positions.weight
-    # Rows hold position + 2: 0 stays, the s-th step reads s + 1.
-    assert torch.equal(shifted[2], original[2])
-    for step in range(1, MAX_STEPS):
-        assert torch.equal(shifted[step + 2], original[step + 3])
-    plain = QuestionGenerator(folder, torch.device("cpu"), faithful=False)
-    assert torch.equal(plain.model.get_decoder().embed_positions.weight, original)
-    encoder = generator.model.get_encoder().embed_positions.weight
-    assert torch.equal(encoder, published.questions.get_encoder().embed_positions.weight)
-
-
 def _log_probabilities(model, source, history, faithful):
     """Without a cache, positions written into the embeddings by hand."""
     decoder = model.get_decoder()
@@ -123,14 +110,6 @@ def test_equal_to_a_search_without_cache_or_batch(published, folder, short, fait
     expected = [generator.detokenise(_slow(original, ids, faithful)) for ids in encoded]
     assert generator.generate(encoded) == expected
     assert [generator.generate([ids])[0] for ids in encoded] == expected
-
-
-def test_batches_hold_every_item_once(generator):
-    batches = generator.batches(ITEMS, 100)
-    assert sorted(index for group, _ in batches for index in group) == [0, 1, 2, 3]
-    for group, encoded in batches:
-        assert [generator.encode(ITEMS[index]) for index in group] == encoded
-        assert len(group) == 1 or len(group) * NUM_BEAMS * max(map(len, encoded)) <= 100
 
 
 @pytest.mark.parametrize(

@@ -4,12 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from brido.evaluation.qafacteval.surface import (
-    align_span,
-    basic_tokens,
-    join_pieces,
-    original_text,
-)
+from brido.evaluation.qafacteval.contexts import basic_tokens, join_pieces, original_text
 
 
 def test_basic_tokens_lower_case_no_accents_punctuation_apart():
@@ -63,22 +58,3 @@ def test_a_run_of_basic_tokens_comes_back_as_written(words, data):
     result = original_text(found, original)
     assert result in original
     assert "".join(basic_tokens(result)) == found.replace(" ", "")
-
-
-@pytest.mark.parametrize(
-    ("prediction", "words", "expected"),
-    [
-        ("Dan", "Dan!", (0, 3)),
-        ("is Dan", "is  Dan!", (0, 7)),
-        ("is Dan", "(is   Dan)", (1, 9)),
-        ("swimming, diving", "that…swimming,  diving,", (5, 22)),
-        # Longer than the words, or two equally good places: the words themselves.
-        ("is  Dan", "is Dan", (0, 6)),
-        ("Dan", "Dan Dan", (0, 7)),
-    ],
-)
-@pytest.mark.parametrize("offset", [0, 10])
-def test_align_span(prediction, words, expected, offset):
-    text = "x" * offset + words
-    start, end = align_span(prediction, text, offset, offset + len(words))
-    assert (start - offset, end - offset) == expected

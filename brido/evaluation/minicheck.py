@@ -1,30 +1,13 @@
-"""MiniCheck as a metric: does the source support the sentences of a summary?
-
-The model is in `brido.checkers.minicheck`; `python -m brido.evaluation.minicheck` scores any file.
-"""
+"""MiniCheck as a metric: does the source support the sentences of a summary?"""
 
 from functools import lru_cache
 from typing import Any
 
-from brido.utils.extras import extra
+from brido.checkers.settings import MiniCheckModel
+from brido.evaluation import Evaluation, Inputs, Metric, share
 from brido.utils.progress import MakeProgress
 from brido.utils.text import SPLITTER
-
-with extra("pipeline"):
-    from brido.checkers.settings import MiniCheckModel
-    from brido.evaluation import Evaluation, Inputs, Metric, share
-    from brido.work.settings import RuntimeSettings
-
-
-def numbers(sentences: list[Any]) -> dict[str, float | None]:
-    """`mean` and `worst` probability of a summary's sentences; None where it has none.
-
-    sentences: what `MiniCheck.sentences` says of one summary.
-    """
-    found = [sentence.probability for sentence in sentences]
-    if not found:
-        return {"mean": None, "worst": None}
-    return {"mean": sum(found) / len(found), "worst": min(found)}
+from brido.work.settings import RuntimeSettings
 
 
 def evaluate(
@@ -43,7 +26,12 @@ def evaluate(
         "model": checker.name,
         "sentence_splitter": SPLITTER,
     }
-    return Evaluation([numbers(sentences) for sentences in found], details, signature)
+    rows: list[dict[str, float | None]] = []
+    for sentences in found:
+        values = [sentence.probability for sentence in sentences]
+        mean, worst = (sum(values) / len(values), min(values)) if values else (None, None)
+        rows.append({"mean": mean, "worst": worst})
+    return Evaluation(rows, details, signature)
 
 
 @lru_cache(maxsize=1)
