@@ -37,7 +37,10 @@ class FilesSource:
         """
         self.settings = settings
         problems: list[str] = []
-        self.files = {split: self._find(split, problems) for split in SPLITS}
+        self.files = {
+            split: find_files(f"{_KEY}.{split}", getattr(settings, split), problems)
+            for split in SPLITS
+        }
         self._check_overlap(problems)
         self.has_id = {
             path: self._look_at(path, problems) for files in self.files.values() for path in files
@@ -45,22 +48,6 @@ class FilesSource:
         if problems:
             raise BridoError.from_problems("the files of data.files cannot be used:", problems)
         self.description = {"source": "files", "settings": settings.model_dump(mode="json")}
-
-    def _find(self, split: str, problems: list[str]) -> list[Path]:
-        patterns = getattr(self.settings, split)
-        found: list[Path] = []
-        for pattern in [patterns] if isinstance(patterns, str) else patterns or []:
-            expanded = str(user_path(pattern))
-            # A name with brackets or stars that exists is meant as it is.
-            exists = Path(expanded).is_file()
-            names = [expanded] if exists else sorted(glob.glob(expanded, recursive=True))
-            matches = [Path(name) for name in names if Path(name).is_file()]
-            if not matches:
-                is_folder = Path(expanded).is_dir()
-                hint = f"; it is a folder: {pattern}/*" if is_folder else f" (from {Path.cwd()})"
-                problems.append(f"{_KEY}.{split}: no file matches {pattern}{hint}")
-            found += matches
-        return found
 
     def _check_overlap(self, problems: list[str]) -> None:
         seen: dict[Path, str] = {}
@@ -123,6 +110,23 @@ class FilesSource:
             if position < 0:
                 return split
         return "train"
+
+
+def find_files(key: str, patterns: str | list[str] | None, problems: list[str]) -> list[Path]:
+    """Return the files that a setting's paths and globs name; note those that match no file."""
+    found: list[Path] = []
+    for pattern in [patterns] if isinstance(patterns, str) else patterns or []:
+        expanded = str(user_path(pattern))
+        # A name with brackets or stars that exists is meant as it is.
+        exists = Path(expanded).is_file()
+        names = [expanded] if exists else sorted(glob.glob(expanded, recursive=True))
+        matches = [Path(name) for name in names if Path(name).is_file()]
+        if not matches:
+            is_folder = Path(expanded).is_dir()
+            hint = f"; it is a folder: {pattern}/*" if is_folder else f" (from {Path.cwd()})"
+            problems.append(f"{key}: no file matches {pattern}{hint}")
+        found += matches
+    return found
 
 
 def _references(value: Any) -> Any:

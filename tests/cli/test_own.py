@@ -107,6 +107,16 @@ def test_dialogues_in_csv_with_two_sentences_and_files_of_their_own(checkout) ->
     assert params.pairwise.combination == "mean_r1_r2_rlsum"
 
 
+@pytest.mark.parametrize(
+    ("document", "summary"), [("article", "highlights"), ("text", "title"), ("abstract", "tldr")]
+)
+def test_columns_with_usual_names_are_found(checkout, document, summary) -> None:
+    rows = [{"x": 1, summary: row["tldr"], document: row["abstract"]} for row in abstracts(60)]
+    write_jsonl(checkout / "a.jsonl", rows)
+    data = look({"train": ["a.jsonl"]})
+    assert (data.files["document_column"], data.files["summary_column"]) == (document, summary)
+
+
 def test_nothing_is_overwritten(checkout) -> None:
     mine = (checkout / "params.yaml").read_text()
     write_jsonl(checkout / "a.jsonl", abstracts(60))
@@ -185,6 +195,7 @@ def test_a_few_bad_rows_are_told_and_left_out_and_many_are_refused(checkout, cap
         (["--train", "no.jsonl"], "--train: no file matches no.jsonl"),
         (["--train", "empty.jsonl"], "empty.jsonl has no rows"),
         (["--train", "d.csv", *SCI], "(?s)--document-column.*abstract.*--summary-column.*none"),
+        (["--train", "bare.jsonl"], "only .'article'. .*--summary-column none"),
         (["--train", "a.jsonl", "--test", "no.csv", *SCI], "--test: no file matches no.csv"),
         (["--train", "few.jsonl", *SCI], "too few documents .* are cut from train"),
         (["--train", "a.jsonl", *SCI, "--model", "bare"], "bare has no tokenizer of its model"),
@@ -197,6 +208,7 @@ def test_what_is_wrong_is_told_and_nothing_is_written(checkout, options, sentenc
     write_jsonl(checkout / "a.jsonl", abstracts(60))
     write_jsonl(checkout / "few.jsonl", abstracts(3))
     write_csv(checkout / "d.csv", dialogues(60))
+    write_jsonl(checkout / "bare.jsonl", [{"article": "A text."}])
     (checkout / "empty.jsonl").touch()
     bart(checkout / "bare")
     for name in ("tokenizer.json", "tokenizer_config.json", "special_tokens_map.json"):
@@ -334,7 +346,7 @@ def test_base_learns_from_few_references_more_often(checkout) -> None:
     slow = speed.Speed(0.01, 0.03, 0.03)
     plans = []
     for name in ("few.jsonl", "many.jsonl"):
-        data = look({"train": [name]}, PAPERS)
+        data = look({"train": [name]}, "abstract", "tldr")
         limits = plan.find_limits(data, found)
         plans.append(plan.make_plan(data, found, limits, slow, False, plan.Recipe(4, 0, 4)))
     few, many = plans

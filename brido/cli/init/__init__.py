@@ -30,13 +30,11 @@ def _split(name: str, required: bool = False) -> Callable[[Any], Any]:
 @_split("validation")
 @_split("test")
 @click.option("--model", help=_MODEL)
-@click.option("--document-column", metavar="NAME", default="document", show_default=True)
 @click.option(
-    "--summary-column",
-    metavar="NAME",
-    default="summary",
-    show_default=True,
-    help="`none` if there are no summaries.",
+    "--document-column", metavar="NAME", help="Without it, the first usual name that is found."
+)
+@click.option(
+    "--summary-column", metavar="NAME", help="Likewise; `none` if there are no summaries."
 )
 def command(kind: str, model: str | None, **given: Any) -> None:
     """Write params.yaml for documents of your own, and print what to run and how long it takes.

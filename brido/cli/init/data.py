@@ -4,15 +4,22 @@ import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from brido.corpus.checks import SplitChecks
-from brido.corpus.files import FilesSource
+from brido.corpus.files import FilesSource, find_files
 from brido.corpus.settings import FilesSettings
 from brido.utils.errors import BridoError, some
 from brido.utils.files import read_file
 
 SPLITS = ("train", "validation", "test")
+# Usual names of such columns, the likeliest first.
+_DOCUMENTS = (
+    *("document", "article", "text", "dialogue", "dialog", "source", "body", "content"),
+    "abstract",
+)
+_SUMMARIES = ("summary", "highlights", "target", "abstract", "tldr", "headline", "title", "note")
 # So many documents show how long they are.
 _SAMPLE = 1000
 # Up to so many rows of train this share of them is cut off for each split without files.
@@ -40,23 +47,20 @@ class Data:
     summaries: list[str]
 
 
-def look(files: Mapping[str, Sequence[str]], document: str, summary: str) -> Data:
+def look(
+    files: Mapping[str, Sequence[str]], document: str | None = None, summary: str | None = None
+) -> Data:
     """Read the files of `split -> paths or globs`; train must be there.
 
-    document, summary: their columns; summary "none": no references.
+    document, summary: their columns, None: the first usual name; summary "none": no references.
 
     Raises:
         BridoError: no such file, an unreadable or empty one, a missing column, hardly any good row.
     """
     given = {split: list(files[split]) for split in SPLITS if files.get(split)}
-    settings: dict[str, Any] = {
-        **given,
-        "document_column": document,
-        "summary_column": None if summary == "none" else summary,
-    }
-    columns, rows = _columns(_source(settings))
-    if "references" in columns and summary != "none":
-        settings["references_column"] = "references"
+    columns, rows = _columns(find_files("data.files.train", given["train"], []))
+    settings: dict[str, Any] = {**given, **_named(columns, document, summary)}
+    _source(settings)
     # Of few documents a larger share, so that there is something to measure on.
     share = next(part for most, part in _SHARES if rows <= most)
     checked = max(share, round(min(_MOST, _WANTED / rows), 2))
@@ -84,21 +88,36 @@ def look(files: Mapping[str, Sequence[str]], document: str, summary: str) -> Dat
     return Data(settings, found, bad, texts, summaries)
 
 
+def _named(columns: list[str], document: str | None, summary: str | None) -> dict[str, str | None]:
+    """The columns of documents, summaries and further references."""
+    text = document or next((name for name in _DOCUMENTS if name in columns), _DOCUMENTS[0])
+    if summary == "none":
+        return {"document_column": text, "summary_column": None}
+    usual = (name for name in _SUMMARIES if name in columns and name != text)
+    further = {"references_column": "references"} if "references" in columns else {}
+    return {
+        "document_column": text,
+        "summary_column": summary or next(usual, _SUMMARIES[0]),
+        **further,
+    }
+
+
 def _source(settings: Mapping[str, Any]) -> FilesSource:
     """The files; what is wrong with them is told by the names of the options."""
     try:
         return FilesSource(FilesSettings(**settings))
     except BridoError as error:
-        text = str(error).replace("(null: ", "(none: ")
+        without = "(if there are no summaries, add --summary-column none)"
+        text = str(error).replace("(null: there are no references)", without)
         told = _OPTIONS.sub(lambda key: f"--{key[1].replace('_', '-')}", text)
         raise BridoError(told.replace("the files of data.files", "the files")) from None
 
 
-def _columns(source: FilesSource) -> tuple[list[str], int]:
-    """The columns of the first file of train, and how many rows all of its files have."""
+def _columns(paths: Sequence[Path]) -> tuple[list[str], int]:
+    """The columns of the first file, and how many rows all of them have."""
     columns: list[str] = []
     count = 0
-    for path in source.files["train"]:
+    for path in paths:
         for _, row in read_file(path):
             columns = columns or list(row)
             count += 1

@@ -21,7 +21,7 @@ _FEW = 40
 
 
 def write(
-    files: Mapping[str, Sequence[str]], document: str, summary: str, model: str | None
+    files: Mapping[str, Sequence[str]], document: str | None, summary: str | None, model: str | None
 ) -> None:
     """Look at the files and the model, write params.yaml and print what was found and the plan.
 
