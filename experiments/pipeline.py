@@ -19,8 +19,7 @@ from brido.settings.params import Params
 from brido.tables import CANDIDATES, DECODED, read_metadata, read_rows, write_table
 from brido.vote.consensus import ranking
 from brido.vote.select import score_documents
-from experiments.grid import changed
-from experiments.plan import MEASURED
+from experiments.plan import MEASURED, changed
 from stages import (
     checkpoint,
     decode,
@@ -180,7 +179,7 @@ class Pipeline:
         row["unsupported"] = digits(unsupported)
         if facts is not None:
             judged = find_metric("world_judge").measure(inputs).rows
-            row |= {name: digits(one[name] for one in judged) for name in ("fluency", "sound")}
+            row["fluency"] = digits(one["fluency"] for one in judged)
         return row
 
 

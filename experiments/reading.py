@@ -2,13 +2,12 @@
 
 `sheet` writes CHAIN/reading/sheet.jsonl, a line for each test document with a summary of each
 system as `a`, `b`, ... in an order that is drawn for each. key.json has the order; readers do not
-open it. A reader writes marks.jsonl beside them (a second one marks-2.jsonl), `{"number": 1, "a":
-2, "b": 0}`: how many statements of each the document does not support. `count` puts both together.
+open it. A reader writes marks.jsonl beside them, `{"number": 1, "a": 2, "b": 0}`: how many
+statements of each the document does not support. `count` puts both together.
 """
 
 import json
 from collections.abc import Mapping, Sequence
-from itertools import combinations
 from pathlib import Path
 from string import ascii_lowercase
 from typing import Any
@@ -27,6 +26,7 @@ from experiments.plan import AT_BASE_LENGTH, BEAMS, texts_of
 
 # The system that the others are compared with, where a reading has it.
 TUNED = "tuned"
+DOCUMENTS = 100
 # Unsupported statements of each system, a number a document.
 Counts = dict[str, NDArray[np.float64]]
 FOLDERS = click.argument(
@@ -42,39 +42,33 @@ def command() -> None:
 @command.command()
 @FOLDERS
 @click.option("--system", "systems", multiple=True, help="once for each (default: base, tuned)")
-@click.option("--decoding", default=BEAMS, show_default=True)
 @click.option("--equal-length", is_flag=True, help="beams at base's length, of all but base")
-@click.option("--documents", default=100, show_default=True, help="the first of the test split")
-@click.option("--seed", default=0, show_default=True)
-def sheet(
-    folders: tuple[Path, ...], systems: tuple[str, ...], decoding: str, equal_length: bool,
-    documents: int, seed: int,
-) -> None:  # fmt: skip
+def sheet(folders: tuple[Path, ...], systems: tuple[str, ...], equal_length: bool) -> None:
     """Write FOLDER/reading/sheet.jsonl of the folders of chains in .brido/studies."""
     systems = systems or ("base", TUNED)
     if len(set(systems)) != len(systems) or len(systems) < 2:
         raise BridoError("--system: name two different systems or more")
-    tuned = AT_BASE_LENGTH if equal_length else decoding
-    rows = {name: decoding if name == "base" else tuned for name in systems}
+    tuned = AT_BASE_LENGTH if equal_length else BEAMS
+    rows = {name: BEAMS if name == "base" else tuned for name in systems}
     for chain in folders:
-        write_sheet(chain, rows, documents, seed)
+        write_sheet(chain, rows)
 
 
 @command.command("count")
 @FOLDERS
 def count_marks(folders: tuple[Path, ...]) -> None:
-    """Print what the marks in FOLDER/marks*.jsonl say."""
+    """Print what the marks in FOLDER/marks.jsonl say."""
     click.echo(count(folders))
 
 
-def write_sheet(chain: Path, rows: Mapping[str, str], documents: int, seed: int) -> None:
-    """Write sheet.jsonl and key.json of the first so many test documents.
+def write_sheet(chain: Path, rows: Mapping[str, str]) -> None:
+    """Write sheet.jsonl and key.json of the first 100 test documents.
 
     rows: the decoding of each system, as in rows.csv.
     """
-    corpus = read_rows(chain / "data/corpus/test.parquet", CORPUS, "download")[:documents]
+    corpus = read_rows(chain / "data/corpus/test.parquet", CORPUS, "download")[:DOCUMENTS]
     texts = {name: _read(chain / texts_of((name, way, "test"))) for name, way in rows.items()}
-    rng, lines, key = np.random.default_rng(seed), [], {}
+    rng, lines, key = np.random.default_rng(0), [], {}
     for place, row in enumerate(corpus):
         order = rng.permutation(list(rows)).tolist()
         letters = ascii_lowercase[: len(order)]
@@ -89,15 +83,14 @@ def write_sheet(chain: Path, rows: Mapping[str, str], documents: int, seed: int)
 def count(folders: Sequence[Path]) -> str:
     """What the marks of readings say, with 95 % bootstrap intervals over readings and documents.
 
-    Each system's summaries with something unsupported, their difference in points, the same of
-    statements a summary, and how far the readers of a folder agree.
+    Each system's summaries with something unsupported, their difference in points, and the same of
+    statements a summary.
 
     Raises:
         BridoError: a mark is missing, stands twice or is not a count; the readings compare
             different systems.
     """
-    readers = [_readers(folder) for folder in folders]
-    found = [one for own in readers for one in own]
+    found = [_counts(folder / "marks.jsonl", _read(folder / "key.json")) for folder in folders]
     if len({frozenset(one) for one in found}) > 1:
         shown = "; ".join(sorted({", ".join(sorted(one)) for one in found}))
         raise BridoError(f"these readings show different systems ({shown}): count them apart")
@@ -121,38 +114,11 @@ def count(folders: Sequence[Path]) -> str:
         mean, low, high = interval(_gaps(counts, last, other))
         between = f"{mean:+.2f} [{low:+.2f}, {high:+.2f}] a summary"
         lines.append(f"statements, {last} - {other}: {between}")
-    return "\n".join([*lines, *agreement(readers)])
-
-
-def agreement(readers: Sequence[Sequence[Counts]]) -> list[str]:
-    """How often two readers of a folder agree whether a summary says something unsupported.
-
-    readers: the counts of each reader, folder by folder. Cohen's kappa is agreement beyond chance:
-    0 at chance, 1 if they always agree. Empty if no folder has two readers.
-    """
-    pairs = [
-        [np.concatenate([one[name] for name in sorted(one)]) > 0 for one in two]
-        for own in readers
-        for two in combinations(own, 2)
-    ]
-    if not pairs:
-        return []
-    first, second = (np.concatenate(side) for side in zip(*pairs, strict=True))
-    same = np.mean(first == second)
-    chance = first.mean() * second.mean() + (1 - first.mean()) * (1 - second.mean())
-    kappa = (same - chance) / (1 - chance) if chance < 1 else 1.0
-    return [f"two readers agree on {100 * same:.1f} % of {len(first)} summaries, kappa {kappa:.2f}"]
+    return "\n".join(lines)
 
 
 def _gaps(of: Mapping[str, Sequence[NDArray[np.float64]]], last: str, other: str) -> list:
     return [after - before for after, before in zip(of[last], of[other], strict=True)]
-
-
-def _readers(folder: Path) -> list[Counts]:
-    """What each reader of a folder counted."""
-    key = _read(folder / "key.json")
-    files = sorted(folder.glob("marks*.jsonl")) or [folder / "marks.jsonl"]
-    return [_counts(path, key) for path in files]
 
 
 def _counts(path: Path, key: Mapping[str, Sequence[str]]) -> Counts:

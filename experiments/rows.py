@@ -7,8 +7,7 @@ in points. The other columns have a digit for each document:
 
 * unsupported: the number of mentions that the document does not support (9: nine or more). Empty
   if no length penalty reaches the length.
-* fluency: 3 for a sentence of the world's grammar. sound: 1 for such a sentence whose statements
-  are all right. Both are empty on other corpora, and `sound` in the rows of older studies.
+* fluency: 3 for a sentence of the world's grammar. Empty on other corpora.
 """
 
 import json
@@ -25,7 +24,7 @@ from brido.utils.atomic import write_text
 CHAIN = ["setting", "seed"]
 PLACE = [*CHAIN, "system", "decoding", "split"]
 MEANS = ["words", "r1", "r2"]
-DIGITS = ["unsupported", "fluency", "sound"]
+DIGITS = ["unsupported", "fluency"]
 COLUMNS = [*PLACE, "length_penalty", *MEANS, *DIGITS]
 TYPES = {"seed": int, "length_penalty": float, **dict.fromkeys(MEANS, float)}
 
@@ -84,9 +83,8 @@ MARKS = {
     "unsupported": _unsupported,
     "well-formed": _well_formed,
     "good": lambda row: _well_formed(row) * (1 - _unsupported(row)),
-    "sound": lambda row: _digits(row.sound),
 }
-NEEDS = {"well-formed": "fluency", "good": "fluency", "sound": "sound"}
+NEEDS = {"well-formed": "fluency", "good": "fluency"}
 
 
 def has(rows: pd.DataFrame, mark: str) -> bool:

@@ -49,15 +49,11 @@ def test_a_blind_reading_is_counted_by_its_key(tmp_path):
         reading.count([tmp_path])
 
 
-def test_three_systems_and_two_readers_who_agree_beyond_chance(tmp_path):
+def test_three_systems(tmp_path):
     (tmp_path / "key.json").write_text(json.dumps({"1": ["c", "b", "a"], "2": ["a", "b", "c"]}))
-    for name, second in (("marks.jsonl", 1), ("marks-2.jsonl", 0)):
-        lines = [{"number": 1, "a": 3, "b": 0, "c": 0}, {"number": 2, "a": 0, "b": second, "c": 2}]
-        (tmp_path / name).write_text("\n".join(map(json.dumps, lines)))
+    lines = [{"number": 1, "a": 3, "b": 0, "c": 0}, {"number": 2, "a": 0, "b": 1, "c": 2}]
+    (tmp_path / "marks.jsonl").write_text("\n".join(map(json.dumps, lines)))
     said = reading.count([tmp_path]).splitlines()
-    assert said[0] == "2 readings of 2 documents, one reader each, blind to the system"
     shares = {line.split(":")[0]: line.split()[1] for line in said[1:4]}
-    assert shares == {"a": "0.0", "b": "25.0", "c": "100.0"}
+    assert shares == {"a": "0.0", "b": "50.0", "c": "100.0"}
     assert [line.split(":")[0] for line in said[4:8:2]] == ["c - a", "c - b"]
-    # 5 of 6 the same; by chance 3/6 x 2/6 + 3/6 x 4/6 = 1/2: kappa (5/6 - 1/2) / (1/2) = 2/3.
-    assert said[-1] == "two readers agree on 83.3 % of 6 summaries, kappa 0.67"
