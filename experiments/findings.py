@@ -1,4 +1,4 @@
-"""Print the tables of docs/results.md from the committed rows, and draw its picture."""
+"""Print the tables of docs/results.md from the committed rows."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -8,13 +8,12 @@ from pathlib import Path
 import click
 import pandas as pd
 
-from brido.report.style import COLOURS, MARKERS, drawing
 from brido.utils.commands import invoke
 from brido.utils.errors import run_command
 from experiments.numbers import difference, gaps, interval, paired, percent, points, rouge
 from experiments.plan import AT_BASE_LENGTH, BEAMS
 from experiments.rows import by_chain, chosen, has, read_rows
-from experiments.tables import markdown, usual
+from experiments.tables import markdown
 
 METRICS = Path("metrics")
 GREEDY = "greedy"
@@ -84,13 +83,13 @@ def less() -> Iterator[Record]:
     for label, name, setting, way in CASES:
         rows = _rows(name, setting)
         base, tuned = chosen(rows, "base", way), chosen(rows, "tuned", way)
-        good = f"{percent(base, 'good')} -> {percent(tuned, 'good')}" if has(tuned, "good") else ""
+        good = [percent(rows, "good") for rows in (base, tuned)]
         yield {
             "model": label,
             "seeds": f"{len(base)}",
             "unsupported, base -> tuned": f"{percent(base)} -> {percent(tuned)}",
             "tuned - base": difference(tuned, base),
-            "good, base -> tuned": good,
+            "good, base -> tuned": " -> ".join(filter(None, good)),
             "good, tuned - base": _good(tuned, base),
             "ROUGE-1/2, base": rouge(base),
             "tuned": rouge(tuned),
@@ -102,14 +101,13 @@ def whose() -> Iterator[Record]:
     for label, name, setting, way in CASES:
         rows = _rows(name, setting)
         tuned, control = chosen(rows, "tuned", way), chosen(rows, "random", way)
-        good = has(tuned, "good")
         yield {
             "model": label,
             "unsupported, vote": percent(tuned),
             "shuffled": percent(control),
             "vote - shuffled": difference(tuned, control),
-            "good, vote": percent(tuned, "good") if good else "",
-            "good, shuffled": percent(control, "good") if good else "",
+            "good, vote": percent(tuned, "good"),
+            "good, shuffled": percent(control, "good"),
             "good, vote - shuffled": _good(tuned, control),
             "ROUGE-1/2, vote": rouge(tuned),
             "of shuffled": rouge(control),
@@ -235,45 +233,16 @@ def information_against_vote() -> str:
     return _good(information, vote)
 
 
-def draw_plane(rows: pd.DataFrame, folder: Path) -> None:
-    """Write world.png and world.svg: a point for each chain, with 95 % intervals, in points.
-
-    Across: elected minus base on validation documents. Up: tuned minus base on test documents.
-    """
-    with drawing(folder, "world", width=6.4, height=5.2) as axes:
-        axis = axes[0, 0]
-        axis.axhline(0, color="#444444", linewidth=1)
-        axis.axvline(0, color="#444444", linewidth=1)
-        for _, chain in by_chain(rows):
-            way = usual(chain)
-            found = (
-                (chosen(chain, "elected", "", "validation"),
-                 chosen(chain, "base", way, "validation")),
-                (chosen(chain, "tuned", way), chosen(chain, "base", way)),
-            )  # fmt: skip
-            across, up = ([100 * value for value in interval(gaps(*two))] for two in found)
-            axis.plot(across[1:], [up[0]] * 2, color=COLOURS[0], alpha=0.25, linewidth=0.8)
-            axis.plot([across[0]] * 2, up[1:], color=COLOURS[0], alpha=0.25, linewidth=0.8)
-            axis.plot(across[0], up[0], linestyle="", marker=MARKERS[0], color=COLOURS[0])
-        # In the corners that are empty while the check is right.
-        for corner, text in (((0.98, 0.02), "tuning helps"), ((0.17, 0.95), "tuning harms")):
-            axis.text(*corner, text, transform=axis.transAxes, color="#444444", ha="right")
-        axis.set_xlabel("elected - base, validation documents, points")
-        axis.set_ylabel("tuned - base, test documents, points")
-        axis.set_title("Summaries with something unsupported")
-
-
 FINDINGS = (less, whose, knows, equal, when_not, foretells)
 
 
 @click.command()
 def command() -> None:
-    """Print the tables of docs/results.md from the committed rows of metrics/; draw its picture."""
+    """Print the tables of docs/results.md from the committed rows of metrics/."""
     for finding in FINDINGS:
         click.echo(f"{finding.__doc__}\n\n{markdown(finding())}\n")
     click.echo(f"Small model, tuned - base, seed by seed: {rouge_by_seed()}")
     click.echo(f"Good, information - vote: {information_against_vote()}")
-    draw_plane(_table("study/world"), METRICS / "study")
 
 
 if __name__ == "__main__":

@@ -8,34 +8,19 @@ import contextlib
 import hashlib
 import io
 import json
-import math
 import shutil
 from pathlib import Path
 
 import bad_inputs
 import pytest
 import small_project
-import torch
-from tiny_chat import chat_tokenizer
 
 from brido.cli import config, export, score, vote_check
-from brido.evaluation.geval import GEval, GEvalSettings
 from brido.evaluation.geval import __main__ as judge
-from brido.evaluation.qafacteval import QAFactEval
 from brido.evaluation.qafacteval import __main__ as qafacteval
-from brido.likelihood import candidate_log_likelihood
-from brido.models.prompt import Prompt
-from brido.models.settings import ReadingSettings
-from brido.rouge import similarity_matrix
-from brido.search import SamplingSettings, SearchSettings
 from brido.settings.load import load_params, read_yaml
-from brido.stats import bootstrap_interval
-from brido.training.loss import contrastive_loss
 from brido.utils.commands import invoke
-from brido.utils.errors import ArgumentError, run_command
-from brido.vote.check import election, pair_accuracy
-from brido.vote.consensus import consensus_scores, eligible_scores, ranking
-from brido.vote.signals import combined, shuffled_scores
+from brido.utils.errors import run_command
 from stages import checkpoint, download, generate, pool
 
 pytestmark = pytest.mark.slow
@@ -250,62 +235,9 @@ def test_checkpoints(project):
     check("checkpoints", cases())
 
 
-def test_templates(project):
-    reading = ReadingSettings(prompt="{{ document }}")
-
-    def cases():
-        for text in bad_inputs.TEMPLATES:
-            yield text, lambda text=text: Prompt.of(chat_tokenizer(text), reading)
-        for prompt in ("{{ documnet }}", "{% if %}", "none", "{{ document[:3] }}", "{{ 1 / 0 }}"):
-            own = ReadingSettings(prompt=prompt)
-            yield prompt, lambda own=own: Prompt.of(chat_tokenizer(), own)
-
-    check("templates", cases())
-
-
-NAN, M = math.nan, [[0.0, 1.0, 1.0], [1.0, 0.0, 1.0]]
-F, S = torch.zeros(1, 3), torch.tensor([[3.0, 2.0, 1.0]])
-CALLS = [
-    lambda: consensus_scores(None, 0), lambda: consensus_scores([[0, NAN, 1], [1, 0, 1]], 0),
-    lambda: consensus_scores(M, NAN), lambda: consensus_scores(M, -1),
-    lambda: consensus_scores(M, "x"),
-    lambda: consensus_scores([[1, 2]], 0, "mean"), lambda: consensus_scores([[[1]]], 0),
-    lambda: consensus_scores([["a", "b"]], 0), lambda: consensus_scores({1: 2}, 0),
-    lambda: eligible_scores([M], 0, "equation", [[1]], [[1, 1]]),
-    lambda: eligible_scores([M], 0, "equation", None, [[1, 1]]),
-    lambda: eligible_scores([M], 0, "equation", [[1, 0]], [[1, 1]]),
-    lambda: ranking("ab"), lambda: ranking(0.5), lambda: ranking([[1], [1, 2]]),
-    lambda: combined([1.0], [(0.5, [1.0, 2.0])]), lambda: combined([1.0], [(2.0, [1.0])]),
-    lambda: shuffled_scores([[1.0]], []), lambda: shuffled_scores([1.0], ["a"]),
-    lambda: bootstrap_interval([[1.0]], 0, 0.95, 0), lambda: bootstrap_interval("ab", 9, 0.95, 0),
-    lambda: contrastive_loss(F, S, NAN), lambda: contrastive_loss(F, S, -1.0),
-    lambda: contrastive_loss(F, S, math.inf), lambda: contrastive_loss(F[:0], S[:0], 1.0),
-    lambda: contrastive_loss(F, S[:, :2], 1.0), lambda: contrastive_loss("ab", S, 1.0),
-    lambda: contrastive_loss(F, S, 1.0, eligible=torch.ones(1, 3)),
-    lambda: contrastive_loss(F, S, 1.0, "other"),
-    lambda: contrastive_loss(F, S, 1.0, gold_weight=1.0),
-    lambda: SearchSettings(num_beams=0), lambda: SearchSettings(length_penalty=NAN),
-    lambda: SearchSettings(num_beams=4, num_beam_groups=3),
-    lambda: SamplingSettings(temperature=0.0), lambda: similarity_matrix([1], "a", "x"),
-    lambda: similarity_matrix("text", "a", "harmonic_r1_r2"),
-    lambda: GEval("name"), lambda: GEval(GEvalSettings()), lambda: QAFactEval(),
-    lambda: candidate_log_likelihood(None, None, None, None, 1.0),
-    lambda: pair_accuracy([[1.0]], [[1.0, 2.0]], [[1.0]]),
-    lambda: pair_accuracy([[1.0, 2.0]], [[1.0, 2.0]], [[1.0, 2.0]], tolerance=NAN),
-    lambda: election(([1.0], [1.0]), ([1.0, 2.0], [1.0]), 0.1, 100, 0.95, 0),
-]  # fmt: skip
-
-
-def test_functions(project):
-    check("functions", ((str(number), call) for number, call in enumerate(CALLS)))
-    for call in (lambda: consensus_scores(None, 0), lambda: contrastive_loss(F, S, NAN)):
-        with pytest.raises(ArgumentError):
-            call()
-
-
 def test_three_hundred_were_tried():
     """Counts of docs/security.md; all tests above run before."""
-    if len(TRIED) < 8:
+    if len(TRIED) < 6:
         pytest.skip("some kinds were not asked for")
     print(TRIED)
     assert sum(TRIED.values()) >= 300, TRIED

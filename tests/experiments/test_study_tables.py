@@ -144,7 +144,7 @@ def test_the_committed_tables_are_those_of_the_committed_rows(monkeypatch):
 def test_the_picture_is_the_same_twice(tmp_path):
     drawn = []
     for name in ("a", "b"):
-        findings.draw_plane(rows.make_rows(two_seeds()), tmp_path / name)
+        study.draw_plane(rows.make_rows(two_seeds()), tmp_path / name)
         drawn.append((tmp_path / name / "world.png").read_bytes())
     assert drawn[0] == drawn[1]
 
