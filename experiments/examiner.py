@@ -1,10 +1,10 @@
 """An examiner for the embedded world: QAFactEval's models, small, trained where answers are known.
 
-`python -m experiments.examiner` trains a question generator, a reader and noun chunks on the facts
-of the world's training documents in minutes on a CPU, into .brido/examiner (remove it to train
-anew). Then it runs QAFactEval with them on the summaries under data/decoded, and prints for every
-system its means beside the world's exact check, and Spearman's correlation over all documents. A
-rule takes the place of LERC, so LERC's column says nothing here.
+`python -m experiments.examiner` trains a question generator, a reader and noun chunks in minutes on
+a CPU, into .brido/examiner (kept; remove it to train anew). They learn from the facts of the
+world's training documents. Then it runs QAFactEval with them on the summaries under data/decoded,
+and prints for every system its means beside the world's exact check, and Spearman's correlation
+over all documents. A rule takes the place of LERC, so LERC's column says nothing here.
 """
 
 import random

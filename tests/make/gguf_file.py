@@ -1,7 +1,5 @@
 """Writes a Llama as a GGUF file, as llama.cpp's converter does."""
 
-import json
-from collections.abc import Iterator
 from pathlib import Path
 
 import gguf
@@ -35,8 +33,8 @@ def write_gguf(
     writer.add_tokenizer_model("gpt2")
     writer.add_token_list(vocabulary)
     writer.add_token_types([3 if token in added else 1 for token in vocabulary])
-    merges = json.loads(tokenizer.backend_tokenizer.to_str())["model"]["merges"]
-    writer.add_token_merges([" ".join(pair) for pair in merges])
+    merges = tokenizer.backend_tokenizer.to_str()
+    writer.add_token_merges([" ".join(pair) for pair in _merges(merges)])
     writer.add_bos_token_id(tokenizer.bos_token_id)
     writer.add_eos_token_id(tokenizer.convert_tokens_to_ids("<|end|>"))
     writer.add_chat_template(tokenizer.chat_template)
@@ -48,12 +46,36 @@ def write_gguf(
     writer.close()
 
 
-def _tensors(model: LlamaForCausalLM) -> Iterator[tuple[str, np.ndarray]]:
-    config = model.config
-    names = gguf.get_tensor_name_map(gguf.MODEL_ARCH.LLAMA, config.num_hidden_layers)
+def _merges(text: str) -> list[list[str]]:
+    import json
+
+    return json.loads(text)["model"]["merges"]
+
+
+def _tensors(model: LlamaForCausalLM) -> list[tuple[str, np.ndarray]]:
+    config, found = model.config, []
+    names = {
+        "model.embed_tokens": "token_embd",
+        "model.norm": "output_norm",
+        "lm_head": "output",
+        "input_layernorm": "attn_norm",
+        "post_attention_layernorm": "ffn_norm",
+        "self_attn.q_proj": "attn_q",
+        "self_attn.k_proj": "attn_k",
+        "self_attn.v_proj": "attn_v",
+        "self_attn.o_proj": "attn_output",
+        "mlp.gate_proj": "ffn_gate",
+        "mlp.up_proj": "ffn_up",
+        "mlp.down_proj": "ffn_down",
+    }
     heads = {"attn_q": config.num_attention_heads, "attn_k": config.num_key_value_heads}
     for name, weight in model.state_dict().items():
-        short = names.get_name(name, try_suffixes=(".weight",))
-        part = short.split(".")[-2]
-        weight = _turned(weight, heads[part]) if part in heads else weight
-        yield short, weight.float().numpy()
+        place = name.removesuffix(".weight")
+        layer = ""
+        if place.startswith("model.layers."):
+            _, _, number, place = place.split(".", 3)
+            layer = f"blk.{number}."
+        short = names[place]
+        weight = _turned(weight, heads[short]) if short in heads else weight
+        found.append((f"{layer}{short}.weight", weight.float().numpy()))
+    return found

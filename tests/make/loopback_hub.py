@@ -1,7 +1,7 @@
 """A Hugging Face hub on 127.0.0.1, so that the real loading code runs without a network.
 
 It serves folders as repositories, each with one commit and any names for it, and misbehaves on
-demand: private and gated repositories, server errors.
+demand: private and gated repositories, server errors, connections that break off.
 """
 
 import hashlib
@@ -44,6 +44,8 @@ class LoopbackHub:
 
     repositories: dict[tuple[str, str], Repository] = field(default_factory=dict)
     requests: list[str] = field(default_factory=list)
+    # Break the connection once after so many bytes of a file, None: never.
+    break_after: int | None = None
 
     def add(self, kind: str, name: str, folder: Path, *revisions: str) -> Repository:
         """Serve `folder` as the repository `name`, under main or the revisions given."""
@@ -143,7 +145,14 @@ class _Handler(BaseHTTPRequestHandler):
         self.end_headers()
         if self.command == "HEAD":
             return
-        self.wfile.write(content[start:])
+        rest = content[start:]
+        limit = self.hub.break_after
+        if limit is not None and len(rest) > limit:
+            self.hub.break_after = None
+            self.wfile.write(rest[:limit])
+            self.close_connection = True
+            return
+        self.wfile.write(rest)
 
     def _json(self, value: object) -> None:
         self._send(200, json.dumps(value).encode(), {"Content-Type": "application/json"})
