@@ -2,7 +2,7 @@
 # make setup   .venv with the pinned packages                      make test-all  and the slow ones
 # make lint    ruff, mypy                                          make bench     speed and memory
 # make mutants do the tests notice other arithmetic? (hours; CONTRIBUTING.md)
-# make preset NAME=xsum    make paper    make sweep    make study    make evidence    make examiner    (experiments/)
+# make preset NAME=xsum    make paper    make study    make evidence    make examiner    (experiments/)
 # make docs    the site with the Python API, in build/site (build/docs has its packages)
 # make experiments   your experiments side by side, in five columns
 # make llm     a small pretrained language model from its package, tuned on the vote (two cores, resumable)
@@ -12,7 +12,7 @@ export PATH := $(CURDIR)/.venv/bin:$(PATH)
 # Two processes, a file of tests in one of them: what a file makes is made once.
 PYTEST := python -m pytest -q -n 2 --dist loadfile
 
-.PHONY: setup repro test test-all lint docs bench mutants experiments preset llm paper sweep study evidence examiner
+.PHONY: setup repro test test-all lint docs bench mutants experiments preset llm paper study evidence examiner
 .DEFAULT_GOAL := repro
 
 setup: .venv/.dev
@@ -79,10 +79,6 @@ llm: .venv/.runtime
 
 paper: .venv/.runtime
 	@python -m experiments.paper
-
-# GRIDS=experiments/grids/alpha.yaml runs one grid alone.
-sweep: .venv/.runtime
-	python -m experiments.sweep $(GRIDS)
 
 study: .venv/.runtime
 	python -m experiments.study experiments/plans/world.yaml --workers $$(nproc)

@@ -13,7 +13,6 @@ BENCHMARKS = {
     "information": ["--rounds", "1"],
     "training": ["--quick"],
     "prompts": ["--tokens", "16"],
-    "geval": ["--seconds", "10"],
     "qafacteval": ["--profile", "world", "--documents", "1"],
 }
 

@@ -21,6 +21,7 @@ from benchmarks.harness import (
     measured,
     peak_of,
     random_bart,
+    random_batch,
     random_llama,
     ratio,
     row,
@@ -41,17 +42,9 @@ Step = Callable[[], Tensor]
 
 def steps(model: torch.nn.Module, others: int, sizes: tuple[int, int, int]) -> dict[str, Step]:
     """Each side's work; its value is the mean of log p + prior."""
-    source, candidates, tokens = sizes
-    generator = torch.Generator().manual_seed(1)
-    size, documents = model.config.vocab_size, others + 1
-    ids = torch.randint(3, size, (documents, source), generator=generator).to(model.device)
-    mask = torch.ones_like(ids)
-    shape = (documents, candidates, tokens)
-    texts = torch.randint(3, size, shape, generator=generator).to(model.device)
-    lengths = torch.randint(3 * tokens // 4, tokens + 1, shape[:2], generator=generator)
-    first = model.config.decoder_start_token_id if model.config.is_encoder_decoder else None
-    given = ids[:, -1] if first is None else torch.full_like(ids[:, 0], first)
-    rows = torch.cat([given[:, None, None].expand(-1, candidates, 1), texts], 2)
+    ids, rows, lengths = random_batch(model, sizes, others + 1, 0.75)
+    documents, candidates = lengths.shape
+    mask, given = torch.ones_like(ids), rows[:, 0, 0]
     # As many texts of each source at once as stage likelihood takes with its default budget.
     at_once = max(1, 16384 // ids.numel())
 

@@ -19,6 +19,7 @@ from benchmarks.harness import (
     interleave,
     measured,
     peak_of,
+    random_batch,
     random_llama,
     ratio,
     row,
@@ -38,13 +39,7 @@ Step = Callable[[], Tensor]
 
 def steps(model: torch.nn.Module, prompt: int, candidates: int, tokens: int) -> dict[str, Step]:
     """A forward and backward pass of each side; its value is the mean f(S)."""
-    generator = torch.Generator().manual_seed(1)
-    size = model.config.vocab_size
-    ids = torch.randint(3, size, (1, prompt), generator=generator).to(model.device)
-    texts = torch.randint(3, size, (1, candidates, tokens), generator=generator).to(model.device)
-    lengths = torch.randint(3 * tokens // 4, tokens + 1, (1, candidates), generator=generator)
-    given = ids[:, -1:].expand(candidates, -1)[None]
-    rows = torch.cat([given, texts], 2)
+    ids, rows, lengths = random_batch(model, (prompt, candidates, tokens), least=0.75)
     family = family_of(model.config)
 
     def run(packs: bool) -> Tensor:

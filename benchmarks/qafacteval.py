@@ -10,6 +10,7 @@ their answers again nor end their questions. Results of both ways are compared.
 
 import argparse
 import random
+import re
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
@@ -55,7 +56,6 @@ PROFILES = {
     "world": Profile(60, 1, 18, 4),
     "abstract": Profile(160, 1, 20, 5),
     "xsum": Profile(430, 1, 22, 5),
-    "cnndm": Profile(780, 3, 18, 5),
 }
 
 
@@ -111,20 +111,17 @@ class GivenAnswers:
     def _sentences(self, text: str) -> list[SimpleNamespace]:
         found, start = [], 0
         for sentence in text.split(" . "):
+            ends = [start + match.end() for match in re.finditer(r"\S+", sentence)]
+            starts = [start + match.start() for match in re.finditer(r"\S+", sentence)]
+            chunks = []
+            for index in range(self.answers):
+                first = index * (len(starts) - 2) // self.answers
+                begin, end = starts[first], ends[first + 1]
+                chunks.append(SimpleNamespace(start_char=begin, end_char=end, text=text[begin:end]))
             end = start + len(sentence)
-            chunks = self._chunks(sentence, start)
             found.append(SimpleNamespace(start_char=start, end_char=end, noun_chunks=chunks))
             start = end + 3
         return found
-
-    def _chunks(self, sentence: str, offset: int) -> list[SimpleNamespace]:
-        words, chunks = sentence.split(" "), []
-        for index in range(self.answers):
-            first = index * (len(words) - 2) // self.answers
-            text = " ".join(words[first : first + 2])
-            start = offset + len(" ".join(words[:first])) + bool(first)
-            chunks.append(SimpleNamespace(start_char=start, end_char=start + len(text), text=text))
-        return chunks
 
 
 def workload(profile: Profile, documents: int) -> tuple[list[str], list[str]]:

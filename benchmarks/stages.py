@@ -1,9 +1,9 @@
-"""Time and memory of the stages download, pairwise and score on long tables.
+"""Time and memory of stage pairwise on long tables.
 
-    python -m benchmarks.stages [--documents 300000] [--engines here,ray] [--stages pairwise]
+    python -m benchmarks.stages [--documents 300000] [--engines here,ray]
 
 Tables of N = 32 candidates (1,024 documents over and over under new ids) are written to a temporary
-folder, and each stage runs on them as users run it: on a tenth of the documents and on all. The
+folder, and the stage runs on them as users run it: on a tenth of the documents and on all. The
 rate is that of the documents between, so that no start is in it; memory that does not grow shows as
 equal peaks. Peak memory is that of the process that a user starts. CNN/DM's shape, in which
 sentences must be found first, gets a tenth of the documents. `ray` starts a local cluster. Linux.
@@ -16,15 +16,14 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
+from itertools import product
 from pathlib import Path
 
-import numpy as np
-import pyarrow as pa
 from ruamel.yaml import YAML
 
 from benchmarks.harness import head, row
 from benchmarks.texts import CNNDM, COMBINATIONS, XSUM, Document, read_shapes
-from brido.tables import CORPUS, LIKELIHOOD, POOL, SUPPORT, similarity_schema, write_table
+from brido.tables import CORPUS, POOL, write_table
 
 ROOT = Path(__file__).parent.parent
 SIZE, BATCH = 32, 1024
@@ -61,63 +60,30 @@ def write_texts(folder: Path, split: str, documents: int, texts: list[Document])
     write_table(folder / f"data/pool/{split}.parquet", rows(True), POOL)
 
 
-def write_similarity(folder: Path, split: str, documents: int) -> None:
-    """Write a similarity table of random values."""
-    generator = np.random.default_rng(0)
-    schema = similarity_schema(SIZE)
-
-    def batches() -> Iterator[pa.RecordBatch]:
-        for first in range(0, documents, BATCH):
-            ids = pa.array(
-                [f"document-{i:07d}" for i in range(first, min(first + BATCH, documents))]
-            )
-            values = generator.random(len(ids) * SIZE * (SIZE + 1), np.float32)
-            lists = pa.FixedSizeListArray.from_arrays(pa.array(values), SIZE * (SIZE + 1))
-            yield pa.record_batch([ids, lists], names=schema.names)
-
-    write_table(folder / f"data/similarity/{split}.parquet", batches(), schema)
-
-
-def write_evidence(folder: Path) -> None:
-    """Write what stage score checks its vote with, of one validation document."""
-    for name, size in (("validation", SIZE), ("base", 1)):
-        one = {"id": "document-0000000", "support": [1.0] * size, "unsupported": [0] * size}
-        rows = [one | {"words": [9] * size}]
-        write_table(folder / f"data/support/{name}.parquet", [rows], SUPPORT)
-    one = {"id": "document-0000000", "log_probability": [0.0] * SIZE, "tokens": [9] * SIZE}
-    write_table(folder / "data/likelihood/validation.parquet", [[one]], LIKELIHOOD)
-
-
-def write_project(folder: Path, stage: str, shape: str, documents: int, runtime: dict) -> None:
-    """Write params.yaml, and the tables that a stage reads of so many training documents."""
+def write_project(folder: Path, shape: str, documents: int, runtime: dict) -> None:
+    """Write params.yaml, and the tables that the stage reads of so many training documents."""
     yaml = YAML()
     params = yaml.load((ROOT / "params.yaml").read_text())
     params["runtime"] |= runtime
     params["pairwise"]["combination"] = COMBINATIONS[shape]
     params["documents"]["test"] = 0
-    params["data"]["world"]["train"] = documents
     params["systems"].remove("elected")
     with (folder / "params.yaml").open("w") as stream:
         yaml.dump(params, stream)
-    if stage == "download":
-        return
     texts = (read_shapes(None, SIZE)[shape] * 4)[:BATCH]
     for split, count in (("train", documents), ("validation", 1)):
         write_texts(folder, split, count, texts)
-        if stage == "score":
-            write_similarity(folder, split, count)
-    write_evidence(folder)
 
 
-def run(stage: str, shape: str, documents: int, engine: str, workers: int) -> list[float]:
-    """Wall and CPU seconds and peak MiB of a stage's process."""
+def run(shape: str, documents: int, engine: str, workers: int) -> list[float]:
+    """Wall and CPU seconds and peak MiB of the stage's process."""
     number = {"workers": None if engine == "here" else workers, "threads": workers}
     environment = {**os.environ, "PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1"}
     environment.pop("RAY_ADDRESS", None)
     with tempfile.TemporaryDirectory() as folder:
         runtime = {"engine": engine, "log_seconds": 1000.0, **number}
-        write_project(Path(folder), stage, shape, documents, runtime)
-        command = [sys.executable, "-c", MEASURE, f"stages.{stage}"]
+        write_project(Path(folder), shape, documents, runtime)
+        command = [sys.executable, "-c", MEASURE, "stages.pairwise"]
         done = subprocess.run(
             command, cwd=folder, env=environment, stdout=subprocess.PIPE, text=True, check=True
         )
@@ -125,32 +91,22 @@ def run(stage: str, shape: str, documents: int, engine: str, workers: int) -> li
 
 
 def main() -> None:
-    """Print a row for each stage, engine, shape and number of workers."""
+    """Print a row for each engine, shape and number of workers."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--documents", type=int, default=300_000)
-    parser.add_argument("--engines", default="here", help="of pairwise: here,ray")
-    parser.add_argument("--stages", default="download,pairwise,score")
+    parser.add_argument("--engines", default="here", help="here,ray")
     options = parser.parse_args()
-    cases = [("download", XSUM, "here", 1), ("score", XSUM, "here", 1)]
-    cases += [
-        ("pairwise", shape, engine, workers)
-        for shape in (XSUM, CNNDM)
-        for engine in options.engines.split(",")
-        for workers in (1, 2)
-    ]
-    head("stage", "shape", "engine", "workers", "documents", "CPU s", "peak MiB", "documents/s")
-    for stage, shape, engine, workers in cases:
-        if stage not in options.stages.split(","):
-            continue
+    head("shape", "engine", "workers", "documents", "CPU s", "peak MiB", "documents/s")
+    for shape, engine, workers in product((XSUM, CNNDM), options.engines.split(","), (1, 2)):
         most = options.documents // (10 if shape == CNNDM else 1)
         few = most // 10
         (wall, cpu, peak), (short, _, less) = (
-            run(stage, shape, documents, engine, workers) for documents in (most, few)
+            run(shape, documents, engine, workers) for documents in (most, few)
         )
         rate = (most - few) / (wall - short)
         row(
-            stage, shape, engine, workers, f"{few:,}, {most:,}", f"{cpu:.1f}",
-            f"{less:.0f}, {peak:.0f}", f"{rate:,.0f}",
+            shape, engine, workers, f"{few:,}, {most:,}", f"{cpu:.1f}", f"{less:.0f}, {peak:.0f}",
+            f"{rate:,.0f}",
         )  # fmt: skip
 
 

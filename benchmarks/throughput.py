@@ -1,6 +1,6 @@
 """What a document costs at the published models' shapes: the rates behind `make paper`.
 
-    python -m benchmarks.throughput [--device cuda] [--preset llm] [--documents N] [--write]
+    python -m benchmarks.throughput [--device cuda] [--preset llm] [--documents N]
 
 For each preset a model of its base's shape with random weights, its settings, and text of the
 greatest length that they allow: `max_source_tokens` of source, candidates and summaries of
@@ -9,14 +9,12 @@ decoding leaves a setting to the checkpoint, BART's stand (no trigram twice, ear
 documents and candidates are shorter, so the rates are lower bounds and the costs made of them are
 upper ones. generate and decode are a search of one batch; train is the forward and backward pass of
 a document with its reference and candidates, plus its share of an optimizer's step. Memory is the
-device's peak, the model included. `--write` puts the paper's rates into benchmarks/throughput.yaml.
+device's peak, the model included. The last lines are those of benchmarks/throughput.yaml.
 """
 
 import argparse
-import datetime
 import gc
 from collections.abc import Callable
-from typing import Any
 
 import torch
 import transformers
@@ -48,7 +46,7 @@ from brido.training.batches import Batch
 from brido.training.devices import checkpoint_layers
 from brido.training.step import ContrastiveStep
 from brido.utils.device import choose_device, inference_dtype
-from experiments.paper import DATASETS, THROUGHPUT
+from experiments.paper import DATASETS
 
 # The published model that each preset starts from, by its shape.
 BASES = {"xsum": "pegasus-large", "cnndm": "bart-large", "llm": "qwen3-1.7b"}
@@ -176,17 +174,6 @@ def measure(name: str, device: torch.device, documents: int | None) -> dict[str,
     return {stage: found[stage] for stage in ("generate", "train", "decode")}
 
 
-def write(device: str, source: str, rates: dict[str, dict[str, Any]]) -> None:
-    """Replace the values in throughput.yaml; its comments stay."""
-    comments = [line for line in THROUGHPUT.read_text().splitlines() if line.startswith("#")]
-    lines = [*comments, f"device: {device}", f"source: {source}"]
-    for name, values in rates.items():
-        lines.append(
-            f"{name}: {{{', '.join(f'{key}: {value:.3g}' for key, value in values.items())}}}"
-        )
-    THROUGHPUT.write_text("\n".join(lines) + "\n")
-
-
 def main() -> None:
     """Measure the presets."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
@@ -195,25 +182,19 @@ def main() -> None:
     parser.add_argument(
         "--documents", type=int, help="of a batch; default: by runtime.batch_tokens"
     )
-    parser.add_argument("--write", action="store_true", help=f"put the rates into {THROUGHPUT}")
     options = parser.parse_args()
     transformers.logging.set_verbosity_error()
     device = choose_device(options.device)
     print(place(device.type))
     head("preset", "stage", "documents/s", "minutes for 1,000", "GiB")
-    rates: dict[str, dict[str, float]] = {}
+    lines = []
     for name in options.preset:
         found = measure(name, device, options.documents)
         for stage, (rate, gib) in found.items():
             row(name, stage, f"{rate:.3g}", f"{1000 / rate / 60:.1f}", f"{gib:.1f}")
-        rates[name] = {stage: rate for stage, (rate, _) in found.items()}
-    if options.write:
-        batch = f"batches of {options.documents}" if options.documents else "full batches"
-        today = f"{datetime.date.today():%-d %B %Y}"
-        source = f"benchmarks.throughput, {batch}, {today}, torch {torch.__version__}"
-        kind = torch.cuda.get_device_name() if device.type == "cuda" else "processor"
-        paper = {name: rates[name] for name in DATASETS if name in rates}
-        write(f"{kind} ({inference_dtype(device)})".replace("torch.", ""), source, paper)
+        rates = ", ".join(f"{stage}: {rate:.3g}" for stage, (rate, _) in found.items())
+        lines.append(f"{name}: {{{rates}}}")
+    print("\nFor benchmarks/throughput.yaml:", *lines, sep="\n")
 
 
 if __name__ == "__main__":

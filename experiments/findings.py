@@ -83,13 +83,13 @@ def less() -> Iterator[Record]:
     for label, name, setting, way in CASES:
         rows = _rows(name, setting)
         base, tuned = chosen(rows, "base", way), chosen(rows, "tuned", way)
-        good = f"{percent(base, 'good')} -> {percent(tuned, 'good')}" if has(tuned, "good") else ""
+        good = [percent(rows, "good") for rows in (base, tuned)]
         yield {
             "model": label,
             "seeds": f"{len(base)}",
             "unsupported, base -> tuned": f"{percent(base)} -> {percent(tuned)}",
             "tuned - base": difference(tuned, base),
-            "good, base -> tuned": good,
+            "good, base -> tuned": " -> ".join(filter(None, good)),
             "good, tuned - base": _good(tuned, base),
             "ROUGE-1/2, base": rouge(base),
             "tuned": rouge(tuned),
@@ -101,14 +101,13 @@ def whose() -> Iterator[Record]:
     for label, name, setting, way in CASES:
         rows = _rows(name, setting)
         tuned, control = chosen(rows, "tuned", way), chosen(rows, "random", way)
-        good = has(tuned, "good")
         yield {
             "model": label,
             "unsupported, vote": percent(tuned),
             "shuffled": percent(control),
             "vote - shuffled": difference(tuned, control),
-            "good, vote": percent(tuned, "good") if good else "",
-            "good, shuffled": percent(control, "good") if good else "",
+            "good, vote": percent(tuned, "good"),
+            "good, shuffled": percent(control, "good"),
             "good, vote - shuffled": _good(tuned, control),
             "ROUGE-1/2, vote": rouge(tuned),
             "of shuffled": rouge(control),

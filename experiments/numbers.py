@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from experiments.rows import marks, measured
+from experiments.rows import has, marks, measured
 
 SAMPLES = 2000
 Values = Sequence[NDArray[np.float64]]
@@ -48,8 +48,12 @@ def share(rows: pd.DataFrame, mark: str = "unsupported") -> str:
 
 
 def percent(rows: pd.DataFrame, mark: str = "unsupported") -> str:
-    """The same share without an interval."""
-    return f"{100 * np.mean([one.mean() for one in marks(rows, mark)]):.1f} %"
+    """The same share without an interval, empty if the mark was not measured."""
+    return (
+        ""
+        if not has(rows, mark)
+        else f"{100 * np.mean([one.mean() for one in marks(rows, mark)]):.1f} %"
+    )
 
 
 def points(values: Values) -> str:

@@ -5,38 +5,53 @@ and alpha at the best eta. Runs with the same eta share their candidates, which 
 Before them: what is reproduced here, and a middle way, 1,000 documents at one alpha.
 """
 
-import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ruamel.yaml import YAML
-
 from brido.settings.load import check_params, read_yaml
 from brido.settings.params import Params
 from brido.settings.presets import load_preset, read_preset
 from brido.utils.errors import run_command
-from experiments.grid import FOLDER
-from experiments.paper_layouts import ETA, paper_runs
+from experiments.plan import changed
 
+NUMBERS = Path(__file__).parent / "paper.yaml"
 THROUGHPUT = Path("benchmarks/throughput.yaml")
 DATASETS = ("xsum", "cnndm")
+ETA = "generation.base.diversity_penalty"
+ALPHA = "scoring.alpha"
 MIDDLE = "xsum"
 # The preset's alpha, a thousand documents of each split, without brio. BRIO's schedule belongs to
 # 25,000 updates; here the highest rate is reached within a tenth of them.
-CHANGES = (
-    "data.max_documents=1000",
-    "documents.validation=200",
-    "training.schedule=linear",
-    "training.learning_rate=2e-5",
-    "training.warmup_steps=0.1",
-    "training.validation.every=25",
-    "training.validation.documents=100",
-    "systems=[reference,base,tuned]",
-    "decoded_systems=[base,tuned]",
-    "~checkpoints.brio",
-)
+CHANGES: Mapping[str, Any] = {
+    "data.max_documents": 1000,
+    "documents.validation": 200,
+    "training.schedule": "linear",
+    "training.learning_rate": 2e-5,
+    "training.warmup_steps": 0.1,
+    "training.validation.every": 25,
+    "training.validation.documents": 100,
+    "systems": ["reference", "base", "tuned"],
+    "decoded_systems": ["base", "tuned"],
+}
+FIRST_LINES = f"""\
+# Reproduced here: the method, rule by rule (docs/method.md), and what it does in the
+# embedded world (docs/results.md). Not reproduced: the paper's Tables 1-4. Its weights
+# and data sets are on the hub; these are the commands for a machine that reaches it.
+
+# The middle way, before any grid: {MIDDLE}, 1,000 documents of each split, one alpha.
+# It shows a direction, not the table: 125 updates of the paper's 25,505, hence another schedule.
+make preset NAME={MIDDLE}"""
+LAST_LINES = """\
+# Every text is as long as the preset allows, so these hours are upper bounds.
+# Rates of your device for benchmarks/throughput.yaml: python -m benchmarks.throughput
+# pairwise and score run on the CPU in minutes. The paper's QAFactEval and G-Eval come on
+# top, with a GPU and a server that answers: to every line above
+#   -S 'evaluation.metrics=[rouge,mentions,extractiveness,qafacteval,geval]'
+#   -S '+evaluation.qafacteval.models=hub'
+#   -S '+evaluation.geval.model=NAME' (what it costs: brido judge FILE --dry-run)
+# After make preset experiments.paper_tables has the paper's own numbers beside yours."""
 
 
 @dataclass(frozen=True)
@@ -48,16 +63,26 @@ class Work:
     decode: int
 
 
+def paper_runs(dataset: str) -> dict[str, dict[str, float]]:
+    """The tuned models of the tables of "xsum" or "cnndm": name -> changed keys of params.yaml."""
+    runs = read_yaml(NUMBERS)[dataset]["runs"]
+    return {name: {ETA: eta, ALPHA: alpha} for name, (eta, alpha, *_) in runs.items()}
+
+
 def commands(name: str) -> list[str]:
     """The shell commands of a data set's rows, in the order of the paper's tables."""
     lines = [f"make preset NAME={name}", "dvc repro"]
-    for run, changes in paper_runs(name).items():
-        options = " ".join(f"-S {key}={_text(value)}" for key, value in changes.items())
-        lines.append(f"dvc exp run -n {run} {options}")
-    return lines
+    return [*lines, *(_run(run, changes) for run, changes in paper_runs(name).items())]
+
+
+def _run(name: str, changes: Mapping[str, Any], *more: str) -> str:
+    options = [f"{key}={_text(value)}" for key, value in changes.items()]
+    return " ".join([f"dvc exp run -n {name}", *(f"-S {each}" for each in [*options, *more])])
 
 
 def _text(value: Any) -> str:
+    if isinstance(value, list):
+        return f"'[{','.join(value)}]'"
     return f"{value:g}" if isinstance(value, float) else str(value)
 
 
@@ -99,96 +124,36 @@ def _work(params: Params, runs: int, etas: int, generated: tuple[int, int], deco
 
 def middle_settings() -> Params:
     """The preset's settings with the changes of the middle way."""
-    raw = read_preset(MIDDLE)
-    for change in CHANGES:
-        key, _, value = change.partition("=")
-        *sections, name = key.lstrip("~").split(".")
-        place = raw
-        for section in sections:
-            place = place[section]
-        if value:
-            place[name] = YAML(typ="safe").load(value)
-        else:
-            del place[name]
+    raw = changed(read_preset(MIDDLE), CHANGES, "the middle way")
+    del raw["checkpoints"]["brio"]
     return check_params(raw)
 
 
-def first_screen(device: str | None, hours: Mapping[str, float | None]) -> list[str]:
-    """What is reproduced here and what is not, then the middle way.
-
-    hours: of each stage's documents on `device`, None if not measured.
-    """
-    options = " ".join(f"-S {shlex.quote(change)}" for change in CHANGES)
-    cost = ["#   not measured on this device"]
-    minutes = {stage: 60 * value for stage, value in hours.items() if value is not None}
-    if len(minutes) == len(hours):
-        listed = ", ".join(f"{stage} {value:.0f}" for stage, value in minutes.items())
-        cost = [
-            f"#   {sum(minutes.values()):.0f} minutes of computing on one {device}",
-            f"#   ({listed}; measured, every text as long as it may be), and 3 GB to fetch.",
-        ]
-    return [
-        "# Reproduced here: the method, rule by rule (docs/method.md), and what it does in the",
-        "# embedded world (docs/results.md). Not reproduced: the paper's Tables 1-4. Its weights",
-        "# and data sets are on the hub; these are the commands for a machine that reaches it.",
-        "",
-        f"# The middle way, before any grid: {MIDDLE}, 1,000 documents of each split, one alpha",
-        f"make preset NAME={MIDDLE}",
-        f"dvc exp run -n middle {options}",
-        *cost,
-        "#   It shows a direction, not the table: 125 updates of the paper's 25,505, hence",
-        "#   another schedule.",
-        "",
-        "# The whole grids",
-        "",
-    ]
-
-
-def hours_of(work: Work, rates: dict[str, float | None]) -> dict[str, float | None]:
-    """Device hours of each stage, None where its rate (documents a second) was not measured."""
-    return {
-        stage: getattr(work, stage) / rate / 3600 if (rate := rates.get(stage)) else None
-        for stage in ("generate", "train", "decode")
-    }
+def cost(work: Work, rates: Mapping[str, float | None]) -> list[str]:
+    """Device hours of each stage and together, as lines; rates are documents a second."""
+    lines, total = [], 0.0
+    for stage, documents in vars(work).items():
+        rate = rates.get(stage)
+        hours = documents / rate / 3600 if rate else None
+        shown = "not measured" if hours is None else f"{hours:10,.1f} hours"
+        lines.append(f"#   {stage:<9} {documents:>9,} documents  {shown}")
+        total += hours if hours is not None else float("nan")
+    return lines if total != total else [*lines, f"#   together {total:,.1f} hours on this device"]
 
 
 def report(throughput: dict[str, Any]) -> str:
-    """The first screen, then commands and costs of both data sets, as text."""
-    taken = hours_of(middle_work(middle_settings()), throughput[MIDDLE])
-    parts = [_device(throughput), *first_screen(throughput["device"], taken)]
+    """The middle way, then commands and costs of both data sets, as text."""
+    device, source = throughput["device"], throughput["source"]
+    rates = f"# The device: {device}; rates from {source} ({THROUGHPUT})."
+    middle = cost(middle_work(middle_settings()), throughput[MIDDLE])
+    parts = [rates if device else f"# The device: none, {THROUGHPUT} has no rates", FIRST_LINES]
+    parts += [_run("middle", CHANGES, "'~checkpoints.brio'"), *middle, "", "# The whole grids", ""]
     for name in DATASETS:
         params = load_preset(name)
-        work = work_of(name, params)
-        hours = hours_of(work, throughput[name])
         parts += [f"# {name}: {len(paper_runs(name))} tuned models", *commands(name)]
-        parts.append(f"# or all, resumable: python -m experiments.sweep {FOLDER}/paper-{name}.yaml")
         parts += ["python -m experiments.paper_tables", ""]
-        for stage, value in hours.items():
-            cost = "not measured" if value is None else f"{value:10,.1f} hours"
-            parts.append(f"#   {stage:<9} {getattr(work, stage):>9,} documents  {cost}")
-        measured = [value for value in hours.values() if value is not None]
-        if len(measured) == len(hours):
-            parts.append(f"#   together {sum(measured):,.1f} hours on this device")
-        parts.append("")
-    parts += [
-        "# Every text is as long as the preset allows, so these hours are upper bounds.",
-        "# Rates of your device: python -m benchmarks.throughput --write",
-        "# pairwise and score run on the CPU in minutes. The paper's QAFactEval and G-Eval come on",
-        "# top, with a GPU and a server that answers: to every line above",
-        "#   -S 'evaluation.metrics=[rouge,mentions,extractiveness,qafacteval,geval]'",
-        "#   -S '+evaluation.qafacteval.models=hub'",
-        "#   -S '+evaluation.geval.model=NAME' (what it costs: brido judge FILE --dry-run)",
-        "# After make preset experiments.paper_tables has the paper's own numbers beside yours.",
-    ]
-    return "\n".join(parts)
-
-
-def _device(throughput: dict[str, Any]) -> str:
-    """The first line: what the hours of the grids were measured on."""
-    device, source = throughput["device"], throughput["source"]
-    if device and source:
-        return f"# The device: {device}; rates from {source} ({THROUGHPUT})."
-    return f"# The device: none, {THROUGHPUT} has no rates: python -m benchmarks.throughput --write"
+        parts += [*cost(work_of(name, params), throughput[name]), ""]
+    return "\n".join([*parts, LAST_LINES])
 
 
 def main() -> None:

@@ -19,8 +19,7 @@ from brido.settings.params import Params
 from brido.tables import CANDIDATES, DECODED, read_metadata, read_rows, write_table
 from brido.vote.consensus import ranking
 from brido.vote.select import score_documents
-from experiments.grid import changed
-from experiments.plan import MEASURED
+from experiments.plan import MEASURED, changed
 from stages import (
     checkpoint,
     decode,

@@ -9,10 +9,10 @@ A plan is a YAML file. Its keys:
   tune, guidance}, see `System`
 * decodings: NAME: the keys of section `decoding` that it changes
 * environment: variables of the chains' processes, such as ATEN_CPU_CAPABILITY for other kernels
-* picture: `sizes` or `plane`, see `experiments.pictures`
 * folder: where the rows are kept (metrics/evidence)
 """
 
+import copy
 import json
 import math
 from collections.abc import Mapping
@@ -27,7 +27,6 @@ from brido.settings.load import check_params, read_yaml
 from brido.settings.presets import flatten, read_preset
 from brido.utils.errors import BridoError
 from brido.work.shards import fingerprint
-from experiments.grid import changed
 from experiments.rows import PLACE
 
 PLANS = Path("experiments/plans")
@@ -133,7 +132,6 @@ class Plan:
     folder: Path
     systems: Mapping[str, System]
     chains: tuple[Chain, ...]
-    picture: str | None = None
 
     @property
     def table(self) -> Path:
@@ -162,37 +160,50 @@ def read_plan(path: Path) -> Plan:
     """
     plan = read_yaml(path)
     raw, settings = read_preset(plan["preset"]), plan["settings"]
-    systems = {name: make_system(values) for name, values in plan["systems"].items()}
+    systems = {name: System(**(values or {})) for name, values in plan["systems"].items()}
     named = [name for setting in settings.values() for name in setting["systems"]]
     controls = [system.control for system in systems.values() if system.control]
     if missing := sorted({*named, *controls} - set(systems)):
         raise BridoError(f"{path}: `systems` has no {', '.join(missing)}")
     seeds = {name: setting.get("seeds", plan["seeds"]) for name, setting in settings.items()}
     chains = [
-        _make_chain(name, seed, plan, raw, f"{path}: {name}")
+        _make_chain(name, seed, plan, raw, systems, f"{path}: {name}")
         for seed in dict.fromkeys(seed for own in seeds.values() for seed in own)
         for name in settings
         if seed in seeds[name]
     ]
-    folder = Path(plan.get("folder", "metrics/evidence"))
-    return Plan(path.stem, folder, systems, tuple(chains), plan.get("picture"))
+    return Plan(path.stem, Path(plan.get("folder", "metrics/evidence")), systems, tuple(chains))
 
 
 def _make_chain(
-    setting: str, seed: int, plan: Mapping[str, Any], raw: Mapping[str, Any], place: str
+    setting: str,
+    seed: int,
+    plan: Mapping[str, Any],
+    raw: Mapping[str, Any],
+    systems: Mapping[str, System],
+    place: str,
 ) -> Chain:
     """The chain of a setting under a seed; raw: the preset, place: what stands in errors."""
     own = plan["settings"][setting]
-    params = changed(raw, {**plan.get("changes", {}), **own.get("changes", {})}, setting)
+    params = changed(raw, {**plan.get("changes", {}), **own.get("changes", {})}, place)
     there = flatten(params)
-    params = changed(params, {key: seed for key in SEEDS if key in there}, setting)
+    params = changed(params, {key: seed for key in SEEDS if key in there}, place)
     check_params(params, place)
-    systems = {name: make_system(plan["systems"][name]) for name in own["systems"]}
     variables = {**plan.get("environment", {}), **own.get("environment", {})}
     environment = {key: str(value) for key, value in variables.items()}
-    return Chain(setting, seed, params, systems, plan["decodings"], environment)
+    arms = {name: systems[name] for name in own["systems"]}
+    return Chain(setting, seed, params, arms, plan["decodings"], environment)
 
 
-def make_system(values: Mapping[str, Any] | None) -> System:
-    """The system of a plan's entry, which may be empty."""
-    return System(**(values or {}))
+def changed(params: Mapping[str, Any], changes: Mapping[str, Any], name: str) -> dict[str, Any]:
+    """A copy of params.yaml with dotted keys changed; BridoError where it lacks one."""
+    copied = copy.deepcopy(dict(params))
+    for key, value in changes.items():
+        *sections, last = key.split(".")
+        place: Any = copied
+        for section in sections:
+            place = place.get(section) if isinstance(place, dict) else None
+        if not isinstance(place, dict) or last not in place:
+            raise BridoError(f"{name}: params.yaml has no key {key}")
+        place[last] = value
+    return copied

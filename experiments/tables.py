@@ -1,7 +1,6 @@
-"""Tables of a study in Markdown: a row for each system and decoding, a column for each function."""
+"""Tables of a study in Markdown: a row for each system and decoding."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -19,70 +18,40 @@ UNTUNED = {
 }
 
 
-@dataclass(frozen=True)
-class Cell:
-    """What a column computes from: rows of one system and decoding, a row for each seed.
+def cells(own: pd.DataFrame, base: pd.DataFrame, control: pd.DataFrame) -> dict[str, str]:
+    """The columns of a table; one that is empty in all rows is not shown.
 
-    base: base's own output, decoded in the same way. control: the same steps on shuffled scores;
-    no rows if the plan names no control.
+    own: the rows of one system and decoding, a row for each seed. base: base's own output, decoded
+    in the same way. control: the same steps on shuffled scores; no rows if the plan names none.
     """
-
-    own: pd.DataFrame
-    base: pd.DataFrame
-    control: pd.DataFrame
-
-
-Column = Callable[[Cell], str]
-
-
-def _share_of(mark: str) -> Column:
-    def column(cell: Cell) -> str:
-        found = measured(cell.own)
-        return share(found, mark) if has(found, mark) else ""
-
-    return column
+    there = measured(own)
+    found = {"seeds": f"{len(there)}", "words": "", "ROUGE-1/2": ""}
+    if len(there):
+        found["words"] = f"{there.words.mean():.1f}"
+        found["ROUGE-1/2"] = "" if set(own.system) == {"reference"} else rouge(there)
+    for mark in ("unsupported", "well-formed", "good", "sound"):
+        found[mark] = share(there, mark) if has(there, mark) else ""
+        if mark != "well-formed":
+            found[f"{mark} - base"] = _minus(own, base, mark)
+            found[f"{mark} - shuffled"] = _minus(own, control, mark)
+    return found
 
 
-def _minus(other: str, mark: str) -> Column:
-    def column(cell: Cell) -> str:
-        second = getattr(cell, other)
-        known = has(measured(cell.own), mark) and has(measured(second), mark)
-        return difference(cell.own, second, mark) if known else ""
-
-    return column
+def _minus(own: pd.DataFrame, other: pd.DataFrame, mark: str) -> str:
+    known = has(measured(own), mark) and has(measured(other), mark)
+    return difference(own, other, mark) if known else ""
 
 
-def _words(cell: Cell) -> str:
-    return f"{measured(cell.own).words.mean():.1f}"
+def tables(rows: pd.DataFrame, plan: Plan, whole: bool = True) -> list[str]:
+    """The tables of a plan: one of its settings if there are several, then one for each setting.
 
-
-def _rouge(cell: Cell) -> str:
-    return "" if set(cell.own.system) == {"reference"} else rouge(measured(cell.own))
-
-
-# A column is a function of a cell; an empty column is not shown.
-COLUMNS: Mapping[str, Column] = {
-    "seeds": lambda cell: f"{len(measured(cell.own))}",
-    "words": _words,
-    "ROUGE-1/2": _rouge,
-    "unsupported": _share_of("unsupported"),
-    "unsupported - base": _minus("base", "unsupported"),
-    "unsupported - shuffled": _minus("control", "unsupported"),
-    "well-formed": _share_of("well-formed"),
-    "good": _share_of("good"),
-    "good - base": _minus("base", "good"),
-    "good - shuffled": _minus("control", "good"),
-    "sound": _share_of("sound"),
-    "sound - base": _minus("base", "sound"),
-    "sound - shuffled": _minus("control", "sound"),
-}
-
-
-def tables(rows: pd.DataFrame, plan: Plan) -> list[str]:
-    """All tables of a plan: one of its settings if there are several, then one for each setting."""
-    settings = list(rows.groupby("setting", sort=False))
+    whole: of all settings, not of the plan's first alone.
+    """
+    settings = {name: rows[rows.setting == name] for name in rows.setting.unique()}
     found = [markdown(settings_table(rows, plan))] if len(settings) > 1 else []
-    for setting, own in settings:
+    first = plan.chains[0].setting
+    for setting in settings if whole else [name for name in settings if name == first]:
+        own = settings[setting]
         base = chosen(own, "base", usual(own))
         size = f"{len(base)} seeds x {len(base.unsupported.iloc[0]):,} test documents"
         found.append(f"**{setting}**: {size}\n\n{markdown(systems_table(own, plan.systems))}")
@@ -118,24 +87,16 @@ def settings_table(rows: pd.DataFrame, plan: Plan) -> Iterator[dict[str, str]]:
 
 def systems_table(own: pd.DataFrame, systems: Mapping[str, System]) -> Iterator[dict[str, str]]:
     """A row for each system of one setting and each way to decode it."""
-    others = [name for name in own.system.unique() if name not in {*UNTUNED, *systems}]
-    for name in [*UNTUNED, *systems, *others]:
+    for name in [*UNTUNED, *systems]:
         system = systems.get(name, System())
         written = own[(own.system == name) & (own.split == "test")]
-        for decoding in [way for way in written.decoding.unique() if not aside(way)]:
+        for decoding in written.decoding.unique():
             way = {AT_BASE_LENGTH: BEAMS, "": usual(own)}.get(decoding, decoding)
             base = chosen(own, "base", way) if name != "base" else own[:0]
-            cell = Cell(
-                chosen(own, name, decoding), base, chosen(own, system.control or "", decoding)
-            )
+            control = chosen(own, system.control or "", decoding)
             label = UNTUNED.get(name) or system.label or name
-            cells = {key: column(cell) for key, column in COLUMNS.items()}
-            yield {"system": label, "decoded": decoding} | cells
-
-
-def aside(decoding: str) -> bool:
-    """Whether a row is a base at another system's length, which older studies measured."""
-    return decoding != AT_BASE_LENGTH and (" at " in decoding or " cut to " in decoding)
+            place = {"system": label, "decoded": decoding}
+            yield place | cells(chosen(own, name, decoding), base, control)
 
 
 def usual(rows: pd.DataFrame) -> str:

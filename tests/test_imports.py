@@ -6,10 +6,9 @@ The table below is checked against the code and printed into docs/architecture.m
 """
 
 import ast
-import re
 import sys
-from collections.abc import Iterator
 from functools import cache
+from graphlib import TopologicalSorter
 from importlib import import_module
 from pathlib import Path
 
@@ -163,18 +162,8 @@ def test_no_circle_of_files():
         for path in modules(ROOT / "brido")
         if path.name != "__init__.py"
     }
-    done: set[Path] = set()
-
-    def walk(path: Path, above: tuple[Path, ...]) -> None:
-        circle = above[above.index(path) :] if path in above else ()
-        assert not circle, [str(each.relative_to(ROOT)) for each in circle]
-        if path not in done:
-            for inner in sorted(graph.get(path, ())):
-                walk(inner, (*above, path))
-            done.add(path)
-
-    for path in graph:
-        walk(path, ())
+    # Raises CycleError with the files of a circle.
+    TopologicalSorter(graph).prepare()
 
 
 def test_nothing_in_brido_imports_a_stage():
@@ -255,49 +244,6 @@ def test_deps_are_what_the_stage_imports(name, stage):
     assert not missing, f"{name} imports what its deps do not name"
     idle = [dep for dep in listed if not any(path.is_relative_to(dep) for path in reached)]
     assert not idle, f"{name} does not import what its deps name"
-
-
-def concrete() -> Iterator[tuple[str, list[str], list[str]]]:
-    """Name, deps and outs of every stage, decode and evaluate once for each model."""
-    for name, stage in dvc_stages().items():
-        outs = [out if isinstance(out, str) else next(iter(out)) for out in stage.get("outs", [])]
-        systems = {"decode": ("base", "tuned"), "evaluate": ("base", "tuned"), "guide": ("guided",)}
-        for system in systems.get(name, ("base",)):
-            deps, made = (
-                [
-                    re.sub(r"\$\{(item.system|key)\}", system, path).replace(
-                        "${item.checkpoint}", "base"
-                    )
-                    for path in paths
-                ]
-                for paths in (stage["deps"], outs)
-            )
-            yield f"{name}@{system}" if {"matrix", "foreach"} & set(stage) else name, deps, made
-
-
-def rerun_by(edited: str) -> set[str]:
-    """The stages that an edit of a file makes DVC run again, should all of their outputs change."""
-    changed, rerun = [Path(edited)], set()
-    for _ in dvc_stages():
-        for name, deps, outs in concrete():
-            pairs = [(Path(dep), path) for dep in deps for path in changed]
-            if any(a.is_relative_to(b) or b.is_relative_to(a) for a, b in pairs):
-                rerun.add(name)
-                changed += [Path(out) for out in outs]
-    return rerun
-
-
-def test_an_edit_retrains_only_what_depends_on_it():
-    after_training = {"train", "decode@tuned", "evaluate@tuned", "report"}
-    # The check of the vote stands in `score`; its scores stay what they were, and DVC stops there.
-    checked = after_training | {"score"}
-    assert rerun_by("brido/vote/consensus.py") == checked | {"elect"}
-    everything_made = {"generate@base", "pool", "pairwise", "decode@base", "evaluate@base"}
-    everything_made |= checked | {"support", "likelihood", "elect", "guide@guided"}
-    assert rerun_by("brido/search/beams.py") == everything_made | after_training
-    for trains in ("models/embedded.py", "training/loop.py", "likelihood/likelihood.py"):
-        assert "checkpoint@base" in rerun_by(f"brido/{trains}")
-    assert rerun_by("brido/utils/errors.py") == set()
 
 
 def table_of_rooms() -> str:

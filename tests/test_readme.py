@@ -1,6 +1,6 @@
 """Every command of the README is run, as it stands there, on a small world.
 
-What is long is made short from outside (PYTEST_ADDOPTS, GRIDS, a small params.yaml), and what needs
+What is long is made short from outside (PYTEST_ADDOPTS, a small params.yaml), and what needs
 weights or a judge that only the internet has must end in a clear sentence.
 """
 
@@ -19,7 +19,7 @@ NEEDS_INTERNET = {
     "evaluation.geval.model=MODEL": "evaluation.geval: the server gave no answer for",
     "brido qafacteval": "spacy_model: there is no spaCy pipeline",
 }
-SHORT = {"PYTEST_ADDOPTS": "-k test_sentences", "GRIDS": "experiments/one.yaml"}
+SHORT = {"PYTEST_ADDOPTS": "-k test_sentences"}
 
 
 def readme_commands() -> list[str]:
@@ -42,8 +42,6 @@ def project(tmp_path_factory):
         (folder / ".venv" / name).symlink_to(Path(sys.prefix) / name)
     for stamp in (".runtime", ".dev"):
         (folder / ".venv" / stamp).touch()
-    grid = "datasets: [world]\nruns: {one: {scoring.alpha: 1}}\n"
-    (folder / "experiments/one.yaml").write_text(grid)
     rows = [row | {"document": row["abstract"], "summary": row["tldr"]} for row in abstracts(40)]
     write_jsonl(folder / "my/articles.jsonl", rows)
     quick = {"evaluation.metrics": "[rouge,mentions]", "+runtime.endpoint.patience_seconds": 2}

@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 
 from experiments import findings, reading
+from experiments.plan import BEAMS
+from experiments.rows import chosen, read_rows
 from experiments.tables import markdown
 
 ROOT = Path(__file__).parents[2]
@@ -40,6 +42,9 @@ def test_every_decimal_of_the_text_is_in_a_committed_file(page, readings):
     numbers = re.findall(r"(?<![\w.])[-+]?\d+\.\d+(?![\w.]*\w)", text)
     assert len(numbers) > 10
     assert [number for number in numbers if number not in known] == []
+    own = read_rows(ROOT / "metrics/evidence/texts.csv").query("setting.str.contains('chance')")
+    words = [chosen(own, system, BEAMS).words.mean() for system in ("random", "tuned")]
+    assert "notes of {:.1f} words (the vote: {:.1f})".format(*words) in " ".join(page.split())
 
 
 def test_the_counts_of_the_text_are_those_of_the_check(page):

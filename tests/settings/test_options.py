@@ -30,6 +30,7 @@ TUNED = ("training", "checkpoints.*.fine_tuning")
 LORA = LoraSettings.model_fields
 BRIO = "BRIO's other settings"
 UNVARIED = {
+    "training.margin_kind": BRIO,
     "data.world.support_rate": "docs/world.md: how much must be made up?",
     "data.world.counties_from_towns": "docs/world.md: when does a vote like what is unsupported?",
     "data.world.formulaic_extras": "docs/world.md: likewise",
