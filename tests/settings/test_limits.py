@@ -44,7 +44,7 @@ def source(**changes) -> dict:
         ({"training": {"label_smoothing": 1.0}}, "training.label_smoothing: must be less than 1"),
         (source(length_penalty=math.inf), "length_penalty: must be a finite number"),
         (source(max_length=2**40), "generation.base.max_length: must be less than"),
-        (source(method="sampling", temperature=1e-300), "temperature (1e-300)"),
+        (source(method="sampling", temperature=1e-300), "temperature: must be greater than"),
         ({"documents": {"train": 2**64}}, "documents.train: must be less than"),
         *(
             (
