@@ -107,34 +107,6 @@ def test_a_prompt_without_room_for_a_document_is_refused_at_once():
         LanguageModel(tiny_llama(), chat_tokenizer(None), reading)
 
 
-@torch.no_grad()
-@pytest.mark.parametrize("side", ["left", "right"])
-@pytest.mark.parametrize("name", CLASSES)
-def test_steps_have_the_logits_of_the_whole_text(name, side):
-    model = build_decoder(name, seed=3)
-    ids, mask = build_prompts(5, documents=3, length=9, padded=True, side=side)
-    family = families.family_of(model.config)
-    steps = family.steps(model, Sources(ids, mask), limit=8)
-    logits = steps.start(torch.empty(3, 0), 2)
-    texts = [row[keep.bool()] for row, keep in zip(ids, mask, strict=True)]
-    for text, found in zip(texts, logits, strict=True):
-        torch.testing.assert_close(found, model(text[None]).logits[0, -1])
-    rows = [text for text in texts for _ in range(2)]
-    generator = torch.Generator().manual_seed(1)
-    for step in range(6):
-        tokens = torch.randint(3, 61, (len(rows),), generator=generator)
-        logits = steps.step(tokens)
-        rows = [torch.cat([row, token[None]]) for row, token in zip(rows, tokens, strict=True)]
-        for row, found in zip(rows, logits, strict=True):
-            torch.testing.assert_close(found, model(row[None]).logits[0, -1])
-        order = torch.tensor([1, 0, 2, 2, 5, 4][: len(rows)])
-        steps.reorder(order)
-        rows = [rows[place] for place in order]
-        if step == 3:
-            steps.keep(torch.tensor([0, 2]), 2)
-            rows = [rows[place] for place in (0, 1, 4, 5)]
-
-
 def test_more_tokens_than_the_model_has_positions_are_refused():
     model = build_decoder("llama", seed=3)
     ids, mask = build_prompts(5, documents=2, length=9, padded=True)

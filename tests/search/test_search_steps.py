@@ -161,17 +161,12 @@ WARPERS = {
 TRUNCATIONS = [
     {},
     {"temperature": 0.6},
-    {"top_k": 1},
     {"top_k": 7},
-    {"top_k": 700},
     {"top_k": 10_000},
-    {"top_p": 0.2},
     {"top_p": 0.95},
     {"top_p": 0.9999},
     {"min_p": 0.05},
-    {"min_p": 0.9},
     {"temperature": 1.5, "top_k": 20, "top_p": 0.8, "min_p": 0.03},
-    {"temperature": 0.7, "top_p": 0.9},
     {"top_k": 600, "min_p": 2e-3},
     {"top_k": 30, "min_p": 0.2},
 ]
