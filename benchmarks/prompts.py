@@ -19,7 +19,7 @@ from transformers import LlamaForCausalLM
 
 from benchmarks.harness import head, interleave, random_llama, row
 from brido.models.family import family_of
-from brido.models.layout import columns_first
+from brido.models.language_model import columns_first
 from brido.search import SamplingSettings, SearchSettings, beam_search, sample
 from brido.search.sampling import document_uniforms
 

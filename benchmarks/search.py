@@ -69,7 +69,7 @@ def prepare(engine: str) -> BartForConditionalGeneration:
     model = build_model()
     if engine == OURS:
         from brido.models.family import family_of
-        from brido.models.layout import columns_first
+        from brido.models.language_model import columns_first
 
         columns_first(family_of(model.config).written_with(model))
     elif engine == REORDERED_ONCE:

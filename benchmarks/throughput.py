@@ -29,7 +29,7 @@ from transformers import (
 
 from benchmarks.harness import MIB, head, measured, place, random_batch, row
 from brido.models.family import family_of
-from brido.models.layout import columns_first
+from brido.models.language_model import columns_first
 from brido.models.lora import Adapter
 from brido.models.tokens import Sources, Targets
 from brido.search import (
@@ -119,7 +119,7 @@ def training_rate(model: torch.nn.Module, params: Params, documents: int) -> Mea
     """The rate of training, a document at a time as models with dropout are trained."""
     settings, device = params.training, model.device
     if settings.lora is not None:
-        Adapter(model, settings.lora, 0, "training.lora")
+        Adapter(model, settings.lora, 0)
         checkpoint_layers(model)
     step, limit = ContrastiveStep(model, settings), settings.max_candidate_tokens
     weights = [weight for weight in model.parameters() if weight.requires_grad]

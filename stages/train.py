@@ -85,7 +85,7 @@ def make_task(params: Params) -> tuple[ContrastiveTask, Adapter | None]:
     language = LanguageModel.load(base, reading)
     adapter = None
     if settings.lora is not None:
-        adapter = Adapter(language.model, settings.lora, settings.seed, "training.lora")
+        adapter = Adapter(language.model, settings.lora, settings.seed)
     sample = validation.sample(settings.validation.documents)
     task = ContrastiveTask(language, documents, sample, settings, params.runtime, folder, HISTORY)
     texts = [document.document for document in sample]

@@ -7,10 +7,14 @@ from pydantic import Field
 
 from brido.endpoint.settings import ExtraParameters, reserved_problems
 from brido.search.settings import (
+    Beams,
     BeamSettings,
     GuidanceSettings,
+    Length,
+    Nucleus,
     SamplingSettings,
     SearchSettings,
+    Stopping,
     TruncationSettings,
 )
 from brido.settings.base import (
@@ -20,7 +24,6 @@ from brido.settings.base import (
     Positive,
     Section,
     Share,
-    Size,
     Variant,
     choose_by_default,
     inherited,
@@ -51,11 +54,11 @@ class DiverseBeamGeneration(_Source, BeamSettings):
     method: Literal["diverse_beam"] = inherited(_Source, "method", "diverse_beam")
     keep_every: Positive = Field(1, description="Keep every k-th of the search's results.")
     # Where params.yaml leaves these out, they are not the engine's defaults.
-    num_beams: Size = inherited(BeamSettings, "num_beams", 16)
-    num_beam_groups: Size = inherited(BeamSettings, "num_beam_groups", 16)
+    num_beams: Beams = inherited(BeamSettings, "num_beams", 16)
+    num_beam_groups: Beams = inherited(BeamSettings, "num_beam_groups", 16)
     diversity_penalty: NonNegative = inherited(BeamSettings, "diversity_penalty", 1.0)
-    max_length: Size = inherited(BeamSettings, "max_length", 64)
-    early_stopping: Literal[True, False, "never"] = inherited(BeamSettings, "early_stopping", True)
+    max_length: Length = inherited(BeamSettings, "max_length", 64)
+    early_stopping: Stopping = inherited(BeamSettings, "early_stopping", True)
     guidance: GuidanceSettings | None = Field(
         None, description="null | {weight, floor, others, seed}, as under `guidance`."
     )
@@ -83,8 +86,8 @@ class SamplingGeneration(_Source, TruncationSettings):
     method: Literal["sampling"] = inherited(_Source, "method")
     seed: Count = Field(0, description="With a document's id it decides what is drawn.")
     # As above.
-    top_p: float = inherited(TruncationSettings, "top_p", 0.95)
-    max_length: Size = inherited(TruncationSettings, "max_length", 64)
+    top_p: Nucleus = inherited(TruncationSettings, "top_p", 0.95)
+    max_length: Length = inherited(TruncationSettings, "max_length", 64)
     guidance: GuidanceSettings | None = Field(
         None, description="null | {weight, floor, others, seed}, as under `guidance`."
     )

@@ -15,13 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import torch
 from torch import Tensor
 
-from brido.likelihood.likelihood import (
-    check_candidates,
-    micro_batch_of,
-    scored_lengths,
-    sequence_statistics,
-)
-from brido.models.arguments import as_ids, as_sources
+from brido.likelihood.likelihood import checked, sequence_statistics
 from brido.models.family import family_of
 from brido.utils.errors import ArgumentError
 
@@ -70,18 +64,16 @@ def information_terms(
         >>> (terms.log_probability - 0.2 * terms.prior).shape
         torch.Size([2, 1])
     """
-    input_ids, attention_mask, _ = as_sources(model, input_ids, attention_mask)
-    candidate_ids = as_ids("candidate_ids", candidate_ids, model)
-    lengths = scored_lengths(model, input_ids, attention_mask, candidate_ids, lengths)
-    check_candidates(candidate_ids)
-    if len(input_ids) < 2:
+    sources, candidate_ids, lengths = checked(
+        model, input_ids, attention_mask, candidate_ids, lengths, micro_batch
+    )
+    if len(sources.ids) < 2:
         raise ArgumentError("one document has no others: give a block of K + 1 documents, K > 0")
-    micro_batch = micro_batch_of(micro_batch)
     documents, number, _ = candidate_ids.shape
     every = cross_log_probability(
         model,
-        input_ids,
-        attention_mask,
+        sources.ids,
+        sources.mask,
         candidate_ids.flatten(0, 1),
         lengths.flatten(),
         candidate_ids[:, 0, 0],

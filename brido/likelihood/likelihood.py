@@ -19,7 +19,7 @@ from torch.utils.checkpoint import checkpoint
 
 from brido.likelihood.length_groups import LengthGroup, group_by_length
 from brido.likelihood.projection import token_log_probability
-from brido.models.arguments import as_ids, as_sources, as_tensor
+from brido.models.arguments import as_ids, as_sources, as_whole_numbers
 from brido.models.family import family_of
 from brido.models.interface import Head, States
 from brido.models.special_tokens import end_tokens, pad_token
@@ -81,54 +81,59 @@ def candidate_log_likelihood(
         ... ).shape
         torch.Size([1, 2])
     """
-    input_ids, attention_mask, _ = as_sources(model, input_ids, attention_mask)
-    candidate_ids = as_ids("candidate_ids", candidate_ids, model)
-    lengths = scored_lengths(model, input_ids, attention_mask, candidate_ids, lengths)
-    micro_batch = micro_batch_of(micro_batch)
-    check_candidates(candidate_ids)
     if not math.isfinite(as_number("length_penalty", length_penalty)):
         raise ArgumentError(f"length_penalty must be finite, not {length_penalty}")
-    statistics = sequence_statistics(
+    sources, candidate_ids, lengths = checked(
         model, input_ids, attention_mask, candidate_ids, lengths, micro_batch
+    )
+    statistics = sequence_statistics(
+        model, sources.ids, sources.mask, candidate_ids, lengths, micro_batch
     )
     return normalized(statistics, length_penalty)
 
 
-def scored_lengths(
+def checked(
     model: PreTrainedModel,
     input_ids: Tensor,
     attention_mask: Tensor,
     candidate_ids: Tensor,
     lengths: Tensor | None,
-) -> Tensor:
-    """Return the numbers of scored tokens [B, N], checked; None counts up to the first pad.
+    micro_batch: int | None,
+) -> tuple[Sources, Tensor, Tensor]:
+    """Sources, candidates [B, N, T] and lengths [B, N] of these arguments.
 
     Raises:
         ArgumentError: see `candidate_log_likelihood`.
     """
-    _check_shapes(input_ids, attention_mask, candidate_ids)
-    if lengths is None:
-        lengths = _up_to_the_first_pad(model, candidate_ids)
-    lengths = as_tensor("lengths", lengths).cpu()
-    _check_lengths(lengths, candidate_ids)
-    _check_positions(model, attention_mask, lengths)
-    return lengths
-
-
-def micro_batch_of(number: int | None) -> int | None:
-    """The argument `micro_batch`. Raise ArgumentError if it is not a positive whole number."""
-    if number is not None and (type(number) is not int or number < 1):
-        raise ArgumentError(f"micro_batch must be a positive whole number, not {number!r}")
-    return number
-
-
-def check_candidates(candidate_ids: Tensor) -> None:
-    """Raise ArgumentError if candidates of one document differ at position 0."""
+    sources = as_sources(model, input_ids, attention_mask)
+    candidate_ids = as_ids("candidate_ids", candidate_ids, model)
+    shape = list(candidate_ids.shape)
+    if len(shape) != 3 or shape[0] != len(sources.ids) or not shape[1]:
+        raise ArgumentError(
+            f"candidate_ids {shape} must be [documents, candidates, tokens], with as many "
+            f"documents as input_ids, {len(sources.ids)}, and at least one candidate"
+        )
     if (candidate_ids[:, :, :1] != candidate_ids[:, :1, :1]).any():
         raise ArgumentError(
             "position 0 of candidate_ids is given, not scored, and so the same for all candidates "
             "of a document: put the decoder's start token (or the prompt's last) before each"
         )
+    if micro_batch is not None and (type(micro_batch) is not int or micro_batch < 1):
+        raise ArgumentError(f"micro_batch must be a positive whole number, not {micro_batch!r}")
+    if lengths is None:
+        lengths = _up_to_the_first_pad(model, candidate_ids)
+    lengths = as_whole_numbers("lengths", lengths).cpu()
+    if list(lengths.shape) != shape[:2] or lengths.max() >= shape[2]:
+        raise ArgumentError(
+            f"lengths {list(lengths.shape)} must be [documents, candidates] and count at most the "
+            f"{shape[2] - 1} tokens behind position 0 of candidate_ids {shape}"
+        )
+    empty = (lengths < 1).nonzero().tolist()
+    if empty:
+        document, candidate = empty[0]
+        raise ArgumentError(f"candidate {candidate} of document {document} has no token to score")
+    _check_positions(model, sources.mask, lengths)
+    return sources, candidate_ids, lengths
 
 
 def normalized(statistics: SequenceStatistics, length_penalty: float) -> Tensor:
@@ -144,15 +149,13 @@ def sequence_statistics(
     lengths: Tensor | None = None,
     micro_batch: int | None = None,
 ) -> SequenceStatistics:
-    """Return the sums behind `candidate_log_likelihood`, of arguments that are tensors already.
+    """The sums behind `candidate_log_likelihood`, of arguments that fit together.
 
-    It looks at shapes and lengths alone: on an accelerator a look at tokens is a wait.
+    Nothing is checked: on an accelerator a look at tokens is a wait.
     """
-    _check_shapes(input_ids, attention_mask, candidate_ids)
     if lengths is None:
         lengths = _up_to_the_first_pad(model, candidate_ids)
     lengths = lengths.cpu()
-    _check_lengths(lengths, candidate_ids)
     scored = torch.arange(candidate_ids.shape[2] - 1) < lengths[:, :, None]
     family, sources = family_of(model.config), Sources(input_ids, attention_mask)
     groups = group_by_length(scored, micro_batch, input_ids.device.type, family.packs)
@@ -177,21 +180,6 @@ def _up_to_the_first_pad(model: PreTrainedModel, candidate_ids: Tensor) -> Tenso
     return (candidate_ids[:, :, 1:] != pad).long().cumprod(-1).sum(-1)
 
 
-def _check_shapes(input_ids: Tensor, attention_mask: Tensor, candidate_ids: Tensor) -> None:
-    if input_ids.ndim != 2 or attention_mask.shape != input_ids.shape:
-        raise ArgumentError(
-            "input_ids and attention_mask must both be [documents, source tokens], not "
-            f"{list(input_ids.shape)} and {list(attention_mask.shape)}"
-        )
-    if candidate_ids.ndim != 3 or len(candidate_ids) != len(input_ids):
-        raise ArgumentError(
-            f"candidate_ids {list(candidate_ids.shape)} must be [documents, candidates, tokens], "
-            f"with as many documents as input_ids, {len(input_ids)}"
-        )
-    if not candidate_ids.shape[1]:
-        raise ArgumentError("candidate_ids holds no candidates")
-
-
 def _check_positions(model: PreTrainedModel, attention_mask: Tensor, lengths: Tensor) -> None:
     """Raise ArgumentError if the model has too few positions; the last token is never read."""
     positions = family_of(model.config).positions(model.config)
@@ -201,21 +189,6 @@ def _check_positions(model: PreTrainedModel, attention_mask: Tensor, lengths: Te
             f"candidates of {int(lengths.max())} tokens are more than the model's {positions} "
             f"positions allow{f' behind prompts of {given + 1} tokens' if given else ''}"
         )
-
-
-def _check_lengths(lengths: Tensor, candidate_ids: Tensor) -> None:
-    if lengths.is_floating_point() or lengths.is_complex() or lengths.dtype == torch.bool:
-        raise ArgumentError(f"lengths must hold whole numbers of tokens, not {lengths.dtype}")
-    if lengths.shape != candidate_ids.shape[:2] or lengths.max() >= candidate_ids.shape[2]:
-        raise ArgumentError(
-            f"lengths {list(lengths.shape)} must be [documents, candidates] and count at most the "
-            f"{candidate_ids.shape[2] - 1} tokens behind position 0 of candidate_ids "
-            f"{list(candidate_ids.shape)}"
-        )
-    empty = (lengths < 1).nonzero()
-    if len(empty):
-        document, candidate = empty[0].tolist()
-        raise ArgumentError(f"candidate {candidate} of document {document} has no token to score")
 
 
 def _rows(candidate_ids: Tensor, group: LengthGroup) -> Tensor:

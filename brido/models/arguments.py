@@ -66,9 +66,7 @@ def as_written_sources(model: PreTrainedModel, input_ids: Any, attention_mask: A
 
 def as_ids(name: str, ids: Any, model: PreTrainedModel) -> Tensor:
     """Tokens as int64 on the model's device. Raise ArgumentError if the model cannot know them."""
-    tokens = as_tensor(name, ids)
-    if tokens.is_floating_point() or tokens.is_complex() or tokens.dtype == torch.bool:
-        raise ArgumentError(f"{name} must hold the whole numbers of tokens, not {tokens.dtype}")
+    tokens = as_whole_numbers(name, ids)
     embeddings: Any = model.get_input_embeddings()
     size = embeddings.num_embeddings
     if tokens.numel() and not 0 <= int(tokens.min()) <= int(tokens.max()) < size:
@@ -77,6 +75,14 @@ def as_ids(name: str, ids: Any, model: PreTrainedModel) -> Tensor:
             f"knows 0 to {size - 1}: are they of another tokenizer?"
         )
     return tokens.to(model.device).long()
+
+
+def as_whole_numbers(name: str, values: Any) -> Tensor:
+    """`as_tensor` for counts and ids. Raise ArgumentError for other numbers."""
+    numbers = as_tensor(name, values)
+    if numbers.is_floating_point() or numbers.is_complex() or numbers.dtype == torch.bool:
+        raise ArgumentError(f"{name} must hold whole numbers, not {numbers.dtype}")
+    return numbers
 
 
 def as_tensor(name: str, values: Any) -> Tensor:

@@ -7,7 +7,7 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from brido.models.completeness import check_folder, damaged, incomplete, tensor_count
+from brido.models.completeness import check_folder, incomplete, tensor_count
 from brido.models.family import family_of
 from brido.models.gguf import gguf_file, gguf_tensors, load_gguf, sha256
 from brido.models.loading import pretrained
@@ -61,7 +61,7 @@ def store_checkpoint(
     model, tokenizer, found = load_gguf(file, key) if file else _load_foreign(origin, key)
     with parsing(lambda reason: f"{key}.source: the settings of {source} are damaged: {reason}"):
         tensors = gguf_tensors(file) if file else tensor_count(origin)
-        problems = [*incomplete(model, tokenizer, found, tensors), *damaged(origin, model)]
+        problems = list(incomplete(model, tokenizer, found, tensors, origin))
     if problems:
         place = file or origin
         raise BridoError.from_problems(

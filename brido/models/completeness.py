@@ -69,9 +69,9 @@ def tensor_count(folder: Path) -> int | None:
 
 
 def incomplete(
-    model: Any, tokenizer: Any, found: dict[str, Any], tensors: int | None
+    model: Any, tokenizer: Any, found: dict[str, Any], tensors: int | None, folder: Path
 ) -> Iterator[str]:
-    """What a loaded checkpoint lacks, a sentence each.
+    """What is missing from a checkpoint that was loaded from `folder`, or damaged: a sentence each.
 
     found: what transformers says of its weights; tensors: how many the files hold.
     """
@@ -92,10 +92,6 @@ def incomplete(
         family_of(model.config).special(model)
     except BridoError as error:
         yield f"generation_config.json: {error}"
-
-
-def damaged(folder: Path, model: Any) -> Iterator[str]:
-    """What is not a number among the weights, and settings that are not JSON."""
     if broken := not_finite(model):
         yield f"{len(broken)} weights are NaN or infinite: {some(broken, 1)}"
     settings = folder / "generation_config.json"

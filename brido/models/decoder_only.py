@@ -10,16 +10,15 @@ from typing import Any, ClassVar
 
 import torch
 from torch import Tensor
-from transformers import AutoModelForCausalLM, PreTrainedModel
+from transformers import AutoModelForCausalLM, DynamicCache, PreTrainedModel
 from transformers.models.auto.modeling_auto import MODEL_FOR_CAUSAL_LM_MAPPING
 
-from brido.models.causal_steps import CausalSteps, RepeatedStates
 from brido.models.interface import Family, ModelParts, States, Steps, Texts
 from brido.models.prompt import Prompt, end_of_answer
-from brido.models.sharing.cached_prefix import CachedStates
-from brido.models.sharing.shared_prefix import TAKES_MASKS, PackedStates
+from brido.models.sharing.prompt_attention import RepeatedPrompt, SharedPrompt, rows_of
+from brido.models.sharing.shared_prefix import CachedStates, PackedStates
 from brido.models.special_tokens import SpecialTokens, end_tokens, pad_token
-from brido.models.tokens import Sources
+from brido.models.tokens import Sources, left_padded
 from brido.utils.errors import ArgumentError, BridoError
 
 # Layers that look at earlier tokens through attention alone. What others keep of a text (a state, a
@@ -33,14 +32,14 @@ WITHOUT_CACHE = {"openai-gpt", "reformer", "xlm", "xlnet"}
 class DecoderOnly(Family):
     """Facts about one family of decoder-only models.
 
-    packs: all texts of a document can stand in one row. For that the model uses a mask of four
-    dimensions as it is, one for each of its `layer_types`. Its logits are its output layer's, with
-    a soft cap or none.
+    packs: all texts of a document can share its prompt. For that every layer keeps its own keys and
+    values, and reaches attention through transformers' interface, with its window if it has one.
+    The model uses a mask of four dimensions as it is, one for each of its `layer_types`. Its logits
+    are its output layer's, with a soft cap or none.
     """
 
     loader: ClassVar[Any] = AutoModelForCausalLM
     model_type: str
-    float16: bool
     has_positions: bool = True
     packs: bool = True
 
@@ -79,7 +78,6 @@ class DecoderOnly(Family):
         ]
 
     def problems(self, parts: ModelParts) -> Iterator[str]:
-        """See Family."""
         reading = parts.reading
         if reading.decoder_prefix != "generation":
             yield f"reading: decoder_prefix {reading.decoder_prefix} is for encoder-decoders alone"
@@ -98,7 +96,6 @@ class DecoderOnly(Family):
         return source + rows * limit
 
     def steps(self, model: PreTrainedModel, sources: Sources, limit: int) -> Steps:
-        """See Family."""
         positions, prompt = self.positions(model.config), int(sources.mask.sum(1).max())
         # The last token is never read.
         if positions is not None and prompt + limit > positions + 1:
@@ -106,7 +103,7 @@ class DecoderOnly(Family):
                 f"a prompt of {prompt} tokens and max_length ({limit}) are more than the model's "
                 f"{positions} positions: lower one of them"
             )
-        return CausalSteps(model, sources, limit)
+        return CausalSteps(model, sources, limit, self.packs)
 
     def states(
         self, model: PreTrainedModel, sources: Sources, given: Tensor, passes: int
@@ -116,8 +113,8 @@ class DecoderOnly(Family):
             raise ArgumentError(
                 "position 0 of candidate_ids must be the last token of the prompt once more"
             )
-        takes_masks = model.config._attn_implementation in TAKES_MASKS
-        if not (self.packs and takes_masks):
+        # Other attention takes no mask of this kind (flash_attention_2), or one to add (eager).
+        if not self.packs or model.config._attn_implementation != "sdpa":
             return nullcontext(RepeatedStates(model, sources))
         # Keys and values that are kept have no gradient.
         keeps = passes > 1 and sources.ids.shape[1] > 1 and not torch.is_grad_enabled()
@@ -125,7 +122,6 @@ class DecoderOnly(Family):
         return nullcontext(kind(model, sources))
 
     def written_with(self, model: PreTrainedModel) -> Iterator[torch.nn.Module]:
-        """See Family."""
         yield from model.modules()
 
 
@@ -135,16 +131,8 @@ def last_tokens(sources: Sources) -> Tensor:
     return sources.ids.gather(1, (sources.mask * places).argmax(1, keepdim=True))[:, 0]
 
 
-FAMILIES = (
-    DecoderOnly("llama", float16=True),
-    DecoderOnly("mistral", float16=True),
-    DecoderOnly("gpt2", float16=True),
-    DecoderOnly("qwen2", float16=False),
-    DecoderOnly("qwen3", float16=False),
-    DecoderOnly("gemma3_text", float16=False),
-    DecoderOnly("smollm3", float16=False),
-    DecoderOnly("olmo2", float16=False),
-)
+_NAMES = ("llama", "mistral", "gpt2", "qwen2", "qwen3", "gemma3_text", "smollm3", "olmo2")
+FAMILIES = tuple(map(DecoderOnly, _NAMES))
 
 
 def unknown_family(config: Any) -> DecoderOnly:
@@ -168,10 +156,95 @@ def unknown_family(config: Any) -> DecoderOnly:
             "convolutional, linear): what it keeps of a text cannot be handed from candidate to "
             "candidate; choose a model of attention alone, such as Llama, Qwen 3 or Gemma 3"
         )
-    known = ", ".join(family.model_type for family in FAMILIES)
     warnings.warn(
-        f"model family {kind!r} is not one of {known}: every candidate gets its own copy of the "
-        "prompt, and float16 is refused",
+        f"model family {kind!r} is not one of {', '.join(_NAMES)}: every candidate gets its own "
+        "copy of the prompt, which is correct but slow",
         stacklevel=3,
     )
-    return DecoderOnly(kind, float16=False, packs=False)
+    return DecoderOnly(kind, packs=False)
+
+
+class CausalSteps(Steps):
+    """A batch of prompts [B, S], padded on either side, and what is written behind them.
+
+    Nothing is given: lengths count written tokens. With `shares` all rows of a document share its
+    prompt's keys and values (`prompt_attention.py`); without, each row has a copy.
+    """
+
+    def __init__(self, model: PreTrainedModel, sources: Sources, limit: int, shares: bool) -> None:
+        """Reads the prompts; `limit` counts written tokens. BridoError: a prompt is empty."""
+        ids, mask = left_padded(sources)
+        self.prompts = ids.masked_fill(mask == 0, -1)
+        # Told nothing of the model, a cache keeps whole prompts, windows or not.
+        prompts = DynamicCache() if shares else DynamicCache(config=model.config)
+        self.logits, self.positions = _read(model, ids, mask, prompts)
+        self.past: SharedPrompt | RepeatedPrompt
+        if shares:
+            self.past = SharedPrompt(model, prompts, mask.bool(), limit)
+        else:
+            self.past = RepeatedPrompt(model, prompts, mask.bool())
+
+    def start(self, tokens: Tensor, rows_a_document: int) -> Tensor:
+        logits = self.logits
+        for token in tokens.unbind(1):
+            logits = self.step(token)
+        documents = torch.arange(len(tokens), device=tokens.device)
+        rows = documents.repeat_interleave(rows_a_document)
+        self.positions = self.positions[rows]
+        self.past.take(rows)
+        return logits
+
+    def step(self, tokens: Tensor) -> Tensor:
+        logits = self.past.step(tokens, self.positions)
+        self.positions = self.positions + 1
+        return logits
+
+    def reorder(self, rows: Tensor) -> None:
+        """See Steps; positions are the same in all rows of a document."""
+        self.past.take(rows)
+
+    def keep(self, documents: Tensor, rows_a_document: int) -> None:
+        rows = rows_of(documents, rows_a_document)
+        self.positions = self.positions[rows]
+        self.past.keep(documents, rows)
+
+
+def _read(
+    model: PreTrainedModel, ids: Tensor, mask: Tensor, cache: DynamicCache
+) -> tuple[Tensor, Tensor]:
+    """Logits [B, V] behind prompts padded on the left, and the next token's positions [B]."""
+    places = mask.cumsum(1)
+    logits = model(
+        input_ids=ids,
+        attention_mask=mask,
+        position_ids=(places - 1).clamp(min=0),
+        past_key_values=cache,
+        use_cache=True,
+        logits_to_keep=1,
+    ).logits[:, -1]
+    return logits, places[:, -1]
+
+
+class RepeatedStates(States):
+    """The whole model with the prompt repeated for every text; what comes back are logits."""
+
+    def __init__(self, model: PreTrainedModel, sources: Sources) -> None:
+        self.model = model
+        self.lengths = sources.mask.sum(1)
+        order = sources.mask.argsort(dim=1, descending=True, stable=True)
+        self.prompts = sources.ids.gather(1, order)
+
+    def hidden(self, ids: Tensor, scored: Tensor) -> Tensor:
+        texts, tokens = len(ids) // len(self.prompts), ids.shape[1]
+        prompts = self.prompts.repeat_interleave(texts, 0)
+        # A text stands right behind its prompt, whose last token is the given one. So pads come
+        # last, where no token looks, and every position is what it is without padding.
+        behind = self.lengths.repeat_interleave(texts)[:, None] - 1
+        places = behind + torch.arange(tokens, device=ids.device)
+        rows = torch.cat([prompts, torch.zeros_like(ids)], 1).scatter(1, places, ids)
+        # The logits of what stands in front of all texts are of no use.
+        used = rows.shape[1] - int(self.lengths.min()) + 1
+        logits = self.model(input_ids=rows, use_cache=False, logits_to_keep=used).logits
+        places = places - (rows.shape[1] - logits.shape[1])
+        numbers = torch.arange(len(ids), device=ids.device)[:, None]
+        return logits[numbers, places].flatten(0, 1)[scored]

@@ -15,7 +15,7 @@ from transformers.modeling_outputs import BaseModelOutput
 
 from brido.models.interface import Steps
 from brido.models.sharing.cross_attention import source_mask
-from brido.models.sharing.past import Past, rows_of
+from brido.models.sharing.prompt_attention import Past, rows_of
 from brido.utils.errors import BridoError
 
 # The tokens that stand before what is written (see Steps).
@@ -35,7 +35,6 @@ class DecoderSteps(Steps):
     """First tokens one by one, then every document gets its rows."""
 
     def start(self, tokens: torch.Tensor, rows_a_document: int) -> torch.Tensor:
-        """See Steps."""
         for token in tokens.unbind(1):
             logits = self.step(token)
         documents = torch.arange(len(tokens), device=tokens.device)
@@ -88,7 +87,6 @@ class SharedSteps(DecoderSteps):
         self.logits: torch.Tensor | None = None
 
     def step(self, tokens: torch.Tensor) -> torch.Tensor:
-        """See Steps."""
         hidden = self._embed(tokens, self.pasts[0].length)
         for layer, past, source in zip(self.decoder.layers, self.pasts, self.sources, strict=True):
             hidden = self._layer(layer, past, source, hidden)
@@ -149,14 +147,12 @@ class SharedSteps(DecoderSteps):
         return residual(hidden, layer.final_layer_norm, feed_forward)
 
     def reorder(self, rows: torch.Tensor) -> None:
-        """See Steps."""
         for past in self.pasts:
             past.take(rows)
 
     _spread = reorder
 
     def keep(self, documents: torch.Tensor, rows_a_document: int) -> None:
-        """See Steps."""
         self.reorder(rows_of(documents, rows_a_document))
         self.sources = [
             tuple(part.index_select(0, documents) for part in source) for source in self.sources
@@ -194,7 +190,6 @@ class PlainSteps(DecoderSteps):
         self.cache: Any = EncoderDecoderCache(DynamicCache(), DynamicCache())
 
     def step(self, tokens: torch.Tensor) -> torch.Tensor:
-        """See Steps."""
         return self.model(
             encoder_outputs=BaseModelOutput(self.states),
             attention_mask=self.mask,
@@ -204,11 +199,9 @@ class PlainSteps(DecoderSteps):
         ).logits[:, -1]
 
     def reorder(self, rows: torch.Tensor) -> None:
-        """See Steps."""
         self.cache.self_attention_cache.reorder_cache(rows)
 
     def keep(self, documents: torch.Tensor, rows_a_document: int) -> None:
-        """See Steps."""
         self._spread(rows_of(documents, rows_a_document))
 
     def _spread(self, rows: torch.Tensor) -> None:

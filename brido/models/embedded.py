@@ -5,14 +5,19 @@ later stage knows that it is special. One thing is: a model this small learns to
 attention starts out copying. So the value and output projections of cross-attention (in a Llama: of
 its attention) start near the identity, and attended tokens reach the (tied) output layer as they
 are.
+
+Its tokenizer is learned from the corpus. `word` keeps every word, and the punctuation after it, as
+a token: with the embedded world's closed vocabulary, copying a name means choosing one token. `bpe`
+is byte-level BPE, which has no unknown words, for real text.
 """
 
 import os
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any, Literal
 
 import torch
+from tokenizers import Regex, Tokenizer, decoders, models, pre_tokenizers, processors, trainers
 
-from brido.models.corpus_tokenizer import BOS, EOS, PAD
 from brido.models.settings import EmbeddedLlama, EmbeddedModel, EmbeddedSettings
 from brido.utils.device import is_out_of_memory
 from brido.utils.errors import BridoError
@@ -26,6 +31,9 @@ if TYPE_CHECKING:
         PreTrainedTokenizerFast,
     )
 
+# BART's order, so that bos, pad and eos have BART's ids 0, 1 and 2.
+SPECIAL_TOKENS = ["<s>", "<pad>", "</s>", "<unk>"]
+BOS, PAD, EOS = range(3)
 INIT_STD = 0.05
 # A weight, its gradient and the optimizer's two moments, 4 bytes each.
 _BYTES_A_WEIGHT = 16
@@ -57,21 +65,19 @@ def build_model(settings: EmbeddedModel, tokenizer: "PreTrainedTokenizerFast") -
 
 def _check_memory(settings: EmbeddedModel, vocabulary_size: int) -> None:
     """Raise BridoError if weights, gradients and the optimizer cannot fit into memory."""
-    width = settings.d_model
-    feed_forward = 2 * width * settings.ffn_dim
     if isinstance(settings, EmbeddedSettings):
-        positions = 2 * max(settings.max_source_tokens, settings.max_summary_tokens)
-        layers = settings.encoder_layers * (4 * width**2 + feed_forward)
-        layers += settings.decoder_layers * (8 * width**2 + feed_forward)
+        layers = settings.encoder_layers + settings.decoder_layers
     else:
         assert isinstance(settings, EmbeddedLlama)
-        positions = 0
-        layers = settings.layers * (4 * width**2 + feed_forward * 3 // 2)
-    needed = _BYTES_A_WEIGHT * ((vocabulary_size + positions) * width + layers)
+        layers = settings.layers
+    width = settings.d_model
+    # A layer has these weights at least.
+    row = vocabulary_size + layers * (4 * width + 2 * settings.ffn_dim)
+    needed = _BYTES_A_WEIGHT * width * row
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     if needed > memory:
         raise BridoError(
-            f"checkpoints: training an embedded model of these sizes needs "
+            f"checkpoints: training an embedded model of these sizes needs at least "
             f"{needed / 2**30:,.0f} GiB, this machine has {memory / 2**30:,.0f} GiB: {_LOWER}"
         )
 
@@ -158,3 +164,68 @@ def _decoding(settings: EmbeddedModel, **further: int) -> "GenerationConfig":
         early_stopping=True,
         **further,
     )
+
+
+def learn_tokenizer(
+    texts: Iterable[str], kind: Literal["word", "bpe"], vocabulary_size: int
+) -> str:
+    """A tokenizer with at most `vocabulary_size` tokens, learned from `texts`, as JSON.
+
+    It writes `<s> text </s>` and decodes to the text it was given, provided that words are
+    separated by single spaces and (`word`) all known.
+    """
+    tokenizer, trainer = _word(vocabulary_size) if kind == "word" else _bpe(vocabulary_size)
+    tokenizer.train_from_iterator(texts, trainer)
+    tokenizer.post_processor = processors.TemplateProcessing(
+        single="<s> $A </s>",
+        pair="<s> $A </s> </s> $B </s>",
+        special_tokens=[("<s>", BOS), ("</s>", EOS)],
+    )
+    return tokenizer.to_str()
+
+
+def tokenizer_of(learned: str, max_tokens: int) -> "PreTrainedTokenizerFast":
+    """The tokenizer that `learn_tokenizer` wrote; told to truncate, it cuts to `max_tokens`."""
+    from transformers import PreTrainedTokenizerFast
+
+    return PreTrainedTokenizerFast(
+        tokenizer_object=Tokenizer.from_str(learned),
+        bos_token="<s>",
+        eos_token="</s>",
+        pad_token="<pad>",
+        unk_token="<unk>",
+        cls_token="<s>",
+        sep_token="</s>",
+        model_max_length=max_tokens,
+        clean_up_tokenization_spaces=False,
+    )
+
+
+def _word(vocabulary_size: int) -> tuple[Tokenizer, Any]:
+    tokenizer = Tokenizer(models.WordLevel(unk_token="<unk>"))
+    # Metaspace marks the start of a word, so that "." after a word and a "." that stands alone
+    # differ and decoding puts every space back.
+    tokenizer.pre_tokenizer = pre_tokenizers.Sequence(
+        [
+            pre_tokenizers.Metaspace(),
+            pre_tokenizers.Split(Regex(r"""[.,;:!?"')\]]+$"""), behavior="isolated"),
+        ]
+    )
+    tokenizer.decoder = decoders.Metaspace()
+    trainer = trainers.WordLevelTrainer(
+        vocab_size=vocabulary_size, special_tokens=SPECIAL_TOKENS, show_progress=False
+    )
+    return tokenizer, trainer
+
+
+def _bpe(vocabulary_size: int) -> tuple[Tokenizer, Any]:
+    tokenizer = Tokenizer(models.BPE())
+    tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    tokenizer.decoder = decoders.ByteLevel()
+    trainer = trainers.BpeTrainer(
+        vocab_size=vocabulary_size,
+        special_tokens=SPECIAL_TOKENS,
+        initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
+        show_progress=False,
+    )
+    return tokenizer, trainer

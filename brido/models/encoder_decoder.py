@@ -4,18 +4,28 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import torch
 from torch import Tensor
-from transformers import AutoModelForSeq2SeqLM, PreTrainedModel
+from transformers import (
+    AutoModelForSeq2SeqLM,
+    DynamicCache,
+    EncoderDecoderCache,
+    PreTrainedModel,
+)
+from transformers.modeling_outputs import BaseModelOutput
 
-from brido.models.decoder_states import encoder_decoder_states
 from brido.models.decoder_steps import PlainSteps, SharedSteps, check_length
-from brido.models.interface import Family, ModelParts, States, Steps, Texts
-from brido.models.sharing.cross_attention import shared_cross_attention
+from brido.models.interface import Family, Head, ModelParts, States, Steps, Texts
+from brido.models.sharing.cross_attention import (
+    SHARED,
+    no_mask,
+    shared_cross_attention,
+    source_mask,
+)
 from brido.models.special_tokens import SpecialTokens
 from brido.models.tokens import Sources, padded
 from brido.utils.errors import BridoError
@@ -33,29 +43,22 @@ class EncoderDecoder(Family):
 
     loader: ClassVar[Any] = AutoModelForSeq2SeqLM
     model_type: str
-    shares_source: bool
-    has_positions: bool
-    float16: bool
+    shares_source: bool = True
+    has_positions: bool = True
     norm_first: bool = False
     newline: str | None = None
     started: ClassVar[int] = 1
 
     def special(self, model: PreTrainedModel) -> SpecialTokens:
-        """See Family."""
         return SpecialTokens.of(model, start_token(model))
 
     def read(self, parts: ModelParts, documents: Sequence[str]) -> Sources:
-        """See Family."""
         tokenizer, limit = parts.tokenizer, parts.reading.max_source_tokens
-        encoded = tokenizer(list(documents), truncation=True, max_length=limit)
-        rows = encoded.input_ids
+        rows = tokenizer(list(documents), truncation=True, max_length=limit).input_ids
         # Special tokens stand at the end of a cut document too, so its length alone says nothing.
         full = [place for place, ids in enumerate(rows) if len(ids) == limit]
-        if encoded.is_fast:
-            cut = [place for place in full if encoded.encodings[place].overflowing]
-        else:
-            whole = tokenizer([documents[n] for n in full], verbose=False).input_ids if full else []
-            cut = [place for place, ids in zip(full, whole, strict=True) if len(ids) > limit]
+        whole = tokenizer([documents[n] for n in full], verbose=False).input_ids if full else []
+        cut = [place for place, ids in zip(full, whole, strict=True) if len(ids) > limit]
         ids = padded(rows, tokenizer.pad_token_id)
         mask = padded([[1] * len(ids) for ids in rows], 0)
         return Sources(ids, mask, tuple(cut))
@@ -77,13 +80,11 @@ class EncoderDecoder(Family):
         return [[start, *ids] for ids in rows]
 
     def problems(self, parts: ModelParts) -> Iterator[str]:
-        """See Family."""
         for key in ("prompt", "system", "template"):
             if getattr(parts.reading, key):
                 yield f"reading.{key} is for decoder-only models: this one reads the document alone"
 
     def steps(self, model: PreTrainedModel, sources: Sources, limit: int) -> Steps:
-        """See Family."""
         states = model.get_encoder()(input_ids=sources.ids, attention_mask=sources.mask)[0]
         given = (start_token(model),)
         if self.shares_source:
@@ -96,25 +97,22 @@ class EncoderDecoder(Family):
     def states(
         self, model: PreTrainedModel, sources: Sources, given: Tensor, passes: int
     ) -> AbstractContextManager[States]:
-        """See Family."""
         return encoder_decoder_states(model, sources, given, passes, self.shares_source)
 
     def training(self, model: PreTrainedModel) -> AbstractContextManager[Any]:
-        """See Family."""
         return shared_cross_attention(model, self.shares_source)
 
     def written_with(self, model: PreTrainedModel) -> Iterator[torch.nn.Module]:
-        """See Family."""
         yield from model.get_decoder().modules()
         yield model.get_output_embeddings()
 
 
 FAMILIES = (
-    EncoderDecoder("bart", shares_source=True, has_positions=True, float16=True),
-    EncoderDecoder("mbart", True, has_positions=True, float16=True, norm_first=True),
-    EncoderDecoder("marian", shares_source=True, has_positions=True, float16=True),
-    EncoderDecoder("pegasus", True, True, float16=False, norm_first=True, newline="<n>"),
-    EncoderDecoder("t5", shares_source=False, has_positions=False, float16=False),
+    EncoderDecoder("bart"),
+    EncoderDecoder("mbart", norm_first=True),
+    EncoderDecoder("marian"),
+    EncoderDecoder("pegasus", norm_first=True, newline="<n>"),
+    EncoderDecoder("t5", shares_source=False, has_positions=False),
 )
 
 
@@ -126,18 +124,101 @@ def unknown_family(config: Any) -> EncoderDecoder:
         "source's keys and values, which is correct but slow",
         stacklevel=3,
     )
-    return EncoderDecoder(model_type, shares_source=False, has_positions=True, float16=False)
+    return EncoderDecoder(model_type, shares_source=False)
 
 
 def start_token(model: PreTrainedModel) -> int:
     """The token that writing starts from. Raise BridoError if the model does not name one."""
-    for settings in (model.generation_config, model.config):
-        token = getattr(settings, "decoder_start_token_id", None)
+    own = model.generation_config
+    named = getattr(model.config, "decoder_start_token_id", None)
+    for token in (own.decoder_start_token_id, named, own.bos_token_id):
         if token is not None:
             return token
-    token = model.generation_config.bos_token_id
-    if token is None:
-        raise BridoError(
-            "this model cannot be searched: its generation_config lacks decoder_start_token_id"
-        )
-    return token
+    raise BridoError(
+        "this model cannot be searched: its generation_config lacks decoder_start_token_id"
+    )
+
+
+@contextmanager
+def encoder_decoder_states(
+    model: PreTrainedModel, sources: Sources, given: Tensor, passes: int, shares: bool
+) -> Iterator[States]:
+    """States that share one set of source keys and values where the model can, else plain ones.
+
+    transformers' layer checkpoints drop caches and run the attention again in the backward pass:
+    with them each pass projects the source itself, and sharing needs a caller who keeps
+    `Family.training` open until the backward pass is over.
+    """
+    states = model.get_encoder()(input_ids=sources.ids, attention_mask=sources.mask)[0]
+    layers = model.training and torch.is_grad_enabled() and _checkpoints_layers(model)
+    open_block = model.config._attn_implementation == SHARED
+    if not shares or (layers and not open_block):
+        yield PlainStates(model, states, sources.mask)
+    else:
+        start = None if layers or passes == 1 else given
+        yield SharingStates(model, states, sources.mask, start)
+
+
+def _checkpoints_layers(model: PreTrainedModel) -> bool:
+    return any(getattr(module, "gradient_checkpointing", False) for module in model.modules())
+
+
+class PlainStates(States):
+    """The whole model with repeated encoder states; what comes back are logits."""
+
+    def __init__(self, model: PreTrainedModel, states: Tensor, mask: Tensor) -> None:
+        self.model, self.states, self.mask = model, states, mask
+
+    def hidden(self, ids: Tensor, scored: Tensor) -> Tensor:
+        candidates = len(ids) // len(self.states)
+        logits = self.model(
+            encoder_outputs=BaseModelOutput(self.states.repeat_interleave(candidates, 0)),
+            attention_mask=self.mask.repeat_interleave(candidates, 0),
+            decoder_input_ids=ids,
+            use_cache=False,
+        ).logits
+        return logits.flatten(0, 1)[scored]
+
+
+class SharingStates(States):
+    """The model's own decoder with one set of source keys and values a document."""
+
+    def __init__(
+        self, model: PreTrainedModel, states: Tensor, mask: Tensor, start: Tensor | None
+    ) -> None:
+        self.model, self.states = model, states
+        bias = getattr(model, "final_logits_bias", None)
+        weight = model.get_output_embeddings().weight
+        self.head = Head(weight, None if bias is None else bias[0])
+        hides = not bool(mask.all())
+        self.mask = source_mask(mask) if hides else no_mask(states.device)
+        self.source: DynamicCache | None = None
+        if start is not None:
+            # One token a document fills the cache that all passes then read.
+            cache = EncoderDecoderCache(DynamicCache(), DynamicCache())
+            self._decode(start, cache)
+            self.source = cache.cross_attention_cache
+
+    def hidden(self, ids: Tensor, scored: Tensor) -> Tensor:
+        cache = None
+        if self.source is not None:
+            cache = EncoderDecoderCache(_NoCache(), self.source)
+        return self._decode(ids, cache).flatten(0, 1)[scored]
+
+    def _decode(self, ids: Tensor, cache: EncoderDecoderCache | None) -> Tensor:
+        # Entered for each call, because a checkpointed pass runs again in the backward pass.
+        with shared_cross_attention(self.model):
+            return self.model.get_decoder()(
+                input_ids=ids,
+                encoder_hidden_states=self.states,
+                encoder_attention_mask=self.mask,
+                past_key_values=cache,
+                use_cache=cache is not None,
+            )[0]
+
+
+class _NoCache(DynamicCache):
+    """Keeps nothing: every text is read whole, so its own keys and values are not reused."""
+
+    def update(self, key_states: Tensor, value_states: Tensor, *_: object) -> tuple[Tensor, Tensor]:
+        return key_states, value_states

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import torch
 from torch import Tensor
 from transformers import PreTrainedModel
 
@@ -30,8 +29,8 @@ def families() -> dict[str, Family]:
 def family_of(config: Any) -> Family:
     """The family of a model, from its `config.model_type`.
 
-    Of an unknown one the most careful facts are assumed (nothing shared, no float16), said in one
-    warning a process.
+    Of an unknown one the most careful fact is assumed (nothing is shared), said in one warning a
+    process.
 
     Raises:
         BridoError: the model does not write text, or not by attention alone.
@@ -42,15 +41,6 @@ def family_of(config: Any) -> Family:
         module = decoder_only if decodes_alone else encoder_decoder
         register(module.unknown_family(config))
     return known[config.model_type]
-
-
-def check_dtype(model: PreTrainedModel) -> None:
-    """Raise BridoError if the model is in float16 and its activations overflow there."""
-    if model.dtype == torch.float16 and not family_of(model.config).float16:
-        raise BridoError(
-            f"a {model.config.model_type} model cannot run in float16 (its activations overflow): "
-            "load it with dtype=torch.bfloat16 or torch.float32"
-        )
 
 
 def check_scores(model: PreTrainedModel, scores: Tensor) -> None:

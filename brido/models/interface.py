@@ -90,16 +90,14 @@ class States(ABC):
 class Family(ABC):
     """One kind of language model, named as `config.model_type` names it.
 
-    loader: the class of transformers that loads it. float16: activations stay inside float16's
-    range. has_positions: the model has a table of positions, so longer texts can be neither read
-    nor written. newline: what the tokenizer writes for a new line in decoded text. started: how
-    many given tokens a written sequence starts with. packs: `States.hidden` spends nothing on
-    padding, but reads the source again.
+    loader: the class of transformers that loads it. has_positions: the model has a table of
+    positions, so longer texts can be neither read nor written. newline: what the tokenizer writes
+    for a new line in decoded text. started: how many given tokens a written sequence starts with.
+    packs: `States.hidden` spends nothing on padding, but reads the source again.
     """
 
     loader: ClassVar[Any]
     model_type: str
-    float16: bool
     has_positions: bool
     newline: str | None = None
     started: ClassVar[int] = 0

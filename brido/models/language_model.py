@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,12 +14,15 @@ from transformers.utils.logging import disable_progress_bar
 from brido.models.checkpoint import load_checkpoint, save
 from brido.models.family import family_of
 from brido.models.interface import ModelParts, Texts
-from brido.models.layout import columns_first
 from brido.models.settings import ReadingSettings
 from brido.models.special_tokens import end_tokens, pad_token
 from brido.models.tokens import Sources, Targets, padded
 from brido.utils.arguments import as_list, as_texts
 from brido.utils.errors import BridoError
+
+# Elements to a multiple of which a column of weights is padded, an odd multiple: columns a power of
+# two apart would push each other out of the first-level cache.
+ALIGNMENT = 16
 
 
 class LanguageModel(ModelParts):
@@ -136,3 +139,25 @@ class LanguageModel(ModelParts):
     def save(self, folder: Path) -> None:
         """Write model, tokenizer and generation settings into `folder`, as `load` reads them."""
         save(self.model, self.tokenizer, folder)
+
+
+def columns_first(modules: Iterable[torch.nn.Module]) -> None:
+    """Lay the weights of the linear layers among `modules` out by columns, in place.
+
+    Shapes and values stay what they are. A step multiplies few rows, and matrix libraries turn
+    weights over for every product: with 64 to 128 rows that is a tenth to a third of the time, with
+    more nothing (benchmarks/layout.py). For a model loaded to generate on a processor: training
+    gains nothing, and `save_pretrained` refuses weights that lie so.
+    """
+    for module in modules:
+        if isinstance(module, torch.nn.Linear):
+            module.weight.data = by_columns(module.weight.data)
+
+
+def by_columns(weight: torch.Tensor) -> torch.Tensor:
+    """The same matrix [outputs, inputs], with its columns behind each other in memory."""
+    outputs, inputs = weight.shape
+    column = -(-outputs // ALIGNMENT) | 1
+    room = weight.new_zeros(inputs, column * ALIGNMENT)
+    room[:, :outputs] = weight.T
+    return room[:, :outputs].T

@@ -29,17 +29,16 @@ class Adapter:
     the adapted model, and a reader of their weights does not.
     """
 
-    def __init__(self, model: PreTrainedModel, settings: LoraSettings, seed: int, key: str) -> None:
-        """Put a new adapter, which changes nothing yet, into `model`; `seed` draws its start.
-
-        key: the settings that errors name, such as `training.lora`.
-
-        Raises:
-            BridoError: a target that no layer of the model is called by.
-        """
+    def __init__(self, model: PreTrainedModel, settings: LoraSettings, seed: int) -> None:
+        """Put a new adapter, which changes nothing yet, into `model`; `seed` draws its start."""
         from peft import LoraConfig, get_peft_model
 
-        targets = _targets(model, settings.targets, key)
+        head = model.get_output_embeddings()
+        targets = {
+            name.rsplit(".", 1)[-1]: type(module)
+            for name, module in model.named_modules()
+            if isinstance(module, nn.Linear | Conv1D) and module is not head
+        }
         config = LoraConfig(
             r=settings.rank,
             lora_alpha=settings.alpha,  # type: ignore[arg-type]
@@ -66,25 +65,6 @@ class Adapter:
     def merge(self) -> None:
         """Add the adapter to the model's own weights: it is an ordinary model again."""
         self._model.merge_and_unload()
-
-
-def _targets(
-    model: PreTrainedModel, wanted: list[str] | None, key: str
-) -> dict[str, type[nn.Module]]:
-    """The last names of the layers that get an adapter, with their kind; None: all that can."""
-    head = model.get_output_embeddings()
-    known = {
-        name.rsplit(".", 1)[-1]: type(module)
-        for name, module in model.named_modules()
-        if isinstance(module, nn.Linear | Conv1D) and module is not head
-    }
-    unknown = sorted(set(wanted or ()) - known.keys())
-    if unknown:
-        raise BridoError(
-            f"{key}.targets: a {model.config.model_type} model has no layer called "
-            f"{', '.join(unknown)}; it has {', '.join(sorted(known))} (null: all of them)"
-        )
-    return {name: kind for name, kind in known.items() if wanted is None or name in wanted}
 
 
 def merge_adapter(model: PreTrainedModel, folder: Path, key: str) -> PreTrainedModel:

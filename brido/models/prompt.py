@@ -120,7 +120,7 @@ def end_of_answer(
     writes none of them, it is the tokenizer's own where that is one, else the first.
     """
     if tokenizer.chat_template is not None and reading.template is not None:
-        turns = [("user", "question"), ("assistant", _MARKS[0])]
+        turns = [*messages(reading, "question"), {"role": "assistant", "content": _MARKS[0]}]
         (text,) = _rendered(tokenizer, reading, [turns], False)
         behind = tokenizer(text.rpartition(_MARKS[0])[2], add_special_tokens=False).input_ids
         for token in behind:
@@ -175,8 +175,7 @@ def _chats(tokenizer: PreTrainedTokenizerBase, reading: ReadingSettings) -> list
     for switch in reading.template or {}:
         if not re.search(rf"\b{re.escape(switch)}\b", source):
             raise BridoError(f"reading.template: the chat template has no switch {switch!r}")
-    chats = [[("user", _question(reading, mark))] for mark in _MARKS]
-    texts = _rendered(tokenizer, reading, chats, True)
+    texts = _rendered(tokenizer, reading, [messages(reading, mark) for mark in _MARKS], True)
     if reading.system is not None and reading.system.strip() not in texts[0]:
         raise BridoError(
             "reading.system: the chat template leaves a system message out: put it into "
@@ -188,43 +187,22 @@ def _chats(tokenizer: PreTrainedTokenizerBase, reading: ReadingSettings) -> list
 def _rendered(
     tokenizer: PreTrainedTokenizerBase,
     reading: ReadingSettings,
-    chats: Sequence[Sequence[tuple[str, str]]],
+    chats: Sequence[list[dict[str, str]]],
     asks: bool,
 ) -> list[str]:
-    """The template's text of the turns of each chat; `asks`: up to where the answer begins."""
-    template = str(tokenizer.get_chat_template())
-    common = {
-        "tools": None,
-        "documents": None,
+    """The template's text of each chat; `asks`: up to where the answer begins."""
+    given = {
         "add_generation_prompt": asks,
         **tokenizer.special_tokens_map,
         **(reading.template or {}),
     }
-
-    def render(system: list[tuple[str, str]]) -> list[str]:
-        names = ("role", "content")
-        messages = [
-            [dict(zip(names, turn, strict=True)) for turn in [*system, *turns]] for turns in chats
-        ]
-        return render_chats(template, [{**common, "messages": one} for one in messages])
-
-    system = [] if reading.system is None else [("system", reading.system)]
     try:
-        return render(system)
-    except BridoError:
-        raise
-    except Exception as error:  # a stranger's template may raise any
-        if system:
-            try:
-                render([])
-            except Exception:
-                pass
-            else:
-                raise BridoError(
-                    f"reading.system: the chat template refuses a system message "
-                    f"({first_line(error)}): put it into reading.prompt"
-                ) from None
-        raise BridoError(f"the chat template cannot be filled in ({first_line(error)})") from error
+        return render_chats(str(tokenizer.get_chat_template()), chats, given)
+    except ValueError as error:
+        key = "" if reading.system is None else "reading.system (put it into reading.prompt): "
+        raise BridoError(
+            f"{key}the chat template cannot be filled in ({first_line(error)})"
+        ) from None
 
 
 def messages(reading: ReadingSettings, document: str) -> list[dict[str, str]]:

@@ -62,7 +62,7 @@ class EmbeddedModel(Variant):
     seed: Count = Field(0, description="Decides the first weights and the order of documents.")
     world: WorldShare | None = Field(
         WorldShare(),
-        description=("Articles outside all splits to learn from; null: the training split."),
+        description="Articles outside all splits to learn from; null: the training split.",
     )
     tokenizer: Literal["word", "bpe"] = Field(
         "word", description="word | bpe (byte level; for real text)."
@@ -101,16 +101,15 @@ class EmbeddedModel(Variant):
 
 
 class LoraSettings(Section):
-    """`training.lora`, `checkpoints.NAME.fine_tuning.lora`: adapters train, the model does not."""
+    """`training.lora`, `checkpoints.NAME.fine_tuning.lora`: adapters train, the model does not.
+
+    Every linear layer but the output layer gets one.
+    """
 
     # Far above any rank in use, and below what no memory holds.
     rank: Annotated[int, Field(ge=1, le=2**14)] = Field(16, description="Rank of the adapter.")
     alpha: Number = Field(32.0, description="The adapter counts alpha / rank times.")
     dropout: Part = Field(0.0, description="Share of its inputs that are dropped in training.")
-    targets: Annotated[list[Name], Field(min_length=1)] | None = Field(
-        None,
-        description="Ends of layers' names, such as [q_proj, v_proj]; null: all linear layers.",
-    )
 
 
 class FineTuningSettings(Section):
@@ -118,9 +117,8 @@ class FineTuningSettings(Section):
 
     world: WorldShare | None = Field(
         None,
-        description=(
-            "Articles of data.world outside all splits to learn from; null: the training split."
-        ),
+        description="Articles of data.world outside all splits to learn from; "
+        "null: the training split.",
     )
     documents: Positive | None = Field(
         None, description="The first of the training split; null: all, or as many as world says."
@@ -200,9 +198,8 @@ class StoredCheckpoint(_Checkpoint):
     )
     fine_tuning: FineTuningSettings | None = Field(
         None,
-        description=(
-            "Maximum likelihood on references before anything else; null: the model as it is."
-        ),
+        description="Maximum likelihood on references before anything else; "
+        "null: the model as it is.",
     )
 
 
@@ -228,8 +225,7 @@ class ReadingSettings(Section):
     """
 
     max_source_tokens: _Tokens = Field(
-        256,
-        description=("Tokens, prompt and template included; the document is what is cut."),
+        256, description="Tokens, prompt and template included; the document is what is cut."
     )
     decoder_prefix: Literal["generation", "brio"] = Field(
         "generation", description="generation (as decoding starts) | brio (BART scored from <s>)."
@@ -246,7 +242,5 @@ class ReadingSettings(Section):
     )
     template: dict[str, bool | int | float | str] | None = Field(
         default_factory=dict,
-        description=(
-            "Switches of a chat template, as {enable_thinking: false}; null: no template."
-        ),
+        description="Switches of a chat template, as {enable_thinking: false}; null: no template.",
     )

@@ -8,6 +8,8 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor
 
+from brido.utils.errors import BridoError
+
 
 class Sources(NamedTuple):
     """B documents as a model reads them.
@@ -46,3 +48,18 @@ def padded(rows: Sequence[Sequence[int]], value: Any, length: int | None = None)
     """Rows as one int64 tensor [R, length], filled up with `value`; None is the longest row's."""
     width = max(map(len, rows)) if length is None else length
     return torch.tensor([[*row, *[value] * (width - len(row))] for row in rows])
+
+
+def left_padded(sources: Sources) -> tuple[Tensor, Tensor]:
+    """ids and mask [B, S] with all pads in front, as many columns as the longest prompt has.
+
+    Raises:
+        BridoError: a prompt is empty.
+    """
+    lengths = sources.mask.sum(1)
+    if len(lengths) and not bool(lengths.min()):
+        raise BridoError("a prompt without a token: there is nothing to write on from")
+    # A stable sort keeps the tokens in their order.
+    mask, order = sources.mask.sort(dim=1, stable=True)
+    longest = int(lengths.max())
+    return sources.ids.gather(1, order)[:, -longest:], mask[:, -longest:]

@@ -6,11 +6,10 @@ import torch
 
 from brido.models.interface import Steps
 from brido.models.special_tokens import SpecialTokens
-from brido.search.bans import ban_tokens, behind_prompts, penalise_repeats
-from brido.search.groups import Choice, Step, choose
+from brido.search.groups import Choice, Step, choose, row_top_k
 from brido.search.hypotheses import Hypotheses
 from brido.search.settings import SearchSettings
-from brido.search.top_k import row_top_k
+from brido.search.token_by_token import ban_tokens, behind_prompts, penalise_repeats
 
 # On an accelerator a look at "is anything done?" waits for the device, so it is taken rarely.
 STEPS_BETWEEN_CHECKS = 8

@@ -117,23 +117,19 @@ class GuidedSteps(Steps):
         self.rows = 1
 
     def start(self, tokens: Tensor, rows_a_document: int) -> Tensor:
-        """See Steps."""
         logits = self.steps.start(tokens.repeat_interleave(self.size, 0), rows_a_document)
         guided = self._guide(logits.unflatten(0, (-1, self.size, 1)))
         self.rows = rows_a_document
         return guided
 
     def step(self, tokens: Tensor) -> Tensor:
-        """See Steps."""
         logits = self.steps.step(self._spread(tokens).flatten())
         return self._guide(logits.unflatten(0, (-1, self.size, self.rows)))
 
     def reorder(self, rows: Tensor) -> None:
-        """See Steps."""
         self.steps.reorder(self._block_rows(rows))
 
     def keep(self, documents: Tensor, rows_a_document: int) -> None:
-        """See Steps."""
         places = torch.arange(self.size, device=documents.device)
         self.steps.keep((documents[:, None] * self.size + places).flatten(), rows_a_document)
 

@@ -25,10 +25,3 @@ class SearchResult:
     sequences: torch.Tensor
     scores: torch.Tensor
     groups: torch.Tensor | None = None
-
-    @classmethod
-    def copied(
-        cls, sequences: torch.Tensor, scores: torch.Tensor, groups: torch.Tensor | None = None
-    ) -> SearchResult:
-        """Copies of tensors of inference mode: made outside it, they may be used in training."""
-        return cls(sequences.clone(), scores.clone(), groups if groups is None else groups.clone())

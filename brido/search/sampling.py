@@ -3,29 +3,42 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
+from torch import Tensor
 
 from brido.models.arguments import as_tensor, as_written_sources
-from brido.models.family import check_dtype, check_scores, family_of
+from brido.models.family import check_scores, family_of
 from brido.models.tokens import Sources
-from brido.search.drawing import draw
 from brido.search.guidance import Guidance, guided_steps
 from brido.search.result import SearchResult
-from brido.search.settings import SamplingSettings, SearchSettings, check_settings
+from brido.search.settings import (
+    SamplingSettings,
+    SearchSettings,
+    TruncationSettings,
+    check_settings,
+)
 from brido.search.token_by_token import Pick, Writing
 from brido.utils.errors import ArgumentError
 
 if TYPE_CHECKING:
     from transformers import PreTrainedModel
 
+# Tokens looked at before a whole row is sorted: there are rarely more to choose from.
+FIRST_LOOK = 512
+
+# Takes probabilities [R, L], the largest first, and the mass [R, 1] of what the rules before left;
+# returns what to keep, [R, L]: the first so many of each row.
+Rule = Callable[[Tensor, Tensor], Tensor]
+
 
 def greedy_search(
     model: PreTrainedModel,
-    input_ids: torch.Tensor,
-    attention_mask: torch.Tensor,
+    input_ids: Tensor,
+    attention_mask: Tensor,
     settings: SearchSettings,
     guidance: Guidance | None = None,
 ) -> SearchResult:
@@ -41,10 +54,10 @@ def greedy_search(
 
 def sample(
     model: PreTrainedModel,
-    input_ids: torch.Tensor,
-    attention_mask: torch.Tensor,
+    input_ids: Tensor,
+    attention_mask: Tensor,
     settings: SamplingSettings,
-    uniforms: torch.Tensor,
+    uniforms: Tensor,
     guidance: Guidance | None = None,
 ) -> SearchResult:
     """N sampled sequences a document, in the order drawn.
@@ -78,14 +91,14 @@ def sample(
         )
     draws = uniforms.to(model.device).flatten(0, 1)
 
-    def pick(logits: torch.Tensor, rows: torch.Tensor, step: int) -> torch.Tensor:
+    def pick(logits: Tensor, rows: Tensor, step: int) -> Tensor:
         return draw(logits, settings, draws[rows, step])
 
     count = settings.num_return_sequences
     return _write(model, sources, settings, count, pick, guidance)
 
 
-def document_uniforms(seed: int, ids: list[str], count: int, length: int) -> torch.Tensor:
+def document_uniforms(seed: int, ids: list[str], count: int, length: int) -> Tensor:
     """Random numbers in [0, 1), float64 [B, count, length], a function of the seed and each id.
 
     Example:
@@ -108,7 +121,6 @@ def _write(
     pick: Pick,
     guidance: Guidance | None,
 ) -> SearchResult:
-    check_dtype(model)
     family = family_of(model.config)
     special = family.special(model)
     documents = len(sources.ids)
@@ -117,5 +129,61 @@ def _write(
         writing = Writing(steps, documents, special, settings, rows_a_document, sources.ids.device)
         sequences, scores = writing.run(pick)
     check_scores(model, scores)
-    sequences = sequences.view(documents, rows_a_document, -1)
-    return SearchResult.copied(sequences, scores.view(documents, -1))
+    # Copies made outside inference mode may be used in training.
+    sequences = sequences.view(documents, rows_a_document, -1).clone()
+    return SearchResult(sequences, scores.view(documents, -1).clone())
+
+
+def draw(logits: Tensor, settings: TruncationSettings, uniforms: Tensor) -> Tensor:
+    """One token a row of logits [R, V], drawn from those that the settings leave.
+
+    uniforms: [R] in [0, 1); equal numbers draw equal tokens. What is left is what transformers'
+    warpers leave, in their order: temperature, top_k, top_p, min_p.
+    """
+    probabilities = (logits / settings.temperature).softmax(-1)
+    rules, size = list(_rules(settings)), logits.shape[1]
+    if not rules:  # nothing is left out: no order is needed, and a vocabulary is long to sort
+        return _place(probabilities.double(), uniforms)
+    top, tokens = probabilities.topk(min(FIRST_LOOK, size), dim=1)
+    kept = _kept(top, rules, whole=top.shape[1] == size)
+    if bool(kept[:, -1].any()) and top.shape[1] < size:
+        top, tokens = probabilities.sort(dim=1, descending=True)
+        kept = _kept(top, rules, whole=True)
+    place = _place(torch.where(kept, top.double(), 0.0), uniforms)
+    return tokens.gather(1, place[:, None])[:, 0]
+
+
+def _place(weights: Tensor, uniforms: Tensor) -> Tensor:
+    """Where in its row of weights [R, L] each number falls: never on a weight of 0."""
+    sums = weights.cumsum(1)
+    total = sums[:, -1:].contiguous()
+    place = torch.searchsorted(sums, uniforms[:, None] * total, right=True)
+    # A number that rounding took to the sum's end belongs to the weight that completes it.
+    last = torch.searchsorted(sums, total).clamp(max=weights.shape[1] - 1)
+    return place.minimum(last)[:, 0]
+
+
+def _kept(top: Tensor, rules: list[Rule], whole: bool) -> Tensor:
+    """What the rules leave of probabilities [R, L], the largest first: the first so many.
+
+    Where they are not whole rows and one is kept to its end, more must be seen to know.
+    """
+    top = top.double()
+    kept, mass = top > 0, torch.ones_like(top[:, :1])
+    for rule in rules:
+        kept = kept & rule(top, mass)
+        if not whole and bool(kept[:, -1].any()):
+            break
+        mass = torch.where(kept, top, 0.0).sum(1, keepdim=True)
+    return kept
+
+
+def _rules(settings: TruncationSettings) -> Iterator[Rule]:
+    """What the settings ask for. (top_p: Holtzman et al., 2020; top_k: Fan et al., 2018; min_p:
+    Nguyen et al., 2025.)"""
+    if settings.top_k:
+        yield lambda top, mass: top >= top[:, : settings.top_k][:, -1:]
+    if settings.top_p < 1:
+        yield lambda top, mass: top.cumsum(1) - top < settings.top_p * mass
+    if settings.min_p:
+        yield lambda top, mass: top >= settings.min_p * top[:, :1]

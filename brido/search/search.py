@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import torch
 
 from brido.models.arguments import as_written_sources
-from brido.models.family import check_dtype, check_scores, family_of
+from brido.models.family import check_scores, family_of
 from brido.search.beams import Search
 from brido.search.guidance import Guidance, guided_steps
 from brido.search.result import SearchResult
@@ -96,7 +96,6 @@ def _run(
     guidance: Guidance | None = None,
 ) -> SearchResult:
     sources = as_written_sources(model, input_ids, attention_mask)
-    check_dtype(model)
     family = family_of(model.config)
     special = family.special(model)
     vocabulary = model.get_output_embeddings().weight.shape[0]
@@ -113,5 +112,6 @@ def _run(
         search = Search(steps, len(sources.ids), special, settings, sources.ids.device)
         sequences, scores, groups = search.run()
     check_scores(model, scores)
-    several = settings.num_beam_groups > 1
-    return SearchResult.copied(sequences, scores, groups if several else None)
+    # Copies made outside inference mode may be used in training.
+    written_by = groups.clone() if settings.num_beam_groups > 1 else None
+    return SearchResult(sequences.clone(), scores.clone(), written_by)

@@ -1,7 +1,7 @@
 """The loops of a step's selection, compiled for a processor.
 
 A step selects from thousands of short rows, group after group. As calls of PyTorch's operators that
-costs more than the selecting itself, so `top_k.row_top_k` and `groups.choose` run these loops
+costs more than the selecting itself, so `groups.row_top_k` and `groups.choose` run these loops
 on a processor and operators elsewhere. Among equal values these loops keep the one they see first.
 """
 

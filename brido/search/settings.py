@@ -8,10 +8,17 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, ValidationError
 
-from brido.settings.base import Count, Exponent, NonNegative, Positive, Section, Share, Size
+from brido.settings.base import Count, Exponent, NonNegative, Part, Positive, Section, Share
 from brido.utils.errors import ArgumentError, quoted
 
-_COLDEST = 1e-6
+# Numbers of tokens. A length counts the start token and at least one more.
+Tokens = Annotated[int, Field(ge=0, lt=2**31)]
+Length = Annotated[int, Field(ge=2, lt=2**31)]
+Beams = Annotated[int, Field(ge=1, lt=2**31)]
+Stopping = Literal[True, False, "never"]
+# Beyond, float32 has no such probabilities.
+Temperature = Annotated[float, Field(ge=1e-6, le=1e6)]
+Nucleus = Annotated[float, Field(gt=0, le=1)]
 
 
 class Lengths(Section):
@@ -25,26 +32,21 @@ class Lengths(Section):
     length_penalty: Exponent = Field(
         1.0, description="Exponent of the length that a log-probability is divided by."
     )
-    min_length: Size = Field(
-        0,
-        description=("Tokens; counts an encoder-decoder's start token, but no prompt."),
+    min_length: Tokens = Field(
+        0, description="Tokens; counts an encoder-decoder's start token, but no prompt."
     )
-    max_length: Size = Field(
+    max_length: Length = Field(
         20, description="Tokens, counted likewise; a candidate that is cut there has not ended."
     )
-    no_repeat_ngram_size: Size = Field(
+    no_repeat_ngram_size: Tokens = Field(
         0, description="n-grams of this size are written once at most; 0: any number of times."
     )
 
     def problems(self) -> Iterator[str]:
         """What does not fit together."""
         yield from super().problems()
-        if self.max_length < 2:
-            yield f"max_length ({self.max_length}) must be at least 2: it counts the start token"
         if self.min_length > self.max_length:
             yield f"min_length ({self.min_length}) is more than max_length ({self.max_length})"
-        if min(self.min_length, self.no_repeat_ngram_size) < 0:
-            yield "min_length and no_repeat_ngram_size must not be negative"
 
 
 class BeamSettings(Lengths):
@@ -55,30 +57,22 @@ class BeamSettings(Lengths):
     cannot at any length.
     """
 
-    num_beams: Size = Field(1, description="Beams of the search, in all groups together.")
-    num_beam_groups: Size = Field(
+    num_beams: Beams = Field(1, description="Beams of the search, in all groups together.")
+    num_beam_groups: Beams = Field(
         1, description="[N_g] groups of beams; one beam a group gives independent voters."
     )
-    diversity_penalty: Annotated[float, Field(le=1e12)] = Field(
+    diversity_penalty: NonNegative = Field(
         0.0, description="[eta] what a token costs that an earlier group has chosen."
     )
-    early_stopping: bool | str = Field(
-        False, description="true | false | never, as in transformers."
-    )
+    early_stopping: Stopping = Field(False, description="true | false | never, as in transformers.")
 
     def problems(self) -> Iterator[str]:
         yield from super().problems()
-        if min(self.num_beams, self.num_beam_groups) < 1:
-            yield "num_beams and num_beam_groups must be at least 1"
-        elif self.num_beams % self.num_beam_groups:
+        if self.num_beams % self.num_beam_groups:
             yield (
                 f"num_beam_groups ({self.num_beam_groups}) must divide num_beams "
                 f"({self.num_beams}): every group searches with the same number of beams"
             )
-        if self.diversity_penalty < 0:
-            yield f"diversity_penalty ({self.diversity_penalty}) must not be negative"
-        if self.early_stopping not in (True, False, "never"):
-            yield f"early_stopping must be true, false or never, not {quoted(self.early_stopping)}"
 
 
 class _Engine(Section):
@@ -111,7 +105,7 @@ class SearchSettings(_Engine, BeamSettings):
         8
     """
 
-    num_return_sequences: int | None = None
+    num_return_sequences: Beams | None = None
 
     @property
     def returned(self) -> int:
@@ -121,8 +115,6 @@ class SearchSettings(_Engine, BeamSettings):
 
     def problems(self) -> Iterator[str]:
         yield from super().problems()
-        if self.returned < 1:
-            yield "num_return_sequences must be at least 1"
         if self.returned > self.num_beams:
             yield (
                 f"num_return_sequences ({self.returned}) is more than num_beams "
@@ -137,26 +129,12 @@ class TruncationSettings(Lengths):
     least so much of the likeliest one's probability.
     """
 
-    temperature: float = Field(1.0, description="Higher: more varied samples.")
-    top_k: int = Field(0, description="So many tokens; 0: all.")
-    top_p: float = Field(1.0, description="The fewest tokens whose probabilities add up to this.")
-    min_p: float = Field(
+    temperature: Temperature = Field(1.0, description="Higher: more varied samples.")
+    top_k: Tokens = Field(0, description="So many tokens; 0: all.")
+    top_p: Nucleus = Field(1.0, description="The fewest tokens whose probabilities add up to this.")
+    min_p: Part = Field(
         0.0, description="Tokens with at least this share of the likeliest one's probability."
     )
-
-    def problems(self) -> Iterator[str]:
-        yield from super().problems()
-        if not _COLDEST <= self.temperature <= 1 / _COLDEST:
-            yield (
-                f"temperature ({self.temperature}) must be from {_COLDEST} to {1 / _COLDEST:g}: "
-                "beyond, float32 has no such probabilities"
-            )
-        if not 0 < self.top_p <= 1:
-            yield f"top_p ({self.top_p}) must be above 0 and at most 1"
-        if self.top_k < 0:
-            yield f"top_k ({self.top_k}) must not be negative: 0 keeps all tokens"
-        if not 0 <= self.min_p < 1:
-            yield f"min_p ({self.min_p}) must be at least 0 and below 1"
 
 
 class SamplingSettings(_Engine, TruncationSettings):
@@ -169,12 +147,7 @@ class SamplingSettings(_Engine, TruncationSettings):
         0
     """
 
-    num_return_sequences: int = 1
-
-    def problems(self) -> Iterator[str]:
-        yield from super().problems()
-        if self.num_return_sequences < 1:
-            yield "num_return_sequences must be at least 1"
+    num_return_sequences: Positive = 1
 
 
 def check_settings(settings: Any, wanted: type[_Engine]) -> None:
@@ -215,19 +188,17 @@ class DecodingSettings(Section):
     length_penalty: Exponent | None = Field(
         None, description="Exponent of the length that a log-probability is divided by."
     )
-    min_length: Size | None = Field(None, description="Tokens, counted as in generation.")
-    max_length: Size | None = Field(None, description="Tokens, counted as in generation.")
-    no_repeat_ngram_size: Size | None = Field(
+    min_length: Tokens | None = Field(None, description="Tokens, counted as in generation.")
+    max_length: Length | None = Field(None, description="Tokens, counted as in generation.")
+    no_repeat_ngram_size: Tokens | None = Field(
         None, description="n-grams of this size are written once at most."
     )
-    num_beams: Size | None = Field(
+    num_beams: Beams | None = Field(
         None,
-        description=(
-            "Beams of the search. Decode with beams: read greedily a tuned model can be"
-            " worse than base."
-        ),
+        description="Beams of the search. Decode with beams: read greedily a tuned model can be "
+        "worse than base.",
     )
-    early_stopping: Literal[True, False, "never"] | None = Field(
+    early_stopping: Stopping | None = Field(
         None, description="true | false | never, as in transformers."
     )
 

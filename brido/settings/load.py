@@ -43,6 +43,8 @@ REMOVED_KEYS = {
     "evaluation.qafacteval.scorer": "remove it: LERC-QuIP is the only scorer",
     "report.confidence": "remove it: intervals hold 95 % of the draws",
     "report.seed": "remove it: the draws are always the same",
+    "training.lora.targets": "remove it: every linear layer gets an adapter",
+    "checkpoints.*.fine_tuning.lora.targets": "remove it: every linear layer gets an adapter",
     "runtime.judge": "rename it to runtime.endpoint; the keys in it stay",
     "runtime.ray.shared_files": "remove it: all nodes must see the project's folder",
 }

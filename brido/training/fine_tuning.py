@@ -42,7 +42,7 @@ def fine_tune(
     model in `folder` has it merged. Of several processes the first one writes.
 
     Raises:
-        BridoError: no pair has a reference; the model lacks LoRA targets; see `train`.
+        BridoError: no pair has a reference; see `train`.
     """
     key = f"checkpoints.{name}.fine_tuning"
     whole = [(document, reference) for document, reference in pairs if reference is not None]
@@ -53,7 +53,7 @@ def fine_tune(
     language = LanguageModel.load(loaded, reading)
     adapter = None
     if settings.lora is not None:
-        adapter = Adapter(language.model, settings.lora, settings.seed, f"{key}.lora")
+        adapter = Adapter(language.model, settings.lora, settings.seed)
     task = ContrastiveTask(
         language, Pairs(whole), None, _training(settings, len(whole)), runtime, work
     )

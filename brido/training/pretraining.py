@@ -16,8 +16,7 @@ import torch
 from transformers import PreTrainedModel, PreTrainedTokenizerFast
 
 from brido.models.checkpoint import save
-from brido.models.corpus_tokenizer import PAD, learn_tokenizer, tokenizer_of
-from brido.models.embedded import build_model
+from brido.models.embedded import PAD, build_model, learn_tokenizer, tokenizer_of
 from brido.models.language_model import LanguageModel
 from brido.models.settings import EmbeddedLlama, EmbeddedModel, ReadingSettings
 from brido.models.tokens import padded

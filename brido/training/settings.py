@@ -73,7 +73,7 @@ class TrainingSettings(Section):
     lora: LoraSettings | None = Field(
         None,
         description=(
-            "null: all weights train; else {rank, alpha, dropout, targets}, docs/configuration.md."
+            "null: all weights train; else {rank, alpha, dropout}, docs/configuration.md."
         ),
     )
     # One would be the end token or a first word alone.

@@ -14,7 +14,7 @@ from torch.nn import functional
 from transformers import PreTrainedModel
 
 from brido.likelihood.likelihood import SequenceStatistics, normalized, sequence_statistics
-from brido.models.corpus_tokenizer import EOS, PAD
+from brido.models.embedded import EOS, PAD
 from brido.training.batches import Batch, SummaryBatch
 from brido.training.loss import combined_loss, contrastive_loss, smoothed_cross_entropy
 from brido.training.settings import TrainingSettings

@@ -28,7 +28,7 @@ def asked(model, ids, mask, **more):
 
 
 def test_an_encoder_decoder_writes_what_our_search_writes():
-    model = build_model("bart", 1, 0.5, False, attention="sdpa")
+    model = build_model("bart", 1, 0.5)
     ids, mask = build_sources("bart", 1, 3, 8, True)
     settings = SearchSettings(**BEAMS, num_return_sequences=8, max_length=10, early_stopping=True)
     expected = diverse_beam_search(model, ids, mask, settings)

@@ -62,11 +62,3 @@ def test_every_candidate_once_its_scored_tokens_and_the_cheapest_cuts(
             ]
             assert group.scored.tolist() == wanted
         assert cost == pytest.approx(cheapest(longest, most, price), rel=1e-12)
-
-
-def test_without_a_device_a_pass_costs_what_it_costs_a_processor():
-    scored, _ = drawn(1, 2, 6, 150)
-    default, processor = group_by_length(scored), group_by_length(scored, None, "cpu")
-    assert [group.length for group in default] == [group.length for group in processor]
-    accelerator = group_by_length(scored, None, "cuda")
-    assert len(accelerator) < len(processor)

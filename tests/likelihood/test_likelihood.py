@@ -1,288 +1,239 @@
-"""candidate_log_likelihood against a plain forward of the model, in float64."""
+"""f(S) of both kinds of models against one plain forward pass a candidate, in float64."""
+
+import dataclasses
+from contextlib import nullcontext
 
 import pytest
+import tiny_decoders
+import tiny_models
 import torch
-from torch import Tensor
-from transformers import (
-    BartConfig,
-    BartForConditionalGeneration,
-    MBartConfig,
-    MBartForConditionalGeneration,
-    PegasusConfig,
-    PegasusForConditionalGeneration,
-    PreTrainedModel,
-    T5Config,
-    T5ForConditionalGeneration,
-)
+import transformers
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from plain_likelihood import block, gradients, plain
+from tiny_decoders import EOS, SHAPE, TOKENS, build_decoder
+from tiny_models import build_model
+from torch.testing import assert_close
 
 from brido.likelihood import length_groups, projection
 from brido.likelihood.likelihood import candidate_log_likelihood, sequence_statistics
-from brido.models.sharing.cross_attention import shared_cross_attention
+from brido.models import family as families
+from brido.models.sharing.shared_prefix import PackedStates, pack, visible
+from brido.models.tokens import Sources
 
-VOCABULARY, DOCUMENTS, CANDIDATES, SOURCE, TOKENS = 61, 3, 5, 11, 9
-SHAPE = {
-    "vocab_size": VOCABULARY,
-    "d_model": 16,
-    "encoder_layers": 2,
-    "decoder_layers": 2,
-    "encoder_attention_heads": 2,
-    "decoder_attention_heads": 2,
-    "encoder_ffn_dim": 24,
-    "decoder_ffn_dim": 24,
-    "max_position_embeddings": 32,
-    "dropout": 0.0,
-    "attention_dropout": 0.0,
-    "activation_dropout": 0.0,
-    "init_std": 0.4,
-}
-FAMILIES = ["bart", "pegasus", "mbart", "t5"]
-# T5's own attention takes its softmax in float32, whatever the model's type is.
-TOLERANCE = {"bart": 1e-10, "pegasus": 1e-10, "mbart": 1e-10, "t5": 1e-5}
+MORE = {
+    "mistral": lambda: transformers.MistralConfig(**SHAPE, **TOKENS, sliding_window=5),
+    "smollm3": lambda: transformers.SmolLM3Config(
+        **SHAPE, **TOKENS, use_sliding_window=True, sliding_window=4, no_rope_layers=[1, 0],
+        layer_types=["sliding_attention", "full_attention"],
+    ),
+    "olmo2": lambda: transformers.Olmo2Config(**SHAPE, **TOKENS),
+    "unknown": lambda: transformers.StableLmConfig(**SHAPE, **TOKENS),
+}  # fmt: skip
+FAMILIES = [*tiny_models.CLASSES, *tiny_decoders.CLASSES, *MORE]
+EXACT = {"rtol": 1e-8, "atol": 1e-8}
 
 
-def build(family: str, **changes: object) -> PreTrainedModel:
-    torch.manual_seed(1)
-    if family == "bart":
-        model = BartForConditionalGeneration(BartConfig(**{**SHAPE, **changes}))
-    elif family == "mbart":
-        start = {"decoder_start_token_id": 2}
-        model = MBartForConditionalGeneration(MBartConfig(**{**SHAPE, **start, **changes}))
-    elif family == "pegasus":
-        special = {"pad_token_id": 0, "eos_token_id": 1, "decoder_start_token_id": 0}
-        model = PegasusForConditionalGeneration(PegasusConfig(**{**SHAPE, **special, **changes}))
+def build(name: str) -> transformers.PreTrainedModel:
+    """A model in training mode that drops nothing out."""
+    if name in tiny_models.CLASSES:
+        model = build_model(name, 1, 1.5)
+    elif name in tiny_decoders.CLASSES:
+        model = build_decoder(name, 1)
     else:
-        model = T5ForConditionalGeneration(
-            T5Config(
-                vocab_size=VOCABULARY, d_model=16, d_kv=8, d_ff=24, num_layers=2, num_heads=2,
-                dropout_rate=0.0, decoder_start_token_id=0, initializer_factor=2.0,
-            )
-        )  # fmt: skip
-    if hasattr(model, "final_logits_bias"):
-        model.final_logits_bias.normal_()
-    return model.double().train()
+        torch.manual_seed(1)
+        config = MORE[name]()
+        config.initializer_range = 0.5
+        model = transformers.AutoModelForCausalLM.from_config(config).double()
+    for module in model.modules():
+        if isinstance(module, torch.nn.Dropout):
+            module.p = 0.0
+    return model.train()
 
 
-def inputs(model: PreTrainedModel, seed: int = 0) -> tuple[Tensor, Tensor, Tensor]:
-    """Padded sources and candidates of many lengths; position 0 is the decoder's start token."""
-    generator = torch.Generator().manual_seed(seed)
-    pad = model.config.pad_token_id
-    source = torch.randint(4, VOCABULARY, (DOCUMENTS, SOURCE), generator=generator)
-    lengths = torch.tensor([SOURCE, 4, 7])
-    mask = (torch.arange(SOURCE) < lengths[:, None]).long()
-    source[mask == 0] = pad
-    shape = (DOCUMENTS, CANDIDATES, TOKENS)
-    candidates = torch.randint(4, VOCABULARY, shape, generator=generator)
-    ends = torch.randint(1, TOKENS, shape[:2], generator=generator)
-    candidates[torch.arange(TOKENS) > ends[..., None]] = pad
-    candidates[:, :, 0] = model.config.decoder_start_token_id
-    return source, mask, candidates
-
-
-def plain(
-    model: PreTrainedModel, source: Tensor, mask: Tensor, candidates: Tensor, pad: int | None = -1
-) -> Tensor:
-    """log p of every following token [B, N, T-1], 0 for pad: one row at a time, nothing shared."""
-    pad = model.config.pad_token_id if pad == -1 else pad
-    documents = []
-    for ids, visible, rows in zip(source, mask, candidates, strict=True):
-        rows_of_document = []
-        for row in rows:
-            logits = model(
-                input_ids=ids[None], attention_mask=visible[None], decoder_input_ids=row[None, :-1]
-            ).logits
-            labels = row[1:]
-            chosen = logits[0].log_softmax(-1).gather(1, labels[:, None])[:, 0]
-            rows_of_document.append(chosen if pad is None else chosen * (labels != pad))
-        documents.append(torch.stack(rows_of_document))
-    return torch.stack(documents)
-
-
-def gradients(model: PreTrainedModel, value: Tensor) -> dict[str, Tensor]:
-    model.zero_grad()
-    weights = torch.linspace(-1, 1.3, value.numel(), dtype=value.dtype).view_as(value)
-    (value * weights).sum().backward()
-    return {
-        name: parameter.grad.clone()
-        for name, parameter in model.named_parameters()
-        if parameter.grad is not None
-    }
-
-
-def assert_equal_gradients(
-    left: dict[str, Tensor], right: dict[str, Tensor], tolerance: float = 1e-10
-) -> None:
-    assert left.keys() == right.keys()
-    for name, gradient in left.items():
-        torch.testing.assert_close(gradient, right[name], rtol=tolerance, atol=tolerance, msg=name)
-
-
-@pytest.fixture(params=["whole", "chunked"])
-def _chunks(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("chunked", [False, True])
+@pytest.mark.parametrize("name", FAMILIES)
+def test_as_one_plain_forward_a_candidate(name, chunked, monkeypatch):
     """`chunked`: many length groups, and the projection in chunks of 16 rows."""
-    if request.param == "chunked":
+    if chunked:
         monkeypatch.setitem(length_groups.PASS_TOKENS, "cpu", 0)
         monkeypatch.setitem(projection.CHUNK_ELEMENTS, "cpu", 1)
+    model = build(name)
+    for side in ("left", "right"):
+        ids, mask, texts, lengths = block(model, [11, 4, 7], 5, 8, 3, side)
+        expected = plain(model, ids, mask, texts, lengths) / lengths**0.6
+        # Here lengths are up to the first pad.
+        found = candidate_log_likelihood(model, ids, mask, texts, length_penalty=0.6)
+        assert_close(found, expected, **EXACT)
+        assert_close(gradients(model, found), gradients(model, expected), **EXACT)
+    assert model.config._attn_implementation == "sdpa"
+    assert model.training
 
 
-@pytest.mark.usefixtures("_chunks")
-@pytest.mark.parametrize("attention", ["sdpa", "eager"])
-@pytest.mark.parametrize("family", FAMILIES)
-def test_equals_a_plain_forward_with_gradients(family: str, attention: str) -> None:
-    model = build(family)
-    model.set_attn_implementation(attention)
-    source, mask, candidates = inputs(model)
-    log_probability = plain(model, source, mask, candidates)
-    count = (candidates[:, :, 1:] != model.config.pad_token_id).sum(-1)
-    expected = log_probability.sum(-1) / count**0.6
-    wanted = gradients(model, expected)
-
-    actual = candidate_log_likelihood(model, source, mask, candidates, length_penalty=0.6)
-
-    tolerance = TOLERANCE[family]
-    torch.testing.assert_close(actual, expected, rtol=tolerance, atol=tolerance)
-    assert_equal_gradients(gradients(model, actual), wanted, tolerance)
-    assert model.config._attn_implementation == attention
+@pytest.mark.parametrize("name", ["bart", "t5", *tiny_decoders.CLASSES])
+def test_micro_batches_and_layer_checkpoints_leave_every_number(name):
+    model = build(name)
+    family = families.family_of(model.config)
+    ids, mask, texts, lengths = block(model, [9, 5], 5, 6, 5)
+    wanted = gradients(model, candidate_log_likelihood(model, ids, mask, texts, 1.0, lengths))
+    for layers in (False, True):
+        if layers:
+            model.gradient_checkpointing_enable({"use_reentrant": False})
+        for micro_batch in (None, 1, 2):
+            for inside in (False, True):
+                with family.training(model) if inside else nullcontext():
+                    found = candidate_log_likelihood(
+                        model, ids, mask, texts, 1.0, lengths, micro_batch
+                    )
+                    assert_close(gradients(model, found), wanted, **EXACT)
 
 
-@pytest.mark.parametrize("micro_batch", [1, 2, 5])
-@pytest.mark.parametrize("family", ["bart", "t5"])
-def test_micro_batches_give_the_same_gradient(family: str, micro_batch: int) -> None:
-    model = build(family)
-    batch = inputs(model)
-    whole = candidate_log_likelihood(model, *batch, 2.0)
-    wanted = gradients(model, whole)
-    parts = candidate_log_likelihood(model, *batch, 2.0, micro_batch=micro_batch)
-    tolerance = TOLERANCE[family]
-    torch.testing.assert_close(parts, whole, rtol=tolerance, atol=tolerance)
-    assert_equal_gradients(gradients(model, parts), wanted, tolerance)
-
-
-@pytest.mark.parametrize("inside", [True, False])
-def test_layer_checkpoints_give_the_same_gradient(inside: bool) -> None:
-    model = build("bart")
-    batch = inputs(model)
-    wanted = gradients(model, candidate_log_likelihood(model, *batch, 1.0))
-    model.gradient_checkpointing_enable({"use_reentrant": False})
-    if inside:
-        with shared_cross_attention(model):
-            actual = gradients(model, candidate_log_likelihood(model, *batch, 1.0))
-    else:
-        actual = gradients(model, candidate_log_likelihood(model, *batch, 1.0))
-    assert_equal_gradients(actual, wanted)
-
-
-def test_micro_batches_draw_the_same_dropout_again() -> None:
+def test_micro_batches_draw_the_same_dropout_again():
     """The value and the gradient of one forward belong to the same masks."""
-    model = build("bart", dropout=0.3)
-    batch = inputs(model)
-    torch.manual_seed(7)
-    value = candidate_log_likelihood(model, *batch, 1.0, micro_batch=2)
-    gradient = gradients(model, value)["model.decoder.layers.0.fc1.bias"]
+    model = build_model("bart", 1, dropout=0.3).train()
+    ids, mask, texts, lengths = block(model, [11, 4, 7], 5, 8, 3)
+
+    def value():
+        torch.manual_seed(7)
+        return candidate_log_likelihood(model, ids, mask, texts, 1.0, lengths, micro_batch=2)
+
+    gradient = gradients(model, value())["model.decoder.layers.0.fc1.bias"]
     bias = model.model.decoder.layers[0].fc1.bias
-    weights = torch.linspace(-1, 1.3, value.numel(), dtype=value.dtype).view_as(value)
+    weights = torch.linspace(-1, 2, 15, dtype=torch.float64).view(3, 5)
     for entry in (0, 5):
         sums = []
         for step in (1e-6, -1e-6):
             with torch.no_grad():
                 bias[entry] += step
-                torch.manual_seed(7)
-                sums.append(
-                    (candidate_log_likelihood(model, *batch, 1.0, micro_batch=2) * weights).sum()
-                )
+                sums.append((value() * weights).sum())
                 bias[entry] -= step
         assert float(sums[0] - sums[1]) / 2e-6 == pytest.approx(float(gradient[entry]), rel=1e-5)
 
 
-@pytest.mark.parametrize("family", ["bart", "pegasus"])
-def test_mean_log_probability_is_the_mean_over_the_vocabulary(family: str) -> None:
-    model = build(family)
-    source, mask, candidates = inputs(model)
-    statistics = sequence_statistics(model, source, mask, candidates)
-    logits = model(
-        input_ids=source, attention_mask=mask, decoder_input_ids=candidates[:, 2, :-1]
-    ).logits
-    scored = candidates[:, 2, 1:] != model.config.pad_token_id
-    expected = (logits.log_softmax(-1).mean(-1) * scored).sum(-1)
-    torch.testing.assert_close(
-        statistics.mean_log_probability[:, 2], expected, rtol=1e-10, atol=1e-10
-    )
-    assert statistics.tokens[:, 2].tolist() == scored.sum(-1).tolist()
+@pytest.mark.parametrize("name", ["bart", "pegasus"])
+def test_mean_log_probability_is_the_mean_over_the_vocabulary(name):
+    model = build(name)
+    ids, mask, texts, lengths = block(model, [11, 4, 7], 5, 8, 3)
+    found = sequence_statistics(model, ids, mask, texts, lengths)
+    given = {"attention_mask": mask, "decoder_input_ids": texts[:, 2, :-1]}
+    means = model(input_ids=ids, **given).logits.log_softmax(-1).mean(-1)
+    scored = torch.arange(8) < lengths[:, 2, None]
+    assert_close(found.mean_log_probability[:, 2], (means * scored).sum(-1), **EXACT)
+    assert torch.equal(found.tokens, lengths)
 
 
-def test_position_zero_is_never_scored_though_it_is_pad() -> None:
-    model = build("pegasus")
-    source, mask, candidates = inputs(model)
-    assert (candidates[:, :, 0] == model.config.pad_token_id).all()
-    tokens = sequence_statistics(model, source, mask, candidates).tokens
-    assert tokens.tolist() == (candidates[:, :, 1:] != 0).sum(-1).tolist()
+@torch.no_grad()
+@pytest.mark.parametrize("name", ["bart", "llama"])
+def test_a_pad_that_is_an_end_token_hides_nothing(name):
+    model = build(name)
+    ids, mask, texts, lengths = block(model, [6, 4], 3, 5, 3)
+    model.generation_config.pad_token_id = EOS
+    ids[mask == 0] = EOS
+    texts.scatter_(2, lengths[..., None], EOS)  # every text ends in the token that pads
+    texts[0, 0, 1] = EOS  # and one has it inside
+    texts[torch.arange(6) > lengths[..., None]] = EOS
+    found = candidate_log_likelihood(model, ids, mask, texts, 0.0, lengths)
+    assert_close(found, plain(model, ids, mask, texts, lengths), **EXACT)
+    with pytest.raises(ValueError, match="cannot be told from an end"):
+        candidate_log_likelihood(model, ids, mask, texts, 0.0)
 
 
-def test_scoring_keeps_the_mode() -> None:
-    model = build("bart").eval()
-    candidate_log_likelihood(model, *inputs(model), 0.0)
-    assert not model.training
+MODELS: dict = {}
 
 
-def test_lengths_say_what_is_scored_whatever_the_tokens_are() -> None:
-    """A pad inside counts where lengths say so; without them a candidate ends before it."""
-    model = build("bart")
-    source, mask, candidates = inputs(model)
-    candidates[0, 0] = torch.tensor([2, 9, 1, 8, 1, 7, 1, 1, 1])
-    log_probability = plain(model, source, mask, candidates, pad=None)
-    lengths = (candidates[:, :, 1:] != 1).sum(-1)
-    lengths[0, 0] = 6
-    actual = sequence_statistics(model, source, mask, candidates, lengths)
-    counted = torch.arange(TOKENS - 1) < lengths[:, :, None]
-    expected = (log_probability * counted).sum(-1)
-    torch.testing.assert_close(actual.log_probability, expected, rtol=1e-10, atol=1e-10)
-    assert torch.equal(actual.tokens, lengths)
-    shorter = sequence_statistics(model, source, mask, candidates)
-    assert int(shorter.tokens[0, 0]) == 1
-    assert shorter.log_probability[0, 0].item() == pytest.approx(log_probability[0, 0, 0].item())
+@given(
+    prompts=st.lists(st.integers(1, 9), min_size=1, max_size=3),
+    number=st.integers(1, 4),
+    longest=st.integers(1, 6),
+    side=st.sampled_from(["left", "right"]),
+    micro_batch=st.sampled_from([None, 1, 3]),
+    name=st.sampled_from(["llama", "gemma3", "gpt2"]),
+    seed=st.integers(0, 99),
+)
+@settings(
+    max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+@torch.no_grad()
+def test_any_shape(prompts, number, longest, side, micro_batch, name, seed):
+    model = MODELS.setdefault(name, build(name))
+    ids, mask, texts, lengths = block(model, prompts, number, longest, seed, side)
+    found = sequence_statistics(model, ids, mask, texts, lengths, micro_batch)
+    assert_close(found.log_probability, plain(model, ids, mask, texts, lengths), **EXACT)
 
 
-def test_a_pad_that_is_an_end_needs_lengths() -> None:
-    model = build("bart")
-    source, mask, candidates = inputs(model)
-    lengths = (candidates[:, :, 1:] != 1).sum(-1)
-    expected = candidate_log_likelihood(model, source, mask, candidates, 1.0)
-    model.generation_config.eos_token_id = [2, model.config.pad_token_id]
-    with pytest.raises(ValueError, match=r"pad token \(1\) cannot be told from an end"):
-        candidate_log_likelihood(model, source, mask, candidates, 1.0)
-    actual = candidate_log_likelihood(model, source, mask, candidates, 1.0, lengths)
-    assert torch.equal(actual, expected)
+@torch.no_grad()
+def test_a_prompt_is_read_once_for_all_its_candidates(monkeypatch):
+    model = build("llama")
+    ids, mask, texts, lengths = block(model, [9, 9], 5, 6, 5)
+    seen, real = [], PackedStates.hidden
+
+    def spy(self, rows, scored):
+        seen.append(pack(self.sources, rows, scored).ids.shape[1])
+        return real(self, rows, scored)
+
+    monkeypatch.setattr(PackedStates, "hidden", spy)
+    candidate_log_likelihood(model, ids, mask, texts, 1.0, lengths)
+    # No token of a text is there twice, and no place is spent on padding but to even out rows.
+    assert seen == [9 + int((lengths - 1).sum(1).max())]
 
 
-@pytest.mark.parametrize("wrong", [torch.full((3, 4), 2), torch.full((3, 5), 9)])
-def test_lengths_that_do_not_fit_raise(wrong: Tensor) -> None:
-    model = build("bart")
-    with pytest.raises(ValueError, match=r"count at most the 8 tokens behind position 0"):
-        candidate_log_likelihood(model, *inputs(model), 1.0, wrong)
+def test_a_window_counts_positions_of_a_text_of_its_own():
+    ids = torch.tensor([[5, 6, 7, 8]])
+    texts = torch.tensor([[[8, 4, 4, 4], [8, 5, 5, 5]]])
+    rows = pack(Sources(ids, torch.ones_like(ids)), texts[0], torch.arange(8))
+    assert rows.positions.tolist() == [[0, 1, 2, 3, 4, 5, 6, 4, 5, 6]]
+    assert rows.owners.tolist() == [[0, 0, 0, 0, 1, 1, 1, 2, 2, 2]]
+    # The second text's first token is the tenth's neighbour in the row only.
+    assert visible(rows, window=3)[0, 0, 7].nonzero()[:, 0].tolist() == [2, 3, 7]
+    assert visible(rows)[0, 0, 8].nonzero()[:, 0].tolist() == [0, 1, 2, 3, 7, 8]
 
 
-def test_a_candidate_without_tokens_raises() -> None:
-    model = build("bart")
-    source, mask, candidates = inputs(model)
-    candidates[1, 3, 1:] = model.config.pad_token_id
-    with pytest.raises(ValueError, match="candidate 3 of document 1 has no token to score"):
-        candidate_log_likelihood(model, source, mask, candidates, 1.0)
+@torch.no_grad()
+@pytest.mark.parametrize("why", ["the family", "its attention"])
+def test_attention_that_takes_no_masks_runs_repeated(why, monkeypatch):
+    model = build("llama")
+    ids, mask, texts, lengths = block(model, [5, 3], 2, 4, 3)
+    packed = candidate_log_likelihood(model, ids, mask, texts, 1.0, lengths)
+    if why == "the family":
+        repeats = dataclasses.replace(families.family_of(model.config), packs=False)
+        monkeypatch.setitem(families.families(), "llama", repeats)
+    else:
+        model.set_attn_implementation("eager")
+    monkeypatch.setattr(PackedStates, "hidden", None)
+    assert_close(candidate_log_likelihood(model, ids, mask, texts, 1.0, lengths), packed)
 
 
-def test_shapes_that_do_not_fit_raise() -> None:
-    model = build("bart")
-    source, mask, candidates = inputs(model)
-    with pytest.raises(ValueError, match="input_ids and attention_mask"):
-        candidate_log_likelihood(model, source, mask[:, :-1], candidates, 1.0)
-    with pytest.raises(ValueError, match="as many documents as input_ids, 3"):
-        candidate_log_likelihood(model, source, mask, candidates[:2], 1.0)
+def test_another_token_than_the_prompts_last_is_a_mistake():
+    model = build("llama")
+    ids, mask, texts, lengths = block(model, [5, 3], 2, 4, 3, "right")
+    texts[1, :, 0] += 1
+    with pytest.raises(ValueError, match="the last token of the prompt once more"):
+        candidate_log_likelihood(model, ids, mask, texts, 1.0, lengths)
 
 
-def test_bfloat16_autocast_stays_close() -> None:
-    model = build("bart", init_std=0.05).float()
-    batch = inputs(model)
-    exact = candidate_log_likelihood(model, *batch, 1.0)
+def test_bfloat16_autocast_stays_close(monkeypatch):
+    monkeypatch.undo()
+    model = build("bart").float()
+    with torch.no_grad():
+        for weight in model.parameters():
+            weight *= 0.3
+    ids, mask, texts, lengths = block(model, [11, 4, 7], 5, 8, 3)
+    exact = candidate_log_likelihood(model, ids, mask, texts, 1.0, lengths)
     with torch.autocast("cpu", dtype=torch.bfloat16):
-        rounded = candidate_log_likelihood(model, *batch, 1.0)
+        rounded = candidate_log_likelihood(model, ids, mask, texts, 1.0, lengths)
     assert rounded.dtype == torch.float32
-    torch.testing.assert_close(rounded, exact, rtol=0.02, atol=0.02)
+    assert_close(rounded, exact, rtol=0.02, atol=0.02)
     assert all(torch.isfinite(g).all() for g in gradients(model, rounded).values())
+
+
+@pytest.mark.gpu
+def test_on_a_gpu_in_bfloat16_as_on_a_processor(monkeypatch):
+    monkeypatch.undo()
+    model = build("llama").float()
+    ids, mask, texts, lengths = block(model, [40, 9, 23], 8, 20, 2)
+    expected = candidate_log_likelihood(model, ids, mask, texts, 1.0, lengths)
+    tensors = [part.cuda() for part in (ids, mask, texts)]
+    found = candidate_log_likelihood(model.cuda(), *tensors, 1.0, lengths)
+    assert_close(found.cpu(), expected, rtol=1e-4, atol=1e-4)
+    half = candidate_log_likelihood(model.bfloat16(), *tensors, 1.0, lengths)
+    assert_close(half.float().cpu(), expected, rtol=0.1, atol=0.1)

@@ -33,17 +33,13 @@ GPT2 = {"vocab_size": VOCABULARY, "n_embd": 16, "n_layer": 2, "n_head": 4, "n_po
 
 
 def _configuration(family: str) -> transformers.PretrainedConfig:
-    if family == "llama":
-        return transformers.LlamaConfig(**SHAPE, **TOKENS)
-    if family == "qwen2":
-        return transformers.Qwen2Config(**SHAPE, **TOKENS)
-    if family == "qwen3":
-        return transformers.Qwen3Config(**SHAPE, **TOKENS, head_dim=8)
-    if family == "gemma3":
-        return transformers.Gemma3TextConfig(**SHAPE, **TOKENS, **GEMMA)
-    if family == "gpt2":
-        return transformers.GPT2Config(**GPT2, **TOKENS, tie_word_embeddings=False)
-    raise KeyError(family)
+    return {
+        "llama": lambda: transformers.LlamaConfig(**SHAPE, **TOKENS),
+        "qwen2": lambda: transformers.Qwen2Config(**SHAPE, **TOKENS),
+        "qwen3": lambda: transformers.Qwen3Config(**SHAPE, **TOKENS, head_dim=8),
+        "gemma3": lambda: transformers.Gemma3TextConfig(**SHAPE, **TOKENS, **GEMMA),
+        "gpt2": lambda: transformers.GPT2Config(**GPT2, **TOKENS, tie_word_embeddings=False),
+    }[family]()
 
 
 CLASSES = {
@@ -60,12 +56,10 @@ def build_decoder(
     seed: int,
     end_bias: float = 0.0,
     ends: tuple[int, ...] = (EOS,),
-    attention: str = "sdpa",
-    dtype: torch.dtype = torch.float64,
 ) -> transformers.PreTrainedModel:
-    """A random model in evaluation mode; a larger `end_bias` makes what it writes shorter."""
+    """A random model in float64 and evaluation mode; `end_bias` makes what it writes shorter."""
     configuration = _configuration(family)
-    configuration._attn_implementation = attention
+    configuration._attn_implementation = "sdpa"
     model = getattr(transformers, CLASSES[family])(configuration).eval().to(torch.float64)
     generator = np.random.default_rng(seed)
     with torch.no_grad():
@@ -82,7 +76,7 @@ def build_decoder(
     settings.pad_token_id, settings.bos_token_id, settings.eos_token_id = PAD, 1, list(ends)
     # Versions differ in whether pads before a prompt count as repeated tokens: none is written.
     settings.suppress_tokens = [PAD]
-    return model.to(dtype)
+    return model
 
 
 def build_prompts(

@@ -29,24 +29,23 @@ LAYERS = {
 TOKENS = {"pad_token_id": PAD, "bos_token_id": BOS, "eos_token_id": EOS}
 
 
-def _configuration(family: str) -> transformers.PretrainedConfig:
-    if family == "bart":
-        return transformers.BartConfig(**SMALL, **LAYERS, **TOKENS, decoder_start_token_id=EOS)
-    if family == "mbart":
-        return transformers.MBartConfig(**SMALL, **LAYERS, **TOKENS, decoder_start_token_id=EOS)
-    if family == "marian":
-        # Marian starts from the pad token.
-        return transformers.MarianConfig(**SMALL, **LAYERS, **TOKENS, decoder_start_token_id=PAD)
-    if family == "pegasus":
-        tokens = {"pad_token_id": 0, "eos_token_id": 1, "decoder_start_token_id": 0}
-        return transformers.PegasusConfig(**SMALL, **LAYERS, **tokens)
+def _configuration(family: str, changes: dict) -> transformers.PretrainedConfig:
+    zero = {"pad_token_id": 0, "eos_token_id": 1, "decoder_start_token_id": 0}
     if family == "t5":
-        tokens = {"pad_token_id": 0, "eos_token_id": 1, "decoder_start_token_id": 0}
         sizes = {"vocab_size": 61, "d_model": 16, "d_kv": 4, "d_ff": 24, "num_heads": 4}
-        return transformers.T5Config(**sizes, num_layers=2, dropout_rate=0.0, **tokens)
-    raise KeyError(family)
+        return transformers.T5Config(**sizes, num_layers=2, dropout_rate=0.0, **zero, **changes)
+    # Marian starts from the pad token.
+    start = {"decoder_start_token_id": PAD if family == "marian" else EOS}
+    tokens = zero if family == "pegasus" else TOKENS | start
+    return getattr(transformers, CONFIGURATIONS[family])(**SMALL | LAYERS | tokens | changes)
 
 
+CONFIGURATIONS = {
+    "bart": "BartConfig",
+    "mbart": "MBartConfig",
+    "marian": "MarianConfig",
+    "pegasus": "PegasusConfig",
+}
 CLASSES = {
     "bart": "BartForConditionalGeneration",
     "mbart": "MBartForConditionalGeneration",
@@ -61,12 +60,15 @@ def build_model(
     seed: int,
     end_bias: float = 0.0,
     forced_tokens: bool = False,
-    attention: str = "eager",
-    dtype: torch.dtype = torch.float64,
+    ends: Sequence[int] = (),
+    **changes: object,
 ) -> transformers.PreTrainedModel:
-    """A random model in evaluation mode; a larger `end_bias` makes its summaries shorter."""
-    configuration = _configuration(family)
-    configuration._attn_implementation = attention
+    """A random model in float64 and evaluation mode; a larger `end_bias` shortens its summaries.
+
+    ends: its end tokens, where it has others than its configuration names; changes: of that.
+    """
+    configuration = _configuration(family, changes)
+    configuration._attn_implementation = "sdpa"
     model = getattr(transformers, CLASSES[family])(configuration).eval().to(torch.float64)
     generator = np.random.default_rng(seed)
     fixed = ("embed_positions",) if family in ("pegasus", "marian") else ()
@@ -78,28 +80,19 @@ def build_model(
             shift = 1.0 if "norm" in name and name.endswith("weight") else 0.0
             parameter.copy_(torch.from_numpy(values * 0.45 + shift))
         if hasattr(model, "final_logits_bias"):
-            model.final_logits_bias[0, configuration.eos_token_id] += end_bias
+            for end in (configuration.eos_token_id, *ends[1:]):
+                model.final_logits_bias[0, end] += end_bias
     settings = model.generation_config
     settings.num_beams, settings.max_length = 1, 20
     settings.decoder_start_token_id = configuration.decoder_start_token_id
     settings.pad_token_id = configuration.pad_token_id
-    settings.eos_token_id = configuration.eos_token_id
+    settings.eos_token_id = list(ends) or configuration.eos_token_id
     settings.bos_token_id = getattr(configuration, "bos_token_id", None)
     # A BART built from a configuration may carry forced tokens along: say what is meant.
     settings.forced_bos_token_id = BOS if forced_tokens and family in ("bart", "mbart") else None
-    settings.forced_eos_token_id = configuration.eos_token_id if forced_tokens else None
-    return model.to(dtype)
-
-
-def set_end_tokens(model: transformers.PreTrainedModel, case: dict) -> None:
-    """Give a model the end tokens and the repetition penalty of a recorded case, if it has any."""
-    settings = model.generation_config
-    settings.eos_token_id = case.get("ends", settings.eos_token_id)
-    settings.repetition_penalty = case.get("repetition_penalty", 1.0)
-    if settings.forced_eos_token_id is not None and "ends" in case:
-        settings.forced_eos_token_id = case["ends"][0]
-    for end in case.get("ends", [])[1:]:
-        model.final_logits_bias[0, end] += case["end_bias"]
+    last = ends[0] if ends else configuration.eos_token_id
+    settings.forced_eos_token_id = last if forced_tokens else None
+    return model
 
 
 def build_sources(
@@ -140,9 +133,7 @@ def tiny_bart(seed: int = 0, **changes: object) -> transformers.PreTrainedModel:
     )
 
 
-def word_tokenizer(
-    kind: type = transformers.PreTrainedTokenizerFast, words: Sequence[str] = WORDS
-) -> transformers.PreTrainedTokenizerFast:
+def word_tokenizer(words: Sequence[str] = WORDS) -> transformers.PreTrainedTokenizerFast:
     """BART's conventions over some words: `<s> x </s>`."""
     vocabulary = {word: number for number, word in enumerate([*SPECIAL, *words])}
     backend = Tokenizer(WordLevel(vocabulary, unk_token="<unk>"))
@@ -151,4 +142,5 @@ def word_tokenizer(
         single="<s> $A </s>", special_tokens=[("<s>", BOS), ("</s>", EOS)]
     )
     special = dict(zip(("bos", "pad", "eos", "unk"), SPECIAL, strict=True))
-    return kind(tokenizer_object=backend, **{f"{k}_token": v for k, v in special.items()})
+    named = {f"{name}_token": token for name, token in special.items()}
+    return transformers.PreTrainedTokenizerFast(tokenizer_object=backend, **named)

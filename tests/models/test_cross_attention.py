@@ -32,10 +32,9 @@ def logits_with_repeated_states(model, states, mask, ids):
     ).logits
 
 
-@pytest.mark.parametrize("attention", ["sdpa", "eager"])
 @pytest.mark.parametrize("family", SHARING)
-def test_many_tokens_and_their_gradients_equal_the_repeated_states(family, attention):
-    model = build_model(family, seed=1, attention=attention).train()
+def test_many_tokens_and_their_gradients_equal_the_repeated_states(family):
+    model = build_model(family, seed=1).train()
     states, mask = encoded(model, family)
     ids = candidate_ids(4 * CANDIDATES, 7)
 
@@ -56,11 +55,10 @@ def test_many_tokens_and_their_gradients_equal_the_repeated_states(family, atten
         torch.testing.assert_close(gradient, wanted, rtol=1e-9, atol=1e-9)
 
 
-@pytest.mark.parametrize("attention", ["sdpa", "eager"])
 @pytest.mark.parametrize("family", SHARING)
 @torch.no_grad()
-def test_single_tokens_with_a_cache_equal_the_repeated_states(family, attention):
-    model = build_model(family, seed=2, attention=attention)
+def test_single_tokens_with_a_cache_equal_the_repeated_states(family):
+    model = build_model(family, seed=2)
     states, mask = encoded(model, family)
     ids = candidate_ids(4 * CANDIDATES, 6)
     expected = logits_with_repeated_states(model, states, mask, ids)
@@ -82,37 +80,10 @@ def test_single_tokens_with_a_cache_equal_the_repeated_states(family, attention)
     assert cache.self_attention_cache.layers[0].keys.shape[0] == 4 * CANDIDATES
 
 
-@torch.no_grad()
-@pytest.mark.parametrize("attention", ["sdpa", "eager"])
-def test_a_padding_mask_of_the_candidates_is_kept(attention):
-    model = build_model("bart", seed=4, attention=attention)
-    states, mask = encoded(model, "bart")
-    ids = candidate_ids(4 * CANDIDATES, 6)
-    hidden = torch.ones_like(ids)
-    hidden[:, 2] = 0
-
-    repeated = model(
-        encoder_outputs=BaseModelOutput(states.repeat_interleave(CANDIDATES, 0)),
-        attention_mask=mask.repeat_interleave(CANDIDATES, 0),
-        decoder_input_ids=ids,
-        decoder_attention_mask=hidden,
-    ).logits
-    with shared_cross_attention(model):
-        shared = model(
-            encoder_outputs=BaseModelOutput(states),
-            attention_mask=source_mask(mask),
-            decoder_input_ids=ids,
-            decoder_attention_mask=hidden,
-        ).logits
-    torch.testing.assert_close(shared, repeated, rtol=1e-11, atol=1e-11)
-    assert not torch.allclose(
-        shared, logits_with_repeated_states(model, states, mask, ids), rtol=1e-3
-    )
-
-
 @pytest.mark.parametrize("attention", ["sdpa", "eager"])
 def test_the_model_is_as_before_after_the_block(attention):
-    model = build_model("bart", seed=1, attention=attention)
+    model = build_model("bart", seed=1)
+    model.set_attn_implementation(attention)
     before = {name: tensor.clone() for name, tensor in model.state_dict().items()}
     source, mask = build_sources("bart", 3, documents=2, length=5, padded=True)
     expected = model.get_encoder()(input_ids=source, attention_mask=mask).last_hidden_state
@@ -135,4 +106,4 @@ def test_a_family_that_cannot_share_says_so():
     model = build_model("t5", seed=1)
     with family_of(model.config).training(model) as shared:
         assert not shared
-        assert model.config._attn_implementation == "eager"
+        assert model.config._attn_implementation == "sdpa"

@@ -1,37 +1,29 @@
 """The decoders of a search against the model's own forward pass over whole sequences."""
 
+import itertools
+
 import pytest
+import tiny_decoders
 import torch
 import transformers
 from tiny_decoders import build_decoder, build_prompts
-from tiny_models import CLASSES, LAYERS, SMALL, TOKENS, build_model, build_sources
+from tiny_models import CONFIGURATIONS, build_model, build_sources
 
+from brido.models.decoder_only import CausalSteps
 from brido.models.decoder_steps import PlainSteps, SharedSteps
 from brido.models.family import family_of
 from brido.models.tokens import Sources
 from brido.search import SearchSettings, beam_search, diverse_beam_search
 from brido.utils.errors import BridoError
 
-CONFIGURATIONS = {
-    "bart": transformers.BartConfig,
-    "mbart": transformers.MBartConfig,
-    "marian": transformers.MarianConfig,
-    "pegasus": transformers.PegasusConfig,
-}
 DOCUMENTS, ROWS, STEPS = 3, 4, 6
 
 
 def published_model(family: str) -> transformers.PreTrainedModel:
-    """Small, random, and with what published checkpoints have and the default settings do not."""
-    configuration = CONFIGURATIONS[family](
-        **SMALL, **LAYERS, **TOKENS, scale_embedding=True, activation_function="swish"
-    )
+    """A model with what published checkpoints have and the default settings do not."""
+    model = build_model(family, 1, scale_embedding=True, activation_function="swish")
     torch.manual_seed(1)
-    model = getattr(transformers, CLASSES[family])(configuration).double().eval()
     model.final_logits_bias.normal_()
-    for name, weight in model.named_parameters():
-        if "norm" in name or name.endswith("bias"):  # at the start ones and zeros, which hide much
-            weight.data.uniform_(-1, 1)
     return model
 
 
@@ -39,47 +31,56 @@ def tokens_of(seed: int, *shape: int) -> torch.Tensor:
     return torch.randint(3, 61, shape, generator=torch.Generator().manual_seed(seed))
 
 
-def full_logits(model, source, mask, tokens):
-    """Logits [R, V] behind `tokens` [R, t], sources repeated, no cache."""
-    rows = len(tokens) // len(source)
-    with torch.no_grad():
-        return model(
-            input_ids=source.repeat_interleave(rows, 0),
-            attention_mask=mask.repeat_interleave(rows, 0),
-            decoder_input_ids=tokens,
-        ).logits[:, -1]
+def full_logits(model, sources, mask, rows):
+    """Logits [R, V] behind rows of tokens [R, t]: each in a pass of its own, without padding."""
+    found = []
+    for number, row in enumerate(rows):
+        place = number // (len(rows) // len(sources))
+        own = sources[place][mask[place].bool()]
+        if model.config.is_encoder_decoder:
+            logits = model(input_ids=own[None], decoder_input_ids=row[None]).logits
+        else:
+            logits = model(torch.cat([own, row])[None]).logits
+        found.append(logits[0, -1])
+    return torch.stack(found)
 
 
-@pytest.mark.parametrize("padded", [False, True])
-@pytest.mark.parametrize("prefix", [1, 2])
-@pytest.mark.parametrize("family", [*CONFIGURATIONS, "t5"])
-def test_steps_have_the_logits_of_the_whole_sequence(family, prefix, padded):
-    model = build_model("t5", 1) if family == "t5" else published_model(family)
-    source, mask = build_sources("bart", 2, documents=DOCUMENTS, length=9, padded=padded)
-    kind = family_of(model.config)
-    with torch.no_grad():
-        decoder = kind.steps(model, Sources(source, mask), prefix + STEPS)
-    assert isinstance(decoder, PlainSteps if family == "t5" else SharedSteps)
-    first = tokens_of(3, DOCUMENTS, prefix)
-    with torch.no_grad():
-        logits = decoder.start(first, ROWS)
-        torch.testing.assert_close(logits, full_logits(model, source, mask, first))
-        history = first.repeat_interleave(ROWS, 0)
-        for step in range(STEPS):
-            token = tokens_of(step, len(history))
-            history = torch.cat([history, token[:, None]], dim=1)
-            expected = full_logits(model, source, mask, history)
-            torch.testing.assert_close(decoder.step(token), expected)
-            # Rows go on from others of their document; then a document leaves.
-            moved = tokens_of(step, len(source), ROWS) % ROWS
-            rows = (torch.arange(len(source))[:, None] * ROWS + moved).flatten()
-            decoder.reorder(rows)
-            history = history[rows]
-            if step == 2:
-                left = torch.tensor([0, 2])
-                decoder.keep(left, ROWS)
-                source, mask = source[left], mask[left]
-                history = history.view(DOCUMENTS, ROWS, -1)[left].flatten(0, 1)
+@pytest.mark.parametrize(
+    ("family", "prefix", "side"),
+    [
+        *itertools.product([*CONFIGURATIONS, "t5"], [1, 2], ["none", "right"]),
+        *itertools.product(tiny_decoders.CLASSES, [0], ["left", "right"]),
+    ],
+)
+@torch.no_grad()
+def test_steps_have_the_logits_of_the_whole_sequence(family, prefix, side):
+    if family in tiny_decoders.CLASSES:
+        model = build_decoder(family, 3)
+        sources, mask = build_prompts(5, DOCUMENTS, 9, padded=True, side=side)
+    else:
+        model = build_model("t5", 1) if family == "t5" else published_model(family)
+        sources, mask = build_sources("bart", 2, DOCUMENTS, 9, padded=side == "right")
+    steps = family_of(model.config).steps(model, Sources(sources, mask), prefix + STEPS)
+    assert isinstance(steps, {"t5": PlainSteps}.get(family, SharedSteps if prefix else CausalSteps))
+    history = tokens_of(3, DOCUMENTS, prefix)
+    logits = steps.start(history, ROWS)
+    torch.testing.assert_close(logits, full_logits(model, sources, mask, history))
+    history = history.repeat_interleave(ROWS, 0)
+    for step in range(STEPS):
+        token = tokens_of(step, len(history))
+        history = torch.cat([history, token[:, None]], dim=1)
+        expected = full_logits(model, sources, mask, history)
+        torch.testing.assert_close(steps.step(token), expected)
+        # Rows go on from others of their document; then a document leaves.
+        moved = tokens_of(step, len(sources), ROWS) % ROWS
+        rows = (torch.arange(len(sources))[:, None] * ROWS + moved).flatten()
+        steps.reorder(rows)
+        history = history[rows]
+        if step == 2:
+            left = torch.tensor([0, 2])
+            steps.keep(left, ROWS)
+            sources, mask = sources[left], mask[left]
+            history = history.view(DOCUMENTS, ROWS, -1)[left].flatten(0, 1)
 
 
 @pytest.mark.parametrize("family", CONFIGURATIONS)
@@ -116,7 +117,7 @@ def test_a_prompt_is_kept_once_for_all_its_rows():
 
 @pytest.mark.parametrize("family", ["llama", "gemma3"])
 def test_steps_in_bfloat16_are_those_of_the_model(family):
-    model = build_decoder(family, 4, dtype=torch.bfloat16)
+    model = build_decoder(family, 4).bfloat16()
     prompts, mask = build_prompts(4, documents=2, length=9, padded=False)
     with torch.inference_mode():
         steps = family_of(model.config).steps(model, Sources(prompts, mask), limit=6)

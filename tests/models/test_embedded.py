@@ -5,8 +5,7 @@ import torch
 from transformers import AutoTokenizer, PreTrainedTokenizerFast
 
 from brido.corpus.settings import WorldSettings
-from brido.models.corpus_tokenizer import BOS, EOS, learn_tokenizer, tokenizer_of
-from brido.models.embedded import build_model
+from brido.models.embedded import BOS, EOS, build_model, learn_tokenizer, tokenizer_of
 from brido.models.settings import EmbeddedSettings
 from brido.utils.errors import BridoError
 from brido.world import documents

@@ -2,6 +2,7 @@
 
 import dataclasses
 import warnings
+from contextlib import nullcontext
 
 import pytest
 import torch
@@ -10,12 +11,10 @@ from transformers import LEDConfig, OPTConfig
 
 from brido.likelihood import candidate_log_likelihood
 from brido.models import family as families
-from brido.models.decoder_states import PlainStates
 from brido.models.decoder_steps import PlainSteps
-from brido.models.encoder_decoder import EncoderDecoder
+from brido.models.encoder_decoder import EncoderDecoder, PlainStates
 from brido.models.tokens import Sources
 from brido.search import SearchSettings, beam_search
-from brido.utils.errors import BridoError
 
 
 @pytest.fixture(autouse=True)
@@ -31,7 +30,7 @@ def test_an_unknown_family_is_named_once_and_treated_carefully(config, named):
     with pytest.warns(UserWarning, match=named):
         family = families.family_of(config)
     assert not getattr(family, "shares_source", False)
-    assert not family.float16
+    assert not family.packs
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         families.family_of(config)
@@ -41,17 +40,6 @@ def test_positions():
     for name, positions in (("bart", 64), ("t5", None)):
         config = build_model(name, seed=0).config
         assert families.family_of(config).positions(config) == positions
-
-
-@pytest.mark.parametrize(("family", "works"), [("bart", True), ("pegasus", False), ("t5", False)])
-def test_float16_is_refused_where_it_overflows(family, works):
-    model = build_model(family, seed=0, dtype=torch.float16)
-    if works:
-        families.check_dtype(model)
-    else:
-        with pytest.raises(BridoError, match=f"a {family} model cannot run in float16"):
-            families.check_dtype(model)
-    families.check_dtype(model.to(torch.bfloat16))
 
 
 def test_sources_are_taken_without_columns_that_only_others_needed():
@@ -75,8 +63,6 @@ class Reversed(EncoderDecoder):
         return PlainSteps(model, states, sources.mask.flip(1), (2,))
 
     def states(self, model, sources, given, passes):
-        from contextlib import nullcontext
-
         self.calls[0].append("states")
         states = model.get_encoder()(sources.ids.flip(1), sources.mask.flip(1))[0]
         return nullcontext(PlainStates(model, states, sources.mask.flip(1)))
@@ -90,7 +76,7 @@ def test_a_family_from_outside_is_searched_and_scored(monkeypatch):
     expected = beam_search(model, source.flip(1), mask, settings).sequences
     likelihood = candidate_log_likelihood(model, source.flip(1), mask, expected, 1.0)
 
-    toy = Reversed("toy", shares_source=False, has_positions=True, float16=True)
+    toy = Reversed("toy", shares_source=False)
     families.register(toy)
     monkeypatch.setattr(type(model.config), "model_type", "toy")
     found = beam_search(model, source, mask, settings).sequences

@@ -1,11 +1,15 @@
 """One model that reads documents and writes summaries."""
 
 import pytest
+import tiny_models
 import torch
-from tiny_models import tiny_bart, word_tokenizer
+from tiny_models import build_model, build_sources, tiny_bart, word_tokenizer
 
 from brido.models import LanguageModel
+from brido.models.family import family_of
+from brido.models.language_model import columns_first
 from brido.models.settings import ReadingSettings
+from brido.search import SearchSettings, diverse_beam_search
 from brido.utils.errors import BridoError
 
 # Ids: <s> 0, <pad> 1, </s> 2, <unk> 3, w0 4, w1 5, ...
@@ -23,20 +27,10 @@ def test_documents_are_read_with_their_mask_and_cut_ones_are_named():
     assert sources.cut == (1,)
 
 
-def test_a_slow_tokenizer_names_the_same_cut_documents():
-    class Slow(type(word_tokenizer())):
-        def __call__(self, *arguments, **named):
-            found = super().__call__(*arguments, **named)
-            found._encodings = None
-            return found
-
-    slow = LanguageModel(tiny_bart(), word_tokenizer(Slow), ReadingSettings(max_source_tokens=4))
-    documents = ["w1 w2", "w1 w2 w3 w4 w5", "w1"]
-    assert slow.read(documents).cut == language(limit=4).read(documents).cut == (1,)
-
-
 def test_texts_are_written_with_the_token_that_decoding_starts_from():
-    targets = language().write([["w1 w2", ""], ["w3", "w4 w5 w6"]], None, limit=4)
+    model = language()
+    targets = model.write([["w1 w2", ""], ["w3", "w4 w5 w6"]], None, limit=4)
+    assert model.text(targets.ids[0]) == ["w1 w2", ""]
     assert targets.ids.tolist() == [
         [[2, 0, 5, 6, 2], [2, 0, 2, 1, 1]],
         [[2, 0, 7, 2, 1], [2, 0, 8, 9, 2]],
@@ -56,12 +50,6 @@ def test_the_brio_prefix_is_the_tokenizers_own_first_token_if_it_has_one():
         targets = model.write([["w1 w2"]], None, limit=9)
         assert targets.ids.tolist()[0][0][0] == 0
         assert targets.lengths.tolist() == [[4]]
-
-
-def test_written_tokens_are_read_back_as_text():
-    model = language()
-    targets = model.write([["w1 w2", "w3"]], None, limit=9)
-    assert model.text(targets.ids[0]) == ["w1 w2", "w3"]
 
 
 def test_what_does_not_fit_together_is_refused_with_every_reason():
@@ -100,3 +88,18 @@ def test_a_sequence_has_ended_where_an_end_token_was_written() -> None:
     sequences = torch.tensor([[2, 5, 6, 2], [2, 5, 6, 7], [2, 2, 1, 1]])
     assert language().model.generation_config.decoder_start_token_id == 2
     assert language().ended(sequences) == [True, False, True]
+
+
+@pytest.mark.parametrize("family", tiny_models.CLASSES)
+def test_a_model_laid_out_by_columns_is_the_same_model(family):
+    model, other = build_model(family, 3, 2.0), build_model(family, 3, 2.0)
+    columns_first(family_of(other.config).written_with(other))
+    assert not other.get_output_embeddings().weight.is_contiguous()
+    for weight, same in zip(model.parameters(), other.parameters(), strict=True):
+        assert torch.equal(weight, same)
+    source, mask = build_sources(family, 3, documents=3, length=9, padded=True)
+    settings = SearchSettings(num_beams=6, num_beam_groups=3, diversity_penalty=0.7, max_length=12)
+    expected = diverse_beam_search(model, source, mask, settings)
+    result = diverse_beam_search(other, source, mask, settings)
+    assert torch.equal(result.sequences, expected.sequences)
+    assert torch.equal(result.scores, expected.scores)

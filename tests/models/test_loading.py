@@ -7,11 +7,10 @@ from pathlib import Path
 
 import pytest
 from tiny_models import tiny_bart, word_tokenizer
-from transformers import AutoConfig, AutoTokenizer
+from transformers import AutoTokenizer
 
 from brido.models.checkpoint import save
 from brido.models.loading import pretrained
-from brido.utils.errors import BridoError
 
 ROOT = Path(__file__).parents[2]
 EVIL = "import pathlib; pathlib.Path({target!r}).touch()\n"
@@ -30,12 +29,6 @@ def evil(tmp_path: Path) -> Path:
     config = {"model_type": "evil", "auto_map": {"AutoConfig": "evil.EvilConfig"}}
     (folder / "config.json").write_text(json.dumps(config))
     return folder
-
-
-def test_code_of_a_checkpoint_is_refused(evil: Path):
-    with pytest.raises(BridoError, match="needs Python code that it brings along"):
-        pretrained(AutoConfig, evil)
-    assert not (evil.parent / "it ran").exists()
 
 
 def test_a_yes_on_the_terminal_changes_nothing(evil: Path):

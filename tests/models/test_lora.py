@@ -1,24 +1,21 @@
 """Adapters: what they train, what they leave alone, and what is written."""
 
-import re
 from pathlib import Path
 
 import pytest
 import torch
 from peft import PeftModel
-from safetensors.torch import load_file
 from tiny_models import build_model
 
 from brido.models.lora import Adapter
 from brido.models.settings import LoraSettings
-from brido.utils.errors import BridoError
 
 LORA = LoraSettings(rank=2, alpha=4.0)
 
 
 def adapted(family: str, settings: LoraSettings = LORA) -> tuple[torch.nn.Module, Adapter]:
     model = build_model(family, seed=0)
-    return model, Adapter(model, settings, seed=0, key="training.lora")
+    return model, Adapter(model, settings, seed=0)
 
 
 def logits(model: torch.nn.Module) -> torch.Tensor:
@@ -64,18 +61,3 @@ def test_equal_seeds_write_equal_bytes(tmp_path: Path) -> None:
     assert files == {"adapter_config.json", "adapter_model.safetensors"}
     for name in files:
         assert (tmp_path / "one" / name).read_bytes() == (tmp_path / "two" / name).read_bytes()
-
-
-def test_targets_are_named_by_the_ends_of_their_names(tmp_path: Path) -> None:
-    adapted("bart", LORA.model_copy(update={"targets": ["q_proj"]}))[1].save(tmp_path)
-    weights = load_file(tmp_path / "adapter_model.safetensors")
-    assert {re.search(r"(\w+)\.lora", name)[1] for name in weights} == {"q_proj"}
-
-
-def test_targets_that_match_nothing_are_refused_with_what_there_is() -> None:
-    with pytest.raises(BridoError) as error:
-        adapted("bart", LORA.model_copy(update={"targets": ["q_proj", "c_attn", "lm_head"]}))
-    assert str(error.value) == (
-        "training.lora.targets: a bart model has no layer called c_attn, lm_head; it has fc1, fc2, "
-        "k_proj, out_proj, q_proj, v_proj (null: all of them)"
-    )

@@ -8,6 +8,7 @@ from brido.likelihood import candidate_log_likelihood
 from brido.models import LanguageModel
 from brido.models.checkpoint import store_checkpoint
 from brido.models.settings import ReadingSettings
+from brido.search import SearchSettings, beam_search
 
 DOCUMENTS = [
     "A bridge in the town of Haverhill was closed on Monday after a lorry hit its railing. The "
@@ -40,22 +41,15 @@ def test_it_reads_its_own_template(language):
     assert DOCUMENTS[1] in tokenizer.decode(hostile)
 
 
-def test_its_pad_is_its_end_and_the_end_is_scored(language):
-    sources = language.read(DOCUMENTS[:1])
-    targets = language.write([["A bridge was closed.", "Closed."]], sources, limit=32)
-    assert language.pad in language.family.special(language.model).ends
-    scored = [
-        language.tokenizer.decode(ids[1 : 1 + length])
-        for ids, length in zip(targets.ids[0], targets.lengths[0], strict=True)
-    ]
-    assert scored == ["A bridge was closed.<|im_end|>", "Closed.<|im_end|>"]
-
-
 @torch.no_grad()
 def test_candidates_in_one_row_score_as_one_by_one(language):
     sources = language.read(DOCUMENTS)
     texts = ["A bridge was closed.", "The council hit a lorry.", "Pineapple."]
     targets = language.write([texts, texts], sources, limit=32)
+    # Its pad is its end, and the end is scored.
+    assert language.pad in language.family.special(language.model).ends
+    length = int(targets.lengths[0, 2])
+    assert language.tokenizer.decode(targets.ids[0, 2, 1 : 1 + length]) == "Pineapple.<|im_end|>"
     found = candidate_log_likelihood(
         language.model, sources.ids, sources.mask, targets.ids, 1.0, targets.lengths
     )
@@ -68,3 +62,17 @@ def test_candidates_in_one_row_score_as_one_by_one(language):
             expected = scores[behind - 1, whole[behind]].mean()
             torch.testing.assert_close(found[place, number], expected, rtol=1e-4, atol=1e-4)
     assert found[0, 0] > found[0, 2]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("beams", [1, 4])
+@torch.no_grad()
+def test_it_writes_what_the_installed_transformers_writes(language, beams):
+    ids, mask, _ = language.read(DOCUMENTS)
+    settings = SearchSettings(num_beams=beams, max_length=30)
+    found = beam_search(language.model, ids, mask, settings).sequences.flatten(0, 1)
+    expected = language.model.generate(
+        input_ids=ids, attention_mask=mask, do_sample=False, num_beams=beams,
+        num_return_sequences=beams, max_new_tokens=30,
+    )[:, ids.shape[1] :]  # fmt: skip
+    assert torch.equal(found, expected)

@@ -13,21 +13,8 @@ from brido.rouge.pltrdy import pltrdy_matrix
 
 ORACLE = Rouge()
 WORDS = [
-    "the",
-    "The",
-    "cat",
-    "cats",
-    "cat,",
-    "a",
-    "b",
-    "é",
-    "İ",
-    ".",
-    "...",
-    "b.a",
-    " ",
-    "\n",
-    "\u2003",
+    *("the", "The", "cat", "cats", "cat,", "a", "b", "é", "İ", ".", "...", "b.a"),
+    *(" ", "\n", "\u2003"),
 ]
 TEXT = st.one_of(
     st.lists(st.sampled_from(WORDS), max_size=25).map(" ".join),

@@ -3,7 +3,6 @@
 import math
 import random
 
-import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -181,6 +180,7 @@ def check_best(found, oracle, count):
 def test_groups_keep_what_the_lists_keep(seed, documents, shape, penalty, early_stopping):
     generator = random.Random(seed)
     found, oracle = run(Grouped, generator, documents, *shape, penalty, early_stopping)
+    assert found.scores.dtype == torch.float64
     check_best(found, oracle, shape[0] * shape[1])
     check_best(found, oracle, 1)
 
@@ -200,42 +200,9 @@ def test_plain_search_keeps_what_the_list_keeps(seed, documents, size, penalty, 
     check_best(found, oracle, size)
 
 
-def test_an_old_hypothesis_stays_beside_a_new_one_that_is_as_good():
-    """Of one place, from the first step on."""
-    device = torch.device("cpu")
-    found = Hypotheses((1, 1, 1), True, 0.0, "never", MAX_LENGTH, GIVEN, ENDS, PAD, device)
-    history = torch.tensor([[[0, 3, 4, PAD, PAD, PAD]]])
-    for length in (1, 2):
-        score, end, row = torch.tensor([[[-0.5]]]), torch.tensor([[[1]]]), torch.tensor([[[0]]])
-        found.add(Choice(score, end, row, score, end, row), history, length)
-        found.done[:] = False
-    assert found.tokens[0, 0, 0].tolist() == [0, 1, 4, PAD, PAD, PAD]
-
-
-def test_of_equals_the_later_group_goes_first_whenever_they_came():
-    device = torch.device("cpu")
-    found = Hypotheses((1, 2, 2), True, 1.0, True, MAX_LENGTH, GIVEN, ENDS, PAD, device)
-    found.scores[:] = -1.0
-    found.arrival[:] = torch.tensor([[2 * MAX_LENGTH, 2 * MAX_LENGTH + 1], [2, 3]])
-    found.tokens[0, ..., 0] = torch.tensor([[10, 11], [20, 21]])
-    tokens, _, _, groups = found.best(4)
-    assert tokens[0, :, 0].tolist() == [21, 20, 11, 10]
-    assert groups.tolist() == [[1, 1, 0, 0]]
-
-
 def test_documents_that_go_on_keep_their_own():
     found, oracle = run(Grouped, random.Random(0), 3, 2, 2, 1.0, "never")
     found.keep(torch.tensor([2, 0]))
     oracle = [oracle[2], oracle[0]]
     compare(found, oracle)
     check_best(found, oracle, 4)
-
-
-@pytest.mark.parametrize("grouped", [True, False])
-def test_groups_score_in_float64_and_plain_search_in_float32(grouped):
-    shape = (1, 1, 1)
-    device = torch.device("cpu")
-    found = Hypotheses(shape, grouped, 1.0, True, MAX_LENGTH, GIVEN, ENDS, PAD, device)
-    assert found.scores.dtype == (torch.float64 if grouped else torch.float32)
-    assert found.tokens.tolist() == [[[[PAD] * MAX_LENGTH]]]
-    assert not found.done.any()

@@ -4,28 +4,35 @@ import pytest
 import torch
 from tiny_models import build_model, build_sources
 
-from brido.search import SearchSettings, beam_search, diverse_beam_search
+from brido.search import SamplingSettings, SearchSettings, beam_search, diverse_beam_search
 from brido.utils.errors import BridoError
 
 
-def test_all_problems_of_the_settings_are_named_at_once():
+@pytest.mark.parametrize(
+    ("kind", "settings", "named"),
+    [
+        (
+            SearchSettings,
+            {"num_beams": 4, "num_beam_groups": 3, "num_return_sequences": 9, "min_length": 21},
+            ["groups (3) must divide num_beams (4)", "sequences (9) is more", "max_length (20)"],
+        ),
+        (
+            SearchSettings,
+            {"num_beams": 0, "diversity_penalty": -1.0, "early_stopping": "sometimes"},
+            ["num_beams", "0", "diversity_penalty", "-1.0", "early_stopping", "'sometimes'"],
+        ),
+        (
+            SamplingSettings,
+            {"num_return_sequences": 0, "temperature": 0.0, "top_p": 1.5, "top_k": -1}
+            | {"min_p": 1.0, "max_length": 1},
+            ["num_return_sequences", "temperature", "top_p", "1.5", "top_k", "min_p", "max_length"],
+        ),
+    ],
+)
+def test_all_problems_of_the_settings_are_named_at_once(kind, settings, named):
     with pytest.raises(BridoError) as error:
-        SearchSettings(
-            num_beams=4,
-            num_beam_groups=3,
-            num_return_sequences=9,
-            min_length=9,
-            max_length=8,
-            diversity_penalty=-1.0,
-            early_stopping="sometimes",
-        )
-    for part in (
-        "num_beam_groups (3) must divide num_beams (4)",
-        "num_return_sequences (9) is more than num_beams (4)",
-        "min_length (9) is more than max_length (8)",
-        "diversity_penalty (-1.0)",
-        "'sometimes'",
-    ):
+        kind(**settings)
+    for part in named:
         assert part in str(error.value)
 
 

@@ -13,38 +13,15 @@ from transformers import (
 
 from brido.models.special_tokens import SpecialTokens
 from brido.search import SamplingSettings
-from brido.search.bans import ban_tokens, behind_prompts, penalise_repeats
-from brido.search.drawing import draw
-from brido.search.groups import Step, choose_by_operators, choose_compiled
-from brido.search.sampling import document_uniforms
-from brido.search.top_k import row_top_k, top_k_of_lanes
-from brido.utils.errors import BridoError
-
-
-@pytest.mark.parametrize("find", [row_top_k, top_k_of_lanes])
-@pytest.mark.parametrize(("columns", "k"), [(61, 5), (997, 9), (1600, 40), (4096, 33), (40, 40)])
-def test_the_top_k_equals_a_sort(find, columns, k):
-    values = torch.randn(7, columns, generator=torch.Generator().manual_seed(columns))
-    top, where = find(values, k)
-    expected = values.sort(dim=1, descending=True)
-    assert torch.equal(top, expected.values[:, :k])
-    assert torch.equal(where, expected.indices[:, :k])
-
-
-def test_the_top_k_of_a_short_row_is_all_of_it():
-    top, where = row_top_k(torch.tensor([[1.0, 3.0, 2.0]]), 5)
-    assert top.tolist() == [[3.0, 2.0, 1.0]]
-    assert where.tolist() == [[1, 2, 0]]
-
-
-@pytest.mark.parametrize("find", [row_top_k, top_k_of_lanes])
-def test_the_top_k_keeps_equal_values_apart(find):
-    values = torch.zeros(2, 1600)
-    values[:, 3::16] = 1.0
-    top, where = find(values, 40)
-    assert (top == 1.0).all()
-    assert all(len(set(row)) == 40 for row in where.tolist())
-    assert torch.equal(values.gather(1, where), top)
+from brido.search.groups import (
+    Step,
+    choose_by_operators,
+    choose_compiled,
+    row_top_k,
+    top_k_of_lanes,
+)
+from brido.search.sampling import document_uniforms, draw
+from brido.search.token_by_token import ban_tokens, penalise_repeats
 
 
 def naive_bans(history: list[int], size: int) -> set[int]:
@@ -61,13 +38,16 @@ def test_a_row_of_nan_stays_inside_the_row(columns):
     assert ((where >= 0) & (where < columns)).all()
 
 
+@pytest.mark.parametrize("find", [row_top_k, top_k_of_lanes])
 @settings(max_examples=100, deadline=None)
 @given(st.integers(0, 2**31), st.integers(1, 40), st.integers(1, 900), st.integers(2, 300))
-def test_the_compiled_top_k_equals_a_sort_even_with_ties(seed, k, columns, distinct):
+@example(0, 33, 4096, 10**6)
+@example(1, 40, 1600, 2)
+def test_the_top_k_equals_a_sort_even_with_ties(find, seed, k, columns, distinct):
     generator = torch.Generator().manual_seed(seed)
     values = torch.randint(0, distinct, (3, columns), generator=generator).float()
     values[0, : columns // 2] = -torch.inf
-    top, where = row_top_k(values, k)
+    top, where = find(values, min(k, columns) if find is top_k_of_lanes else k)
     assert torch.equal(top, values.sort(dim=1, descending=True).values[:, :k])
     assert torch.equal(values.gather(1, where), top)
     assert all(len(set(row)) == top.shape[1] for row in where.tolist())
@@ -130,15 +110,14 @@ def naive_next_tokens(scores, running, done, penalty, end, pad):
 
 @pytest.mark.parametrize(("beams", "groups"), [(4, 4), (6, 3), (8, 2)])
 @pytest.mark.parametrize("penalty", [0.0, 0.5, 20.0])
-@pytest.mark.parametrize("way", [choose_compiled, choose_by_operators])
-def test_choosing_equals_plain_loops_over_the_vocabulary(way, beams, groups, penalty):
+def test_choosing_equals_plain_loops_over_the_vocabulary(beams, groups, penalty):
     generator = torch.Generator().manual_seed(beams)
     log_probabilities = torch.randn(5 * beams, 40, generator=generator).log_softmax(-1)
     running = -torch.rand(5, beams, generator=generator)
     done = torch.rand(5, groups, generator=generator) < 0.3
     values, tokens = row_top_k(log_probabilities, beams + 1)
     values, tokens = values.view(5, beams, -1), tokens.view(5, beams, -1)
-    choice = way(Step(values, tokens, running, done, penalty, 40, (39,), 1))
+    choice = choose_compiled(Step(values, tokens, running, done, penalty, 40, (39,), 1))
     for document in range(5):
         expected = naive_next_tokens(
             log_probabilities.view(5, beams, 40)[document],
@@ -182,17 +161,12 @@ WARPERS = {
 TRUNCATIONS = [
     {},
     {"temperature": 0.6},
-    {"top_k": 1},
     {"top_k": 7},
-    {"top_k": 700},
     {"top_k": 10_000},
-    {"top_p": 0.2},
     {"top_p": 0.95},
     {"top_p": 0.9999},
     {"min_p": 0.05},
-    {"min_p": 0.9},
     {"temperature": 1.5, "top_k": 20, "top_p": 0.8, "min_p": 0.03},
-    {"temperature": 0.7, "top_p": 0.9},
     {"top_k": 600, "min_p": 2e-3},
     {"top_k": 30, "min_p": 0.2},
 ]
@@ -231,11 +205,6 @@ def test_a_row_of_nan_draws_a_token_of_the_vocabulary(settings):
     assert 0 <= token.item() < 40
 
 
-def test_prompts_stand_before_what_all_their_rows_have_written():
-    seen = behind_prompts(torch.tensor([[1], [2], [3], [4]]), torch.tensor([[8, 9], [6, 7]]))
-    assert seen.tolist() == [[8, 9, 1], [8, 9, 2], [6, 7, 3], [6, 7, 4]]
-
-
 def test_random_numbers_belong_to_the_document():
     both = document_uniforms(3, ["a", "b"], 4, 5)
     assert both.shape == (2, 4, 5)
@@ -243,28 +212,6 @@ def test_random_numbers_belong_to_the_document():
     assert not torch.equal(both[0], both[1])
     assert not torch.equal(both, document_uniforms(4, ["a", "b"], 4, 5))
     assert ((both >= 0) & (both < 1)).all()
-
-
-def test_all_problems_of_sampling_settings_are_named():
-    with pytest.raises(BridoError) as error:
-        SamplingSettings(
-            num_return_sequences=0,
-            temperature=0.0,
-            top_p=1.5,
-            top_k=-1,
-            min_p=1.0,
-            min_length=9,
-            max_length=1,
-        )
-    for part in (
-        "num_return_sequences",
-        "temperature (0.0)",
-        "top_p (1.5)",
-        "top_k (-1)",
-        "min_p (1.0)",
-        "max_length (1)",
-    ):
-        assert part in str(error.value)
 
 
 @pytest.mark.parametrize("shape", [(1, 61), (3, 8000), (130, 8000), (9, 50265)])

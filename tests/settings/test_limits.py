@@ -33,7 +33,7 @@ def source(**changes) -> dict:
             for value in (-1, 1.5, math.nan, True, 2**63)
         ),
         (source(max_length=2**40), "generation.base.max_length: must be less than"),
-        (source(method="sampling", temperature=1e-300), "temperature (1e-300)"),
+        (source(method="sampling", temperature=1e-300), "temperature: must be greater than"),
         ({"data": {"world": {"extras_per_reference": [2, 5]}}}, "data.world.extras_per_reference"),
         ({"data": {"world": {"extras_per_reference": [2, 1]}}}, "fewest first"),
         (source(num_candidates=1), "generation: num_candidates must be at least 2"),

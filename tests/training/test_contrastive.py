@@ -25,7 +25,7 @@ LORA = LoraSettings(rank=2, alpha=4.0, dropout=0.1)
 
 def with_adapter(make_task: MakeTask, *arguments: object, **changes: object) -> ContrastiveTask:
     task = make_task(*arguments, **changes)
-    Adapter(task.model, LORA, seed=0, key="training.lora")
+    Adapter(task.model, LORA, seed=0)
     return task
 
 

@@ -60,7 +60,7 @@ def test_it_trains_and_is_an_ordinary_folder(
 ) -> None:
     task = task_of(family, tmp_path, anchor="base", cross_entropy="elected")
     before = {name: value.clone() for name, value in task.model.state_dict().items()}
-    adapter = Adapter(task.model, lora, 0, "training.lora") if lora else None
+    adapter = Adapter(task.model, lora, 0) if lora else None
     state = train(task)
     assert state.update == task.updates
     assert all(torch.isfinite(torch.tensor(row["loss"])) for row in state.history)

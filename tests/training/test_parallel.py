@@ -92,7 +92,7 @@ def test_parts_of_a_model(family: str, changes: dict, tmp_path: Path) -> None:
 def test_an_adapter(fsdp: bool, tmp_path: Path) -> None:
     tasks = [make(tmp_path / name, fsdp=fsdp, anchor="base") for name in ("one", "two")]
     for task in tasks:
-        Adapter(task.model, LORA, 0, "training.lora")
+        Adapter(task.model, LORA, 0)
     train(tasks[0])
     assert_same_run(*tasks, on_two_processes(tasks[1]))
 

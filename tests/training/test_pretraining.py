@@ -10,9 +10,8 @@ from transformers import AutoModelForSeq2SeqLM, AutoTokenizer
 
 from brido.corpus.settings import WorldSettings
 from brido.models import LanguageModel
-from brido.models.corpus_tokenizer import BOS, EOS, PAD, learn_tokenizer, tokenizer_of
 from brido.models.decoder_only import DecoderOnly
-from brido.models.embedded import build_model
+from brido.models.embedded import BOS, EOS, PAD, build_model, learn_tokenizer, tokenizer_of
 from brido.models.settings import EmbeddedLlama, EmbeddedSettings, ReadingSettings
 from brido.models.tokens import padded
 from brido.training.batches import SummaryBatch

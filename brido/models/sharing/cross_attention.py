@@ -16,13 +16,11 @@ from contextlib import contextmanager
 from typing import Any
 
 import torch
-import torch.nn.functional as F
 from transformers import AttentionInterface, AttentionMaskInterface, PreTrainedModel
 from transformers.integrations.sdpa_attention import sdpa_attention_forward
 from transformers.masking_utils import sdpa_mask
 
-SHARED_SDPA = "brido_shared_sdpa"
-SHARED_EAGER = "brido_shared_eager"
+SHARED = "brido_shared_sdpa"
 
 
 @contextmanager
@@ -35,15 +33,14 @@ def shared_cross_attention(model: PreTrainedModel, shares: bool = True) -> Itera
     training with gradients all work. With False repeat the encoder states and the 2-D mask N times.
 
     Leave the block only after the backward pass where gradient checkpointing is on: it runs the
-    attention a second time. A model in "eager" attention stays in plain arithmetic, every other
-    implementation runs on `scaled_dot_product_attention`. The former one is restored at the end.
+    attention a second time. Whatever the model's attention was, it runs on
+    `scaled_dot_product_attention` inside; the former one is restored at the end.
     """
     if not shares:
         yield False
         return
     former = model.config._attn_implementation
-    shared = SHARED_EAGER if former in ("eager", SHARED_EAGER) else SHARED_SDPA
-    model.set_attn_implementation(shared)
+    model.set_attn_implementation(SHARED)
     try:
         yield True
     finally:
@@ -78,17 +75,6 @@ def _fold(query: torch.Tensor, documents: int) -> torch.Tensor:
     return by_token.transpose(1, 2)
 
 
-def _mask_for_folded(
-    mask: torch.Tensor | None, documents: int, candidates: int
-) -> torch.Tensor | None:
-    """The mask for folded queries: [B, 1, 1, S] stays, [B*N, 1, T, S] folds as the queries do."""
-    if mask is None or mask.shape[0] == 1 or (mask.shape[0] == documents and mask.shape[2] == 1):
-        return mask
-    if mask.shape[0] == documents:
-        return mask.repeat(1, 1, candidates, 1)
-    return _fold(mask, documents)
-
-
 def _sdpa(
     module: torch.nn.Module,
     query: torch.Tensor,
@@ -107,45 +93,12 @@ def _sdpa(
         return sdpa_attention_forward(
             module, query, key, value, attention_mask, is_causal=causal, **kwargs
         )
-    attention_mask = _mask_for_folded(attention_mask, documents, rows // documents)
     folded, _ = sdpa_attention_forward(
         module, _fold(query, documents), key, value, attention_mask, is_causal=False, **kwargs
     )
     return folded.reshape(rows, tokens, *folded.shape[2:]), None
 
 
-def _eager(
-    module: torch.nn.Module,
-    query: torch.Tensor,
-    key: torch.Tensor,
-    value: torch.Tensor,
-    attention_mask: torch.Tensor | None,
-    scaling: float | None = None,
-    dropout: float = 0.0,
-    **kwargs: Any,
-) -> tuple[torch.Tensor, torch.Tensor]:
-    """softmax(q k / sqrt(d)) v written out, with candidates folded as in `_sdpa`."""
-    rows, tokens = query.shape[0], query.shape[2]
-    documents = key.shape[0]
-    causal = getattr(module, "is_causal", False) and attention_mask is None and tokens > 1
-    if rows != documents:
-        attention_mask = _mask_for_folded(attention_mask, documents, rows // documents)
-        query, causal = _fold(query, documents), False
-    weights = query @ key.transpose(2, 3)
-    weights = weights * (query.shape[-1] ** -0.5 if scaling is None else scaling)
-    if causal:
-        attention_mask = torch.ones(
-            tokens, key.shape[2], dtype=torch.bool, device=query.device
-        ).tril()
-    if attention_mask is not None and not _hides_nothing(attention_mask):
-        weights = weights.masked_fill(~attention_mask, torch.finfo(weights.dtype).min)
-    weights = F.dropout(weights.softmax(-1), p=dropout, training=module.training)
-    output = (weights @ value).transpose(1, 2).contiguous()
-    return output.reshape(rows, tokens, *output.shape[2:]), weights
-
-
-AttentionInterface.register(SHARED_SDPA, _sdpa)
-AttentionInterface.register(SHARED_EAGER, _eager)
+AttentionInterface.register(SHARED, _sdpa)
 # Without a mask function of the same name transformers drops 2-D masks silently.
-AttentionMaskInterface.register(SHARED_SDPA, sdpa_mask)
-AttentionMaskInterface.register(SHARED_EAGER, sdpa_mask)
+AttentionMaskInterface.register(SHARED, sdpa_mask)

@@ -4,29 +4,60 @@
 documents. A step's queries of a document's N rows are folded into one product with them, a second
 product takes the rows' own keys, and both are weighed by one softmax. No module of the model is
 touched: its attention is pointed to a function that is registered with transformers, its cache is
-one that returns the rows' own keys and values alone.
+one that returns the rows' own keys and values alone. `Past` serves encoder-decoders too.
 """
 
 from __future__ import annotations
 
-import warnings
 from contextvars import ContextVar
-from functools import cache
 from typing import Any
 
 import torch
 from torch import Tensor
 from transformers import AttentionInterface, DynamicCache, PreTrainedModel
 
-from brido.models.sharing.past import Past
-
 SHARED_PROMPT = "brido_shared_prompt"
-# What attention may be told besides what `_attend` names, and need not know for a step.
-_NO_MATTER = {"is_causal", "output_attentions", "position_ids", "use_cache"}
+# Elements of a cache that are reordered at once on a processor: half a MiB or one.
+PIECE = 1 << 17
 
 
-class NotShared(Exception):
-    """This model's attention asks for something that `_attend` does not do."""
+class Past:
+    """Keys and values of one layer's tokens so far, in buffers [limit, R, H, D], the newest last.
+
+    With tokens first, new tokens and reordered rows touch the part of a buffer that is in use, and
+    a processor gives memory to no other part.
+    """
+
+    def __init__(self, limit: int) -> None:
+        self.limit, self.length = limit, 0
+        self.buffers: list[Tensor] = []
+
+    def append(self, *states: Tensor) -> list[Tensor]:
+        """All keys and values [R, H, t, D], after those [R, H, D] of one more token."""
+        if not self.buffers:
+            self.buffers = [part.new_empty(self.limit, *part.shape) for part in states]
+        for buffer, part in zip(self.buffers, states, strict=True):
+            buffer[self.length] = part
+        self.length += 1
+        return [buffer[: self.length].permute(1, 2, 0, 3) for buffer in self.buffers]
+
+    def take(self, rows: Tensor) -> None:
+        """Keep `rows` (any number, in their order, repeats allowed)."""
+        for place, buffer in enumerate(self.buffers):
+            used = buffer[: self.length]
+            if buffer.device.type == "cpu" and len(rows) == buffer.shape[1]:
+                # Piece by piece in place: a second buffer would be more of the system's memory.
+                for piece in used.split(max(1, PIECE // used[0].numel())):
+                    piece.copy_(piece.index_select(1, rows))
+            else:
+                self.buffers[place] = buffer.new_empty(self.limit, len(rows), *buffer.shape[2:])
+                torch.index_select(used, 1, rows, out=self.buffers[place][: self.length])
+
+
+def rows_of(documents: Tensor, rows_a_document: int) -> Tensor:
+    """The rows [B * N] of documents [B], N each."""
+    offsets = torch.arange(rows_a_document, device=documents.device)
+    return (documents[:, None] * rows_a_document + offsets).flatten()
 
 
 class SharedPrompt(DynamicCache):
@@ -41,24 +72,17 @@ class SharedPrompt(DynamicCache):
         self.model = model
         layers: Any = prompts.layers
         self.prompts: list[tuple[Tensor, Tensor]] = [(one.keys, one.values) for one in layers]
-        self.mask, self.pads = mask, None if bool(mask.all()) else ~mask
+        self.pads = None if bool(mask.all()) else ~mask
         self.own = [Past(limit) for _ in self.prompts]
-        self._updated: list[int] = []
-        self._read = 0
 
     def step(self, tokens: Tensor, positions: Tensor) -> Tensor:
-        """Logits [R, V] after one more token a row, [R] at `positions` [R].
-
-        Raises:
-            NotShared: at the first step, which is to be made with repeated prompts.
-        """
+        """Logits [R, V] after one more token a row, [R] at `positions` [R]."""
         former = self.model.config._attn_implementation
-        self._read = 0
         reading = _READING.set(self)
         self.model.set_attn_implementation(SHARED_PROMPT)
         try:
             # The mask says nothing, but without one some models warn of pads among the tokens.
-            logits = self.model(
+            return self.model(
                 input_ids=tokens[:, None],
                 attention_mask=torch.ones_like(tokens)[:, None],
                 position_ids=positions[:, None],
@@ -68,9 +92,6 @@ class SharedPrompt(DynamicCache):
         finally:
             self.model.set_attn_implementation(former)
             _READING.reset(reading)
-        if self._read != len(self.prompts):
-            raise NotShared("layers that do not ask transformers' attention interface")
-        return logits
 
     def take(self, rows: Tensor) -> None:
         """Row r goes on from what row `rows[r]` was."""
@@ -92,7 +113,6 @@ class SharedPrompt(DynamicCache):
         self, key_states: Tensor, value_states: Tensor, layer_idx: int, *_: Any, **__: Any
     ) -> tuple[Tensor, Tensor]:
         """The rows' own keys and values [R, H, t, D] after one more token, [R, H, 1, D]."""
-        self._updated.append(layer_idx)
         key, value = self.own[layer_idx].append(key_states[:, :, 0], value_states[:, :, 0])
         return key, value
 
@@ -100,38 +120,16 @@ class SharedPrompt(DynamicCache):
         """The number of tokens that stand before a step's, pads included."""
         return self.prompts[0][0].shape[2] + self.own[0].length
 
-    def repeated(self, rows: int) -> RepeatedPrompt:
-        """The same prompts for a model that does not share them; nothing is written yet."""
-        copies = DynamicCache()
-        for layer, (key, value) in enumerate(self.prompts):
-            copies.update(key, value, layer)
-        repeated = RepeatedPrompt(self.model, copies, self.mask)
-        documents = torch.arange(len(key), device=key.device)
-        repeated.take(documents.repeat_interleave(rows // len(key)))
-        return repeated
-
-    def layer_of_this_call(self, window: int | None) -> int:
-        """The layer whose keys the present call of attention was given."""
-        if len(self._updated) != 1:
-            raise NotShared("layers that do not keep their own keys and values")
-        layer = self._updated.pop()
-        kinds = getattr(self.model.config.get_text_config(), "layer_types", None)
-        if kinds and (kinds[layer] == "sliding_attention") != (window is not None):
-            raise NotShared("windows that attention is not told of")
-        self._read += 1
-        return layer
-
 
 class RepeatedPrompt:
     """Each row with its own copy of the prompt's keys and values, in the model's own attention.
 
-    Methods as `SharedPrompt`'s. Says once a process and kind of model that it is slow.
+    Methods as `SharedPrompt`'s.
     """
 
     def __init__(self, model: PreTrainedModel, prompts: DynamicCache, mask: Tensor) -> None:
         self.cache: Any = prompts
         self.model, self.mask = model, mask
-        _say_repeated(model.config.model_type)
 
     def step(self, tokens: Tensor, positions: Tensor) -> Tensor:
         self.mask = torch.cat([self.mask, self.mask.new_ones(len(self.mask), 1)], dim=1)
@@ -151,27 +149,11 @@ class RepeatedPrompt:
         self.take(rows)
 
 
-@cache
-def _say_repeated(model_type: str) -> None:
-    warnings.warn(
-        f"the attention of model family {model_type!r} cannot share a prompt: every row gets its "
-        "own copy of the prompt's keys and values, which is correct but slow",
-        stacklevel=2,
-    )
-
-
 _READING: ContextVar[SharedPrompt] = ContextVar("reading")
 
 
-def can_share(model: PreTrainedModel) -> bool:
-    """Whether a model's layers may all be of a kind that shares; a first step shows if they do."""
-    kinds = getattr(model.config.get_text_config(), "layer_types", None) or ()
-    known = set(kinds) <= {"full_attention", "sliding_attention"}
-    return known and model._supports_attention_backend
-
-
 def _attend(
-    module: torch.nn.Module,
+    module: Any,
     query: Tensor,
     key: Tensor,
     value: Tensor,
@@ -180,17 +162,14 @@ def _attend(
     dropout: float = 0.0,
     sliding_window: int | None = None,
     softcap: float | None = None,
-    **others: Any,
+    **_: Any,
 ) -> tuple[Tensor, None]:
     """Attention [R, 1, H, D] of one query a row to its prompt and its own past.
 
     Inside, a query is [B, N, H, G, D]: N rows a document, G queries a head of keys.
     """
-    unknown = {name for name, told in others.items() if told is not None} - _NO_MATTER
-    if attention_mask is not None or unknown:
-        raise NotShared(f"attention with {', '.join(unknown) or 'a mask of its own'}")
     past = _READING.get()
-    far_key, far_value = past.prompts[past.layer_of_this_call(sliding_window)]
+    far_key, far_value = past.prompts[module.layer_idx]
     hidden = past.pads
     if sliding_window is not None:
         first = max(0, far_key.shape[2] + key.shape[2] - sliding_window)
