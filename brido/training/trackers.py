@@ -28,6 +28,8 @@ from brido.utils.errors import BridoError
 FOLDER = Path(".brido/trackers")
 # It has a dvc.yaml of its own, which `dvc exp show` reads; git must not ignore it.
 DVCLIVE = Path("dvclive")
+# What pip is asked for; mlflow's whole package wants older ones than ours.
+PACKAGES = {"mlflow": "mlflow-skinny sqlalchemy alembic"}
 
 
 class Trackers:
@@ -52,7 +54,8 @@ class Trackers:
         if missing:
             raise BridoError(
                 f"runtime.trackers: {', '.join(missing)} is not installed: "
-                f"pip install {' '.join(missing)}, or take it out of the list"
+                f"pip install {' '.join(PACKAGES.get(name, name) for name in missing)}, "
+                "or take it out of the list"
             )
         self._watch = watch
         self._trackers = [_start(name, run, settings, resumed) for name in names]

@@ -1,13 +1,16 @@
-"""Trackers: what they are told, that they change nothing, and two real ones."""
+"""Trackers: what they are told, that they change nothing, and the four real ones."""
 
 import json
 import math
+import struct
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 import torch
+from small_project import environment
 
 from brido.likelihood import candidate_log_likelihood
 from brido.training import trackers
@@ -89,7 +92,7 @@ def test_what_is_watched_is_log_p_a_token(make_task) -> None:
 
 def test_a_tracker_that_is_not_installed_is_one_sentence(monkeypatch) -> None:
     monkeypatch.setattr(trackers, "find_spec", lambda name: name if name == "dvclive" else None)
-    with pytest.raises(BridoError, match="runtime.trackers: wandb, mlflow is not installed: pip"):
+    with pytest.raises(BridoError, match="runtime.trackers: wandb, mlflow .* wandb mlflow-skinny"):
         Trackers(["wandb", "dvclive", "mlflow"], "train", {})
 
 
@@ -97,6 +100,89 @@ def test_a_tracker_that_is_not_installed_is_one_sentence(monkeypatch) -> None:
 def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder apart from those of runs: a run removes old ones beside it."""
     return tmp_path_factory.mktemp("project")
+
+
+# In a process of its own, where a tracker starts and ends as in a run. A task has made an
+# accelerator before.
+RUN = """
+import sys
+from accelerate.state import PartialState
+from brido.training.state import UpdateReport
+from brido.training.trackers import Trackers
+PartialState(cpu=True)
+nested = {"alpha": 31, "validation": {"every": 5, "documents": None}, "names": ["a", "b"]}
+trackers = Trackers(sys.argv[1:], "train", nested)
+for update in (1, 2):
+    trackers.update(update, UpdateReport(*[update / 2] * len(UpdateReport._fields)))
+trackers.validation({"update": 2, "tau": 0.25, "top1": float("nan")}, None)
+trackers.finish()
+"""
+
+
+def track(name: str, folder: Path, **variables: str) -> None:
+    """Two updates and a validation, told to a real tracker in a process of its own."""
+    found = {**environment(), **variables}
+    command = [sys.executable, "-c", RUN, name]
+    done = subprocess.run(command, cwd=folder, env=found, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+
+
+def _records(content: bytes) -> Iterator[bytes]:
+    """The records of wandb's file: LevelDB's log of one block, behind a header of seven bytes."""
+    assert len(content) < 32768
+    place = 7
+    while place + 7 <= len(content):
+        length, kind = struct.unpack_from("<HB", content, place + 4)
+        assert kind == 1  # the whole record
+        yield content[place + 7 : place + 7 + length]
+        place += 7 + length
+
+
+@pytest.mark.slow
+def test_wandb_keeps_an_offline_run(project) -> None:
+    pytest.importorskip("wandb", reason="needs `pip install wandb`")
+    from wandb.proto.wandb_internal_pb2 import Record
+
+    track("wandb", project, WANDB_MODE="offline", WANDB_SILENT="true")
+    (file,) = project.glob("wandb/offline-run-*/run-*.wandb")
+    rows, settings = {}, {}
+    for data in _records(file.read_bytes()):
+        record = Record()
+        record.ParseFromString(data)
+        row = {"/".join(i.nested_key) or i.key: i.value_json for i in record.history.item}
+        rows.setdefault(int(row.pop("_step", -1)), {}).update(row)
+        settings |= {item.key: json.loads(item.value_json) for item in record.config.update}
+    assert float(rows[1]["update/loss"]) == 0.5
+    assert float(rows[2]["update/loss"]) == 1
+    assert float(rows[2]["validation/tau"]) == 0.25
+    assert "validation/top1" not in rows[2]
+    assert settings["alpha"] == 31
+
+
+@pytest.mark.slow
+def test_mlflow_keeps_a_local_run(project) -> None:
+    pytest.importorskip("mlflow", reason="needs `pip install mlflow-skinny sqlalchemy alembic`")
+    pytest.importorskip("sqlalchemy", reason="needs `pip install sqlalchemy`")
+    from mlflow.tracking import MlflowClient
+
+    store = f"sqlite:///{project / 'runs.db'}"
+    track("mlflow", project, MLFLOW_TRACKING_URI=store)
+    client = MlflowClient(store)
+    (experiment,) = [one for one in client.search_experiments() if one.name == "train"]
+    (run,) = client.search_runs([experiment.experiment_id])
+    assert run.info.status == "FINISHED"
+    losses = client.get_metric_history(run.info.run_id, "update/loss")
+    assert [(one.step, one.value) for one in losses] == [(1, 0.5), (2, 1.0)]
+    assert run.data.metrics["validation/tau"] == 0.25
+    assert run.data.params["alpha"] == "31"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["tensorboard", "dvclive"])
+def test_the_others_run_in_a_process_of_their_own(name, project) -> None:
+    pytest.importorskip(name, reason=f"needs `pip install {name}`")
+    track(name, project)
+    assert any((project / ("dvclive" if name == "dvclive" else ".brido/trackers")).rglob("*"))
 
 
 @pytest.mark.slow

@@ -1,6 +1,10 @@
-"""inspect_ai finds the metrics by their entry point and scores a model's answers with them."""
+"""inspect_ai finds the metrics by their entry point and scores a model's answers with them.
+
+It wants an older fsspec than the pinned one, so it is installed into a folder of its own.
+"""
 
 import json
+import math
 import os
 import subprocess
 import sys
@@ -8,12 +12,15 @@ import tomllib
 from pathlib import Path
 
 import pytest
+from other_packages import install
 
 from brido.evaluation import Inputs, extractiveness, mentions
+from brido.evaluation.qafacteval import METRIC as QAFACTEVAL
+from brido.work.settings import RuntimeSettings
 
-ROOT = Path(__file__).parents[2]
+HERE = Path(__file__).parent
+ROOT = HERE.parents[2]
 pytestmark = pytest.mark.slow
-pytest.importorskip("inspect_ai", reason='needs `pip install ".[inspect]"`')
 
 SOURCE = "Ms Morlow, aged 79, was at the wheel near Welton."
 SUMMARIES = ["Ms Morlow died near Colford.", "she was at the wheel near it"]
@@ -37,6 +44,11 @@ task = Task(dataset=[first, Sample(input={SOURCE!r})], solver=answer())
 (log,) = eval(task, model="mockllm/model", display="none", log_dir="logs")
 assert log.status == "success", log.error
 """
+# The command `inspect` where the toy parser of conftest.py is known to spaCy.
+INSPECT = """
+import conftest, runpy
+runpy.run_module("inspect_ai", run_name="__main__")
+"""
 TELL = """
 import glob, json
 from inspect_ai.log import read_eval_log
@@ -47,9 +59,11 @@ print("FOUND", json.dumps({"rows": rows, "means": means}))
 """
 
 
-@pytest.fixture
-def installed(tmp_path: Path) -> dict[str, str]:
-    """The environment of a Python for which this checkout is an installed package."""
+@pytest.fixture(scope="module")
+def installed(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """The environment of a Python that has inspect_ai, with this checkout as a package."""
+    tmp_path = tmp_path_factory.mktemp("packages")
+    packages = install(tmp_path / "inspect", "-r", ROOT / "requirements-inspect.txt")
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     info = tmp_path / "site-packages" / "brido-0.dist-info"
     info.mkdir(parents=True)
@@ -58,10 +72,16 @@ def installed(tmp_path: Path) -> dict[str, str]:
     points = project["entry-points"]["inspect_ai"].items()
     lines = [f"{name} = {module}" for name, module in points]
     (info / "entry_points.txt").write_text("\n".join(["[inspect_ai]", *lines]) + "\n")
-    return os.environ | {"PYTHONPATH": str(info.parent), "OMP_NUM_THREADS": "1"}
+    paths = os.pathsep.join(map(str, (packages, info.parent, ROOT / "tests/make", HERE)))
+    return os.environ | {"PYTHONPATH": paths, "OMP_NUM_THREADS": "1", "HF_HUB_OFFLINE": "1"}
 
 
-def test_scores_are_those_of_the_metrics(installed, tmp_path):
+def test_scores_are_those_of_the_metrics(
+    installed, published, pipeline_folder, tmp_path, monkeypatch
+):
+    # Answers of the other process would be found beside its work.
+    monkeypatch.setenv("BRIDO_WORK", str(tmp_path / "own"))
+
     def run(*arguments: str) -> str:
         command = [sys.executable, *arguments]
         done = subprocess.run(command, cwd=tmp_path, env=installed, capture_output=True, text=True)
@@ -70,18 +90,27 @@ def test_scores_are_those_of_the_metrics(installed, tmp_path):
 
     run("-c", ASK)
     (log,) = (tmp_path / "logs").glob("*.eval")
-    for name in ("mentions", "extractiveness"):
+    weights = {"models": str(published.folder), "spacy_model": str(pipeline_folder)}
+    more = {"qafacteval": [f"-S{key}={value}" for key, value in weights.items()] + ["-Sdevice=cpu"]}
+    for name in ("mentions", "extractiveness", "qafacteval"):
         score = ["score", str(log), "--scorer", f"brido/{name}", "--action", "append"]
-        run("-m", "inspect_ai", *score, "--overwrite", "--display", "none")
+        run("-c", INSPECT, *score, *more.get(name, []), "--overwrite", "--display", "none")
     told = run("-c", TELL)
     line = next(one for one in told.splitlines() if one.startswith("FOUND"))
     found = json.loads(line.removeprefix("FOUND"))
     inputs = Inputs(["1", "2"], [SOURCE] * 2, SUMMARIES, [[], []])
-    for metric in (mentions.METRIC, extractiveness.METRIC):
-        own = metric.measure(inputs)
+    section, runtime = QAFACTEVAL.settings(**weights), RuntimeSettings(device="cpu")
+    every = {
+        "mentions": mentions.METRIC.measure(inputs),
+        "extractiveness": extractiveness.METRIC.measure(inputs),
+        "qafacteval": QAFACTEVAL.measure(inputs, section, runtime=runtime),
+    }
+    assert any(row["n_questions"] for row in every["qafacteval"].rows)
+    for metric, own in every.items():
         for got, row in zip(found["rows"], own.rows, strict=True):
             # A number that was not measured is NaN there, and counts in no mean.
-            values = next(each for name, each in got.items() if name.endswith(metric.name))
-            assert {k: None if v != v else v for k, v in values.items()} == row
+            values = next(each for name, each in got.items() if name.endswith(metric))
+            own_values = {key: math.nan if one is None else one for key, one in row.items()}
+            assert values == pytest.approx(own_values, rel=1e-6, nan_ok=True)
         for name, mean in own.means().items():
             assert found["means"][name] == pytest.approx(mean)
