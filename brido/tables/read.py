@@ -100,14 +100,18 @@ def null_in(batch: pa.RecordBatch, schema: pa.Schema | None) -> str | None:
 
 
 def _row_groups(metadata: pq.FileMetaData, only: range | None) -> tuple[list[int], int, int]:
-    """The row groups that hold the wanted rows, how many rows to skip in them, and to take.
-
-    All groups but the last are of one size (see `write_table`).
-    """
-    if only is None or not metadata.num_row_groups:
-        return list(range(metadata.num_row_groups)), 0, metadata.num_rows
-    size = metadata.row_group(0).num_rows
-    return list(range(only.start // size, -(-only.stop // size))), only.start % size, len(only)
+    """The row groups that hold the wanted rows, how many rows to skip in them, and to take."""
+    wanted = range(metadata.num_rows) if only is None else only
+    groups: list[int] = []
+    skip = first = 0
+    for group in range(metadata.num_row_groups):
+        stop = first + metadata.row_group(group).num_rows
+        if first < wanted.stop and stop > wanted.start:
+            if not groups:
+                skip = max(wanted.start - first, 0)
+            groups.append(group)
+        first = stop
+    return groups, skip, len(wanted)
 
 
 def read_rows(path: Path, schema: pa.Schema | None, made_by: str) -> list[dict[str, Any]]:
