@@ -34,7 +34,7 @@ def write_scores(params: Params) -> None:
         source = paths.similarity(split)
         metadata = {
             "scoring": params.scoring.model_dump(mode="json"),
-            "num_candidates": num_candidates(source),
+            "num_candidates": num_candidates(source, "pairwise"),
             # Which candidates these are the scores of: training checks it.
             "candidates": read_metadata(source, "pairwise").get("candidates"),
         }

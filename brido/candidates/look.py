@@ -30,14 +30,16 @@ MOST = {
     "other_script": (0.2, "are in another script than the document"),
     "markup_left": (0.2, "have markup left"),
 }
+# Fewer documents tell nothing about a source.
+FEWEST_DOCUMENTS = 8
 # Characters of a text that are shown.
 SHOWN = 160
 
 _TRAIN = "train its checkpoint on more references"
 # By method, what to do if candidates are cut, if they are alike, and if they are not summaries.
 _REMEDIES = {
-    "diverse_beam": ("raise {}.max_length", "raise {}.diversity_penalty", _TRAIN),
-    "sampling": ("raise {}.max_length", "raise {}.temperature", _TRAIN),
+    "diverse_beam": (f"raise {{}}.max_length, or {_TRAIN}", "raise {}.diversity_penalty", _TRAIN),
+    "sampling": (f"raise {{}}.max_length, or {_TRAIN}", "raise {}.temperature", _TRAIN),
     "endpoint": (
         "raise {}.max_answer_tokens",
         "raise {}.temperature",
@@ -108,9 +110,12 @@ class Look:
     def warning(self, source: str, method: str) -> str | None:
         """Return one sentence, with causes and keys, if the candidates are not a basis for a vote.
 
+        Return None if there are too few documents to tell.
+
         source, method: the source's name in `generation`, and its method.
         """
-        causes = list(self._causes(source, method)) if self.counts["candidates"] else []
+        enough = self.counts["documents"] >= FEWEST_DOCUMENTS and self.counts["candidates"]
+        causes = list(self._causes(source, method)) if enough else []
         if not causes:
             return None
         return f"the candidates of {source} are not a basis for a vote: {'; '.join(causes)}"

@@ -24,7 +24,7 @@ def open_table(path: Path, schema: pa.Schema | None, made_by: str) -> pq.Parquet
     path = Path(path)
     remedy = _remedy(made_by)
     if not path.is_file():
-        raise BridoError(f"{path} is missing: {remedy}")
+        raise BridoError(f"{path} is missing: {remedy.replace(' again', '')}")
     with parsing(lambda reason: f"{path} is not a readable Parquet file ({reason}): {remedy}"):
         # Read ahead, it would keep the bytes of all row groups to the end.
         file = pq.ParquetFile(path, pre_buffer=False)

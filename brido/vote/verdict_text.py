@@ -56,8 +56,8 @@ _ANSWERS = {
         "add `own`, what the model writes by itself, to each line (--help).",
     ),
     "candidates": (
-        "It cannot be told whether tuning helps: these candidates cannot support a verdict. "
-        "{warnings}",
+        "It cannot be told whether tuning helps: these candidates cannot support a verdict: "
+        "{warnings}.",
         "mend the candidates (section generation), then `dvc repro score`.",
         "mend the candidates.",
     ),
@@ -75,7 +75,7 @@ def verdict_lines(told: Mapping[str, Any], pipeline: bool = True) -> list[str]:
     verdict = election["verdict"] if election else "unknown"
     warnings = told.get("warnings", [])
     answer, in_pipeline, in_file = _ANSWERS["candidates" if warnings else verdict]
-    answer = answer.format(documents=told["documents"], warnings=" ".join(warnings))
+    answer = answer.format(documents=told["documents"], warnings="; ".join(warnings))
     if election and election["caution"] and not warnings:
         answer = f"{answer} {election['caution']}"
     numbers = [_election(election, told["documents"])] if election else []

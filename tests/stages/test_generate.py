@@ -132,18 +132,16 @@ def test_a_missing_checkpoint_and_sources_longer_than_it_can_read_are_refused(pr
 def test_candidates_that_are_no_basis_for_a_vote_are_warned_about(project, capsys):
     small_project.write_params(project, generation={"max_length": 4}, pool={"too_few": "leave_out"})
     run()
-    said = [line for line in capsys.readouterr().err.splitlines() if "warning" in line]
-    assert [line.split(":")[0] for line in said] == [
-        "generate base train",
-        "generate base validation",
-    ]
+    (said,) = [line for line in capsys.readouterr().err.splitlines() if "warning" in line]
+    assert said.startswith("generate base train")
     pool.main()
     found = json.loads(Path("data/pool/counts.json").read_text())["warnings"]
-    assert found.keys() == {"train", "validation"}
-    for line, [sentence] in zip(said, found.values(), strict=True):
-        assert line.endswith(sentence)
-        assert "base" in sentence
-        assert "generation.base.diversity_penalty" in sentence
+    # Six validation documents are too few to tell.
+    assert found["validation"] == []
+    (sentence,) = found["train"]
+    assert said.endswith(sentence)
+    assert "base" in sentence
+    assert "generation.base.diversity_penalty" in sentence
 
 
 def candidates_for(split, count):

@@ -105,7 +105,7 @@ def test_too_few_documents_are_named(project, monkeypatch):
     ("guidance", "named"),
     [
         ({"guided": {"checkpoint": "other"}}, "guidance.guided.checkpoint"),
-        ({"tuned": {}, "guided": {}}, "guidance.tuned"),
+        ({"tuned": {}, "guided": {}}, "guidance: `tuned`"),
         ({"guided": {}, "a b": {}}, "guidance"),
     ],
 )
