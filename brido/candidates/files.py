@@ -17,7 +17,7 @@ Row = dict[str, Any]
 def read_candidates(path: Path, ids: list[str], num_candidates: int, source: str) -> list[Row]:
     """Read the rows of a candidates table for `ids`, in their order.
 
-    The file has any form that a corpus may have (`brido.utils.files`); columns id (text),
+    The file is JSON lines (also .gz, .zst) or Parquet, with the columns id (text),
     candidates (a list of exactly `num_candidates` texts), and if present ended (as many truth
     values; true otherwise). Further ids and columns are passed over. `source` is the name in
     `generation`.
