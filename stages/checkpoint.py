@@ -100,8 +100,8 @@ def pairs_to_learn(key: str, share: WorldShare | None) -> list[tuple[str, str]]:
     corpus = read_metadata(paths.corpus("train"), "download")
     if corpus.get("source") != "world":
         raise BridoError(
-            f"{key}: the corpus is not the embedded world; write null, and it learns from the "
-            "training split"
+            f"{key}: the corpus is not the embedded world: write null to learn from the training "
+            "split"
         )
     knobs = WorldSettings.model_validate(corpus["settings"] | {"support_rate": share.support_rate})
     made = documents(knobs, "base", share.documents)

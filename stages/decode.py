@@ -66,8 +66,8 @@ def decode(
 def _check_that_it_writes(label: str, folder: Path, written: int, totals: dict[str, int]) -> None:
     if written and totals["empty_summaries"] == written:
         raise BridoError(
-            f"{label}: all {written:,} summaries are empty, which no metric can judge: {folder} "
-            "ends every text at once or writes special tokens alone. Was it trained to its end, "
+            f"{label}: all {written:,} summaries are empty, and no metric can judge them. {folder} "
+            "ends every text at once, or writes special tokens alone. Was it trained to its end, "
             "with this tokenizer? decoding.min_length shows what it would go on to write"
         )
 
@@ -79,7 +79,10 @@ def search_settings(folder: Path, settings: DecodingSettings) -> dict[str, Any]:
     used = own_search(checkpoint, settings.model_dump(), behind_prompts)
     if settings.max_length is None and not says_length(checkpoint, behind_prompts):
         if behind_prompts:
-            raise BridoError(f"decoding.max_length: {folder.name} lacks max_new_tokens: set it")
+            raise BridoError(
+                "decoding.max_length: set it, because the generation_config of "
+                f"{folder.name} lacks max_new_tokens"
+            )
         say(
             f"decode {folder.name}: neither decoding.max_length nor the checkpoint says how "
             f"long a summary may be: {used['max_length']} tokens"

@@ -69,7 +69,7 @@ def _units(params: Params, split: str, needed: bool) -> list[Unit]:
     if problem := lacks_others(tables, others):
         if needed:
             raise BridoError(f"{paths.pool(split)}: {problem}")
-        say(f"likelihood {split}: no log p with other documents: {problem}")
+        say(f"likelihood {split}: candidates are not scored with other documents: {problem}")
         others = 0
     return units(tables, params.runtime.shard_documents, others)
 

@@ -91,7 +91,7 @@ def report(params: Params) -> None:
     html, count = render_page(page)
     write_text(PAGE, html)
     if count < (size := len(page.documents)):
-        say(f"report: the page shows {count} of {size} documents, to stay under 5 MB")
+        say(f"report: the page shows {count} of {size} documents, so that it stays under 5 MB")
     write_card(params, numbers, votes.get("election", {}).get("sentence", ""))
 
 

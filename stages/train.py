@@ -80,7 +80,10 @@ def make_task(params: Params) -> tuple[ContrastiveTask, Adapter | None]:
                 say(f"train: {ranked.skipped_note(split)}")
         if documents.unlabelled and settings.cross_entropy == "reference":
             count = documents.unlabelled
-            say(f"train: {count:,} documents have no reference: the elected candidate stands in")
+            say(
+                f"train: {count:,} documents have no reference: the elected candidate takes its "
+                "place"
+            )
     # Trained in float32, however it was stored; autocast may run products in bfloat16.
     language = LanguageModel.load(base, reading)
     adapter = None

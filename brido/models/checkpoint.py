@@ -52,7 +52,9 @@ def store_checkpoint(
     origin, file = user_path(source), gguf_file(source, f"{key}.source")
     if revision is not None and (file or origin.is_dir()):
         kind = "file" if file else "folder"
-        raise BridoError(f"{key}.revision: {source} is a {kind}, which has no revision: null")
+        raise BridoError(
+            f"{key}.revision: {source} is a {kind} and has no revisions: set it to null"
+        )
     if file:
         description["sha256"] = sha256(file)
     elif not origin.is_dir():

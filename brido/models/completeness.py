@@ -33,7 +33,9 @@ def check_layers(settings: Any, tensors: int | None) -> None:
         if isinstance(value, dict):
             check_layers(value, tensors)
         elif name in _LAYERS and tensors is not None and type(value) is int and value > tensors:
-            raise ValueError(f"{name} is {value:,}, and the files hold only {tensors:,} tensors")
+            raise ValueError(
+                f"the settings say {name} {value:,}, but the files hold only {tensors:,} tensors"
+            )
 
 
 def check_folder(folder: Path) -> None:
@@ -81,7 +83,10 @@ def incomplete(
             yield f"{len(names)} weights are {reason} {place}, such as {short(names[0])}"
     unused = sorted(str(name) for name in found["unexpected_keys"])
     if tensors is not None and len(unused) > MOST_UNUSED * tensors:
-        yield f"{len(unused)} weights of the file are of no layer of the model, {some(unused, 1)}"
+        yield (
+            f"{len(unused)} weights of the file belong to none of the model's layers, "
+            f"{some(unused, 1)}"
+        )
     rows = model.get_input_embeddings().weight.shape[0]
     if not SMALLEST_SHARE * rows <= len(tokenizer) <= rows:
         yield (

@@ -80,7 +80,10 @@ class DecoderOnly(Family):
     def problems(self, parts: ModelParts) -> Iterator[str]:
         reading = parts.reading
         if reading.decoder_prefix != "generation":
-            yield f"reading: decoder_prefix {reading.decoder_prefix} is for encoder-decoders alone"
+            yield (
+                f"reading: decoder_prefix {reading.decoder_prefix} is for encoder-decoders only: "
+                "write generation"
+            )
         try:
             Prompt.of(parts.tokenizer, reading).fit("", reading.max_source_tokens)
         except BridoError as error:
@@ -153,8 +156,8 @@ def unknown_family(config: Any) -> DecoderOnly:
     if getattr(model, "_is_stateful", False) or others or kind in WITHOUT_CACHE:
         raise BridoError(
             f"a {kind} model, which has layers other than plain attention (recurrent, "
-            "convolutional, linear): what it keeps of a text cannot be handed from candidate to "
-            "candidate; choose a model of attention alone, such as Llama, Qwen 3 or Gemma 3"
+            "convolutional, linear). Candidates cannot share what such layers keep of a text: "
+            "choose a model of attention alone, such as Llama, Qwen 3 or Gemma 3"
         )
     warnings.warn(
         f"model family {kind!r} is not one of {', '.join(_NAMES)}: every candidate gets its own "

@@ -94,15 +94,15 @@ def load_gguf(
         raise
     except Exception as error:
         raise BridoError(
-            f"{key}.source: {path} cannot be read as a model: {first_line(error)}; GGUF files of "
-            "the architectures that transformers knows can be, others as a folder or hub id"
+            f"{key}.source: {path} cannot be read as a model: {first_line(error)}. transformers "
+            "reads GGUF files of some architectures only: for others name a folder or a hub id"
         ) from error
     _check_words(tokenizer, path, key)
     model, tensors = _unquantised(read), gguf_tensors(path)
     if len(model.state_dict()) < FEWEST_USED * tensors:
         raise BridoError(
-            f"{key}.source: {path} holds {tensors} tensors, and the model that it describes has "
-            f"{len(model.state_dict())}: its counts of layers are damaged"
+            f"{key}.source: {path} holds {tensors} tensors, but describes a model with "
+            f"{len(model.state_dict())}: the file is damaged"
         )
     return model, tokenizer, found
 
@@ -148,9 +148,10 @@ def _check_words(tokenizer: PreTrainedTokenizerBase, path: Path, key: str) -> No
     whole = [len(tokenizer.encode(f"a {w}", add_special_tokens=False)) == after for w in tried]
     if 2 * sum(whole) < len(tried):
         raise BridoError(
-            f"{key}.source: the tokenizer of {path} is read wrongly: it takes apart "
-            f"{len(tried) - sum(whole)} of {len(tried)} words that its vocabulary has. Install a "
-            "newer transformers (5.18 reads what 5.17 does not), or name a folder or hub id"
+            f"{key}.source: transformers reads the tokenizer of {path} wrongly: it splits "
+            f"{len(tried) - sum(whole)} of {len(tried)} words that the vocabulary has whole. "
+            "Install a newer transformers (5.18 reads what 5.17 does not), or name a folder or "
+            "hub id"
         )
 
 

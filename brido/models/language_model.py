@@ -71,7 +71,7 @@ class LanguageModel(ModelParts):
                 "not belong together"
             )
         if self.pad is None:
-            yield "the model names no pad token"
+            yield "the model lacks a pad token"
         yield from self.family.problems(self)
 
     @classmethod

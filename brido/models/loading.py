@@ -32,8 +32,8 @@ def pretrained(kind: Any, source: Any, **how: Any) -> Any:
         if "trust_remote_code" not in str(error):
             raise
         raise BridoError(
-            f"{source} needs Python code that it brings along, and such code is never run: choose "
-            "a model that transformers knows by itself"
+            f"{source} needs Python code of its own, and brido never runs such code: choose a "
+            "model that transformers knows without it"
         ) from None
 
 

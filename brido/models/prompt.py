@@ -133,9 +133,7 @@ def _pieces(texts: Sequence[str]) -> tuple[str, ...]:
     """What stands around each of _MARKS in its text."""
     one, two = (tuple(text.split(mark)) for text, mark in zip(texts, _MARKS, strict=True))
     if len(one) < 2 or one != two:
-        raise BridoError(
-            "reading.prompt: {{ document }} must be written out as it is, at least once"
-        )
+        raise BridoError("reading.prompt must contain {{ document }}, written exactly so")
     return one
 
 
@@ -152,12 +150,14 @@ def _question(reading: ReadingSettings, document: str) -> str:
 def _plain(tokenizer: PreTrainedTokenizerBase, reading: ReadingSettings, document: str) -> str:
     if reading.prompt is None:
         raise BridoError(
-            "reading.prompt: this model has no chat template, so it needs a prompt, such as "
+            "reading.prompt: this model lacks a chat template, so it needs a prompt, such as "
             "'{{ document }}\\n\\nTL;DR: '"
         )
     for key in ("system", "template"):
         if getattr(reading, key):
-            raise BridoError(f"reading.{key}: this model has no chat template to put it into")
+            raise BridoError(
+                f"reading.{key}: this model lacks a chat template, which this key needs: remove it"
+            )
     return _question(reading, document)
 
 
@@ -178,8 +178,7 @@ def _chats(tokenizer: PreTrainedTokenizerBase, reading: ReadingSettings) -> list
     texts = _rendered(tokenizer, reading, [messages(reading, mark) for mark in _MARKS], True)
     if reading.system is not None and reading.system.strip() not in texts[0]:
         raise BridoError(
-            "reading.system: the chat template leaves a system message out: put it into "
-            "reading.prompt"
+            "reading.system: the chat template ignores a system message: put it into reading.prompt"
         )
     return texts
 

@@ -141,7 +141,7 @@ class FineTuningSettings(Section):
     def problems(self) -> Iterator[str]:
         """What it learns from is said once."""
         if self.world is not None and self.documents is not None:
-            yield "documents: world says itself how many: write null"
+            yield "documents: must be null, because world.documents says how many"
 
 
 class EmbeddedSettings(EmbeddedModel):

@@ -58,7 +58,7 @@ def left_padded(sources: Sources) -> tuple[Tensor, Tensor]:
     """
     lengths = sources.mask.sum(1)
     if len(lengths) and not bool(lengths.min()):
-        raise BridoError("a prompt without a token: there is nothing to write on from")
+        raise BridoError("a prompt is empty: it needs at least one token")
     # A stable sort keeps the tokens in their order.
     mask, order = sources.mask.sort(dim=1, stable=True)
     longest = int(lengths.max())

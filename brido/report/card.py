@@ -64,7 +64,10 @@ def export_model(tuned: Path, card: Path, folder: Path) -> None:
         raise BridoError(f"{card} is missing: make it with `dvc repro report`")
     text = card.read_text(encoding="utf-8")
     if weights_named(text) != weights:
-        raise BridoError(f"{card} is about other weights than {tuned}: `dvc repro report`")
+        raise BridoError(
+            f"{card} describes other weights than {tuned} holds: make it again with `dvc repro "
+            "report`"
+        )
     with atomic_folder(folder) as temporary:
         shutil.copytree(tuned, temporary, dirs_exist_ok=True)
         (temporary / "README.md").write_text(text, encoding="utf-8")

@@ -78,7 +78,7 @@ def read_scores(tables: Mapping[str, Path]) -> Scores:
         metadata = read_metadata(path, "evaluate")
         signatures[metric] = metadata.get("signature", metadata)
     if not ids:
-        raise BridoError("there is no evaluated document: check evaluation.metrics and data")
+        raise BridoError("nothing was evaluated: check evaluation.metrics and data")
     return Scores(ids, columns, np.stack(values, axis=1), signatures)
 
 

@@ -138,4 +138,7 @@ def numbers_text(raw: Mapping[str, Any]) -> str:
 
 def base_note(base: str) -> str:
     """Which base model the numbers belong to."""
-    return f"All numbers belong to base {base or 'unknown'}: those of another base do not compare."
+    return (
+        f"All numbers belong to base {base or 'unknown'}. Do not compare them with those of "
+        "another base."
+    )

@@ -116,8 +116,8 @@ class ConsensusReward:
         ids = completion_ids if self.end_tokens is not None else None
         if len(prompts) != len(completions) or (ids is not None and len(ids) != len(completions)):
             raise ArgumentError(
-                f"{len(prompts)} prompts and {len(completions)} completions: each completion needs "
-                "its own prompt (and its tokens, where they are given)"
+                f"{len(prompts)} prompts and {len(completions)} completions: give a prompt for "
+                "each completion (and its completion_ids, if you give any)"
             )
         rows = []
         for index, (prompt, completion) in enumerate(zip(prompts, completions, strict=True)):
@@ -138,9 +138,9 @@ class ConsensusReward:
             size = self.num_generations or len(places)
             if len(places) % size:
                 raise ArgumentError(
-                    f"prompt {quoted(prompt)} has {len(places)} completions, and num_generations "
-                    f"is {size}: a group that is split over processes cannot vote on each of them "
-                    "alone. Leave `gather` on, or let each process have whole groups"
+                    f"prompt {quoted(prompt)} has {len(places)} completions, but num_generations "
+                    f"is {size}: its group is split over processes, and a part of a group cannot "
+                    "vote alone. Leave `gather` on, or keep whole groups on each process"
                 )
             for start in range(0, len(places), size):
                 yield prompt, places[start : start + size]

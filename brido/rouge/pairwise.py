@@ -246,5 +246,5 @@ def _checked_documents(
             if not isinstance(text, str)
         ]
     if problems:
-        raise ArgumentError.from_problems("ROUGE compares N texts a document:", problems, 20)
+        raise ArgumentError.from_problems("each document needs equally many texts:", problems, 20)
     return documents

@@ -102,8 +102,8 @@ def _run(
     beams = settings.num_beams // settings.num_beam_groups
     if beams > vocabulary:
         raise BridoError(
-            f"{beams} beams a group are more than the model's vocabulary of {vocabulary} tokens "
-            "can tell apart: lower num_beams or raise num_beam_groups"
+            f"{beams} beams a group are too many for the model's vocabulary of {vocabulary} "
+            "tokens: lower num_beams or raise num_beam_groups"
         )
     with torch.inference_mode():
         steps = guided_steps(model, sources, settings.max_length, guidance)

@@ -37,7 +37,10 @@ def mend_dvc_files() -> Iterator[str]:
         with _alone(USERS.with_name("rwlock.lock"), USERS):
             if not _is_json(USERS):
                 USERS.unlink()
-                yield f"{USERS} was damaged, as a kill leaves it: removed; DVC writes a new one"
+                yield (
+                    f"{USERS} was damaged, probably by a kill. It was removed, and DVC writes a "
+                    "new one"
+                )
     if not LOCK.is_file():
         return
     text = LOCK.read_text(encoding="utf-8", errors="replace")
@@ -58,12 +61,15 @@ def mend_dvc_files() -> Iterator[str]:
 
 def _replace_lock() -> str:
     """Replace a damaged dvc.lock; returns the sentence that says by what."""
-    damaged = f"{LOCK} was damaged, as a kill leaves it"
+    damaged = f"{LOCK} was damaged, probably by a kill"
     if KEPT.is_file():
         write_text(LOCK, KEPT.read_text(encoding="utf-8"))
         return f"{damaged}: the last whole one is put back; finished stages come from DVC's cache"
     LOCK.unlink()
-    return f"{damaged}, and there is no earlier one: removed; finished stages come from DVC's cache"
+    return (
+        f"{damaged}, and there is no earlier one, so it was removed; finished stages come from "
+        "DVC's cache"
+    )
 
 
 def _is_whole(text: str) -> bool:
@@ -99,7 +105,7 @@ def _alone(lock: Path, file: Path) -> Iterator[None]:
         held.acquire()
     except Timeout:
         raise BridoError(
-            f"{file} is being written: another DVC command runs here; wait for its end"
+            f"{file} is being written, because another DVC command runs here: wait until it ends"
         ) from None
     except OSError:
         pass  # there is no .dvc here, so no DVC command either

@@ -27,13 +27,13 @@ _READERS = ("generation", "training", "decoding", "reading")
 REMOVED_KEYS = {
     "text": "remove it: the bundled abbreviations are the only sentence splitter",
     "pairwise.value": "remove it: similarity is always the F-measure",
-    "scoring.voters": "remove it; for the control (`chance`) write `shuffle: true`",
+    "scoring.voters": "remove it, or for the control (`chance`) write `shuffle: true`",
     "scoring.support_weight": "write scoring.support: it deals the vote's own scores in another "
     "order, so margins mean what they mean without it",
     "scoring.temperature": "remove it: votes are not weighted by probability any more",
     "training.min_gap": "remove it: all pairs train",
     "training.validation.patience": "remove it: write fewer epochs",
-    "generation.*.epsilon_cutoff": "remove it; use top_p or top_k",
+    "generation.*.epsilon_cutoff": "write top_p or top_k",
     "evaluation.geval.backend": "remove it: judges are servers now; for a local model start one "
     "(vLLM, llama.cpp) and name it in runtime.endpoint.base_url",
     "evaluation.geval.top_logprobs": "remove it: marks are read from the text alone; for finer "
@@ -136,7 +136,7 @@ def _describe(item: Any) -> list[str]:
         reasons = str(item["ctx"]["error"]).split("\n")
         return [f"{key}: {reason}" if key else reason for reason in reasons]
     if kind in {"model_type", "model_attributes_type", "dict_type"}:
-        return [f"{key}: must hold keys of its own, not {_shown(value)}"]
+        return [f"{key}: must be a section with keys, not {_shown(value)}"]
     if kind == "union_tag_invalid":
         variants = forms(place.annotation)
         names = [repr(form.choice()) for form in variants]

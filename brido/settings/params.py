@@ -120,8 +120,8 @@ class Params(Section):
             )
         if self.scoring.information and self.scoring.prior and not self.likelihood.others:
             yield (
-                "likelihood.others: scoring.information asks how likely candidates are with other "
-                "documents: 1 or more (or scoring.prior: 0, base's likelihood alone)"
+                "likelihood.others: must be 1 or more, because scoring.information needs the "
+                "candidates' likelihood with other documents (scoring.prior: 0 does not)"
             )
 
     def _systems(self) -> Iterator[str]:
@@ -133,8 +133,8 @@ class Params(Section):
             learns = getattr(checkpoint, form)
             if learns and learns.world and self.data.source != "world":
                 yield (
-                    f"checkpoints.{name}.{form}.world: there is no world where data.source is "
-                    f"{self.data.source}; write null, and it learns from the training split"
+                    f"checkpoints.{name}.{form}.world: data.source is {self.data.source}, so there "
+                    "is no world: write null to learn from the training split"
                 )
         if len(set(self.systems)) < len(self.systems):
             yield f"systems: a name stands twice in {quoted(self.systems)}"
@@ -142,13 +142,13 @@ class Params(Section):
         models = [name for name in self.systems if name not in made]
         if models != self.decoded_systems:
             yield (
-                "decoded_systems: must be systems without reference, elected and the keys of "
-                f"guidance, {quoted(models)}, not {quoted(self.decoded_systems)}"
+                f"decoded_systems: must be {quoted(models)} (systems without reference, elected "
+                f"and the keys of guidance), not {quoted(self.decoded_systems)}"
             )
         if "base" not in models:
-            yield "systems: base is missing: what is elected, and tuned, is compared with it"
+            yield "systems: base is missing: every other system is compared with it"
         if "elected" in self.systems and "test" not in self.documents.splits:
-            yield "systems: elected needs test candidates: documents.test: null, or leave it out"
+            yield "systems: elected needs test candidates: set documents.test to null, or remove it"
         unknown = [name for name in models if name not in {*self.checkpoints, "tuned"}]
         if unknown:
             yield f"systems: {quoted(unknown)} are not keys of checkpoints (nor `tuned`)"
@@ -159,11 +159,11 @@ class Params(Section):
             return
         column = f"data.{self.data.source}.summary_column is null"
         if "reference" in self.systems:
-            yield f"systems: {column}, so there are no references: remove `reference`"
+            yield f"systems: remove `reference`, because there are no references ({column})"
         if self.scoring.alpha:
             yield (
-                f"scoring.alpha: {self.scoring.alpha:g} asks the reference, and {column}: without "
-                "references only 0 has a meaning"
+                f"scoring.alpha: {self.scoring.alpha:g} gives references a weight, but there are "
+                f"none ({column}): set it to 0"
             )
 
     def _guided(self) -> Iterator[str]:
@@ -188,7 +188,7 @@ class Params(Section):
             if lacks and "test" in self.documents.splits:
                 yield (
                     f"generation.{name}.files.test: name a file, or set documents.test to 0 and "
-                    "leave the system elected out"
+                    "remove the system elected"
                 )
         if self.num_candidates < 2:
             yield "generation: num_candidates must be at least 2 over all sources"
@@ -201,13 +201,13 @@ class Params(Section):
             )
         if name in self.checkpoints:
             yield (
-                f"generation.{name}: a checkpoint has this name, and `reading` could not tell "
-                "them apart: give the endpoint another one"
+                f"generation.{name}: a checkpoint has the same name, and a key of `reading` would "
+                "mean both: rename one of them"
             )
         elif (reading := self.reading_of(name)).prompt is None:
             yield (
-                f"reading.{name}.prompt: an endpoint has to be told what to write, for instance "
-                "'Summarize this text in one sentence:\\n\\n{{ document }}'"
+                f"reading.{name}.prompt: this key is missing. It tells the endpoint what to write, "
+                "for instance 'Summarize this text in one sentence:\\n\\n{{ document }}'"
             )
         else:
             from brido.models.prompt import message_problems
@@ -226,8 +226,8 @@ class Params(Section):
         count = sum(self.generation[name].num_candidates for name in names)
         if count < self.pool.minimum and self.num_candidates >= 2:
             yield (
-                f"pool.minimum: {self.pool.minimum} candidates that can be elected are more than "
-                f"{', '.join(names) or 'none'} of pool.eligible together have ({count})"
+                f"pool.minimum: {self.pool.minimum} is more than the {count} candidates of the "
+                f"sources that can be elected ({', '.join(names) or 'none'}; pool.eligible)"
             )
 
     def _reading(self) -> Iterator[str]:
@@ -245,6 +245,6 @@ def _no_key(key: str, name: str, section: str, known: Sequence[str]) -> str:
 def _bad_names(section: str, names: Iterable[str], taken: Sequence[str] = ()) -> Iterator[str]:
     for name in names:
         if not re.fullmatch(r"[A-Za-z0-9_]+", name):
-            yield f"{section}: {quoted(name)} must be of letters, digits and _ alone"
+            yield f"{section}: {quoted(name)} must consist of letters, digits and _ only"
         if name in taken:
             yield f"{section}: `{name}` cannot be a name here: something else has it"

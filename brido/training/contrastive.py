@@ -172,24 +172,32 @@ class ContrastiveTask(Task):
         warmup = warmup_updates(settings.warmup_steps, self.updates)
         if settings.schedule == "noam" and not warmup:
             yield (
-                f"{key}: with schedule noam and no warm-up the first update has the rate "
-                f"{settings.learning_rate:.2g}, which is meant as a factor: set it to the updates "
-                "of a warm-up, or use schedule linear"
+                f"{key}: schedule noam without a warm-up begins at the rate "
+                f"{settings.learning_rate:.2g}, which is meant as a factor: set warmup_steps, or "
+                "use schedule linear"
             )
         if warmup > self.updates:
             yield (
-                f"{key}: the warm-up of {warmup:,} updates is longer than the run of "
-                f"{self.updates:,}, which never reaches its learning rate: lower it, or train on "
-                "more documents or epochs"
+                f"{key}: the warm-up ({warmup:,} updates) is longer than the run "
+                f"({self.updates:,}): lower it, or train on more documents or epochs"
             )
 
     def problems(self) -> Iterator[str]:
         if self.keep == "best_generator" and self.generator is None:
-            yield "training.keep: best_generator needs a generator, and there is none here"
+            yield (
+                "training.keep: best_generator needs validations that decode, and this training "
+                "does not decode: write last or best_ranker"
+            )
         if not self.documents:
-            yield "no document has two distinct candidates: there is no order to learn"
+            yield (
+                "each document has fewer than two distinct candidates that can be elected, so "
+                "there is nothing to rank"
+            )
         if self.validation is not None and not self.validation:
-            yield "no validation document has two distinct candidates"
+            yield (
+                "each validation document has fewer than two distinct candidates that can be "
+                "elected"
+            )
         if self.settings.gold_weight and self.documents.unlabelled:
             yield (
                 f"training.gold_weight: {self.documents.unlabelled:,} documents have no reference "

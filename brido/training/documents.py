@@ -44,8 +44,8 @@ class RankedDocuments(Sequence[RankedDocument]):
     def skipped_note(self, split: str) -> str:
         """Say what was left out."""
         return (
-            f"{len(self.skipped):,} {split} documents have fewer than two distinct candidates "
-            f"that can be elected and are left out: {some(self.skipped)}"
+            f"{len(self.skipped):,} {split} documents are left out, because they have fewer than "
+            f"two distinct candidates that can be elected: {some(self.skipped)}"
         )
 
     @property

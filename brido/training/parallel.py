@@ -57,8 +57,8 @@ class Parallel:
         """Settings of `runtime` that do nothing."""
         if self.runtime.fsdp and self.count == 1:
             yield (
-                "runtime.fsdp does nothing, because one process holds the whole model: start "
-                "several with BRIDO_LAUNCH"
+                "runtime.fsdp has no effect, because there is only one process: start several "
+                "with BRIDO_LAUNCH"
             )
 
     def prepare(self, step: Step, make_optimizer: MakeOptimizer) -> tuple[nn.Module, Optimizer]:
@@ -132,7 +132,7 @@ class Parallel:
         agrees = torch.tensor([int(start == update)], device=self.device)
         if not bool(self.accelerator.gather(agrees).all()):
             raise BridoError(
-                f"a process starts at update {update}, the first one at {start}: all machines "
+                f"this process starts at update {update}, the first one at {start}: all machines "
                 "must see the same work folder (set BRIDO_WORK to a shared one)"
             )
 
@@ -243,9 +243,9 @@ def check_shardable(model: PreTrainedModel, runtime: RuntimeSettings) -> None:
     """
     if not family_of(model.config).packs:
         raise BridoError(
-            f"runtime.fsdp: a {model.config.model_type} model runs candidates in groups, and its "
-            "processes would wait for each other: only decoder-only models whose attention takes "
-            "any mask can be sharded. Set it to false: every process then holds the whole model"
+            f"runtime.fsdp: a {model.config.model_type} model cannot be sharded; only decoder-only "
+            "models whose attention takes any mask can. Set it to false: every process then holds "
+            "the whole model"
         )
     if runtime.candidate_micro_batch is not None:
         raise BridoError(

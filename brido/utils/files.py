@@ -37,7 +37,9 @@ def read_file(path: Path) -> Rows:
     ending = suffixes[-2] if compression and len(suffixes) > 1 else (suffixes or [""])[-1]
     if ending == ".parquet":
         if compression:
-            raise BridoError(f"{path}: Parquet is compressed inside; unpack it first")
+            raise BridoError(
+                f"{path}: unpack it first, because Parquet is already compressed inside"
+            )
         return _parquet(path)
     readers: dict[str, Callable[[Path, Iterator[str]], Rows]] = {
         ".jsonl": _json_lines,
@@ -50,9 +52,7 @@ def read_file(path: Path) -> Rows:
         if not path.exists():
             raise BridoError(f"{path}: there is no such file")
         known = ", ".join([*readers, ".parquet"])
-        raise BridoError(
-            f"{path}: this ending is not a known one; known are {known}, also .gz and .zst"
-        )
+        raise BridoError(f"{path}: its ending is unknown; known are {known}, also with .gz or .zst")
     return _text(path, compression, readers[ending])
 
 
@@ -184,9 +184,9 @@ def _delimited(path: Path, stream: Iterator[str], delimiter: str) -> Rows:
             if fields:
                 if len(fields) != len(header):
                     raise BridoError(
-                        f"{path}: line {start} has {len(fields)} fields, the header {len(header)}: "
-                        f"a text with a {'tab' if delimiter != ',' else 'comma'}, a quote or a "
-                        'newline must stand in quotes ("...")'
+                        f"{path}: line {start} has {len(fields)} fields, the header {len(header)}. "
+                        'Put quotes ("...") around a text that contains a '
+                        f"{'tab' if delimiter != ',' else 'comma'}, a quote or a newline"
                     )
                 yield f"{path.name} line {start}", dict(zip(header, fields, strict=True))
             start = reader.line_num + 1

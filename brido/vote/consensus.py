@@ -62,7 +62,7 @@ def _scores(
     if math.isinf(alpha):
         return similarity[..., -1].astype(np.float64)
     if size == 1 and alpha == 0:
-        raise ArgumentError("one candidate and alpha = 0: no vote; give N > 1 or alpha > 0")
+        raise ArgumentError("one candidate cannot vote at alpha = 0: give N > 1 or alpha > 0")
     if normalization == "listing":
         return _listing_scores(similarity, alpha, size).astype(np.float64)
     values = _others(similarity.astype(np.float64))

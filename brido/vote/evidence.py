@@ -36,7 +36,9 @@ def write_check(tables: SplitTables, counts: Path, path: Path) -> dict[str, Any]
     likelihood = read_metadata(tables.likelihood, "likelihood")
     ids, found = read_arrays(tables, [*COLUMNS, "prior"] if likelihood.get("others") else COLUMNS)
     if not ids:
-        raise BridoError("no validation document has candidates: there is no vote to check")
+        raise BridoError(
+            "none of the validation documents has candidates, so there is no vote to check"
+        )
     if not about.get("second"):
         del found["support"]
     how = Judged(

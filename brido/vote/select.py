@@ -69,8 +69,8 @@ def _signals(tables: SplitTables, scoring: ScoringSettings) -> list[str]:
             assert tables.likelihood is not None
             if not read_metadata(tables.likelihood, "likelihood").get("others"):
                 raise BridoError(
-                    f"{tables.likelihood} lacks log p with other documents, which "
-                    "scoring.information asks for: set likelihood.others, then `dvc repro "
+                    f"{tables.likelihood} lacks likelihoods with other documents, which "
+                    "scoring.information needs: set likelihood.others, then `dvc repro "
                     "likelihood`"
                 )
             wanted.append("prior")

@@ -61,7 +61,7 @@ class ScoringSettings(Section):
         if self.support + self.information > 1 + 1e-9:
             yield (
                 f"support ({self.support:g}) and information ({self.information:g}) are shares of "
-                "one score: together at most 1; what is left is the vote's"
+                "one order, so together they must be at most 1; the vote has the rest"
             )
 
     def is_defined(self, num_candidates: int) -> bool:

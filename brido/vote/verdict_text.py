@@ -19,44 +19,44 @@ _ANSWERS = {
         "`brido score` and `brido export preferences --scores FILE` make training data of it.",
     ),
     "loses": (
-        "No gain is to be expected from tuning on this vote: its elected candidates have "
-        "unsupported details more often than base's own output.",
+        "Tuning on this vote is unlikely to help: its elected candidates have unsupported details "
+        "more often than base's own output.",
         "try another score (`dvc exp run -S scoring.information=1`) or other candidates "
         "(section generation) before tuning.",
         "try other candidates, or more of them.",
     ),
     "few": (
-        f"It cannot be told whether tuning helps: {{documents:,}} documents are fewer than "
+        f"The check cannot tell whether tuning helps: {{documents:,}} documents are fewer than "
         f"{FEWEST}.",
-        "more documents, for instance `dvc exp run -S documents.validation=100` (data.max_documents"
-        " may limit them too).",
+        "use more documents, for instance `dvc exp run -S documents.validation=100` "
+        "(data.max_documents may limit them too).",
         f"check at least {FEWEST} lines; 100 or more give useful intervals.",
     ),
     "nothing": (
-        "It cannot be told whether tuning helps: neither the elected candidates nor base's own "
-        "output have an unsupported detail.",
+        "The check cannot tell whether tuning helps: neither the elected candidates nor base's "
+        "own output have an unsupported detail.",
         "another checker, `dvc exp run -S support.checker=minicheck`, may find more.",
         "give `unsupported` counts of a stricter judge in each line.",
     ),
     "chance": (
-        "It cannot be told whether tuning helps: this is the control, each document's scores "
+        "The check cannot tell whether tuning helps: this is the control, each document's scores "
         "shuffled.",
         "`dvc repro` tunes the control; what it gains does not come from the vote.",
         "check the scores that are not shuffled.",
     ),
     "open": (
-        "It cannot be told whether tuning helps: the difference between elected candidates and "
-        "base's own output may be chance.",
+        "The check cannot tell whether tuning helps: the difference between elected candidates "
+        "and base's own output may be chance.",
         "more documents narrow the interval (documents.validation); `dvc repro` tunes anyway.",
         "more lines narrow the interval.",
     ),
     "unknown": (
-        "It cannot be told whether tuning helps: what the model writes by itself is not known.",
+        "The check cannot tell whether tuning helps: what the model writes by itself is not known.",
         "`dvc repro score` makes the check with base's own output.",
         "add `own`, what the model writes by itself, to each line (--help).",
     ),
     "candidates": (
-        "It cannot be told whether tuning helps: these candidates cannot support a verdict: "
+        "The check cannot tell whether tuning helps: these candidates cannot support a verdict: "
         "{warnings}.",
         "mend the candidates (section generation), then `dvc repro score`.",
         "mend the candidates.",
@@ -81,9 +81,12 @@ def verdict_lines(told: Mapping[str, Any], pipeline: bool = True) -> list[str]:
     numbers = [_election(election, told["documents"])] if election else []
     if election and "good" in election:
         numbers.append(_good(election["good"], told["documents"]))
-        asked = "ROUGE is not asked."
+        asked = "The check does not look at ROUGE."
     else:
-        asked = "This counts unsupported details only: not ROUGE, not whether sentences are whole."
+        asked = (
+            "This counts unsupported details only. The check does not look at ROUGE, or at whether "
+            "sentences are whole."
+        )
     numbers.append(_accuracy(told))
     following = in_pipeline if pipeline else in_file
     if not warnings and told.get("signal", {}).get("name", "vote") != "vote":
@@ -116,9 +119,9 @@ def _good(good: Mapping[str, Any], documents: int) -> str:
     elected, own = (good[who]["mean"] for who in ("elected", "base"))
     if documents < FEWEST:
         shares = f"{round(elected * documents):,} and {round(own * documents):,}"
-        return f"{shares} of them are good: whole, and without one."
+        return f"{shares} of them are good: whole, with nothing unsupported."
     return (
-        f"{100 * elected:.1f} % and {100 * own:.1f} % are good (whole, and without one): "
+        f"{100 * elected:.1f} % and {100 * own:.1f} % are good (whole, with nothing unsupported): "
         f"{_points(good['difference'])}."
     )
 
@@ -141,7 +144,7 @@ def _points(share: Mapping[str, float]) -> str:
 def _accuracy(told: Mapping[str, Any]) -> str:
     vote = told["accuracy"].get("vote", {})
     if not vote.get("pairs"):
-        return "No two equally long candidates of a document differ in unsupported details."
+        return "Two equally long candidates of one document never differ in unsupported details."
     return (
         f"Of two equally long candidates the vote prefers the better one in "
         f"{_interval(vote, told['documents'])} of {vote['pairs']:,} pairs (chance: 0.500)."
@@ -223,19 +226,23 @@ def note(told: Mapping[str, Any]) -> str:
         names = ["ranks by copying"] if "copying" in taken else []
         names += ["ranks by base's log p"] if set(taken) - {"copying"} else []
         parts.append(
-            f"Beyond: the same, after {' and '.join(names)} are taken out, document by document."
+            f"Beyond: the same, after the influence of {' and '.join(names)} is taken out, "
+            "document by document."
         )
     if _has(told, "elected_good"):
-        parts.append("Unsupported, good: shares of the elected; good is whole and without one.")
+        parts.append(
+            "Unsupported, good: shares of the elected. Good: whole, with nothing unsupported."
+        )
     if rules := told.get("rules"):
         parts.append(f"Approximate, {rules}.")
     if "information" in told["accuracy"]:
         parts.append(
-            f"Information: log p with the document less {told['prior']:g} of that with others."
+            "Information: log p with the candidate's own document, less "
+            f"{told['prior']:g} times log p with others."
         )
     if writers := told.get("other_writers"):
         parts.append(
-            f"Base also scores candidates that it did not write ({some(writers)}): of those "
-            "information has not been shown to know more than copying does."
+            f"Base also scores candidates that it did not write ({some(writers)}). For those it "
+            "has not been shown that information knows more than copying."
         )
     return " ".join(parts)

@@ -162,7 +162,7 @@ def _room(share: dict[str, float], there: dict[str, float]) -> int:
         asked = ", ".join(f"{name} {amount:g}" for name, amount in wanted.items())
         has = ", ".join(f"{name} {there.get(name, 0.0):g}" for name in share)
         raise BridoError(
-            f"runtime.ray: a worker asks for {asked}, and the whole cluster has {has}: ask for less"
+            f"runtime.ray: a worker asks for {asked}, but the whole cluster has {has}: ask for less"
         )
     return room
 

@@ -265,7 +265,7 @@ GOOD = b'{"document": "T.", "summary": "S."}\n'
         ("r.jsonl.gz", gzip.compress(GOOD * 99, mtime=0)[:-12], "is unreadable"),
         ("r.jsonl.zst", b"no zstd at all", "is unreadable:"),
         ("r.parquet", b"PAR1 cut off", "is not a readable Parquet file"),
-        ("r.parquet.gz", b"", "Parquet is compressed inside"),
+        ("r.parquet.gz", b"", "unpack it first"),
         ("r.xlsx", b"", "known are .jsonl, .ndjson"),
     ],
 )

@@ -63,8 +63,10 @@ def test_the_command_prints_a_table_of_what_changes(project: Path):
 
 
 def test_make_preset_names_the_presets_there_are(project: Path):
-    with pytest.raises(BridoError, match=r"NAME=cnndm \| .*xsum"):
+    with pytest.raises(BridoError, match="did you mean xsum"):
         put_in_place("xsun")
+    with pytest.raises(BridoError, match="known here: .*cnndm.*xsum"):
+        put_in_place("?")
     assert (project / "params.yaml").read_text() == (ROOT / "params.yaml").read_text()
 
 

@@ -95,8 +95,8 @@ def test_what_does_not_fit_together_is_refused_with_every_reason():
     for words in (
         "max_source_tokens (300) is more than the model's 256 positions",
         "the tokenizer has",
-        "decoder_prefix brio is for encoder-decoders alone",
-        "this model has no chat template, so it needs a prompt",
+        "decoder_prefix brio is for encoder-decoders only",
+        "this model lacks a chat template, so it needs a prompt",
     ):
         assert words in str(error.value)
 

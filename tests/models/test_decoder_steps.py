@@ -98,7 +98,7 @@ def test_a_prompt_without_tokens_is_refused():
     model = build_decoder("llama", 9)
     prompts, mask = build_prompts(9, documents=2, length=6, padded=False)
     mask[1] = 0
-    with pytest.raises(BridoError, match="a prompt without a token"):
+    with pytest.raises(BridoError, match="a prompt is empty"):
         beam_search(model, prompts, mask, SearchSettings())
 
 

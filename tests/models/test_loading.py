@@ -40,7 +40,7 @@ def test_a_yes_on_the_terminal_changes_nothing(evil: Path):
     done = subprocess.run(
         [sys.executable, "-c", store], cwd=ROOT, input="y\n" * 99, capture_output=True, text=True
     )
-    assert "such code is never run" in done.stderr
+    assert "brido never runs such code" in done.stderr
     assert "[y/N]" not in done.stdout + done.stderr
     assert not (evil.parent / "it ran").exists()
     assert not (evil.parent / "out").exists()

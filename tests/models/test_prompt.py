@@ -111,9 +111,9 @@ def test_a_system_message_or_one_sentence_where_the_template_takes_none(template
 
 
 def test_a_model_without_template_needs_a_prompt():
-    with pytest.raises(BridoError, match=r"reading\.prompt: this model has no chat template"):
+    with pytest.raises(BridoError, match=r"reading\.prompt: this model lacks a chat template"):
         made(None, prompt=None)
-    with pytest.raises(BridoError, match=r"reading\.system: this model has no chat template"):
+    with pytest.raises(BridoError, match=r"reading\.system: this model lacks a chat template"):
         made(None, system="Be brief.")
 
 

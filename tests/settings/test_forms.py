@@ -54,10 +54,10 @@ def test_no_word_of_the_library_reaches_the_user():
     for word in ("tag", "discriminator", "dictionary", "instance", "Settings", "Input", "True"):
         assert word not in message
     for line in (
-        "generation: must hold keys of its own, not 3",
-        "reading.default: must hold keys of its own, not []",
+        "generation: must be a section with keys, not 3",
+        "reading.default: must be a section with keys, not []",
         "checkpoints.base.source: this key is missing",
-        "checkpoints.other: must hold keys of its own, not 'some/model'",
+        "checkpoints.other: must be a section with keys, not 'some/model'",
         "decoding.early_stopping: must be true, false or 'never', not 3",
         "scoring.normalization: must be 'equation' or 'listing', not true",
     ):
@@ -134,7 +134,7 @@ def test_sources_and_the_pool_must_fit():
         pool={"eligible": ["bse"]},
     )
     for line in (
-        "generation: 'a b' must be of letters, digits and _ alone",
+        "generation: 'a b' must consist of letters, digits and _ only",
         "generation.big.checkpoint: 'bgi' is not a key of checkpoints; known here: base",
         "generation.theirs.checkpoint: 'none' is not a key of checkpoints; known here: base",
         "pool.eligible: ['bse'] must be keys of generation (base, a b, big, theirs), each once; "
@@ -142,7 +142,7 @@ def test_sources_and_the_pool_must_fit():
     ):
         assert f"  - {line}" in message
     one = base | {"num_candidates": 1}
-    assert "pool.minimum: 2 candidates that can be elected are more than one" in problems(
+    assert "pool.minimum: 2 is more than the 1 candidates" in problems(
         generation={"base": base, "one": one}, pool={"eligible": ["one"]}
     )
     assert check_params({**BASE, "generation": {"base": base, "one": one}}).num_candidates == 17
@@ -164,8 +164,8 @@ def test_an_endpoint_must_fit_its_server_and_its_prompt():
         "generation.big.endpoint: 'locl' is not a key of runtime.endpoints; known here: default, "
         "local"
     ) in said({"endpoint": "locl"}, endpoints=servers)
-    assert "reading.big.prompt: an endpoint has to be told what" in said({}, {"default": {}})
-    assert "generation.base: a checkpoint has this name" in said({}, {"default": {}}, "base")
+    assert "reading.big.prompt: this key is missing" in said({}, {"default": {}})
+    assert "generation.base: a checkpoint has the same name" in said({}, {"default": {}}, "base")
     assert "temperature: at 0 every sample is the same answer" in said({"temperature": 0})
     assert "extra_parameters: n, seed cannot be set here" in said(
         {"extra_parameters": {"seed": 1, "n": 2}}

@@ -73,7 +73,7 @@ def test_all_problems_in_one_message_with_suggestions():
 
 def test_none_as_text_says_how_null_is_written():
     assert "written null" in problems(decoding={"num_beams": "None"})
-    assert "pool: must hold keys of its own, not null" in problems(pool=None)
+    assert "pool: must be a section with keys, not null" in problems(pool=None)
 
 
 def test_groups_and_kept_beams_must_fit():

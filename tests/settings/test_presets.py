@@ -134,8 +134,10 @@ def test_small_numbers_and_texts_of_several_lines_are_written_as_people_write_th
 
 
 def test_an_unknown_preset_is_named_with_those_there_are():
-    with pytest.raises(BridoError, match="cnndm.*xsum"):
+    with pytest.raises(BridoError, match="did you mean xsum"):
         load_preset("xsun", PRESETS)
+    with pytest.raises(BridoError, match="known here: .*cnndm.*xsum"):
+        load_preset("?", PRESETS)
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -215,7 +215,7 @@ DAMAGES: list[tuple[Callable[[Path], object], str]] = [
     (pickled, "decoder_layers is 1,000,000"),
     (
         lambda folder: changed(folder / "config.json", encoder_layers=0),
-        "weights of the file are of no layer of the model",
+        "weights of the file belong to none of the model's layers",
     ),
     (
         lambda folder: changed(folder / "generation_config.json", eos_token_id=[2, 10**6]),
@@ -232,7 +232,7 @@ def test_a_damaged_folder_is_refused(folder: Path, damage, message: str):
 
 
 def test_what_is_no_checkpoint_is_refused(folder: Path, tmp_path: Path):
-    assert "is a folder, which has no revision" in refused(folder, "main")
+    assert "is a folder and has no revisions" in refused(folder, "main")
     (tmp_path / "empty").mkdir()
     assert "cannot be loaded as a model with its tokenizer" in refused(tmp_path / "empty")
     MambaConfig().save_pretrained(tmp_path / "mamba")

@@ -110,7 +110,7 @@ def test_what_it_cannot_learn_from(project: Path) -> None:
     row = {"id": "a", "document": WORDS[0], "summary": WORDS[1], "references": [WORDS[1]]}
     write_table(TRAIN, [[row]], CORPUS, {"source": "files"})
     share = {"documents": 5, "support_rate": 0.8}
-    message = r"base.fine_tuning.world: there is no world where data.source is files"
+    message = r"base.fine_tuning.world: data.source is files"
     with pytest.raises(BridoError, match=message):
         make(world=share)
     with pytest.raises(

@@ -45,7 +45,7 @@ def test_who_cannot_be_elected_is_no_candidate() -> None:
     assert list(documents) == [RankedDocument("a", "da", "ra", ["q", "p"], [0.3, 0.1])]
     # The two of "b" that are left are one text.
     assert documents.skipped == ["b"]
-    assert "fewer than two distinct candidates that can be elected" in documents.skipped_note("x")
+    assert "two distinct candidates that can be elected: b" in documents.skipped_note("x")
 
 
 def test_documents_without_reference_are_counted() -> None:

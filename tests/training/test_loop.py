@@ -275,7 +275,7 @@ def test_what_makes_no_sense_is_refused_in_one_message(make_task: MakeTask) -> N
     task.validation = []
     with pytest.raises(BridoError) as error:
         train(task)
-    for words in ("best_generator", "no validation document"):
+    for words in ("best_generator", "each validation document"):
         assert words in str(error.value)
 
 
@@ -286,9 +286,9 @@ def test_a_warm_up_longer_than_the_run_is_told_before_it_costs_anything(
     assert "5 updates, learning rate at most 0.02" in capsys.readouterr().err
     train(make_task("noam", epochs=1, schedule="noam", warmup_steps=1000))
     said = capsys.readouterr().err
-    assert "warning: training.warmup_steps: the warm-up of 1,000 updates" in said
+    assert "warning: training.warmup_steps: the warm-up (1,000 updates)" in said
     train(make_task("without", epochs=1, schedule="noam", warmup_steps=0))
-    assert "warning: training.warmup_steps: with schedule noam" in capsys.readouterr().err
+    assert "warning: training.warmup_steps: schedule noam" in capsys.readouterr().err
 
 
 @pytest.fixture

@@ -28,7 +28,7 @@ from brido.utils.errors import parsing
 
 _WORLD_MARKS = "names, places, numbers and days, checked exactly against the facts of the article"
 _TEXT_MARKS = (
-    "numbers and capitalised words, looked up in the article: an approximation that knows no "
+    "numbers and capitalised words, looked up in the article: an approximation that does not know "
     "synonyms"
 )
 _GOOD = "Good: a whole sentence without an unsupported mention."
@@ -37,8 +37,8 @@ _GOOD_BY_RULES = (
     "(docs/metrics.md)."
 )
 _UNSEEN = (
-    "Nothing else is checked: “has surprised experts” would stand unmarked although no article "
-    "says so."
+    "Nothing else is checked: “has surprised experts” would stay unmarked even if the article "
+    "does not say it."
 )
 
 
@@ -68,7 +68,8 @@ def asked(
     stage = f"checkpoint@{folder.name}"
     if read_json(folder / "config.json", stage).get("is_encoder_decoder", False):
         return None
-    with parsing(lambda reason: f"{folder} is damaged ({reason}): `dvc repro -f {stage}`"):
+    remedy = f"make it again with `dvc repro -f {stage}`"
+    with parsing(lambda reason: f"{folder} is damaged ({reason}): {remedy}"):
         prompt = Prompt.of(load_tokenizer(folder), reading)
     begin = str(prompt.tokenizer.decode(list(prompt.first)))
     pieces = (begin + prompt.pieces[0], *prompt.pieces[1:])
