@@ -15,9 +15,9 @@ from own_articles import abstracts, write_jsonl
 
 # Commands that cannot succeed without internet: what they must say instead.
 NEEDS_INTERNET = {
-    "qafacteval]'": "spacy_model: there is no spaCy pipeline 'en_core_web_sm'",
-    "evaluation.geval.model=MODEL": "evaluation.geval: the server gave no answer for",
-    "brido qafacteval": "spacy_model: there is no spaCy pipeline",
+    "qafacteval]'": "spacy_model: the spaCy pipeline 'en_core_web_sm'",
+    "evaluation.geval.model=MODEL": "evaluation.geval: the server has not answered for",
+    "brido qafacteval": "spacy_model: the spaCy pipeline",
 }
 SHORT = {"PYTEST_ADDOPTS": "-k test_sentences"}
 

@@ -96,9 +96,9 @@ class Asker(NamedTuple):
         if missing > self.settings.max_missing_fraction * wanted:
             trouble = ", ".join(client.report.trouble) or "they are not in the store"
             raise BridoError(
-                f"{self.section}: {missing:,} of {wanted:,} candidates are missing ({trouble}); "
-                "what was answered is kept and not asked for again: run again to ask for the rest, "
-                f"or raise {self.section}.max_missing_fraction"
+                f"{self.section}: {missing:,} of {wanted:,} candidates are missing ({trouble}). "
+                "Answers so far are kept: run again to ask for the rest, or raise "
+                f"{self.section}.max_missing_fraction"
             )
 
 

@@ -27,7 +27,7 @@ def read_candidates(path: Path, ids: list[str], num_candidates: int, source: str
             number of candidates or values of ended (all problems named).
     """
     if path.exists() and not path.is_file() and not path.is_dir():
-        raise BridoError(f"{path} is not a file: write the candidates into one")
+        raise BridoError(f"{path} is not a file: name a file of candidates")
     rows = read_records(path)
     for number, row in enumerate(rows, start=1):
         if not isinstance(row.get("id"), str) or "candidates" not in row:
@@ -69,6 +69,6 @@ def _problems(rows: list[Row], ids: list[str], size: int, source: str) -> Iterat
                 wrong.append(row["id"])
         if wrong:
             yield (
-                f"{len(wrong)} rows have no list of {size} {words} "
-                f"(generation.{source}.num_candidates) in `{column}`: {some(wrong)}"
+                f"{len(wrong)} rows: `{column}` must be a list of {size} {words} "
+                f"(generation.{source}.num_candidates): {some(wrong)}"
             )

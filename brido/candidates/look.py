@@ -118,17 +118,20 @@ class Look:
         causes = list(self._causes(source, method)) if enough else []
         if not causes:
             return None
-        return f"the candidates of {source} are not a basis for a vote: {'; '.join(causes)}"
+        return f"the candidates of {source} cannot support a vote: {'; '.join(causes)}"
 
     def _causes(self, source: str, method: str) -> Iterator[str]:
         remedies = _REMEDIES.get(method, ("change {}",) * 3)
         cut, alike, style = (text.format(f"generation.{source}") for text in remedies)
         if self.share("ended") < LEAST_ENDED:
-            yield f"only {self.share('ended'):.0%} ended ({cut})"
+            yield f"only {self.share('ended'):.0%} reached their end ({cut})"
         distinct = self.counts["distinct"] / self.counts["documents"]
         size = self.counts["candidates"] / self.counts["documents"]
         if size > 1 and distinct < max(FEWEST_DISTINCT, LEAST_DISTINCT * size):
-            yield f"only {distinct:.1f} of {size:.0f} a document are distinct ({alike})"
+            yield (
+                f"only {distinct:.1f} of {size:.0f} candidates of a document are different "
+                f"({alike})"
+            )
         for name, (most, words) in MOST.items():
             if self.share(name) > most:
                 yield f"{self.share(name):.0%} {words} ({style})"

@@ -62,8 +62,8 @@ class Pool:
         if self.left_out and self._settings.too_few == "refuse":
             raise BridoError(
                 f"{len(self.left_out):,} documents have fewer than {self._settings.minimum} "
-                f"candidates that can be elected: {some(self.left_out)}; the others did not end, "
-                "are empty, refuse to answer, or are of sources that pool.eligible does not name. "
+                f"candidates that can be elected: {some(self.left_out)}. The others did not end, "
+                "are empty, refuse to answer, or come from sources that pool.eligible leaves out. "
                 "Make more candidates, or set pool.too_few to leave_out"
             )
 
@@ -79,8 +79,8 @@ class Pool:
                 yield f"of {count['candidates']:,} candidates of {name}: {', '.join(told)}{by}"
         if self.left_out:
             yield (
-                f"{len(self.left_out):,} documents left out, too few of their candidates can be "
-                f"elected: {some(self.left_out)}"
+                f"{len(self.left_out):,} documents are left out because too few of their "
+                f"candidates can be elected: {some(self.left_out)}"
             )
 
     def _good(self) -> Iterator[Row]:
@@ -122,8 +122,9 @@ class Pool:
             ]
         if problems or not size:
             raise BridoError.from_problems(
-                f"{self._tables[name]}: every document must have {size or 'some'} candidates, with "
-                f"as many search scores and values of ended; `dvc repro -f generate@{name}`:",
+                f"{self._tables[name]}: every document must have {size or 'some'} candidates, and "
+                "as many values of search_scores and ended; make it again with "
+                f"`dvc repro -f generate@{name}`:",
                 problems,
                 limit=10,
             )

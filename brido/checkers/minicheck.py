@@ -217,11 +217,11 @@ def _check(model: Any, tokenizer: Any, what: str) -> None:
     problems = []
     entries = model.get_input_embeddings().num_embeddings
     if model.config.is_encoder_decoder and entries <= SUPPORTED:
-        problems.append(f"{entries} entries are too few for the token it should answer with")
+        problems.append(f"its vocabulary of {entries} entries lacks the token that it answers with")
     if not model.config.is_encoder_decoder and model.config.num_labels != 2:
         problems.append(f"it has {model.config.num_labels} labels, not two")
     if tokenizer.eos_token is None:
-        problems.append("its tokenizer has no end token to put between document and claim")
+        problems.append("its tokenizer lacks the end token that stands between document and claim")
     if not entries * SMALLEST_SHARE <= len(tokenizer) <= entries:
         problems.append(f"its tokenizer has {len(tokenizer)} entries, the model {entries}")
     if problems:

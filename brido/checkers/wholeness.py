@@ -17,7 +17,7 @@ _WORD = re.compile(r"\w+")
 _POINTS = ".,;:!?…"
 RULES = (
     "whole: half to twice the words of its reference, no word twice in a row, no three words in a "
-    "row twice, and an end as the reference has one"
+    "row twice, and an end (. ! ? ...) if the reference has one or is missing"
 )
 
 

@@ -161,7 +161,7 @@ def _say(told: tuple[int, int, int], output: Path | None, left_out: Counter[str]
         say(f"export: {without:,} documents gave no pair: too few candidates, or scores or texts "
             "that are too similar")  # fmt: skip
     for what, times in left_out.items():
-        say(f"export: left out: {times:,} {what}")
+        say(f"export: left out {times:,} {what}")
 
 
 def _votes(options: Options, stack: ExitStack) -> tuple[Iterator["CandidateDocument"], int | None]:
@@ -178,7 +178,7 @@ def _votes(options: Options, stack: ExitStack) -> tuple[Iterator["CandidateDocum
     tables = SplitTables.at(options.data, options.split)
     count = count_rows(tables.pool, "pool")
     if is_shuffled(options.data / "scores" / f"{options.split}.parquet"):
-        say("export: warning: these scores are shuffled, the control (scoring.shuffle: true)")
+        say("export: warning: these scores are shuffled (scoring.shuffle: true, the control)")
     return read_votes(tables), count
 
 
@@ -211,7 +211,10 @@ def _conversation(options: Options) -> "Callable[[str], Messages]":
     reading = load_params().reading_of("base")
     tokenizer = load_tokenizer(options.data / "checkpoints" / "base")
     if tokenizer.chat_template is None or reading.template is None:
-        raise BridoError("--chat: the base model has no chat template, so its rows are texts")
+        raise BridoError(
+            "--chat: the base model does not use a chat template: leave --chat out, and the rows "
+            "are texts"
+        )
     prompt = Prompt.of(tokenizer, reading)
     limit = reading.max_source_tokens
     return lambda document: messages(reading, prompt.cut(document, limit))

@@ -29,8 +29,8 @@ def command(name: str) -> None:
     """
     if not PRESETS.is_dir():
         raise BridoError(
-            f"`brido preset` works on the files of a checkout of BRIDO, and {Path.cwd()} is not "
-            "one: run it in the folder where params.yaml and presets/ are"
+            f"{Path.cwd()} is not a checkout of BRIDO: run `brido preset` in the folder that "
+            "holds params.yaml and presets/"
         )
     changed, kept = put_in_place(name)
     if not changed:

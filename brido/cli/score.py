@@ -57,7 +57,7 @@ def check_file(path: str | Path, alpha: float) -> None:
     with input_lines(str(path)) as lines:
         problems = [problem for _, problem in checked(lines, alpha) if problem]
     if problems:
-        heading = f"{path}: nothing was scored; one JSON object a line is expected:"
+        heading = f"{path}: nothing was scored. Each line must be one JSON object:"
         raise BridoError.from_problems(heading, problems, _MOST_PROBLEMS)
 
 
@@ -87,17 +87,18 @@ def checked(lines: Iterable[bytes], alpha: float) -> Iterator[tuple[dict[str, An
 def _problem(record: dict[str, Any], alpha: float) -> str | None:
     candidates = record.get("candidates")
     if not isinstance(candidates, list):
-        return f"`candidates` must be a list of texts; keys are {some(list(record)) or 'none'}"
+        keys = some(list(record)) or "none"
+        return f"`candidates` must be a list of texts; the keys of this line are {keys}"
     for place, text in enumerate(candidates):
         if not isinstance(text, str):
             return f"`candidates` must be texts: number {place} is {quoted(text)}"
     if len(candidates) < 2:
-        return f"`candidates` has {len(candidates)}: a vote needs at least 2"
+        return f"`candidates` has {len(candidates)} texts: a vote needs at least 2"
     reference = record.get("reference")
     if alpha > 0 and not (isinstance(reference, str) and reference.strip()):
         return f"`reference` must be a text when alpha is {alpha:g}, not {quoted(reference)}"
     taken = [key for key in ANSWER if key in record]
-    return f"has {', '.join(taken)} already: rename or drop it" if taken else None
+    return f"already has {', '.join(taken)}: rename or remove it" if taken else None
 
 
 def score_record(

@@ -77,7 +77,7 @@ def read_candidates(file: str, alpha: float = 0.0) -> list[dict[str, Any]]:
     with input_lines(file) as lines:
         found = list(read_objects(lines))
     if not found:
-        raise BridoError(f"{path} has no line: give JSON objects with `candidates`")
+        raise BridoError(f"{path} is empty: give JSON lines with `candidates`")
     first = next((record for _, record, unread in found if not unread), {})
     texts = first.get("candidates")
     size = len(texts) if isinstance(texts, list) else 0
@@ -87,7 +87,7 @@ def read_candidates(file: str, alpha: float = 0.0) -> list[dict[str, Any]]:
         if (problem := unread or _problem(record, size, set(first), alpha))
     ]
     if problems:
-        heading = f"{path}: nothing was checked (what lines hold: --help):"
+        heading = f"{path}: nothing was checked (--help says what a line holds):"
         raise BridoError.from_problems(heading, problems, limit=20)
     return [record for _, record, _ in found]
 
@@ -95,7 +95,8 @@ def read_candidates(file: str, alpha: float = 0.0) -> list[dict[str, Any]]:
 def _problem(record: dict[str, Any], size: int, keys: set[str], alpha: float) -> str | None:
     texts = record.get("candidates")
     if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
-        return f"`candidates` must be a list of texts; keys are {', '.join(record) or 'none'}"
+        given = ", ".join(record) or "none"
+        return f"`candidates` must be a list of texts; the keys of this line are {given}"
     if len(texts) < 2 or len(texts) != size:
         need = f", as many as the first line ({size})" if len(texts) != size else ", at least 2"
         return f"has {len(texts)} candidates; all lines need the same number{need}"
@@ -104,14 +105,17 @@ def _problem(record: dict[str, Any], size: int, keys: set[str], alpha: float) ->
     needed |= {"reference"} if alpha > 0 else set()
     missing = sorted(key for key in needed if not isinstance(record.get(key), str))
     if missing == ["document"] and "document" not in keys:
-        return "`document` is missing, or `unsupported`: a number for each candidate"
+        return "`document` is missing: give it, or give `unsupported`, a number for each candidate"
     if missing:
         return f"`{'`, `'.join(missing)}` must be a text, as in every line"
     for key in _LISTS:
         if key in keys and not _numbers(record.get(key), size):
             return f"`{key}` must be a list of {size} numbers, as in every line"
     if "prior" in keys and "log_probability" not in keys:
-        return "`prior` needs `log_probability`, what a candidate has with its own document"
+        return (
+            "`prior` needs `log_probability` in the same line: the candidates' values with their "
+            "own document"
+        )
     if {"own", "unsupported"} <= keys and not _numbers([record.get("own_unsupported")], 1):
         return "`own_unsupported` must be a number where `own` and `unsupported` are given"
     return None

@@ -128,16 +128,16 @@ class SplitChecks:
             if is_blank(value):
                 return f"{name} is blank"
             if holds_half_pair(value):
-                return f"{name} holds half of a surrogate pair"
+                return f"{name} holds half of a surrogate pair (a damaged character)"
         references = row.references
         if references is not None and not (
             isinstance(references, list) and all(isinstance(text, str) for text in references)
         ):
             return "references are not a list of texts"
         if holds_half_pair(references):
-            return "references hold half of a surrogate pair"
+            return "references hold half of a surrogate pair (a damaged character)"
         if holds_half_pair(identity):
-            return "id holds half of a surrogate pair"
+            return "id holds half of a surrogate pair (a damaged character)"
         if row.summary is not Unlabelled and clean(row.document) == clean(row.summary):
             return "document is its own summary"
         if isinstance(identity, list | dict | bytes):
@@ -173,7 +173,7 @@ class SplitChecks:
             return f"{self.split}: the split is empty; give it documents"
         if bad > self.max_bad_fraction * self.rows:
             return (
-                f"{self.split}: {bad:,} of {self.rows:,} rows are bad ({bad / self.rows:.2%}, and "
+                f"{self.split}: {bad:,} of {self.rows:,} rows are bad ({bad / self.rows:.2%}; "
                 f"data.max_bad_fraction allows {self.max_bad_fraction:.2%}): {self.left_out()}. "
                 "Correct them, or raise data.max_bad_fraction to leave them out"
             )

@@ -55,7 +55,9 @@ class FilesSource:
             for path in files:
                 other = seen.setdefault(path.resolve(), split)
                 if other != split:
-                    problems.append(f"{_KEY}: {path} is in {other} and in {split}")
+                    problems.append(
+                        f"{_KEY}: {path} stands in both {other} and {split}: name it once"
+                    )
                 elif files.count(path) > 1:
                     problems.append(f"{_KEY}.{split}: {path} is named more than once")
 

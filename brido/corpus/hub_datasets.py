@@ -80,8 +80,8 @@ class HubSource:
         found = _commit_of(loaded[0])
         if commit is not None and found != commit:
             raise BridoError(
-                f"{_KEY}.revision: {settings.id} at {commit} is wanted, and the cache has {found}: "
-                "run once with a network"
+                f"{_KEY}.revision: the cache holds {settings.id} at {found}, not at {commit}: run "
+                "once with a network"
             )
         return dict(zip(SPLITS, loaded, strict=True)), found
 
@@ -100,8 +100,9 @@ class HubSource:
                 expected, rows = getattr(settings.expected_rows, split), self.total(split)
                 if rows != expected:
                     problems.append(
-                        f"{_KEY}.expected_rows: {split} has {rows:,} rows instead of {expected:,}: "
-                        "the data set has changed; pin its commit in revision, or set null"
+                        f"{_KEY}.expected_rows: {split} has {rows:,} rows, not {expected:,}, so "
+                        f"the data set has changed: pin its commit in {_KEY}.revision, or set "
+                        "expected_rows to null"
                     )
         if problems:
             raise BridoError.from_problems(f"the data set {settings.id} does not fit:", problems)

@@ -133,9 +133,8 @@ class Asking:
         self._rows.append((question, answer))
         if self._budget.limited and not answer.prompt_tokens:
             raise BridoError(
-                f"{self._section}: a budget (runtime.endpoint: max_cost, max_tokens) is set, "
-                "but the server reports no token usage: take the budget away or use another "
-                "server"
+                f"{self._section}: runtime.endpoint sets a budget (max_cost, max_tokens), but the "
+                "server does not report tokens: remove the budget, or use another server"
             )
 
     async def _commit(self) -> None:
@@ -155,10 +154,10 @@ class Asking:
         if self._refusals >= _MOST_REFUSALS and not self._report.answers:
             schema = "response_format" in question.model.parameters
             raise BridoError(
-                f"{self._section}: the server refuses every call ({error.said}): a parameter of "
-                f"{self._section} may be one it does not take (null leaves it out"
-                f"{'; structured_output: never leaves out the JSON schema' if schema else ''}); "
-                "runtime.endpoint.show_content: true shows the server's own words"
+                f"{self._section}: the server refuses every call ({error.said}). It may not accept "
+                f"a parameter of {self._section}: null leaves one out"
+                f"{', structured_output: never leaves out the JSON schema' if schema else ''}. "
+                "runtime.endpoint.show_content: true shows what the server says"
             )
 
     def _check_patience(self, error: CallFailed) -> None:
@@ -168,9 +167,9 @@ class Asking:
         if silent > patience or (error.retry_after or 0) > patience:
             asked = f", asks to wait {error.retry_after:g} s" if error.retry_after else ""
             raise BridoError(
-                f"{self._section}: the server gave no answer for {silent:.0f} s (last: "
-                f"{error.kind}{asked}); everything answered so far is kept, run again to go on, "
-                "or raise runtime.endpoint.patience_seconds"
+                f"{self._section}: the server has not answered for {silent:.0f} s (last: "
+                f"{error.kind}{asked}). Answers so far are kept: run again to go on, or raise "
+                "runtime.endpoint.patience_seconds"
             )
 
 

@@ -112,7 +112,10 @@ class Budget:
         elif limit is not None and self.cost(prompt, answer) > limit:
             reached = f"max_cost ({limit:g})"
         if reached:
-            raise BridoError(f"{self._section}: runtime.endpoint.{reached} is reached: {self}")
+            raise BridoError(
+                f"{self._section}: runtime.endpoint.{reached} is reached: {self}. Answers so far "
+                "are kept"
+            )
 
     def cost(self, prompt_tokens: int, answer_tokens: int) -> float:
         """The price of so many tokens, 0.0 where no prices are given."""

@@ -123,8 +123,8 @@ class Connection:
         status, said = error.status_code, self._describe(error)
         if 300 <= status < 400:
             return BridoError(
-                f"{self._section}: the server sends questions on to another address "
-                f"({said}{_origin(error.response.headers)}), and nothing is sent there: if it is "
+                f"{self._section}: the server redirects to another address "
+                f"({said}{_origin(error.response.headers)}), and nothing was sent there. If it is "
                 "the right one, name it in runtime.endpoint.base_url"
             )
         if status in {401, 403}:

@@ -110,7 +110,7 @@ class Client:
         from brido.endpoint.asking import Asking, in_a_loop
 
         def waiting() -> None:
-            say(f"{self._section}: another run asks {self._model.name}, waiting for its end")
+            say(f"{self._section}: another run is asking {self._model.name}: waiting until it ends")
 
         shown = progress(f"ask {self._model.name}", len(plan.missing), "answers")
         with self.store.lock(f"openai {self._model.name}", waiting), shown as bar:

@@ -101,7 +101,7 @@ def runtime_problems(runtime: EndpointRuntime) -> list[str]:
     if runtime.max_cost is not None and not priced:
         problems.append("runtime.endpoint.max_cost: needs input_price and output_price as well")
     if runtime.dry_run and runtime.replay:
-        problems.append("runtime.endpoint: dry_run and replay exclude each other")
+        problems.append("runtime.endpoint: set dry_run or replay, not both")
     return problems + _key_problems(runtime)
 
 
@@ -113,8 +113,8 @@ def _key_problems(runtime: EndpointRuntime) -> list[str]:
     if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", name):
         # The value may be the key itself, so it is not shown.
         return [
-            "runtime.endpoint.api_key_env: this is not the name of an environment variable; the "
-            "key itself never stands in params.yaml"
+            "runtime.endpoint.api_key_env: write the name of an environment variable. Never write "
+            "the key itself into params.yaml"
         ]
     problem, key = "", os.environ.get(name)
     if not key:
@@ -123,7 +123,7 @@ def _key_problems(runtime: EndpointRuntime) -> list[str]:
         problem = "contains a line break, a space or a character outside ASCII"
     if not problem or runtime.dry_run or runtime.replay:
         return []
-    return [f"the environment variable {name} with the server's key {problem}"]
+    return [f"the environment variable {name}, which holds the server's key, {problem}"]
 
 
 def api_key(runtime: EndpointRuntime) -> str | None:

@@ -107,8 +107,8 @@ class Inputs:
         """The facts of the documents; raises BridoError if the corpus has none."""
         if self.facts is None:
             raise BridoError(
-                f"evaluation.metrics: {metric} needs the facts of the embedded world, and this "
-                "corpus has no column `facts`: leave it out, or use qafacteval and geval"
+                f"evaluation.metrics: {metric} needs the column `facts` of the embedded world, and "
+                f"this corpus lacks it: remove {metric}, or write qafacteval or geval in its place"
             )
         return self.facts
 

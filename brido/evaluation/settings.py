@@ -29,10 +29,9 @@ class _Metrics(Section):
             for name in self.metrics:
                 if name in known and name not in self.model_fields_set:
                     yield (
-                        f"{name}: this section is missing, and DVC needs it because metrics names "
-                        f"{name}: write `{name}: {{}}` in it, or "
-                        f"`-S '+evaluation.{name}.KEY=VALUE'` (python -m brido options "
-                        f"evaluation.{name} lists its keys)"
+                        f"{name}: this section is missing, but metrics names {name}: add "
+                        f"`{name}: {{}}` to `evaluation`, or `-S '+evaluation.{name}.KEY=VALUE'` "
+                        f"(python -m brido options evaluation.{name} lists its keys)"
                     )
 
 

@@ -115,8 +115,9 @@ def checked(
         )
     if (candidate_ids[:, :, :1] != candidate_ids[:, :1, :1]).any():
         raise ArgumentError(
-            "position 0 of candidate_ids is given, not scored, and so the same for all candidates "
-            "of a document: put the decoder's start token (or the prompt's last) before each"
+            "position 0 of candidate_ids must be the same for all candidates of a document, "
+            "because it is given and not scored: put the decoder's start token (or the prompt's "
+            "last) there"
         )
     if micro_batch is not None and (type(micro_batch) is not int or micro_batch < 1):
         raise ArgumentError(f"micro_batch must be a positive whole number, not {micro_batch!r}")
@@ -174,8 +175,8 @@ def _up_to_the_first_pad(model: PreTrainedModel, candidate_ids: Tensor) -> Tenso
     pad = pad_token(model)
     if pad is None or pad in end_tokens(model):
         raise ArgumentError(
-            f"this model's pad token ({pad}) cannot be told from an end: give lengths [documents, "
-            "candidates], the numbers of scored tokens"
+            f"this model's pad token ({pad}) does not show where a candidate ends: give lengths "
+            "[documents, candidates], the numbers of scored tokens"
         )
     return (candidate_ids[:, :, 1:] != pad).long().cumprod(-1).sum(-1)
 

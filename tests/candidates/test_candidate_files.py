@@ -29,8 +29,8 @@ def test_rows_are_found_by_id(tmp_path, name):
 BAD = [
     ({"id": "d\ud800"}, "half of a surrogate pair"),
     ({"candidates": ["a", "\udfff"]}, "half of a surrogate pair"),
-    ({"candidates": "ab"}, "have no list of 2 texts"),
-    ({"candidates": ["a"]}, "have no list of 2 texts"),
+    ({"candidates": "ab"}, "`candidates` must be a list of 2 texts"),
+    ({"candidates": ["a"]}, "`candidates` must be a list of 2 texts"),
     ({"id": 3}, "row 1: columns `id` (text)"),
     *(
         ({"ended": value}, "in `ended`: d0")

@@ -99,10 +99,10 @@ def test_file_keeps_every_key_and_equal_candidates_keep_their_order(tmp_path, ca
         (b"[1]", "a JSON object is expected, not list"),
         (b"[" * 100_000, "not JSON .it is nested too deeply"),
         (b'{"id": "\\ud800", "candidates": ["a", "b"]}', "half of a surrogate pair"),
-        (b'{"texts": []}', "keys are texts"),
+        (b'{"texts": []}', "keys of this line are texts"),
         (b'{"candidates": ["a", 1]}', "must be texts: number 1 is 1"),
         (b'{"candidates": ["a"]}', "at least 2"),
-        (b'{"candidates": ["a", "b"], "scores": [1]}', "has scores already"),
+        (b'{"candidates": ["a", "b"], "scores": [1]}', "already has scores"),
     ],
 )
 def test_a_bad_line_is_named(line, message):

@@ -194,10 +194,13 @@ BAD_ROWS = [
     (row(1, summary=12.5), "summary is not a text"),
     (row(1, id="a0"), "id was seen before"),
     (row(1, id=None), "id is null or blank"),
-    (row(1, id="half \ud800"), "id holds half of a surrogate pair"),
+    (row(1, id="half \ud800"), "id holds half of a surrogate pair (a damaged character)"),
     (row(1, id=["a"]), "id is not a text or number"),
     (row(1, document="Same  text.", summary="Same text."), "document is its own summary"),
-    (row(1, document="half \ud800 pair"), "document holds half of a surrogate pair"),
+    (
+        row(1, document="half \ud800 pair"),
+        "document holds half of a surrogate pair (a damaged character)",
+    ),
 ]
 
 
@@ -241,7 +244,7 @@ def test_wrong_names_and_overlaps_stand_in_one_message(tmp_path: Path):
     message = refused(tmp_path, train=[path, path], validation="nowhere/*.csv")
     assert "no file matches nowhere/*.csv" in message
     assert "is named more than once" in message
-    assert "is in train and in test" in refused(tmp_path, train=path, test=path)
+    assert "stands in both train and test" in refused(tmp_path, train=path, test=path)
     assert "cannot be a path here" in refused(tmp_path, train="x" * 4000)
 
 

@@ -65,4 +65,4 @@ def test_two_runs_at_once_pay_once(asking, capfd):
         first, second = threads.map(run, [server, server])
         assert first == second == [plain_answer(f"{text} 0") for text in TEXTS]
         assert len(server.requests) == len(TEXTS)
-    assert "generation.big: another run asks m, waiting for its end" in capfd.readouterr().err
+    assert "generation.big: another run is asking m: " in capfd.readouterr().err

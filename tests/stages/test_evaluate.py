@@ -57,7 +57,7 @@ def test_a_corpus_without_facts(project):
     write_table(paths.corpus("test"), [rows], CORPUS)
     path = evaluate(PARAMS, "mentions", "tuned")
     assert "approximate" in read_metadata(path, "")["signature"]["implementation"]
-    with pytest.raises(BridoError, match="world_qa needs the facts"):
+    with pytest.raises(BridoError, match="world_qa needs the column `facts`"):
         evaluate(PARAMS, "world_qa", "tuned")
     assert not paths.evaluation("world_qa", "tuned").exists()
 

@@ -178,7 +178,7 @@ def test_all_problems_of_a_candidates_file_are_named(project):
     for part in (
         "1 ids occur more than once: train-13",
         "1 documents have no candidates: train-17",
-        "1 rows have no list of 4 texts (generation.base.num_candidates) in `candidates`: train-16",
+        "1 rows: `candidates` must be a list of 4 texts (generation.base.num_candidates): train-16",
     ):
         assert part in str(error.value)
 

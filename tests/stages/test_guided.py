@@ -97,7 +97,7 @@ def test_guided_candidates_differ_from_unguided_ones(project, monkeypatch, metho
 def test_too_few_documents_are_named(project, monkeypatch):
     guided = {"guided": {"checkpoint": "base", "others": 9}}
     small_project.write_params(project(), guidance=guided)
-    with pytest.raises(BridoError, match="needs 9 others"):
+    with pytest.raises(BridoError, match="needs 9 other documents"):
         summaries(monkeypatch)
 
 

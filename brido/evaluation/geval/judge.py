@@ -53,7 +53,7 @@ class GEval:
         self.settings, self.runtime = settings, runtime or EndpointRuntime()
         problems = runtime_problems(self.runtime)
         if not settings.model:
-            problems.append(f"{SECTION}.model: name the judge (a model's name at the endpoint)")
+            problems.append(f"{SECTION}.model: write the name of a model of the server")
         try:
             self.prompt = load_prompt(settings.prompt)
         except BridoError as error:

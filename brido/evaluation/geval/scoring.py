@@ -32,11 +32,11 @@ class Account:
         reasons = ", ".join(f"{count:,} {reason}" for reason, count in self.missing.most_common())
         first = some(self.missing_documents)
         raise BridoError(
-            f"geval: {missing:,} of {self.marks:,} marks are missing ({missing / self.marks:.1%}, "
-            f"evaluation.geval.max_invalid_fraction allows {max_invalid_fraction:.1%}): {reasons}; "
-            f"first documents: {first}. Run again where calls were not answered. To look at the "
-            "answers (they are kept) raise max_invalid_fraction and read the column `detail` of "
-            "the table of marks; then change prompt, model or structured_output"
+            f"geval: {missing:,} of {self.marks:,} marks are missing ({missing / self.marks:.1%}; "
+            f"evaluation.geval.max_invalid_fraction allows {max_invalid_fraction:.1%}): {reasons}. "
+            f"First documents: {first}. If calls were not answered, run again. To read the answers "
+            "(they are kept), raise max_invalid_fraction and look at the column `detail` of the "
+            "table of marks; then change prompt, model or structured_output"
         )
 
 

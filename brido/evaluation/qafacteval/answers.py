@@ -87,8 +87,8 @@ def _from_hub(name: str) -> str:
         return snapshot_download(f"{HUB_OWNER}/{name}", ignore_patterns=["*.whl"])
     except (HfHubHTTPError, HFValidationError, LocalEntryNotFoundError, OSError) as error:
         raise BridoError(
-            f"spacy_model: there is no spaCy pipeline {quoted(name)}, neither installed nor as a "
-            f"folder nor in the Hugging Face cache ({type(error).__name__}). Install it with "
+            f"spacy_model: the spaCy pipeline {quoted(name)} is neither installed, nor a folder, "
+            f"nor in the Hugging Face cache ({type(error).__name__}). Install it with "
             f"`python -m spacy download {name}`, or give the folder of a pipeline saved by spaCy"
         ) from None
 

@@ -101,7 +101,7 @@ def _state(folder: Path, source: Path, name: str) -> State:
     """Return the tensors of the file `name`; nothing in it is executed."""
     path = folder / name
     if not path.is_file():
-        raise BridoError(f"{source} holds no {name}: it is not the archive expected")
+        raise BridoError(f"{source} lacks {name}: it is not the archive expected")
     try:
         return torch.load(path, map_location="cpu", weights_only=True)
     except (pickle.UnpicklingError, RuntimeError, EOFError) as error:

@@ -150,5 +150,5 @@ def test_all_problems_are_named_and_no_secret_is_shown(judge, monkeypatch):
     with pytest.raises(BridoError, match="MY_KEY") as error:
         judge(runtime={"api_key_env": "MY_KEY"})
     assert KEY not in str(error.value)
-    with pytest.raises(BridoError, match="dry_run and replay"):
+    with pytest.raises(BridoError, match="dry_run or replay"):
         judge(runtime={"dry_run": True, "replay": True})
