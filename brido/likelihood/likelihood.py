@@ -166,6 +166,7 @@ def sequence_statistics(
         for group in groups:
             run = partial(_group_sums, states, _rows(candidate_ids, group), group)
             parts.append(checkpoint(run, use_reentrant=False) if recompute else run())
+    # The place of each candidate among the groups: back into the order of candidate_ids.
     where = torch.cat([group.members for group in groups], dim=1).argsort(1).to(input_ids.device)
     sums = [torch.cat(tensors, dim=1).gather(1, where) for tensors in zip(*parts, strict=True)]
     return SequenceStatistics(sums[0], sums[1], lengths.to(input_ids.device))

@@ -88,7 +88,7 @@ class Search:
         return len(prefix), logits
 
     def _choose(self, logits: torch.Tensor, length: int) -> Choice:
-        """The step's choice from logits [B * N, V], or [B, V] where a document's rows are equal."""
+        """The step's choice from logits [B * N, V]; at the first step [B, V], as rows are equal."""
         documents, settings = len(self.active), self.settings
         rows = len(logits) // documents
         log_probabilities = logits.float()
@@ -115,18 +115,19 @@ class Search:
             written = (found[1][:, :, None] == history[:, None, :]).any(2)
             cost = torch.where(written, penalty, 1.0).to(values.dtype)
             cost = cost.view(documents, rows, -1).expand(-1, self.beams, -1)
-        step = Step(
-            values,
-            tokens,
-            self.running,
-            self.hypotheses.done,
-            settings.diversity_penalty,
-            logits.shape[1],
-            self.special.ends,
-            self.special.pad,
-            cost,
+        return choose(
+            Step(
+                values,
+                tokens,
+                self.running,
+                self.hypotheses.done,
+                settings.diversity_penalty,
+                logits.shape[1],
+                self.special.ends,
+                self.special.pad,
+                cost,
+            )
         )
-        return choose(step)
 
     def _forced_last(self, token: int) -> Choice:
         """Every beam ends: its score stays, so the model need not be asked."""
@@ -140,6 +141,7 @@ class Search:
     def _advance(self, choice: Choice, length: int) -> None:
         """Give every beam its next token, and the past of the beam it comes from."""
         beams = choice.next_beams.flatten(1)
+        # A group of one beam goes on with it: nothing changes places.
         if self.size > 1:
             self.history = self.history.gather(1, beams[:, :, None].expand_as(self.history))
             offsets = torch.arange(len(beams), device=self.device)[:, None] * self.beams

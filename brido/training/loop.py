@@ -115,6 +115,7 @@ def _run(updater: Updater, state: TrainState, checkpoints: Checkpoints) -> None:
                 if state.update == 1:
                     _write_history(updater, state)
                 progress.advance(note=state.summary(report))
+            # All processes stop, and save, at the same update.
             number, due = parallel.agree(received[-1] if received else 0, timer.due)
             finished = state.finished(task.every, task.updates)
             if number or finished or due:

@@ -71,7 +71,7 @@ def contrastive_loss(
     _check(log_likelihood, scores, margin_kind, reduction, gold_log_likelihood, gold_weight)
     _check_numbers(margin=margin, gold_margin=gold_margin, gold_weight=gold_weight)
     eligible = _boolean("eligible", eligible, log_likelihood)
-    # Another order would cost another number and say nothing; sorting what is sorted changes none.
+    # Callers may give candidates in any order; sorting what is sorted changes nothing.
     order = scores.argsort(dim=1, descending=True, stable=True)
     log_likelihood, scores, eligible = (
         part.gather(1, order) for part in (log_likelihood, scores, eligible)

@@ -49,6 +49,7 @@ def consensus_scores(
         raise ArgumentError(f"normalization is equation or listing, not {quoted(normalization)}")
     pairs = _others(similarity)
     numbers = np.isfinite(pairs)
+    # NaN with the reference: there is none.
     numbers[..., -1] |= np.isnan(pairs[..., -1])
     if not numbers.all():
         place = np.argwhere(~numbers.all(-1))[0].tolist()

@@ -45,6 +45,7 @@ def score_documents(
     """
     alpha = scoring.alpha if alpha is None else alpha
     signals = [] if scoring.shuffle else _signals(tables, scoring)
+    # Names of columns stand in brido/tables/join.py.
     wanted = ["voters", "eligible", "similarity", *columns, *signals]
     for documents in read_documents(tables, list(dict.fromkeys(wanted))):
         similarity = documents.array("similarity")
