@@ -33,7 +33,10 @@ BAD = [
     ({"candidates": ["a"]}, "`candidates` must be a list of 2 texts"),
     ({"id": 3}, "row 1: columns `id` (text)"),
     *(
-        ({"ended": value}, "in `ended`: d0")
+        (
+            {"ended": value},
+            "`ended` must be a list of 2 truth values (generation.own.num_candidates): d0",
+        )
         for value in (7, False, 0, "", {}, [1, 0], [True, None])
     ),
 ]

@@ -90,7 +90,7 @@ def test_candidates_are_cleaned_counted_and_kept_as_they_were(pool):
 
 def test_documents_where_too_few_remain_are_refused_or_left_out(pool):
     rows = [row("a", "x", ""), row("b", "x", "y"), row("c", "", "")]
-    with pytest.raises(BridoError, match=r"2 documents have fewer than 2 .*: a, c; .*too_few"):
+    with pytest.raises(BridoError, match=r"2 documents have fewer than 2 .*: a, c\. .*too_few"):
         list(pool(one=rows).rows())
     joined = pool({"too_few": "leave_out"}, one=rows)
     assert [[found["id"] for found in batch] for batch in joined.rows()] == [["b"]]
