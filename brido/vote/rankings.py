@@ -31,9 +31,9 @@ LIKELIHOODS = ("log_probability", "mean_log_probability")
 # The orders that a run may train on instead of its own, without references, and what to set.
 TRAINABLE = {
     "consensus": "scoring.information=0 -S scoring.support=0",
-    "information": "scoring.information=1",
-    "both": "scoring.information=0.5",
-    "support": "scoring.support=1",
+    "information": "scoring.information=1 -S scoring.support=0",
+    "both": "scoring.information=0.5 -S scoring.support=0",
+    "support": "scoring.support=1 -S scoring.information=0",
 }
 # The share of information in `both`.
 BOTH = 0.5

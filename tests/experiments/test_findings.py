@@ -52,7 +52,7 @@ def test_the_counts_of_the_text_are_those_of_the_check(page):
     page = " ".join(page.split())
     world, small, longer = (list(row.values())[1:] for row in rows[:3])
     helped, _, harmed = map(int, world[0].split(", "))
-    assert f"{helped} of {helped + harmed} in the world's" in page
+    assert f"{helped} of {helped + harmed} with the small model" in page
     assert sum(int(n) for cell in world for n in cell.split(", ")) == 50
     helped, _, harmed = map(int, small[0].split(", "))
     assert f"{helped} of {helped + harmed} with SmolLM2" in page

@@ -101,7 +101,7 @@ def test_thinking_is_switched_off_in_the_prompt():
 
 @pytest.mark.parametrize(
     ("template", "named"),
-    [(NO_SYSTEM, "System role not support"), ("{{ messages[-1].content }}", "leaves a system")],
+    [(NO_SYSTEM, "System role not support"), ("{{ messages[-1].content }}", "reading.prompt")],
 )
 def test_a_system_message_or_one_sentence_where_the_template_takes_none(template, named):
     asked = TOKENIZER.decode(made(system="Be brief.").ids(DOCUMENT))
@@ -133,7 +133,7 @@ def test_template_and_prompt_can_be_left_out():
     "text", ["no place", "{{ document | length }} {{ document }}", "{{ document | upper }}"]
 )
 def test_a_prompt_writes_the_document_as_it_is(text):
-    with pytest.raises(BridoError, match="must be written out as it is"):
+    with pytest.raises(BridoError, match="reading.prompt must contain"):
         made(prompt=text)
 
 

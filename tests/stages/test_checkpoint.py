@@ -210,9 +210,9 @@ DAMAGES: list[tuple[Callable[[Path], object], str]] = [
     ),
     (
         lambda folder: changed(folder / "config.json", encoder_layers=1_000_000),
-        "encoder_layers is 1,000,000",
+        "encoder_layers 1,000,000",
     ),
-    (pickled, "decoder_layers is 1,000,000"),
+    (pickled, "decoder_layers 1,000,000"),
     (
         lambda folder: changed(folder / "config.json", encoder_layers=0),
         "weights of the file belong to none of the model's layers",

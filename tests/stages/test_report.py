@@ -134,8 +134,8 @@ def test_every_metrics_file_says_which_base_it_belongs_to(finished, tmp_path):
     files = [*(folder / "metrics/systems").glob("*.json")]
     files += [folder / f"metrics/{name}.json" for name in ("intervals", "tuned")]
     (base,) = {json.loads(path.read_text())["base"] for path in files}
-    assert f"base {base}:" in printed
-    assert f"base {base}:" in (folder / "report/index.html").read_text()
+    assert f"base {base}." in printed
+    assert f"base {base}." in (folder / "report/index.html").read_text()
     # Other summaries are another base; another score of the same ones, or another writer, is not.
     own = folder / "data/decoded/base/validation.parquet"
     assert base_of(own) == base

@@ -233,7 +233,7 @@ def test_the_verdict_names_the_signal_to_train_on():
     told = check_votes(knowing(), HOW)
     assert told["signal"]["name"] == "information"
     assert told["signal"]["difference"]["low"] > 0
-    assert "scoring.information=1`" in told["verdict"][2]
+    assert "scoring.information=1 -S scoring.support=0`" in told["verdict"][2]
     assert "dvc" not in verdict_lines(told, pipeline=False)[2]
     # Where the run's own order is as good, nothing else is named.
     good = knowing()
