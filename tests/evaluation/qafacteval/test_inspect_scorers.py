@@ -22,8 +22,9 @@ HERE = Path(__file__).parent
 ROOT = HERE.parents[2]
 pytestmark = pytest.mark.slow
 
-SOURCE = "Ms Morlow, aged 79, was at the wheel near Welton."
-SUMMARIES = ["Ms Morlow died near Colford.", "she was at the wheel near it"]
+SOURCE = "The court in Leeds jailed Ann Smith. She sold three cakes to the owner of the café."
+# Random models keep a question of the one or of the other, with one thread and with two.
+SUMMARIES = ["The court jailed Ann Smith.", "The council in Leeds sold the café. The judge left."]
 # One sample has its source in the metadata, the other as its input.
 # Without a model: counting a mock model's tokens needs a network.
 ASK = f"""
