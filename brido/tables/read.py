@@ -24,7 +24,7 @@ def open_table(path: Path, schema: pa.Schema | None, made_by: str) -> pq.Parquet
     path = Path(path)
     remedy = _remedy(made_by)
     if not path.is_file():
-        raise BridoError(f"{path} is missing: {remedy.replace(' again', '')}")
+        raise BridoError(f"{path} is missing: {_remedy(made_by, again='')}")
     with parsing(lambda reason: f"{path} is not a readable Parquet file ({reason}): {remedy}"):
         # Read ahead, it would keep the bytes of all row groups to the end.
         file = pq.ParquetFile(path, pre_buffer=False)
@@ -35,9 +35,9 @@ def open_table(path: Path, schema: pa.Schema | None, made_by: str) -> pq.Parquet
     return file
 
 
-def _remedy(made_by: str, force: str = "") -> str:
+def _remedy(made_by: str, force: str = "", again: str = " again") -> str:
     if made_by:
-        return f"make it again with `dvc repro{force} {made_by}`"
+        return f"make it{again} with `dvc repro{force} {made_by}`"
     return "put a whole file in its place (one below .brido may be removed)"
 
 

@@ -60,10 +60,9 @@ def look(
     given = {split: list(files[split]) for split in SPLITS if files.get(split)}
     columns, rows = _columns(find_files("data.files.train", given["train"], []))
     settings: dict[str, Any] = {**given, **_named(columns, document, summary)}
-    _source(settings)
     # Of few documents a larger share, so that there is something to measure on.
     share = next(part for most, part in _SHARES if rows <= most)
-    checked = max(share, round(min(_MOST, _WANTED / rows), 2))
+    checked = max(share, round(min(_MOST, _WANTED / max(rows, 1)), 2))
     settings |= {"validation_fraction": checked, "test_fraction": share}
     source = _source(settings)
     found: dict[str, int] = {}
