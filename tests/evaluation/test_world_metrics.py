@@ -55,7 +55,7 @@ def test_judge_by_hand():
     third = 1 + 4 / 3
     assert marks == {"coherence": 3, "consistency": third, "fluency": 2, "relevance": third}
 
-    other = "A van crash near Ashwick has killed Anna Aldlow."
+    other = "The crash of a van near Ashwick has hurt Anna Aldlow."
     marks, detail = judge(other, FACTS)
     assert (detail["event"], marks["coherence"]) == ("crash", 3)
 
