@@ -11,7 +11,7 @@ from brido.settings.base import Count, Exponent, NonNegative, Number, Part, Posi
 class ValidationSettings(Section):
     """`training.validation`: the checks during training."""
 
-    every: Positive = Field(25, description="Updates between two validations.")
+    every: Positive = Field(5, description="Updates between two validations.")
     documents: Positive = Field(100, description="Validation documents, the first ones.")
 
 
@@ -19,7 +19,7 @@ class TrainingSettings(Section):
     """`training`: Eq. 1 and 3."""
 
     seed: Count = Field(0, description="Decides the order of documents and what is dropped.")
-    epochs: Positive = Field(3, description="Passes over the documents.")
+    epochs: Positive = Field(1, description="Passes over the documents.")
     batch_size: Positive = Field(8, description="Documents of an update, over all processes.")
     optimizer: Literal["adam", "adamw"] = Field("adamw", description="adam | adamw.")
     weight_decay: NonNegative = Field(0.0, description="AdamW's decay of the weights.")
