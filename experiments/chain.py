@@ -124,8 +124,8 @@ class Measuring:
             texts = partial(self.run.decoded, "base", split)
             self.keep(("base", decoding, split), texts, changes.get(PENALTY))
             self.keep(("reference", "", split), partial(self.run.references, split))
-        for name, alpha in ELECTED.items():
-            self.keep_elected(name, {"scoring.alpha": alpha})
+        for name, vote in ELECTED.items():
+            self.keep_elected(name, vote)
 
     def keep_elected(self, name: str, changes: Mapping[str, Any]) -> None:
         """Measure the candidates that a vote elects, under further changes of params."""

@@ -44,12 +44,15 @@ MEASURED = ("validation", "test")
 # Only beams use a length penalty.
 BEAMS = "beams"
 AT_BASE_LENGTH = f"{BEAMS} at base's length"
-# The alpha that elects.
-ELECTED = {"elected": 0.0, "elected by the reference": math.inf}
+# Two votes that elect, without another signal: by each other, and by the reference.
+ELECTED: dict[str, dict[str, float]] = {
+    "elected": {"scoring.alpha": 0.0, "scoring.information": 0.0},
+    "elected by the reference": {"scoring.alpha": math.inf, "scoring.information": 0.0},
+}
 # System, decoding and split of a row.
 Named = tuple[str, str, str]
-# Keys that change no measured number.
-_IGNORED = ("runtime.", "report.", "systems", "guidance.guided.")
+# Keys that change no measured number; no study validates while it trains.
+_IGNORED = ("runtime.", "report.", "systems", "guidance.guided.", "training.validation.")
 
 
 @dataclass(frozen=True)

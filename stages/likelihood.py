@@ -25,25 +25,24 @@ from stages import paths
 def main() -> None:
     """Write data/likelihood/validation.parquet, and of every split if information has a weight."""
     params = load_params()
-    used = bool(params.scoring.information)
-    measure(params, params.documents.splits if used else ["validation"], used)
+    measure(params, params.documents.splits if params.scoring.information else ["validation"])
 
 
-def measure(params: Params, splits: Sequence[str], needed: bool = True) -> None:
-    """Score the candidates of these splits; without enough others the prior is left out.
+def measure(params: Params, splits: Sequence[str]) -> None:
+    """Score the candidates of these splits, with other documents where a score or the check asks.
 
     Raises:
-        BridoError: the prior is `needed`, and a split has not enough different documents; or base
-            has no weights, or a table is missing or damaged.
+        BridoError: the scores take away the prior, and a split has not enough different documents;
+            or information has a weight, and base has no weights; or a table is missing or damaged.
     """
     runtime, base = params.runtime, paths.checkpoint("base")
-    if needed and not base.is_dir():
+    if params.scoring.information and not base.is_dir():
         raise BridoError(
             f"scoring.information asks base how likely candidates are, and {base} has no weights: "
             "make them with `dvc repro checkpoint@base`, or set scoring.information to 0"
         )
     reading, settings = params.reading_of("base"), params.likelihood
-    work_units = {split: _units(params, split, needed) for split in splits}
+    work_units = {split: _units(params, split) for split in splits}
     others = {split: found[0].others if found else 0 for split, found in work_units.items()}
     inputs = [path for split in splits for path in (paths.pool(split), paths.corpus(split))]
     key = fingerprint([reading, settings, others, runtime.shard_documents], [*inputs, base])
@@ -62,11 +61,13 @@ def measure(params: Params, splits: Sequence[str], needed: bool = True) -> None:
     work.clear()
 
 
-def _units(params: Params, split: str, needed: bool) -> list[Unit]:
+def _units(params: Params, split: str) -> list[Unit]:
     """The work on a split, with as many other documents as `likelihood.others` says, or none."""
     tables = SplitTables(pool=paths.pool(split), corpus=paths.corpus(split))
-    others = params.likelihood.others
-    if problem := lacks_others(tables, others):
+    needed = bool(params.scoring.information and params.scoring.prior)
+    # The check compares all signals, on validation documents.
+    others = params.likelihood.others if needed or split == "validation" else 0
+    if others and (problem := lacks_others(tables, others)):
         if needed:
             raise BridoError(f"{paths.pool(split)}: {problem}")
         say(f"likelihood {split}: candidates are not scored with other documents: {problem}")

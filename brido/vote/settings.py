@@ -46,10 +46,10 @@ class ScoringSettings(Section):
         0.0, description="Share of the support check in the order, as z-scores; ConSUM: 0.5."
     )
     information: Share = Field(
-        0.5, description="Share of what the document adds: log p - prior * log p with others."
+        0.5, description="Share of information in the order: log p - prior * log p with others."
     )
     prior: Share = Field(
-        0.1, description="How much of it is taken away: 0 likelihood, 1 mutual information."
+        0.0, description="How much of log p with others is taken away; 0: the likelihood alone."
     )
     shuffle: bool = Field(False, description="true: the control, each document's scores shuffled.")
     unit: Literal["summary", "sentence"] = Field(

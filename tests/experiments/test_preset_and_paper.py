@@ -56,8 +56,8 @@ def test_a_preset_means_the_same_whatever_params_yaml_holds(project: Path):
 def test_the_command_prints_a_table_of_what_changes(project: Path):
     done = CliRunner().invoke(command, ["llm"])
     assert done.exit_code == 0
-    (line,) = [line for line in done.output.splitlines() if line.startswith("training.epochs")]
-    assert line.split() == ["training.epochs", "3", "1"]
+    (line,) = [line for line in done.output.splitlines() if line.startswith("training.batch_size")]
+    assert line.split() == ["training.batch_size", "8", "16"]
     assert ".brido/params.previous.yaml" in done.output
     assert "already has" in CliRunner().invoke(command, ["llm"]).output
 
