@@ -49,6 +49,7 @@ def write_check(tables: SplitTables, counts: Path, path: Path) -> dict[str, Any]
         prior=scoring.get("prior", PRIOR),
         rules=about.get("rules", ""),
         other_writers=likelihood.get("other_writers", []),
+        scoring=scoring,
     )
     base = {"base": about["base"]} if "base" in about else {}
     told = base | check_votes(found | {"ids": np.array(ids)}, how)

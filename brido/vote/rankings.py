@@ -19,7 +19,7 @@ LABELS = {
     "consensus": "consensus (α = 0)",
     "information": "information",
     "both": "consensus and information",
-    "half": "half the reference's (α = N-1)",
+    "half": "consensus and reference (α = N-1)",
     "reference": "the reference (α = ∞)",
     "log_probability": "base's log p, sum",
     "mean_log_probability": "base's log p, mean",
@@ -28,15 +28,15 @@ LABELS = {
     "shuffled": "shuffled (the control)",
 }
 LIKELIHOODS = ("log_probability", "mean_log_probability")
-# The orders that a run may train on instead of its own, without references, and what to set.
-TRAINABLE = {
-    "consensus": "scoring.information=0 -S scoring.support=0",
-    "information": "scoring.information=1 -S scoring.support=0",
-    "both": "scoring.information=0.5 -S scoring.support=0",
-    "support": "scoring.support=1 -S scoring.information=0",
-}
 # The share of information in `both`.
 BOTH = 0.5
+# The orders that a run may train on instead of its own, without references, and their settings.
+TRAINABLE: dict[str, dict[str, float]] = {
+    "consensus": {"alpha": 0, "information": 0, "support": 0},
+    "information": {"information": 1, "support": 0},
+    "both": {"alpha": 0, "information": BOTH, "support": 0},
+    "support": {"support": 1, "information": 0},
+}
 
 
 def rankings(found: Arrays, prior: float) -> dict[str, NDArray[np.float64]]:
@@ -69,6 +69,17 @@ def rankings(found: Arrays, prior: float) -> dict[str, NDArray[np.float64]]:
     scores["shuffled"] = shuffled_scores(consensus, [str(name) for name in names])
     known = {name: np.where(eligible, values, np.nan) for name, values in scores.items()}
     return {name: values for name, values in known.items() if not np.isnan(values).all()}
+
+
+def setting(name: str, scoring: Mapping[str, Any]) -> str:
+    """What `dvc exp run -S` takes to train on the order `name`: only what a run has not set yet.
+
+    scoring: the settings of the run, section `scoring`.
+    """
+    wanted = TRAINABLE[name]
+    changed = {key: value for key, value in wanted.items() if scoring.get(key) != value}
+    named = (f"scoring.{key}={value:g}" for key, value in (changed or wanted).items())
+    return " -S ".join(named)
 
 
 def without(
