@@ -21,7 +21,7 @@ from brido.report.settings import ReportSettings
 from brido.search.settings import DecodingSettings, GuidedSystem
 from brido.settings.base import Section
 from brido.training.settings import TrainingSettings
-from brido.utils.errors import quoted
+from brido.utils.errors import quoted, short
 from brido.vote.settings import LikelihoodSettings, PairwiseSettings, ScoringSettings
 from brido.work.settings import RuntimeSettings
 
@@ -140,13 +140,17 @@ class Params(Section):
             yield f"systems: a name stands twice in {quoted(self.systems)}"
         made = {*_MADE, *self.guidance}
         models = [name for name in self.systems if name not in made]
-        if models != self.decoded_systems:
-            yield (
-                f"decoded_systems: must be {quoted(models)} (systems without reference, elected "
-                f"and the keys of guidance), not {quoted(self.decoded_systems)}"
-            )
         if "base" not in models:
-            yield "systems: base is missing: every other system is compared with it"
+            yield (
+                "systems: base is missing, and every other system is compared with it. Write "
+                f"`systems: {_listed(['base', *self.systems])}` and "
+                f"`decoded_systems: {_listed(['base', *models])}`"
+            )
+        elif models != self.decoded_systems:
+            yield (
+                f"decoded_systems: write {_listed(models)}, not {_listed(self.decoded_systems)}. "
+                "These are the `systems` that a checkpoint writes, in the same order"
+            )
         if "elected" in self.systems and "test" not in self.documents.splits:
             yield "systems: elected needs test candidates: set documents.test to null, or remove it"
         unknown = [name for name in models if name not in {*self.checkpoints, "tuned"}]
@@ -236,6 +240,11 @@ class Params(Section):
         for name in self.reading:
             if name not in known:
                 yield _no_key("reading", name, "checkpoints, nor an endpoint of generation", known)
+
+
+def _listed(names: Sequence[str]) -> str:
+    """Names as a list in params.yaml."""
+    return f"[{', '.join(map(short, names))}]"
 
 
 def _no_key(key: str, name: str, section: str, known: Sequence[str]) -> str:
