@@ -80,10 +80,11 @@ class Params(Section):
     )
     systems: list[str] = Field(
         ["reference", "base", "guided", "elected", "tuned"],
-        description="Rows of every table; elected: a vote, no tuning.",
+        description="Rows of every table; `elected` is the vote's candidate, without tuning.",
     )
     decoded_systems: list[str] = Field(
-        ["base", "tuned"], description="Those that a checkpoint writes: DVC cannot subtract."
+        ["base", "tuned"],
+        description="Those of `systems` that a checkpoint writes, which DVC cannot work out.",
     )
     evaluation: EvaluationSettings = Field(
         EvaluationSettings(), description="Stage evaluate: one table per system and metric."
