@@ -31,11 +31,11 @@ _RIGHT_TOO = '{"candidates": ["A text.", "Another text."], "reference": "A third
     "-o", "--output", type=click.Path(path_type=Path), help="The file to write, in place of stdout."
 )
 def command(file: str, alpha: float, combination: Combination, output: Path | None) -> None:
-    """Score the candidates in each line of FILE (default: stdin) by minimum Bayes risk.
+    """Score the candidates in each line of FILE (default: stdin): who is most like the others?
 
-    Each line is a JSON object with `candidates` (at least two texts) and, if alpha is above 0, the
-    `reference`. Each line is answered at once by the same object with `scores` (Eq. 2), `ranks` (1
-    is best) and `order` (indices, best first).
+    That is minimum Bayes risk. Each line is a JSON object with `candidates` (at least two texts)
+    and, if alpha is above 0, the `reference`. Each line is answered at once by the same object with
+    `scores` (Eq. 2), `ranks` (1 is best) and `order` (indices from 0, best first).
 
     FILE and --output may end in .gz or .zst.
 
@@ -108,7 +108,7 @@ def _problem(record: dict[str, Any], alpha: float) -> str | None:
     if alpha > 0 and not (isinstance(reference, str) and reference.strip()):
         return f"`reference` must be a text when alpha is {alpha:g}, not {quoted(reference)}"
     taken = [key for key in ANSWER if key in record]
-    return f"already has {', '.join(taken)}: rename or remove it" if taken else None
+    return f"already has {', '.join(taken)}, which the answer adds: rename them" if taken else None
 
 
 def score_record(

@@ -56,8 +56,8 @@ def command(
     reference        a text
     own              what the model writes by itself, to tell whether tuning will help
     own_unsupported  the number of `own`, beside `unsupported`
-    log_probability  for each candidate, under the model
-    tokens           for each candidate, how many
+    log_probability  for each candidate, the model's log-probability of it for the document
+    tokens           for each candidate, how many tokens it has
     prior            for each candidate, its mean log_probability with other documents, to tell
                      what information would add (scoring.prior in params.yaml is another thing:
                      the share of this number that information takes away, here 0.2)

@@ -176,7 +176,7 @@ def _unknown(place: _Place) -> str:
     """What is said of a key that its section, in the form that was chosen, does not have."""
     *outer, name = place.keys
     if name in ReadingSettings.model_fields and outer and outer[0] in _READERS:
-        return f"belongs to reading.default.{name}"
+        return f"belongs to reading.default.{name}: move it there"
     section, where = place.section, ""
     if issubclass(section, Variant):
         where = f" where {'.'.join([*outer, section.chooser])} is {section.choice()}"

@@ -122,7 +122,7 @@ class Params(Section):
         if self.scoring.information and self.scoring.prior and not self.likelihood.others:
             yield (
                 "likelihood.others: must be 1 or more, because scoring.information needs the "
-                "candidates' likelihood with other documents (scoring.prior: 0 does not)"
+                "candidates' likelihood with other documents. Or set scoring.prior to 0"
             )
 
     def _systems(self) -> Iterator[str]:
@@ -153,10 +153,15 @@ class Params(Section):
                 "These are the `systems` that a checkpoint writes, in the same order"
             )
         if "elected" in self.systems and "test" not in self.documents.splits:
-            yield "systems: elected needs test candidates: set documents.test to null, or remove it"
+            yield (
+                "systems: `elected` needs candidates of test documents: set documents.test to "
+                "null, or delete `elected`"
+            )
         unknown = [name for name in models if name not in {*self.checkpoints, "tuned"}]
         if unknown:
-            yield f"systems: {quoted(unknown)} are not keys of checkpoints (nor `tuned`)"
+            yield (
+                f"systems: {quoted(unknown)} are not keys of checkpoints or guidance (nor `tuned`)"
+            )
 
     def _references(self) -> Iterator[str]:
         """What needs references where the corpus has none."""
@@ -257,4 +262,4 @@ def _bad_names(section: str, names: Iterable[str], taken: Sequence[str] = ()) ->
         if not re.fullmatch(r"[A-Za-z0-9_]+", name):
             yield f"{section}: {quoted(name)} must consist of letters, digits and _ only"
         if name in taken:
-            yield f"{section}: `{name}` cannot be a name here: something else has it"
+            yield f"{section}: `{name}` is the name of something else: choose another one"

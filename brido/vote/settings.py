@@ -76,7 +76,7 @@ class ScoringSettings(Section):
         if self.support + self.information > 1 + 1e-9:
             yield (
                 f"support ({self.support:g}) and information ({self.information:g}) are shares of "
-                "one order, so together they must be at most 1; the vote has the rest"
+                "one order, of which the vote has the rest: lower one, their sum is at most 1"
             )
 
     def is_defined(self, num_candidates: int) -> bool:

@@ -114,7 +114,7 @@ def test_the_command_checks_a_whole_file(tmp_path):
 def test_relations_between_sections():
     message = problems(systems=["reference", "base", "brio"])
     assert "decoded_systems" in message
-    assert "['brio'] are not keys of checkpoints" in message
+    assert "systems: ['brio'] are not keys" in message
     message = problems(systems=["reference"], decoded_systems=[])
     assert "a problem:" in message
     assert "systems: base is missing" in message
