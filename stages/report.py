@@ -52,6 +52,7 @@ def main() -> None:
 def show() -> None:
     """Print the table of metrics/intervals.json, its warnings, and where to look next."""
     print(numbers_text(read_json(paths.METRICS / INTERVALS, "report")))
+    print("\nThe check of the vote, on validation documents:\n")
     print(votes_text(read_json(paths.VOTES, "score")))
     print("\nSources of the candidates:\n")
     print(aligned(sources_rows(read_json(paths.SOURCES, "report"))))

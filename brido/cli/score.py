@@ -103,7 +103,7 @@ def _problem(record: dict[str, Any], alpha: float) -> str | None:
         if not isinstance(text, str):
             return f"`candidates` must be texts: candidate {place} is {kind(text)}, {quoted(text)}"
     if len(candidates) < 2:
-        return f"`candidates` has {len(candidates)} texts: a vote needs at least 2"
+        return f"`candidates` has too few texts ({len(candidates)}): a vote needs at least 2"
     reference = record.get("reference")
     if alpha > 0 and not (isinstance(reference, str) and reference.strip()):
         return f"`reference` must be a text when alpha is {alpha:g}, not {quoted(reference)}"

@@ -108,9 +108,11 @@ def _problem(record: dict[str, Any], size: int, keys: set[str], alpha: float) ->
     if other is not None:
         return f"`candidates` must be texts: candidate {other + 1} is {kind(texts[other])}"
     if len(texts) < 2:
-        return f"has {len(texts)} candidates: a vote needs at least 2"
+        return f"`candidates` has too few texts ({len(texts)}): a vote needs at least 2"
     if len(texts) != size:
-        return f"has {len(texts)} candidates, but the first line has {size}: give equally many"
+        return (
+            f"`candidates` has {len(texts)} texts, but the first line has {size}: give equally many"
+        )
     needed = {"document"} if "unsupported" not in keys else set()
     needed |= {key for key in ("reference", "own") if key in keys}
     needed |= {"reference"} if alpha > 0 else set()

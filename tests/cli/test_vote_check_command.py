@@ -100,10 +100,10 @@ def test_marks_of_people_take_the_place_of_the_check(tmp_path, capsys):
 @pytest.mark.parametrize(
     ("changes", "named"),
     [
-        ({"candidates": ["a"]}, "has 1 candidates"),
+        ({"candidates": ["a"]}, "too few texts .1."),
         ({"candidates": "a"}, "`candidates` is a text, .* list of texts"),
         ({"candidates": ["a", 1, "b", "c"]}, "candidate 2 is a number"),
-        ({"candidates": ["a", "b"]}, "2 candidates, .* first line has 4"),
+        ({"candidates": ["a", "b"]}, "2 texts, .* first line has 4"),
         ({"document": 3}, "`document`, .* a number"),
         ({"reference": None}, "`reference`, .* null"),
         ({"own": 1}, "`own`, .* a number"),
