@@ -67,7 +67,7 @@ def show(source: str, split: str, method: str) -> None:
         look.add(example)
     if not look.counts:
         return
-    say(f"generate {source} {split}: of {look.counts['documents']:,} documents {look.summary()}")
+    say(f"generate {source} {split}: of {look.counts['candidates']:,} candidates {look.summary()}")
     if warning := look.warning(source, method):
         say(f"generate {source} {split}: warning: {warning}")
 

@@ -17,7 +17,7 @@ from brido.report.numbers import (
 from brido.report.page import render_page
 from brido.report.page.content import asked, make_page, voting_checker
 from brido.report.page.data import case_mentions
-from brido.report.sources import compare, sources_rows
+from brido.report.sources import LEGEND, compare, sources_rows
 from brido.report.stored import json_text, read_json
 from brido.report.text_table import aligned
 from brido.settings.load import load_params
@@ -52,8 +52,11 @@ def main() -> None:
 def show() -> None:
     """Print the table of metrics/intervals.json, its warnings, and where to look next."""
     print(numbers_text(read_json(paths.METRICS / INTERVALS, "report")))
+    print("\nThe check of the vote, on validation documents:\n")
     print(votes_text(read_json(paths.VOTES, "score")))
-    print(f"\n{aligned(sources_rows(read_json(paths.SOURCES, 'report')))}\n")
+    print("\nSources of the candidates:\n")
+    print(aligned(sources_rows(read_json(paths.SOURCES, "report"))))
+    print("\n".join(["", *LEGEND, ""]))
     print(f"Look next: {PAGE} in a browser; {paths.METRICS}/figures; dvc metrics diff", flush=True)
 
 

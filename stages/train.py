@@ -49,7 +49,10 @@ def main() -> None:
         leave(task.folder)
         say(f"train: {state.update} updates done; kept: {params.training.keep}")
         if state.micro_batch != params.runtime.candidate_micro_batch:
-            say(f"train: memory was short, {state.micro_batch} candidates ran at once")
+            say(
+                f"train: memory was short: only {state.micro_batch} candidates of a document ran "
+                "at once"
+            )
 
 
 def warn() -> None:

@@ -84,7 +84,7 @@ class SamplingGeneration(_Source, TruncationSettings):
     """`generation.SOURCE` by sampling; the seed and a document's id decide what is drawn for it."""
 
     method: Literal["sampling"] = inherited(_Source, "method")
-    seed: Count = Field(0, description="With a document's id it decides what is drawn.")
+    seed: Count = Field(0, description="Decides, with a document's id, what is drawn.")
     # As above.
     top_p: Nucleus = inherited(TruncationSettings, "top_p", 0.95)
     max_length: Length = inherited(TruncationSettings, "max_length", 64)
@@ -135,7 +135,9 @@ class EndpointGeneration(_Source):
         description="Higher: more varied samples; null: not sent, because some models refuse it.",
     )
     top_p: Annotated[float, Field(gt=0, le=1)] | None = Field(
-        1.0, description="The fewest tokens whose probabilities add up to this; null: not sent."
+        1.0,
+        description="Draw from the fewest tokens whose probabilities add up to this; null: "
+        "not sent.",
     )
     max_answer_tokens: Positive | None = Field(
         256, description="An answer that is cut there has not ended; null: not sent."
@@ -175,10 +177,14 @@ def _shared(settings: Section, section: type[Section]) -> dict[str, Any]:
 class DocumentsSettings(Section):
     """`documents`: which documents get candidates, the first of each split, from every source."""
 
-    train: Positive | None = Field(200, description="The first of the split; null: all.")
-    validation: Positive | None = Field(300, description="The first of the split; null: all.")
+    train: Positive | None = Field(
+        200, description="Documents of the split that get candidates, the first ones; null: all."
+    )
+    validation: Positive | None = Field(
+        300, description="Documents of the split that get candidates, the first ones; null: all."
+    )
     test: Literal[0] | None = Field(
-        None, description="null: all, for the system `elected`; 0: none, and no such system."
+        None, description="The same for test: null: all, as the system `elected` needs; 0: none."
     )
     empty: Literal["refuse", "leave_out"] = Field(
         "refuse", description="Empty documents: refuse | leave_out (counted)."
@@ -202,15 +208,15 @@ class PoolSettings(Section):
     clean: list[CleaningRule] = Field(
         list(CLEANING_RULES),
         description=(
-            "What is taken off a candidate, rule by rule; docs/configuration.md lists them."
+            "Rules by which candidates are cleaned; docs/configuration.md says what each takes off."
         ),
     )
 
     eligible: list[str] | None = Field(
-        None, description="Sources whose candidates can be elected; all sources vote; null: all."
+        None, description="Sources whose candidates can be elected; null: all. All sources vote."
     )
     minimum: Annotated[int, Field(ge=2)] = Field(
-        2, description="Candidates of a document that can be elected, at least."
+        2, description="Fewest candidates of a document that can be elected."
     )
     too_few: Literal["refuse", "leave_out"] = Field(
         "refuse", description="Documents with fewer: refuse | leave_out (counted)."

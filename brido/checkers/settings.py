@@ -22,7 +22,9 @@ class _Support(Variant):
 
     chooser = "checker"
 
-    checker: str = Field(description="mentions (on the world its facts, exact) | minicheck.")
+    checker: str = Field(
+        description="mentions (names and numbers; on the world its facts) | minicheck (a model)."
+    )
 
 
 class MentionsSupport(_Support):

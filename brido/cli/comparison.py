@@ -41,7 +41,8 @@ def comparison_options(function: Function) -> Function:
             metavar="NUMBER",
             default="0",
             show_default=True,
-            help="Weight of the reference: 0 asks the candidates only, inf the reference only.",
+            help="Weight of the reference. At 0 the candidates alone vote, at inf the reference "
+            "alone.",
         ),
     ):
         function = option(function)

@@ -58,7 +58,8 @@ CARD = Path("report/model_card.md")
     type=click.Choice(["worst", "lower-half"]),
     default="worst",
     show_default=True,
-    help="With best-worst: the worst candidate, or one of the worse half by the id (SEALONG).",
+    help="With best-worst: reject the worst candidate, or one of the worse half, which the "
+    "document's id decides (SEALONG, arXiv 2411.08147).",
 )
 @click.option(
     "--max-similarity",
@@ -72,15 +73,16 @@ CARD = Path("report/model_card.md")
     type=float,
     default=0.0,
     show_default=True,
-    help="Leave out pairs unless their scores differ by more than this.",
+    help="Leave out pairs whose scores do not differ by more than this.",
 )
 @click.option(
     "--prompt",
     default=PROMPT,
     show_default=True,
-    help="A template with {document}; \\n is a new line. Answers begin with a space.",
+    help="Template of the prompt, with {document} in it. \\n is a new line. Each answer begins "
+    "with a space.",
 )
-@click.option("--chat", is_flag=True, help="Write messages instead of texts.")
+@click.option("--chat", is_flag=True, help="Write messages of a chat instead of texts.")
 @click.option(
     "--data",
     type=click.Path(path_type=Path),
@@ -92,14 +94,16 @@ def command(**options: Any) -> None:
     """Write votes as training data for other trainers, or the tuned model with its card.
 
     \b
-    preferences  pairs of candidates in TRL's format with an explicit prompt, for DPO and similar
-                 trainers. Each row also has both scores, both ranks and the margin (the difference
-                 of the scores, which TRL's RewardTrainer subtracts in its loss).
-    model        the tuned model with its card as README.md, ready for a hub
+    preferences  pairs of candidates, for DPO and similar trainers. A row has the prompt and two
+                 answers, as TRL reads them, with their scores and ranks. Its margin is the
+                 difference of the scores: TRL's RewardTrainer subtracts it in its loss.
+    model        the tuned model with its card as README.md, ready for a hub of models
 
-    Lines of --scores also need their `document`. With --chat the rows have TRL's conversational
-    format. The prompt of the pipeline's votes is then the one of params.yaml (`reading` of base),
-    with the document already cut.
+    Each line of --scores also needs its `document`.
+
+    With --chat a row holds messages, in TRL's conversational format. With --scores the user's
+    message is --prompt. Without --scores it is the prompt that base gets in the pipeline (section
+    `reading` of params.yaml), and a long document is cut as for base.
 
     \b
     Example:

@@ -3,18 +3,18 @@
 import json
 import re
 from pathlib import Path
+from textwrap import fill
 from typing import Any
 
 import click
 from rich.console import Console
-from rich.table import Table
 
 from brido.settings.load import PARAMS_FILE, check_params, read_yaml
 from brido.settings.params import Params
 from brido.settings.presets import DEFAULT, PRESETS, flatten, render
 from brido.settings.text import Setting, comments, settings, that_matter
 from brido.utils.atomic import write_text
-from brido.utils.errors import BridoError, close_to
+from brido.utils.errors import BridoError, near, quoted
 
 PAGE = Path("docs/configuration.md")
 # Keys that have the texts of others, in their section or in another.
@@ -58,13 +58,20 @@ def command(key: str, schema: bool, write: bool) -> None:
 def _show(key: str) -> None:
     found = [one for one in settings() if _matches(one.key, key)]
     if not found:
-        known = {part for one in settings() for part in _sections(one.key)}
-        raise BridoError(f"params.yaml has no key {key!r}{close_to(key, known)}")
-    table = Table("key", "default", "what it does", box=None, pad_edge=False)
-    table.columns[0].no_wrap = True
+        known = {part: None for one in settings() for part in _sections(one.key)}
+        names = near(key, known)
+        listed = " or ".join(filter(None, [", ".join(names[:-1]), *names[-1:]]))
+        meant = f" Did you mean {listed}?" if names else ""
+        raise BridoError(
+            f"there is no key {quoted(key)} in params.yaml.{meant} "
+            "`python -m brido options` lists all keys"
+        )
+    width = Console().width
     for one in found:
-        table.add_row(*(cell.replace("[", "\\[") for cell in (one.key, one.default, _told(one))))
-    Console().print(table)
+        default = f"default {one.default}" if one.default else "needed"
+        click.echo(f"{one.key} ({default})")
+        indent = " " * 4
+        click.echo(fill(_told(one), width, initial_indent=indent, subsequent_indent=indent))
 
 
 def _sections(key: str) -> list[str]:

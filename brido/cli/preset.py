@@ -1,5 +1,6 @@
 """Make a preset the params.yaml and say what changes."""
 
+from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
@@ -8,7 +9,7 @@ from rich.console import Console
 from rich.table import Table
 
 from brido.settings.load import PARAMS_FILE, check_params, read_yaml, replace_params
-from brido.settings.presets import PRESETS, flatten, preset_text, read_preset
+from brido.settings.presets import PRESETS, flatten, preset_names, preset_text, read_preset
 from brido.settings.text import yaml_text
 from brido.utils.errors import BridoError
 
@@ -20,7 +21,8 @@ Change = tuple[str, str, str]
 def command(name: str) -> None:
     """Put the settings of preset NAME into params.yaml, and print every value that changes.
 
-    presets/NAME.yaml holds what differs from presets/default.yaml; params.yaml gets both, merged.
+    Without NAME, list the presets. presets/NAME.yaml holds what differs from presets/default.yaml;
+    params.yaml gets both, merged.
     The old params.yaml is kept in .brido/. The preset `default` goes back to the start.
 
     \b
@@ -32,6 +34,9 @@ def command(name: str) -> None:
             f"{Path.cwd()} is not a checkout of BRIDO: run `brido preset` in the folder that "
             "holds params.yaml and presets/"
         )
+    if not name:
+        _list()
+        return
     changed, kept = put_in_place(name)
     if not changed:
         click.echo(f"{PARAMS_FILE} already has the settings of {name}")
@@ -40,7 +45,22 @@ def command(name: str) -> None:
     old = f"; the old one is {kept}" if kept else ""
     click.echo(f"\n{PARAMS_FILE} has the settings of preset {name}{old}.")
     systems = ", ".join(check_params(read_yaml(PARAMS_FILE)).systems)
-    click.echo(f"`dvc repro` runs it: systems {systems}.")
+    click.echo(f"`dvc repro` runs it. Its systems are {systems}.")
+
+
+def _list() -> None:
+    """Print the name of every preset, and the first sentence of the comment at its top."""
+    table = Table("preset", "what it is", box=None, pad_edge=False)
+    for name in preset_names():
+        lines = takewhile(
+            lambda line: line.startswith("#"),
+            (PRESETS / f"{name}.yaml").read_text(encoding="utf-8").splitlines(),
+        )
+        table.add_row(name, " ".join(line[1:].strip() for line in lines).partition(". ")[0])
+    Console().print(table)
+    click.echo(
+        "\n`python -m brido preset NAME` puts one into params.yaml. Nothing has changed yet."
+    )
 
 
 def put_in_place(name: str) -> tuple[list[Change], Path | None]:

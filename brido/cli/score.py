@@ -11,14 +11,17 @@ import numpy as np
 from brido.cli.comparison import comparison_options, told_when_compiling
 from brido.rouge import similarity_matrix
 from brido.rouge.pairwise import Combination
-from brido.utils.errors import BridoError, quoted, some
+from brido.utils.errors import BridoError, quoted
 from brido.utils.files import input_lines, output_text
-from brido.utils.json_lines import read_objects
+from brido.utils.json_lines import keys_of, kind, read_objects
 from brido.utils.text import one_sentence_a_line
 from brido.vote.consensus import consensus_scores, ranking
 
 ANSWER = ("scores", "ranks", "order")
 _MOST_PROBLEMS = 20
+# A line that can be scored, for messages.
+_RIGHT = '{"candidates": ["A text.", "Another text."]}'
+_RIGHT_TOO = '{"candidates": ["A text.", "Another text."], "reference": "A third text."}'
 
 
 @click.command("score", short_help="consensus scores and ranks of candidates")
@@ -28,11 +31,11 @@ _MOST_PROBLEMS = 20
     "-o", "--output", type=click.Path(path_type=Path), help="The file to write, in place of stdout."
 )
 def command(file: str, alpha: float, combination: Combination, output: Path | None) -> None:
-    """Score the candidates in each line of FILE (default: stdin) by minimum Bayes risk.
+    """Score the candidates in each line of FILE (default: stdin): who is most like the others?
 
-    Each line is a JSON object with `candidates` (at least two texts) and, if alpha is above 0, the
-    `reference`. Each line is answered at once by the same object with `scores` (Eq. 2), `ranks` (1
-    is best) and `order` (indices, best first).
+    That is minimum Bayes risk. Each line is a JSON object with `candidates` (at least two texts)
+    and, if alpha is above 0, the `reference`. Each line is answered at once by the same object with
+    `scores` (Eq. 2), `ranks` (1 is best) and `order` (indices from 0, best first).
 
     FILE and --output may end in .gz or .zst.
 
@@ -57,7 +60,8 @@ def check_file(path: str | Path, alpha: float) -> None:
     with input_lines(str(path)) as lines:
         problems = [problem for _, problem in checked(lines, alpha) if problem]
     if problems:
-        heading = f"{path}: nothing was scored. Each line must be one JSON object:"
+        right = _RIGHT_TOO if alpha > 0 else _RIGHT
+        heading = f"{path}: nothing was scored. A right line is {right}. The problems:"
         raise BridoError.from_problems(heading, problems, _MOST_PROBLEMS)
 
 
@@ -67,14 +71,19 @@ def score_stream(
     """Answer every line of `lines` on `output`, each flushed before the next is read.
 
     Raises:
-        BridoError: a line is bad; the lines before it have been answered.
+        BridoError: a line is bad (the lines before it have been answered), or there is none.
     """
+    any_line = False
     for record, problem in checked(lines, alpha):
         if problem:
-            raise BridoError(f"{name}, {problem}")
+            right = _RIGHT_TOO if alpha > 0 else _RIGHT
+            raise BridoError(f"{name}, {problem}. A right line is {right}")
         answer = record | score_record(record, alpha, combination)
         output.write(json.dumps(answer, ensure_ascii=False) + "\n")
         output.flush()
+        any_line = True
+    if not any_line:
+        raise BridoError(f"{name}: nothing was scored: the input has no line")
 
 
 def checked(lines: Iterable[bytes], alpha: float) -> Iterator[tuple[dict[str, Any], str]]:
@@ -86,19 +95,20 @@ def checked(lines: Iterable[bytes], alpha: float) -> Iterator[tuple[dict[str, An
 
 def _problem(record: dict[str, Any], alpha: float) -> str | None:
     candidates = record.get("candidates")
+    if "candidates" not in record:
+        return f"the key `candidates` is missing. {keys_of(record)}"
     if not isinstance(candidates, list):
-        keys = some(list(record)) or "none"
-        return f"`candidates` must be a list of texts; the keys of this line are {keys}"
-    for place, text in enumerate(candidates):
+        return f"`candidates` is {kind(candidates)}, but must be a list of texts"
+    for place, text in enumerate(candidates, 1):
         if not isinstance(text, str):
-            return f"`candidates` must be texts: number {place} is {quoted(text)}"
+            return f"`candidates` must be texts: candidate {place} is {kind(text)}, {quoted(text)}"
     if len(candidates) < 2:
-        return f"`candidates` has {len(candidates)} texts: a vote needs at least 2"
+        return f"`candidates` has too few texts ({len(candidates)}): a vote needs at least 2"
     reference = record.get("reference")
     if alpha > 0 and not (isinstance(reference, str) and reference.strip()):
         return f"`reference` must be a text when alpha is {alpha:g}, not {quoted(reference)}"
     taken = [key for key in ANSWER if key in record]
-    return f"already has {', '.join(taken)}: rename or remove it" if taken else None
+    return f"already has {', '.join(taken)}, which the answer adds: rename them" if taken else None
 
 
 def score_record(

@@ -17,7 +17,7 @@ from brido.rouge import similarity_batch
 from brido.rouge.pairwise import Combination
 from brido.utils.errors import BridoError
 from brido.utils.files import input_lines, output_text
-from brido.utils.json_lines import is_number, read_objects
+from brido.utils.json_lines import is_number, keys_of, kind, read_objects
 from brido.utils.text import one_sentence_a_line
 from brido.vote.consensus import consensus_scores
 from brido.vote.verdict import PRIOR, TOLERANCE, Judged, check_votes
@@ -25,6 +25,8 @@ from brido.vote.verdict_text import votes_text
 
 # A number for each candidate.
 _LISTS = ("unsupported", "log_probability", "tokens", "prior")
+# A line that can be checked, for messages.
+_RIGHT = '{"document": "A long text.", "candidates": ["A text.", "Another text."]}'
 
 
 @click.command("vote-check", short_help="check whether a vote finds the better candidates")
@@ -43,8 +45,8 @@ def command(
 ) -> None:
     """Check whether the vote on the candidates in FILE (default: stdin) finds the better ones.
 
-    FILE is JSON lines (also .gz, .zst). The answer is a table and three lines: the
-    verdict, the numbers behind it, and what to do next. Each line of FILE has
+    FILE is JSON lines (also .gz, .zst). The answer is a table, a word on each of its columns, and
+    three lines: the verdict, the numbers behind it, and what to do next. Each line of FILE has
 
     \b
     candidates       at least two texts, equally many in each line
@@ -54,10 +56,11 @@ def command(
     reference        a text
     own              what the model writes by itself, to tell whether tuning will help
     own_unsupported  the number of `own`, beside `unsupported`
-    log_probability  for each candidate, under the model
-    tokens           for each candidate, how many
+    log_probability  for each candidate, the model's log-probability of it for the document
+    tokens           for each candidate, how many tokens it has
     prior            for each candidate, its mean log_probability with other documents, to tell
-                     what information would add
+                     what information would add (scoring.prior in params.yaml is another thing:
+                     the share of this number that information takes away, here 0.2)
 
     \b
     Example:
@@ -77,29 +80,39 @@ def read_candidates(file: str, alpha: float = 0.0) -> list[dict[str, Any]]:
     with input_lines(file) as lines:
         found = list(read_objects(lines))
     if not found:
-        raise BridoError(f"{path} is empty: give JSON lines with `candidates`")
+        raise BridoError(f"{path}: nothing was checked: the input has no line")
     first = next((record for _, record, unread in found if not unread), {})
-    texts = first.get("candidates")
-    size = len(texts) if isinstance(texts, list) else 0
+    lists = (record.get("candidates") for _, record, _ in found)
+    size = next((len(texts) for texts in lists if isinstance(texts, list)), 0)
     problems = [
         f"line {number}: {problem}"
         for number, record, unread in found
         if (problem := unread or _problem(record, size, set(first), alpha))
     ]
     if problems:
-        heading = f"{path}: nothing was checked (--help says what a line holds):"
+        heading = (
+            f"{path}: nothing was checked. A right line is {_RIGHT} (--help says what else it may "
+            "hold). The problems:"
+        )
         raise BridoError.from_problems(heading, problems, limit=20)
     return [record for _, record, _ in found]
 
 
 def _problem(record: dict[str, Any], size: int, keys: set[str], alpha: float) -> str | None:
     texts = record.get("candidates")
-    if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
-        given = ", ".join(record) or "none"
-        return f"`candidates` must be a list of texts; the keys of this line are {given}"
-    if len(texts) < 2 or len(texts) != size:
-        need = f", as many as the first line ({size})" if len(texts) != size else ", at least 2"
-        return f"has {len(texts)} candidates; all lines need the same number{need}"
+    if "candidates" not in record:
+        return f"the key `candidates` is missing. {keys_of(record)}"
+    if not isinstance(texts, list):
+        return f"`candidates` is {kind(texts)}, but must be a list of texts"
+    other = next((place for place, text in enumerate(texts) if not isinstance(text, str)), None)
+    if other is not None:
+        return f"`candidates` must be texts: candidate {other + 1} is {kind(texts[other])}"
+    if len(texts) < 2:
+        return f"`candidates` has too few texts ({len(texts)}): a vote needs at least 2"
+    if len(texts) != size:
+        return (
+            f"`candidates` has {len(texts)} texts, but the first line has {size}: give equally many"
+        )
     needed = {"document"} if "unsupported" not in keys else set()
     needed |= {key for key in ("reference", "own") if key in keys}
     needed |= {"reference"} if alpha > 0 else set()
@@ -107,10 +120,12 @@ def _problem(record: dict[str, Any], size: int, keys: set[str], alpha: float) ->
     if missing == ["document"] and "document" not in keys:
         return "`document` is missing: give it, or give `unsupported`, a number for each candidate"
     if missing:
-        return f"`{'`, `'.join(missing)}` must be a text, as in every line"
+        given = ", ".join(f"`{key}`, which is {_given(record, key)}" for key in missing)
+        return f"every line needs a text for {given}"
     for key in _LISTS:
         if key in keys and not _numbers(record.get(key), size):
-            return f"`{key}` must be a list of {size} numbers, as in every line"
+            given = _given(record, key)
+            return f"`{key}` must be a list of {size} numbers, one a candidate; it is {given}"
     if "prior" in keys and "log_probability" not in keys:
         return (
             "`prior` needs `log_probability` in the same line: the candidates' values with their "
@@ -119,6 +134,10 @@ def _problem(record: dict[str, Any], size: int, keys: set[str], alpha: float) ->
     if {"own", "unsupported"} <= keys and not _numbers([record.get("own_unsupported")], 1):
         return "`own_unsupported` must be a number where `own` and `unsupported` are given"
     return None
+
+
+def _given(record: dict[str, Any], key: str) -> str:
+    return kind(record[key]) if key in record else "missing"
 
 
 def _numbers(values: Any, size: int) -> bool:

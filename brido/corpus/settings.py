@@ -34,7 +34,7 @@ class WorldSettings(Section):
     )
     stock_phrases: Share = Field(
         0.6,
-        description=('Chance that a day is "on Monday", in these words, which fill a gap.'),
+        description='Chance that an article\'s day is "on Monday", in these words.',
     )
     counties_from_towns: bool = Field(
         False,
@@ -128,7 +128,7 @@ class FilesSettings(Section):
     test_fraction: Share = Field(
         0.05, description="Share of the rows of train that test gets if it has no files."
     )
-    split_seed: Count = Field(0, description="Decides which rows these are.")
+    split_seed: Count = Field(0, description="Decides which rows of train validation and test get.")
 
     @property
     def cut(self) -> dict[str, float]:
@@ -156,18 +156,19 @@ class _Data(Variant):
 
     source: str = Field(description="world (the embedded synthetic news) | hub | files.")
     lowercase: bool = Field(
-        False, description="true: lower-cased documents and references (BRIO's CNN/DM)."
+        False, description="true: documents and references in lower case (as BRIO's CNN/DM)."
     )
     max_documents: Positive | None = Field(
-        None, description="Documents of each split, for a quick try; null: all."
+        None, description="Documents of each split, at most, for a quick try; null: all."
     )
     max_evaluated: Positive | None = Field(
-        None, description="Validation and test documents, for a quick look; null: all."
+        None, description="Validation documents at most, and test documents at most; null: all."
     )
     max_bad_fraction: Share = Field(
         0.0,
         description=(
-            "Share of bad rows (null, blank, repeated id) that may be left out; they are counted."
+            "Share of rows that may be left out because they are bad. Bad are a text "
+            "that is null or blank, and a repeated id. They are counted."
         ),
     )
 

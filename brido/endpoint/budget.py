@@ -114,7 +114,7 @@ class Budget:
         if reached:
             raise BridoError(
                 f"{self._section}: runtime.endpoint.{reached} is reached: {self}. Answers so far "
-                "are kept"
+                "are kept: raise the budget to go on"
             )
 
     def cost(self, prompt_tokens: int, answer_tokens: int) -> float:

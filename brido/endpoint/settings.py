@@ -49,7 +49,8 @@ class EndpointRuntime(Section):
     )
     api_key_env: Name | None = Field(
         None,
-        description="Variable that holds the key; null: OPENAI_API_KEY for OpenAI, else none.",
+        description="Environment variable with the server's key; null: OPENAI_API_KEY for "
+        "OpenAI, else none.",
     )
     # The default of version 0.1, which asked servers for marks alone: paid answers are found.
     store: Name = Field(
@@ -69,7 +70,8 @@ class EndpointRuntime(Section):
     )
     max_cost: NonNegative | None = Field(
         None,
-        description="Budget: the run stops before it; all of this model's answers count.",
+        description="Budget: the run stops before it is spent; all of this model's stored "
+        "answers count.",
     )
     max_tokens: Positive | None = Field(
         None, description="The same in tokens, prompts and answers together."
@@ -78,7 +80,11 @@ class EndpointRuntime(Section):
         None, description="Price of a million prompt tokens, in the currency of max_cost."
     )
     output_price: NonNegative | None = Field(None, description="Price of a million answer tokens.")
-    dry_run: bool = Field(False, description="true: print calls, tokens and cost, ask nothing.")
+    dry_run: bool = Field(
+        False,
+        description="true: print how many calls and tokens and what cost there would be; ask "
+        "nothing.",
+    )
     replay: bool = Field(False, description="true: answers from the store only, no network.")
     show_content: bool = Field(
         False, description="true: errors may quote the server, which may quote documents."

@@ -44,7 +44,9 @@ class WorldShare(Section):
 
     documents: Positive = Field(3000, description="Articles to learn from.")
     support_rate: Share = Field(
-        0.8, description="Their data.world.support_rate; higher than there is a cleaner corpus."
+        0.8,
+        description="data.world.support_rate for these articles; if it is higher, the corpus "
+        "is cleaner.",
     )
 
 
@@ -57,7 +59,8 @@ class EmbeddedModel(Variant):
     chooser = "architecture"
 
     architecture: str = Field(
-        description="bart | llama (decoder-only; `layers` in place of the last three keys)."
+        description="bart | llama (decoder-only: `layers` replaces encoder_layers and "
+        "decoder_layers)."
     )
     seed: Count = Field(0, description="Decides the first weights and the order of documents.")
     world: WorldShare | None = Field(
@@ -72,7 +75,7 @@ class EmbeddedModel(Variant):
     )
     d_model: Positive = Field(128, description="Width of the layers.")
     attention_heads: Positive = Field(
-        4, description="Heads of each attention layer; they divide d_model."
+        4, description="Heads of each attention layer; d_model must be divisible by them."
     )
     ffn_dim: Positive = Field(256, description="Width inside the feed-forward layers.")
     max_source_tokens: _Tokens = Field(256, description="Tokens of a document that it can read.")
@@ -80,10 +83,12 @@ class EmbeddedModel(Variant):
     epochs: Positive = Field(3, description="Passes over its corpus.")
     batch_size: Positive = Field(16, description="Documents of an update.")
     learning_rate: Number = Field(3e-3, description="Highest learning rate.")
-    label_smoothing: Part = Field(0.1, description="Probability that goes to all other tokens.")
-    num_beams: Positive = Field(4, description="Beams, written into its generation_config.")
+    label_smoothing: Part = Field(
+        0.1, description="Probability that the target gives to all other tokens."
+    )
+    num_beams: Positive = Field(4, description="Beams in its generation_config.")
     length_penalty: Exponent = Field(
-        1.0, description="Exponent of the length, written into its generation_config."
+        1.0, description="Exponent of the length in its generation_config."
     )
 
     def problems(self) -> Iterator[str]:
@@ -108,8 +113,10 @@ class LoraSettings(Section):
 
     # Far above any rank in use, and below what no memory holds.
     rank: Annotated[int, Field(ge=1, le=2**14)] = Field(16, description="Rank of the adapter.")
-    alpha: Number = Field(32.0, description="The adapter counts alpha / rank times.")
-    dropout: Part = Field(0.0, description="Share of its inputs that are dropped in training.")
+    alpha: Number = Field(32.0, description="The adapter's output is multiplied by alpha / rank.")
+    dropout: Part = Field(
+        0.0, description="Share of the adapter's inputs that are dropped in training."
+    )
 
 
 class FineTuningSettings(Section):
@@ -121,7 +128,9 @@ class FineTuningSettings(Section):
         "null: the training split.",
     )
     documents: Positive | None = Field(
-        None, description="The first of the training split; null: all, or as many as world says."
+        None,
+        description="Documents of the training split, the first ones; null: all, or as many "
+        "as `world` says.",
     )
     seed: Count = Field(0, description="Decides the order of documents and what is dropped.")
     epochs: Positive = Field(1, description="Passes over the documents.")
@@ -130,12 +139,17 @@ class FineTuningSettings(Section):
         1e-4, description="Highest learning rate; AdamW, linear schedule."
     )
     warmup_steps: Warmup = Field(
-        0, description="Updates before the highest rate; below 1: so large a share of them."
+        0,
+        description="Updates until the learning rate is highest; below 1: this share of all "
+        "updates.",
     )
-    label_smoothing: Part = Field(0.0, description="Probability that goes to all other tokens.")
+    label_smoothing: Part = Field(
+        0.0, description="Probability that the target gives to all other tokens."
+    )
     max_summary_tokens: _Tokens = Field(64, description="Tokens of a reference that it learns.")
     lora: LoraSettings | None = Field(
-        None, description="An adapter that is merged at the end; null: all weights train."
+        None,
+        description="LoRA: an adapter is trained, and merged at the end; null: all weights train.",
     )
 
     def problems(self) -> Iterator[str]:
@@ -167,7 +181,9 @@ class EmbeddedLlama(EmbeddedModel):
 class _Checkpoint(Variant):
     chooser = "source"
 
-    source: str = Field(description="embedded (trained here) | a hub id, folder or GGUF file.")
+    source: str = Field(
+        description="embedded (a small model, trained here) | a hub id, a folder or a GGUF file."
+    )
 
 
 class EmbeddedCheckpoint(_Checkpoint):
@@ -198,8 +214,7 @@ class StoredCheckpoint(_Checkpoint):
     )
     fine_tuning: FineTuningSettings | None = Field(
         None,
-        description="Maximum likelihood on references before anything else; "
-        "null: the model as it is.",
+        description="Training on references (maximum likelihood) before anything else; null: none.",
     )
 
 
@@ -225,10 +240,13 @@ class ReadingSettings(Section):
     """
 
     max_source_tokens: _Tokens = Field(
-        256, description="Tokens, prompt and template included; the document is what is cut."
+        256,
+        description="Tokens that a model reads, with prompt and template; a longer document "
+        "is cut.",
     )
     decoder_prefix: Literal["generation", "brio"] = Field(
-        "generation", description="generation (as decoding starts) | brio (BART scored from <s>)."
+        "generation",
+        description="How scoring starts: generation (as decoding does) | brio (BART from <s>).",
     )
     prompt: str | None = Field(
         None,

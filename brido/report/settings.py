@@ -19,6 +19,8 @@ class ReportSettings(Section):
         1000, description="Bootstrap samples of the documents behind an interval."
     )
     length_warning: Share = Field(
-        0.03, description="Relative difference in words to base from which the report warns."
+        0.03,
+        description="The report warns if the mean length differs from base's by more than "
+        "this share.",
     )
     page_documents: Positive = Field(60, description="Documents shown in report/index.html.")

@@ -83,6 +83,18 @@ _COUNTS = {
     "markup_left": "markup",
 }
 _MEANS = ("alike", "agreement")
+# What the columns of the table mean.
+LEGEND = (
+    "The table counts validation documents and their candidates.",
+    "Cleaned: candidates from which stage pool took something off, such as a preamble.",
+    "Not ended: candidates that were cut at the length limit. They do not vote.",
+    "Other script: candidates mostly in letters that the document does not use.",
+    "Markup: candidates that hold tags, formulas, code fences or tables after cleaning.",
+    "Elected: share of documents whose first candidate in the run's order is of this source.",
+    "Distinct: different texts of a document, on average.",
+    "Alike: mean similarity (0 to 1) of a source's candidates of one document with each other.",
+    "Agreement: the same with the candidates of other sources. A dash: there is no other source.",
+)
 
 
 def sources_rows(table: Mapping[str, Mapping[str, Any]]) -> list[list[str]]:
@@ -91,6 +103,6 @@ def sources_rows(table: Mapping[str, Mapping[str, Any]]) -> list[list[str]]:
     for name, found in table.items():
         numbers = [f"{found[key]:,}" for key in _COUNTS]
         numbers += [f"{100 * found['elected']:.1f} %", f"{found['distinct'] or 0:.1f}"]
-        numbers += ["-" if (it := found[key]) is None else f"{it:.3f}" for key in _MEANS]
+        numbers += ["–" if (it := found[key]) is None else f"{it:.3f}" for key in _MEANS]
         rows.append([name, *numbers])
     return rows

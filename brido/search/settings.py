@@ -33,13 +33,15 @@ class Lengths(Section):
         1.0, description="Exponent of the length that a log-probability is divided by."
     )
     min_length: Tokens = Field(
-        0, description="Tokens; counts an encoder-decoder's start token, but no prompt."
+        0, description="Fewest tokens, with an encoder-decoder's start token, without the prompt."
     )
     max_length: Length = Field(
-        20, description="Tokens, counted likewise; a candidate that is cut there has not ended."
+        20,
+        description="Most tokens, counted likewise; a candidate that is cut there has not ended.",
     )
     no_repeat_ngram_size: Tokens = Field(
-        0, description="n-grams of this size are written once at most; 0: any number of times."
+        0,
+        description="n-grams of this many tokens are written once at most; 0: any number of times.",
     )
 
     def problems(self) -> Iterator[str]:
@@ -62,7 +64,7 @@ class BeamSettings(Lengths):
         1, description="[N_g] groups of beams; one beam a group gives independent voters."
     )
     diversity_penalty: NonNegative = Field(
-        0.0, description="[eta] what a token costs that an earlier group has chosen."
+        0.0, description="[eta] penalty of a token that an earlier group has chosen."
     )
     early_stopping: Stopping = Field(False, description="true | false | never, as in transformers.")
 
@@ -130,10 +132,15 @@ class TruncationSettings(Lengths):
     """
 
     temperature: Temperature = Field(1.0, description="Higher: more varied samples.")
-    top_k: Tokens = Field(0, description="So many tokens; 0: all.")
-    top_p: Nucleus = Field(1.0, description="The fewest tokens whose probabilities add up to this.")
+    top_k: Tokens = Field(
+        0, description="Draw from this many of the likeliest tokens; 0: from all."
+    )
+    top_p: Nucleus = Field(
+        1.0, description="Draw from the fewest tokens whose probabilities add up to this."
+    )
     min_p: Part = Field(
-        0.0, description="Tokens with at least this share of the likeliest one's probability."
+        0.0,
+        description="Draw from tokens with at least this share of the likeliest one's probability.",
     )
 
 
@@ -169,11 +176,11 @@ class GuidanceSettings(Section):
     """Guidance by other documents of the split (`brido.search.guidance`)."""
 
     weight: NonNegative = Field(
-        0.2, description="Share of the mean log p under other documents that is taken away."
+        0.2, description="Share of a token's mean log p with other documents that is taken away."
     )
-    floor: Share = Field(0.1, description="Probability that a token needs under its own document.")
+    floor: Share = Field(0.1, description="Probability that a token needs with its own document.")
     others: Positive = Field(4, description="[K] other documents of each document.")
-    seed: Count = Field(0, description="Decides which documents these are.")
+    seed: Count = Field(0, description="Decides which other documents these are.")
 
 
 class GuidedSystem(GuidanceSettings):
@@ -191,7 +198,7 @@ class DecodingSettings(Section):
     min_length: Tokens | None = Field(None, description="Tokens, counted as in generation.")
     max_length: Length | None = Field(None, description="Tokens, counted as in generation.")
     no_repeat_ngram_size: Tokens | None = Field(
-        None, description="n-grams of this size are written once at most."
+        None, description="n-grams of this many tokens are written once at most."
     )
     num_beams: Beams | None = Field(
         None,

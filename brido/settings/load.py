@@ -14,6 +14,7 @@ from ruamel.yaml import YAML, YAMLError
 from brido.models.settings import ReadingSettings
 from brido.settings.base import Section, Variant, forms
 from brido.settings.params import Params
+from brido.settings.yaml_errors import yaml_problem
 from brido.utils.atomic import write_text
 from brido.utils.errors import BridoError, close_to, parsing, quoted, short
 
@@ -24,29 +25,31 @@ PREVIOUS = Path(".brido/params.previous.yaml")
 _READERS = ("generation", "training", "decoding", "reading")
 # Keys of earlier versions, and what to write instead. A `*` is any name; a section stands for its
 # keys. A test holds this table against the settings.
+_DELETE = "Delete the line"
+_JUDGES = f"{_DELETE}. Judges are servers now"
 REMOVED_KEYS = {
-    "text": "remove it: the bundled abbreviations are the only sentence splitter",
-    "pairwise.value": "remove it: similarity is always the F-measure",
-    "scoring.voters": "remove it, or for the control (`chance`) write `shuffle: true`",
-    "scoring.support_weight": "write scoring.support: it deals the vote's own scores in another "
-    "order, so margins mean what they mean without it",
-    "scoring.temperature": "remove it: votes are not weighted by probability any more",
-    "training.min_gap": "remove it: all pairs train",
-    "training.validation.patience": "remove it: write fewer epochs",
-    "generation.*.epsilon_cutoff": "write top_p or top_k",
-    "evaluation.geval.backend": "remove it: judges are servers now; for a local model start one "
-    "(vLLM, llama.cpp) and name it in runtime.endpoint.base_url",
-    "evaluation.geval.top_logprobs": "remove it: marks are read from the text alone; for finer "
-    "marks use score_mode mean with more samples",
-    "runtime.endpoint.batch_size": "remove it: judges are servers now, and the server batches",
-    "runtime.endpoint.samples_per_call": "remove it: a call asks for one answer",
-    "evaluation.qafacteval.scorer": "remove it: LERC-QuIP is the only scorer",
-    "report.confidence": "remove it: intervals hold 95 % of the draws",
-    "report.seed": "remove it: the draws are always the same",
-    "training.lora.targets": "remove it: every linear layer gets an adapter",
-    "checkpoints.*.fine_tuning.lora.targets": "remove it: every linear layer gets an adapter",
-    "runtime.judge": "rename it to runtime.endpoint; the keys in it stay",
-    "runtime.ray.shared_files": "remove it: all nodes must see the project's folder",
+    "text": "Delete the section. The bundled abbreviations are the only sentence splitter",
+    "pairwise.value": f"{_DELETE}. Similarity is always the F-measure",
+    "scoring.voters": f"{_DELETE}. For the control (`chance`) write `scoring.shuffle: true`",
+    "scoring.support_weight": "Write `scoring.support` instead. It changes the order alone, so "
+    "margins mean what they mean without it",
+    "scoring.temperature": f"{_DELETE}. Votes are not weighted by probability any more",
+    "training.min_gap": f"{_DELETE}. All pairs train",
+    "training.validation.patience": f"{_DELETE}. To end earlier, lower `training.epochs`",
+    "generation.*.epsilon_cutoff": "Write `top_p` or `top_k` instead",
+    "evaluation.geval.backend": f"{_JUDGES}. For a local model start a server (vLLM, llama.cpp) "
+    "and write its address to `runtime.endpoint.base_url`",
+    "evaluation.geval.top_logprobs": f"{_DELETE}. Marks are read from the text alone. For finer "
+    "marks write `score_mode: mean` with more `samples`",
+    "runtime.endpoint.batch_size": f"{_JUDGES}, and the server batches",
+    "runtime.endpoint.samples_per_call": f"{_DELETE}. A call asks for one answer",
+    "evaluation.qafacteval.scorer": f"{_DELETE}. LERC-QuIP is the only scorer",
+    "report.confidence": f"{_DELETE}. Intervals hold 95 % of the draws",
+    "report.seed": f"{_DELETE}. The draws are always the same",
+    "training.lora.targets": f"{_DELETE}. Every linear layer gets an adapter",
+    "checkpoints.*.fine_tuning.lora.targets": f"{_DELETE}. Every linear layer gets an adapter",
+    "runtime.judge": "Rename it to `runtime.endpoint`. The keys in it stay",
+    "runtime.ray.shared_files": f"{_DELETE}. All nodes must see the project's folder",
 }
 
 
@@ -64,15 +67,18 @@ def load_params(path: Path = PARAMS_FILE) -> Params:
 def read_yaml(path: Path) -> Any:
     """Return the content of a YAML 1.2 file; BridoError if it cannot be read."""
     with parsing(lambda reason: f"{path} cannot be read as YAML: {reason}"):
+        text = ""
         try:
-            return YAML(typ="safe").load(path.read_text(encoding="utf-8"))
+            text = path.read_text(encoding="utf-8")
+            return YAML(typ="safe").load(text)
         except FileNotFoundError:
             raise BridoError(
                 f"{path} is missing: run in the project's folder, where params.yaml is"
             ) from None
         except YAMLError as error:
-            # Its further lines say where.
-            raise BridoError(f"{path} cannot be read as YAML: {error}") from None
+            raise BridoError(
+                f"{path} cannot be read as YAML. {yaml_problem(error, text)}"
+            ) from None
 
 
 def check_params(raw: Any, name: str = "params.yaml") -> Params:
@@ -129,7 +135,8 @@ def _describe(item: Any) -> list[str]:
     place, kind, value = _place(item["loc"]), item["type"], item["input"]
     key = ".".join(map(short, place.keys))
     if kind == "extra_forbidden":
-        return [f"{key}: {_removed(place.keys) or _unknown(place)}"]
+        removed = _removed(place.keys)
+        return [f"`{key}` {removed}" if removed else f"{key}: {_unknown(place)}"]
     if kind == "missing":
         return [f"{key}: this key is missing"]
     if kind == "value_error":
@@ -161,7 +168,7 @@ def _removed(keys: Sequence[str]) -> str:
         parts = pattern.split(".")
         pairs = zip(parts, keys, strict=False)
         if len(parts) <= len(keys) and all(part in ("*", key) for part, key in pairs):
-            return f"was removed in version 0.3; {remedy}"
+            return f"was removed in version 0.3. {remedy}"
     return ""
 
 
@@ -169,7 +176,7 @@ def _unknown(place: _Place) -> str:
     """What is said of a key that its section, in the form that was chosen, does not have."""
     *outer, name = place.keys
     if name in ReadingSettings.model_fields and outer and outer[0] in _READERS:
-        return f"belongs to reading.default.{name}"
+        return f"belongs to reading.default.{name}: move it there"
     section, where = place.section, ""
     if issubclass(section, Variant):
         where = f" where {'.'.join([*outer, section.chooser])} is {section.choice()}"

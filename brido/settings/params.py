@@ -21,7 +21,7 @@ from brido.report.settings import ReportSettings
 from brido.search.settings import DecodingSettings, GuidedSystem
 from brido.settings.base import Section
 from brido.training.settings import TrainingSettings
-from brido.utils.errors import quoted
+from brido.utils.errors import quoted, short
 from brido.vote.settings import LikelihoodSettings, PairwiseSettings, ScoringSettings
 from brido.work.settings import RuntimeSettings
 
@@ -80,10 +80,11 @@ class Params(Section):
     )
     systems: list[str] = Field(
         ["reference", "base", "guided", "elected", "tuned"],
-        description="Rows of every table; elected: a vote, no tuning.",
+        description="Rows of every table; `elected` is the vote's candidate, without tuning.",
     )
     decoded_systems: list[str] = Field(
-        ["base", "tuned"], description="Those that a checkpoint writes: DVC cannot subtract."
+        ["base", "tuned"],
+        description="Those of `systems` that a checkpoint writes, which DVC cannot work out.",
     )
     evaluation: EvaluationSettings = Field(
         EvaluationSettings(), description="Stage evaluate: one table per system and metric."
@@ -121,7 +122,7 @@ class Params(Section):
         if self.scoring.information and self.scoring.prior and not self.likelihood.others:
             yield (
                 "likelihood.others: must be 1 or more, because scoring.information needs the "
-                "candidates' likelihood with other documents (scoring.prior: 0 does not)"
+                "candidates' likelihood with other documents. Or set scoring.prior to 0"
             )
 
     def _systems(self) -> Iterator[str]:
@@ -140,18 +141,27 @@ class Params(Section):
             yield f"systems: a name stands twice in {quoted(self.systems)}"
         made = {*_MADE, *self.guidance}
         models = [name for name in self.systems if name not in made]
-        if models != self.decoded_systems:
-            yield (
-                f"decoded_systems: must be {quoted(models)} (systems without reference, elected "
-                f"and the keys of guidance), not {quoted(self.decoded_systems)}"
-            )
         if "base" not in models:
-            yield "systems: base is missing: every other system is compared with it"
+            yield (
+                "systems: base is missing, and every other system is compared with it. Write "
+                f"`systems: {_listed(['base', *self.systems])}` and "
+                f"`decoded_systems: {_listed(['base', *models])}`"
+            )
+        elif models != self.decoded_systems:
+            yield (
+                f"decoded_systems: write {_listed(models)}, not {_listed(self.decoded_systems)}. "
+                "These are the `systems` that a checkpoint writes, in the same order"
+            )
         if "elected" in self.systems and "test" not in self.documents.splits:
-            yield "systems: elected needs test candidates: set documents.test to null, or remove it"
+            yield (
+                "systems: `elected` needs candidates of test documents: set documents.test to "
+                "null, or delete `elected`"
+            )
         unknown = [name for name in models if name not in {*self.checkpoints, "tuned"}]
         if unknown:
-            yield f"systems: {quoted(unknown)} are not keys of checkpoints (nor `tuned`)"
+            yield (
+                f"systems: {quoted(unknown)} are not keys of checkpoints or guidance (nor `tuned`)"
+            )
 
     def _references(self) -> Iterator[str]:
         """What needs references where the corpus has none."""
@@ -238,6 +248,11 @@ class Params(Section):
                 yield _no_key("reading", name, "checkpoints, nor an endpoint of generation", known)
 
 
+def _listed(names: Sequence[str]) -> str:
+    """Names as a list in params.yaml."""
+    return f"[{', '.join(map(short, names))}]"
+
+
 def _no_key(key: str, name: str, section: str, known: Sequence[str]) -> str:
     return f"{key}: {quoted(name)} is not a key of {section}; known here: {', '.join(known)}"
 
@@ -247,4 +262,4 @@ def _bad_names(section: str, names: Iterable[str], taken: Sequence[str] = ()) ->
         if not re.fullmatch(r"[A-Za-z0-9_]+", name):
             yield f"{section}: {quoted(name)} must consist of letters, digits and _ only"
         if name in taken:
-            yield f"{section}: `{name}` cannot be a name here: something else has it"
+            yield f"{section}: `{name}` cannot be a name here: it means something else"

@@ -26,7 +26,7 @@ from ruamel.yaml.scalarstring import LiteralScalarString
 from brido.settings.load import check_params, read_yaml
 from brido.settings.params import Params
 from brido.settings.text import comments
-from brido.utils.errors import BridoError, close_to
+from brido.utils.errors import BridoError, close_to, quoted
 
 PRESETS = Path("presets")
 DEFAULT = "default"
@@ -60,7 +60,7 @@ def load_preset(name: str, folder: Path = PRESETS) -> Params:
 def _path(name: str, folder: Path) -> Path:
     known = preset_names(folder)
     if name not in known:
-        raise BridoError(f"there is no preset {name!r}{close_to(name, known)}")
+        raise BridoError(f"there is no preset {quoted(name)}{close_to(name, known)}")
     return folder / f"{name}.yaml"
 
 

@@ -24,11 +24,15 @@ class TrainingSettings(Section):
     optimizer: Literal["adam", "adamw"] = Field("adamw", description="adam | adamw.")
     weight_decay: NonNegative = Field(0.0, description="AdamW's decay of the weights.")
     learning_rate: Number = Field(
-        2e-4, description="Highest learning rate; for noam the factor (BRIO: 0.002, at most 2e-5)."
+        2e-4,
+        description="Highest learning rate; for noam its factor (BRIO: 0.002, which gives at "
+        "most 2e-5).",
     )
     schedule: Literal["noam", "linear"] = Field("linear", description="linear | noam (BRIO).")
     warmup_steps: Warmup = Field(
-        0, description="Updates before the highest rate; below 1: so large a share of them."
+        0,
+        description="Updates until the learning rate is highest; below 1: this share of all "
+        "updates.",
     )
     max_gradient_norm: Number | None = Field(
         1.0, description="Longer gradients are clipped; null: no clipping."
@@ -41,27 +45,30 @@ class TrainingSettings(Section):
     )
     length_penalty: Exponent = Field(1.5, description="[beta] exponent of the length in f(S).")
     likelihood_scale: Number = Field(
-        1.0, description="Factor on f before the loss; BRIO's XSum: 0.01."
+        1.0, description="Factor on f(S) before the loss; BRIO's XSum: 0.01."
     )
     margin: NonNegative = Field(
         0.0245, description="[lambda] the margin of a pair; with `anchor` it must be larger."
     )
     margin_kind: Literal["difference", "fixed"] = Field(
         "difference",
-        description="difference (of scores, times margin) | fixed ((j - i) times margin).",
+        description="difference (of scores, times margin) | fixed (of ranks, times margin).",
     )
     reduction: Literal["listing", "sum"] = Field(
-        "listing", description="listing (mean over each offset, the paper's code) | sum (Eq. 1)."
+        "listing",
+        description="listing (means by difference of ranks, the paper's code) | sum (Eq. 1).",
     )
     gold_weight: NonNegative = Field(
         0.0, description='Weight of the term "the reference before every candidate".'
     )
     gold_margin: NonNegative = Field(0.0, description="Margin of the reference before a candidate.")
-    label_smoothing: Part = Field(0.1, description="Probability that goes to all other tokens.")
+    label_smoothing: Part = Field(
+        0.1, description="Probability that the target gives to all other tokens."
+    )
     cross_entropy: Literal["reference", "elected"] = Field(
         "reference",
         description=(
-            "reference | elected: what it teaches; without a reference always the elected one."
+            "What the cross-entropy teaches: reference | elected (always so without a reference)."
         ),
     )
     anchor: Literal["base"] | None = Field(

@@ -80,6 +80,19 @@ def close_to(name: str, known: Iterable[str], prefix: str = "") -> str:
     return f"; known here: {', '.join(names)}" if names else ""
 
 
+def near(key: str, known: Iterable[str], most: int = 5) -> list[str]:
+    """Return dotted keys that may be meant by a misspelt or shortened one, the likeliest first."""
+    names = list(known)
+    last = {name: name.rpartition(".")[2] for name in names}
+    wanted = key.rpartition(".")[2]
+    found = difflib.get_close_matches(key, names, n=most, cutoff=0.8)
+    # A key without its section, and one that is misspelt within another section.
+    for part in difflib.get_close_matches(wanted, set(last.values()), n=most, cutoff=0.75):
+        found += [name for name in names if last[name] == part]
+    found = found or difflib.get_close_matches(key, names, n=most)
+    return list(dict.fromkeys(found))[:most]
+
+
 def first_line(error: BaseException) -> str:
     """The first line of an error's message that is not blank."""
     if isinstance(error, RecursionError):

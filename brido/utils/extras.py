@@ -59,7 +59,7 @@ def extra(name: str) -> Iterator[None]:
         if found is None:
             raise
         raise MissingExtra(
-            f"{missing} is not installed, and this part of brido needs it: {_way_out(found)}",
+            f"{missing} is not installed, and this part of brido needs it. Run: {_way_out(found)}",
             name=missing,
         ) from None
 

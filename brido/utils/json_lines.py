@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from brido.utils.errors import BridoError, parsing
+from brido.utils.errors import BridoError, parsing, some
 
 HALF_PAIR = "a text holds half of a surrogate pair (such as \\ud800), which is not a character"
 _HALF_PAIR = re.compile("[\ud800-\udfff]")
@@ -19,8 +19,19 @@ def parse_object(line: str | bytes) -> dict[str, Any]:
     with parsing(lambda reason: f"not JSON ({reason})"):
         value = json.loads(line)
     if not isinstance(value, dict):
-        raise BridoError(f"a JSON object is expected, not {type(value).__name__}")
+        raise BridoError(f"a JSON object is expected, not {kind(value)}")
     return value
+
+
+def kind(value: Any) -> str:
+    """What a JSON value is, in words: `a number`."""
+    kinds = {str: "a text", bool: "true or false", list: "a list", dict: "an object"}
+    return "null" if value is None else kinds.get(type(value), "a number")
+
+
+def keys_of(record: dict[str, Any]) -> str:
+    """The keys of a JSON object in a sentence: `It has the keys a, b`."""
+    return f"It has the keys {some(list(record))}" if record else "It has no key"
 
 
 def read_objects(lines: Iterable[bytes]) -> Iterator[tuple[int, dict[str, Any], str]]:

@@ -46,9 +46,10 @@ def write_check(tables: SplitTables, counts: Path, path: Path) -> dict[str, Any]
         0.0 if about.get("exact") else TOLERANCE,
         bool(scoring.get("shuffle")),
         _warnings(counts, tables.pool.stem),
-        prior=scoring.get("prior", PRIOR),
+        prior=scoring.get("prior") or PRIOR,
         rules=about.get("rules", ""),
         other_writers=likelihood.get("other_writers", []),
+        scoring=scoring,
     )
     base = {"base": about["base"]} if "base" in about else {}
     told = base | check_votes(found | {"ids": np.array(ids)}, how)

@@ -18,8 +18,8 @@ LABELS = {
     "vote": "this vote",
     "consensus": "consensus (α = 0)",
     "information": "information",
-    "both": "consensus and information",
-    "half": "half the reference's (α = N-1)",
+    "both": "consensus and base's log p",
+    "half": "consensus and reference (α = N-1)",
     "reference": "the reference (α = ∞)",
     "log_probability": "base's log p, sum",
     "mean_log_probability": "base's log p, mean",
@@ -28,22 +28,22 @@ LABELS = {
     "shuffled": "shuffled (the control)",
 }
 LIKELIHOODS = ("log_probability", "mean_log_probability")
-# The orders that a run may train on instead of its own, without references, and what to set.
-TRAINABLE = {
-    "consensus": "scoring.information=0 -S scoring.support=0",
-    "information": "scoring.information=1 -S scoring.support=0",
-    "both": "scoring.information=0.5 -S scoring.support=0",
-    "support": "scoring.support=1 -S scoring.information=0",
-}
-# The share of information in `both`.
+# The share of log p in `both`.
 BOTH = 0.5
+# The orders that a run may train on instead of its own, without references, and their settings.
+TRAINABLE: dict[str, dict[str, float]] = {
+    "consensus": {"alpha": 0, "information": 0, "support": 0},
+    "both": {"alpha": 0, "information": BOTH, "prior": 0, "support": 0},
+    "log_probability": {"information": 1, "prior": 0, "support": 0},
+    "support": {"support": 1, "information": 0},
+}
 
 
 def rankings(found: Arrays, prior: float) -> dict[str, NDArray[np.float64]]:
     """Return the scores [D, N] that are compared, by their names in LABELS; see `check_votes`.
 
-    prior: the share of the prior that information takes away (`scoring.prior`). A candidate that
-    cannot be elected has NaN.
+    prior: the share of the prior that information takes away. A candidate that cannot be elected
+    has NaN.
     """
     eligible = ~np.isnan(found["scores"])
     similarity = found["similarity"]
@@ -54,11 +54,10 @@ def rankings(found: Arrays, prior: float) -> dict[str, NDArray[np.float64]]:
     consensus = vote(0)
     scores = {"vote": found["scores"], "consensus": consensus}
     if "log_probability" in found and "prior" in found:
-        added = information(found["log_probability"], found["prior"], prior)
-        scores["information"] = added
-        scores["both"] = combined(consensus, [(BOTH, added)])
+        scores["information"] = information(found["log_probability"], found["prior"], prior)
     scores |= {"half": vote(similarity.shape[1] - 1), "reference": vote(math.inf)}
     if "log_probability" in found:
+        scores["both"] = combined(consensus, [(BOTH, found["log_probability"])])
         scores["log_probability"] = found["log_probability"]
     if "log_probability" in found and "tokens" in found:
         scores["mean_log_probability"] = found["log_probability"] / np.maximum(found["tokens"], 1)
@@ -69,6 +68,17 @@ def rankings(found: Arrays, prior: float) -> dict[str, NDArray[np.float64]]:
     scores["shuffled"] = shuffled_scores(consensus, [str(name) for name in names])
     known = {name: np.where(eligible, values, np.nan) for name, values in scores.items()}
     return {name: values for name, values in known.items() if not np.isnan(values).all()}
+
+
+def setting(name: str, scoring: Mapping[str, Any], prior: float) -> str:
+    """What `dvc exp run -S` takes to train on the order `name`: only what a run has not set yet.
+
+    scoring: the settings of the run, section `scoring`. prior: see `rankings`.
+    """
+    wanted = TRAINABLE.get(name) or {"information": 1, "prior": prior, "support": 0}
+    changed = {key: value for key, value in wanted.items() if scoring.get(key) != value}
+    named = (f"scoring.{key}={value:g}" for key, value in (changed or wanted).items())
+    return " -S ".join(named)
 
 
 def without(

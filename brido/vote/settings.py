@@ -15,10 +15,11 @@ class PairwiseSettings(Section):
     """`pairwise`: R(x, y), the similarity of a pair."""
 
     combination: Literal["harmonic_r1_r2", "mean_r1_r2_rlsum"] = Field(
-        "harmonic_r1_r2", description="harmonic_r1_r2 (XSum) | mean_r1_r2_rlsum (CNN/DM)."
+        "harmonic_r1_r2",
+        description="Similarity of two texts: harmonic_r1_r2 (XSum) | mean_r1_r2_rlsum (CNN/DM).",
     )
     implementation: Literal["rouge_score", "pltrdy"] = Field(
-        "rouge_score", description="rouge_score | pltrdy (the one that the paper names)."
+        "rouge_score", description="ROUGE of rouge_score | pltrdy (the one that the paper names)."
     )
     use_stemmer: bool = Field(True, description='Whether "reports" matches "reported".')
 
@@ -29,31 +30,45 @@ class LikelihoodSettings(Section):
     others: Count = Field(
         4, description="[K] other documents that candidates are scored with too; 0: none."
     )
-    seed: Count = Field(0, description="Decides which documents these are.")
+    seed: Count = Field(0, description="Decides which other documents these are.")
 
 
 class ScoringSettings(Section):
     """`scoring`: Eq. 2, the vote, and the signals that may order the candidates beside it."""
 
     alpha: Alpha = Field(
-        0.0, description="Weight of the reference: 0 candidates only, N-1 half, inf BRIO."
+        0.0,
+        description="Weight of the reference in the vote: 0 none, N - 1 half, inf all (as in "
+        "BRIO). N is the number of candidates.",
     )
     normalization: Literal["equation", "listing"] = Field(
         "equation",
-        description="equation | listing (the paper's code: another scale at alpha = N-1).",
+        description="equation (Eq. 2) | listing (the paper's code, with another scale at "
+        "alpha N - 1).",
     )
     support: Share = Field(
-        0.0, description="Share of the support check in the order, as z-scores; ConSUM: 0.5."
+        0.0,
+        description="Weight of the support check in the order, 0 to 1; the vote has the rest."
+        " Both are z-scores within a document. ConSUM has 0.5.",
     )
     information: Share = Field(
-        0.5, description="Share of information in the order: log p - prior * log p with others."
+        0.5,
+        description="Weight of information in the order, 0 to 1; the vote has the rest. "
+        "Information is what the document adds to a candidate: its log p, less "
+        "`prior` times its mean log p with other documents.",
     )
     prior: Share = Field(
-        0.0, description="How much of log p with others is taken away; 0: the likelihood alone."
+        0.0,
+        description="Share of the log p with other documents that information takes away. At "
+        "0 information is the likelihood, at 1 the pointwise mutual information.",
     )
-    shuffle: bool = Field(False, description="true: the control, each document's scores shuffled.")
+    shuffle: bool = Field(
+        False, description="true: the control, in which each document's scores are shuffled."
+    )
     unit: Literal["summary", "sentence"] = Field(
-        "summary", description="summary | sentence (each sentence is compared with its best match)."
+        "summary",
+        description="What is compared: summary | sentence (each with the best match in the "
+        "other text).",
     )
 
     def problems(self) -> Iterator[str]:
@@ -61,7 +76,7 @@ class ScoringSettings(Section):
         if self.support + self.information > 1 + 1e-9:
             yield (
                 f"support ({self.support:g}) and information ({self.information:g}) are shares of "
-                "one order, so together they must be at most 1; the vote has the rest"
+                "one order, of which the vote has the rest: lower one, their sum is at most 1"
             )
 
     def is_defined(self, num_candidates: int) -> bool:

@@ -1,7 +1,7 @@
 """The check of a vote: from arrays to the content of metrics/votes.json."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -19,16 +19,24 @@ from brido.vote.check import (
     pair_counts,
 )
 from brido.vote.consensus import ranking
-from brido.vote.rankings import LABELS, LIKELIHOODS, TRAINABLE, Arrays, rankings, without
-from brido.vote.verdict_text import verdict_lines
+from brido.vote.rankings import (
+    LABELS,
+    LIKELIHOODS,
+    TRAINABLE,
+    Arrays,
+    rankings,
+    setting,
+    without,
+)
+from brido.vote.verdict_lines import verdict_lines
 
 SAMPLES, CONFIDENCE, SEED = 1000, 0.95, 0
 DECIMALS = 6
 # Texts of equal length differ by at most this share of the longer one; those of the world, where a
 # word more is a fact more, by nothing.
 TOLERANCE = 0.15
-# The share of the prior that information takes away, where no run says it.
-PRIOR = 0.2
+# The share of the prior that information takes away, where a run takes none away.
+PRIOR = 0.1
 # Elected texts shorter than base's by more than this share: a gain may come from length only.
 SHORTER = 0.1
 
@@ -42,6 +50,7 @@ class Judged:
     for a verdict. pipeline: whether the documents are a run's, not lines of a file. prior: the
     share of it that information takes away. rules: how it was told whether a text is whole; "" for
     the world's grammar. other_writers: sources whose candidates base scored but did not write.
+    scoring: the settings that made the scores; empty where no run did.
     """
 
     judge: str
@@ -52,6 +61,7 @@ class Judged:
     prior: float = PRIOR
     rules: str = ""
     other_writers: Sequence[str] = field(default_factory=tuple)
+    scoring: Mapping[str, Any] = field(default_factory=dict)
 
 
 def check_votes(found: Arrays, how: Judged) -> dict[str, Any]:
@@ -167,13 +177,13 @@ def _signal(found: Arrays, compared: Arrays, how: Judged) -> dict[str, Any] | No
     every = np.arange(len(good))
     elected = {
         name: good[every, ranking(compared[name])[:, 0]].astype(float)
-        for name in ("vote", *TRAINABLE)
+        for name in ("vote", "information", *TRAINABLE)
         if name in compared
     }
     best = max(elected, key=lambda name: elected[name].mean())
     parts = compared_shares(elected[best], elected["vote"], SAMPLES, CONFIDENCE, SEED)
     if parts[2].low > 0:
-        named = {"name": best, "label": LABELS[best], "setting": TRAINABLE[best]}
+        named = {"name": best, "label": LABELS[best], "setting": setting(best, how.scoring, how.prior)}
         return named | _parts(parts, "vote")
     return {"name": "vote", "label": LABELS["vote"]}
 
@@ -193,7 +203,7 @@ def _share_of(flags: NDArray[np.bool_]) -> float:
 
 
 def _verdict(result: Sequence[Share], how: Judged) -> str:
-    """The verdict in a word; `verdict_text` says what each means."""
+    """The verdict in a word; `verdict_lines` says what each means."""
     elected, own, difference = result
     if elected.count < FEWEST:
         return "few"

@@ -52,7 +52,11 @@ class RuntimeSettings(Section):
             "prompt tokens plus beams times max_length."
         ),
     )
-    shard_documents: Positive = Field(200, description="Documents of a resumable unit of work.")
+    shard_documents: Positive = Field(
+        200,
+        description="Documents of a shard; after a kill a stage goes on with the shard that "
+        "was under way.",
+    )
     checkpoint_minutes: Number = Field(
         10.0, description="Minutes between two states of a training run on disk, at most."
     )
@@ -70,7 +74,7 @@ class RuntimeSettings(Section):
     )
     trackers: list[Literal["tensorboard", "wandb", "mlflow", "dvclive"]] = Field(
         default_factory=list,
-        description="What follows stage train: tensorboard, wandb, mlflow, dvclive.",
+        description="Who gets the curves of stage train: tensorboard, wandb, mlflow, dvclive.",
     )
     endpoint: EndpointRuntime = Field(
         EndpointRuntime(),

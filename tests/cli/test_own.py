@@ -197,7 +197,7 @@ def test_a_few_bad_rows_are_told_and_left_out_and_many_are_refused(checkout, cap
         (["--train", "d.csv", *SCI], "(?s)--document-column.*abstract.*--summary-column.*none"),
         (["--train", "bare.jsonl"], "only .'article'. .*--summary-column none"),
         (["--train", "a.jsonl", "--test", "no.csv", *SCI], "--test: no file matches no.csv"),
-        (["--train", "few.jsonl", *SCI], "each split needs at least 4 .* are cut from train"),
+        (["--train", "few.jsonl", *SCI], "each split needs at least 4 .* --train at least 40 rows"),
         (["--train", "a.jsonl", *SCI, "--model", "bare"], "bare has no tokenizer of its model"),
         (["--train", "a.jsonl", *SCI, "--model", "stages"], "does not know the model in stages"),
         (["--train", "a.jsonl", *SCI, "--model", "package:nobody/x.gguf"], "nobody is not inst"),

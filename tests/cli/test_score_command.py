@@ -8,6 +8,7 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from rouge_score.rouge_scorer import RougeScorer
@@ -96,11 +97,12 @@ def test_file_keeps_every_key_and_equal_candidates_keep_their_order(tmp_path, ca
     [
         (b"{", "not JSON"),
         (b"\xff\xfe", "not JSON"),
-        (b"[1]", "a JSON object is expected, not list"),
+        (b"[1]", "a JSON object is expected, not a list"),
         (b"[" * 100_000, "not JSON .it is nested too deeply"),
         (b'{"id": "\\ud800", "candidates": ["a", "b"]}', "half of a surrogate pair"),
-        (b'{"texts": []}', "keys of this line are texts"),
-        (b'{"candidates": ["a", 1]}', "must be texts: number 1 is 1"),
+        (b'{"texts": []}', "`candidates` is missing.* texts"),
+        (b'{"candidates": 5}', "`candidates` is a number, .* list of texts"),
+        (b'{"candidates": ["a", 1]}', "must be texts: candidate 2 is a number, 1"),
         (b'{"candidates": ["a"]}', "at least 2"),
         (b'{"candidates": ["a", "b"], "scores": [1]}', "already has scores"),
     ],
@@ -122,6 +124,17 @@ def test_a_file_with_bad_lines_lists_all_and_scores_nothing(tmp_path, capsys):
     assert not (tmp_path / "out.jsonl").exists()
     with pytest.raises(BridoError, match="there is no such file"):
         check_file(tmp_path / "none.jsonl", 0.0)
+
+
+@pytest.mark.parametrize("content", ["", "\n \n"])
+def test_an_empty_input_is_an_error(tmp_path, monkeypatch, content):
+    path = tmp_path / "empty.jsonl"
+    path.write_text(content)
+    for arguments in ([str(path)], [str(path), "-o", str(tmp_path / "out.jsonl")], ["-"]):
+        monkeypatch.setattr("sys.stdin", SimpleNamespace(buffer=io.BytesIO(content.encode())))
+        with pytest.raises(BridoError, match="nothing was scored: the input has no line"):
+            main(arguments)
+    assert not (tmp_path / "out.jsonl").exists()
 
 
 def test_a_stream_answers_what_came_before_a_bad_line():

@@ -100,11 +100,13 @@ def test_marks_of_people_take_the_place_of_the_check(tmp_path, capsys):
 @pytest.mark.parametrize(
     ("changes", "named"),
     [
-        ({"candidates": ["a"]}, "has 1 candidates"),
-        ({"candidates": "a"}, "must be a list of texts"),
-        ({"document": 3}, "`document` must be a text"),
-        ({"reference": None}, "`reference` must be a text"),
-        ({"own": 1}, "`own` must be a text"),
+        ({"candidates": ["a"]}, "too few texts .1."),
+        ({"candidates": "a"}, "`candidates` is a text, .* list of texts"),
+        ({"candidates": ["a", 1, "b", "c"]}, "candidate 2 is a number"),
+        ({"candidates": ["a", "b"]}, "2 texts, .* first line has 4"),
+        ({"document": 3}, "`document`, .* a number"),
+        ({"reference": None}, "`reference`, .* null"),
+        ({"own": 1}, "`own`, .* a number"),
         ({"unsupported": [1, 2]}, "`unsupported` must be a list of 4 numbers"),
         ({"unsupported": [1, 2, 3, "4"]}, "`unsupported` must be a list of 4 numbers"),
     ],
@@ -115,6 +117,15 @@ def test_a_line_that_cannot_be_used_is_named(tmp_path, changes, named):
     )
     path = write(tmp_path / "c.jsonl", first, first | changes)
     with pytest.raises(BridoError, match=f"line 2: .*{named}"):
+        read_candidates(str(path))
+
+
+def test_a_key_that_is_missing_and_an_empty_input_are_named(tmp_path):
+    path = write(tmp_path / "c.jsonl", {"texts": ["a", "b"]})
+    with pytest.raises(BridoError, match="line 1: .*`candidates` is missing.* texts"):
+        read_candidates(str(path))
+    path.write_text("\n")
+    with pytest.raises(BridoError, match="nothing was checked: the input has no line"):
         read_candidates(str(path))
 
 

@@ -255,7 +255,7 @@ GOOD = b'{"document": "T.", "summary": "S."}\n'
     ("name", "content", "expected"),
     [
         ("r.jsonl", GOOD + b'{"document": "T', "it is the file's last line: is it cut off?"),
-        ("r.jsonl", GOOD + b'["a"]\n', "line 2: a JSON object is expected, not list"),
+        ("r.jsonl", GOOD + b'["a"]\n', "line 2: a JSON object is expected, not a list"),
         ("r.jsonl", GOOD * 500 + b'{"a": "\xe9t"}\n', "line 501 is not UTF-8 (byte 0xe9)"),
         ("r.jsonl", b"", "r.jsonl has no rows"),
         ("r.csv", b"", "r.csv is empty"),

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from report_cases import made_case
 
-from brido.report.sources import compare, sources_rows
+from brido.report.sources import LEGEND, compare, sources_rows
 from brido.report.text_table import aligned
 
 SOURCES = ["one", "one", "one", "two", "two"]
@@ -98,4 +98,7 @@ def test_the_table_in_words(run):
     assert text.splitlines()[-2].split()[:6] == ["one", "6", "1", "1", "3", "0"]
     # A single source has nobody to agree with.
     alone = {"two": table["two"] | {"agreement": None, "alike": None}}
-    assert sources_rows(alone)[1][-2:] == ["-", "-"]
+    assert sources_rows(alone)[1][-2:] == ["–", "–"]
+    # Every column but the names and numbers of candidates is explained.
+    heads = {line.partition(":")[0].lower() for line in LEGEND[1:]}
+    assert heads == {*sources_rows(table)[0][2:]}

@@ -114,9 +114,11 @@ def test_the_command_checks_a_whole_file(tmp_path):
 def test_relations_between_sections():
     message = problems(systems=["reference", "base", "brio"])
     assert "decoded_systems" in message
-    assert "['brio'] are not keys of checkpoints" in message
+    assert "systems: ['brio'] are not keys" in message
     message = problems(systems=["reference"], decoded_systems=[])
+    assert "a problem:" in message
     assert "systems: base is missing" in message
+    assert "decoded_systems: [base]`" in message
 
 
 def test_listing_normalization_knows_four_alphas():
@@ -134,6 +136,31 @@ def test_missing_and_broken_files(tmp_path):
     (tmp_path / "params.yaml").write_text("- 1")
     with pytest.raises(BridoError, match="must hold sections"):
         load_params(tmp_path / "params.yaml")
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "held"),
+    [
+        ("scoring:\n  alpha 0\n  prior: 1\n", 2, "alpha 0"),
+        ("scoring:\n  prior: 1\n  alpha 0\n\npool:\n", 3, "alpha 0"),
+        ("scoring:\n  alpha:0\n  # why\n  prior: 1\n", 2, "alpha:0"),
+        ("scoring:\n  prior: 1\n   alpha: 0\n", 3, "alpha: 0"),
+        ("scoring:\n\talpha: 0\n", 2, "alpha: 0"),
+        ("scoring:\n  alpha: 'x\n  prior: 1\n", 2, "alpha: 'x"),
+        ("systems: [base, tuned\nscoring: {}\n", 1, "systems: [base, tuned"),
+        ("systems: [base]]\n", 1, "systems: [base]]"),
+        ("pool: {}\npool: {}\n", 2, "pool: {}"),
+        ("reading: {{ document }}\n", 1, "reading: {{ document }}"),
+    ],
+)
+def test_a_line_that_is_not_yaml_is_shown(tmp_path, text, line, held):
+    (tmp_path / "params.yaml").write_text(text)
+    with pytest.raises(BridoError) as caught:
+        load_params(tmp_path / "params.yaml")
+    message = str(caught.value)
+    assert f'Line {line} is "{held}".' in message
+    assert "<" not in message
+    assert message.count("\n") == 0
 
 
 @pytest.mark.parametrize(

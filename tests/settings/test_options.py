@@ -222,7 +222,16 @@ def test_the_command_shows_a_section_a_key_and_what_was_meant():
     assert "training.seed" not in section
     assert "generation.*.num_beams" in CliRunner().invoke(command, ["generation.base"]).output
     failed = CliRunner().invoke(command, ["training.validtion"])
-    assert "did you mean training.validation?" in str(failed.exception)
+    assert "Did you mean training.validation" in str(failed.exception)
+    # A key without its section; and one that is like none.
+    failed = CliRunner().invoke(command, ["max_similarity_gap"])
+    assert "brido options" in str(failed.exception)
+    assert "Did you mean" not in str(failed.exception)
+    failed = CliRunner().invoke(command, ["rank"])
+    named = str(failed.exception).partition("Did you mean ")[2].partition("?")[0]
+    named = named.replace(" or ", ", ").split(", ")
+    assert "training.lora.rank" in named
+    assert len(named) <= 5
 
 
 def starred(key: str) -> str:

@@ -25,5 +25,5 @@ def test_a_removed_key_says_what_to_write_instead(key, remedy):
 
 def test_a_removed_section_is_one_problem():
     raw = {"checkpoints": {"base": {"source": "somewhere"}}, "text": {"sentence_splitter": "punkt"}}
-    with pytest.raises(BridoError, match=r"a problem:\n  - text: was removed"):
+    with pytest.raises(BridoError, match=r"a problem:\n  - `text` was removed"):
         check_params(raw)

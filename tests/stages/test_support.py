@@ -76,7 +76,8 @@ TEXTS_SCORED = ["w1 w2 w3", "w4", "", "w1 w2 w3 w9 w8 w7"]
 
 
 def likelihood_project(folder, monkeypatch, **sections):
-    """Candidates of 7 validation documents; the corpus by id."""
+    """Candidates of 7 validation documents, which the vote alone orders; the corpus by id."""
+    sections.setdefault("scoring", {"information": 0.0})
     monkeypatch.chdir(folder)
     torch.set_num_threads(1)
     small_project.write_project(folder, **sections)
@@ -139,6 +140,7 @@ def test_too_few_documents_matter_where_information_is_asked_for(tmp_path, monke
     assert "likelihood.others: each document needs 7 other documents" in capsys.readouterr().err
     (first, *_) = pq.read_table(paths.likelihood("validation")).to_pylist()
     assert first["prior"] is None
+    small_project.write_params(tmp_path, likelihood={"others": 7}, scoring={"prior": 0.1})
     with pytest.raises(
         BridoError, match=r"likelihood.others: each document needs 7 other documents"
     ):
@@ -146,7 +148,7 @@ def test_too_few_documents_matter_where_information_is_asked_for(tmp_path, monke
 
 
 def test_information_without_base_is_refused(tmp_path, monkeypatch):
-    likelihood_project(tmp_path, monkeypatch)
+    likelihood_project(tmp_path, monkeypatch, scoring={"information": 0.5})
     shutil.rmtree(paths.checkpoint("base"))
     with pytest.raises(BridoError, match=r"scoring.information asks base.*has no weights"):
         likelihood.measure(load_params(), ["validation"])

@@ -19,7 +19,7 @@ ROOT = Path(__file__).parents[2]
 MODULES = {"protobuf": "google", "ruamel-yaml": "ruamel", "rouge-score": "rouge_score"}
 MODULES["inspect-ai"] = "inspect_ai"
 # The tests run in a checkout.
-SENTENCE = r"\w+ is not installed, and this part of brido needs it: .*pip install \"\.\[{}\]\""
+SENTENCE = r"\w+ is not installed, and this part of brido needs it\. .*pip install \"\.\[{}\]\""
 BEYOND = sorted(set().union(*EXTRAS.values()))
 
 

@@ -134,7 +134,7 @@ def test_information_needs_what_it_is_made_of(tables):
     split = paths.tables("validation")
     write_likelihood(tables, others=0)
     with pytest.raises(BridoError, match=r"likelihood.others, then `dvc repro likelihood`"):
-        list(score_documents(split, ScoringSettings(information=0.5), 0.0))
+        list(score_documents(split, ScoringSettings(information=0.5, prior=0.2), 0.0))
     alone = ScoringSettings(information=1.0, prior=0.0)  # base's likelihood
     assert len(list(score_documents(split, alone, 0.0))) == 2
     tables["log_probability"][3, 1] = -math.inf
@@ -147,9 +147,9 @@ def test_tables_of_other_candidates_are_refused(tables):
     row = {"id": "other", "support": [1.0] * SIZE, "unsupported": [0] * SIZE, "words": [9] * SIZE}
     write_table(paths.support("validation"), [[row | MORE]], SUPPORT)
     split = paths.tables("validation")
-    assert len(list(score_documents(split, ScoringSettings(), 0.0))) == 2
+    assert len(list(score_documents(split, ScoringSettings(information=0.0), 0.0))) == 2
     with pytest.raises(BridoError, match="`dvc repro support`"):
-        list(score_documents(split, ScoringSettings(support=0.5), 0.0))
+        list(score_documents(split, ScoringSettings(support=0.5, information=0.0), 0.0))
 
 
 def test_the_elected_are_the_first_of_the_vote_without_the_reference(tables, tmp_path):
@@ -166,7 +166,7 @@ def test_the_elected_are_the_first_of_the_vote_without_the_reference(tables, tmp
     assert [rows[0], rows[-1]] == [
         {"id": "first", "summary": "", "score": 0.0}, {"id": "last", "summary": "", "score": 0.0},
     ]  # fmt: skip
-    scores = slow_scores(tables, ScoringSettings(support=0.5), 0.0)
+    scores = slow_scores(tables, ScoringSettings(support=0.5, information=0.0), 0.0)
     for row, texts, values in zip(rows[1:-1], tables["texts"], scores, strict=True):
         assert row["summary"] == texts[int(np.nanargmax(values))]
         assert row["score"] == pytest.approx(np.nanmax(values), rel=1e-6)

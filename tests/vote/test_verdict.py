@@ -11,9 +11,10 @@ from brido.report.page.vote_check import vote_check
 from brido.stats import FEWEST
 from brido.vote.check import pair_accuracy
 from brido.vote.consensus import consensus_scores
-from brido.vote.rankings import LIKELIHOODS, rankings, without
+from brido.vote.rankings import LIKELIHOODS, TRAINABLE, rankings, setting, without
 from brido.vote.verdict import Judged, check_votes
-from brido.vote.verdict_text import verdict_lines, votes_text
+from brido.vote.verdict_lines import verdict_lines
+from brido.vote.verdict_text import legend, votes_text
 
 DOCUMENTS, SIZE = 60, 5
 HOW = Judged("a judge", 0.15)
@@ -40,6 +41,8 @@ def made(seed=0, own=None, **changes):
 
 
 UNSUPPORTED = made()["unsupported"].astype(float)
+# Of each document the first candidate is elected.
+FIRST = -np.tile(np.arange(SIZE), (DOCUMENTS, 1)).astype(float)
 
 
 def of(found, documents):
@@ -64,11 +67,10 @@ def test_every_ranking_has_its_accuracy_and_all_of_it_is_json():
 
 def test_the_verdict_follows_the_interval():
     same = {"own_unsupported": made()["unsupported"][:, :1], "own_words": made()["words"][:, :1]}
-    first = -np.tile(np.arange(SIZE), (DOCUMENTS, 1)).astype(float)
     for verdict, found in (
         ("beats", made(scores=-UNSUPPORTED, own=1)),
         ("loses", made(scores=UNSUPPORTED, own=0)),
-        ("open", made(scores=first, **same)),
+        ("open", made(scores=FIRST, **same)),
     ):
         told = check_votes(found, HOW)
         assert told["election"]["verdict"] == verdict
@@ -205,8 +207,7 @@ def test_good_is_asked_of_the_elected_and_of_base_s_own_output():
     share = good[EVERY, found["scores"].argmax(1)].mean()
     assert told["election"]["good"]["elected"]["mean"] == pytest.approx(share, abs=1e-6)
     assert told["election"]["good"]["base"]["mean"] == 0.0
-    assert f"{100 * share:.1f} % and 0.0 % are good" in told["verdict"][1]
-    assert "not whether sentences are whole" not in told["verdict"][1]
+    assert f"{100 * share:.1f} % of the elected candidates and 0.0 % of" in told["verdict"][1]
     for name, scores in rankings(found, HOW.prior).items():
         wanted = good[EVERY, np.nanargmax(scores, 1)].mean()
         assert told["accuracy"][name]["elected_good"] == pytest.approx(wanted, abs=1e-6)
@@ -226,15 +227,20 @@ def test_what_copying_and_likelihood_say_is_taken_out():
         wanted, _ = pair_accuracy(without(scores, others), found["unsupported"], found["words"])
         assert left["mean"] == pytest.approx(wanted, abs=1e-6)
         assert left["low"] <= left["mean"] <= left["high"]
-    assert "ranks by copying and ranks by base's log p" in " ".join(votes_text(told).split())
+    (beyond,) = [text for text in legend(told) if text.startswith("Beyond: ")]
+    assert "copying" in beyond
+    assert "log p" in beyond
 
 
 def test_the_verdict_names_the_signal_to_train_on():
     told = check_votes(knowing(), HOW)
     assert told["signal"]["name"] == "information"
     assert told["signal"]["difference"]["low"] > 0
-    assert "scoring.information=1 -S scoring.support=0`" in told["verdict"][2]
+    assert "scoring.information=1 -S scoring.prior=0.1 -S scoring.support=0`" in told["verdict"][2]
     assert "dvc" not in verdict_lines(told, pipeline=False)[2]
+    # What the run has set already is left out.
+    now = check_votes(knowing(), replace(HOW, scoring={"support": 0.0, "information": 0.0}))
+    assert "-S scoring.information=1`" in now["verdict"][2]
     # Where the run's own order is as good, nothing else is named.
     good = knowing()
     own = good["log_probability"] - HOW.prior * good["prior"]
@@ -244,6 +250,64 @@ def test_the_verdict_names_the_signal_to_train_on():
     assert "signal" not in check_votes(of(good, FEWEST - 1), HOW)
     told = check_votes(good, replace(HOW, warnings=["63 of 144 ended."]))
     assert "generation" in told["verdict"][2]
+
+
+def test_nothing_is_named_that_is_worse_than_base():
+    """Information elects better candidates than the vote, but base's own output is good always."""
+    told = check_votes(knowing(own_unsupported=np.zeros((DOCUMENTS, 1), int)), HOW)
+    assert told["signal"]["name"] == "information"
+    assert told["election"]["good"]["base"]["mean"] > told["signal"]["elected"]["mean"]
+    assert "scoring.information" not in told["verdict"][2]
+    assert "generation" in told["verdict"][2]
+
+
+@pytest.mark.parametrize("name", ["information", *TRAINABLE])
+def test_a_setting_names_only_what_a_run_has_not_set(name):
+    wanted = TRAINABLE.get(name, {"information": 1, "prior": 0.1, "support": 0})
+    for key, value in wanted.items():
+        assert setting(name, wanted | {key: 0.25}, 0.1) == f"scoring.{key}={value:g}"
+    assert setting(name, {}, 0.1).count("scoring.") == len(wanted)
+
+
+NONE, SOME = np.zeros((DOCUMENTS, 1), bool), np.ones((DOCUMENTS, 1), bool)
+
+
+@pytest.mark.parametrize(
+    ("verdict", "good", "scores", "own", "whole", "own_whole", "said"),
+    [
+        ("beats", "more", -UNSUPPORTED, 1, 1, NONE, "should help"),
+        ("beats", "less", -UNSUPPORTED, None, 0, SOME, "should help"),
+        ("loses", "less", UNSUPPORTED, 0, 1, SOME, "unlikely"),
+        ("loses", "more", UNSUPPORTED, None, 1, NONE, "unlikely"),
+        ("open", "less", FIRST, None, 0, SOME, "cannot tell"),
+        ("open", "more", FIRST, None, 1, NONE, "cannot tell"),
+        ("nothing", "less", -UNSUPPORTED, 0, 0, SOME, "cannot tell"),
+        ("nothing", "more", -UNSUPPORTED, 0, 1, NONE, "cannot tell"),
+    ],
+)
+def test_the_answer_says_what_is_known_of_good_candidates(
+    verdict, good, scores, own, whole, own_whole, said
+):
+    """Good is more or less than unsupported details: a text must be whole as well."""
+    found = made(scores=scores, own=0 if own is None else own, own_whole=own_whole)
+    found["whole"] = np.full((DOCUMENTS, SIZE), bool(whole))
+    if verdict == "nothing":
+        found["unsupported"] = np.zeros((DOCUMENTS, SIZE), int)
+    elif verdict == "open":
+        found["own_unsupported"] = found["unsupported"][:, :1]
+    elif own is None:
+        # Half of base's own outputs have an unsupported detail, fewer or more than the elected.
+        found["own_unsupported"] = (EVERY % 2)[:, None]
+        if verdict == "loses":
+            found["unsupported"] = np.where(EVERY[:, None] % 4 == 0, 0, 1 + found["unsupported"])
+    told = check_votes(found, HOW)
+    assert told["election"]["verdict"] == verdict
+    gap = told["election"]["good"]["difference"]
+    assert (gap["low"] > 0, gap["high"] < 0) == (good == "more", good == "less")
+    answer, _, following = told["verdict"]
+    assert said in answer
+    assert ("good more" in answer, "good less" in answer) == (good == "more", good == "less")
+    assert ("generation" in following) == (said == "unlikely")
 
 
 def test_the_text_has_a_row_a_ranking_and_ends_in_the_verdict():
@@ -259,7 +323,7 @@ def test_the_text_has_a_row_a_ranking_and_ends_in_the_verdict():
     whole = check_votes(knowing(), how)
     text = votes_text(whole)
     assert "(served)" in text
-    assert "whole: so" in " ".join(text.split())
+    assert " so. " in " ".join(text.split())
     assert max(map(len, text.splitlines())) <= 100
     for item in whole["accuracy"].values():
         (row,) = [line for line in text.splitlines() if line.startswith(f"{item['label']} ")]

@@ -31,19 +31,22 @@ def _split(name: str, required: bool = False) -> Callable[[Any], Any]:
 @_split("test")
 @click.option("--model", help=_MODEL)
 @click.option(
-    "--document-column", metavar="NAME", help="Default: the first usual name that the files have."
+    "--document-column",
+    metavar="NAME",
+    help="Column of the documents. Default: the first usual name that the files have.",
 )
 @click.option(
     "--summary-column",
     metavar="NAME",
-    help="Default: the first usual name that the files have. `none`: there are no summaries.",
+    help="Column of the summaries. Default: the first usual name that the files have. `none`: "
+    "there are no summaries.",
 )
 def command(kind: str, model: str | None, **given: Any) -> None:
     """Write params.yaml for documents of your own, and print what to run and how long it takes.
 
-    It reads the files as the pipeline will, counts tokens, and runs a model of this shape for some
-    seconds. From that it sizes the settings for a first check. It keeps the old params.yaml in
-    .brido/ and does not fetch weights.
+    It reads the files as the pipeline will, counts tokens, and runs a model of this shape, with
+    random weights, for some seconds. From that it sizes the settings for a first check. It keeps
+    the old params.yaml in .brido/ and does not fetch weights.
 
     \b
     Example:

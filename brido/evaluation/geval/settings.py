@@ -22,7 +22,9 @@ class GEvalSettings(Section):
     prompt: Name = Field(
         "merged", description="merged (the paper) | separate (G-Eval) | a .jinja file of yours."
     )
-    score_mode: Literal["mean", "greedy"] = Field("mean", description="mean (of samples) | greedy.")
+    score_mode: Literal["mean", "greedy"] = Field(
+        "mean", description="mean (of several answers) | greedy (one answer)."
+    )
     samples: Annotated[int, Field(ge=1, le=1000)] = Field(
         20, description="Answers to a question with score_mode mean; greedy asks once."
     )
@@ -46,7 +48,9 @@ class GEvalSettings(Section):
         description="Further request fields, for instance {reasoning_effort: low}.",
     )
     max_invalid_fraction: Share = Field(
-        0.05, description="A larger share of missing marks is an error; missing is never 0."
+        0.05,
+        description="A larger share of missing marks is an error. A missing mark never counts"
+        " as 0.",
     )
 
     def problems(self) -> Iterator[str]:

@@ -53,7 +53,7 @@ _PARAMETERS = (
     click.Option(
         ["--plain-positions"],
         is_flag=True,
-        help="Use decoder positions as trained and trimmed windows; the released code does not.",
+        help="Use decoder positions as trained, and trimmed windows. The released code does not.",
     ),
 )
 
@@ -125,7 +125,7 @@ def read_documents(path: Path | str) -> list[dict[str, Any]]:
         heading = f"{path} has lines that cannot be used:"
         raise BridoError.from_problems(heading, problems, limit=20)
     if not rows:
-        raise BridoError(f"{path} is empty: give JSON lines with `document` and `summary`")
+        raise BridoError(f"{path}: nothing was scored: the input has no line")
     return rows
 
 

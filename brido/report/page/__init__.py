@@ -17,6 +17,7 @@ from jinja2 import Environment, FunctionLoader, StrictUndefined
 
 from brido.report.page.data import Shown, document_json
 from brido.report.page.vote_check import VoteCheck
+from brido.report.sources import LEGEND
 from brido.report.summary import ResultTable
 
 # Documents beyond this many bytes of JSON are left out, so that the page stays under 5 MB.
@@ -78,6 +79,7 @@ def render_page(page: Page, data_bytes: int = DATA_BYTES) -> tuple[str, int]:
         page=page,
         shown=len(documents),
         parts=_parts(page),
+        sources_legend=" ".join(LEGEND),
         style=style,
         script=script,
         style_hash=_hash(style),

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from brido.stats import FEWEST
-from brido.vote.verdict_text import beyond, note, percent
+from brido.vote.verdict_text import beyond, legend, percent
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ def vote_check(told: Mapping[str, Any]) -> VoteCheck:
         unsupported, good = (percent(item.get(f"elected_{key}")) for key in ("unsupported", "good"))
         rankings.append([item["label"], beyond(item), unsupported, good])
     bars = [_bar(item, told["documents"] < FEWEST) for item in items]
-    return VoteCheck(told["verdict"], _election(told), bars, rankings, note(told))
+    return VoteCheck(told["verdict"], _election(told), bars, rankings, " ".join(legend(told)))
 
 
 def _bar(item: Mapping[str, Any], few: bool) -> Bar:
