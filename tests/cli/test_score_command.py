@@ -1,6 +1,5 @@
 """Scores of anybody's candidates: against Eq. 2 written out over rouge_score, and as a stream."""
 
-import io
 import json
 import math
 import os
@@ -12,7 +11,7 @@ from pathlib import Path
 import pytest
 from rouge_score.rouge_scorer import RougeScorer
 
-from brido.cli.score import check_file, checked, command, score_record, score_stream
+from brido.cli.score import check_file, checked, command, score_record
 from brido.utils.commands import invoke
 from brido.utils.errors import BridoError
 from brido.utils.text import one_sentence_a_line
@@ -122,14 +121,6 @@ def test_a_file_with_bad_lines_lists_all_and_scores_nothing(tmp_path, capsys):
     assert not (tmp_path / "out.jsonl").exists()
     with pytest.raises(BridoError, match="there is no such file"):
         check_file(tmp_path / "none.jsonl", 0.0)
-
-
-def test_a_stream_answers_what_came_before_a_bad_line():
-    good = json.dumps({"candidates": ["a b", "b c"]}).encode()
-    output = io.StringIO()
-    with pytest.raises(BridoError, match="stdin, line 2: not JSON"):
-        score_stream([good, b"{"], output, "stdin", 0.0, "harmonic_r1_r2")
-    assert len(output.getvalue().splitlines()) == 1
 
 
 def test_each_line_is_answered_before_the_next_is_sent(tmp_path):

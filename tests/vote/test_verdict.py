@@ -120,6 +120,9 @@ def test_few_documents_have_no_interval_and_no_difference(documents):
     assert ("[" in votes_text(told)) == (not few)
     assert ("points" in votes_text(told)) == (not few)
     assert (f"{documents} documents are fewer than {FEWEST}" in told["verdict"][0]) == few
+    assert (
+        f"of {documents} elected candidates and {documents} of base" in told["verdict"][1]
+    ) == few
 
 
 def test_candidates_that_are_no_basis_for_a_verdict_are_said_first():
