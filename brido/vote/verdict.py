@@ -183,7 +183,8 @@ def _signal(found: Arrays, compared: Arrays, how: Judged) -> dict[str, Any] | No
     best = max(elected, key=lambda name: elected[name].mean())
     parts = compared_shares(elected[best], elected["vote"], SAMPLES, CONFIDENCE, SEED)
     if parts[2].low > 0:
-        named = {"name": best, "label": LABELS[best], "setting": setting(best, how.scoring, how.prior)}
+        how_to = setting(best, how.scoring, how.prior)
+        named = {"name": best, "label": LABELS[best], "setting": how_to}
         return named | _parts(parts, "vote")
     return {"name": "vote", "label": LABELS["vote"]}
 

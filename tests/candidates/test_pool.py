@@ -1,10 +1,11 @@
 """The pool: sources joined row by row, who votes, who can be elected, and what is refused."""
 
 import pytest
+from bad_inputs import write_loosely
 
 from brido.candidates.pool import Pool
 from brido.candidates.settings import PoolSettings
-from brido.tables import CANDIDATES, CORPUS, write_table
+from brido.tables import CORPUS, write_table
 from brido.utils.errors import BridoError
 
 
@@ -21,7 +22,7 @@ def pool(tmp_path):
 
     def make(settings=None, documents=(), **sources):
         given = dict(documents)
-        ids = dict.fromkeys([*given, *(row["id"] for rows in sources.values() for row in rows)])
+        ids = given or dict.fromkeys(row["id"] for rows in sources.values() for row in rows)
         corpus = [
             {"id": name, "document": given.get(name, "A text."), "summary": "s", "references": []}
             for name in ids
@@ -29,7 +30,7 @@ def pool(tmp_path):
         write_table(tmp_path / "corpus.parquet", [corpus], CORPUS)
         tables = {name: tmp_path / f"{name}.parquet" for name in sources}
         for name, rows in sources.items():
-            write_table(tables[name], [rows], CANDIDATES)
+            write_loosely(tables[name], rows)
         return Pool(tables, tmp_path / "corpus.parquet", PoolSettings(**(settings or {})))
 
     return make
@@ -124,3 +125,25 @@ def test_candidates_of_a_document_that_the_corpus_lacks_are_refused(pool):
     rows = [row("a", "x"), row("b", "x")]
     with pytest.raises(BridoError, match=r"corpus.* in another order"):
         list(pool(documents=[("b", "Text."), ("a", "Text.")], one=rows[::-1] + rows).rows())
+
+
+GOOD = row("a", "x", "y", "z")
+
+
+@pytest.mark.parametrize("wrong", [
+    {"candidates": ["x"]}, {"candidates": ["x", "y", "z", "u"]}, {"candidates": []},
+    {"candidates": ["x", None, "z"]}, {"candidates": None}, {"search_scores": [0.0]},
+    {"search_scores": None}, {"ended": [True]}, {"ended": [None, True, True]}, {"id": None},
+    {"id": "nobody"}, {"id": "a"},
+])  # fmt: skip
+def test_a_table_of_candidates_with_gaps_is_one_sentence(pool, wrong):
+    documents = dict.fromkeys("abc", "A text.")
+    with pytest.raises(BridoError, match=r"one\.parquet"):
+        list(pool(documents=documents, one=[GOOD, GOOD | {"id": "b"} | wrong]).rows())
+
+
+def test_all_rows_of_a_source_hold_as_many_candidates(pool):
+    with pytest.raises(BridoError, match="(?s)3 candidates.*'b'"):
+        list(pool(one=[GOOD, row("b", "x")]).rows())
+    [[_, found]] = pool(one=[GOOD, row("b", "\u200b", "y", "z")]).rows()
+    assert found["voters"] == [False, True, True]

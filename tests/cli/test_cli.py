@@ -38,17 +38,24 @@ def run(
 def test_help_has_a_line_for_each_command_and_loads_nothing_heavy():
     loaded = """
 import sys
+from contextlib import suppress
 from brido.cli.main import main
-try:
+
+def heavy(*more):
+    return sorted({"torch", "pyarrow", "pydantic", "transformers", *more} & {*sys.modules})
+
+with suppress(SystemExit):
     main(["--help"])
-finally:
-    packages = {name.partition(".")[0] for name in sys.modules} - {*sys.stdlib_module_names}
-    print(sorted(packages & {"torch", "numpy", "numba", "pyarrow", "pydantic", "transformers"}))
+print(heavy("numpy", "numba"))
+for name in ("score", "vote-check", "export", "judge", "qafacteval"):
+    with suppress(SystemExit):
+        main([name, "--help"])
+print(heavy())
 """
     done = run(code=loaded)
-    assert done.returncode == 0
-    *lines, heavy = done.stdout.splitlines()
-    assert heavy == "[]"
+    assert done.returncode == 0, done.stderr
+    lines = done.stdout.splitlines()
+    assert [line for line in lines if line.startswith("[")] == ["[]", "[]"]
     told = {line.split()[0]: line for line in lines if line[:2] == "  " and line[2] != " "}
     for name in EVERYTHING:
         assert len(told[name].split()) > 2
@@ -63,19 +70,6 @@ def test_every_command_has_help(name, capsys):
     assert told.lower().startswith(f"usage: brido {name} ")
     assert len(told.splitlines()) > 5
     assert "Example:" in told
-
-
-def test_help_needs_no_torch():
-    code = """
-import sys
-from contextlib import suppress
-from brido.cli.main import main
-for name in ("score", "vote-check", "export", "judge", "qafacteval"):
-    with suppress(SystemExit):
-        main([name, "--help"])
-assert not {"torch", "transformers", "pydantic", "pyarrow"} & {*sys.modules}
-"""
-    assert run(code=code).returncode == 0
 
 
 def test_a_command_is_its_module(tmp_path, capsys):

@@ -50,6 +50,24 @@ def export(data, tmp_path, kind, *options, name="out.parquet"):
     return path
 
 
+@pytest.fixture
+def changed(data, tmp_path):
+    """changed(edit) gives the folder of a run whose rows of pool and scores were edited."""
+
+    def make(edit):
+        folder = tmp_path / "data"
+        shutil.copytree(data, folder)
+        kinds = {"pool": tables.POOL, "scores": tables.SCORES}
+        paths = {name: folder / name / "validation.parquet" for name in kinds}
+        rows = {name: tables.read_rows(paths[name], kinds[name], "") for name in kinds}
+        edit(**rows)
+        for name, kind in kinds.items():
+            tables.write_table(paths[name], [rows[name]], kind)
+        return folder
+
+    return make
+
+
 def load(path):
     kind = "json" if path.suffix == ".jsonl" else "parquet"
     files = str(path)
@@ -68,21 +86,24 @@ def votes(data):
 
 
 @pytest.mark.parametrize("name", ["out.parquet", "out.jsonl"])
-def test_preferences_load_with_the_columns_of_trl(data, tmp_path, name):
-    found = load(export(data, tmp_path, "preferences", name=name))
-    assert {"prompt", "chosen", "rejected"} <= set(found.column_names)
-    assert {str(found.features[key].dtype) for key in ("prompt", "chosen", "rejected")} == {
-        "string"
-    }
+@pytest.mark.parametrize("chosen", ["best-worst", "all"])
+def test_pairs_load_with_the_columns_of_trl(data, tmp_path, name, chosen):
+    found = load(export(data, tmp_path, "preferences", "--pairs", chosen, name=name))
+    kinds = dict.fromkeys(("prompt", "chosen", "rejected"), "string") | {"margin": "float64"}
+    assert {key: str(found.features[key].dtype) for key in kinds} == kinds
     known = votes(data)
     for row in found:
         document, candidates, scores = known[row["id"]]
         assert row["prompt"] == f"{document}\n\nTL;DR:"
-        assert row["chosen"] == f" {candidates[scores.index(max(scores))]}"
-        assert row["score_chosen"] == max(scores)
-        assert row["score_rejected"] == min(scores)
-        assert row["margin"] == max(scores) - min(scores)
-        assert candidates[scores.index(max(scores))] != row["rejected"].removeprefix(" ")
+        order = sorted(range(len(scores)), key=lambda index: -scores[index])
+        better, worse = order[row["rank_chosen"] - 1], order[row["rank_rejected"] - 1]
+        assert row["chosen"] == f" {candidates[better]}"
+        assert row["rejected"] == f" {candidates[worse]}"
+        assert (row["score_chosen"], row["score_rejected"]) == (scores[better], scores[worse])
+        assert row["margin"] == scores[better] - scores[worse] > 0
+        assert row["chosen"] != row["rejected"]
+        if chosen == "best-worst":
+            assert (row["score_chosen"], row["score_rejected"]) == (max(scores), min(scores))
 
 
 def test_both_formats_hold_the_same(data, tmp_path):
@@ -110,19 +131,6 @@ def test_all_pairs_above_a_gap(data, tmp_path):
                 expected += better - worse > 0.05 and first != second
     assert len(found) == expected > 9
     assert all(row["score_chosen"] - row["score_rejected"] > 0.05 for row in found)
-
-
-def test_ranking_has_the_margin_that_a_reward_trainer_takes(data, tmp_path):
-    found = load(export(data, tmp_path, "preferences", "--pairs", "all"))
-    assert {"prompt", "chosen", "rejected", "margin"} <= set(found.column_names)
-    assert found.features["margin"].dtype == "float64"
-    known = votes(data)
-    for row in found:
-        _, candidates, scores = known[row["id"]]
-        order = sorted(range(len(scores)), key=lambda index: -scores[index])
-        better, worse = order[row["rank_chosen"] - 1], order[row["rank_rejected"] - 1]
-        assert row["chosen"] == f" {candidates[better]}"
-        assert row["margin"] == scores[better] - scores[worse] > 0
 
 
 def test_pairs_leave_out_equal_texts_and_small_gaps():
@@ -201,15 +209,11 @@ def test_scores_of_the_control_are_exported_with_a_warning(data, tmp_path, capsy
         assert ("scoring.shuffle: true" in capsys.readouterr().err) == shuffle
 
 
-def test_what_is_left_out_is_said(data, tmp_path, capsys):
-    copy = tmp_path / "data"
-    shutil.copytree(data, copy)
-    path = copy / "pool" / "validation.parquet"
-    rows = tables.read_rows(path, tables.POOL, "")
-    scores = tables.read_rows(copy / "scores" / "validation.parquet", tables.SCORES, "")
-    rows[0]["candidates"][scores[0]["order"][-1]] = " "
-    tables.write_table(path, [rows], tables.POOL)
-    out = export(copy, tmp_path, "preferences", name="out.jsonl")
+def test_what_is_left_out_is_said(changed, tmp_path, capsys):
+    def blank(pool, scores):
+        pool[0]["candidates"][scores[0]["order"][-1]] = " "
+
+    out = export(changed(blank), tmp_path, "preferences", name="out.jsonl")
     assert "export: left out 1 empty candidates" in capsys.readouterr().err
     assert all(row["rejected"].strip() for row in load(out))
 
@@ -235,15 +239,8 @@ def test_bad_options_are_named_together(data, tmp_path):
         assert part in str(caught.value)
 
 
-def test_tables_that_do_not_belong_together_leave_nothing_behind(data, tmp_path):
-    rows = tables.read_rows(data / "scores/validation.parquet", tables.SCORES, "")
-    rows[4]["id"] = "stranger"
-    broken = tmp_path / "data"
-    for name in ("corpus", "pool"):
-        (broken / name).mkdir(parents=True)
-        source = data / name / "validation.parquet"
-        (broken / name / "validation.parquet").write_bytes(source.read_bytes())
-    tables.write_table(broken / "scores/validation.parquet", [rows], tables.SCORES)
+def test_tables_that_do_not_belong_together_leave_nothing_behind(changed, tmp_path):
+    broken = changed(lambda pool, scores: scores[4].update(id="stranger"))
     with pytest.raises(BridoError, match=r"scores/validation.parquet lacks .*validation-004"):
         export(broken, tmp_path, "preferences")
     assert not (tmp_path / "out.parquet").exists()
@@ -297,28 +294,23 @@ def test_conversations_need_a_template(chat):
         export(chat / "data", chat, "preferences", "--chat")
 
 
-def test_who_cannot_be_elected_is_in_no_pair_and_sources_are_named(data, tmp_path):
-    folder = tmp_path / "data"
-    shutil.copytree(data, folder)
-    pool = tables.read_rows(folder / "pool/validation.parquet", tables.POOL, "")
-    scores = tables.read_rows(folder / "scores/validation.parquet", tables.SCORES, "")
-    for row, vote in zip(pool, scores, strict=True):
-        row["sources"] = ["one", "two"] * 3
-        worst = vote["order"][-1]
-        row["eligible"][worst] = False
-        vote["scores"][worst] = math.nan
-    tables.write_table(folder / "pool/validation.parquet", [pool], tables.POOL)
-    tables.write_table(folder / "scores/validation.parquet", [scores], tables.SCORES)
-    found = {row["id"]: row for row in load(export(folder, tmp_path, "preferences"))}
-    assert found
-    for row, vote in zip(pool, scores, strict=True):
-        if row["id"] in found:
-            first, last = vote["order"][0], vote["order"][-2]
-            pair = found[row["id"]]
-            assert pair["rejected"] == f" {row['candidates'][last]}"
-            assert (pair["source_chosen"], pair["source_rejected"]) == (
-                row["sources"][first], row["sources"][last],
-            )  # fmt: skip
+def test_who_cannot_be_elected_is_in_no_pair_and_sources_are_named(changed, tmp_path):
+    expected = {}
+
+    def exclude(pool, scores):
+        for row, vote in zip(pool, scores, strict=True):
+            row["sources"] = ["one", "two"] * 3
+            first, *_, last, worst = vote["order"]
+            row["eligible"][worst] = False
+            vote["scores"][worst] = math.nan
+            sources = row["sources"][first], row["sources"][last]
+            expected[row["id"]] = (f" {row['candidates'][last]}", *sources)
+
+    found = load(export(changed(exclude), tmp_path, "preferences"))
+    assert len(found) > 0
+    for row in found:
+        pair = row["rejected"], row["source_chosen"], row["source_rejected"]
+        assert pair == expected[row["id"]]
 
 
 SCORED = [
@@ -382,13 +374,14 @@ def test_scores_as_messages(scored, capsys):
         ({"candidates": ["a", 1, "b"]}, "`candidates` must be a list of texts"),
         ({"scores": [1, 2]}, "`scores` must be 3 numbers"),
         ({"scores": [1, 2, "3"]}, "`scores` must be 3 numbers"),
-        ({"scores": [True, False, True]}, "`scores` must be 3 numbers"),
+        *(({"scores": [score, 0, 0]}, "`scores` must be 3 numbers")
+          for score in (True, 10**400, -(10**400), math.inf, math.nan)),
         ({"order": [0, 1]}, "`order` their indices"),
         ({"order": [0, 0, 1]}, "`order` their indices"),
         ({"order": [1, 0, 2]}, "`order` their indices"),  # the worst first
         ({"order": None}, "`brido score` writes both"),
     ],
-)
+)  # fmt: skip
 def test_lines_that_brido_score_did_not_write_are_named(scored, tmp_path, change, message):
     good, _ = told(scored.read_text())
     lines = [good, good | change]

@@ -16,33 +16,21 @@ from brido.models import gguf
 from brido.models.checkpoint import save
 from brido.models.settings import ReadingSettings
 from brido.settings.load import load_params, read_yaml
+from brido.settings.params import Params
 from brido.settings.presets import flatten, read_preset
 from brido.utils.commands import invoke
 from brido.utils.errors import BridoError
 
 # Sections and keys that init decides; everything else is the preset's.
 COMPUTED = (
-    "data",
-    "checkpoints.base.source",
-    "checkpoints.base.fine_tuning",
-    "checkpoints.base.embedded.max_source_tokens",
-    "checkpoints.base.embedded.max_summary_tokens",
-    "reading.default.max_source_tokens",
-    "reading.default.prompt",
-    "reading.default.template",
-    "documents.train",
-    "documents.validation",
-    "generation.base.num_candidates",
-    "generation.base.num_beams",
-    "generation.base.num_beam_groups",
+    *("data", "systems", "evaluation.metrics", "pairwise.combination", "decoding.max_length"),
+    *("documents.train", "documents.validation"),
+    *(f"checkpoints.base.{key}" for key in ("source", "fine_tuning")),
+    *(f"checkpoints.base.embedded.max_{key}_tokens" for key in ("source", "summary")),
+    *(f"reading.default.{key}" for key in ("max_source_tokens", "prompt", "template")),
+    *(f"generation.base.num_{key}" for key in ("candidates", "beams", "beam_groups")),
     "generation.base.max_length",
-    "pairwise.combination",
-    "training.max_candidate_tokens",
-    "training.validation",
-    "training.cross_entropy",
-    "decoding.max_length",
-    "systems",
-    "evaluation.metrics",
+    *(f"training.{key}" for key in ("max_candidate_tokens", "validation", "cross_entropy")),
 )
 ROOT = Path(__file__).parents[2]
 # Seconds a token: of a small model on two cores.
@@ -66,14 +54,32 @@ def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def own(*options: object) -> None:
+def own(*options: object) -> Params:
+    """What the command writes."""
     invoke(command, ["own", *map(str, options)])
+    return load_params()
+
+
+def chat_folder(checkout: Path) -> None:
+    tokenizer = chat_tokenizer(CHATML)
+    save(tiny_llama(len(tokenizer)), tokenizer, checkout / "chat")
+
+
+@pytest.fixture
+def own_chat(checkout: Path):
+    """own_chat(count, ...) asks for so many abstracts and a chat model."""
+    chat_folder(checkout)
+
+    def run(count: int, *options: str) -> Params:
+        write_jsonl(checkout / "a.jsonl", abstracts(count))
+        return own("--train", "a.jsonl", *(options or SCI), "--model", "chat")
+
+    return run
 
 
 def test_scientific_abstracts_in_jsonl_with_the_embedded_model(checkout, capsys) -> None:
     write_jsonl(checkout / "my/papers.jsonl", abstracts(60))
-    own("--train", "my/papers.jsonl", *SCI)
-    params, said = load_params(), capsys.readouterr().out
+    params, said = own("--train", "my/papers.jsonl", *SCI), capsys.readouterr().out
     assert params.checkpoints["base"].embedded.tokenizer == "bpe"
     assert params.checkpoints["base"].embedded.world is None
     assert params.systems == ["reference", "base", "tuned"]
@@ -100,8 +106,7 @@ def test_dialogues_in_csv_with_two_sentences_and_files_of_their_own(checkout) ->
         write_csv(checkout / f"my/{split}.csv", rows)
     options = [part for split in ("train", "validation", "test")
                for part in (f"--{split}", f"my/{split}.csv")]  # fmt: skip
-    own(*options, "--document-column", "dialogue", "--summary-column", "section_text")
-    params = load_params()
+    params = own(*options, "--document-column", "dialogue", "--summary-column", "section_text")
     assert params.data.files.validation == ["my/validation.csv"]
     assert params.data.files.document_column == "dialogue"
     assert params.pairwise.combination == "mean_r1_r2_rlsum"
@@ -138,8 +143,7 @@ def bart(folder: Path) -> None:
 def test_a_folder_of_an_encoder_decoder_is_counted_with_its_tokenizer(checkout, capsys) -> None:
     bart(checkout / "model")
     write_jsonl(checkout / "a.jsonl", abstracts(60))
-    own("--train", "a.jsonl", *SCI, "--model", "model")
-    params, said = load_params(), capsys.readouterr().out
+    params, said = own("--train", "a.jsonl", *SCI, "--model", "model"), capsys.readouterr().out
     assert params.checkpoints["base"].source == "model"
     assert params.generation["base"].num_beam_groups == params.num_candidates
     positions = tiny_bart(0).config.max_position_embeddings
@@ -148,19 +152,14 @@ def test_a_folder_of_an_encoder_decoder_is_counted_with_its_tokenizer(checkout, 
     assert "(the model's)" in said
 
 
-def test_a_chat_model_samples_and_learns_from_references_first(checkout) -> None:
-    chat_folder(checkout)
-    write_jsonl(checkout / "a.jsonl", abstracts(60))
-    own("--train", "a.jsonl", *SCI, "--model", "chat")
-    params = load_params()
+def test_a_chat_model_samples_and_learns_from_references_first(own_chat) -> None:
+    params = own_chat(60)
     assert params.generation["base"].method == "sampling"
     assert "{{ document }}" in params.reading["default"].prompt
     assert params.checkpoints["base"].fine_tuning.world is None
     assert params.training.lora is None
     # Without references the vote alone teaches.
-    own("--train", "a.jsonl", "--document-column", "abstract", "--summary-column", "none",
-        "--model", "chat")  # fmt: skip
-    params = load_params()
+    params = own_chat(60, "--document-column", "abstract", "--summary-column", "none")
     assert params.systems == ["base", "tuned"]
     assert params.checkpoints["base"].fine_tuning is None
     assert params.training.cross_entropy == "elected"
@@ -180,9 +179,8 @@ def test_a_model_that_is_not_there_overwrites_nothing(checkout, name) -> None:
 def test_a_few_bad_rows_are_told_and_left_out_and_many_are_refused(checkout, capsys) -> None:
     rows = abstracts(60)
     write_jsonl(checkout / "a.jsonl", [*rows, rows[0] | {"tldr": " ", "paper_id": "x"}])
-    own("--train", "a.jsonl", *SCI)
+    assert own("--train", "a.jsonl", *SCI).data.max_bad_fraction == 0.05
     assert "summary is blank: 1" in capsys.readouterr().out
-    assert load_params().data.max_bad_fraction == 0.05
     blank = [row | {"tldr": ""} for row in rows[:20]]
     write_jsonl(checkout / "a.jsonl", [*rows[20:], *blank])
     with pytest.raises(BridoError, match="rows are bad"):
@@ -226,11 +224,6 @@ def test_outside_of_a_checkout_it_says_so(checkout) -> None:
         own("--train", "a.jsonl")
 
 
-def chat_folder(checkout: Path) -> None:
-    tokenizer = chat_tokenizer(CHATML)
-    save(tiny_llama(len(tokenizer)), tokenizer, checkout / "chat")
-
-
 @pytest.mark.parametrize("summaries", ["tldr", "none"])
 @pytest.mark.parametrize("name", ["embedded", "bart", "chat"])
 def test_every_key_that_is_not_computed_is_the_presets(checkout, name: str, summaries: str) -> None:
@@ -258,12 +251,9 @@ def test_every_key_that_is_not_computed_is_the_presets(checkout, name: str, summ
 
 
 def test_base_learns_from_references_that_the_time_allows_and_the_rest_is_cut(
-    checkout, monkeypatch
+    own_chat, monkeypatch
 ) -> None:
-    write_jsonl(checkout / "a.jsonl", abstracts(800))
-    chat_folder(checkout)
-    own("--train", "a.jsonl", *SCI, "--model", "chat")
-    params = load_params()
+    params = own_chat(800)
     learns = params.checkpoints["base"].fine_tuning
     assert params.data.max_documents is None
     assert params.data.max_evaluated == params.documents.validation == 60
@@ -272,16 +262,13 @@ def test_base_learns_from_references_that_the_time_allows_and_the_rest_is_cut(
     assert fast > 300
     slow = speed.Speed(*(5 * value for value in vars(FAST).values()))
     monkeypatch.setattr(write, "measure_speed", lambda *given: slow)
-    own("--train", "a.jsonl", *SCI, "--model", "chat")
-    params = load_params()
+    params = own_chat(800)
     assert 48 <= params.checkpoints["base"].fine_tuning.documents < fast
     assert params.documents.validation >= 40
 
 
-def test_the_plan_has_a_check_with_minutes_and_tuning_with_more(checkout, capsys) -> None:
-    write_jsonl(checkout / "a.jsonl", abstracts(300))
-    chat_folder(checkout)
-    own("--train", "a.jsonl", *SCI, "--model", "chat")
+def test_the_plan_has_a_check_with_minutes_and_tuning_with_more(checkout, own_chat, capsys) -> None:
+    own_chat(300)
     said = capsys.readouterr().out
     check, tuning = said.split("1. The check")[1].split("2. Tuning")
     assert "dvc repro score" in check
@@ -295,24 +282,21 @@ def test_the_plan_has_a_check_with_minutes_and_tuning_with_more(checkout, capsys
 
 
 def test_where_no_look_fits_into_an_hour_it_says_so_and_what_would(
-    checkout, monkeypatch, capsys
+    own_chat, monkeypatch, capsys
 ) -> None:
-    write_jsonl(checkout / "a.jsonl", abstracts(300))
-    chat_folder(checkout)
     monkeypatch.setattr(write, "measure_speed", lambda *given: speed.Speed(0.5, 0.5, 0.5))
-    own("--train", "a.jsonl", *SCI, "--model", "chat")
+    own_chat(300)
     said = capsys.readouterr().out
     assert "warning: on this machine even the smallest check" in said
     assert "hours" in said
     monkeypatch.setattr(write, "measure_speed", lambda *given: None)
-    own("--train", "a.jsonl", *SCI, "--model", "chat")
+    own_chat(300)
     assert "how long is not known" in capsys.readouterr().out
 
 
 def test_few_validation_documents_are_told_with_how_many_there_are(checkout, capsys) -> None:
     write_jsonl(checkout / "a.jsonl", abstracts(60))
-    own("--train", "a.jsonl", *SCI)
-    found = load_params().data.max_evaluated
+    found = own("--train", "a.jsonl", *SCI).data.max_evaluated
     said = capsys.readouterr().out
     assert f"warning: {found} validation documents are few" in said
     assert "--validation" in said
@@ -321,35 +305,29 @@ def test_few_validation_documents_are_told_with_how_many_there_are(checkout, cap
     assert "--validation" not in capsys.readouterr().out
 
 
+def planned(checkout: Path, count: int, name: str, how: speed.Speed, gpu=False, recipe=(4, 15, 4)):
+    """The plan for so many abstracts, a model and its speed."""
+    write_jsonl(checkout / "a.jsonl", abstracts(count))
+    data, found = look({"train": ["a.jsonl"]}, "abstract", "tldr"), model.find_model(name)
+    limits = plan.find_limits(data, found)
+    return plan.make_plan(data, found, limits, how, gpu, plan.Recipe(*recipe))
+
+
 def test_a_plan_grows_with_documents_and_time(checkout) -> None:
-    write_jsonl(checkout / "a.jsonl", abstracts(300))
-    data = look({"train": ["a.jsonl"]}, "abstract", "tldr")
-    small = model.find_model("embedded")
-    limits = plan.find_limits(data, small)
-    recipe = plan.Recipe(4, 15, 4)
     slow = speed.Speed(*(3 * value for value in vars(FAST).values()))
-    first, second = (plan.make_plan(data, small, limits, one, False, recipe)
-                     for one in (FAST, slow))  # fmt: skip
+    first, second = (planned(checkout, 300, "embedded", how) for how in (FAST, slow))
     assert first.check < second.check
     assert first.tuning < second.tuning
-    alone = plan.make_plan(data, small, limits, FAST, False, plan.Recipe(4, 15, 0))
+    alone = planned(checkout, 300, "embedded", FAST, recipe=(4, 15, 0))
     assert alone.check < first.check  # candidates are scored with their own document only
-    assert plan.make_plan(data, small, limits, FAST, True, recipe).candidates > first.candidates
+    assert planned(checkout, 300, "embedded", FAST, gpu=True).candidates > first.candidates
 
 
 def test_base_learns_from_few_references_more_often(checkout) -> None:
-    write_jsonl(checkout / "few.jsonl", abstracts(60))
-    write_jsonl(checkout / "many.jsonl", abstracts(400))
     chat_folder(checkout)
-    found = model.find_model("chat")
     # So slow that the check takes as long as it should before base learns a second time.
     slow = speed.Speed(0.01, 0.03, 0.03)
-    plans = []
-    for name in ("few.jsonl", "many.jsonl"):
-        data = look({"train": [name]}, "abstract", "tldr")
-        limits = plan.find_limits(data, found)
-        plans.append(plan.make_plan(data, found, limits, slow, False, plan.Recipe(4, 0, 4)))
-    few, many = plans
+    few, many = (planned(checkout, count, "chat", slow, recipe=(4, 0, 4)) for count in (60, 400))
     assert few.epochs > many.epochs == 1
     assert few.references < many.references
     assert few.fits

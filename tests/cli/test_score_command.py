@@ -13,7 +13,7 @@ from types import SimpleNamespace
 import pytest
 from rouge_score.rouge_scorer import RougeScorer
 
-from brido.cli.score import check_file, checked, command, score_record, score_stream
+from brido.cli.score import check_file, checked, command, score_record
 from brido.utils.commands import invoke
 from brido.utils.errors import BridoError
 from brido.utils.text import one_sentence_a_line
@@ -135,14 +135,6 @@ def test_an_empty_input_is_an_error(tmp_path, monkeypatch, content):
         with pytest.raises(BridoError, match="nothing was scored: the input has no line"):
             main(arguments)
     assert not (tmp_path / "out.jsonl").exists()
-
-
-def test_a_stream_answers_what_came_before_a_bad_line():
-    good = json.dumps({"candidates": ["a b", "b c"]}).encode()
-    output = io.StringIO()
-    with pytest.raises(BridoError, match="stdin, line 2: not JSON"):
-        score_stream([good, b"{"], output, "stdin", 0.0, "harmonic_r1_r2")
-    assert len(output.getvalue().splitlines()) == 1
 
 
 def test_each_line_is_answered_before_the_next_is_sent(tmp_path):

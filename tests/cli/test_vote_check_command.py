@@ -50,15 +50,6 @@ def test_what_is_said_of_candidates_that_agree_on_the_truth(tmp_path):
     assert said.index("should help") < said.index("0.0 % of 20") < said.index("Next: ")
 
 
-def test_few_documents_are_too_few_to_tell(tmp_path, capsys):
-    main([str(write(tmp_path / "c.jsonl", *[RECORD] * (FEWEST - 1)))])
-    printed = " ".join(capsys.readouterr().out.split())
-    assert "19 documents are fewer than 20" in printed
-    assert "0 of 19 elected candidates and 19 of base's own outputs" in printed
-    assert "[" not in printed  # no interval
-    assert "points" not in printed  # no difference
-
-
 def test_lines_of_stdin_are_read_and_a_bad_one_is_named(monkeypatch, capsys):
     lines = "".join(json.dumps({**RECORD, "own": ""}) + "\n" for _ in range(3))
     monkeypatch.setattr("sys.stdin", SimpleNamespace(buffer=io.BytesIO(lines.encode())))
@@ -101,20 +92,24 @@ def test_marks_of_people_take_the_place_of_the_check(tmp_path, capsys):
     ("changes", "named"),
     [
         ({"candidates": ["a"]}, "too few texts .1."),
-        ({"candidates": "a"}, "`candidates` is a text, .* list of texts"),
+        *(({"candidates": value}, "`candidates` is .* list of texts")
+          for value in ("a", 5, {"a": 1}, None)),
         ({"candidates": ["a", 1, "b", "c"]}, "candidate 2 is a number"),
         ({"candidates": ["a", "b"]}, "2 texts, .* first line has 4"),
         ({"document": 3}, "`document`, .* a number"),
         ({"reference": None}, "`reference`, .* null"),
         ({"own": 1}, "`own`, .* a number"),
-        ({"unsupported": [1, 2]}, "`unsupported` must be a list of 4 numbers"),
-        ({"unsupported": [1, 2, 3, "4"]}, "`unsupported` must be a list of 4 numbers"),
+        *(({"unsupported": value}, "`unsupported` must be a list of 4 numbers")
+          for value in ([1, 2], [1, 2, 3, "4"], [10**400, 0, 0, 0], [True, 0, 0, 0])),
+        ({"log_probability": [-(10**400), 0, 0, 0]}, "`log_probability`"),
     ],
-)
+)  # fmt: skip
 def test_a_line_that_cannot_be_used_is_named(tmp_path, changes, named):
-    first = RECORD | (
-        {"unsupported": [0] * 4, "own_unsupported": 0} if "unsupported" in changes else {}
-    )
+    more = {
+        "unsupported": {"unsupported": [0] * 4, "own_unsupported": 0},
+        "log_probability": {"log_probability": [-1.0] * 4},
+    }
+    first = RECORD | more.get(*changes, {})
     path = write(tmp_path / "c.jsonl", first, first | changes)
     with pytest.raises(BridoError, match=f"line 2: .*{named}"):
         read_candidates(str(path))

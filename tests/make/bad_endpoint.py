@@ -37,22 +37,8 @@ RAW = {
     "interim": b"HTTP/1.1 100 Continue\r\n\r\n",
 }
 TROUBLES = (
-    "429 after",
-    "429 date",
-    "429 bare",
-    "500",
-    "502",
-    "503",
-    "504",
-    "stall",
-    "drop",
-    "drop in body",
-    "cut json",
-    "page",
-    "twice",
-    "drip",
-    "compressed",
-    "flood",
+    *("429 after", "429 date", "429 bare", "500", "502", "503", "504"),
+    *("stall", "drop", "drop in body", "cut json", "page", "twice", "drip", "compressed", "flood"),
     *BODIES,
     *RAW,
 )
@@ -79,7 +65,6 @@ class BadEndpoint:
     retry_after: str = "0.05"
     redirect: str | None = None  # where every question is sent on to
     stall_seconds: float = 2.0
-    choices_per_call: int = 100
     answer: Callable[[str], str] = plain_answer
     finish: Callable[[str], str] = lambda text: "stop"
     tokens: tuple[int, int] | None = None  # what it says of every call; None: what is true
@@ -88,8 +73,6 @@ class BadEndpoint:
     headers: list[str] = field(default_factory=list)
     times: list[float] = field(default_factory=list)
     answered: Counter = field(default_factory=Counter)
-    in_flight: int = 0
-    most_in_flight: int = 0
 
     def __enter__(self) -> "BadEndpoint":
         self._random = random.Random(self.seed)
@@ -135,8 +118,6 @@ class BadEndpoint:
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         task = asyncio.current_task()
         self._serving.add(task)
-        self.in_flight += 1
-        self.most_in_flight = max(self.most_in_flight, self.in_flight)
         try:
             with contextlib.suppress(*GONE):
                 while True:
@@ -149,7 +130,6 @@ class BadEndpoint:
                     await asyncio.sleep(self.latency)
                     await self._respond(writer, body)
         finally:
-            self.in_flight -= 1
             self._serving.discard(task)
             if task.cancelling():
                 writer.transport.abort()
@@ -229,20 +209,18 @@ class BadEndpoint:
 
     def _completion(self, body: dict[str, Any]) -> bytes:
         question = body["messages"][-1]["content"]
-        choices = []
-        for index in range(min(body.get("n", 1), self.choices_per_call)):
-            text = self.answer(f"{question} {body.get('seed', 0) + index}")
-            message = {"role": "assistant", "content": text}
-            choices.append({"index": index, "message": message, "finish_reason": self.finish(text)})
+        text = self.answer(f"{question} {body.get('seed', 0)}")
+        message = {"role": "assistant", "content": text}
+        choice = {"index": 0, "message": message, "finish_reason": self.finish(text)}
         completion = {
             "id": "chatcmpl-1",
             "object": "chat.completion",
             "created": 1,
             "model": f"{body['model']}-as-served",
-            "choices": choices,
+            "choices": [choice],
         }
         if self.usage:
-            tokens = self.tokens or (len(question) // 5, 30 * len(choices))
+            tokens = self.tokens or (len(question) // 5, 30)
             names = ("prompt_tokens", "completion_tokens")
             completion["usage"] = dict(zip(names, tokens, strict=True))
         return json.dumps(completion).encode()

@@ -88,6 +88,20 @@ def table(documents: int, candidates: int = 4, seed: int = 0) -> pa.Table:
     return pa.table(columns | {"candidates": texts, "scores": values})
 
 
+class Noted:
+    """A tracker that keeps what it is told."""
+
+    def __init__(self) -> None:
+        self.rows: list[tuple[int, dict[str, float]]] = []
+        self.finished = False
+
+    def log(self, values: dict[str, float], step: int) -> None:
+        self.rows.append((step, values))
+
+    def finish(self) -> None:
+        self.finished = True
+
+
 class Killed(BaseException):
     """Stands for kill -9: nothing catches it."""
 

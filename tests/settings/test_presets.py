@@ -20,7 +20,6 @@ from brido.settings.presets import (
     render,
 )
 from brido.settings.text import that_matter
-from brido.utils.errors import BridoError
 
 ROOT = Path(__file__).parents[2]
 NAMES = ("xsum", "cnndm")
@@ -131,13 +130,6 @@ def test_small_numbers_and_texts_of_several_lines_are_written_as_people_write_th
     assert text.startswith("# Top\n#\n# x\n\na:\n  rate: 0.00003")
     assert "# why" in text
     assert YAML(typ="safe").load(text) == {"a": {"rate": 3e-05, "say": "one: # two\n\nthree"}}
-
-
-def test_an_unknown_preset_is_named_with_those_there_are():
-    with pytest.raises(BridoError, match="did you mean xsum"):
-        load_preset("xsun", PRESETS)
-    with pytest.raises(BridoError, match="known here: .*cnndm.*xsum"):
-        load_preset("?", PRESETS)
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -14,6 +14,7 @@ from pool_rows import pooled
 from safetensors.torch import load_file
 from tiny_chat import chat_tokenizer, tiny_llama
 from tiny_models import SPECIAL, tiny_bart, word_tokenizer
+from training_runs import Noted
 from transformers import AutoModelForSeq2SeqLM
 
 from brido.models import LanguageModel
@@ -137,22 +138,14 @@ def test_trackers_change_no_byte(project: Path, monkeypatch: pytest.MonkeyPatch)
     train.main()
     first = made()
     shutil.rmtree(project / ".brido/work/train")
-    rows: list[dict[str, float]] = []
-
-    class Noted:
-        def log(self, values: dict[str, float], step: int) -> None:
-            rows.append(values)
-
-        def finish(self) -> None:
-            rows.append({"finished": 1.0})
-
+    noted = Noted()
     monkeypatch.setattr(trackers, "find_spec", lambda name: name)
-    monkeypatch.setattr(trackers, "_start", lambda *_: Noted())
+    monkeypatch.setattr(trackers, "_start", lambda *_: noted)
     Path("params.yaml").write_text(PARAMS.replace("{device: cpu}", "{trackers: [mlflow]}"))
     train.main()
     assert made() == first
-    assert sum("validation/log_p_own_output" in row for row in rows) == 3
-    assert rows[-1] == {"finished": 1.0}
+    assert sum("validation/log_p_own_output" in row for _, row in noted.rows) == 3
+    assert noted.finished
 
 
 def test_an_adapter_is_merged_and_stands_beside(project: Path) -> None:

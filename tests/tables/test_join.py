@@ -6,6 +6,7 @@ import pyarrow.parquet as pq
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from pool_rows import pooled
 
 from brido.tables import (
     CORPUS,
@@ -39,16 +40,8 @@ def corpus_row(name):
 
 
 def pool_row(name, size=N):
-    return {
-        "id": name,
-        "candidates": [f"{name} {place}" for place in range(size)],
-        "raw": ["raw"] * size,
-        "sources": ["base"] * size,
-        "voters": [True] * size,
-        "eligible": [place > 0 for place in range(size)],
-        "search_scores": [0.0] * size,
-        "ended": [True] * size,
-    }
+    row = pooled(name, [f"{name} {place}" for place in range(size)])
+    return row | {"eligible": [place > 0 for place in range(size)]}
 
 
 def write_split(folder, corpus, ids, facts=False):

@@ -11,26 +11,13 @@ from pathlib import Path
 import pytest
 import torch
 from small_project import environment
+from training_runs import Noted
 
 from brido.likelihood import candidate_log_likelihood
 from brido.training import trackers
 from brido.training.loop import train
 from brido.training.trackers import Trackers, Watch
 from brido.utils.errors import BridoError
-
-
-class Noted:
-    """A tracker that keeps what it is told."""
-
-    def __init__(self) -> None:
-        self.rows: list[tuple[int, dict[str, float]]] = []
-        self.finished = False
-
-    def log(self, values: dict[str, float], step: int) -> None:
-        self.rows.append((step, values))
-
-    def finish(self) -> None:
-        self.finished = True
 
 
 @pytest.fixture

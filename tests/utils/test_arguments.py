@@ -12,7 +12,8 @@ from brido.rouge import rouge_matrix, similarity_batch, similarity_matrix
 from brido.stats import bootstrap_interval, means
 from brido.training.loss import contrastive_loss
 from brido.utils.errors import ArgumentError
-from brido.vote.consensus import consensus_scores, ranking
+from brido.vote.consensus import consensus_scores, eligible_scores, ranking
+from brido.vote.signals import combined, shuffled_scores
 
 MATRIX = np.array([[0, 0.5, 0.25], [0.75, 0, 1.0]])
 NAN, R = math.nan, "harmonic_r1_r2"
@@ -36,16 +37,6 @@ def test_what_converts_is_converted():
     assert means([[1.0, 2.0], [3.0, 4.0]]).tolist() == [2.0, 3.0]
     f, scores = [[-1.0, -0.5, -2.0]], [[0.5, 0.3, 0.1]]
     assert contrastive_loss(f, np.array(scores), 1.0).item() == pytest.approx(0.35)
-
-
-def test_without_a_reference_the_candidates_can_still_vote():
-    without = MATRIX.copy()
-    without[:, -1] = NAN
-    assert consensus_scores(without, 0).tolist() == consensus_scores(MATRIX, 0).tolist()
-    assert np.isnan(consensus_scores(without, 1)).all()
-    assert np.isnan(consensus_scores(without, math.inf)).all()
-    without[0, 0] = NAN  # the diagonal votes nowhere
-    assert consensus_scores(without, 0).tolist() == consensus_scores(MATRIX, 0).tolist()
 
 
 def test_candidates_in_any_order_cost_the_same():
@@ -90,6 +81,14 @@ def bare(kind):
         (lambda: consensus_scores(MATRIX * NAN, 0), r"similarity of candidate \[0\]"),
         (lambda: consensus_scores(np.stack([MATRIX, MATRIX * NAN]), 1), r"candidate \[1, 0\]"),
         (lambda: consensus_scores(MATRIX + math.inf, math.inf), r"similarity of candidate \[0\]"),
+        (lambda: eligible_scores([MATRIX * NAN], 0, "equation", [[1, 1]], [[1, 1]]), "similarity"),
+        (lambda: eligible_scores([MATRIX], 0, "equation", [[1]], [[1, 1]]), "voters"),
+        (lambda: eligible_scores([MATRIX], 0, "equation", "ab", [[1, 1]]), "voters"),
+        (lambda: consensus_scores([[0, NAN, 1], [1, 0, 1]], 0), "similarity"),
+        (lambda: combined([1.0, 2.0], [(NAN, [1.0, 2.0])]), "weight"),
+        (lambda: combined(["a"], [(0.5, [1.0])]), "must be an array"),
+        (lambda: shuffled_scores(0.5, ["a"]), "scores"),
+        (lambda: ranking({"a": 1}), "scores must be an array"),
         (lambda: consensus_scores(MATRIX, "half"), "alpha must be a number.*not 'half'"),
         (lambda: consensus_scores(MATRIX, [0, 1]), "alpha must be a number"),
         (lambda: consensus_scores(MATRIX, 0, "mean"), "normalization is equation or listing"),

@@ -107,6 +107,8 @@ def test_at_alpha_0_there_need_be_no_reference():
     for normalization in ("equation", "listing"):
         found = consensus_scores(alone, 0, normalization)
         assert np.array_equal(found, consensus_scores(matrix, 0, normalization))
+    for alpha in (1, math.inf):
+        assert np.isnan(consensus_scores(alone, alpha)).all()
 
 
 def test_ranking_is_best_first_and_keeps_the_order_of_equal_scores():

@@ -157,7 +157,7 @@ def test_the_elected_are_the_first_of_the_vote_without_the_reference(tables, tmp
     raw = yaml.load((ROOT / "params.yaml").read_text())
     raw["documents"]["test"] = 0
     raw["systems"].remove("elected")
-    raw["scoring"] |= {"alpha": 7, "support": 0.5}
+    raw["scoring"] |= {"alpha": 7, "support": 0.5, "information": 0.0}
     with (tmp_path / "params.yaml").open("w") as stream:
         yaml.dump(raw, stream)
     elect.main()

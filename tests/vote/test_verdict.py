@@ -122,6 +122,9 @@ def test_few_documents_have_no_interval_and_no_difference(documents):
     assert ("[" in votes_text(told)) == (not few)
     assert ("points" in votes_text(told)) == (not few)
     assert (f"{documents} documents are fewer than {FEWEST}" in told["verdict"][0]) == few
+    assert (
+        f"of {documents} elected candidates and {documents} of base" in told["verdict"][1]
+    ) == few
 
 
 def test_candidates_that_are_no_basis_for_a_verdict_are_said_first():
@@ -240,7 +243,7 @@ def test_the_verdict_names_the_signal_to_train_on():
     assert "dvc" not in verdict_lines(told, pipeline=False)[2]
     # What the run has set already is left out.
     now = check_votes(knowing(), replace(HOW, scoring={"support": 0.0, "information": 0.0}))
-    assert "-S scoring.information=1`" in now["verdict"][2]
+    assert "-S scoring.information=1 -S scoring.prior=0.1`" in now["verdict"][2]
     # Where the run's own order is as good, nothing else is named.
     good = knowing()
     own = good["log_probability"] - HOW.prior * good["prior"]
