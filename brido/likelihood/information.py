@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import torch
 from torch import Tensor
 
-from brido.likelihood.likelihood import checked, sequence_statistics
+from brido.likelihood.likelihood import sequence_statistics
+from brido.models.arguments import as_candidates
 from brido.models.family import family_of
 from brido.utils.errors import ArgumentError
 
@@ -64,7 +65,7 @@ def information_terms(
         >>> (terms.log_probability - 0.2 * terms.prior).shape
         torch.Size([2, 1])
     """
-    sources, candidate_ids, lengths = checked(
+    sources, candidate_ids, lengths = as_candidates(
         model, input_ids, attention_mask, candidate_ids, lengths, micro_batch
     )
     if len(sources.ids) < 2:

@@ -6,6 +6,7 @@ import pickle
 import time
 from collections.abc import Callable
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -61,9 +62,13 @@ class Checkpoints:
         """The first process alone writes; all call what saves, because weights may be in parts."""
         self.folder, self.parallel = folder, parallel
         self.state_file = folder / "state.pt"
+        self.timer = SaveTimer(parallel.runtime.checkpoint_minutes * 60)
 
     def save(self, state: TrainState, model: PreTrainedModel, optimizer: Optimizer) -> None:
         """Replace the state on disk, then remove best weights that it no longer mentions."""
+        self.timer.save(partial(self._write, state, model, optimizer))
+
+    def _write(self, state: TrainState, model: PreTrainedModel, optimizer: Optimizer) -> None:
         content = {
             "run": asdict(state),
             "model": self.parallel.whole(trained_weights(model)),
@@ -103,9 +108,15 @@ class Checkpoints:
         if self.parallel.is_main:
             save_tensors(weights, self._best_file(update))
 
-    def load_best(self, update: int, model: PreTrainedModel) -> None:
-        """Put the best weights into the model; BridoError as in `load`."""
-        self._load_weights(load_tensors(self._best_file(update)), model)
+    def load_best(self, state: TrainState, model: PreTrainedModel, key: str, keep: str) -> None:
+        """Put the best weights into the model: those that the setting `key`, `keep`, asks for.
+
+        Raises:
+            BridoError: there are none, or see `load`.
+        """
+        if state.best is None:
+            raise BridoError(f"{key}: no validation gave a value for {keep}: write last")
+        self._load_weights(load_tensors(self._best_file(state.best[1])), model)
 
     def _best_file(self, update: int) -> Path:
         return self.folder / f"best-{update:06d}.pt"

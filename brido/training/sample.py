@@ -16,7 +16,9 @@ from brido.models.language_model import LanguageModel
 from brido.search import SearchSettings, beam_search
 from brido.search.own_search import own_search
 from brido.tables import CORPUS, read_rows
+from brido.training.contrastive import ContrastiveTask
 from brido.training.documents import RankedDocument
+from brido.training.trackers import Trackers, Watch
 
 
 @dataclass
@@ -49,6 +51,32 @@ class SampleGenerator:
             texts += language.text(found.sequences[:, 0].cpu())
         self.written = texts
         return self.measure(texts)
+
+
+def sample_generator(task: ContrastiveTask, corpus: Path) -> SampleGenerator:
+    """Decodes the documents that `task` is validated on; corpus: the table that has them."""
+    sample = task.validation or []
+    return SampleGenerator(
+        [document.document for document in sample],
+        task.documents_at_once,
+        task.settings.max_candidate_tokens,
+        sample_measures(sample, corpus),
+    )
+
+
+def sample_trackers(task: ContrastiveTask) -> Trackers:
+    """The trackers that `runtime.trackers` names; a sharded model is not watched."""
+    watch, generator, file = None, task.generator, task.folder / "own_output.json"
+    if isinstance(generator, SampleGenerator) and not task.runtime.fsdp:
+        watch = Watch(
+            task.language,
+            task.validation or [],
+            lambda: generator.written,
+            task.settings.max_candidate_tokens,
+            file,
+        )
+    settings = task.settings.model_dump(mode="json")
+    return Trackers(task.runtime.trackers, task.name, settings, watch, resumed=file.is_file())
 
 
 def sample_measures(
