@@ -30,8 +30,7 @@ def main() -> None:
     task = make_task(params)
     if is_main() and params.training.gamma:
         warn()
-    if is_main() and params.runtime.trackers:
-        task.trackers = sample_trackers(task)
+    task.trackers = sample_trackers(task)
     try:
         state = train(task)
     finally:
@@ -47,11 +46,8 @@ def main() -> None:
 
 
 def warn() -> None:
-    """Repeat stage score's verdict if the vote does not help, before training costs anything.
-
-    The file changes no result, so it is not a dependency of the stage: another judge does not train
-    again.
-    """
+    """Repeat stage score's verdict if the vote does not help, before training costs anything."""
+    # It changes no result, so the file is not among the stage's deps: another judge trains nothing.
     if paths.VOTES.is_file():
         told = json.loads(paths.VOTES.read_text(encoding="utf-8"))
         election = told.get("election")

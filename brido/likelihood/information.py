@@ -2,10 +2,9 @@
 
     I(y; x) = log p(y | x)  -  weight * mean over other documents x' of log p(y | x')
 
-Both terms of a block of K + 1 documents come from one call: every source is read once, and what is
-computed from it serves the candidates of the whole block. That costs K + 1 times the decoder's work
-for the candidates, and no further reading. (Pointwise mutual information; the mean of logs stands
-for the prior, as in domain-conditional PMI, Holtzman et al. 2021.)
+Both terms of a block of K + 1 documents come from one call: every source is read once, for the
+candidates of the whole block. (Pointwise mutual information; the mean of logs stands for the prior,
+as in domain-conditional PMI, Holtzman et al. 2021.)
 """
 
 from __future__ import annotations

@@ -1,9 +1,8 @@
 """f(S), the length-normalised log-likelihood of every candidate summary of a document.
 
-Written for training with many candidates. The source is read once a document, and its candidates
-share what is computed from it where the model can (`Family.states`). Candidates of similar length
-run together (`length_groups`), and the logits of all tokens never exist at once (`projection`).
-Every shortcut leaves each number what a plain forward of the model gives.
+Written for many candidates, with the numbers of a plain forward of the model. The source is read
+once a document (`Family.states`), candidates of similar length run together (`length_groups`), and
+the logits of all tokens never exist at once (`projection`).
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ class SequenceStatistics(NamedTuple):
     """Sums over the scored tokens of every candidate, each [B, N].
 
     log_probability: of log p(token). mean_log_probability: of the mean of log p(v) over the
-    vocabulary, for label smoothing. tokens: how many tokens were scored.
+    vocabulary, for label smoothing. tokens: of 1.
     """
 
     log_probability: Tensor
@@ -51,14 +50,11 @@ def candidate_log_likelihood(
     """f(S) of every candidate, [B, N] in nats: sum of log p over (number of tokens)^length_penalty.
 
     input_ids, attention_mask [B, S]: the sources, or a decoder-only model's whole prompts, padded
-    on either side. candidate_ids [B, N, T], padded at the end: position 0 is given and never
-    scored. It holds the decoder's first token, or the prompt's last one once more. lengths [B, N]:
-    how many tokens behind position 0 are scored. None: up to the first pad, if the model's pad is
-    not an end token. Arrays and lists will do for tensors.
-
-    The result is differentiable; the model's train or eval mode is used and kept. micro_batch: at
-    most so many candidates of a document run at once, and run again in the backward pass. The
-    gradient is the same, in less memory.
+    on either side. candidate_ids [B, N, T], padded at the end: position 0 holds the decoder's first
+    token, or the prompt's last one once more, and is never scored. lengths [B, N]: how many tokens
+    behind it are scored; None: up to the first pad, if the model's pad is not an end token.
+    micro_batch: at most so many candidates of a document run at once, and again in the backward
+    pass: the same gradient in less memory. The result is differentiable; the model's mode is kept.
 
     Raises:
         ArgumentError: see `brido.models.arguments`; shapes that do not fit, no candidates, lengths
@@ -99,10 +95,7 @@ def sequence_statistics(
     lengths: Tensor,
     micro_batch: int | None = None,
 ) -> SequenceStatistics:
-    """The sums behind `candidate_log_likelihood`, of arguments that fit together.
-
-    Nothing is checked: on an accelerator a look at tokens is a wait.
-    """
+    """The sums behind f(S), of arguments that fit together: nothing is checked."""
     lengths = lengths.cpu()
     scored = torch.arange(candidate_ids.shape[2] - 1) < lengths[:, :, None]
     family, sources = family_of(model.config), Sources(input_ids, attention_mask)

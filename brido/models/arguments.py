@@ -73,10 +73,9 @@ def as_candidates(
     lengths: Tensor | None,
     micro_batch: int | None,
 ) -> tuple[Sources, Tensor, Tensor]:
-    """Sources, candidates [B, N, T] and lengths [B, N] of what a likelihood is given.
+    """What a likelihood is given: sources, candidates [B, N, T] and lengths [B, N].
 
-    Raises:
-        ArgumentError: see `brido.likelihood.candidate_log_likelihood`.
+    Raises ArgumentError as `brido.likelihood.candidate_log_likelihood` says.
     """
     sources = as_sources(model, input_ids, attention_mask)
     candidate_ids = as_ids("candidate_ids", candidate_ids, model)

@@ -145,10 +145,8 @@ class LanguageModel(ModelParts):
             self.adapter = Adapter(self.model, lora, seed)
 
     def save(self, folder: Path) -> None:
-        """Write model, tokenizer and generation settings into `folder`, as `load` reads them.
-
-        An adapter is also written into `folder`/adapter, and then merged into the model.
-        """
+        """Write model, tokenizer and generation settings into `folder`, as `load` reads them; an
+        adapter goes into `folder`/adapter and is merged into the model."""
         if self.adapter is not None:
             self.adapter.save(folder / "adapter")
             self.adapter.merge()

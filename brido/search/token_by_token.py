@@ -99,8 +99,7 @@ def log_softmax(logits: torch.Tensor) -> torch.Tensor:
 class Rules:
     """What rows may not write next, or not as cheaply: repeats, ends that come early, bans.
 
-    Where settings say so, prompts [B, P] count as written. Their pads are -1: no token, so that
-    what is found does not depend on the batch.
+    Prompts [B, P] count as written if `count_prompt`. Their pads are -1, so none is found again.
     """
 
     def __init__(
@@ -110,10 +109,7 @@ class Rules:
         self.prompts = steps.prompts if settings.count_prompt else None
 
     def apply(self, scores: torch.Tensor, written: torch.Tensor) -> torch.Tensor:
-        """Change scores [R, V] in place for rows that have `written` [R, t].
-
-        Returns the past that was looked at, [R, P + t].
-        """
+        """Change scores [R, V] of rows in place; return their past [R, P + t], prompt included."""
         past, too_short = written, written.shape[1] < self.settings.min_length
         if self.prompts is not None:
             rows = len(written) // len(self.prompts)
@@ -125,8 +121,8 @@ class Rules:
     def cost(self, tokens: torch.Tensor, past: torch.Tensor) -> torch.Tensor | None:
         """How many times the diversity penalty counts for each of the tokens [R, K], None: once.
 
-        transformers applies the repetition penalty last, to scores that diversity has lowered. So
-        for a token of the row's past [R, P + t] the one is multiplied by the other.
+        transformers penalises repeats last, and with them what diversity has taken from a score: so
+        the one penalty multiplies the other for a token of the row's past [R, P + t].
         """
         penalty = self.special.repetition_penalty
         if penalty == 1.0:

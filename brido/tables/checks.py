@@ -32,8 +32,9 @@ def check_similarity(
         )
 
 
-def check_prior(likelihood: Path) -> None:
+def check_prior(likelihood: Path | None) -> None:
     """Raise BridoError if a table of likelihoods has none with other documents."""
+    assert likelihood is not None
     if not read_metadata(likelihood, "likelihood").get("others"):
         raise BridoError(
             f"{likelihood} lacks likelihoods with other documents, which scoring.information "

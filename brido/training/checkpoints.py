@@ -109,11 +109,7 @@ class Checkpoints:
             save_tensors(weights, self._best_file(update))
 
     def load_best(self, state: TrainState, model: PreTrainedModel, key: str, keep: str) -> None:
-        """Put the best weights into the model: those that the setting `key`, `keep`, asks for.
-
-        Raises:
-            BridoError: there are none, or see `load`.
-        """
+        """Put the best weights into the model; BridoError as in `load`, or if there are none."""
         if state.best is None:
             raise BridoError(f"{key}: no validation gave a value for {keep}: write last")
         self._load_weights(load_tensors(self._best_file(state.best[1])), model)

@@ -1,6 +1,4 @@
-"""Maximum likelihood on references, before candidates are written: how the paper's bases came
-to summarize.
-"""
+"""Maximum likelihood on references, as the paper's bases learned it, before candidates exist."""
 
 from __future__ import annotations
 

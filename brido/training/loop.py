@@ -43,8 +43,8 @@ def train(task: Task) -> TrainState:
         # What needs the model as it is before the run: base's likelihoods (`training.anchor`).
         parallel.call(step, partial(task.prepare, parallel))
         state = checkpoints.load(model, optimizer)
-        micro_batch = parallel.sequences_at_once(state.micro_batch)
-        updater = Updater(task, config, step, optimizer, parallel, micro_batch)
+        at_once = parallel.sequences_at_once(state.micro_batch)
+        updater = Updater(task, config, step, optimizer, parallel, at_once)
         parallel.check_same_start(state.update)
         if parallel.is_main and not state.update:
             task.announce(parallel)

@@ -1,7 +1,4 @@
-"""Eq. 1 (contrastive loss over ranked candidates), BRIO's cross-entropy, and Eq. 3, their sum.
-
-Pure functions of tensors: no model, no file, no global state.
-"""
+"""Eq. 1 (contrastive loss over ranked candidates), BRIO's cross-entropy, and Eq. 3, their sum."""
 
 from typing import Literal
 
@@ -29,13 +26,12 @@ def contrastive_loss(
 ) -> Tensor:
     """The ranking loss of Eq. 1, a scalar: every better candidate should be the likelier one.
 
-    log_likelihood [B, N] is f(S), scores [B, N] the consensus scores. Candidates may stand in any
-    order, because the loss ranks them by their scores; equal scores keep theirs. Of the best first,
-    the pair i < j costs max(0, f(S_j) - f(S_i) + m_ij), where m_ij is (score_i - score_j) * margin
-    (`difference`) or (j - i) * margin (`fixed`).
-
-    `sum`, Eq. 1 as printed: all pairs, then the mean over documents. `listing`, the paper's code:
-    for every offset d = j - i the mean over documents and the N - d pairs, summed over offsets.
+    log_likelihood [B, N] is f(S), scores [B, N] the consensus scores. Candidates come in any order
+    and are ranked here, best score first; equal scores stay as they are. The pair i < j costs
+    max(0, f(S_j) - f(S_i) + m_ij), where m_ij is (score_i - score_j) * margin (`difference`) or
+    (j - i) * margin (`fixed`). `sum`, Eq. 1 as printed, adds all pairs of a document. `listing`,
+    the paper's code, takes for every offset d = j - i the mean of its N - d pairs, and adds these.
+    The loss is the mean over documents.
 
     One document, f = (-1.0, -0.5, -2.0), scores (0.5, 0.3, 0.1), margin 1, `difference`:
 
@@ -44,10 +40,10 @@ def contrastive_loss(
 
     `sum` gives 0.7; `listing` gives (0.7 + 0) / 2 + 0 / 1 = 0.35.
 
-    eligible [B, N] bool: a candidate with False is in no pair and counts nowhere, but its numbers
-    must be finite. With gold_weight > 0 the reference, of likelihood gold_log_likelihood [B],
-    should beat every candidate by gold_margin: gold_weight times the mean (`listing`) or the sum
-    over candidates, then the mean over documents.
+    eligible [B, N] bool: a candidate with False is as if it were not there, but its numbers must be
+    finite; a document that is left with fewer than two costs 0. With gold_weight > 0 the reference,
+    of likelihood gold_log_likelihood [B], should beat every candidate by gold_margin: gold_weight
+    times the mean (`listing`) or the sum over candidates is added.
 
     Raises:
         ArgumentError: something is not a number, shapes do not fit or are empty, a margin or
@@ -94,10 +90,10 @@ def smoothed_cross_entropy(
 ) -> Tensor:
     """BRIO's label-smoothed cross-entropy, a scalar in nats per token.
 
-    A token's loss is -((1 - smoothing) * log p(token) + smoothing * mean_v log p(v)), over all V
-    entries v of the vocabulary: the target puts smoothing / V on each of them, and the rest on the
-    token. The mean is over all scored tokens. log_probability, mean_log_probability: sums of log
-    p(token) and mean_v log p(v) over them, of any shape; tokens: how many they are.
+    The mean over scored tokens of -((1 - smoothing) * log p(token) + smoothing * mean_v log p(v)):
+    the target puts smoothing / V on each of the V entries v of the vocabulary, and the rest on the
+    token. log_probability, mean_log_probability: sums, of any shape, of log p(token) and of
+    mean_v log p(v) over the `tokens`.
 
     Example:
         >>> sums, means = torch.tensor([-6.0, -4.0]), torch.tensor([-12.0, -8.0])

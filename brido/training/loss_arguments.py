@@ -23,8 +23,7 @@ def checked(
 ) -> tuple[Tensor, Tensor, Tensor, Tensor | None]:
     """Likelihoods, scores and eligible [B, N] and gold [B] or None, as tensors on one device.
 
-    Raises:
-        ArgumentError: see `brido.training.loss.contrastive_loss`.
+    Raises ArgumentError as `brido.training.loss.contrastive_loss` says.
     """
     likelihood = _floating("log_likelihood", log_likelihood)
     scores = _floating("scores", scores).to(likelihood.device)

@@ -17,7 +17,7 @@ from brido.search import SearchSettings, beam_search
 from brido.search.own_search import own_search
 from brido.tables import CORPUS, read_rows
 from brido.training.contrastive import ContrastiveTask
-from brido.training.documents import RankedDocument
+from brido.training.launch import is_main
 from brido.training.trackers import Trackers, Watch
 
 
@@ -54,44 +54,15 @@ class SampleGenerator:
 
 
 def sample_generator(task: ContrastiveTask, corpus: Path) -> SampleGenerator:
-    """Decodes the documents that `task` is validated on; corpus: the table that has them."""
-    sample = task.validation or []
-    return SampleGenerator(
-        [document.document for document in sample],
-        task.documents_at_once,
-        task.settings.max_candidate_tokens,
-        sample_measures(sample, corpus),
-    )
+    """Decodes the documents that `task` is validated on; corpus: the table that they are of.
 
-
-def sample_trackers(task: ContrastiveTask) -> Trackers:
-    """The trackers that `runtime.trackers` names; a sharded model is not watched."""
-    watch, generator, file = None, task.generator, task.folder / "own_output.json"
-    if isinstance(generator, SampleGenerator) and not task.runtime.fsdp:
-        watch = Watch(
-            task.language,
-            task.validation or [],
-            lambda: generator.written,
-            task.settings.max_candidate_tokens,
-            file,
-        )
-    settings = task.settings.model_dump(mode="json")
-    return Trackers(task.runtime.trackers, task.name, settings, watch, resumed=file.is_file())
-
-
-def sample_measures(
-    sample: Sequence[RankedDocument], corpus: Path
-) -> Callable[[list[str]], dict[str, float]]:
-    """Make the measures of a sample: ROUGE (`rouge`: mean of R-1, R-2, R-Lsum) and mentions.
-
-    corpus: the table that the sample is of. The metrics run with their default settings: no section
-    but `training` changes how a run is watched.
+    It measures ROUGE (`rouge`: the mean of R-1, R-2, R-Lsum) and mentions, with their default
+    settings: no section but `training` changes how a run is watched.
     """
-    ids = [document.id for document in sample]
     rows = {row["id"]: row for row in read_rows(corpus, CORPUS, "download")}
-    known = [rows[name] for name in ids]
+    known = [rows[document.id] for document in task.validation or []]
     inputs = Inputs(
-        ids,
+        [row["id"] for row in known],
         [row["document"] for row in known],
         [],
         [row["references"] for row in known],
@@ -105,4 +76,16 @@ def sample_measures(
         mentioned = mentions.METRIC.measure(given).means()
         return found | {f"mentions_{name}": value for name, value in mentioned.items()}
 
-    return measure
+    longest = task.settings.max_candidate_tokens
+    return SampleGenerator(inputs.documents, task.documents_at_once, longest, measure)
+
+
+def sample_trackers(task: ContrastiveTask) -> Trackers:
+    """Those that `runtime.trackers` names, of the first process; no sharded model is watched."""
+    names = task.runtime.trackers if is_main() else []
+    watch, generator, file = None, task.generator, task.folder / "own_output.json"
+    if names and isinstance(generator, SampleGenerator) and not task.runtime.fsdp:
+        documents, longest = task.validation or [], task.settings.max_candidate_tokens
+        watch = Watch(task.language, documents, lambda: generator.written, longest, file)
+    settings = task.settings.model_dump(mode="json")
+    return Trackers(names, task.name, settings, watch, resumed=file.is_file())

@@ -113,7 +113,7 @@ class Task(ABC):
         yield from ()
 
     def diverged(self, why: str) -> BridoError:
-        """The error of a run that does not converge; why: how that was noticed."""
+        """The error of a run that does not converge: how that was noticed, and the way out."""
         return BridoError(f"training diverged: {why}. {self.remedy}")
 
     def announce(self, parallel: Parallel) -> None:

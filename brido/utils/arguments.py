@@ -103,10 +103,9 @@ def listing_alphas(size: int) -> set[float]:
 
 
 def as_vote(similarity: Any, alpha: Any, normalization: str) -> tuple[NDArray[Any], float]:
-    """Similarities [..., N, N + 1] that Eq. 2 can be computed from, and the reference's weight.
+    """Similarities [..., N, N + 1] and the reference's weight that Eq. 2 can be computed from.
 
-    Raises:
-        ArgumentError: see `brido.vote.consensus_scores`.
+    Raises ArgumentError as `brido.vote.consensus_scores` says.
     """
     similarity, alpha = as_numbers("similarity", similarity, "[..., N, N + 1]"), as_alpha(alpha)
     if similarity.ndim < 2 or similarity.shape[-1] != similarity.shape[-2] + 1:
@@ -135,11 +134,7 @@ def as_vote(similarity: Any, alpha: Any, normalization: str) -> tuple[NDArray[An
 
 
 def as_flags(scores: NDArray[np.floating], **flags: Any) -> list[NDArray[np.bool_]]:
-    """What is true of each candidate, bool [D, N], as many as there are scores.
-
-    Raises:
-        ArgumentError: the scores or the flags have another shape.
-    """
+    """Flags as bool [D, N]. Raise ArgumentError if they or the scores have another shape."""
     arrays = [as_numbers(name, values, "[D, N]").astype(bool) for name, values in flags.items()]
     if scores.ndim != 2 or any(values.shape != scores.shape for values in arrays):
         shapes = (f"{name} {list(own.shape)}" for name, own in zip(flags, arrays, strict=True))

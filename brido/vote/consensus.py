@@ -19,13 +19,11 @@ def consensus_scores(
 
     Score(S_i) = (sum over j != i of R(S_i, S_j) + alpha * R(S_i, S*)) / (N - 1 + alpha)
 
-    similarity [..., N, N + 1] (an array, lists or a tensor): R of candidate (row) with candidate
-    (column) and, in the last column, with the reference; the diagonal is ignored. alpha 0 asks the
+    similarity [..., N, N + 1]: R of candidate (row) with candidate (column) and, in the last
+    column, with the reference, NaN if there is none; the diagonal is ignored. alpha 0 asks the
     candidates only, N - 1 gives the reference half the vote, inf returns the last column (BRIO).
-
-    NaN in the last column says that there is no reference: the scores are then NaN, unless alpha is
-    0. `listing` is what the paper's code computes, in float32: the same order, but at alpha = N - 1
-    other values, which a difference margin notices.
+    `listing`: as the paper's code computes it, in float32; at alpha = N - 1 on another scale, which
+    a difference margin notices.
 
     Raises:
         ArgumentError: the shape is not [..., N, N + 1], a similarity of two candidates is NaN or

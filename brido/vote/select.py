@@ -41,7 +41,6 @@ def score_documents(
     alpha = scoring.alpha if alpha is None else alpha
     of_signals = [] if scoring.shuffle else _columns(scoring)
     if "prior" in of_signals:
-        assert tables.likelihood is not None
         check_prior(tables.likelihood)
     wanted = dict.fromkeys(["voters", "eligible", "similarity", *columns, *of_signals])
     for documents in read_documents(tables, list(wanted)):
