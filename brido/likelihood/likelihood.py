@@ -99,6 +99,7 @@ def sequence_statistics(
     lengths = lengths.cpu()
     scored = torch.arange(candidate_ids.shape[2] - 1) < lengths[:, :, None]
     family, sources = family_of(model.config), Sources(input_ids, attention_mask)
+    # A family that packs its texts spends nothing on padding: fewer groups will do.
     groups = group_by_length(scored, micro_batch, input_ids.device.type, family.packs)
     again = micro_batch is not None and torch.is_grad_enabled()
     sums = []

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import torch
-from torch import Tensor
 
 from brido.models.interface import Steps
 from brido.models.special_tokens import SpecialTokens
@@ -45,7 +44,7 @@ class Search:
         running[:, :, 0] = 0.0
         self.running = running.flatten(1)
 
-    def run(self) -> tuple[Tensor, Tensor, Tensor]:
+    def run(self) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
         """Search to the end: sequences [B, R, T] of all documents, scores and groups [B, R]."""
         length, logits = self._start()
         longest, forced = self.settings.max_length, self.special.forced_last
@@ -65,7 +64,7 @@ class Search:
             if length + 1 < longest or forced is None:
                 logits = self.model.step(self.history[:, :, length - 1].flatten())
 
-    def _start(self) -> tuple[int, Tensor]:
+    def _start(self) -> tuple[int, torch.Tensor]:
         """The number of tokens that are fixed from the start, and the logits after them."""
         fixed = [*self.model.given]
         if self.special.forced_first is not None:
@@ -74,7 +73,7 @@ class Search:
         self.history[:, :, : len(fixed)] = ids
         return len(fixed), self.model.start(ids.expand(len(self.history), -1), self.beams)
 
-    def _choose(self, logits: Tensor, length: int) -> Choice:
+    def _choose(self, logits: torch.Tensor, length: int) -> Choice:
         """What every group takes behind `length` tokens.
 
         logits [B * N, V]; behind the fixed tokens all beams of a document are equal: [B, V].
@@ -83,6 +82,7 @@ class Search:
         scores = logits.float() if self.model.scored else log_softmax(logits.float())
         past = self.rules.apply(scores, self.history[:, :rows, :length].flatten(0, 1))
         values, tokens = row_top_k(scores, self.beams + len(self.special.ends))
+        # A repetition penalty multiplies what diversity costs a token.
         cost = self.rules.cost(tokens, past) if self.groups > 1 else None
         return choose(
             Options(

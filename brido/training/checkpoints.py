@@ -19,6 +19,7 @@ from brido.training.parallel import Parallel
 from brido.training.state import TrainState
 from brido.utils.atomic import atomic_file
 from brido.utils.errors import BridoError
+from brido.work.folder import take
 
 # A state is written this often, but writing takes no more than this share of the time.
 STATE_SECONDS = 2.0
@@ -59,7 +60,10 @@ class Checkpoints:
     """
 
     def __init__(self, folder: Path, parallel: Parallel) -> None:
-        """The first process alone writes; all call what saves, because weights may be in parts."""
+        """The first process alone takes the folder and writes; all call what saves, because weights
+        may be in parts. BridoError if another run is at work in it."""
+        if parallel.is_main:
+            take(folder)
         self.folder, self.parallel = folder, parallel
         self.state_file = folder / "state.pt"
         self.timer = SaveTimer(parallel.runtime.checkpoint_minutes * 60)

@@ -13,7 +13,6 @@ from brido.training.update import Updater
 from brido.utils.errors import BridoError
 from brido.utils.progress import Progress
 from brido.utils.signals import stop, stop_request
-from brido.work.folder import take
 
 
 def train(task: Task) -> TrainState:
@@ -21,8 +20,8 @@ def train(task: Task) -> TrainState:
 
     The model then holds the weights of `task.keep` (with `runtime.fsdp` in the first process
     alone, to be saved and not to be run). A killed run goes on from its last checkpoint and ends in
-    the same weights. `task.folder` keeps that until the caller has saved the model and removes it
-    (`brido.work.folder.leave`). SIGTERM and Ctrl-C write a checkpoint and end the process.
+    the same weights. SIGTERM and Ctrl-C write a checkpoint and end the process. `task.folder` keeps
+    it until the caller has saved the model and removes it (`brido.work.folder.leave`).
 
     Raises:
         BridoError: settings that make no sense, another process that works for the stage, a loss
@@ -31,8 +30,6 @@ def train(task: Task) -> TrainState:
     if problems := list(task.problems()):
         raise BridoError.from_problems("training cannot start:", problems)
     parallel, model = make_parallel(task.runtime), task.model
-    if parallel.is_main:
-        take(task.folder)
     checkpoints = Checkpoints(task.folder, parallel)
     if task.runtime.gradient_checkpointing:
         checkpoint_layers(model)
@@ -70,8 +67,7 @@ def _run(updater: Updater, state: TrainState, checkpoints: Checkpoints) -> None:
         if state.history:
             _write_history(updater, state)
         # A run is finished when its last validation is done too.
-        finished = state.finished(task.every, task.updates)
-        while not finished:
+        while not state.finished(task.every, task.updates):
             if state.row_due(task.every, task.updates):
                 _validate(updater, state, checkpoints)
             else:

@@ -24,7 +24,7 @@ def contrastive_loss(
     gold_weight: float = 0.0,
     eligible: Tensor | None = None,
 ) -> Tensor:
-    """The ranking loss of Eq. 1, a scalar: every better candidate should be the likelier one.
+    """The ranking loss of Eq. 1, a scalar: the better of two candidates should be the likelier.
 
     log_likelihood [B, N] is f(S), scores [B, N] the consensus scores. Candidates come in any order
     and are ranked here, best score first; equal scores stay as they are. The pair i < j costs
@@ -41,8 +41,8 @@ def contrastive_loss(
     `sum` gives 0.7; `listing` gives (0.7 + 0) / 2 + 0 / 1 = 0.35.
 
     eligible [B, N] bool: a candidate with False is as if it were not there, but its numbers must be
-    finite; a document that is left with fewer than two costs 0. With gold_weight > 0 the reference,
-    of likelihood gold_log_likelihood [B], should beat every candidate by gold_margin: gold_weight
+    finite; a document with fewer than two costs 0. With gold_weight > 0 the reference, of
+    likelihood gold_log_likelihood [B], should beat every candidate by gold_margin: gold_weight
     times the mean (`listing`) or the sum over candidates is added.
 
     Raises:
@@ -55,13 +55,15 @@ def contrastive_loss(
         >>> contrastive_loss(f, scores, margin=1.0)
         tensor(0.3500)
     """
+    choices = {"margin_kind": margin_kind, "reduction": reduction}
+    numbers = {"margin": margin, "gold_margin": gold_margin, "gold_weight": gold_weight}
     likelihood, scores, eligible, gold = checked(
-        *(log_likelihood, scores, eligible, gold_log_likelihood),
-        choices={"margin_kind": margin_kind, "reduction": reduction},
-        numbers={"margin": margin, "gold_margin": gold_margin, "gold_weight": gold_weight},
+        log_likelihood, scores, eligible, gold_log_likelihood, choices, numbers
     )
-    order = scores.argsort(dim=1, descending=True, stable=True)
-    likelihood, scores, eligible = (x.gather(1, order) for x in (likelihood, scores, eligible))
+    best_first = scores.argsort(dim=1, descending=True, stable=True)
+    likelihood, scores, eligible = (
+        part.gather(1, best_first) for part in (likelihood, scores, eligible)
+    )
     documents, candidates = len(scores), eligible.sum(1)
     # Below, [B, i, j] is a pair: candidate i is the better one where the offset j - i is positive.
     rank = eligible.cumsum(1) - 1

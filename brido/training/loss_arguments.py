@@ -21,10 +21,7 @@ def checked(
     choices: Mapping[str, str],
     numbers: Mapping[str, float],
 ) -> tuple[Tensor, Tensor, Tensor, Tensor | None]:
-    """Likelihoods, scores and eligible [B, N] and gold [B] or None, as tensors on one device.
-
-    Raises ArgumentError as `brido.training.loss.contrastive_loss` says.
-    """
+    """Likelihoods, scores, eligible [B, N] and gold [B]. Raise ArgumentError as the loss says."""
     likelihood = _floating("log_likelihood", log_likelihood)
     scores = _floating("scores", scores).to(likelihood.device)
     if gold is not None:

@@ -103,10 +103,7 @@ def listing_alphas(size: int) -> set[float]:
 
 
 def as_vote(similarity: Any, alpha: Any, normalization: str) -> tuple[NDArray[Any], float]:
-    """Similarities [..., N, N + 1] and the reference's weight that Eq. 2 can be computed from.
-
-    Raises ArgumentError as `brido.vote.consensus_scores` says.
-    """
+    """Similarities and alpha for Eq. 2. Raise ArgumentError as `consensus_scores` says."""
     similarity, alpha = as_numbers("similarity", similarity, "[..., N, N + 1]"), as_alpha(alpha)
     if similarity.ndim < 2 or similarity.shape[-1] != similarity.shape[-2] + 1:
         raise ArgumentError(

@@ -19,16 +19,16 @@ def consensus_scores(
 
     Score(S_i) = (sum over j != i of R(S_i, S_j) + alpha * R(S_i, S*)) / (N - 1 + alpha)
 
-    similarity [..., N, N + 1]: R of candidate (row) with candidate (column) and, in the last
-    column, with the reference, NaN if there is none; the diagonal is ignored. alpha 0 asks the
-    candidates only, N - 1 gives the reference half the vote, inf returns the last column (BRIO).
-    `listing`: as the paper's code computes it, in float32; at alpha = N - 1 on another scale, which
-    a difference margin notices.
+    similarity [..., N, N + 1], lists and tensors too: R of candidate (row) with candidate (column)
+    and, in the last column, with the reference, NaN if there is none; the diagonal is ignored.
+    alpha 0 asks the candidates only, N - 1 gives the reference half the vote, inf returns the last
+    column (BRIO). `listing`: as the paper's code computes it, in float32; at alpha = N - 1 on
+    another scale, which a difference margin notices.
 
     Raises:
         ArgumentError: the shape is not [..., N, N + 1], a similarity of two candidates is NaN or
-            infinite, alpha is negative or NaN, N is 1 with alpha 0 (there is no other candidate),
-            or `listing` with an alpha that it is not defined for.
+            infinite, alpha is negative or NaN, N is 1 with alpha 0, or `listing` with an alpha that
+            it is not defined for.
 
     Example:
         >>> R = [[0, 0.8, 0.2, 0.7], [0.8, 0, 0.2, 0.5], [0.2, 0.2, 0, 0.9]]
