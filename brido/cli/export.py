@@ -175,13 +175,13 @@ def _votes(options: Options, stack: ExitStack) -> tuple[Iterator["CandidateDocum
     if options.scores is not None:
         lines = stack.enter_context(input_lines(options.scores))
         return read_scored(lines, "stdin" if options.scores == "-" else options.scores), None
-    from brido.tables import count_rows
+    from brido.tables import count_rows, read_metadata
     from brido.tables.join import SplitTables
-    from brido.vote.select import is_shuffled
 
     tables = SplitTables.at(options.data, options.split)
     count = count_rows(tables.pool, "pool")
-    if is_shuffled(options.data / "scores" / f"{options.split}.parquet"):
+    assert tables.scores is not None
+    if (read_metadata(tables.scores, "score").get("scoring") or {}).get("shuffle"):
         say("export: warning: these scores are shuffled (scoring.shuffle: true, the control)")
     return read_votes(tables), count
 

@@ -2,10 +2,9 @@
 
     I(y; x) = log p(y | x)  -  weight * mean over other documents x' of log p(y | x')
 
-Both terms of a block of K + 1 documents come from one call: every source is read once, and what is
-computed from it serves the candidates of the whole block. That costs K + 1 times the decoder's work
-for the candidates, and no further reading. (Pointwise mutual information; the mean of logs stands
-for the prior, as in domain-conditional PMI, Holtzman et al. 2021.)
+Both terms of a block of K + 1 documents come from one call: every source is read once, for the
+candidates of the whole block. (Pointwise mutual information; the mean of logs stands for the prior,
+as in domain-conditional PMI, Holtzman et al. 2021.)
 """
 
 from __future__ import annotations
@@ -15,7 +14,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import torch
 from torch import Tensor
 
-from brido.likelihood.likelihood import checked, sequence_statistics
+from brido.likelihood.likelihood import sequence_statistics
+from brido.models.arguments import as_candidates
 from brido.models.family import family_of
 from brido.utils.errors import ArgumentError
 
@@ -64,7 +64,7 @@ def information_terms(
         >>> (terms.log_probability - 0.2 * terms.prior).shape
         torch.Size([2, 1])
     """
-    sources, candidate_ids, lengths = checked(
+    sources, candidate_ids, lengths = as_candidates(
         model, input_ids, attention_mask, candidate_ids, lengths, micro_batch
     )
     if len(sources.ids) < 2:

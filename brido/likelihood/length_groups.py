@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import torch
@@ -16,13 +17,19 @@ PASS_TOKENS_ACCELERATOR = 2048
 class LengthGroup(NamedTuple):
     """Candidates that run in one pass.
 
-    members [B, n]: which of each document's candidates; length: tokens they are cut to; scored:
-    the flat indices of the scored tokens within [B, n, length].
+    members [B, n]: which of each document's candidates; length: tokens they are cut to; places:
+    where the scored tokens stand in [B, n, length], as flat indices.
     """
 
     members: Tensor
     length: int
-    scored: Tensor
+    places: Tensor
+
+    def rows(self, candidate_ids: Tensor) -> Tensor:
+        """The group's part of candidate_ids [B, N, T + 1]: [B, n, length + 1]."""
+        end = self.length + 1
+        members = self.members.to(candidate_ids.device)[:, :, None].expand(-1, -1, end)
+        return candidate_ids[:, :, :end].gather(1, members)
 
 
 def group_by_length(
@@ -50,6 +57,17 @@ def group_by_length(
         rows = scored[torch.arange(documents)[:, None], members, :length]
         groups.append(LengthGroup(members, length, rows.flatten().nonzero()[:, 0]))
     return groups
+
+
+def ungrouped(
+    groups: Sequence[LengthGroup], values: Sequence[tuple[Tensor, ...]]
+) -> Iterator[Tensor]:
+    """Values of the candidates, [B, n] a group, in the candidates' own order: [B, N] each."""
+    # Where each candidate stands among the groups.
+    where = torch.cat([group.members for group in groups], dim=1).argsort(1)
+    where = where.to(values[0][0].device)
+    for parts in zip(*values, strict=True):
+        yield torch.cat(parts, dim=1).gather(1, where)
 
 
 def _cuts(longest: list[int], largest: int, price_of_pass: float) -> list[int]:

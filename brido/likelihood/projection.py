@@ -11,9 +11,19 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from brido.models.interface import Head
+
 # Logits held at once. A processor's caches like few, an accelerator wants large products.
 CHUNK_ELEMENTS = {"cpu": 2**21}
 CHUNK_ELEMENTS_ACCELERATOR = 2**26
+
+
+def of_tokens(hidden: Tensor, head: Head | None, targets: Tensor) -> tuple[Tensor, Tensor]:
+    """`token_log_probability` with a model's head; where that is None, hidden holds logits."""
+    if head is not None:
+        return token_log_probability(hidden, head.weight, head.bias, targets)
+    logits = hidden.to(torch.promote_types(hidden.dtype, torch.float32)).log_softmax(-1)
+    return logits.gather(1, targets[:, None])[:, 0], logits.mean(-1)
 
 
 def token_log_probability(

@@ -9,6 +9,7 @@ from torch import Tensor
 from transformers import PreTrainedModel
 
 from brido.models.family import family_of
+from brido.models.special_tokens import end_tokens, pad_token
 from brido.models.tokens import Sources
 from brido.utils.errors import ArgumentError, quoted
 
@@ -62,6 +63,71 @@ def as_written_sources(model: PreTrainedModel, input_ids: Any, attention_mask: A
             "model.eval() first"
         )
     return sources
+
+
+def as_candidates(
+    model: PreTrainedModel,
+    input_ids: Tensor,
+    attention_mask: Tensor,
+    candidate_ids: Tensor,
+    lengths: Tensor | None,
+    micro_batch: int | None,
+) -> tuple[Sources, Tensor, Tensor]:
+    """What a likelihood is given: sources, candidates [B, N, T] and lengths [B, N].
+
+    Raises ArgumentError as `brido.likelihood.candidate_log_likelihood` says.
+    """
+    sources = as_sources(model, input_ids, attention_mask)
+    candidate_ids = as_ids("candidate_ids", candidate_ids, model)
+    shape = list(candidate_ids.shape)
+    if len(shape) != 3 or shape[0] != len(sources.ids) or not shape[1]:
+        raise ArgumentError(
+            f"candidate_ids {shape} must be [documents, candidates, tokens], with as many "
+            f"documents as input_ids, {len(sources.ids)}, and at least one candidate"
+        )
+    if (candidate_ids[:, :, :1] != candidate_ids[:, :1, :1]).any():
+        raise ArgumentError(
+            "position 0 of candidate_ids must be the same for all candidates of a document, "
+            "because it is given and not scored: put the decoder's start token (or the prompt's "
+            "last) there"
+        )
+    if micro_batch is not None and (type(micro_batch) is not int or micro_batch < 1):
+        raise ArgumentError(f"micro_batch must be a positive whole number, not {micro_batch!r}")
+    if lengths is None:
+        lengths = _up_to_the_first_pad(model, candidate_ids)
+    lengths = as_whole_numbers("lengths", lengths).cpu()
+    if list(lengths.shape) != shape[:2] or lengths.max() >= shape[2]:
+        raise ArgumentError(
+            f"lengths {list(lengths.shape)} must be [documents, candidates] and count at most the "
+            f"{shape[2] - 1} tokens behind position 0 of candidate_ids {shape}"
+        )
+    empty = (lengths < 1).nonzero().tolist()
+    if empty:
+        document, candidate = empty[0]
+        raise ArgumentError(f"candidate {candidate} of document {document} has no token to score")
+    _check_positions(model, sources.mask, lengths)
+    return sources, candidate_ids, lengths
+
+
+def _up_to_the_first_pad(model: PreTrainedModel, candidate_ids: Tensor) -> Tensor:
+    pad = pad_token(model)
+    if pad is None or pad in end_tokens(model):
+        raise ArgumentError(
+            f"this model's pad token ({pad}) does not show where a candidate ends: give lengths "
+            "[documents, candidates], the numbers of scored tokens"
+        )
+    return (candidate_ids[:, :, 1:] != pad).long().cumprod(-1).sum(-1)
+
+
+def _check_positions(model: PreTrainedModel, attention_mask: Tensor, lengths: Tensor) -> None:
+    """Raise ArgumentError if the model has too few positions; the last token is never read."""
+    positions = family_of(model.config).positions(model.config)
+    given = 0 if model.config.is_encoder_decoder else int(attention_mask.sum(1).max()) - 1
+    if positions is not None and given + int(lengths.max()) > positions:
+        raise ArgumentError(
+            f"candidates of {int(lengths.max())} tokens are more than the model's {positions} "
+            f"positions allow{f' behind prompts of {given + 1} tokens' if given else ''}"
+        )
 
 
 def as_ids(name: str, ids: Any, model: PreTrainedModel) -> Tensor:

@@ -14,7 +14,8 @@ from transformers.utils.logging import disable_progress_bar
 from brido.models.checkpoint import load_checkpoint, save
 from brido.models.family import family_of
 from brido.models.interface import ModelParts, Texts
-from brido.models.settings import ReadingSettings
+from brido.models.lora import Adapter
+from brido.models.settings import LoraSettings, ReadingSettings
 from brido.models.special_tokens import end_tokens, pad_token
 from brido.models.tokens import Sources, Targets, padded
 from brido.utils.arguments import as_list, as_texts
@@ -36,6 +37,8 @@ class LanguageModel(ModelParts):
         >>> sources.ids.shape == sources.mask.shape  # [B, S] each, padded
         True
     """
+
+    adapter: Adapter | None = None
 
     def __init__(
         self,
@@ -136,8 +139,18 @@ class LanguageModel(ModelParts):
         ends = torch.tensor(end_tokens(self.model), device=written.device)
         return torch.isin(written, ends).any(1).tolist()
 
+    def adapt(self, lora: LoraSettings | None, seed: int) -> None:
+        """Let an adapter be trained beside the model's own weights, if settings ask for one."""
+        if lora is not None:
+            self.adapter = Adapter(self.model, lora, seed)
+
     def save(self, folder: Path) -> None:
-        """Write model, tokenizer and generation settings into `folder`, as `load` reads them."""
+        """Write model, tokenizer and generation settings into `folder`, as `load` reads them; an
+        adapter goes into `folder`/adapter and is merged into the model."""
+        if self.adapter is not None:
+            self.adapter.save(folder / "adapter")
+            self.adapter.merge()
+            self.adapter = None
         save(self.model, self.tokenizer, folder)
 
 

@@ -11,19 +11,20 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 
+from brido.models.special_tokens import SpecialTokens
 from brido.search import selection
 
 
 @dataclass
-class Step:
+class Options:
     """What one step chooses from, G groups of S of the N beams.
 
-    values, tokens: [B, N, K] the best K = N + E log-probabilities of each row, best first. K is
-    enough: a group loses at most N - S tokens to the penalty, and takes at most S others and the E
-    end tokens from one row. running: [B, N] scores of the beams so far. done: [B, G] finished
-    groups; they take `pad` with score 0, and their pads do count in the penalty. cost: [B, N, K]
-    how much more than once the penalty counts for a token, None for once: transformers applies a
-    repetition penalty behind it.
+    values, tokens: the best K = N + E log-probabilities of each row, best first: [R, K], R rows for
+    the N beams of each document or one for all of them; kept as [B, N, K]. K is enough: a group
+    loses at most N - S tokens to the penalty, and takes at most S others and the E end tokens from
+    one row. running: [B, N] scores of the beams so far. done: [B, G] finished groups; they take
+    `pad` with score 0, and their pads do count in the penalty. cost: as values, how many times the
+    penalty counts for a token, None for once (see `Rules.cost`).
     """
 
     values: torch.Tensor
@@ -32,9 +33,16 @@ class Step:
     done: torch.Tensor
     diversity_penalty: float
     vocabulary: int
-    ends: tuple[int, ...]
-    pad: int
+    special: SpecialTokens
     cost: torch.Tensor | None = None
+
+    def __post_init__(self) -> None:
+        documents, beams = self.running.shape
+        for name in ("values", "tokens", "cost"):
+            part = getattr(self, name)
+            if part is not None:
+                part = part.view(documents, -1, part.shape[-1]).expand(-1, beams, -1)
+                setattr(self, name, part)
 
 
 @dataclass
@@ -53,16 +61,16 @@ class Choice:
     next_beams: torch.Tensor
 
 
-def choose(step: Step) -> Choice:
+def choose(options: Options) -> Choice:
     """The candidates and the next beams of every group."""
-    on_processor = step.values.device.type == "cpu"
-    return choose_compiled(step) if on_processor else choose_by_operators(step)
+    on_processor = options.values.device.type == "cpu"
+    return choose_compiled(options) if on_processor else choose_by_operators(options)
 
 
-def choose_compiled(step: Step) -> Choice:
+def choose_compiled(options: Options) -> Choice:
     """`choose` as one compiled loop."""
-    values, tokens = step.values, step.tokens
-    documents, groups = step.done.shape
+    values, tokens = options.values, options.tokens
+    documents, groups = options.done.shape
     size = values.shape[1] // groups
     found, following = (
         [
@@ -70,68 +78,81 @@ def choose_compiled(step: Step) -> Choice:
             tokens.new_empty(documents, groups, count),
             tokens.new_empty(documents, groups, count),
         ]
-        for count in (_candidates(step, size), size)
+        for count in (_candidates(options, size), size)
     )
-    cost = values.new_empty(0, 0, 0) if step.cost is None else step.cost
+    cost = values.new_empty(0, 0, 0) if options.cost is None else options.cost
     selection.choose_groups(
-        *(part.contiguous().numpy() for part in (values, tokens, step.running, step.done, cost)),
-        np.float32(step.diversity_penalty),
-        step.vocabulary,
-        np.array(step.ends),
-        step.pad,
+        *(
+            part.contiguous().numpy()
+            for part in (values, tokens, options.running, options.done, cost)
+        ),
+        np.float32(options.diversity_penalty),
+        options.vocabulary,
+        np.array(options.special.ends),
+        options.special.pad,
         tuple(part.numpy() for part in found),
         tuple(part.numpy() for part in following),
     )
     return Choice(*found, *following)
 
 
-def _candidates(step: Step, size: int) -> int:
+def forced_choice(running: torch.Tensor, groups: int, token: int) -> Choice:
+    """Every beam takes `token` last: its score, running [B, N], stays; the model is not asked."""
+    scores = running.view(len(running), groups, -1)
+    scores, order = scores.sort(dim=2, descending=True, stable=True)
+    first = torch.arange(0, running.shape[1], scores.shape[2], device=running.device)
+    beams = first[None, :, None] + order
+    tokens = torch.full_like(order, token)
+    return Choice(scores, tokens, beams, torch.full_like(scores, -torch.inf), tokens, beams)
+
+
+def _candidates(options: Options, size: int) -> int:
     """C, the candidates that a group of `size` beams looks at."""
-    return min((1 + len(step.ends)) * size, size * step.values.shape[2])
+    return min((1 + len(options.special.ends)) * size, size * options.values.shape[2])
 
 
-def choose_by_operators(step: Step) -> Choice:
+def choose_by_operators(options: Options) -> Choice:
     """`choose` in PyTorch's operators."""
-    values, done = step.values, step.done
+    values, done, pad = options.values, options.done, options.special.pad
     documents, beams, top_k = values.shape
     groups = done.shape[1]
     size = beams // groups
-    diverse = groups > 1 and step.diversity_penalty > 0
+    diverse = groups > 1 and options.diversity_penalty > 0
     # How many beams of the groups so far take each token.
-    taken = torch.zeros(documents, step.vocabulary, device=values.device) if diverse else None
+    taken = torch.zeros(documents, options.vocabulary, device=values.device) if diverse else None
     one = torch.ones(1, 1, device=values.device).expand(documents, size)
     pieces = []
     for group in range(groups):
         rows = slice(group * size, group * size + size)
-        scores, found = values[:, rows].flatten(1), step.tokens[:, rows].flatten(1)
+        scores, found = values[:, rows].flatten(1), options.tokens[:, rows].flatten(1)
         if taken is not None and group:
-            penalty = taken.gather(1, found) * step.diversity_penalty
-            if step.cost is not None:
-                penalty = penalty * step.cost[:, rows].flatten(1)
+            penalty = taken.gather(1, found) * options.diversity_penalty
+            if options.cost is not None:
+                penalty = penalty * options.cost[:, rows].flatten(1)
             scores = scores - penalty
-        scores = (scores.view(documents, size, top_k) + step.running[:, rows, None]).flatten(1)
-        piece = _choose_group(scores, found, group * size, size, step)
+        scores = (scores.view(documents, size, top_k) + options.running[:, rows, None]).flatten(1)
+        piece = _choose_group(scores, found, group * size, size, options)
         if taken is not None and group + 1 < groups:
-            taken.scatter_add_(1, piece[4].masked_fill(done[:, group, None], step.pad), one)
+            taken.scatter_add_(1, piece[4].masked_fill(done[:, group, None], pad), one)
         pieces.append(piece)
     choice = Choice(*(torch.stack(parts, dim=1) for parts in zip(*pieces, strict=True)))
-    choice.next_tokens.masked_fill_(done[:, :, None], step.pad)
+    choice.next_tokens.masked_fill_(done[:, :, None], pad)
     choice.next_scores.masked_fill_(done[:, :, None], 0.0)
     return choice
 
 
 def _choose_group(
-    scores: torch.Tensor, tokens: torch.Tensor, first: int, size: int, step: Step
+    scores: torch.Tensor, tokens: torch.Tensor, first: int, size: int, options: Options
 ) -> tuple[torch.Tensor, ...]:
     """Candidates and next beams of the group of `size` rows that starts at row `first`."""
     top_k = scores.shape[1] // size
     # Of equal scores the earlier beam's comes first, which topk does not promise.
-    kept = slice(_candidates(step, size))
+    kept = slice(_candidates(options, size))
     scores, where = (part[:, kept] for part in scores.sort(dim=1, descending=True, stable=True))
     found = tokens.gather(1, where)
     beams = where.div(top_k, rounding_mode="floor").add_(first)
     # A stable sort moves the candidates that end behind those that go on.
-    ending = is_end(found, step.ends).to(torch.uint8)
+    ending = is_end(found, options.special.ends).to(torch.uint8)
     going_on = ending[:, :1].long() if size == 1 else ending.argsort(dim=1, stable=True)[:, :size]
     following = (part.gather(1, going_on) for part in (scores, found, beams))
     return scores, found, beams, *following

@@ -8,10 +8,9 @@ from __future__ import annotations
 
 import torch
 
+from brido.models.special_tokens import SpecialTokens
 from brido.search.groups import Choice, is_end
-
-# True, False or "never"; see brido.search.settings.BeamSettings.
-EarlyStopping = bool | str
+from brido.search.settings import SearchSettings
 
 
 class Hypotheses:
@@ -25,24 +24,28 @@ class Hypotheses:
     def __init__(
         self,
         shape: tuple[int, int, int],
+        settings: SearchSettings,
+        special: SpecialTokens,
         grouped: bool,
-        length_penalty: float,
-        early_stopping: EarlyStopping,
-        max_length: int,
         given: int,
-        ends: tuple[int, ...],
-        pad: int,
         device: torch.device,
     ) -> None:
-        self.grouped, self.ends, self.given = grouped, ends, given
-        self.length_penalty, self.early_stopping = length_penalty, early_stopping
-        self.max_length = max_length
+        self.grouped, self.ends, self.given = grouped, special.ends, given
+        self.length_penalty, self.early_stopping = settings.length_penalty, settings.early_stopping
+        self.max_length = settings.max_length
         kind = torch.float64 if grouped else torch.float32
         self.scores = torch.full(shape, -torch.inf, dtype=kind, device=device)
-        self.tokens = torch.full((*shape, max_length), pad, dtype=torch.long, device=device)
+        self.tokens = torch.full((*shape, self.max_length), special.pad, device=device)
         # The order of arrival decides between equal scores.
-        self.arrival = torch.full(shape, -1, dtype=torch.long, device=device)
+        self.arrival = torch.full(shape, -1, device=device)
         self.done = torch.zeros(shape[:2], dtype=torch.bool, device=device)
+        # Which documents are in the batch, and of those that have left it what `best` gave.
+        self.active = torch.arange(shape[0], device=device)
+        returned = shape[0], settings.returned
+        sequences = torch.full((*returned, self.max_length), special.pad, device=device)
+        scores = torch.zeros(returned, device=device)
+        lengths, groups = torch.zeros(2, *returned, dtype=torch.long, device=device)
+        self.found = sequences, scores, lengths, groups
 
     def add(self, choice: Choice, history: torch.Tensor, length: int) -> None:
         """Take in the candidates that end, and mark the groups that can get no better.
@@ -59,17 +62,13 @@ class Hypotheses:
         # Nothing to merge at most steps; an accelerator would have to be waited for to know.
         if finished.device.type != "cpu" or finished.any():
             scores = choice.scores[:, :, :size].to(self.scores.dtype)
-            scores = scores / self._written(length + 1) ** self.length_penalty
+            scores = scores / (length + 1 - self.given) ** self.length_penalty
             scores = scores.masked_fill(~finished, -torch.inf)
             texts = _gather_rows(history, choice.beams[:, :, :size])
             # As 4.55.4 writes a group's text down: whichever end was taken, the first one stands.
             texts[..., length] = self.ends[0] if self.grouped else tokens
             self._merge(scores, texts, length)
         self._mark_done(choice, length)
-
-    def _written(self, length: int) -> int:
-        """How many of `length` tokens were written."""
-        return length - self.given
 
     def _merge(self, scores: torch.Tensor, texts: torch.Tensor, length: int) -> None:
         """Keep the best S of the old and the new (best first).
@@ -95,9 +94,9 @@ class Hypotheses:
         if self.early_stopping is True and self.grouped:
             self.done = self.done | full
             return
-        longest = self._written(length + 1)
+        longest = length + 1 - self.given
         if self.early_stopping == "never" and self.length_penalty > 0:
-            longest = self._written(self.max_length)
+            longest = self.max_length - self.given
         best = choice.scores[:, :, 0] if self.grouped else choice.next_scores[:, :, 0]
         attainable = best.to(self.scores.dtype) / longest**self.length_penalty
         hopeless = full & (worst >= attainable)
@@ -106,18 +105,29 @@ class Hypotheses:
         self.done = self.done | hopeless
 
     def close(self, running: torch.Tensor, history: torch.Tensor, length: int) -> None:
-        """Take in the beams [B, N] still running at the maximum length (groups not done only)."""
-        if not self.grouped:
-            return
-        shape = self.scores.shape
-        scores = running.view(shape).double() / self._written(length) ** self.length_penalty
-        scores = scores.masked_fill(self.done[:, :, None], -torch.inf)
-        self._merge(scores, history.view(*shape, -1), length)
+        """Finish all documents; of groups not done, beams [B, N] still running are taken in."""
+        if self.grouped:
+            shape = self.scores.shape
+            scores = running.view(shape).double() / (length - self.given) ** self.length_penalty
+            scores = scores.masked_fill(self.done[:, :, None], -torch.inf)
+            self._merge(scores, history.view(*shape, -1), length)
+        self.finish(torch.arange(len(self.active), device=running.device))
 
-    def keep(self, documents: torch.Tensor) -> None:
-        """Go on with `documents` (indices) alone."""
-        for name in ("scores", "tokens", "arrival", "done"):
-            setattr(self, name, getattr(self, name).index_select(0, documents))
+    def finish(self, places: torch.Tensor) -> None:
+        """Write down the best of the documents at these places of the batch."""
+        documents, count = self.active.index_select(0, places), self.found[0].shape[1]
+        for found, part in zip(self.found, self.best(count), strict=True):
+            found[documents] = part.index_select(0, places)
+
+    def results(self) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+        """What was written down: sequences [B, R, T], scores and groups [B, R]."""
+        sequences, scores, lengths, groups = self.found
+        return sequences[:, :, : int(lengths.max())], scores, groups
+
+    def keep(self, places: torch.Tensor) -> None:
+        """Go on with the documents at these places of the batch alone."""
+        for name in ("scores", "tokens", "arrival", "done", "active"):
+            setattr(self, name, getattr(self, name).index_select(0, places))
 
     def best(self, count: int) -> tuple[torch.Tensor, ...]:
         """The best `count` of all groups: tokens [B, count, T]; scores, lengths, groups [B, count].

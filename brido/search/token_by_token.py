@@ -29,7 +29,7 @@ class Writing:
     ) -> None:
         self.steps, self.special, self.settings = steps, special, settings
         self.rows, self.given = rows_a_document, len(steps.given)
-        self.prompts = steps.prompts if settings.count_prompt else None
+        self.rules = Rules(steps, special, settings)
         total = documents * rows_a_document
         self.history = torch.full((total, settings.max_length), special.pad, device=device)
         given = torch.tensor(steps.given, dtype=torch.long, device=device)
@@ -62,10 +62,7 @@ class Writing:
             token = torch.full_like(self.active, forced)
             return token, torch.zeros_like(token, dtype=torch.float64)
         log_probabilities = logits.clone() if self.steps.scored else logits.log_softmax(-1)
-        past = behind_prompts(self.history[self.active, :step], self.prompts)
-        penalise_repeats(logits, past, self.special.repetition_penalty)
-        too_short = step < self.settings.min_length
-        ban_tokens(logits, past, self.special, too_short, self.settings.no_repeat_ngram_size)
+        self.rules.apply(logits, self.history[self.active, :step])
         token = pick(logits, self.active, step)
         return token, log_probabilities.gather(1, token[:, None])[:, 0].double()
 
@@ -88,21 +85,54 @@ class Writing:
         left = (~self.done[self.active].view(-1, self.rows).all(1)).nonzero()[:, 0]
         if len(left) < len(self.active) // self.rows:
             self.active = self.active.view(-1, self.rows)[left].flatten()
-            if self.prompts is not None:
-                self.prompts = self.prompts[left]
+            self.rules.keep(left)
             if len(left):
                 self.steps.keep(left, self.rows)
         return len(left) > 0
 
 
-def behind_prompts(written: torch.Tensor, prompts: torch.Tensor | None) -> torch.Tensor:
-    """What bans and penalties see of rows that have `written` [R, t] behind `prompts` [B, P].
+def log_softmax(logits: torch.Tensor) -> torch.Tensor:
+    """Log-probabilities of logits [R, V], on a processor in place: a row is read before written."""
+    return torch.log_softmax(logits, -1, out=logits if logits.device.type == "cpu" else None)
 
-    The pads of prompts are -1: no token, so that what is found does not depend on the batch.
+
+class Rules:
+    """What rows may not write next, or not as cheaply: repeats, ends that come early, bans.
+
+    Prompts [B, P] count as written if `count_prompt`. Their pads are -1, so none is found again.
     """
-    if prompts is None:
-        return written
-    return torch.cat([prompts.repeat_interleave(len(written) // len(prompts), 0), written], dim=1)
+
+    def __init__(
+        self, steps: Steps, special: SpecialTokens, settings: SearchSettings | SamplingSettings
+    ) -> None:
+        self.special, self.settings = special, settings
+        self.prompts = steps.prompts if settings.count_prompt else None
+
+    def apply(self, scores: torch.Tensor, written: torch.Tensor) -> torch.Tensor:
+        """Change scores [R, V] of rows in place; return their past [R, P + t], prompt included."""
+        past, too_short = written, written.shape[1] < self.settings.min_length
+        if self.prompts is not None:
+            rows = len(written) // len(self.prompts)
+            past = torch.cat([self.prompts.repeat_interleave(rows, 0), written], dim=1)
+        penalise_repeats(scores, past, self.special.repetition_penalty)
+        ban_tokens(scores, past, self.special, too_short, self.settings.no_repeat_ngram_size)
+        return past
+
+    def cost(self, tokens: torch.Tensor, past: torch.Tensor) -> torch.Tensor | None:
+        """How many times the diversity penalty counts for each of the tokens [R, K], None: once.
+
+        transformers penalises repeats last, and with them what diversity has taken from a score: so
+        the one penalty multiplies the other for a token of the row's past [R, P + t].
+        """
+        penalty = self.special.repetition_penalty
+        if penalty == 1.0:
+            return None
+        return torch.where((tokens[:, :, None] == past[:, None, :]).any(2), penalty, 1.0)
+
+    def keep(self, documents: torch.Tensor) -> None:
+        """Go on with `documents` (places in the batch) alone."""
+        if self.prompts is not None:
+            self.prompts = self.prompts.index_select(0, documents)
 
 
 def penalise_repeats(scores: torch.Tensor, history: torch.Tensor, penalty: float) -> None:

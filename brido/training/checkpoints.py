@@ -6,6 +6,7 @@ import pickle
 import time
 from collections.abc import Callable
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ from brido.training.parallel import Parallel
 from brido.training.state import TrainState
 from brido.utils.atomic import atomic_file
 from brido.utils.errors import BridoError
+from brido.work.folder import take
 
 # A state is written this often, but writing takes no more than this share of the time.
 STATE_SECONDS = 2.0
@@ -58,12 +60,19 @@ class Checkpoints:
     """
 
     def __init__(self, folder: Path, parallel: Parallel) -> None:
-        """The first process alone writes; all call what saves, because weights may be in parts."""
+        """The first process alone takes the folder and writes; all call what saves, because weights
+        may be in parts. BridoError if another run is at work in it."""
+        if parallel.is_main:
+            take(folder)
         self.folder, self.parallel = folder, parallel
         self.state_file = folder / "state.pt"
+        self.timer = SaveTimer(parallel.runtime.checkpoint_minutes * 60)
 
     def save(self, state: TrainState, model: PreTrainedModel, optimizer: Optimizer) -> None:
         """Replace the state on disk, then remove best weights that it no longer mentions."""
+        self.timer.save(partial(self._write, state, model, optimizer))
+
+    def _write(self, state: TrainState, model: PreTrainedModel, optimizer: Optimizer) -> None:
         content = {
             "run": asdict(state),
             "model": self.parallel.whole(trained_weights(model)),
@@ -103,9 +112,11 @@ class Checkpoints:
         if self.parallel.is_main:
             save_tensors(weights, self._best_file(update))
 
-    def load_best(self, update: int, model: PreTrainedModel) -> None:
-        """Put the best weights into the model; BridoError as in `load`."""
-        self._load_weights(load_tensors(self._best_file(update)), model)
+    def load_best(self, state: TrainState, model: PreTrainedModel, key: str, keep: str) -> None:
+        """Put the best weights into the model; BridoError as in `load`, or if there are none."""
+        if state.best is None:
+            raise BridoError(f"{key}: no validation gave a value for {keep}: write last")
+        self._load_weights(load_tensors(self._best_file(state.best[1])), model)
 
     def _best_file(self, update: int) -> Path:
         return self.folder / f"best-{update:06d}.pt"

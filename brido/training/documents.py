@@ -73,6 +73,18 @@ class RankedDocuments(Sequence[RankedDocument]):
         return RankedDocument(name, document, reference, ranked, scores[order].tolist())
 
 
+def notes(
+    documents: RankedDocuments, validation: RankedDocuments, cross_entropy: str
+) -> Iterator[str]:
+    """Sentences on documents without an order, and on those without a reference to be taught."""
+    for split, ranked in (("train", documents), ("validation", validation)):
+        if ranked.skipped:
+            yield ranked.skipped_note(split)
+    if documents.unlabelled and cross_entropy == "reference":
+        count = f"{documents.unlabelled:,} documents have no reference"
+        yield f"{count}: the elected candidate takes its place"
+
+
 class Pairs(list[RankedDocument]):
     """Documents with references and without candidates, for maximum likelihood."""
 

@@ -1,6 +1,4 @@
-"""Maximum likelihood on references, before candidates are written: how the paper's bases came
-to summarize.
-"""
+"""Maximum likelihood on references, as the paper's bases learned it, before candidates exist."""
 
 from __future__ import annotations
 
@@ -9,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 from brido.models.language_model import LanguageModel
-from brido.models.lora import Adapter
 from brido.models.settings import FineTuningSettings, ReadingSettings
 from brido.training.contrastive import ContrastiveTask
 from brido.training.documents import Pairs
@@ -51,9 +48,7 @@ def fine_tune(
     if len(whole) < len(pairs) and is_main():
         say(f"{key}: {len(pairs) - len(whole):,} documents without a reference are left out")
     language = LanguageModel.load(loaded, reading)
-    adapter = None
-    if settings.lora is not None:
-        adapter = Adapter(language.model, settings.lora, settings.seed)
+    language.adapt(settings.lora, settings.seed)
     task = ContrastiveTask(
         language, Pairs(whole), None, _training(settings, len(whole)), runtime, work
     )
@@ -61,9 +56,6 @@ def fine_tune(
     task.remedy = f"Lower {key}.learning_rate"
     state = train(task)
     if is_main():
-        if adapter is not None:
-            adapter.save(folder / "adapter")
-            adapter.merge()
         language.save(folder)
     return {
         "pairs": len(whole),

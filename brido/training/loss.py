@@ -1,18 +1,13 @@
-"""Eq. 1 (contrastive loss over ranked candidates), BRIO's cross-entropy, and Eq. 3, their sum.
+"""Eq. 1 (contrastive loss over ranked candidates), BRIO's cross-entropy, and Eq. 3, their sum."""
 
-Pure functions of tensors: no model, no file, no global state.
-"""
+from typing import Literal
 
-import math
-from typing import Any, Literal
-
-from brido.utils.arguments import as_number, check_choices
-from brido.utils.errors import ArgumentError
 from brido.utils.extras import extra
 
 with extra("torch"):
-    import torch
     from torch import Tensor
+
+    from brido.training.loss_arguments import checked
 
 MarginKind = Literal["difference", "fixed"]
 Reduction = Literal["listing", "sum"]
@@ -29,19 +24,14 @@ def contrastive_loss(
     gold_weight: float = 0.0,
     eligible: Tensor | None = None,
 ) -> Tensor:
-    """The ranking loss of Eq. 1, a scalar: every better candidate should be the likelier one.
+    """The ranking loss of Eq. 1, a scalar: the better of two candidates should be the likelier.
 
-    log_likelihood [B, N] is f(S), scores [B, N] the consensus scores. Candidates may stand in any
-    order: they are ranked by their scores, equal ones as they stand. Of the best first, the pair
-    i < j costs max(0, f(S_j) - f(S_i) + m_ij), where m_ij is (score_i - score_j) * margin
-    (`difference`) or (j - i) * margin (`fixed`).
-
-    `listing`, the paper's code: for every offset d = j - i the mean over the batch and the N - d
-    pairs, summed over offsets. `sum`, Eq. 1 as printed: all pairs, then the mean over documents.
-
-    With gold_weight > 0 the reference, of likelihood gold_log_likelihood [B], should beat every
-    candidate by gold_margin: gold_weight times the mean over batch and candidates (`listing`), or
-    the sum over candidates and the mean over documents (`sum`).
+    log_likelihood [B, N] is f(S), scores [B, N] the consensus scores. Candidates come in any order
+    and are ranked here, best score first; equal scores stay as they are. The pair i < j costs
+    max(0, f(S_j) - f(S_i) + m_ij), where m_ij is (score_i - score_j) * margin (`difference`) or
+    (j - i) * margin (`fixed`). `sum`, Eq. 1 as printed, adds all pairs of a document. `listing`,
+    the paper's code, takes for every offset d = j - i the mean of its N - d pairs, and adds these.
+    The loss is the mean over documents.
 
     One document, f = (-1.0, -0.5, -2.0), scores (0.5, 0.3, 0.1), margin 1, `difference`:
 
@@ -50,9 +40,10 @@ def contrastive_loss(
 
     `sum` gives 0.7; `listing` gives (0.7 + 0) / 2 + 0 / 1 = 0.35.
 
-    eligible [B, N] bool: a candidate with False is as if it were not there: it is in no pair, and
-    ranks, offsets and means count the others. Of a document with fewer than two nothing remains but
-    its place among the documents; likelihood and score of such a candidate must be finite.
+    eligible [B, N] bool: a candidate with False is as if it were not there, but its numbers must be
+    finite; a document with fewer than two costs 0. With gold_weight > 0 the reference, of
+    likelihood gold_log_likelihood [B], should beat every candidate by gold_margin: gold_weight
+    times the mean (`listing`) or the sum over candidates is added.
 
     Raises:
         ArgumentError: something is not a number, shapes do not fit or are empty, a margin or
@@ -64,40 +55,36 @@ def contrastive_loss(
         >>> contrastive_loss(f, scores, margin=1.0)
         tensor(0.3500)
     """
-    log_likelihood = _floating("log_likelihood", log_likelihood)
-    scores = _floating("scores", scores).to(log_likelihood.device)
-    if gold_log_likelihood is not None:
-        gold_log_likelihood = _floating("gold_log_likelihood", gold_log_likelihood)
-    _check(log_likelihood, scores, margin_kind, reduction, gold_log_likelihood, gold_weight)
-    _check_numbers(margin=margin, gold_margin=gold_margin, gold_weight=gold_weight)
-    eligible = _boolean("eligible", eligible, log_likelihood)
-    # Callers may give candidates in any order; sorting what is sorted changes nothing.
-    order = scores.argsort(dim=1, descending=True, stable=True)
-    log_likelihood, scores, eligible = (
-        part.gather(1, order) for part in (log_likelihood, scores, eligible)
+    choices = {"margin_kind": margin_kind, "reduction": reduction}
+    numbers = {"margin": margin, "gold_margin": gold_margin, "gold_weight": gold_weight}
+    likelihood, scores, eligible, gold = checked(
+        log_likelihood, scores, eligible, gold_log_likelihood, choices, numbers
     )
-    documents, candidates = len(log_likelihood), eligible.sum(1)
+    best_first = scores.argsort(dim=1, descending=True, stable=True)
+    likelihood, scores, eligible = (
+        part.gather(1, best_first) for part in (likelihood, scores, eligible)
+    )
+    documents, candidates = len(scores), eligible.sum(1)
+    # Below, [B, i, j] is a pair: candidate i is the better one where the offset j - i is positive.
     rank = eligible.cumsum(1) - 1
     offset = rank[:, None, :] - rank[:, :, None]
     if margin_kind == "difference":
         required = (scores[:, :, None] - scores[:, None, :]) * margin
     else:
-        required = offset.to(log_likelihood.dtype) * margin
-    required = required.to(log_likelihood.dtype)
-    violation = log_likelihood[:, None, :] - log_likelihood[:, :, None] + required
-    # A pair at offset d is one of N - d; the weight undoes that where the listing takes a mean.
+        required = offset.to(likelihood.dtype) * margin
+    violation = likelihood[:, None, :] - likelihood[:, :, None] + required.to(likelihood.dtype)
     pairs = (offset > 0) & eligible[:, :, None] & eligible[:, None, :]
-    weight = pairs.to(log_likelihood.dtype)
+    weight = pairs.to(likelihood.dtype)
     if reduction == "listing":
+        # N - d pairs have the offset d: each weighs 1 / (N - d), so that their sum is a mean.
         weight = weight / (candidates[:, None, None] - offset.clamp(min=1)).clamp(min=1)
     loss = (violation.clamp(min=0) * weight).sum() / documents
-    if gold_log_likelihood is None or gold_weight == 0:
+    if gold is None or gold_weight == 0:
         return loss
-    gold = (log_likelihood - gold_log_likelihood[:, None] + gold_margin).clamp(min=0) * eligible
+    gold_violation = (likelihood - gold[:, None] + gold_margin).clamp(min=0) * eligible
     if reduction == "listing":
-        gold = gold / candidates[:, None].clamp(min=1)
-    gold_loss = gold.sum() / documents
-    return loss + gold_weight * gold_loss
+        gold_violation = gold_violation / candidates[:, None].clamp(min=1)
+    return loss + gold_weight * (gold_violation.sum() / documents)
 
 
 def smoothed_cross_entropy(
@@ -105,12 +92,10 @@ def smoothed_cross_entropy(
 ) -> Tensor:
     """BRIO's label-smoothed cross-entropy, a scalar in nats per token.
 
-    log_probability: sums (of any shape) over scored tokens of log p(token); mean_log_probability:
-    the same sums of the mean of log p(v) over all V entries v of the vocabulary; tokens: how many
-    were scored. The target puts 1 - smoothing + smoothing / V on the token and smoothing / V on
-    every other entry. So a token's loss is
-    -((1 - smoothing) * log p(token) + smoothing * mean_v log p(v)), and the mean is over all tokens
-    of the batch but padding.
+    The mean over scored tokens of -((1 - smoothing) * log p(token) + smoothing * mean_v log p(v)):
+    the target puts smoothing / V on each of the V entries v of the vocabulary, and the rest on the
+    token. log_probability, mean_log_probability: sums, of any shape, of log p(token) and of
+    mean_v log p(v) over the `tokens`.
 
     Example:
         >>> sums, means = torch.tensor([-6.0, -4.0]), torch.tensor([-12.0, -8.0])
@@ -123,73 +108,10 @@ def smoothed_cross_entropy(
 
 
 def combined_loss(cross_entropy: Tensor, contrastive: Tensor | float, gamma: float) -> Tensor:
-    """Eq. 3: cross_entropy + gamma * contrastive, scalars. gamma 0 is maximum likelihood alone.
+    """Eq. 3: cross_entropy + gamma * contrastive, scalars; gamma 0: maximum likelihood alone.
 
     Example:
         >>> combined_loss(torch.tensor(2.0), torch.tensor(0.5), gamma=10.0)
         tensor(7.)
     """
     return cross_entropy + gamma * contrastive
-
-
-def _tensor(name: str, values: Any) -> Tensor:
-    try:
-        return torch.as_tensor(values)
-    except (TypeError, ValueError, RuntimeError) as error:
-        raise ArgumentError(f"{name} must be a tensor: {error}") from None
-
-
-def _floating(name: str, values: Any) -> Tensor:
-    tensor = _tensor(name, values)
-    if not tensor.is_floating_point():
-        raise ArgumentError(f"{name} must hold floating-point numbers, not {tensor.dtype}")
-    return tensor
-
-
-def _check(
-    log_likelihood: Tensor,
-    scores: Tensor,
-    margin_kind: str,
-    reduction: str,
-    gold: Tensor | None,
-    gold_weight: float,
-) -> None:
-    if log_likelihood.ndim != 2 or scores.shape != log_likelihood.shape:
-        raise ArgumentError(
-            "log_likelihood and scores must both be [documents, candidates], not "
-            f"{list(log_likelihood.shape)} and {list(scores.shape)}"
-        )
-    if not log_likelihood.numel():
-        raise ArgumentError(
-            f"log_likelihood is empty, {list(log_likelihood.shape)}: at least one document and one "
-            "candidate are needed"
-        )
-    check_choices(
-        {
-            "margin_kind": (margin_kind, ("difference", "fixed")),
-            "reduction": (reduction, ("listing", "sum")),
-        }
-    )
-    if gold_weight and gold is None:
-        raise ArgumentError("gold_weight needs gold_log_likelihood")
-    if gold is not None and gold.shape != log_likelihood.shape[:1]:
-        raise ArgumentError(
-            f"gold_log_likelihood must be [{log_likelihood.shape[0]}], not {list(gold.shape)}"
-        )
-
-
-def _check_numbers(**numbers: float) -> None:
-    for name, number in numbers.items():
-        if not 0 <= as_number(name, number) < math.inf:
-            raise ArgumentError(f"{name} must be a finite number from 0, not {number}")
-
-
-def _boolean(name: str, values: Any, like: Tensor) -> Tensor:
-    if values is None:
-        return torch.ones_like(like, dtype=torch.bool)
-    tensor = _tensor(name, values)
-    if tensor.dtype != torch.bool or tensor.shape != like.shape:
-        raise ArgumentError(
-            f"{name} must be boolean, {list(like.shape)}, not {tensor.dtype}, {list(tensor.shape)}"
-        )
-    return tensor.to(like.device)

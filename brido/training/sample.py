@@ -16,7 +16,9 @@ from brido.models.language_model import LanguageModel
 from brido.search import SearchSettings, beam_search
 from brido.search.own_search import own_search
 from brido.tables import CORPUS, read_rows
-from brido.training.documents import RankedDocument
+from brido.training.contrastive import ContrastiveTask
+from brido.training.launch import is_main
+from brido.training.trackers import Trackers, Watch
 
 
 @dataclass
@@ -51,19 +53,16 @@ class SampleGenerator:
         return self.measure(texts)
 
 
-def sample_measures(
-    sample: Sequence[RankedDocument], corpus: Path
-) -> Callable[[list[str]], dict[str, float]]:
-    """Make the measures of a sample: ROUGE (`rouge`: mean of R-1, R-2, R-Lsum) and mentions.
+def sample_generator(task: ContrastiveTask, corpus: Path) -> SampleGenerator:
+    """Decodes the documents that `task` is validated on; corpus: the table that they are of.
 
-    corpus: the table that the sample is of. The metrics run with their default settings: no section
-    but `training` changes how a run is watched.
+    It measures ROUGE (`rouge`: the mean of R-1, R-2, R-Lsum) and mentions, with their default
+    settings: no section but `training` changes how a run is watched.
     """
-    ids = [document.id for document in sample]
     rows = {row["id"]: row for row in read_rows(corpus, CORPUS, "download")}
-    known = [rows[name] for name in ids]
+    known = [rows[document.id] for document in task.validation or []]
     inputs = Inputs(
-        ids,
+        [row["id"] for row in known],
         [row["document"] for row in known],
         [],
         [row["references"] for row in known],
@@ -77,4 +76,16 @@ def sample_measures(
         mentioned = mentions.METRIC.measure(given).means()
         return found | {f"mentions_{name}": value for name, value in mentioned.items()}
 
-    return measure
+    longest = task.settings.max_candidate_tokens
+    return SampleGenerator(inputs.documents, task.documents_at_once, longest, measure)
+
+
+def sample_trackers(task: ContrastiveTask) -> Trackers:
+    """Those that `runtime.trackers` names, of the first process; no sharded model is watched."""
+    names = task.runtime.trackers if is_main() else []
+    watch, generator, file = None, task.generator, task.folder / "own_output.json"
+    if names and isinstance(generator, SampleGenerator) and not task.runtime.fsdp:
+        documents, longest = task.validation or [], task.settings.max_candidate_tokens
+        watch = Watch(task.language, documents, lambda: generator.written, longest, file)
+    settings = task.settings.model_dump(mode="json")
+    return Trackers(names, task.name, settings, watch, resumed=file.is_file())

@@ -10,16 +10,11 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from brido.utils.atomic import write_text
-from brido.utils.errors import BridoError
 
 # The last losses of a run are those of this share of its updates.
 LAST_SHARE = 0.1
 SUMMED = ("loss", "cross_entropy", "contrastive", "gradient_norm")
 COLUMNS = ("update", "epoch", *SUMMED[:3], "learning_rate", "gradient_norm", "tau", "top1")
-
-
-class DivergedError(BridoError):
-    """Training does not converge; the message says how that was noticed."""
 
 
 class UpdateReport(NamedTuple):

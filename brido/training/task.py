@@ -13,11 +13,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
+import torch
+from torch import nn
+from torch.optim import Optimizer
 from transformers import PreTrainedModel
 
 from brido.training.parallel import Parallel
 from brido.training.step import Step
 from brido.training.trackers import Trackers
+from brido.utils.errors import BridoError
+from brido.utils.progress import say
 from brido.work.settings import RuntimeSettings
 
 
@@ -40,6 +45,11 @@ class OptimizerConfig:
     weight_decay: float
     max_gradient_norm: float | None
     rate: Callable[[int], float]
+
+    def make(self, weights: list[nn.Parameter]) -> Optimizer:
+        """The optimizer of these weights."""
+        kind = {"adam": torch.optim.Adam, "adamw": torch.optim.AdamW}[self.name]
+        return kind(weights, lr=self.rate(1), weight_decay=self.weight_decay)
 
 
 class Task(ABC):
@@ -65,7 +75,7 @@ class Task(ABC):
     every: int
     keep: Literal["last", "best_ranker", "best_generator"] = "last"
     sequences: int = 1
-    trackers: Trackers | None = None
+    trackers: Trackers = Trackers((), "", {})
 
     @abstractmethod
     def optimizer(self) -> OptimizerConfig:
@@ -101,3 +111,16 @@ class Task(ABC):
     def warnings(self) -> Iterator[str]:
         """Settings with which the run probably does not train what is meant."""
         yield from ()
+
+    def diverged(self, why: str) -> BridoError:
+        """The error of a run that does not converge: how that was noticed, and the way out."""
+        return BridoError(f"training diverged: {why}. {self.remedy}")
+
+    def announce(self, parallel: Parallel) -> None:
+        """Say how long the run is and what may be wrong with it, before it costs anything."""
+        for warning in (*parallel.warnings(), *self.warnings()):
+            say(f"{self.name}: warning: {warning}")
+        where = f"{f' on {parallel.count} processes' if parallel.count > 1 else ''}{parallel.note}"
+        rate = self.optimizer().rate
+        reached = max(rate(update) for update in range(1, self.updates + 1))
+        say(f"{self.name}: {self.updates:,} updates{where}, learning rate at most {reached:.2g}")

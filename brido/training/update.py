@@ -12,7 +12,7 @@ from torch.optim import Optimizer
 
 from brido.training.batches import chunk_seed, share
 from brido.training.parallel import Parallel
-from brido.training.state import DivergedError, UpdateReport
+from brido.training.state import UpdateReport
 from brido.training.task import OptimizerConfig, Task, UpdateData
 from brido.utils.errors import BridoError
 
@@ -36,8 +36,8 @@ class Updater:
         """Do update `update` (1 to task.updates).
 
         Raises:
-            DivergedError: the loss or its gradient is NaN or infinite; no weight has changed.
-            BridoError: the device's memory is too small even for one candidate at a time.
+            BridoError: the loss or its gradient is NaN or infinite (no weight has changed), or the
+                device's memory is too small even for one candidate at a time.
         """
         rate = self.config.rate(update)
         for group in self.optimizer.param_groups:
@@ -55,7 +55,7 @@ class Updater:
     def _check_finite(self, what: str, value: float, update: int) -> None:
         if not math.isfinite(value):
             self.optimizer.zero_grad(set_to_none=True)
-            raise DivergedError(f"the {what} of update {update} is {value}")
+            raise self.task.diverged(f"the {what} of update {update} is {value}")
 
     def _gradients(self, update: int) -> list[float]:
         data = self.task.data(update)

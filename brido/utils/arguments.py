@@ -70,6 +70,12 @@ def as_number(name: str, value: Any) -> float:
     return number
 
 
+def check_finite(name: str, value: Any) -> None:
+    """Raise ArgumentError for anything but a finite number."""
+    if not math.isfinite(as_number(name, value)):
+        raise ArgumentError(f"{name} must be finite, not {value}")
+
+
 def as_alpha(value: Any) -> float:
     """The weight of the reference as a number: 0 or more, infinity included.
 
@@ -94,6 +100,45 @@ def as_alpha(value: Any) -> float:
 def listing_alphas(size: int) -> set[float]:
     """The alphas that normalization `listing` is defined for, with N candidates."""
     return {0, 1, size - 1, math.inf}
+
+
+def as_vote(similarity: Any, alpha: Any, normalization: str) -> tuple[NDArray[Any], float]:
+    """Similarities and alpha for Eq. 2. Raise ArgumentError as `consensus_scores` says."""
+    similarity, alpha = as_numbers("similarity", similarity, "[..., N, N + 1]"), as_alpha(alpha)
+    if similarity.ndim < 2 or similarity.shape[-1] != similarity.shape[-2] + 1:
+        raise ArgumentError(
+            "similarity must be [..., N, N + 1], the reference's column last, as similarity_matrix "
+            f"makes it, not {list(similarity.shape)}"
+        )
+    if normalization not in ("equation", "listing"):
+        raise ArgumentError(f"normalization is equation or listing, not {quoted(normalization)}")
+    size = similarity.shape[-2]
+    numbers = np.isfinite(similarity)
+    # The diagonal is ignored, and NaN with the reference says that there is none.
+    numbers[..., np.arange(size), np.arange(size)] = True
+    numbers[..., -1] |= np.isnan(similarity[..., -1])
+    if not numbers.all():
+        place = np.argwhere(~numbers.all(-1))[0].tolist()
+        raise ArgumentError(f"similarity of candidate {place} contains NaN or infinity")
+    if size == 1 and alpha == 0:
+        raise ArgumentError("one candidate cannot vote at alpha = 0: give N > 1 or alpha > 0")
+    if normalization == "listing" and alpha not in listing_alphas(size):
+        raise ArgumentError(
+            f"normalization `listing` is defined for alpha 0, 1, N - 1 (here {size - 1}) and inf, "
+            f"not {alpha}: use normalization `equation`"
+        )
+    return similarity, alpha
+
+
+def as_flags(scores: NDArray[np.floating], **flags: Any) -> list[NDArray[np.bool_]]:
+    """Flags as bool [D, N]. Raise ArgumentError if they or the scores have another shape."""
+    arrays = [as_numbers(name, values, "[D, N]").astype(bool) for name, values in flags.items()]
+    if scores.ndim != 2 or any(values.shape != scores.shape for values in arrays):
+        shapes = (f"{name} {list(own.shape)}" for name, own in zip(flags, arrays, strict=True))
+        raise ArgumentError(
+            f"{' and '.join(shapes)} must be [D, N], as the scores {list(scores.shape)} are"
+        )
+    return arrays
 
 
 def check_choices(choices: Mapping[str, tuple[str, tuple[str, ...]]]) -> None:

@@ -7,7 +7,9 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
-from typing import Any
+from typing import Any, NoReturn
+
+from brido.utils.progress import say
 
 Handler = Callable[[int, FrameType | None], None]
 
@@ -68,3 +70,35 @@ def _stop_again(ignored: Any) -> None:
         threading.Timer(0.1, os.kill, arguments).start()
     else:
         sys.__unraisablehook__(ignored)
+
+
+@contextmanager
+def stop_request() -> Iterator[list[int]]:
+    """Note the first SIGTERM or SIGINT in the list that this gives, instead of obeying it.
+
+    A second one is obeyed at once. Outside the main thread signals cannot be caught.
+    """
+    received: list[int] = []
+    former: dict[int, Any] = {}
+
+    def note(number: int, _: FrameType | None) -> None:
+        received.append(number)
+        signal.signal(number, former[number])
+
+    try:
+        if threading.current_thread() is threading.main_thread():
+            for number in (signal.SIGTERM, signal.SIGINT):
+                former[number] = signal.signal(number, note)
+        yield received
+    finally:
+        for caught, handler in former.items():
+            signal.signal(caught, handler)
+
+
+def stop(number: int, update: int) -> NoReturn:
+    """End the process as the signal asked: KeyboardInterrupt, or exit status 128 + number."""
+    kept = f"the state of update {update} is kept, run again to go on from there"
+    if number == signal.SIGINT:
+        raise KeyboardInterrupt(kept)
+    say(f"stopped; {kept}")
+    raise SystemExit(128 + number)

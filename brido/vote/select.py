@@ -4,25 +4,20 @@ This is the only reader of section `scoring`; `consensus` and `signals` know arr
 """
 
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from brido.tables import read_metadata
+from brido.tables.checks import check_likelihood, check_prior, check_similarity
 from brido.tables.join import Documents, SplitTables, read_documents
-from brido.utils.errors import BridoError, quoted
 from brido.vote.consensus import eligible_scores
 from brido.vote.settings import ScoringSettings
-from brido.vote.signals import combined, dealt, information, shuffled_scores
+from brido.vote.signals import Signal, combined, dealt, information, shuffled_scores
 
 
 class Scored(NamedTuple):
-    """Some documents, and the scores of their candidates [documents, N].
-
-    A candidate that cannot be elected has the score NaN.
-    """
+    """Some documents, and the scores of their candidates [documents, N]; NaN: not to be elected."""
 
     documents: Documents
     scores: NDArray[np.float64]
@@ -36,89 +31,49 @@ def score_documents(
 ) -> Iterator[Scored]:
     """Score the candidates of a split, in the tables' order; constant memory.
 
-    alpha: takes the place of `scoring.alpha`. columns: what else to read of the documents (see
-    `brido.tables.join.read_documents`).
+    alpha: takes the place of `scoring.alpha`. columns: what else to read of the documents. All
+    names of columns stand in COLUMNS of brido/tables/join.py.
 
     Raises:
         BridoError: a table is missing or damaged or was computed from other candidates, a
             similarity is not a number, or alpha asks for references that do not exist.
     """
     alpha = scoring.alpha if alpha is None else alpha
-    signals = [] if scoring.shuffle else _signals(tables, scoring)
-    # Names of columns stand in brido/tables/join.py.
-    wanted = ["voters", "eligible", "similarity", *columns, *signals]
-    for documents in read_documents(tables, list(dict.fromkeys(wanted))):
+    of_signals = [] if scoring.shuffle else _columns(scoring)
+    if "prior" in of_signals:
+        check_prior(tables.likelihood)
+    wanted = dict.fromkeys(["voters", "eligible", "similarity", *columns, *of_signals])
+    for documents in read_documents(tables, list(wanted)):
         similarity = documents.array("similarity")
-        _check_numbers(tables.similarity, documents.ids, similarity, alpha)
-        flags = (documents.array(name) for name in ("voters", "eligible"))
-        scores = eligible_scores(similarity, alpha, scoring.normalization, *flags)
+        check_similarity(tables.similarity, documents.ids, similarity, alpha)
+        voters, eligible = documents.array("voters"), documents.array("eligible")
+        scores = eligible_scores(similarity, alpha, scoring.normalization, voters, eligible)
+        # The control and the signals change who gets which score, never the scores themselves: of
+        # each document the highest goes to the candidate that is first in the other order.
         if scoring.shuffle:
-            # One control for all signals: each deals the same scores in another order.
             scores = shuffled_scores(scores, documents.ids)
-        elif signals:
-            scores = _ordered(scores, documents, scoring)
+        elif of_signals:
+            scores = dealt(scores, by=combined(scores, _signals(documents, scoring)))
         yield Scored(documents, scores)
 
 
-def _signals(tables: SplitTables, scoring: ScoringSettings) -> list[str]:
-    wanted = []
-    if scoring.support:
-        wanted.append("support")
+def _columns(scoring: ScoringSettings) -> list[str]:
+    """The columns that the signals are computed from."""
+    found = ["support"] if scoring.support else []
     if scoring.information:
-        wanted.append("log_probability")
-        if scoring.prior:
-            assert tables.likelihood is not None
-            if not read_metadata(tables.likelihood, "likelihood").get("others"):
-                raise BridoError(
-                    f"{tables.likelihood} lacks likelihoods with other documents, which "
-                    "scoring.information needs: set likelihood.others, then `dvc repro "
-                    "likelihood`"
-                )
-            wanted.append("prior")
-    return wanted
+        found += ["log_probability", "prior"] if scoring.prior else ["log_probability"]
+    return found
 
 
-def _ordered(
-    scores: NDArray[np.float64], documents: Documents, scoring: ScoringSettings
-) -> NDArray[np.float64]:
-    """Return the scores, dealt in the order that the weighted signals give the candidates."""
-    signals = []
+def _signals(documents: Documents, scoring: ScoringSettings) -> list[Signal]:
+    """Each signal's share in the order, and its values [documents, N]."""
+    found = []
     if scoring.support:
-        signals.append((scoring.support, documents.array("support")))
+        found.append((scoring.support, documents.array("support")))
     if scoring.information:
-        likelihood = documents.array("log_probability")
-        prior = documents.array("prior") if scoring.prior else np.zeros_like(likelihood)
-        values = information(likelihood, prior, scoring.prior)
-        if not np.isfinite(values).all():
-            place = int((~np.isfinite(values).all(1)).argmax())
-            raise BridoError(
-                f"the log-probabilities of id {quoted(documents.ids[place])} contain NaN or "
-                "infinity: make them again with `dvc repro -f likelihood`"
-            )
-        signals.append((scoring.information, values))
-    return dealt(scores, combined(scores, signals))
-
-
-def is_shuffled(scores: Path) -> bool:
-    """Return whether a table of scores is the control's (`scoring.shuffle`)."""
-    scoring = read_metadata(scores, "score").get("scoring") or {}
-    return bool(scoring.get("shuffle"))
-
-
-def _check_numbers(
-    source: Path | None, ids: Sequence[str], similarity: NDArray[np.floating], alpha: float
-) -> None:
-    """Raise BridoError for a value that is not a number; with no reference NaN is allowed."""
-    unlabelled = np.isnan(similarity[:, :, -1]).all(1)
-    if alpha and unlabelled.any():
-        raise BridoError(
-            f"scoring.alpha: {alpha:g} gives the reference a weight, but id "
-            f"{quoted(ids[int(unlabelled.argmax())])} has no reference: set scoring.alpha to 0"
-        )
-    finite = np.isfinite(similarity)
-    bad = ~(finite[:, :, :-1].all((1, 2)) & (unlabelled | finite[:, :, -1].all(1)))
-    if bad.any():
-        raise BridoError(
-            f"{source}: the row of id {quoted(ids[int(bad.argmax())])} contains NaN or infinity: "
-            "make it again with `dvc repro -f pairwise`"
-        )
+        own = documents.array("log_probability")
+        others = documents.array("prior") if scoring.prior else np.zeros_like(own)
+        values = information(own, others, weight=scoring.prior)
+        check_likelihood(documents.ids, values)
+        found.append((scoring.information, values))
+    return found

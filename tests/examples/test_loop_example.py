@@ -63,7 +63,7 @@ def test_its_losses_are_those_of_the_stages(loop, alpha, tmp_path, monkeypatch):
         count(state, report, updates)
 
     monkeypatch.setattr(TrainState, "count", noting)
-    run_task(train.make_task(params)[0])
+    run_task(train.make_task(params))
 
     language = LanguageModel.load(paths.checkpoint("base"), params.reading_of("base"))
     rows = read_rows(paths.corpus("train"), CORPUS, "")[: params.documents.train]

@@ -60,5 +60,5 @@ def test_every_candidate_once_its_scored_tokens_and_the_cheapest_cuts(
                 for place, member in enumerate(group.members[document].tolist())
                 for token in scored[document, member].nonzero()[:, 0].tolist()
             ]
-            assert group.scored.tolist() == wanted
+            assert group.places.tolist() == wanted
         assert cost == pytest.approx(cheapest(longest, most, price), rel=1e-12)

@@ -7,6 +7,8 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from brido.models.special_tokens import SpecialTokens
+from brido.search import SearchSettings
 from brido.search.groups import Choice
 from brido.search.hypotheses import Hypotheses
 
@@ -89,10 +91,11 @@ def run(kind, generator, documents, groups, size, penalty, early_stopping):
         [kind(size, penalty, early_stopping) for _ in range(groups)] for _ in range(documents)
     ]
     grouped = kind is Grouped
-    found = Hypotheses(
-        (documents, groups, size), grouped, penalty, early_stopping, MAX_LENGTH, GIVEN, ENDS, PAD,
-        torch.device("cpu"),
-    )  # fmt: skip
+    how = SearchSettings(
+        length_penalty=penalty, early_stopping=early_stopping, max_length=MAX_LENGTH
+    )
+    shape, special = (documents, groups, size), SpecialTokens(ENDS, PAD)
+    found = Hypotheses(shape, how, special, grouped, GIVEN, torch.device("cpu"))
     beams = groups * size
     going_on = generator.choice([2, 30])  # ends at most steps, or hardly any before the limit
     history = torch.full((documents, beams, MAX_LENGTH), PAD)

@@ -14,7 +14,7 @@ from transformers import (
 from brido.models.special_tokens import SpecialTokens
 from brido.search import SamplingSettings
 from brido.search.groups import (
-    Step,
+    Options,
     choose_by_operators,
     choose_compiled,
     row_top_k,
@@ -117,7 +117,8 @@ def test_choosing_equals_plain_loops_over_the_vocabulary(beams, groups, penalty)
     done = torch.rand(5, groups, generator=generator) < 0.3
     values, tokens = row_top_k(log_probabilities, beams + 1)
     values, tokens = values.view(5, beams, -1), tokens.view(5, beams, -1)
-    choice = choose_compiled(Step(values, tokens, running, done, penalty, 40, (39,), 1))
+    special = SpecialTokens((39,), 1)
+    choice = choose_compiled(Options(values, tokens, running, done, penalty, 40, special))
     for document in range(5):
         expected = naive_next_tokens(
             log_probabilities.view(5, beams, 40)[document],
@@ -146,8 +147,9 @@ def test_both_ways_of_choosing_are_equal_to_the_last_bit(seed, shape, penalty, v
     running = -torch.rand(3, beams, generator=generator)
     done = torch.rand(3, groups, generator=generator) < 0.2
     values, tokens = values.view(3, beams, -1), tokens.view(3, beams, -1)
-    step = Step(values, tokens, running, done, penalty, vocabulary, (vocabulary - 1,), 1)
-    choices = (choose_compiled(step), choose_by_operators(step))
+    special = SpecialTokens((vocabulary - 1,), 1)
+    options = Options(values, tokens, running, done, penalty, vocabulary, special)
+    choices = (choose_compiled(options), choose_by_operators(options))
     for one, other in zip(*(vars(choice).values() for choice in choices), strict=True):
         assert torch.equal(one, other)
 
