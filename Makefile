@@ -65,7 +65,7 @@ mutants: .venv/.dev
 
 # Five columns in 100 characters; `dvc exp show --only-changed` has whatever differs.
 experiments: .venv/.runtime
-	@dvc exp show --no-pager --precision 3 --drop '.*' --keep '^(Experiment|scoring.alpha|unsupported|good|r1|length)$$'
+	@dvc exp show --no-pager --precision 3 --drop '.*' --keep '^(Experiment|scoring.(alpha|information|shuffle)|unsupported|good|r1|length)$$'
 
 preset: .venv/.runtime
 	@python -m brido preset $(NAME)

@@ -18,15 +18,17 @@ from experiments.tables import markdown
 METRICS = Path("metrics")
 GREEDY = "greedy"
 Record = dict[str, str]
-# Label, table, setting, decoding.
+# Label, table, setting, the tuned system, decoding.
 CASES = (
-    ("small model of the world, beams", "evidence/control", "the default", BEAMS),
-    ("the same, greedy", "evidence/control", "the default", GREEDY),
-    ("SmolLM2, beams", "evidence/smollm2", "fine-tuned on 800 articles", BEAMS),
-    ("the same, greedy", "evidence/smollm2", "fine-tuned on 800 articles", GREEDY),
-    ("Gemma 3, beams", "evidence/gemma", "Gemma 3", BEAMS),
-    ("SmolLM2 on MTS-Dialog, beams", "evidence/texts", "MTS-Dialog, the vote and chance", BEAMS),
-)
+    ("small model of the world, beams", "evidence/information", "the default", "both", BEAMS),
+    ("the same, greedy", "evidence/information", "the default", "both", GREEDY),
+    ("SmolLM2, beams", "evidence/smollm2", "fine-tuned on 800 articles", "tuned", BEAMS),
+    ("the same, greedy", "evidence/smollm2", "fine-tuned on 800 articles", "tuned", GREEDY),
+    ("Gemma 3, beams", "evidence/gemma", "Gemma 3", "tuned", BEAMS),
+    ("SmolLM2 on MTS-Dialog, beams", "evidence/texts", "MTS-Dialog, the vote and chance", "tuned",
+     BEAMS),
+)  # fmt: skip
+LIKELIHOOD = "vote and likelihood"
 # What was tuned on few documents by one recipe: table, system, setting (None: every one). Runs that
 # stand in two tables are counted once.
 CHECKED = {
@@ -55,10 +57,10 @@ NOT = (
 # What may know more than the vote: label, system, decoding.
 ARMS = (
     ("base, guided, nothing trained", "guided"),
-    ("elected by vote and information", "elected by both"),
-    ("tuned on the vote", "tuned"),
-    ("tuned on information", "information"),
-    ("tuned on vote and information", "both"),
+    ("tuned on the vote (the paper's)", "vote"),
+    ("tuned on base's likelihood", "likelihood"),
+    ("tuned on vote and likelihood (the default)", "both"),
+    ("the same with prior .1", "both, prior .1"),
     ("tuned on shuffled scores (the control)", "random"),
 )
 
@@ -80,12 +82,13 @@ def _good(first: pd.DataFrame, second: pd.DataFrame) -> str:
 
 def less() -> Iterator[Record]:
     """Does a tuned model make up less?"""
-    for label, name, setting, way in CASES:
+    for label, name, setting, system, way in CASES:
         rows = _rows(name, setting)
-        base, tuned = chosen(rows, "base", way), chosen(rows, "tuned", way)
+        base, tuned = chosen(rows, "base", way), chosen(rows, system, way)
         good = [percent(rows, "good") for rows in (base, tuned)]
         yield {
             "model": label,
+            "tuned on": _tuned_on(system),
             "seeds": f"{len(base)}",
             "unsupported, base -> tuned": f"{percent(base)} -> {percent(tuned)}",
             "tuned - base": difference(tuned, base),
@@ -98,38 +101,40 @@ def less() -> Iterator[Record]:
 
 def whose() -> Iterator[Record]:
     """What of it does the vote do, and what any order?"""
-    for label, name, setting, way in CASES:
+    for label, name, setting, system, way in CASES:
         rows = _rows(name, setting)
-        tuned, control = chosen(rows, "tuned", way), chosen(rows, "random", way)
+        tuned, control = chosen(rows, system, way), chosen(rows, "random", way)
         yield {
             "model": label,
-            "unsupported, vote": percent(tuned),
+            "tuned on": _tuned_on(system),
+            "unsupported, tuned": percent(tuned),
             "shuffled": percent(control),
-            "vote - shuffled": difference(tuned, control),
-            "good, vote": percent(tuned, "good"),
+            "tuned - shuffled": difference(tuned, control),
+            "good, tuned": percent(tuned, "good"),
             "good, shuffled": percent(control, "good"),
-            "good, vote - shuffled": _good(tuned, control),
-            "ROUGE-1/2, vote": rouge(tuned),
+            "good, tuned - shuffled": _good(tuned, control),
+            "ROUGE-1/2, tuned": rouge(tuned),
             "of shuffled": rouge(control),
         }
 
 
 def equal() -> Iterator[Record]:
     """What is left at equal length?"""
-    for label, name, setting, way in CASES:
+    for label, name, setting, system, way in CASES:
         if way != BEAMS:
             continue
         rows = _rows(name, setting)
         base = chosen(rows, "base", way)
-        tuned, control = (chosen(rows, system, AT_BASE_LENGTH) for system in ("tuned", "random"))
+        tuned, control = (chosen(rows, each, AT_BASE_LENGTH) for each in (system, "random"))
         yield {
             "model": label.removesuffix(", beams"),
+            "tuned on": _tuned_on(system),
             "seeds that reach base's length": f"{len(gaps(tuned, base))} of {len(base)}",
             "unsupported, tuned - base": difference(tuned, base).split(", out")[0],
             "good, tuned - base": _good(tuned, base),
             "seeds of both": f"{len(gaps(tuned, control))}",
-            "unsupported, vote - shuffled": difference(tuned, control).split(", out")[0],
-            "good, vote - shuffled": _good(tuned, control),
+            "unsupported, tuned - shuffled": difference(tuned, control).split(", out")[0],
+            "good, tuned - shuffled": _good(tuned, control),
         }
 
 
@@ -155,29 +160,28 @@ def knows() -> Iterator[Record]:
     rows = _rows("evidence/information", "the default")
     others = _rows("evidence/information", "the default, other kernels")
     for label, system in ARMS:
-        elects, control = system.startswith("elected"), system == "random"
-        way = "" if elects else BEAMS
-        own = chosen(rows, system, way)
-        equally = [chosen(rows, each, AT_BASE_LENGTH) for each in (system, "random")]
-        seeds = len(gaps(*equally)) if len(equally[0]) else 0
+        own, control = chosen(rows, system, BEAMS), chosen(rows, "random", BEAMS)
         yield {
             "arm": label,
             "unsupported": percent(own),
             "good": percent(own, "good"),
-            "good - base": _less_base(rows, system, way),
-            "on other kernels": "" if elects else _less_base(others, system, way),
-            "good - control": "" if control else _good(own, chosen(rows, "random", BEAMS)),
-            "at base's length": ""
-            if control or not seeds
-            else f"{_good(*equally)} ({seeds} of {len(own)} seeds)",
-            "good - base, greedy": "" if elects else _less_base(rows, system, GREEDY),
+            "good - base": _less_base(rows, system, BEAMS),
+            "on other kernels": _less_base(others, system, BEAMS),
+            "good - control": "" if system == "random" else _good(own, control),
+            "good - base, greedy": _less_base(rows, system, GREEDY),
             "ROUGE-1/2": rouge(own),
+            "words": f"{own.words.mean():.1f}",
         }
 
 
+def _tuned_on(system: str) -> str:
+    return LIKELIHOOD if system == "both" else "vote"
+
+
 def _less_base(rows: pd.DataFrame, system: str, way: str) -> str:
-    """Good summaries of a system minus base's; what was elected is compared with base's beams."""
-    return _good(chosen(rows, system, way), chosen(rows, "base", way or BEAMS))
+    """Good summaries of a system minus base's, decoded in the same way; empty if not measured."""
+    own = chosen(rows, system, way)
+    return _good(own, chosen(rows, "base", way)) if len(own) else ""
 
 
 def foretells() -> Iterator[Record]:
@@ -216,8 +220,8 @@ def _sign(first: pd.DataFrame, second: pd.DataFrame) -> str:
 
 def rouge_by_seed() -> str:
     """The lowest and highest change of ROUGE-1 and ROUGE-2 by a seed of the small model."""
-    rows = _rows("evidence/control", "the default")
-    after, before = (chosen(rows, system, BEAMS).set_index("seed") for system in ("tuned", "base"))
+    rows = _rows("evidence/information", "the default")
+    after, before = (chosen(rows, system, BEAMS).set_index("seed") for system in ("both", "base"))
     changes = {
         name: after[key] - before[key] for name, key in (("ROUGE-1", "r1"), ("ROUGE-2", "r2"))
     }
@@ -226,11 +230,22 @@ def rouge_by_seed() -> str:
     )
 
 
-def information_against_vote() -> str:
-    """Good summaries after tuning on information minus those after tuning on the vote."""
-    rows = _rows("evidence/information", "the default")
-    information, vote = (chosen(rows, system, BEAMS) for system in ("information", "tuned"))
-    return _good(information, vote)
+def against_vote() -> list[str]:
+    """Good summaries of the default minus those of the vote: both sets of kernels, then greedy."""
+    found = []
+    for setting, way in (
+        ("the default", BEAMS), ("the default, other kernels", BEAMS), ("the default", GREEDY),
+    ):  # fmt: skip
+        rows = _rows("evidence/information", setting)
+        found.append(_good(*(chosen(rows, system, way) for system in ("both", "vote"))))
+    return found
+
+
+def against_short_base() -> str:
+    """Good summaries of the default minus those of base at its shortest; base's words and share."""
+    tuned = chosen(_rows("evidence/information", "the default"), "both", BEAMS)
+    short = chosen(_rows("evidence/shorter", "the default"), "base", "short beams")
+    return f"{short.words.mean():.1f} words, {percent(short, 'good')}: {_good(tuned, short)}"
 
 
 FINDINGS = (less, whose, knows, equal, when_not, foretells)
@@ -242,7 +257,8 @@ def command() -> None:
     for finding in FINDINGS:
         click.echo(f"{finding.__doc__}\n\n{markdown(finding())}\n")
     click.echo(f"Small model, tuned - base, seed by seed: {rouge_by_seed()}")
-    click.echo(f"Good, information - vote: {information_against_vote()}")
+    click.echo(f"Good, vote and likelihood - vote: {'; '.join(against_vote())}")
+    click.echo(f"Good, vote and likelihood - shortest base: {against_short_base()}")
 
 
 if __name__ == "__main__":
