@@ -34,7 +34,6 @@ BOTH = 0.5
 TRAINABLE: dict[str, dict[str, float]] = {
     "consensus": {"alpha": 0, "information": 0, "support": 0},
     "both": {"alpha": 0, "information": BOTH, "prior": 0, "support": 0},
-    "log_probability": {"information": 1, "prior": 0, "support": 0},
     "support": {"support": 1, "information": 0},
 }
 
