@@ -65,7 +65,7 @@ class Settings:
     diversity_penalty: float = 1.0
     max_length: int = 64
     alpha: float = 0.0
-    epochs: int = 3
+    epochs: int = 1
     batch_size: int = 8
     learning_rate: float = 2e-4
     gamma: float = 80.0

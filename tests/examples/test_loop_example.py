@@ -46,7 +46,7 @@ def test_its_losses_are_those_of_the_stages(loop, alpha, tmp_path, monkeypatch):
         generation=beams,
         pool={"too_few": "leave_out"},
         training=TRAINING,
-        scoring={"alpha": alpha},
+        scoring={"alpha": alpha, "information": 0.0},
     )
     # Before the stages, which tune the model that the task holds.
     params = load_params()

@@ -129,5 +129,5 @@ def test_bad_lines_are_all_named(tmp_path):
     for part in ("line 1: `document`", "line 2:", "line 3: `summary`", "line 4:"):
         assert part in str(caught.value)
     file.write_text("\n", encoding="utf-8")
-    with pytest.raises(BridoError, match="is empty"):
+    with pytest.raises(BridoError, match="the input has no line"):
         read_documents(file)
