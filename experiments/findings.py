@@ -132,7 +132,7 @@ def equal() -> Iterator[Record]:
             "seeds that reach base's length": f"{len(gaps(tuned, base))} of {len(base)}",
             "unsupported, tuned - base": difference(tuned, base).split(", out")[0],
             "good, tuned - base": _good(tuned, base),
-            "seeds of both": f"{len(gaps(tuned, control))}",
+            "seeds where the control does too": f"{len(gaps(tuned, control))}",
             "unsupported, tuned - shuffled": difference(tuned, control).split(", out")[0],
             "good, tuned - shuffled": _good(tuned, control),
         }
@@ -150,7 +150,7 @@ def when_not() -> Iterator[Record]:
             "seeds": f"{len(base)}",
             "unsupported, base -> tuned": f"{percent(base)} -> {percent(tuned)}",
             "tuned - base": difference(tuned, base),
-            "at base's length": equally,
+            "unsupported at base's length": equally,
             "good, tuned - base": _good(tuned, base),
         }
 

@@ -43,13 +43,12 @@ class ScoringSettings(Section):
     )
     normalization: Literal["equation", "listing"] = Field(
         "equation",
-        description="equation (Eq. 2) | listing (the paper's code, with another scale at "
-        "alpha N - 1).",
+        description="equation (Eq. 2) | listing (the paper's code: other scores at alpha N - 1).",
     )
     support: Share = Field(
         0.0,
         description="Weight of the support check in the order, 0 to 1; the vote has the rest."
-        " Both are z-scores within a document. ConSUM has 0.5.",
+        " Both are standardised within each document.",
     )
     information: Share = Field(
         0.5,

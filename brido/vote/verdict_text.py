@@ -87,8 +87,8 @@ def legend(told: Mapping[str, Any]) -> list[str]:
         names = ["with copying from the document"] if "copying" in taken else []
         names += ["with base's log p"] if set(taken) - {"copying"} else []
         found.append(
-            "Beyond: better one first again, for what is left of an order when all that it shares "
-            f"{' and '.join(names)} is taken out."
+            "Beyond: what an order knows by itself. Better one first, after a regression has "
+            f"removed what it shares {' and '.join(names)}."
         )
     found.append(
         "Unsupported: share of documents whose elected candidate has an unsupported detail."

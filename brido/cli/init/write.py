@@ -122,7 +122,7 @@ def _what_the_check_does(data: Data, model: Model, plan: Plan) -> list[str]:
         f"it writes {plan.candidates} candidates of each of {plan.validation:,} validation "
         "documents; they vote"
     )
-    lines.append("the last three lines say whether tuning should help; nothing is tuned yet")
+    lines.append("its last paragraphs say whether tuning should help; nothing is tuned yet")
     return lines
 
 
