@@ -47,8 +47,8 @@ class ScoringSettings(Section):
     )
     support: Share = Field(
         0.0,
-        description="Weight of the support check in the order, 0 to 1; the vote has the rest."
-        " Both are standardised within each document.",
+        description="Weight of what the document supports, 0 to 1; the vote has the rest. Both are "
+        "standardised within each document (section support is the checker).",
     )
     information: Share = Field(
         0.5,

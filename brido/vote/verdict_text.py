@@ -78,6 +78,7 @@ def legend(told: Mapping[str, Any]) -> list[str]:
     length = f"at most {100 * tolerance:g} % apart in length" if tolerance else "of equal length"
     found = [
         f"{told['documents']:,} documents; judge: {told['judge']} (it counts unsupported details).",
+        "This vote: the order by these scores. Consensus: by agreement with the others alone.",
         "Better one first: how often the order prefers the better candidate of a pair. Chance is "
         "0.500.",
         f"Pairs: two candidates of one document, {length}. The better one has fewer unsupported "
@@ -87,8 +88,8 @@ def legend(told: Mapping[str, Any]) -> list[str]:
         names = ["with copying from the document"] if "copying" in taken else []
         names += ["with base's log p"] if set(taken) - {"copying"} else []
         found.append(
-            "Beyond: what an order knows by itself. Better one first, after a regression has "
-            f"removed what it shares {' and '.join(names)}."
+            'Beyond: what an order knows by itself. It is "better one first" once more, after a '
+            f"regression has removed what the order shares {' and '.join(names)}."
         )
     found.append(
         "Unsupported: share of documents whose elected candidate has an unsupported detail."

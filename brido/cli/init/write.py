@@ -64,8 +64,8 @@ def _tell_data(data: Data, model: Model, limits: Limits) -> None:
     counted = "estimated from words" if model.form == "embedded" else "the model's"
     rows = {
         "documents": ", ".join(f"{name} {count:,}" for name, count in data.documents.items()),
-        "columns": f"document `{files['document_column']}`, "
-        f"summary {files['summary_column'] or 'none'}",
+        "columns": f"documents in {files['document_column']}, summaries in "
+        f"{files['summary_column'] or 'none'}",
         "length": f"half have up to {read.half:,} tokens, 19 in 20 up to {read.most:,} ({counted})",
         "read": f"up to {limits.source_tokens:,} tokens; {beyond:.0%} of them are cut there "
         "(reading.default.max_source_tokens)",
