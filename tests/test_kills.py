@@ -30,6 +30,7 @@ SMALL = {
     # Fewer, and it writes nothing yet.
     "checkpoints.base.embedded.world": {"documents": 800},
     "generation.base": {"num_candidates": 4, "num_beams": 4, "num_beam_groups": 4},
+    "training": {"epochs": 3},
     "training.validation": {"documents": 8, "every": 4},
     "evaluation": {"metrics": ["rouge"]},
     "report": {"bootstrap_samples": 50, "page_documents": 5},

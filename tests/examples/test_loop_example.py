@@ -90,7 +90,7 @@ def test_defaults_are_those_of_the_pipeline(loop):
 @pytest.mark.slow
 def test_it_runs_as_a_command(tmp_path):
     small_project.write_checkpoint(tmp_path / "model")
-    rows = [{"document": small_project.document(n)} for n in range(12)]
+    rows = [{"document": small_project.document(n)} for n in range(60)]
     rows[0]["reference"] = "w1 w2 w3"
     (tmp_path / "train.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     done = subprocess.run(
