@@ -1,4 +1,4 @@
-"""What commands that compare candidates share: their options, and a word while code compiles."""
+"""What commands that compare candidates share: options, a check, a word while code compiles."""
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager, suppress
@@ -8,10 +8,26 @@ import click
 from numba.core.event import Event, Listener, install_listener
 
 from brido.utils.arguments import as_alpha
-from brido.utils.errors import ArgumentError
+from brido.utils.errors import ArgumentError, quoted
+from brido.utils.json_lines import keys_of, kind
 from brido.utils.progress import say
 
 Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+def candidates_problem(record: dict[str, Any]) -> str:
+    """What is wrong with the `candidates` of a line, or nothing."""
+    if "candidates" not in record:
+        return f"the key `candidates` is missing. {keys_of(record)}"
+    candidates = record["candidates"]
+    if not isinstance(candidates, list):
+        return f"`candidates` is {kind(candidates)}, but must be a list of texts"
+    for place, text in enumerate(candidates, 1):
+        if not isinstance(text, str):
+            return f"`candidates` must be texts: candidate {place} is {kind(text)}, {quoted(text)}"
+    if len(candidates) < 2:
+        return f"`candidates` has too few texts ({len(candidates)}): a vote needs at least 2"
+    return ""
 
 
 def _alpha(context: click.Context, option: click.Parameter, value: str) -> float:

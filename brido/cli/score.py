@@ -8,20 +8,17 @@ from typing import Any, TextIO
 import click
 import numpy as np
 
-from brido.cli.comparison import comparison_options, told_when_compiling
+from brido.cli.comparison import candidates_problem, comparison_options, told_when_compiling
 from brido.rouge import similarity_matrix
 from brido.rouge.pairwise import Combination
 from brido.utils.errors import BridoError, quoted
 from brido.utils.files import input_lines, output_text
-from brido.utils.json_lines import keys_of, kind, read_objects
+from brido.utils.json_lines import read_objects
 from brido.utils.text import one_sentence_a_line
 from brido.vote.consensus import consensus_scores, ranking
 
 ANSWER = ("scores", "ranks", "order")
 _MOST_PROBLEMS = 20
-# A line that can be scored, for messages.
-_RIGHT = '{"candidates": ["A text.", "Another text."]}'
-_RIGHT_TOO = '{"candidates": ["A text.", "Another text."], "reference": "A third text."}'
 
 
 @click.command("score", short_help="consensus scores and ranks of candidates")
@@ -60,8 +57,7 @@ def check_file(path: str | Path, alpha: float) -> None:
     with input_lines(str(path)) as lines:
         problems = [problem for _, problem in checked(lines, alpha) if problem]
     if problems:
-        right = _RIGHT_TOO if alpha > 0 else _RIGHT
-        heading = f"{path}: nothing was scored. A right line is {right}. The problems:"
+        heading = f"{path}: nothing was scored. A right line is {_right(alpha)}. The problems:"
         raise BridoError.from_problems(heading, problems, _MOST_PROBLEMS)
 
 
@@ -76,14 +72,19 @@ def score_stream(
     any_line = False
     for record, problem in checked(lines, alpha):
         if problem:
-            right = _RIGHT_TOO if alpha > 0 else _RIGHT
-            raise BridoError(f"{name}, {problem}. A right line is {right}")
+            raise BridoError(f"{name}, {problem}. A right line is {_right(alpha)}")
         answer = record | score_record(record, alpha, combination)
         output.write(json.dumps(answer, ensure_ascii=False) + "\n")
         output.flush()
         any_line = True
     if not any_line:
         raise BridoError(f"{name}: nothing was scored: the input has no line")
+
+
+def _right(alpha: float) -> str:
+    """A line that can be scored, for messages."""
+    reference = ', "reference": "A third text."' if alpha > 0 else ""
+    return f'{{"candidates": ["A text.", "Another text."]{reference}}}'
 
 
 def checked(lines: Iterable[bytes], alpha: float) -> Iterator[tuple[dict[str, Any], str]]:
@@ -94,16 +95,8 @@ def checked(lines: Iterable[bytes], alpha: float) -> Iterator[tuple[dict[str, An
 
 
 def _problem(record: dict[str, Any], alpha: float) -> str | None:
-    candidates = record.get("candidates")
-    if "candidates" not in record:
-        return f"the key `candidates` is missing. {keys_of(record)}"
-    if not isinstance(candidates, list):
-        return f"`candidates` is {kind(candidates)}, but must be a list of texts"
-    for place, text in enumerate(candidates, 1):
-        if not isinstance(text, str):
-            return f"`candidates` must be texts: candidate {place} is {kind(text)}, {quoted(text)}"
-    if len(candidates) < 2:
-        return f"`candidates` has too few texts ({len(candidates)}): a vote needs at least 2"
+    if problem := candidates_problem(record):
+        return problem
     reference = record.get("reference")
     if alpha > 0 and not (isinstance(reference, str) and reference.strip()):
         return f"`reference` must be a text when alpha is {alpha:g}, not {quoted(reference)}"

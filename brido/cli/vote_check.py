@@ -12,12 +12,12 @@ from numpy.typing import NDArray
 
 from brido.checkers.mentions import text_mentions
 from brido.checkers.wholeness import RULES, copied_share, whole_by_rules
-from brido.cli.comparison import comparison_options, told_when_compiling
+from brido.cli.comparison import candidates_problem, comparison_options, told_when_compiling
 from brido.rouge import similarity_batch
 from brido.rouge.pairwise import Combination
 from brido.utils.errors import BridoError
 from brido.utils.files import input_lines, output_text
-from brido.utils.json_lines import is_number, keys_of, kind, read_objects
+from brido.utils.json_lines import is_number, kind, read_objects
 from brido.utils.text import one_sentence_a_line
 from brido.vote.consensus import consensus_scores
 from brido.vote.verdict import PRIOR, TOLERANCE, Judged, check_votes
@@ -60,7 +60,7 @@ def command(
     tokens           for each candidate, how many tokens it has
     prior            for each candidate, its mean log_probability with other documents, to tell
                      what information would add (scoring.prior in params.yaml is another thing:
-                     the share of this number that information takes away, here 0.2)
+                     the share of this number that information takes away, here 0.1)
 
     \b
     Example:
@@ -99,16 +99,9 @@ def read_candidates(file: str, alpha: float = 0.0) -> list[dict[str, Any]]:
 
 
 def _problem(record: dict[str, Any], size: int, keys: set[str], alpha: float) -> str | None:
-    texts = record.get("candidates")
-    if "candidates" not in record:
-        return f"the key `candidates` is missing. {keys_of(record)}"
-    if not isinstance(texts, list):
-        return f"`candidates` is {kind(texts)}, but must be a list of texts"
-    other = next((place for place, text in enumerate(texts) if not isinstance(text, str)), None)
-    if other is not None:
-        return f"`candidates` must be texts: candidate {other + 1} is {kind(texts[other])}"
-    if len(texts) < 2:
-        return f"`candidates` has too few texts ({len(texts)}): a vote needs at least 2"
+    if problem := candidates_problem(record):
+        return problem
+    texts = record["candidates"]
     if len(texts) != size:
         return (
             f"`candidates` has {len(texts)} texts, but the first line has {size}: give equally many"
