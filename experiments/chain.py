@@ -10,6 +10,7 @@ import contextlib
 import json
 import shutil
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from itertools import pairwise
 from pathlib import Path
@@ -31,12 +32,15 @@ from experiments.plan import (
     Chain,
     Named,
     System,
+    elected_before,
     read_plan,
     texts_of,
 )
 from experiments.rows import PLACE, chosen, make_rows, read_rows, write_rows
 
 ROWS = Path("rows.csv")
+# The folders of second rounds, by system.
+ROUNDS = Path("rounds")
 PENALTY = "decoding.length_penalty"
 # Tried in this order outwards from the usual one; a higher penalty makes longer summaries.
 PENALTIES = (-5.0, -3.0, -2.0, -1.0, 0.0, 0.5, 1.0, 1.5, 2.0, 3.0, 5.0)
@@ -150,18 +154,44 @@ class Measuring:
 
     def keep_system(self, name: str, system: System) -> None:
         """Guide base, elect, or tune and decode, and measure one system."""
+        if system.after is not None:
+            self.keep_round(name, system)
+            return
         if system.guidance is not None:
             self.keep_decoded("guided", name, self.chain.decodings, system.guidance)
             return
         if not system.tune:
             self.keep_elected(name, system.changes)
             return
-        size = self.run.cut(system.documents, system.candidates)
-        self.run.tune(size | dict(system.changes))
+        self.tune(name, system)
         self.keep_decoded("tuned", name, self.chain.decodings)
         if system.at_base_length:
             self.keep_at_base_length(name)
         # What it wrote is measured.
+        forget("train")
+
+    def tune(self, name: str, system: System) -> None:
+        """Tune one system; those that go on after it get its model."""
+        size = self.run.cut(system.documents, system.candidates)
+        self.run.tune(size | dict(system.changes))
+        for later, other in self.chain.systems.items():
+            if other.after == name:
+                self.run.hand_on(ROUNDS / later)
+
+    def keep_round(self, name: str, system: System) -> None:
+        """Measure a second round, in a folder of its own where the tuned model is the base."""
+        if system.after and not (ROUNDS / name).is_dir():
+            self.tune(system.after, self.chain.systems[system.after])
+        with contextlib.chdir(ROUNDS / name):
+            again = Measuring(self.chain)
+            if again.rows.empty:
+                # Lengths are made equal to the first base's.
+                again.rows = self.rows
+            again.run.make_base()
+            again.keep_elected(elected_before(name), system.changes)
+            again.keep_system(name, replace(system, after=None))
+        self.rows = again.rows
+        write_rows(ROWS, self.rows)
         forget("train")
 
 

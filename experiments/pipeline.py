@@ -4,6 +4,7 @@ The stages read params.yaml and data/ of the folder they run in, so here they do
 makes them do; starting Python a dozen times would take longer than most of them.
 """
 
+import shutil
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -39,6 +40,7 @@ SPLITS = ("train", "validation", "test")
 QUIET = {"training.validation.every": 10**6, "runtime.log_seconds": 600.0}
 # What has been made in this folder, an empty file each.
 DONE = Path("done")
+TUNED_AS_BASE = (paths.checkpoint("tuned"), paths.checkpoint("base"))
 
 
 class Pipeline:
@@ -107,6 +109,18 @@ class Pipeline:
         self.look(params)
         score.write_scores(params)
         train.main()
+
+    def hand_on(self, folder: Path) -> None:
+        """Make a folder in which the tuned model is base and the corpus the same."""
+        unfinished = folder.with_name(f"{folder.name}-unfinished")
+        for made in (folder, unfinished):
+            shutil.rmtree(made, ignore_errors=True)
+        for kept, name in ((paths.corpus("train").parent,) * 2, TUNED_AS_BASE):
+            shutil.copytree(kept, unfinished / name)
+        (unfinished / DONE).mkdir()
+        for name in ("corpus", "base"):
+            (unfinished / DONE / name).touch()
+        unfinished.rename(folder)
 
     def look(self, params: Params) -> None:
         """Make the tables, beside the similarity, that these params' scores read."""

@@ -6,7 +6,7 @@ A plan is a YAML file. Its keys:
 * seeds: each setting is run under every one of them; a setting may have its own
 * settings: NAME: {systems, changes, seeds, environment}
 * systems: NAME: {changes, documents, candidates, at_base_length, control, label,
-  tune, guidance}, see `System`
+  tune, guidance, after}, see `System`
 * decodings: NAME: the keys of section `decoding` that it changes
 * environment: variables of the chains' processes, such as ATEN_CPU_CAPABILITY for other kernels
 * folder: where the rows are kept (metrics/evidence)
@@ -63,7 +63,9 @@ class System:
     documents, and of the candidates of each; None: all. at_base_length: its beams are decoded at
     base's length as well. control: the system that tables compare it with, the same steps on
     shuffled scores. label: its name in tables. tune: false elects by the scores and trains nothing.
-    guidance: base writes with it (`GuidanceSettings`), and nothing is trained.
+    guidance: base writes with it (`GuidanceSettings`), and nothing is trained. after: an earlier
+    system of the setting; its tuned model takes base's place: it writes new candidates, likelihoods
+    are its own, and it is tuned again (a second round).
     """
 
     changes: Mapping[str, Any] = field(default_factory=dict)
@@ -74,6 +76,7 @@ class System:
     label: str | None = None
     tune: bool = True
     guidance: Mapping[str, Any] | None = None
+    after: str | None = None
 
 
 @dataclass(frozen=True)
@@ -118,7 +121,9 @@ class Chain:
         if not self.systems[name].tune:
             return list(product([name], [""], MEASURED))
         fitted = [(name, AT_BASE_LENGTH, "test")] if self.systems[name].at_base_length else []
-        return [*product([name], self.decodings, MEASURED), *fitted]
+        again = self.systems[name].after is not None
+        elected = product([elected_before(name)], [""], MEASURED) if again else []
+        return [*product([name], self.decodings, MEASURED), *fitted, *elected]
 
     def is_done(self, rows: pd.DataFrame) -> bool:
         """Whether all of its rows are among these."""
@@ -147,6 +152,11 @@ class Plan:
         return self.folder / f"{self.name}.json"
 
 
+def elected_before(name: str) -> str:
+    """The row of the candidates elected in a second round, before its tuning."""
+    return f"elected in {name}"
+
+
 def texts_of(named: Named) -> Path:
     """The file of the summaries that a row was measured on, a JSON list in the corpus' order.
 
@@ -159,15 +169,24 @@ def read_plan(path: Path) -> Plan:
     """Read the plan of a file; the chains of the first seed come first.
 
     Raises:
-        BridoError: a setting or a control names an unknown system, or a change an unknown key.
+        BridoError: a setting, a control or an `after` names an unknown system, or a change an
+            unknown key; a second round's first round is not named before it.
     """
     plan = read_yaml(path)
     raw, settings = read_preset(plan["preset"]), plan["settings"]
     systems = {name: System(**(values or {})) for name, values in plan["systems"].items()}
     named = [name for setting in settings.values() for name in setting["systems"]]
-    controls = [system.control for system in systems.values() if system.control]
-    if missing := sorted({*named, *controls} - set(systems)):
+    others = {each for one in systems.values() for each in (one.control, one.after) if each}
+    if missing := sorted({*named, *others} - set(systems)):
         raise BridoError(f"{path}: `systems` has no {', '.join(missing)}")
+    for setting, values in settings.items():
+        for place, name in enumerate(values["systems"]):
+            first = systems[name].after
+            if first and (first not in values["systems"][:place] or systems[first].after):
+                raise BridoError(
+                    f"{path}: {setting}: {name} goes on after {first}, so name that before it; it "
+                    "must be no second round itself"
+                )
     seeds = {name: setting.get("seeds", plan["seeds"]) for name, setting in settings.items()}
     chains = [
         _make_chain(name, seed, plan, raw, systems, f"{path}: {name}")

@@ -3,11 +3,12 @@
 `sheet` writes CHAIN/reading/sheet.jsonl, a line for each test document with a summary of each
 system as `a`, `b`, ... in an order that is drawn for each. key.json has the order; readers do not
 open it. A reader writes marks.jsonl beside them (a second one marks-2.jsonl), `{"number": 1, "a":
-2, "b": 0}`: how many statements of each the document does not support. `count` puts both together.
+2, "b": 0}`: how many statements of each the document does not support. Two numbers, `"a": [1, 2]`,
+count apart what the document contradicts and what it does not mention. `count` puts all together.
 """
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import combinations
 from pathlib import Path
 from string import ascii_lowercase
@@ -17,6 +18,7 @@ import click
 import numpy as np
 from numpy.typing import NDArray
 
+from brido.evaluation.extractiveness import measure
 from brido.tables import CORPUS, read_rows
 from brido.utils.atomic import write_text
 from brido.utils.commands import invoke
@@ -27,8 +29,11 @@ from experiments.plan import AT_BASE_LENGTH, BEAMS, texts_of
 
 # The system that the others are compared with, where a reading has it.
 TUNED = "tuned"
-# Unsupported statements of each system, a number a document.
+# Unsupported statements of each system, [D, 1], or [D, 2]: contradicted and not mentioned.
 Counts = dict[str, NDArray[np.float64]]
+KINDS = ("contradicted", "not mentioned")
+# Words a summary, and the share of its runs of three words that stand in the document.
+MEASURES = "measures.json"
 FOLDERS = click.argument(
     "folders", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="FOLDER..."
 )
@@ -43,7 +48,9 @@ def command() -> None:
 @FOLDERS
 @click.option("--system", "systems", multiple=True, help="once for each (default: base, tuned)")
 @click.option("--decoding", default=BEAMS, show_default=True)
-@click.option("--equal-length", is_flag=True, help="beams at base's length, of all but base")
+@click.option(
+    "--equal-length", is_flag=True, help="beams at base's length, of all systems that have them"
+)
 @click.option("--documents", default=100, show_default=True, help="the first of the test split")
 @click.option("--seed", default=0, show_default=True)
 def sheet(
@@ -54,26 +61,30 @@ def sheet(
     systems = systems or ("base", TUNED)
     if len(set(systems)) != len(systems) or len(systems) < 2:
         raise BridoError("--system: name two different systems or more")
-    tuned = AT_BASE_LENGTH if equal_length else decoding
-    rows = {name: decoding if name == "base" else tuned for name in systems}
     for chain in folders:
+        rows = dict.fromkeys(systems, decoding)
+        if equal_length:
+            there = [name for name in systems if _texts(chain, name, AT_BASE_LENGTH).is_file()]
+            rows |= dict.fromkeys(there, AT_BASE_LENGTH)
+        click.echo(f"{chain.name}: {', '.join(f'{name}: {way}' for name, way in rows.items())}")
         write_sheet(chain, rows, documents, seed)
 
 
 @command.command("count")
 @FOLDERS
-def count_marks(folders: tuple[Path, ...]) -> None:
+@click.option("--system", help="the one that the others are compared with (default: tuned)")
+def count_marks(folders: tuple[Path, ...], system: str | None) -> None:
     """Print what the marks in FOLDER/marks*.jsonl say."""
-    click.echo(count(folders))
+    click.echo(count(folders, system))
 
 
 def write_sheet(chain: Path, rows: Mapping[str, str], documents: int, seed: int) -> None:
-    """Write sheet.jsonl and key.json of the first so many test documents.
+    """Write sheet.jsonl, key.json and measures.json of the first so many test documents.
 
     rows: the decoding of each system, as in rows.csv.
     """
     corpus = read_rows(chain / "data/corpus/test.parquet", CORPUS, "download")[:documents]
-    texts = {name: _read(chain / texts_of((name, way, "test"))) for name, way in rows.items()}
+    texts = {name: _read(_texts(chain, name, way)) for name, way in rows.items()}
     rng, lines, key = np.random.default_rng(seed), [], {}
     for place, row in enumerate(corpus):
         order = rng.permutation(list(rows)).tolist()
@@ -82,46 +93,97 @@ def write_sheet(chain: Path, rows: Mapping[str, str], documents: int, seed: int)
         line = {"number": place + 1, "document": row["document"], **shown}
         lines.append(json.dumps(line, ensure_ascii=False))
         key[place + 1] = order
+    sources = [row["document"] for row in corpus]
+    found = {name: _measures(sources, own[: len(corpus)]) for name, own in texts.items()}
     write_text(chain / "reading/sheet.jsonl", "\n".join(lines) + "\n")
     write_text(chain / "reading/key.json", json.dumps(key))
+    write_text(chain / "reading" / MEASURES, json.dumps(found))
 
 
-def count(folders: Sequence[Path]) -> str:
-    """What the marks of readings say, with 95 % bootstrap intervals over readings and documents.
+def _measures(documents: Sequence[str], texts: Sequence[str]) -> dict[str, float]:
+    """Mean words of summaries, and the share of their runs of three words that are copied."""
+    rows = [measure(*both, n=3) for both in zip(documents, texts, strict=True)]
+    novel = [row["novel_ngrams"] for row in rows if row["novel_ngrams"] is not None]
+    words = np.mean([row["length"] for row in rows])
+    return {"words": float(words), "copied": float(1 - np.mean(novel)) if novel else 0.0}
 
-    Each system's summaries with something unsupported, their difference in points, the same of
-    statements a summary, and how far the readers of a folder agree.
+
+def count(folders: Sequence[Path], system: str | None = None) -> str:
+    """What the marks of readings say, with 95 % bootstrap intervals over folders and documents.
+
+    Each system's summaries with something unsupported, its difference from `system` in points, the
+    same of statements a summary, and how far the readers of a folder agree. Several readers of a
+    folder count as their mean.
 
     Raises:
         BridoError: a mark is missing, stands twice or is not a count; the readings compare
-            different systems.
+            different systems, or not `system`.
     """
     readers = [_readers(folder) for folder in folders]
     found = [one for own in readers for one in own]
     if len({frozenset(one) for one in found}) > 1:
         shown = "; ".join(sorted({", ".join(sorted(one)) for one in found}))
         raise BridoError(f"these readings show different systems ({shown}): count them apart")
-    names = sorted(found[0], key=lambda name: (name == TUNED, name))
-    counts = {name: [one[name] for one in found] for name in names}
-    flags = {name: [(one > 0).astype(float) for one in own] for name, own in counts.items()}
-    sizes = " and ".join(f"{size}" for size in sorted({*map(len, counts[names[0]])}))
-    many = f"{len(found)} readings of " * (len(found) > 1)
-    each = " each" * (len(found) > 1)
-    lines = [f"{many}{sizes} documents, one reader{each}, blind to the system"]
-    for name in names:
+    last = system or (TUNED if TUNED in found[0] else max(found[0]))
+    if last not in found[0]:
+        raise BridoError(f"--system {last}: these readings show {', '.join(sorted(found[0]))}")
+    others = sorted(found[0].keys() - {last})
+    counts = {name: [[one[name] for one in own] for own in readers] for name in [*others, last]}
+    flags = _means(counts, lambda one: one.sum(1) > 0)
+    parts = {"statements": _means(counts, lambda one: one.sum(1))}
+    if all(one[last].shape[1] == len(KINDS) for one in found):
+        for place, kind in enumerate(KINDS):
+            parts[kind] = _means(counts, lambda one, place=place: one[:, place])
+    lines = [_head(readers, len(flags[last][0]))]
+    measures = _mean_measures(folders)
+    for name in counts:
         mean, low, high = (100 * value for value in interval(flags[name]))
-        said = np.mean([one.mean() for one in counts[name]])
+        said = np.mean([one.mean() for one in parts["statements"][name]])
         lines.append(
             f"{name}: {mean:.1f} % [{low:.1f}, {high:.1f}] of the summaries say something "
             f"unsupported; {said:.2f} statements a summary"
         )
-    last = names[-1]
-    for other in names[:-1]:
+        if measures:
+            words, copied = measures[name]
+            lines[-1] += f", {100 * said / words:.1f} in 100 words; {words:.1f} words, "
+            lines[-1] += f"{100 * copied:.0f} % copied"
+    for other in others:
         lines.append(f"{last} - {other}: {points(_gaps(flags, last, other))} points")
-        mean, low, high = interval(_gaps(counts, last, other))
-        between = f"{mean:+.2f} [{low:+.2f}, {high:+.2f}] a summary"
-        lines.append(f"statements, {last} - {other}: {between}")
+        for kind, values in parts.items():
+            mean, low, high = interval(_gaps(values, last, other))
+            between = f"{mean:+.2f} [{low:+.2f}, {high:+.2f}] a summary"
+            lines.append(f"{kind}, {last} - {other}: {between}")
     return "\n".join([*lines, *agreement(readers)])
+
+
+def _means(
+    counts: Mapping[str, Sequence[Sequence[Any]]], value: Callable[[Any], Any]
+) -> dict[str, list[NDArray[np.float64]]]:
+    """Of each document a value of its counts, the mean over readers: [D] a system and folder."""
+    return {
+        name: [np.mean([value(one) for one in own], axis=0) for own in folders]
+        for name, folders in counts.items()
+    }
+
+
+def _head(readers: Sequence[Sequence[Counts]], documents: int) -> str:
+    many = sorted({len(own) for own in readers})
+    each = " or ".join(f"{number}" for number in many) + " reader" + "s" * (many != [1])
+    sheets = f"{len(readers)} sheets of " * (len(readers) > 1)
+    return f"{sheets}{documents} documents, {each}, blind to the system"
+
+
+def _mean_measures(folders: Sequence[Path]) -> dict[str, tuple[float, float]]:
+    """Mean words and copied share of each system, where every folder has them."""
+    paths = [folder / MEASURES for folder in folders]
+    if not all(path.is_file() for path in paths):
+        return {}
+    found = [_read(path) for path in paths]
+    means = {
+        name: [np.mean([one[name][key] for one in found]) for key in ("words", "copied")]
+        for name in found[0]
+    }
+    return {name: (float(words), float(copied)) for name, (words, copied) in means.items()}
 
 
 def agreement(readers: Sequence[Sequence[Counts]]) -> list[str]:
@@ -131,7 +193,7 @@ def agreement(readers: Sequence[Sequence[Counts]]) -> list[str]:
     0 at chance, 1 if they always agree. Empty if no folder has two readers.
     """
     pairs = [
-        [np.concatenate([one[name] for name in sorted(one)]) > 0 for one in two]
+        [np.concatenate([one[name] for name in sorted(one)]).sum(1) > 0 for one in two]
         for own in readers
         for two in combinations(own, 2)
     ]
@@ -156,21 +218,37 @@ def _readers(folder: Path) -> list[Counts]:
 
 
 def _counts(path: Path, key: Mapping[str, Sequence[str]]) -> Counts:
-    """Each system's unsupported statements, a number a document."""
+    """Each system's unsupported statements, a row a document."""
     marks, names = read_records(path), next(iter(key.values()))
     found = {str(row.get("number")): row for row in marks}
     if found.keys() != key.keys() or len(marks) != len(key):
         raise BridoError(f"{path} must mark each of the {len(key)} documents once")
     letters = ascii_lowercase[: len(names)]
-    wrong = [number for number, row in found.items() if not _is_marked(row, letters)]
-    if wrong:
-        raise BridoError(f"{path}: {', '.join(letters)} must be counts: {', '.join(wrong)}")
-    return {
-        name: np.array(
-            [found[number][letters[order.index(name)]] for number, order in key.items()], float
+    shown = {
+        number: [_numbers(row.get(letter)) for letter in letters] for number, row in found.items()
+    }
+    size = max(len(one) for row in shown.values() for one in row)
+    wrong = [number for number, row in shown.items() if any(len(one) != size for one in row)]
+    if wrong or size == 0:
+        raise BridoError(
+            f"{path}: {', '.join(letters)} must be counts, or all of them [contradicted, not "
+            f"mentioned]: {', '.join(wrong or shown)}"
         )
+    return {
+        name: np.array([shown[number][order.index(name)] for number, order in key.items()], float)
         for name in names
     }
+
+
+def _numbers(mark: Any) -> list[int]:
+    """The count or the two counts of a mark; none if it is something else."""
+    found = mark if isinstance(mark, list) else [mark]
+    counts = all(type(one) is int and one >= 0 for one in found)
+    return found if counts and len(found) in (1, len(KINDS)) else []
+
+
+def _texts(chain: Path, name: str, decoding: str) -> Path:
+    return chain / texts_of((name, decoding, "test"))
 
 
 def _read(path: Path) -> Any:
@@ -180,10 +258,6 @@ def _read(path: Path) -> Any:
         )
     ):
         return json.loads(path.read_text(encoding="utf-8"))
-
-
-def _is_marked(row: Mapping[str, Any], letters: str) -> bool:
-    return all(type(row.get(side)) is int and row[side] >= 0 for side in letters)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,7 @@
 """The command of all studies: `python -m experiments.study PLAN`."""
 
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -173,6 +174,8 @@ def _run_chain(chain: Chain, plan: Plan, path: Path, workers: int) -> tuple[floa
         where = {} if workers == 1 else {"stdout": output, "stderr": subprocess.STDOUT}
         done = subprocess.run(command, env=environment, check=False, **where)
     failure = f"{chain.name}: see {'above' if workers == 1 else log}" if done.returncode else ""
+    if done.returncode == -signal.SIGKILL:
+        failure = f"{chain.name}: killed by the system; if memory ran out, take fewer --workers"
     return time.monotonic() - start, failure
 
 

@@ -28,7 +28,7 @@ def test_a_blind_reading_is_counted_by_its_key(tmp_path):
     same = "".join(f'{{"number": {n}, "a": 1, "b": 1}}\n' for n in key)
     (tmp_path / "again/marks.jsonl").write_text(same)
     both = reading.count([folder, tmp_path / "again"]).splitlines()
-    assert both[0] == "2 readings of 4 documents, one reader each, blind to the system"
+    assert both[0] == "2 sheets of 4 documents, 1 reader, blind to the system"
     assert both[3].startswith("tuned - base: -25.0 [")
     # Beside another system than base, which is not counted with the first.
     other = {number: [name.replace("base", "random") for name in key[number]] for number in key}
@@ -55,9 +55,34 @@ def test_three_systems_and_two_readers_who_agree_beyond_chance(tmp_path):
         lines = [{"number": 1, "a": 3, "b": 0, "c": 0}, {"number": 2, "a": 0, "b": second, "c": 2}]
         (tmp_path / name).write_text("\n".join(map(json.dumps, lines)))
     said = reading.count([tmp_path]).splitlines()
-    assert said[0] == "2 readings of 2 documents, one reader each, blind to the system"
+    assert said[0] == "2 documents, 2 readers, blind to the system"
     shares = {line.split(":")[0]: line.split()[1] for line in said[1:4]}
     assert shares == {"a": "0.0", "b": "25.0", "c": "100.0"}
     assert [line.split(":")[0] for line in said[4:8:2]] == ["c - a", "c - b"]
     # 5 of 6 the same; by chance 3/6 x 2/6 + 3/6 x 4/6 = 1/2: kappa (5/6 - 1/2) / (1/2) = 2/3.
     assert said[-1] == "two readers agree on 83.3 % of 6 summaries, kappa 0.67"
+
+
+def test_two_counts_a_summary_say_what_is_contradicted_and_what_is_not_mentioned(tmp_path):
+    (tmp_path / "key.json").write_text(json.dumps({"1": ["base", "both"], "2": ["both", "base"]}))
+    measures = {"base": {"words": 20.0, "copied": 0.5}, "both": {"words": 10.0, "copied": 0.75}}
+    (tmp_path / reading.MEASURES).write_text(json.dumps(measures))
+    lines = [{"number": 1, "a": [2, 1], "b": [0, 0]}, {"number": 2, "a": [0, 1], "b": [0, 2]}]
+    (tmp_path / "marks.jsonl").write_text("\n".join(map(json.dumps, lines)))
+    said = reading.count([tmp_path], "both").splitlines()
+    assert said[1].startswith("base: 100.0 %")
+    assert said[1].endswith("2.50 statements a summary, 12.5 in 100 words; 20.0 words, 50 % copied")
+    assert said[2].endswith("0.50 statements a summary, 5.0 in 100 words; 10.0 words, 75 % copied")
+    assert [line.split(" [")[0] for line in said[3:]] == [
+        "both - base: -50.0",
+        "statements, both - base: -2.00",
+        "contradicted, both - base: -1.00",
+        "not mentioned, both - base: -1.00",
+    ]
+    with pytest.raises(BridoError, match="--system tuned"):
+        reading.count([tmp_path], "tuned")
+    for wrong in ([2, -1], [1, 2, 3], [], 3):
+        lines[0]["a"] = wrong
+        (tmp_path / "marks.jsonl").write_text("\n".join(map(json.dumps, lines)))
+        with pytest.raises(BridoError, match=r"\[contradicted, not mentioned\]: "):
+            reading.count([tmp_path])

@@ -14,7 +14,7 @@ from dvc_project import SMALL, copy_project, environment, run
 from ruamel.yaml import YAML
 
 from brido.settings.presets import flatten, read_preset
-from brido.tables import POOL
+from brido.tables import CANDIDATES, POOL
 from brido.tables import read_rows as read_table
 from brido.utils.errors import BridoError
 from experiments import chain, plan, study
@@ -109,6 +109,18 @@ def test_a_plan_that_names_no_system_is_refused(tmp_path, monkeypatch, old, new)
         plan.read_plan(tmp_path / "plan.yaml")
 
 
+@pytest.mark.parametrize("systems", ["[again, tuned]", "[tuned, again, third]", "[again]"])
+def test_a_second_round_goes_on_from_a_first_one_before_it(tmp_path, monkeypatch, systems):
+    monkeypatch.chdir(ROOT)
+    text = (plan.PLANS / "control.yaml").read_text()
+    text = text.replace("systems:\n  tuned", "systems:\n  again: {after: tuned}\n  tuned")
+    text = text.replace("systems:\n  again", "systems:\n  third: {after: again}\n  again")
+    own = f"  rounds: {{systems: {systems}}}\n"
+    (tmp_path / "plan.yaml").write_text(text.replace("\nsystems:\n", f"\n{own}systems:\n"))
+    with pytest.raises(BridoError, match="rounds: .* goes on after"):
+        plan.read_plan(tmp_path / "plan.yaml")
+
+
 def test_a_setting_may_have_an_environment_and_seeds_of_its_own(tmp_path, monkeypatch):
     monkeypatch.chdir(ROOT)
     text = (plan.PLANS / "control.yaml").read_text()
@@ -134,7 +146,9 @@ SMALL_PLAN = """
 preset: small
 seeds: [3]
 settings:
-  small: {systems: [tuned, 3 candidates, supported], environment: {ATEN_CPU_CAPABILITY: default}}
+  small:
+    systems: [tuned, again, 3 candidates, supported]
+    environment: {ATEN_CPU_CAPABILITY: default}
   two sources:
     changes:
       generation:
@@ -149,6 +163,7 @@ settings:
     systems: []
 systems:
   tuned: {at_base_length: true}
+  again: {after: tuned, at_base_length: true}
   3 candidates: {documents: 8, candidates: 3, changes: {scoring.support: 0.5}}
   supported: {tune: false, changes: {scoring.support: 0.5}}
 decodings:
@@ -198,7 +213,7 @@ def test_a_killed_study_goes_on_and_measures_only_what_is_missing(project):
     untuned = {"reference", "base", "elected", "elected by the reference"}
     systems = {setting: set(own.system) for setting, own in rows.groupby("setting")}
     assert systems == {
-        "small": untuned | {"tuned", "3 candidates", "supported"},
+        "small": untuned | {"tuned", "again", "elected in again", "3 candidates", "supported"},
         "two sources": untuned,
     }
     for name in ("unsupported", "fluency"):
@@ -217,6 +232,17 @@ def test_a_killed_study_goes_on_and_measures_only_what_is_missing(project):
     for name in ("base", "tuned"):
         kept = json.loads((made_in / f"texts/{name}-beams-test.json").read_text())
         assert [row["ab"[key[str(row["number"])].index(name)]] for row in sheet] == kept
+
+    # A second round starts from what the first one tuned, and its candidates are new.
+    again = made_in / "rounds/again"
+    candidates = Path("data/candidates/base/validation.parquet")
+    first, second = (
+        read_table(folder / candidates, CANDIDATES, "generate") for folder in (made_in, again)
+    )
+    assert [row["id"] for row in first] == [row["id"] for row in second]
+    assert [row["candidates"] for row in first] != [row["candidates"] for row in second]
+    bases = [folder / "data/checkpoints/base/model.safetensors" for folder in (made_in, again)]
+    assert bases[0].read_bytes() != bases[1].read_bytes()
 
     # Another machine has the table alone: nothing is measured again.
     shutil.rmtree(project / ".brido/studies")
