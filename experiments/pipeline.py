@@ -17,9 +17,10 @@ from brido.evaluation.registry import find_metric
 from brido.search.settings import GuidedSystem
 from brido.settings.load import load_params
 from brido.settings.params import Params
-from brido.tables import CANDIDATES, DECODED, read_metadata, read_rows, write_table
+from brido.tables import CANDIDATES, DECODED, count_rows, read_metadata, read_rows, write_table
 from brido.vote.consensus import ranking
 from brido.vote.select import score_documents
+from experiments.costs import timed
 from experiments.plan import MEASURED, changed
 from stages import (
     checkpoint,
@@ -76,8 +77,9 @@ class Pipeline:
     def _make_candidates(self) -> None:
         # The election is measured on all documents of these splits.
         whole = self.use({f"documents.{split}": None for split in MEASURED})
-        for name in whole.generation:
-            generate.make(whole, name)
+        with timed("candidates", lambda: size(paths.candidates("base", split) for split in SPLITS)):
+            for name in whole.generation:
+                generate.make(whole, name)
         self.use({})
 
     def compare(self, split: str) -> None:
@@ -108,7 +110,8 @@ class Pipeline:
         params = self.use(changes)
         self.look(params)
         score.write_scores(params)
-        train.main()
+        with timed("train", lambda: size([paths.scores("train")])):
+            train.main()
 
     def hand_on(self, folder: Path) -> None:
         """Make a folder in which the tuned model is base and the corpus the same."""
@@ -127,7 +130,15 @@ class Pipeline:
         if params.scoring.support:
             support.main()
         if params.scoring.information:
-            likelihood.main()
+            with timed("likelihood", self._read_for_likelihood):
+                likelihood.main()
+
+    def _read_for_likelihood(self) -> int:
+        """Documents that candidates were scored with; validation has others beside its own."""
+        others = self.params.likelihood.others
+        tables = {split: paths.likelihood(split) for split in SPLITS}
+        counts = {split: size([path]) for split, path in tables.items() if path.is_file()}
+        return sum(counts.values()) + others * counts["validation"]
 
     def decode(
         self,
@@ -138,7 +149,11 @@ class Pipeline:
     ) -> None:
         """Decode a system under further changes of params; with guidance it is base, guided."""
         guided = None if guidance is None else GuidedSystem(**guidance)
-        decode.decode(self.use(changes), system, splits, guided)
+        params, way = self.use(changes), "decode" if guided is None else "guide"
+        beams = params.decoding.num_beams
+        step = f"{way}, {beams} beams" if beams > 1 else f"{way}, greedy"
+        with timed(step, lambda: size(paths.corpus(split) for split in splits)):
+            decode.decode(params, system, splits, guided)
 
     def decoded(self, system: str, split: str) -> list[str]:
         """The summaries of a system, in the corpus' order."""
@@ -195,6 +210,11 @@ class Pipeline:
             judged = find_metric("world_judge").measure(inputs).rows
             row |= {name: digits(one[name] for one in judged) for name in ("fluency", "sound")}
         return row
+
+
+def size(tables: Iterable[Path]) -> int:
+    """The rows of tables."""
+    return sum(count_rows(path, "a stage") for path in tables)
 
 
 def digits(values: Iterable[float]) -> str:

@@ -147,6 +147,11 @@ class Plan:
         return self.folder / f"{self.name}.csv"
 
     @property
+    def costs(self) -> Path:
+        """What the steps of its chains cost."""
+        return self.folder / f"{self.name}-costs.csv"
+
+    @property
     def recorded(self) -> Path:
         """The settings that its rows were measured under."""
         return self.folder / f"{self.name}.json"

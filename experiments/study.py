@@ -18,6 +18,7 @@ from brido.utils.atomic import write_text
 from brido.utils.commands import invoke
 from brido.utils.errors import BridoError, run_command
 from brido.utils.progress import say
+from experiments.costs import collect_costs, costs
 from experiments.numbers import gaps, interval
 from experiments.plan import PLANS, Chain, Plan, read_plan
 from experiments.rows import (
@@ -75,6 +76,8 @@ def command(plans: tuple[Path, ...], show: bool, workers: int) -> None:
             )
         rows = read_rows(plan.table)
         click.echo("\n\n".join(tables(rows, plan)))
+        if plan.costs.is_file():
+            click.echo(f"\nMinutes of a processor for 1,000 documents\n\n{costs(plan.costs)}")
         write_section(plan.folder / README, plan.name, "\n\n".join(tables(rows, plan, whole=False)))
         if plan.name == "world":
             draw_plane(rows, plan.folder)
@@ -186,6 +189,7 @@ def collect(plan: Plan, chain: Chain) -> None:
         others = others[(others.setting != chain.setting) | (others.seed != chain.seed)]
         rows = pd.concat([others, own]) if len(others) else own
         write_rows(plan.table, rows.sort_values(CHAIN[::-1], kind="stable"))
+    collect_costs(plan.costs, chain.setting, chain.seed, chain.folder)
 
 
 if __name__ == "__main__":

@@ -9,6 +9,7 @@ import sys
 import time
 from pathlib import Path
 
+import pandas as pd
 import pytest
 from dvc_project import SMALL, copy_project, environment, run
 from ruamel.yaml import YAML
@@ -232,6 +233,15 @@ def test_a_killed_study_goes_on_and_measures_only_what_is_missing(project):
     for name in ("base", "tuned"):
         kept = json.loads((made_in / f"texts/{name}-beams-test.json").read_text())
         assert [row["ab"[key[str(row["number"])].index(name)]] for row in sheet] == kept
+
+    # What the steps cost, for 40 documents a split of the first round and the second.
+    costs = pd.read_csv(project / "metrics/evidence/small-costs.csv").query("setting == 'small'")
+    # Validation candidates are scored with four other documents as well.
+    assert costs.set_index("step").documents.to_dict() == {
+        "candidates": 96, "likelihood": 16 + 5 * 40 + 40, "decode, greedy": 80,
+        "decode, 4 beams": 80, "train": 16,
+    }  # fmt: skip
+    assert (costs.seconds > 0).all()
 
     # A second round starts from what the first one tuned, and its candidates are new.
     again = made_in / "rounds/again"
