@@ -16,6 +16,8 @@ from brido.models.interface import Head
 # Logits held at once. A processor's caches like few, an accelerator wants large products.
 CHUNK_ELEMENTS = {"cpu": 2**21}
 CHUNK_ELEMENTS_ACCELERATOR = 2**26
+# However large the vocabulary: each chunk reads all weights, and adds to all of their gradient.
+LEAST_ROWS = 256
 
 
 def of_tokens(hidden: Tensor, head: Head | None, targets: Tensor) -> tuple[Tensor, Tensor]:
@@ -55,7 +57,7 @@ def token_log_probability(
 
 def _chunk_rows(hidden: Tensor, vocabulary: int) -> int:
     elements = CHUNK_ELEMENTS.get(hidden.device.type, CHUNK_ELEMENTS_ACCELERATOR)
-    return max(16, elements // vocabulary)
+    return max(LEAST_ROWS, elements // vocabulary)
 
 
 class _Chunked(torch.autograd.Function):
