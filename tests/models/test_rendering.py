@@ -45,7 +45,9 @@ HOSTILE = {
 def test_a_template_without_end_is_one_sentence(template, monkeypatch):
     monkeypatch.setattr(rendering, "SECONDS", 1)
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    with pytest.raises(BridoError, match="the chat template cannot be filled in") as error:
+    # Before transformers 5.23 a hidden name may be set, and the text then lacks the document.
+    refused = "the chat template cannot be filled in|must contain {{ document }}"
+    with pytest.raises(BridoError, match=refused) as error:
         Prompt.of(chat_tokenizer(template), ReadingSettings(prompt="{{ document }}"))
     assert "\n" not in str(error.value)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
