@@ -20,6 +20,7 @@ from brido.settings.params import Params
 from brido.tables import CANDIDATES, DECODED, count_rows, read_metadata, read_rows, write_table
 from brido.vote.consensus import ranking
 from brido.vote.select import score_documents
+from brido.work.shards import fingerprint
 from experiments.costs import timed
 from experiments.plan import MEASURED, changed
 from stages import (
@@ -51,6 +52,7 @@ class Pipeline:
         """`params` is a whole params.yaml, raw; `name` stands in errors."""
         self.name = name
         self.raw = changed(params, QUIET, name)
+        self.likelihood_of = ""
         self.params = self.use({})
 
     def use(self, changes: Mapping[str, Any]) -> Params:
@@ -130,8 +132,13 @@ class Pipeline:
         if params.scoring.support:
             support.main()
         if params.scoring.information:
-            with timed("likelihood", self._read_for_likelihood):
-                likelihood.main()
+            # Another share of the same signal asks for the same table.
+            pools = map(paths.pool, SPLITS)
+            key = fingerprint([params.likelihood, params.scoring.prior > 0], pools)
+            if self.likelihood_of != key:
+                with timed("likelihood", self._read_for_likelihood):
+                    likelihood.main()
+            self.likelihood_of = key
 
     def _read_for_likelihood(self) -> int:
         """Documents that candidates were scored with; validation has others beside its own."""
