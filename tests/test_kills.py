@@ -88,16 +88,20 @@ def content(folder):
 def kept(folder):
     """The finished pieces of unfinished work: a state that was replaced is another piece."""
     found = set()
-    for path in (folder / ".brido/work").rglob("*"):
-        if path.suffix in (".parquet", ".pt") and not path.name.startswith("."):
-            with suppress(FileNotFoundError):  # replaced or removed meanwhile
-                found.add((path, path.stat().st_mtime_ns))
+    # Files and folders go away meanwhile: os.walk passes over folders that did.
+    for place, _, names in os.walk(folder / ".brido/work"):
+        for name in names:
+            path = Path(place, name)
+            if path.suffix in (".parquet", ".pt") and not name.startswith("."):
+                with suppress(FileNotFoundError):
+                    found.add((path, path.stat().st_mtime_ns))
     return found
 
 
 def unfinished(folder):
     """Whether a file is being written that is to appear whole."""
-    return any((folder / "data").rglob(".*.tmp"))
+    inside = (name for _, dirs, files in os.walk(folder / "data") for name in dirs + files)
+    return any(name.startswith(".") and name.endswith(".tmp") for name in inside)
 
 
 def test_killed_twenty_times_the_pipeline_ends_in_the_same_bytes(stages, tmp_path):
