@@ -1,10 +1,11 @@
 """Summaries of several systems read side by side by readers who do not know which is whose.
 
 `sheet` writes CHAIN/reading/sheet.jsonl, a line for each test document with a summary of each
-system as `a`, `b`, ... in an order that is drawn for each. key.json has the order; readers do not
-open it. A reader writes marks.jsonl beside them (a second one marks-2.jsonl), `{"number": 1, "a":
-2, "b": 0}`: how many statements of each the document does not support. Two numbers, `"a": [1, 2]`,
-count apart what the document contradicts and what it does not mention. `count` puts all together.
+system as `a`, `b`, ... in an order that is drawn for each, and rubric.md, what readers are told.
+key.json has the order; readers do not open it. A reader writes marks.jsonl beside them (a second
+one marks-2.jsonl), `{"number": 1, "a": 2, "b": 0}`: how many statements of each the document does
+not support. Two numbers, `"a": [1, 2]`, count apart what the document contradicts and what it does
+not mention. `count` puts all together.
 """
 
 import json
@@ -34,6 +35,8 @@ Counts = dict[str, NDArray[np.float64]]
 KINDS = ("contradicted", "not mentioned")
 # Words a summary, and the share of its runs of three words that stand in the document.
 MEASURES = "measures.json"
+# What readers are told.
+RUBRIC = Path(__file__).with_name("rubric.md")
 FOLDERS = click.argument(
     "folders", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="FOLDER..."
 )
@@ -79,7 +82,7 @@ def count_marks(folders: tuple[Path, ...], system: str | None) -> None:
 
 
 def write_sheet(chain: Path, rows: Mapping[str, str], documents: int, seed: int) -> None:
-    """Write sheet.jsonl, key.json and measures.json of the first so many test documents.
+    """Write sheet.jsonl, rubric.md, key.json and measures.json of the first so many test documents.
 
     rows: the decoding of each system, as in rows.csv.
     """
@@ -97,6 +100,7 @@ def write_sheet(chain: Path, rows: Mapping[str, str], documents: int, seed: int)
     found = {name: _measures(sources, own[: len(corpus)]) for name, own in texts.items()}
     write_text(chain / "reading/sheet.jsonl", "\n".join(lines) + "\n")
     write_text(chain / "reading/key.json", json.dumps(key))
+    write_text(chain / "reading" / RUBRIC.name, RUBRIC.read_text(encoding="utf-8"))
     write_text(chain / "reading" / MEASURES, json.dumps(found))
 
 

@@ -229,6 +229,7 @@ def test_a_killed_study_goes_on_and_measures_only_what_is_missing(project):
     run(project, sys.executable, "-m", "experiments.reading", "sheet", str(made_in))
     sheet = [json.loads(line) for line in (made_in / "reading/sheet.jsonl").open()]
     key = json.loads((made_in / "reading/key.json").read_text())
+    assert "not mentioned" in (made_in / "reading/rubric.md").read_text()
     assert {order[0] for order in key.values()} == {"base", "tuned"}
     for name in ("base", "tuned"):
         kept = json.loads((made_in / f"texts/{name}-beams-test.json").read_text())
