@@ -46,9 +46,13 @@ def collect_costs(table: Path, setting: str, seed: int, folder: Path) -> None:
     write_text(table, own.sort_values(["seed", "setting"], kind="stable").to_csv(index=False))
 
 
-def costs(table: Path) -> str:
+def minutes(table: Path) -> pd.DataFrame:
     """Minutes of one processor for 1,000 documents: a row a step, a column a setting, means."""
     rows = pd.read_csv(table)
     rows["minutes"] = rows.seconds / rows.documents * 1000 / 60
-    means = rows.pivot_table("minutes", "step", "setting", sort=False)
-    return means.map("{:.1f}".format, na_action="ignore").fillna("").to_markdown()
+    return rows.pivot_table("minutes", "step", "setting", sort=False)
+
+
+def costs(table: Path) -> str:
+    """The same as a table."""
+    return minutes(table).map("{:.1f}".format, na_action="ignore").fillna("").to_markdown()

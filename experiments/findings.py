@@ -10,6 +10,7 @@ import pandas as pd
 
 from brido.utils.commands import invoke
 from brido.utils.errors import run_command
+from experiments.costs import minutes
 from experiments.numbers import difference, gaps, interval, paired, percent, points, rouge
 from experiments.plan import AT_BASE_LENGTH, BEAMS
 from experiments.rows import by_chain, chosen, has, read_rows
@@ -22,17 +23,66 @@ Record = dict[str, str]
 CASES = (
     ("small model of the world, beams", "evidence/information", "the default", "both", BEAMS),
     ("the same, greedy", "evidence/information", "the default", "both", GREEDY),
-    ("SmolLM2, beams", "evidence/smollm2", "fine-tuned on 800 articles", "tuned", BEAMS),
-    ("the same, greedy", "evidence/smollm2", "fine-tuned on 800 articles", "tuned", GREEDY),
+    ("SmolLM2, beams", "evidence/pretrained", "SmolLM2, 800 articles", "both", BEAMS),
+    ("the same, greedy", "evidence/pretrained", "SmolLM2, 800 articles", "both", GREEDY),
+    ("SmolLM2, beams", "evidence/pretrained", "SmolLM2, 800 articles", "vote", BEAMS),
+    ("the same, greedy", "evidence/pretrained", "SmolLM2, 800 articles", "vote", GREEDY),
     ("Gemma 3, beams", "evidence/gemma", "Gemma 3", "tuned", BEAMS),
-    ("SmolLM2 on MTS-Dialog, beams", "evidence/texts", "MTS-Dialog, the vote and chance", "tuned",
+    ("SmolLM2 on MTS-Dialog, beams", "evidence/pretrained", "SmolLM2, MTS-Dialog", "a token",
      BEAMS),
+    ("SmolLM2 on MTS-Dialog, beams", "evidence/pretrained", "SmolLM2, MTS-Dialog", "vote", BEAMS),
+    ("the same, 300 documents, beams", "evidence/texts", "MTS-Dialog, the vote and chance",
+     "tuned", BEAMS),
 )  # fmt: skip
-LIKELIHOOD = "vote and likelihood"
+SHORT = "short beams"
+# Where base was decoded as short as beams can: label, table, setting, tuned systems.
+SHORTER = (
+    ("small model of the world", "evidence/rounds", "the default", ("both", "vote", "random")),
+    ("SmolLM2", "evidence/pretrained", "SmolLM2, 800 articles", ("both", "vote", "random")),
+    ("SmolLM2 on MTS-Dialog", "evidence/pretrained", "SmolLM2, MTS-Dialog",
+     ("a token", "vote", "random")),
+)  # fmt: skip
+# Label, system, and its control.
+ROUNDS = (
+    ("base", "base", ""),
+    ("tuned on vote and likelihood", "both", "random"),
+    ("the same, tuned again", "both again", "random again"),
+    ("control: shuffled scores", "random", ""),
+    ("control, tuned again", "random again", ""),
+)
+# What is done before an arm decodes, and how it decodes: steps of the costs.
+TUNING = ("candidates", "train")
+STEPS = {
+    "base": ((), "decode, 4 beams"),
+    "guided": ((), "guide, 4 beams"),
+    "vote": (TUNING, "decode, 4 beams"),
+    "both": ((*TUNING, "likelihood"), "decode, 4 beams"),
+    "a token": ((*TUNING, "likelihood"), "decode, 4 beams"),
+}
+PRICED = (
+    ("SmolLM2", "evidence/pretrained", "SmolLM2, 800 articles", ("base", "vote", "both")),
+    ("SmolLM2 on MTS-Dialog", "evidence/pretrained", "SmolLM2, MTS-Dialog",
+     ("base", "guided", "vote", "a token")),
+)  # fmt: skip
+TUNED_ON = {
+    "base": "nothing",
+    "guided": "nothing, guided",
+    "both": "vote and likelihood",
+    "a token": "vote and likelihood a token",
+    "random": "shuffled scores",
+}
 # What was tuned on few documents by one recipe: table, system, setting (None: every one). Runs that
 # stand in two tables are counted once.
 CHECKED = {
     "small model, 16 worlds and bases": (("study/world", "tuned", None),),
+    "the same, the default and its vote": (
+        ("evidence/information", "both", "the default"),
+        ("evidence/information", "vote", "the default"),
+    ),
+    "SmolLM2, present wording": (
+        ("evidence/pretrained", "both", "SmolLM2, 800 articles"),
+        ("evidence/pretrained", "vote", "SmolLM2, 800 articles"),
+    ),
     "SmolLM2, 64 documents": (
         ("evidence/smollm2", "tuned", None),
         ("evidence/laptop", "64 documents", None),
@@ -84,7 +134,7 @@ def less() -> Iterator[Record]:
     """Does a tuned model make up less?"""
     for label, name, setting, system, way in CASES:
         rows = _rows(name, setting)
-        base, tuned = chosen(rows, "base", way), chosen(rows, system, way)
+        base, tuned = paired(chosen(rows, "base", way), chosen(rows, system, way))
         good = [percent(rows, "good") for rows in (base, tuned)]
         yield {
             "model": label,
@@ -103,10 +153,11 @@ def whose() -> Iterator[Record]:
     """What of it does the vote do, and what any order?"""
     for label, name, setting, system, way in CASES:
         rows = _rows(name, setting)
-        tuned, control = chosen(rows, system, way), chosen(rows, "random", way)
+        tuned, control = paired(chosen(rows, system, way), chosen(rows, "random", way))
         yield {
             "model": label,
             "tuned on": _tuned_on(system),
+            "seeds": f"{len(tuned)}",
             "unsupported, tuned": percent(tuned),
             "shuffled": percent(control),
             "tuned - shuffled": difference(tuned, control),
@@ -136,6 +187,68 @@ def equal() -> Iterator[Record]:
             "unsupported, tuned - shuffled": difference(tuned, control).split(", out")[0],
             "good, tuned - shuffled": _good(tuned, control),
         }
+
+
+def shorter() -> Iterator[Record]:
+    """And if base is decoded as short as beams can?"""
+    for label, name, setting, systems in SHORTER:
+        rows = _rows(name, setting)
+        for system in systems:
+            own, base = paired(chosen(rows, system, BEAMS), chosen(rows, "base", SHORT))
+            short, same = paired(chosen(rows, system, SHORT), base)
+            yield {
+                "model": label,
+                "tuned on": _tuned_on(system),
+                "seeds": f"{len(base)}",
+                "words, short base": f"{base.words.mean():.1f}",
+                "tuned": f"{own.words.mean():.1f}",
+                "unsupported, short base -> tuned": f"{percent(base)} -> {percent(own)}",
+                "good, short base -> tuned": " -> ".join(
+                    filter(None, (percent(each, "good") for each in (base, own)))
+                ),
+                "good, tuned - short base": _good(own, base),
+                "both short": _good(short, same),
+                "ROUGE-1/2, short base": rouge(base),
+                "of tuned": rouge(own),
+            }
+
+
+def again() -> Iterator[Record]:
+    """And a second round?"""
+    rows = _rows("evidence/rounds", "the default")
+    for label, system, control in ROUNDS:
+        own, base = paired(chosen(rows, system, BEAMS), chosen(rows, "base", BEAMS))
+        other = chosen(rows, control, BEAMS)
+        yield {
+            "arm": label,
+            "seeds": f"{len(own)}",
+            "unsupported": percent(own),
+            "good": percent(own, "good"),
+            "good - base": "" if system == "base" else _good(own, base),
+            "good - control": _good(own, other) if len(other) else "",
+            "good - base, greedy": "" if system == "base" else _less_base(rows, system, GREEDY),
+            "ROUGE-1/2": rouge(own),
+            "words": f"{own.words.mean():.1f}",
+        }
+
+
+def cost() -> Iterator[Record]:
+    """What does it cost?"""
+    for label, name, setting, systems in PRICED:
+        rows, spent = _rows(name, setting), minutes(METRICS / f"{name}-costs.csv")[setting]
+        for system in systems:
+            before, decoding = STEPS[system]
+            own = chosen(rows, system, BEAMS)
+            yield {
+                "model": label,
+                "tuned on": _tuned_on(system),
+                "minutes to tune on 1,000 documents": f"{sum(spent[step] for step in before):.0f}",
+                "to decode 1,000": f"{spent[decoding]:.0f}",
+                "unsupported": percent(own),
+                "good": percent(own, "good"),
+                "ROUGE-1/2": rouge(own),
+                "words": f"{own.words.mean():.1f}",
+            }
 
 
 def when_not() -> Iterator[Record]:
@@ -175,7 +288,7 @@ def knows() -> Iterator[Record]:
 
 
 def _tuned_on(system: str) -> str:
-    return LIKELIHOOD if system == "both" else "vote"
+    return TUNED_ON.get(system, "vote")
 
 
 def _less_base(rows: pd.DataFrame, system: str, way: str) -> str:
@@ -186,14 +299,24 @@ def _less_base(rows: pd.DataFrame, system: str, way: str) -> str:
 
 def foretells() -> Iterator[Record]:
     """Does the check foretell it?"""
+    return _foretold("unsupported")
+
+
+def foretells_good() -> Iterator[Record]:
+    """The same of good summaries."""
+    return _foretold("good")
+
+
+def _foretold(mark: str) -> Iterator[Record]:
     for label, sources in CHECKED.items():
         found: Counter[tuple[str, str]] = Counter()
         for name, system, setting in sources:
             rows = _table(name) if setting is None else _rows(name, setting)
             for _, chain in by_chain(rows):
                 for way in (GREEDY, BEAMS):
-                    if len(chosen(chain, system, way)):
-                        found[verdict(chain, system, way)] += 1
+                    own = chosen(chain, system, way)
+                    if len(own) and has(own, mark):
+                        found[verdict(chain, system, way, mark)] += 1
         yield {"runs": label} | {
             f"said {said}: helped, open, harmed": ", ".join(
                 str(found[said, seen]) for seen in ("helps", "open", "harms")
@@ -202,20 +325,27 @@ def foretells() -> Iterator[Record]:
         }
 
 
-def verdict(chain: pd.DataFrame, system: str, decoding: str) -> tuple[str, str]:
+def verdict(
+    chain: pd.DataFrame, system: str, decoding: str, mark: str = "unsupported"
+) -> tuple[str, str]:
     """What electing foretold on validation documents, and what tuning did on test documents.
 
-    Each `helps`, `harms`, or `open` if the interval has 0 in it.
+    Each `helps`, `harms`, or `open` if the interval has 0 in it. What is elected is elected by the
+    system's own score where that was measured, else by the vote.
     """
     before = chosen(chain, "base", decoding, "validation")
-    elected = chosen(chain, "elected", "", "validation")
+    elected = chosen(chain, f"elected by {system}", "", "validation")
+    if elected.empty:
+        elected = chosen(chain, "elected", "", "validation")
     after = chosen(chain, "base", decoding)
-    return _sign(elected, before), _sign(chosen(chain, system, decoding), after)
+    own = chosen(chain, system, decoding)
+    return _sign(elected, before, mark), _sign(own, after, mark)
 
 
-def _sign(first: pd.DataFrame, second: pd.DataFrame) -> str:
-    _, low, high = interval(gaps(first, second))
-    return "helps" if high < 0 else "harms" if low > 0 else "open"
+def _sign(first: pd.DataFrame, second: pd.DataFrame, mark: str) -> str:
+    _, low, high = interval(gaps(first, second, mark))
+    fewer, more = ("harms", "helps") if mark == "good" else ("helps", "harms")
+    return fewer if high < 0 else more if low > 0 else "open"
 
 
 def rouge_by_seed() -> str:
@@ -233,25 +363,20 @@ def rouge_by_seed() -> str:
 def against_parts() -> list[str]:
     """Good summaries of the default minus those of one of its parts, and how they are compared."""
     found = []
-    for other, setting, way in (
-        ("vote", "the default", BEAMS),
-        ("vote", "the default, other kernels", BEAMS),
-        ("vote", "the default", GREEDY),
-        ("likelihood", "the default", BEAMS),
+    for other, table, setting, way in (
+        ("vote", "evidence/information", "the default", BEAMS),
+        ("vote", "evidence/information", "the default, other kernels", BEAMS),
+        ("vote", "evidence/information", "the default", GREEDY),
+        ("likelihood", "evidence/information", "the default", BEAMS),
+        ("vote", "evidence/pretrained", "SmolLM2, 800 articles", BEAMS),
+        ("vote", "evidence/pretrained", "SmolLM2, 800 articles", GREEDY),
     ):
-        rows = _rows("evidence/information", setting)
+        rows = _rows(table, setting)
         found.append(_good(*(chosen(rows, system, way) for system in ("both", other))))
     return found
 
 
-def against_short_base() -> str:
-    """Good summaries of the default minus those of base at its shortest; base's words and share."""
-    tuned = chosen(_rows("evidence/information", "the default"), "both", BEAMS)
-    short = chosen(_rows("evidence/shorter", "the default"), "base", "short beams")
-    return f"{short.words.mean():.1f} words, {percent(short, 'good')}: {_good(tuned, short)}"
-
-
-FINDINGS = (less, whose, knows, equal, when_not, foretells)
+FINDINGS = (less, whose, knows, equal, shorter, again, when_not, foretells, foretells_good, cost)
 
 
 @click.command()
@@ -261,7 +386,6 @@ def command() -> None:
         click.echo(f"{finding.__doc__}\n\n{markdown(finding())}\n")
     click.echo(f"Small model, tuned - base, seed by seed: {rouge_by_seed()}")
     click.echo(f"Good, vote and likelihood - a part: {'; '.join(against_parts())}")
-    click.echo(f"Good, vote and likelihood - shortest base: {against_short_base()}")
 
 
 if __name__ == "__main__":

@@ -47,6 +47,7 @@ def write_check(tables: SplitTables, counts: Path, path: Path) -> dict[str, Any]
         bool(scoring.get("shuffle")),
         _warnings(counts, tables.pool.stem),
         prior=scoring.get("prior") or PRIOR,
+        length_penalty=scoring.get("length_penalty", 0.0),
         rules=about.get("rules", ""),
         other_writers=likelihood.get("other_writers", []),
         scoring=scoring,

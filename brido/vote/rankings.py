@@ -38,11 +38,13 @@ TRAINABLE: dict[str, dict[str, float]] = {
 }
 
 
-def rankings(found: Arrays, prior: float) -> dict[str, NDArray[np.float64]]:
+def rankings(
+    found: Arrays, prior: float, length_penalty: float = 0.0
+) -> dict[str, NDArray[np.float64]]:
     """Return the scores [D, N] that are compared, by their names in LABELS; see `check_votes`.
 
-    prior: the share of the prior that information takes away. A candidate that cannot be elected
-    has NaN.
+    prior: the share of the prior that information takes away; length_penalty: the exponent of the
+    length that `information` and `both` are divided by. A candidate that cannot be elected has NaN.
     """
     eligible = ~np.isnan(found["scores"])
     similarity = found["similarity"]
@@ -50,13 +52,17 @@ def rankings(found: Arrays, prior: float) -> dict[str, NDArray[np.float64]]:
     def vote(alpha: float) -> NDArray[np.float64]:
         return eligible_scores(similarity, alpha, "equation", found["voters"], eligible)
 
+    def added(others: NDArray[Any], weight: float) -> NDArray[np.float64]:
+        own, tokens = found["log_probability"], found.get("tokens")
+        return information(own, others, weight, tokens, length_penalty)
+
     consensus = vote(0)
     scores = {"vote": found["scores"], "consensus": consensus}
     if "log_probability" in found and "prior" in found:
-        scores["information"] = information(found["log_probability"], found["prior"], prior)
+        scores["information"] = added(found["prior"], prior)
     scores |= {"half": vote(similarity.shape[1] - 1), "reference": vote(math.inf)}
     if "log_probability" in found:
-        scores["both"] = combined(consensus, [(BOTH, found["log_probability"])])
+        scores["both"] = combined(consensus, [(BOTH, added(found["log_probability"], 0))])
         scores["log_probability"] = found["log_probability"]
     if "log_probability" in found and "tokens" in found:
         scores["mean_log_probability"] = found["log_probability"] / np.maximum(found["tokens"], 1)

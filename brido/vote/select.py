@@ -61,7 +61,7 @@ def _columns(scoring: ScoringSettings) -> list[str]:
     """The columns that the signals are computed from."""
     found = ["support"] if scoring.support else []
     if scoring.information:
-        found += ["log_probability", "prior"] if scoring.prior else ["log_probability"]
+        found += ["log_probability", "tokens", *(["prior"] if scoring.prior else [])]
     return found
 
 
@@ -71,9 +71,9 @@ def _signals(documents: Documents, scoring: ScoringSettings) -> list[Signal]:
     if scoring.support:
         found.append((scoring.support, documents.array("support")))
     if scoring.information:
-        own = documents.array("log_probability")
+        own, tokens = documents.array("log_probability"), documents.array("tokens")
         others = documents.array("prior") if scoring.prior else np.zeros_like(own)
-        values = information(own, others, weight=scoring.prior)
+        values = information(own, others, scoring.prior, tokens, scoring.length_penalty)
         check_likelihood(documents.ids, values)
         found.append((scoring.information, values))
     return found

@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 
 from pydantic import BeforeValidator, Field
 
-from brido.settings.base import Count, Section, Share
+from brido.settings.base import Count, Exponent, Section, Share
 from brido.utils.arguments import as_alpha, listing_alphas
 
 Alpha = Annotated[float, Field(allow_inf_nan=True), BeforeValidator(as_alpha)]
@@ -60,6 +60,11 @@ class ScoringSettings(Section):
         0.0,
         description="Share of the log p with other documents that information takes away. At "
         "0 information is the likelihood, at 1 the pointwise mutual information.",
+    )
+    length_penalty: Exponent = Field(
+        0.0,
+        description="Exponent of the length that information is divided by: 0 a sum, 1 a mean. "
+        "A sum prefers short candidates: where their lengths differ much, take 1.",
     )
     shuffle: bool = Field(
         False, description="true: the control, in which each document's scores are shuffled."

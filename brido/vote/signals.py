@@ -18,13 +18,19 @@ Signal = tuple[float, NDArray[np.floating]]
 
 
 def information(
-    log_probability: NDArray[np.floating], prior: NDArray[np.floating], weight: float
+    log_probability: NDArray[np.floating],
+    prior: NDArray[np.floating],
+    weight: float,
+    tokens: NDArray[np.integer] | None = None,
+    length_penalty: float = 0.0,
 ) -> NDArray[np.float64]:
     """What its document adds to a candidate: log p(y | x) - weight * prior; [..., N], in nats.
 
     log_probability: a candidate's with its own document; prior: the mean of the same with other
     documents (`brido.likelihood.information_terms`). weight 1 is pointwise mutual information,
-    which also likes rare wording; 0 is the likelihood, which likes what it would write itself.
+    which also likes rare wording; 0 is the likelihood, which likes what it would write itself. A
+    sum over tokens likes short candidates: with `tokens`, how many were scored, the result is
+    divided by tokens ** length_penalty (1: nats a token).
 
     Raises:
         ArgumentError: the weight is not from 0 to 1, or the shapes differ.
@@ -37,7 +43,11 @@ def information(
     log_probability = as_numbers("log_probability", log_probability, "[..., N]")
     prior = as_numbers("prior", prior, "[..., N]")
     _check_shapes(log_probability, prior)
-    return log_probability.astype(np.float64) - weight * prior.astype(np.float64)
+    found = log_probability.astype(np.float64) - weight * prior.astype(np.float64)
+    if tokens is None:
+        return found
+    _check_shapes(log_probability, tokens)
+    return found / np.maximum(tokens, 1) ** length_penalty
 
 
 def combined(scores: NDArray[np.floating], signals: Sequence[Signal]) -> NDArray[np.float64]:

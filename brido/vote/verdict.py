@@ -47,10 +47,10 @@ class Judged:
 
     judge: who counted what is unsupported. tolerance: how much longer a text of "equal length" may
     be. shuffled: whether the scores are the control's. warnings: why the candidates are not a basis
-    for a verdict. pipeline: whether the documents are a run's, not lines of a file. prior: the
-    share of it that information takes away. rules: how it was told whether a text is whole; "" for
-    the world's grammar. other_writers: sources whose candidates base scored but did not write.
-    scoring: the settings that made the scores; empty where no run did.
+    for a verdict. pipeline: whether the documents are a run's, not lines of a file. prior and
+    length_penalty: how information is made, see section `scoring`. rules: how it was told whether a
+    text is whole; "" for the world's grammar. other_writers: sources whose candidates base scored
+    but did not write. scoring: the settings that made the scores; empty where no run did.
     """
 
     judge: str
@@ -59,6 +59,7 @@ class Judged:
     warnings: Sequence[str] = ()
     pipeline: bool = True
     prior: float = PRIOR
+    length_penalty: float = 0.0
     rules: str = ""
     other_writers: Sequence[str] = field(default_factory=tuple)
     scoring: Mapping[str, Any] = field(default_factory=dict)
@@ -76,7 +77,7 @@ def check_votes(found: Arrays, how: Judged) -> dict[str, Any]:
     `unsupported`; own_unsupported, own_words and own_whole [D, 1] of what the model writes by
     itself; ids [D] of the documents, which decide the control's order.
     """
-    compared = rankings(found, how.prior)
+    compared = rankings(found, how.prior, how.length_penalty)
     wrong = np.where(np.isnan(found["scores"]), np.nan, found["unsupported"])
     pairs = comparable_pairs(wrong, found["words"], how.tolerance)
     counts = np.stack([pair_counts(scores, pairs) for scores in compared.values()])
@@ -88,6 +89,7 @@ def check_votes(found: Arrays, how: Judged) -> dict[str, Any]:
         "bootstrap": {"samples": SAMPLES, "confidence": CONFIDENCE, "seed": SEED},
         "warnings": list(how.warnings),
         "prior": how.prior,
+        "length_penalty": how.length_penalty,
         "rules": how.rules,
         "other_writers": list(how.other_writers),
     }

@@ -116,6 +116,11 @@ def _of_rows(told: Mapping[str, Any]) -> list[str]:
             f"Information: log p, less {told['prior']:g} times the candidate's "
             "mean log p with other documents."
         )
+    if penalty := told.get("length_penalty"):
+        found.append(
+            "Where log p stands beside the consensus or in information, it is divided by the "
+            f"candidate's tokens to the power {penalty:g}."
+        )
     if writers := told.get("other_writers"):
         found.append(
             f"Base also scores candidates that it did not write ({some(writers)}). For those it "

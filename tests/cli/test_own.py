@@ -24,6 +24,7 @@ from brido.utils.errors import BridoError
 # Sections and keys that init decides; everything else is the preset's.
 COMPUTED = (
     *("data", "systems", "evaluation.metrics", "pairwise.combination", "decoding.max_length"),
+    "scoring.length_penalty",
     *("documents.train", "documents.validation"),
     *(f"checkpoints.base.{key}" for key in ("source", "fine_tuning")),
     *(f"checkpoints.base.embedded.max_{key}_tokens" for key in ("source", "summary")),
@@ -90,6 +91,7 @@ def test_scientific_abstracts_in_jsonl_with_the_embedded_model(checkout, capsys)
     assert params.generation["base"].max_length == params.decoding.max_length
     assert 20 < params.decoding.max_length < 80
     assert params.pairwise.combination == "harmonic_r1_r2"
+    assert params.scoring.length_penalty == 1.0
     assert "estimated from words" in said
     assert "warning: a model that learns from so little" in said
     assert "params.yaml is written; the old one is .brido/params.previous.yaml" in said
@@ -163,6 +165,7 @@ def test_a_chat_model_samples_and_learns_from_references_first(own_chat) -> None
     assert params.systems == ["base", "tuned"]
     assert params.checkpoints["base"].fine_tuning is None
     assert params.training.cross_entropy == "elected"
+    assert params.scoring.information == 0.0
 
 
 @pytest.mark.parametrize("name", ["chatt", "some/chatt", "./chatt", "weights.bin", "chatt.gguf"])
@@ -234,6 +237,8 @@ def test_every_key_that_is_not_computed_is_the_presets(checkout, name: str, summ
         "--model", name)  # fmt: skip
     written = flatten(read_yaml(checkout / "params.yaml"))
     preset = flatten(read_preset(model.find_model(name).preset))
+    if summaries == "none":
+        preset["scoring.information"] = 0.0
 
     def recipe(leaves: dict) -> dict:
         return {

@@ -69,7 +69,10 @@ def test_a_plan_has_each_chain_once_and_its_rows_are_of_its_settings(name, monke
             if control := one.systems.get(system.control):
                 # Of the same documents and candidates, and by the same steps. Signals change the
                 # order alone, so the vote's scores, shuffled, are the control of each of them.
-                signals = {"scoring.information", "scoring.prior", "scoring.support"}
+                signals = {
+                    *("scoring.information", "scoring.prior", "scoring.length_penalty"),
+                    "scoring.support",
+                }
                 own, same = (
                     {key: value for key, value in each.changes.items() if key not in signals}
                     for each in (system, control)

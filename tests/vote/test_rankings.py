@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from brido.vote.consensus import consensus_scores
 from brido.vote.rankings import rankings, without
+from brido.vote.signals import combined
 
 
 def slow_rank(values):
@@ -75,6 +76,14 @@ def test_every_order_ranks_those_that_can_be_elected():
         assert np.array_equal(np.isnan(values), np.isnan(found["scores"]))
     added = found["log_probability"] - 0.2 * found["prior"]
     assert compared["information"][2, 3] == pytest.approx(added[2, 3])
+    known = np.where(np.isnan(compared["consensus"]), np.nan, 0)
+    for penalty in (0.0, 1.0):
+        divided = rankings(found, 0.2, penalty)
+        tokens = found["tokens"] ** penalty
+        assert divided["information"] == pytest.approx(added / tokens + known, nan_ok=True)
+        likely = found["log_probability"] / tokens
+        wanted = combined(compared["consensus"], [(0.5, likely)])
+        assert divided["both"] == pytest.approx(wanted, nan_ok=True)
     shuffled, plain = (np.sort(compared[name]) for name in ("shuffled", "consensus"))
     assert np.array_equal(shuffled, plain, equal_nan=True)
     del found["prior"]

@@ -19,6 +19,7 @@ from stages import elect, paths
 
 ROOT = Path(__file__).parents[2]
 SIZE = 4
+TOKENS = [9, 4, 7, 2]
 MORE = {"whole": [True] * SIZE, "copied": [0.0] * SIZE}
 
 
@@ -61,7 +62,7 @@ def tables(tmp_path, monkeypatch):
 
 def write_likelihood(found, others):
     rows = [
-        {"id": f"d{n}", "log_probability": own, "prior": prior, "tokens": [9] * SIZE}
+        {"id": f"d{n}", "log_probability": own, "prior": prior, "tokens": TOKENS}
         for n, (own, prior) in enumerate(
             zip(found["log_probability"].tolist(), found["prior"].tolist(), strict=True)
         )
@@ -81,6 +82,7 @@ def slow_scores(found, scoring, alpha):
         if not scoring.shuffle:
             own, prior = (found[name][row, inside] for name in ("log_probability", "prior"))
             added = own - scoring.prior * prior
+            added = added / np.array(TOKENS)[inside] ** scoring.length_penalty
             signals = [
                 (scoring.support, found["support"][row, inside]), (scoring.information, added),
             ]  # fmt: skip
@@ -100,6 +102,7 @@ def slow_scores(found, scoring, alpha):
         {"support": 0.5},
         {"information": 1.0},
         {"information": 0.5, "prior": 1.0},
+        {"information": 0.5, "prior": 0.2, "length_penalty": 1.0},
         {"information": 0.3, "prior": 0.0, "support": 0.3},
         {"shuffle": True},
         {"shuffle": True, "support": 0.5, "information": 0.5},

@@ -85,6 +85,12 @@ def test_information_is_likelihood_less_a_share_of_the_prior(likelihood, weight)
     found = information(np.array(likelihood), np.array(prior), weight)
     wanted = [own - weight * other for own, other in zip(likelihood, prior, strict=True)]
     assert found.tolist() == pytest.approx(wanted)
+    sizes = np.arange(len(prior))
+    for penalty in (0.0, 0.5, 1.0):
+        divided = information(np.array(likelihood), np.array(prior), weight, sizes, penalty)
+        # A text without tokens is divided by 1.
+        slow = [value / max(size, 1) ** penalty for value, size in zip(wanted, sizes, strict=True)]
+        assert divided.tolist() == pytest.approx(slow)
 
 
 @given(
@@ -160,6 +166,7 @@ def test_texts_vote_by_their_sentences():
         lambda: information(np.zeros(3), np.zeros(3), -0.1),
         lambda: information(np.zeros(3), np.zeros(3), math.nan),
         lambda: information(np.zeros(3), np.zeros(2), 0.5),
+        lambda: information(np.zeros(3), np.zeros(3), 0.5, np.ones(2)),
         lambda: sentence_similarity(np.zeros((2, 2)), np.array([0, 3]), np.array([0, 1]), 2),
         lambda: sentence_similarity(np.zeros((2, 2)), np.array([0]), np.array([0, 1]), 2),
     ],

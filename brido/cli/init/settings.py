@@ -59,6 +59,8 @@ def computed(
         "pairwise": {
             "combination": "mean_r1_r2_rlsum" if limits.sentences >= 1.5 else "harmonic_r1_r2"
         },
+        # By a sum of log p the shortest of unlike lengths wins; only the world's are all alike.
+        "scoring": {"length_penalty": 1.0},
         "training": {
             "max_candidate_tokens": limits.summary_tokens,
             "validation": {"every": max(1, updates // 4), "documents": min(32, plan.validation)},
@@ -70,6 +72,8 @@ def computed(
     if not data.summaries:
         changes["systems"] = ["base", "tuned"]
         changes["training"]["cross_entropy"] = "elected"
+        # Without having learned first, base's likelihood was not measured.
+        changes["scoring"]["information"] = 0.0
     return changes
 
 
