@@ -220,5 +220,8 @@ class SharingStates(States):
 class _NoCache(DynamicCache):
     """Keeps nothing: every text is read whole, so its own keys and values are not reused."""
 
-    def update(self, key_states: Tensor, value_states: Tensor, *_: object) -> tuple[Tensor, Tensor]:
+    # Releases of transformers pass different things after the keys and values.
+    def update(
+        self, key_states: Tensor, value_states: Tensor, *_: object, **__: object
+    ) -> tuple[Tensor, Tensor]:
         return key_states, value_states
