@@ -6,13 +6,14 @@ from functools import cache
 from pathlib import Path
 
 import click
+import numpy as np
 import pandas as pd
 
 from brido.utils.commands import invoke
 from brido.utils.errors import run_command
 from experiments.costs import minutes
 from experiments.numbers import difference, gaps, interval, paired, percent, points, rouge
-from experiments.plan import AT_BASE_LENGTH, BEAMS
+from experiments.plan import AT_BASE_LENGTH, BEAMS, elected_before
 from experiments.rows import by_chain, chosen, has, read_rows
 from experiments.tables import markdown
 
@@ -42,13 +43,18 @@ SHORTER = (
     ("SmolLM2 on MTS-Dialog", "evidence/pretrained", "SmolLM2, MTS-Dialog",
      ("a token", "vote", "random")),
 )  # fmt: skip
-# Label, system, and its control.
+SMALL = ("evidence/rounds", "the default")
+SMOLLM2 = ("evidence/pretrained", "SmolLM2, 800 articles")
+# Label, table and setting, system, its control, and the system whose model it started from.
 ROUNDS = (
-    ("base", "base", ""),
-    ("tuned on vote and likelihood", "both", "random"),
-    ("the same, tuned again", "both again", "random again"),
-    ("control: shuffled scores", "random", ""),
-    ("control, tuned again", "random again", ""),
+    ("small model: base", SMALL, "base", "", ""),
+    ("tuned on vote and likelihood", SMALL, "both", "random", "base"),
+    ("the same, tuned again", SMALL, "both again", "random again", "both"),
+    ("control: shuffled scores", SMALL, "random", "", "base"),
+    ("control, tuned again", SMALL, "random again", "", "random"),
+    ("SmolLM2: base", SMOLLM2, "base", "", ""),
+    ("tuned on vote and likelihood", SMOLLM2, "both", "random", "base"),
+    ("the same, tuned again", SMOLLM2, "both again", "", "both"),
 )
 # What is done before an arm decodes, and how it decodes: steps of the costs.
 TUNING = ("candidates", "train")
@@ -215,10 +221,11 @@ def shorter() -> Iterator[Record]:
 
 def again() -> Iterator[Record]:
     """And a second round?"""
-    rows = _rows("evidence/rounds", "the default")
-    for label, system, control in ROUNDS:
-        own, base = paired(chosen(rows, system, BEAMS), chosen(rows, "base", BEAMS))
-        other = chosen(rows, control, BEAMS)
+    for label, source, system, control, start in ROUNDS:
+        rows = _rows(*source)
+        rows = rows[rows.seed.isin(chosen(rows, "both again", BEAMS).seed)]
+        own, base, other = (chosen(rows, name, BEAMS) for name in (system, "base", control))
+        elected = chosen(rows, elected_before(system), "", "validation")
         yield {
             "arm": label,
             "seeds": f"{len(own)}",
@@ -227,9 +234,19 @@ def again() -> Iterator[Record]:
             "good - base": "" if system == "base" else _good(own, base),
             "good - control": _good(own, other) if len(other) else "",
             "good - base, greedy": "" if system == "base" else _less_base(rows, system, GREEDY),
+            "turned good, turned bad": flips(own, chosen(rows, start, BEAMS)),
+            "foretold": flips(elected, chosen(rows, start, BEAMS, "validation")),
             "ROUGE-1/2": rouge(own),
             "words": f"{own.words.mean():.1f}",
         }
+
+
+def flips(after: pd.DataFrame, before: pd.DataFrame) -> str:
+    """The shares of documents whose summary turned good, and no longer is; empty if unmeasured."""
+    if after.empty or before.empty:
+        return ""
+    found = [[(one > 0).mean(), (one < 0).mean()] for one in gaps(after, before, "good")]
+    return ", ".join(f"{100 * share:.1f} %" for share in np.mean(found, axis=0))
 
 
 def cost() -> Iterator[Record]:

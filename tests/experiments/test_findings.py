@@ -9,7 +9,7 @@ import pytest
 
 from experiments import findings, reading
 from experiments.plan import BEAMS
-from experiments.rows import chosen, read_rows
+from experiments.rows import chosen, make_rows, read_rows
 from experiments.tables import markdown
 
 ROOT = Path(__file__).parents[2]
@@ -38,6 +38,17 @@ def readings(monkeypatch):
 @pytest.mark.parametrize("finding", findings.FINDINGS, ids=lambda each: each.__name__)
 def test_each_table_is_computed_from_the_committed_rows(finding, page):
     assert markdown(finding()) in page
+
+
+def test_flips_are_the_documents_that_turned_good_and_bad():
+    means = {"words": 9, "r1": 1, "r2": 1}
+    before, after = (
+        make_rows([{"seed": 0, "unsupported": unsupported, "fluency": fluency} | means])
+        for unsupported, fluency in (("0101", "3333"), ("0011", "3323"))
+    )
+    assert findings.flips(after, before) == "25.0 %, 25.0 %"
+    assert findings.flips(before, before) == "0.0 %, 0.0 %"
+    assert findings.flips(before, after.head(0)) == ""
 
 
 def test_every_decimal_of_the_text_is_in_a_committed_file(page, readings):
