@@ -13,6 +13,7 @@ from torch import Tensor
 from transformers import AutoModelForCausalLM, DynamicCache, PreTrainedModel
 from transformers.models.auto.modeling_auto import MODEL_FOR_CAUSAL_LM_MAPPING
 
+from brido.models.cache import CACHE
 from brido.models.interface import Family, ModelParts, States, Steps, Texts
 from brido.models.prompt import Prompt, end_of_answer
 from brido.models.sharing.prompt_attention import RepeatedPrompt, SharedPrompt, rows_of
@@ -221,7 +222,7 @@ def _read(
         input_ids=ids,
         attention_mask=mask,
         position_ids=(places - 1).clamp(min=0),
-        past_key_values=cache,
+        **{CACHE: cache},
         use_cache=True,
         logits_to_keep=1,
     ).logits[:, -1]

@@ -13,6 +13,7 @@ import torch.nn.functional as F
 from transformers import DynamicCache, EncoderDecoderCache, PreTrainedModel
 from transformers.modeling_outputs import BaseModelOutput
 
+from brido.models.cache import CACHE
 from brido.models.interface import Steps
 from brido.models.sharing.cross_attention import source_mask
 from brido.models.sharing.prompt_attention import Past, rows_of
@@ -194,7 +195,7 @@ class PlainSteps(DecoderSteps):
             encoder_outputs=BaseModelOutput(self.states),
             attention_mask=self.mask,
             decoder_input_ids=tokens[:, None],
-            past_key_values=self.cache,
+            **{CACHE: self.cache},
             use_cache=True,
         ).logits[:, -1]
 

@@ -18,6 +18,7 @@ from transformers import (
 )
 from transformers.modeling_outputs import BaseModelOutput
 
+from brido.models.cache import CACHE
 from brido.models.decoder_steps import PlainSteps, SharedSteps, check_length
 from brido.models.interface import Family, Head, ModelParts, States, Steps, Texts
 from brido.models.sharing.cross_attention import (
@@ -212,7 +213,7 @@ class SharingStates(States):
                 input_ids=ids,
                 encoder_hidden_states=self.states,
                 encoder_attention_mask=self.mask,
-                past_key_values=cache,
+                **{CACHE: cache},
                 use_cache=cache is not None,
             )[0]
 

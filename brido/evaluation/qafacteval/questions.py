@@ -19,6 +19,7 @@ from transformers.modeling_outputs import BaseModelOutput
 from transformers.tokenization_utils_base import PreTrainedTokenizerBase
 
 from brido.evaluation.qafacteval.beam import beam_search
+from brido.models.cache import CACHE
 from brido.models.loading import pretrained
 from brido.models.tokens import padded
 from brido.work.batches import plan_batches
@@ -165,7 +166,7 @@ class _DecoderStep:
             attention_mask=self.mask,
             encoder_outputs=BaseModelOutput(last_hidden_state=self.encoded),
             decoder_input_ids=tokens[:, None],
-            past_key_values=self.cache,
+            **{CACHE: self.cache},
             use_cache=True,
         )
         return output.logits[:, -1].log_softmax(dim=-1)

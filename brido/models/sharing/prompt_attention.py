@@ -16,6 +16,8 @@ import torch
 from torch import Tensor
 from transformers import AttentionInterface, DynamicCache, PreTrainedModel
 
+from brido.models.cache import CACHE
+
 SHARED_PROMPT = "brido_shared_prompt"
 # Elements of a cache that are reordered at once on a processor: half a MiB or one.
 PIECE = 1 << 17
@@ -86,7 +88,7 @@ class SharedPrompt(DynamicCache):
                 input_ids=tokens[:, None],
                 attention_mask=torch.ones_like(tokens)[:, None],
                 position_ids=positions[:, None],
-                past_key_values=self,
+                **{CACHE: self},
                 use_cache=True,
             ).logits[:, -1]
         finally:
@@ -137,7 +139,7 @@ class RepeatedPrompt:
             input_ids=tokens[:, None],
             attention_mask=self.mask,
             position_ids=positions[:, None],
-            past_key_values=self.cache,
+            **{CACHE: self.cache},
             use_cache=True,
         ).logits[:, -1]
 

@@ -16,6 +16,7 @@ import torch
 from torch import Tensor
 from transformers import DynamicCache, PreTrainedModel
 
+from brido.models.cache import CACHE
 from brido.models.interface import Head, States
 from brido.models.tokens import Sources, left_padded
 
@@ -151,7 +152,7 @@ class CachedStates(PackedStates):
             input_ids=ids[:, :-1],
             attention_mask=mask[:, :-1],
             position_ids=self.places,
-            past_key_values=cache,
+            **{CACHE: cache},
             use_cache=True,
         )
         self.prompts = _Prompts(cache)
@@ -163,7 +164,7 @@ class CachedStates(PackedStates):
             input_ids=rows.ids,
             attention_mask=masks(self.model, lambda window: self._visible(rows, positions, window)),
             position_ids=positions,
-            past_key_values=self.prompts,
+            **{CACHE: self.prompts},
             use_cache=True,
         )[0]
         return self.projected(states.flatten(0, 1)[rows.found])
