@@ -56,6 +56,18 @@ ROUNDS = (
     ("tuned on vote and likelihood", SMOLLM2, "both", "random", "base"),
     ("the same, tuned again", SMOLLM2, "both again", "", "both"),
 )
+# What else may order candidates, or nothing: label, table and setting, system.
+PAIRS = "a beam against a hot sample"
+ORDERS = (
+    ("small model: vote and likelihood", ("evidence/information", "the default"), "both"),
+    ("references' order (BRIO)", ("evidence/information", "the default"), "brio"),
+    ("no ranking (MLE)", ("evidence/information", "the default"), "mle"),
+    ("a beam above a hot sample (MPO)", ("evidence/information", PAIRS), "mpo"),
+    ("SmolLM2: vote and likelihood", (SMOLLM2[0], f"{SMOLLM2[1]}, other orders"), "both"),
+    ("references' order (BRIO)", (SMOLLM2[0], f"{SMOLLM2[1]}, other orders"), "brio"),
+    ("no ranking (MLE)", (SMOLLM2[0], f"{SMOLLM2[1]}, other orders"), "mle"),
+    ("a beam above a hot sample (MPO)", (SMOLLM2[0], f"SmolLM2, {PAIRS}"), "mpo"),
+)
 # What is done before an arm decodes, and how it decodes: steps of the costs.
 TUNING = ("candidates", "train")
 STEPS = {
@@ -172,6 +184,24 @@ def whose() -> Iterator[Record]:
             "good, tuned - shuffled": _good(tuned, control),
             "ROUGE-1/2, tuned": rouge(tuned),
             "of shuffled": rouge(control),
+        }
+
+
+def orders() -> Iterator[Record]:
+    """Do other orders do as much?"""
+    for label, source, system in ORDERS:
+        rows = _rows(*source)
+        own, base = (chosen(rows, name, BEAMS) for name in (system, "base"))
+        yield {
+            "tuned on": label,
+            "seeds": f"{len(own)}",
+            "unsupported, base -> tuned": f"{percent(base)} -> {percent(own)}",
+            "good, base -> tuned": f"{percent(base, 'good')} -> {percent(own, 'good')}",
+            "good - base": _good(own, base),
+            "greedy": _less_base(rows, system, GREEDY),
+            "at base's length": _good(chosen(rows, system, AT_BASE_LENGTH), base),
+            "ROUGE-1/2": rouge(own),
+            "words": f"{own.words.mean():.1f}",
         }
 
 
@@ -393,7 +423,7 @@ def against_parts() -> list[str]:
     return found
 
 
-FINDINGS = (less, whose, knows, equal, shorter, again, when_not, foretells, foretells_good, cost)
+FINDINGS = (less, whose, knows, orders, equal, shorter, again, when_not, foretells, foretells_good, cost)
 
 
 @click.command()
