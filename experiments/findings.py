@@ -423,7 +423,19 @@ def against_parts() -> list[str]:
     return found
 
 
-FINDINGS = (less, whose, knows, orders, equal, shorter, again, when_not, foretells, foretells_good, cost)
+FINDINGS = (
+    less,
+    whose,
+    knows,
+    orders,
+    equal,
+    shorter,
+    again,
+    when_not,
+    foretells,
+    foretells_good,
+    cost,
+)
 
 
 @click.command()
