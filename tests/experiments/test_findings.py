@@ -94,3 +94,16 @@ def test_the_numbers_of_readme_are_those_of_the_tables(page):
     found = readme[readme.index("## What we found") : readme.index("## Two commands")]
     rounded = {round(float(number)) for number in re.findall(r"(\d+\.\d+) %", page)}
     assert {int(number) for number in re.findall(r"(\d+) %", found)} <= rounded
+
+
+def test_the_evidence_of_presets_is_in_the_tables(page):
+    rounded = {round(float(number)) for number in re.findall(r"(\d+\.\d+) %", page)}
+    lines = [
+        line
+        for path in sorted((ROOT / "presets").glob("*.yaml"))
+        for line in path.read_text(encoding="utf-8").splitlines()
+        if line.startswith("# Evidence: ")
+    ]
+    shares = [int(share) for line in lines for share in re.findall(r"(\d+)(?= to | %)", line)]
+    assert len(shares) >= 6
+    assert set(shares) <= rounded

@@ -121,12 +121,16 @@ class Plan:
 
 @dataclass(frozen=True)
 class Recipe:
-    """What the preset of this kind of model says: beams of decoding, epochs of a model from
-    scratch, and the other documents that candidates are scored with."""
+    """What the preset of this kind of model says.
+
+    Beams of decoding, epochs of a model from scratch, the other documents that candidates are
+    scored with, and the documents to tune on (None: as many as there are, up to 1,000).
+    """
 
     beams: int
     epochs: int
     others: int
+    tuned: int | None = None
 
 
 def make_plan(
@@ -140,9 +144,10 @@ def make_plan(
     looks = _LOOKS_ON_GPU if on_gpu else _LOOKS
     learns = bool(data.summaries) and (model.form == "embedded" or model.learns_first)
     fewest = min(train, _FEWEST) if learns else 0
+    tuned = min(recipe.tuned or _WHOLE, train)
     plans = []
     for documents, candidates in looks if speed else looks[-1:]:
-        plan = Plan(min(documents, found), candidates, fewest, int(learns), min(_WHOLE, train))
+        plan = Plan(min(documents, found), candidates, fewest, int(learns), tuned)
         plans.append(_timed(plan, data, limits, speed, recipe))
     plan = next((one for one in plans if one.check is None or one.check <= AIM), plans[-1])
     if model.form == "embedded":

@@ -52,7 +52,11 @@ def plan_for(data: Data, model: Model, limits: Limits) -> Plan:
     speed = measure_speed(model, data.texts, data.summaries, reading, min(8, candidates))
     scratch = preset["checkpoints"]["base"].get("embedded", {})
     recipe = Recipe(
-        preset["decoding"]["num_beams"], scratch.get("epochs", 0), preset["likelihood"]["others"]
+        preset["decoding"]["num_beams"],
+        scratch.get("epochs", 0),
+        preset["likelihood"]["others"],
+        # Encoder-decoders: how many are enough was not measured.
+        preset["documents"]["train"] if model.form == "decoder_only" else None,
     )
     return make_plan(data, model, limits, speed, on_gpu, recipe)
 
