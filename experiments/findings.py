@@ -24,10 +24,10 @@ Record = dict[str, str]
 CASES = (
     ("small model of the world, beams", "evidence/information", "the default", "both", BEAMS),
     ("the same, greedy", "evidence/information", "the default", "both", GREEDY),
+    ("the same, beams", "evidence/information", "the default", "vote", BEAMS),
     ("SmolLM2, beams", "evidence/pretrained", "SmolLM2, 800 articles", "both", BEAMS),
     ("the same, greedy", "evidence/pretrained", "SmolLM2, 800 articles", "both", GREEDY),
     ("SmolLM2, beams", "evidence/pretrained", "SmolLM2, 800 articles", "vote", BEAMS),
-    ("the same, greedy", "evidence/pretrained", "SmolLM2, 800 articles", "vote", GREEDY),
     ("Gemma 3, beams", "evidence/gemma", "Gemma 3", "tuned", BEAMS),
     ("SmolLM2, 3,200 articles, beams", "evidence/smollm2", "fine-tuned on 3200 articles", "tuned",
      BEAMS),
@@ -46,7 +46,7 @@ SHORTER = (
      ("a token", "vote", "random")),
 )  # fmt: skip
 SMALL = ("evidence/rounds", "the default")
-SMOLLM2 = ("evidence/pretrained", "SmolLM2, 800 articles", "SmolLM2, 800 articles, two rounds")
+SMOLLM2 = ("evidence/pretrained", "SmolLM2, 800 articles")
 # Label, table and setting, system, its control, and the system whose model it started from.
 ROUNDS = (
     ("small model: base", SMALL, "base", "", ""),
@@ -63,6 +63,7 @@ PAIRS = "a beam against a hot sample"
 EARLIER = ("evidence/smollm2", "fine-tuned on 800 articles")
 ORDERS = (
     ("small model: vote and likelihood", ("evidence/information", "the default"), "both"),
+    ("vote", ("evidence/information", "the default"), "vote"),
     ("references' order (BRIO)", ("evidence/information", "the default"), "brio"),
     ("no ranking (MLE)", ("evidence/information", "the default"), "mle"),
     ("a beam above a hot sample (MPO)", ("evidence/information", PAIRS), "mpo"),
@@ -140,8 +141,8 @@ def _table(name: str) -> pd.DataFrame:
     return read_rows(METRICS / f"{name}.csv")
 
 
-def _rows(name: str, *settings: str) -> pd.DataFrame:
-    return _table(name).query("setting in @settings")
+def _rows(name: str, setting: str) -> pd.DataFrame:
+    return _table(name).query("setting == @setting")
 
 
 def _good(first: pd.DataFrame, second: pd.DataFrame) -> str:
@@ -151,7 +152,7 @@ def _good(first: pd.DataFrame, second: pd.DataFrame) -> str:
 
 
 def less() -> Iterator[Record]:
-    """Does tuning help, and is it the vote?"""
+    """Does tuning help, and does the order matter?"""
     for label, name, setting, system, way in CASES:
         rows = _rows(name, setting)
         base, tuned = paired(chosen(rows, "base", way), chosen(rows, system, way))
@@ -180,16 +181,17 @@ def orders() -> Iterator[Record]:
     """Do other orders do as much?"""
     for label, source, system in ORDERS:
         rows = _rows(*source)
-        own, base = (chosen(rows, name, BEAMS) for name in (system, "base"))
+        base, own = arms = [chosen(rows, name, BEAMS) for name in ("base", system)]
         yield {
             "tuned on": label,
             "seeds": f"{len(own)}",
-            "unsupported, base -> tuned": f"{percent(base)} -> {percent(own)}",
-            "good, base -> tuned": f"{percent(base, 'good')} -> {percent(own, 'good')}",
+            "unsupported: base, tuned": _side_by_side(percent(each) for each in arms),
+            "whole: base, tuned": _side_by_side(percent(each, "well-formed") for each in arms),
+            "good: base, tuned": _side_by_side(percent(each, "good") for each in arms),
             "good - base": _good(own, base),
             "greedy": _less_base(rows, system, GREEDY),
             "at base's length": _good(chosen(rows, system, AT_BASE_LENGTH), base),
-            "ROUGE-1/2": rouge(own),
+            "ROUGE-1: base, tuned": ", ".join(f"{each.r1.mean():.1f}" for each in arms),
             "words": f"{own.words.mean():.1f}",
         }
 
@@ -220,6 +222,7 @@ def shorter() -> Iterator[Record]:
         rows = _rows(name, setting)
         for system in systems:
             own, base = paired(chosen(rows, system, BEAMS), chosen(rows, "base", SHORT))
+            usual = paired(chosen(rows, "base", BEAMS), base)[0]
             short, same = paired(chosen(rows, system, SHORT), base)
             yield {
                 "model": label,
@@ -227,9 +230,11 @@ def shorter() -> Iterator[Record]:
                 "seeds": f"{len(base)}",
                 "words, short base": f"{base.words.mean():.1f}",
                 "tuned": f"{own.words.mean():.1f}",
-                "unsupported, short base -> tuned": f"{percent(base)} -> {percent(own)}",
-                "good, short base -> tuned": " -> ".join(
-                    filter(None, (percent(each, "good") for each in (base, own)))
+                "unsupported: base, short base, tuned": _side_by_side(
+                    percent(each) for each in (usual, base, own)
+                ),
+                "good: base, short base, tuned": _side_by_side(
+                    percent(each, "good") for each in (usual, base, own)
                 ),
                 "good, tuned - short base": _good(own, base),
                 "both short": _good(short, same),
