@@ -70,6 +70,7 @@ ORDERS = (
     ("SmolLM2: vote, earlier wording", EARLIER, "tuned"),
     ("references' order (BRIO)", EARLIER, "brio"),
     ("no ranking (MLE)", EARLIER, "mle"),
+    ("SmolLM2: a beam above a hot sample (MPO)", (SMOLLM2[0], f"SmolLM2, {PAIRS}"), "mpo"),
 )
 # What is done before an arm decodes, and how it decodes: steps of the costs.
 TUNING = ("candidates", "train")
