@@ -152,6 +152,17 @@ def _good(first: pd.DataFrame, second: pd.DataFrame) -> str:
     return points(gaps(first, second, "good")) if has(pairs[0], "good") else ""
 
 
+def _shares(arms: Iterable[pd.DataFrame], mark: str = "unsupported") -> str:
+    """The arms' shares in one cell; empty if they were not measured."""
+    values = [percent(rows, mark).removesuffix(" %") for rows in arms]
+    return f"{', '.join(values)} %" if all(values) else ""
+
+
+def _rouge_1(arms: Iterable[pd.DataFrame]) -> str:
+    """The arms' ROUGE-1 in one cell, means over seeds."""
+    return ", ".join(f"{rows.r1.mean():.1f}" for rows in arms)
+
+
 def less() -> Iterator[Record]:
     """Does tuning help, and does the order matter?"""
     for label, name, setting, system, way in CASES:
@@ -163,19 +174,13 @@ def less() -> Iterator[Record]:
             "model": label,
             "tuned on": _tuned_on(system),
             "seeds": f"{len(base)}",
-            "unsupported: base, tuned, control": _side_by_side(percent(each) for each in arms),
+            "unsupported: base, tuned, control": _shares(arms),
             "tuned - base": difference(tuned, base),
-            "good: base, tuned, control": _side_by_side(percent(each, "good") for each in arms),
+            "good: base, tuned, control": _shares(arms, "good"),
             "good, tuned - base": _good(tuned, base),
             "good, tuned - control": _good(tuned, control),
-            "ROUGE-1: base, tuned, control": ", ".join(f"{each.r1.mean():.1f}" for each in arms),
+            "ROUGE-1: base, tuned, control": _rouge_1(arms),
         }
-
-
-def _side_by_side(shares: Iterable[str]) -> str:
-    """Shares in one cell, with one sign of per cent; empty if they were not measured."""
-    values = [share.removesuffix(" %") for share in shares]
-    return f"{', '.join(values)} %" if all(values) else ""
 
 
 def orders() -> Iterator[Record]:
@@ -186,13 +191,13 @@ def orders() -> Iterator[Record]:
         yield {
             "tuned on": label,
             "seeds": f"{len(own)}",
-            "unsupported: base, tuned": _side_by_side(percent(each) for each in arms),
-            "whole: base, tuned": _side_by_side(percent(each, "well-formed") for each in arms),
-            "good: base, tuned": _side_by_side(percent(each, "good") for each in arms),
+            "unsupported: base, tuned": _shares(arms),
+            "whole: base, tuned": _shares(arms, "well-formed"),
+            "good: base, tuned": _shares(arms, "good"),
             "good - base": _good(own, base),
             "greedy": _less_base(rows, system, GREEDY),
             "at base's length": _good(chosen(rows, system, AT_BASE_LENGTH), base),
-            "ROUGE-1: base, tuned": ", ".join(f"{each.r1.mean():.1f}" for each in arms),
+            "ROUGE-1: base, tuned": _rouge_1(arms),
             "words": f"{own.words.mean():.1f}",
         }
 
@@ -223,7 +228,7 @@ def shorter() -> Iterator[Record]:
         rows = _rows(name, setting)
         for system in systems:
             own, base = paired(chosen(rows, system, BEAMS), chosen(rows, "base", SHORT))
-            usual = paired(chosen(rows, "base", BEAMS), base)[0]
+            arms = (paired(chosen(rows, "base", BEAMS), base)[0], base, own)
             short, same = paired(chosen(rows, system, SHORT), base)
             yield {
                 "model": label,
@@ -231,12 +236,8 @@ def shorter() -> Iterator[Record]:
                 "seeds": f"{len(base)}",
                 "words, short base": f"{base.words.mean():.1f}",
                 "tuned": f"{own.words.mean():.1f}",
-                "unsupported: base, short base, tuned": _side_by_side(
-                    percent(each) for each in (usual, base, own)
-                ),
-                "good: base, short base, tuned": _side_by_side(
-                    percent(each, "good") for each in (usual, base, own)
-                ),
+                "unsupported: base, short base, tuned": _shares(arms),
+                "good: base, short base, tuned": _shares(arms, "good"),
                 "good, tuned - short base": _good(own, base),
                 "both short": _good(short, same),
                 "ROUGE-1/2, short base": rouge(base),
