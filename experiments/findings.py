@@ -36,6 +36,8 @@ CASES = (
     ("SmolLM2 on MTS-Dialog, beams", "evidence/pretrained", "SmolLM2, MTS-Dialog", "vote", BEAMS),
     ("the same, 300 documents, beams", "evidence/texts", "MTS-Dialog, the vote and chance",
      "tuned", BEAMS),
+    ("SmolLM2 on SciTLDR, beams", "evidence/texts", "SciTLDR, vote and likelihood", "a token",
+     BEAMS),
 )  # fmt: skip
 SHORT = "short beams"
 # Where base was decoded as short as beams can: label, table, setting, tuned systems.
@@ -71,6 +73,7 @@ ORDERS = (
     ("references' order (BRIO)", EARLIER, "brio"),
     ("no ranking (MLE)", EARLIER, "mle"),
     ("SmolLM2: a beam above a hot sample (MPO)", (SMOLLM2[0], f"SmolLM2, {PAIRS}"), "mpo"),
+    ("SmolLM2: nothing, guided", (SMOLLM2[0], f"SmolLM2, {PAIRS}"), "guided"),
 )
 # What is done before an arm decodes, and how it decodes: steps of the costs.
 TUNING = ("candidates", "train")
