@@ -5,7 +5,7 @@
 # make preset NAME=xsum    make paper    make study    make evidence    make examiner    (experiments/)
 # make docs    the site with the Python API, in build/site (build/docs has its packages)
 # make experiments   your experiments side by side, in five columns
-# make llm     a small pretrained language model from its package, tuned on the vote (two cores, resumable)
+# make llm     a small pretrained language model from its package, tuned on vote and likelihood (two cores, resumable)
 
 PYTHON ?= python3
 export PATH := $(CURDIR)/.venv/bin:$(PATH)

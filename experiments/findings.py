@@ -354,6 +354,7 @@ def foretells_good() -> Iterator[Record]:
 
 
 def _foretold(mark: str) -> Iterator[Record]:
+    every: Counter[tuple[str, str]] = Counter()
     for label, sources in CHECKED.items():
         found: Counter[tuple[str, str]] = Counter()
         for name, system, setting in sources:
@@ -363,12 +364,19 @@ def _foretold(mark: str) -> Iterator[Record]:
                     own = chosen(chain, system, way)
                     if len(own) and has(own, mark):
                         found[verdict(chain, system, way, mark)] += 1
-        yield {"runs": label} | {
-            f"said {said}: helped, open, harmed": ", ".join(
-                str(found[said, seen]) for seen in ("helps", "open", "harms")
-            )
-            for said in ("helps", "open", "harms")
-        }
+        every += found
+        yield {"runs": label} | _counts(found)
+    yield {"runs": "all"} | _counts(every)
+
+
+def _counts(found: Counter[tuple[str, str]]) -> Record:
+    """What was seen after each verdict, by what it foretold and what came."""
+    return {
+        f"said {said}: helped, open, harmed": ", ".join(
+            str(found[said, seen]) for seen in ("helps", "open", "harms")
+        )
+        for said in ("helps", "open", "harms")
+    }
 
 
 def verdict(

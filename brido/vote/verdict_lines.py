@@ -12,8 +12,8 @@ _THAN = "than base's own output"
 _ANSWERS = {
     "beats": "Tuning on this vote should help: its elected candidates have unsupported details "
     f"less often {_THAN}.",
-    "loses": "Tuning on this vote is unlikely to help: its elected candidates have unsupported "
-    f"details more often {_THAN}.",
+    "loses": "Tuning on this vote may not help: its elected candidates have unsupported details "
+    f"more often {_THAN}.",
     "open": f"{_UNKNOWN}: in unsupported details the difference between elected candidates and "
     "base's own output may be chance.",
     "nothing": f"{_UNKNOWN}: neither the elected candidates nor base's own output have an "
@@ -37,7 +37,8 @@ _NEXT = {
         "`brido score` and `brido export preferences --scores FILE` make training data of it.",
     ),
     "loses": (
-        "change the candidates (section `generation`) before you tune.",
+        "look at the candidates; others (section `generation`) may vote better. `dvc repro` tunes "
+        "anyway: it often helped all the same (docs/results.md).",
         "try other candidates, or more of them.",
     ),
     "few": (

@@ -105,7 +105,7 @@ def _tell_plan(data: Data, model: Model, plan: Plan) -> None:
             "model (--model smollm2) or shorter documents make it faster; fewer candidates than "
             f"{plan.candidates} hardly vote"
         )
-    _heading(f"2. Tuning, if the check says so: {_minutes(plan.tuning)}")
+    _heading(f"2. Tuning: {_minutes(plan.tuning)}")
     click.echo(f"  dvc exp run -n tuned -S documents.train={plan.tuned}")
     click.echo(
         f"  tunes on {plan.tuned:,} documents with {plan.candidates} candidates each, and measures "
@@ -126,7 +126,7 @@ def _what_the_check_does(data: Data, model: Model, plan: Plan) -> list[str]:
         f"it writes {plan.candidates} candidates of each of {plan.validation:,} validation "
         "documents; they vote"
     )
-    lines.append("its last paragraphs say whether tuning should help; nothing is tuned yet")
+    lines.append("its last paragraphs are a first hint whether tuning helps; nothing is tuned yet")
     return lines
 
 
