@@ -1,9 +1,11 @@
 """Print the tables of docs/results.md from the committed rows."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import Self
 
 import click
 import numpy as np
@@ -14,7 +16,7 @@ from brido.utils.errors import run_command
 from experiments.costs import minutes
 from experiments.numbers import difference, gaps, interval, paired, percent, points, rouge
 from experiments.plan import AT_BASE_LENGTH, BEAMS, elected_before
-from experiments.rows import by_chain, chosen, has, read_rows
+from experiments.rows import by_chain, chosen, has, marks, read_rows
 from experiments.tables import markdown
 
 METRICS = Path("metrics")
@@ -353,51 +355,77 @@ def foretells_good() -> Iterator[Record]:
     return _foretold("good")
 
 
+@dataclass(frozen=True)
+class Run:
+    """What the check said of a run, what was seen, and the numbers behind.
+
+    said and seen: `helps`, `harms`, or `open` if the interval has 0 in it. check: elected - base on
+    validation documents; base: its share there; gain: tuned - base on test documents.
+    """
+
+    said: str
+    seen: str
+    numbers: Mapping[str, float]
+
+    @classmethod
+    def of(cls, chain: pd.DataFrame, system: str, decoding: str, mark: str) -> Self:
+        """Compare a system with base, decoded in the same way.
+
+        What is elected is elected by the system's own score where that was measured, else by the
+        vote.
+        """
+        before = chosen(chain, "base", decoding, "validation")
+        elected = chosen(chain, f"elected by {system}", "", "validation")
+        if elected.empty:
+            elected = chosen(chain, "elected", "", "validation")
+        foretold, after = (
+            interval(gaps(own, base, mark))
+            for own, base in (
+                (elected, before),
+                (chosen(chain, system, decoding), chosen(chain, "base", decoding)),
+            )
+        )
+        share = float(np.mean(marks(before, mark)))
+        numbers = {"check": foretold[0], "base": share, "gain": after[0]}
+        return cls(_sign(foretold, mark), _sign(after, mark), numbers)
+
+
 def _foretold(mark: str) -> Iterator[Record]:
-    every: Counter[tuple[str, str]] = Counter()
+    every: list[Run] = []
     for label, sources in CHECKED.items():
-        found: Counter[tuple[str, str]] = Counter()
-        for name, system, setting in sources:
-            rows = _table(name) if setting is None else _rows(name, setting)
-            for _, chain in by_chain(rows):
-                for way in (GREEDY, BEAMS):
-                    own = chosen(chain, system, way)
-                    if len(own) and has(own, mark):
-                        found[verdict(chain, system, way, mark)] += 1
+        found = [
+            Run.of(chain, system, way, mark)
+            for name, system, setting in sources
+            for _, chain in by_chain(_table(name) if setting is None else _rows(name, setting))
+            for way in (GREEDY, BEAMS)
+            if has(chosen(chain, system, way), mark)
+        ]
         every += found
-        yield {"runs": label} | _counts(found)
-    yield {"runs": "all"} | _counts(every)
+        yield {"runs": label} | _told(found)
+    yield {"runs": "all"} | _told(every)
 
 
-def _counts(found: Counter[tuple[str, str]]) -> Record:
-    """What was seen after each verdict, by what it foretold and what came."""
+def _told(runs: Sequence[Run]) -> Record:
+    """What was seen after each verdict, and what goes with the gain.
+
+    The latter are rank correlations (Spearman's) of tuned - base on test documents.
+    """
+    seen = Counter((run.said, run.seen) for run in runs)
+    numbers = pd.DataFrame([run.numbers for run in runs]).rank().corr()["gain"]
     return {
         f"said {said}: helped, open, harmed": ", ".join(
-            str(found[said, seen]) for seen in ("helps", "open", "harms")
+            str(seen[said, after]) for after in ("helps", "open", "harms")
         )
         for said in ("helps", "open", "harms")
+    } | {
+        "rank correlation with the check's difference, with base's share": (
+            f"{numbers['check']:+.2f}, {numbers['base']:+.2f}"
+        )
     }
 
 
-def verdict(
-    chain: pd.DataFrame, system: str, decoding: str, mark: str = "unsupported"
-) -> tuple[str, str]:
-    """What electing foretold on validation documents, and what tuning did on test documents.
-
-    Each `helps`, `harms`, or `open` if the interval has 0 in it. What is elected is elected by the
-    system's own score where that was measured, else by the vote.
-    """
-    before = chosen(chain, "base", decoding, "validation")
-    elected = chosen(chain, f"elected by {system}", "", "validation")
-    if elected.empty:
-        elected = chosen(chain, "elected", "", "validation")
-    after = chosen(chain, "base", decoding)
-    own = chosen(chain, system, decoding)
-    return _sign(elected, before, mark), _sign(own, after, mark)
-
-
-def _sign(first: pd.DataFrame, second: pd.DataFrame, mark: str) -> str:
-    _, low, high = interval(gaps(first, second, mark))
+def _sign(difference: tuple[float, float, float], mark: str) -> str:
+    _, low, high = difference
     fewer, more = ("harms", "helps") if mark == "good" else ("helps", "harms")
     return fewer if high < 0 else more if low > 0 else "open"
 

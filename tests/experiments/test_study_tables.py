@@ -113,10 +113,11 @@ def test_what_electing_foretells_is_compared_with_what_tuning_did(better):
     own = [row("base", "greedy", high, 0, split) for split in ("validation", "test")]
     own += [row("elected", "", low, 0, "validation"), row("tuned", "greedy", low)]
     word = "helps" if better else "harms"
-    assert findings.verdict(rows.make_rows(own), "tuned", "greedy") == (word, word)
+    run = findings.Run.of(rows.make_rows(own), "tuned", "greedy", "unsupported")
+    assert (run.said, run.seen) == (word, word)
     # Its own score elected the opposite.
     own += [row("elected by tuned", "", high, 0, "validation")]
-    assert findings.verdict(rows.make_rows(own), "tuned", "greedy")[0] == "open"
+    assert findings.Run.of(rows.make_rows(own), "tuned", "greedy", "unsupported").said == "open"
 
 
 def small_plan():
