@@ -30,9 +30,13 @@ CASES = (
     ("SmolLM2, beams", "evidence/pretrained", "SmolLM2, 800 articles", "both", BEAMS),
     ("the same, greedy", "evidence/pretrained", "SmolLM2, 800 articles", "both", GREEDY),
     ("SmolLM2, beams", "evidence/pretrained", "SmolLM2, 800 articles", "vote", BEAMS),
-    ("Gemma 3, beams", "evidence/gemma", "Gemma 3", "tuned", BEAMS),
-    ("SmolLM2, 3,200 articles, beams", "evidence/smollm2", "fine-tuned on 3200 articles", "tuned",
+    ("SmolLM2, 3,200 articles, beams", "evidence/pretrained", "SmolLM2, 3,200 articles", "both",
      BEAMS),
+    ("the same, greedy", "evidence/pretrained", "SmolLM2, 3,200 articles", "both", GREEDY),
+    ("the same, beams", "evidence/pretrained", "SmolLM2, 3,200 articles", "vote", BEAMS),
+    ("the same, earlier wording, beams", "evidence/smollm2", "fine-tuned on 3200 articles",
+     "tuned", BEAMS),
+    ("Gemma 3, beams", "evidence/gemma", "Gemma 3", "tuned", BEAMS),
     ("SmolLM2 on MTS-Dialog, beams", "evidence/pretrained", "SmolLM2, MTS-Dialog", "a token",
      BEAMS),
     ("SmolLM2 on MTS-Dialog, beams", "evidence/pretrained", "SmolLM2, MTS-Dialog", "vote", BEAMS),
@@ -46,6 +50,8 @@ SHORT = "short beams"
 SHORTER = (
     ("small model of the world", "evidence/rounds", "the default", ("both", "vote", "random")),
     ("SmolLM2", "evidence/pretrained", "SmolLM2, 800 articles", ("both", "vote", "random")),
+    ("SmolLM2, 3,200 articles", "evidence/pretrained", "SmolLM2, 3,200 articles",
+     ("both", "random")),
     ("SmolLM2 on MTS-Dialog", "evidence/pretrained", "SmolLM2, MTS-Dialog",
      ("a token", "vote", "random")),
 )  # fmt: skip
@@ -75,7 +81,8 @@ ORDERS = (
     ("references' order (BRIO)", EARLIER, "brio"),
     ("no ranking (MLE)", EARLIER, "mle"),
     ("SmolLM2: a beam above a hot sample (MPO)", (SMOLLM2[0], f"SmolLM2, {PAIRS}"), "mpo"),
-    ("SmolLM2: nothing, guided", (SMOLLM2[0], f"SmolLM2, {PAIRS}"), "guided"),
+    ("SmolLM2: nothing, guided", (*SMOLLM2, f"SmolLM2, {PAIRS}"), "guided"),
+    ("the same, 3,200 articles", (SMOLLM2[0], "SmolLM2, 3,200 articles"), "guided"),
 )
 # What is done before an arm decodes, and how it decodes: steps of the costs.
 TUNING = ("candidates", "train")
@@ -109,6 +116,8 @@ CHECKED = {
     "SmolLM2, present wording": (
         ("evidence/pretrained", "both", "SmolLM2, 800 articles"),
         ("evidence/pretrained", "vote", "SmolLM2, 800 articles"),
+        ("evidence/pretrained", "both", "SmolLM2, 3,200 articles"),
+        ("evidence/pretrained", "vote", "SmolLM2, 3,200 articles"),
     ),
     "SmolLM2, 64 documents": (
         ("evidence/smollm2", "tuned", None),
@@ -147,8 +156,9 @@ def _table(name: str) -> pd.DataFrame:
     return read_rows(METRICS / f"{name}.csv")
 
 
-def _rows(name: str, setting: str) -> pd.DataFrame:
-    return _table(name).query("setting == @setting")
+def _rows(name: str, *settings: str) -> pd.DataFrame:
+    rows = _table(name)
+    return rows[rows.setting.isin(settings)]
 
 
 def _good(first: pd.DataFrame, second: pd.DataFrame) -> str:
@@ -192,7 +202,7 @@ def orders() -> Iterator[Record]:
     """Do other orders do as much?"""
     for label, source, system in ORDERS:
         rows = _rows(*source)
-        base, own = arms = [chosen(rows, name, BEAMS) for name in ("base", system)]
+        base, own = arms = paired(*(chosen(rows, name, BEAMS) for name in ("base", system)))
         yield {
             "tuned on": label,
             "seeds": f"{len(own)}",
@@ -452,6 +462,7 @@ def against_parts() -> list[str]:
         ("likelihood", "evidence/information", "the default", BEAMS),
         ("vote", "evidence/pretrained", "SmolLM2, 800 articles", BEAMS),
         ("vote", "evidence/pretrained", "SmolLM2, 800 articles", GREEDY),
+        ("vote", "evidence/pretrained", "SmolLM2, 3,200 articles", BEAMS),
     ):
         rows = _rows(table, setting)
         found.append(_good(*(chosen(rows, system, way) for system in ("both", other))))
