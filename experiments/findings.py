@@ -1,7 +1,7 @@
 """Print the tables of docs/results.md from the committed rows."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -375,7 +375,9 @@ class Run:
 
     said: str
     seen: str
-    numbers: Mapping[str, float]
+    check: float
+    base: float
+    gain: float
 
     @classmethod
     def of(cls, chain: pd.DataFrame, system: str, decoding: str, mark: str) -> Self:
@@ -396,8 +398,7 @@ class Run:
             )
         )
         share = float(np.mean(marks(before, mark)))
-        numbers = {"check": foretold[0], "base": share, "gain": after[0]}
-        return cls(_sign(foretold, mark), _sign(after, mark), numbers)
+        return cls(_sign(foretold, mark), _sign(after, mark), foretold[0], share, after[0])
 
 
 def _foretold(mark: str) -> Iterator[Record]:
@@ -421,7 +422,7 @@ def _told(runs: Sequence[Run]) -> Record:
     The latter are rank correlations (Spearman's) of tuned - base on test documents.
     """
     seen = Counter((run.said, run.seen) for run in runs)
-    numbers = pd.DataFrame([run.numbers for run in runs]).rank().corr()["gain"]
+    numbers = pd.DataFrame(runs)[["check", "base", "gain"]].rank().corr()["gain"]
     return {
         f"said {said}: helped, open, harmed": ", ".join(
             str(seen[said, after]) for after in ("helps", "open", "harms")
@@ -434,8 +435,8 @@ def _told(runs: Sequence[Run]) -> Record:
     }
 
 
-def _sign(difference: tuple[float, float, float], mark: str) -> str:
-    _, low, high = difference
+def _sign(found: tuple[float, float, float], mark: str) -> str:
+    _, low, high = found
     fewer, more = ("harms", "helps") if mark == "good" else ("helps", "harms")
     return fewer if high < 0 else more if low > 0 else "open"
 

@@ -68,7 +68,7 @@ def test_every_decimal_of_the_text_is_in_a_committed_file(page, readings):
 def test_the_counts_of_the_text_are_those_of_the_check(page):
     page = " ".join(page.split())
     for finding in (findings.foretells, findings.foretells_good):
-        *_, longer, _, every = (
+        world, *_, longer, _, every = (
             [list(map(int, cell.split(", "))) for key, cell in row.items() if key[:4] == "said"]
             for row in finding()
         )
@@ -78,6 +78,7 @@ def test_the_counts_of_the_text_are_those_of_the_check(page):
         )
         assert after in page
         if finding is findings.foretells:
+            assert sum(map(sum, world)) == 50
             assert f"harm followed {longer[0][2]} of {sum(longer[0])} times" in page
 
 
