@@ -93,11 +93,13 @@ class Measuring:
                 texts = partial(self.run.decoded, model, split)
                 self.keep((name, decoding, split), texts, changes.get(PENALTY))
 
-    def keep_at_base_length(self, name: str) -> None:
-        """Measure the tuned model with beams that write as many words as base's on average.
+    def keep_at_base_length(
+        self, model: str, name: str, guidance: Mapping[str, Any] | None = None
+    ) -> None:
+        """Measure a model with beams that write as many words as base's on average.
 
-        Validation documents decide the length penalty. The row has no documents if no penalty
-        reaches that length.
+        model, name, guidance: as `keep_decoded` takes them. Validation documents decide the length
+        penalty. The row has no documents if no penalty reaches that length.
         """
         named = (name, AT_BASE_LENGTH, "test")
         if self.has(*named):
@@ -108,16 +110,17 @@ class Measuring:
             for each in ("base", name)
         )
 
-        def words(penalty: float) -> float:
-            self.run.decode("tuned", {**beams, PENALTY: penalty}, ("validation",))
-            return mean_words(self.run.decoded("tuned", "validation"))
+        def decode(penalty: float, split: str) -> list[str]:
+            self.run.decode(model, {**beams, PENALTY: penalty}, (split,), guidance)
+            return self.run.decoded(model, split)
 
-        penalty = penalty_for(target, beams[PENALTY], own, words)
+        penalty = penalty_for(
+            target, beams[PENALTY], own, lambda tried: mean_words(decode(tried, "validation"))
+        )
         if penalty is None:
             self._add(named, None, {"words": target, "r1": 0.0, "r2": 0.0})
         else:
-            self.run.decode("tuned", {**beams, PENALTY: penalty}, ("test",))
-            self.keep(named, partial(self.run.decoded, "tuned", "test"), penalty)
+            self.keep(named, lambda: decode(penalty, "test"), penalty)
 
     def keep_base(self, decoding: str) -> None:
         """Measure base decoded in one way, the references, and the elected candidates."""
@@ -157,17 +160,16 @@ class Measuring:
         if system.after is not None:
             self.keep_round(name, system)
             return
-        if system.guidance is not None:
-            self.keep_decoded("guided", name, self.chain.decodings, system.guidance)
-            return
         if not system.tune:
             self.keep_elected(name, system.changes)
             return
-        self.tune(name, system)
-        self.keep_decoded("tuned", name, self.chain.decodings)
+        model = "tuned" if system.guidance is None else "guided"
+        if system.guidance is None:
+            self.tune(name, system)
+        self.keep_decoded(model, name, self.chain.decodings, system.guidance)
         if system.at_base_length:
-            self.keep_at_base_length(name)
-        # What it wrote is measured.
+            self.keep_at_base_length(model, name, system.guidance)
+        # What a tuned model wrote is measured.
         forget("train")
 
     def tune(self, name: str, system: System) -> None:

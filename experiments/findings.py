@@ -1,11 +1,6 @@
-"""Print the tables of docs/results.md from the committed rows."""
+"""Print the tables of docs/results.md from the committed rows; cases.py says of what."""
 
-from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from functools import cache
-from pathlib import Path
-from typing import Self
+from collections.abc import Iterable, Iterator
 
 import click
 import numpy as np
@@ -13,152 +8,25 @@ import pandas as pd
 
 from brido.utils.commands import invoke
 from brido.utils.errors import run_command
+from experiments.cases import (
+    ARMS,
+    CASES,
+    GREEDY,
+    NOT,
+    ORDERS,
+    PRICED,
+    ROUNDS,
+    SHORT,
+    SHORTER,
+    STEPS,
+    TUNED_ON,
+)
 from experiments.costs import minutes
-from experiments.numbers import difference, gaps, interval, paired, percent, points, rouge
+from experiments.foretold import foretells, foretells_good
+from experiments.numbers import difference, gaps, paired, percent, points, rouge
 from experiments.plan import AT_BASE_LENGTH, BEAMS, elected_before
-from experiments.rows import by_chain, chosen, has, marks, read_rows
-from experiments.tables import markdown
-
-METRICS = Path("metrics")
-GREEDY = "greedy"
-Record = dict[str, str]
-# Label, table, setting, the tuned system, decoding.
-CASES = (
-    ("small model of the world, beams", "evidence/information", "the default", "both", BEAMS),
-    ("the same, greedy", "evidence/information", "the default", "both", GREEDY),
-    ("the same, beams", "evidence/information", "the default", "vote", BEAMS),
-    ("SmolLM2, beams", "evidence/pretrained", "SmolLM2, 800 articles", "both", BEAMS),
-    ("the same, greedy", "evidence/pretrained", "SmolLM2, 800 articles", "both", GREEDY),
-    ("SmolLM2, beams", "evidence/pretrained", "SmolLM2, 800 articles", "vote", BEAMS),
-    ("SmolLM2, 3,200 articles, beams", "evidence/pretrained", "SmolLM2, 3,200 articles", "both",
-     BEAMS),
-    ("the same, greedy", "evidence/pretrained", "SmolLM2, 3,200 articles", "both", GREEDY),
-    ("the same, beams", "evidence/pretrained", "SmolLM2, 3,200 articles", "vote", BEAMS),
-    ("the same, earlier wording, beams", "evidence/smollm2", "fine-tuned on 3200 articles",
-     "tuned", BEAMS),
-    ("Gemma 3, beams", "evidence/gemma", "Gemma 3", "tuned", BEAMS),
-    ("SmolLM2 on MTS-Dialog, beams", "evidence/pretrained", "SmolLM2, MTS-Dialog", "a token",
-     BEAMS),
-    ("SmolLM2 on MTS-Dialog, beams", "evidence/pretrained", "SmolLM2, MTS-Dialog", "vote", BEAMS),
-    ("the same, 300 documents, beams", "evidence/texts", "MTS-Dialog, the vote and chance",
-     "tuned", BEAMS),
-    ("SmolLM2 on SciTLDR, beams", "evidence/texts", "SciTLDR, vote and likelihood", "a token",
-     BEAMS),
-)  # fmt: skip
-SHORT = "short beams"
-# Where base was decoded as short as beams can: label, table, setting, tuned systems.
-SHORTER = (
-    ("small model of the world", "evidence/rounds", "the default", ("both", "vote", "random")),
-    ("SmolLM2", "evidence/pretrained", "SmolLM2, 800 articles", ("both", "vote", "random")),
-    ("SmolLM2, 3,200 articles", "evidence/pretrained", "SmolLM2, 3,200 articles",
-     ("both", "random")),
-    ("SmolLM2 on MTS-Dialog", "evidence/pretrained", "SmolLM2, MTS-Dialog",
-     ("a token", "vote", "random")),
-)  # fmt: skip
-SMALL = ("evidence/rounds", "the default")
-SMOLLM2 = ("evidence/pretrained", "SmolLM2, 800 articles")
-# Label, table and setting, system, its control, and the system whose model it started from.
-ROUNDS = (
-    ("small model: base", SMALL, "base", "", ""),
-    ("tuned on vote and likelihood", SMALL, "both", "random", "base"),
-    ("the same, tuned again", SMALL, "both again", "random again", "both"),
-    ("control: shuffled scores", SMALL, "random", "", "base"),
-    ("control, tuned again", SMALL, "random again", "", "random"),
-    ("SmolLM2: base", SMOLLM2, "base", "", ""),
-    ("tuned on vote and likelihood", SMOLLM2, "both", "random", "base"),
-    ("the same, tuned again", SMOLLM2, "both again", "", "both"),
-)
-# What else may order candidates, or nothing: label, table and setting, system.
-PAIRS = "a beam against a hot sample"
-EARLIER = ("evidence/smollm2", "fine-tuned on 800 articles")
-ORDERS = (
-    ("small model: vote and likelihood", ("evidence/information", "the default"), "both"),
-    ("vote", ("evidence/information", "the default"), "vote"),
-    ("references' order (BRIO)", ("evidence/information", "the default"), "brio"),
-    ("no ranking (MLE)", ("evidence/information", "the default"), "mle"),
-    ("a beam above a hot sample (MPO)", ("evidence/information", PAIRS), "mpo"),
-    ("SmolLM2: vote, earlier wording", EARLIER, "tuned"),
-    ("references' order (BRIO)", EARLIER, "brio"),
-    ("no ranking (MLE)", EARLIER, "mle"),
-    ("SmolLM2: a beam above a hot sample (MPO)", (SMOLLM2[0], f"SmolLM2, {PAIRS}"), "mpo"),
-    ("SmolLM2: nothing, guided", (*SMOLLM2, f"SmolLM2, {PAIRS}"), "guided"),
-    ("the same, 3,200 articles", (SMOLLM2[0], "SmolLM2, 3,200 articles"), "guided"),
-)
-# What is done before an arm decodes, and how it decodes: steps of the costs.
-TUNING = ("candidates", "train")
-STEPS = {
-    "base": ((), "decode, 4 beams"),
-    "guided": ((), "guide, 4 beams"),
-    "vote": (TUNING, "decode, 4 beams"),
-    "both": ((*TUNING, "likelihood"), "decode, 4 beams"),
-    "a token": ((*TUNING, "likelihood"), "decode, 4 beams"),
-}
-PRICED = (
-    ("SmolLM2", "evidence/pretrained", "SmolLM2, 800 articles", ("base", "vote", "both")),
-    ("SmolLM2 on MTS-Dialog", "evidence/pretrained", "SmolLM2, MTS-Dialog",
-     ("base", "guided", "vote", "a token")),
-)  # fmt: skip
-TUNED_ON = {
-    "base": "nothing",
-    "guided": "nothing, guided",
-    "both": "vote and likelihood",
-    "a token": "vote and likelihood a token",
-    "random": "shuffled scores",
-}
-# What was tuned on few documents by one recipe: table, system, setting (None: every one). Runs that
-# stand in two tables are counted once.
-CHECKED = {
-    "small model, 16 worlds and bases": (("study/world", "tuned", None),),
-    "the same, the default and its vote": (
-        ("evidence/information", "both", "the default"),
-        ("evidence/information", "vote", "the default"),
-    ),
-    "SmolLM2, present wording": (
-        ("evidence/pretrained", "both", "SmolLM2, 800 articles"),
-        ("evidence/pretrained", "vote", "SmolLM2, 800 articles"),
-        ("evidence/pretrained", "both", "SmolLM2, 3,200 articles"),
-        ("evidence/pretrained", "vote", "SmolLM2, 3,200 articles"),
-    ),
-    "SmolLM2, 64 documents": (
-        ("evidence/smollm2", "tuned", None),
-        ("evidence/laptop", "64 documents", None),
-        ("evidence/growth", "64 documents", "the preset"),
-        ("evidence/texts", "64 documents", None),
-    ),
-    "SmolLM2, 300 documents": (("evidence/longer", "tuned", None),),
-    "Gemma 3, 64 documents": (("evidence/gemma", "tuned", None),),
-}
-# Where the vote does not help: label, table, setting, system, decoding.
-NOT = (
-    ("a base that makes up little", "study/world", "stock phrases 0, base's corpus 1 supported",
-     "tuned", BEAMS),
-    ("no stock phrases, SmolLM2", "evidence/smollm2", "no stock phrases", "tuned", BEAMS),
-    ("64 documents, SmolLM2", "evidence/growth", "the preset, on a GPU", "64 documents", GREEDY),
-    ("512 documents, SmolLM2", "evidence/growth", "the preset, on a GPU", "512 documents", GREEDY),
-    ("4 candidates, SmolLM2", "evidence/growth", "the preset, on a GPU",
-     "64 documents, 4 candidates", BEAMS),
-    ("another model, Gemma 3", "evidence/gemma", "Gemma 3", "tuned", BEAMS),
-)  # fmt: skip
-
-# What may know more than the vote: label, system, decoding.
-ARMS = (
-    ("base, guided, nothing trained", "guided"),
-    ("tuned on the vote (the paper's)", "vote"),
-    ("tuned on base's likelihood", "likelihood"),
-    ("tuned on vote and likelihood (the default)", "both"),
-    ("the same with prior .1", "both, prior .1"),
-    ("tuned on shuffled scores (the control)", "random"),
-)
-
-
-@cache
-def _table(name: str) -> pd.DataFrame:
-    return read_rows(METRICS / f"{name}.csv")
-
-
-def _rows(name: str, *settings: str) -> pd.DataFrame:
-    rows = _table(name)
-    return rows[rows.setting.isin(settings)]
+from experiments.rows import METRICS, chosen, committed, has
+from experiments.tables import Record, markdown
 
 
 def _good(first: pd.DataFrame, second: pd.DataFrame) -> str:
@@ -181,7 +49,7 @@ def _rouge_1(arms: Iterable[pd.DataFrame]) -> str:
 def less() -> Iterator[Record]:
     """Does tuning help, and does the order matter?"""
     for label, name, setting, system, way in CASES:
-        rows = _rows(name, setting)
+        rows = committed(name, setting)
         base, tuned = paired(chosen(rows, "base", way), chosen(rows, system, way))
         control = paired(tuned, chosen(rows, "random", way))[1]
         arms = (base, tuned, control)
@@ -201,7 +69,7 @@ def less() -> Iterator[Record]:
 def orders() -> Iterator[Record]:
     """Do other orders do as much?"""
     for label, source, system in ORDERS:
-        rows = _rows(*source)
+        rows = committed(*source)
         base, own = arms = paired(*(chosen(rows, name, BEAMS) for name in ("base", system)))
         yield {
             "tuned on": label,
@@ -222,7 +90,7 @@ def equal() -> Iterator[Record]:
     for label, name, setting, system, way in CASES:
         if way != BEAMS:
             continue
-        rows = _rows(name, setting)
+        rows = committed(name, setting)
         base = chosen(rows, "base", way)
         tuned, control = (chosen(rows, each, AT_BASE_LENGTH) for each in (system, "random"))
         yield {
@@ -240,7 +108,7 @@ def equal() -> Iterator[Record]:
 def shorter() -> Iterator[Record]:
     """And if base is decoded as short as beams can?"""
     for label, name, setting, systems in SHORTER:
-        rows = _rows(name, setting)
+        rows = committed(name, setting)
         for system in systems:
             own, base = paired(chosen(rows, system, BEAMS), chosen(rows, "base", SHORT))
             arms = (paired(chosen(rows, "base", BEAMS), base)[0], base, own)
@@ -263,7 +131,7 @@ def shorter() -> Iterator[Record]:
 def again() -> Iterator[Record]:
     """And a second round?"""
     for label, source, system, control, start in ROUNDS:
-        rows = _rows(*source)
+        rows = committed(*source)
         rows = rows[rows.seed.isin(chosen(rows, "both again", BEAMS).seed)]
         own, base, other = (chosen(rows, name, BEAMS) for name in (system, "base", control))
         elected = chosen(rows, elected_before(system), "", "validation")
@@ -293,7 +161,7 @@ def flips(after: pd.DataFrame, before: pd.DataFrame) -> str:
 def cost() -> Iterator[Record]:
     """What does it cost?"""
     for label, name, setting, systems in PRICED:
-        rows, spent = _rows(name, setting), minutes(METRICS / f"{name}-costs.csv")[setting]
+        rows, spent = committed(name, setting), minutes(METRICS / f"{name}-costs.csv")[setting]
         for system in systems:
             before, decoding = STEPS[system]
             own = chosen(rows, system, BEAMS)
@@ -312,7 +180,7 @@ def cost() -> Iterator[Record]:
 def when_not() -> Iterator[Record]:
     """When does it not help?"""
     for label, name, setting, system, way in NOT:
-        rows = _rows(name, setting)
+        rows = committed(name, setting)
         base, tuned = chosen(rows, "base", way), chosen(rows, system, way)
         equally = difference(chosen(rows, system, AT_BASE_LENGTH), base) if way == BEAMS else ""
         yield {
@@ -328,8 +196,8 @@ def when_not() -> Iterator[Record]:
 
 def knows() -> Iterator[Record]:
     """Is there a score that knows more?"""
-    rows = _rows("evidence/information", "the default")
-    others = _rows("evidence/information", "the default, other kernels")
+    rows = committed("evidence/information", "the default")
+    others = committed("evidence/information", "the default, other kernels")
     for label, system in ARMS:
         own, control = chosen(rows, system, BEAMS), chosen(rows, "random", BEAMS)
         yield {
@@ -355,95 +223,9 @@ def _less_base(rows: pd.DataFrame, system: str, way: str) -> str:
     return _good(own, chosen(rows, "base", way)) if len(own) else ""
 
 
-def foretells() -> Iterator[Record]:
-    """Does the check foretell it?"""
-    return _foretold("unsupported")
-
-
-def foretells_good() -> Iterator[Record]:
-    """The same of good summaries."""
-    return _foretold("good")
-
-
-@dataclass(frozen=True)
-class Run:
-    """What the check said of a run, what was seen, and the numbers behind.
-
-    said and seen: `helps`, `harms`, or `open` if the interval has 0 in it. check: elected - base on
-    validation documents; base: its share there; gain: tuned - base on test documents.
-    """
-
-    said: str
-    seen: str
-    check: float
-    base: float
-    gain: float
-
-    @classmethod
-    def of(cls, chain: pd.DataFrame, system: str, decoding: str, mark: str) -> Self:
-        """Compare a system with base, decoded in the same way.
-
-        What is elected is elected by the system's own score where that was measured, else by the
-        vote.
-        """
-        before = chosen(chain, "base", decoding, "validation")
-        elected = chosen(chain, f"elected by {system}", "", "validation")
-        if elected.empty:
-            elected = chosen(chain, "elected", "", "validation")
-        foretold, after = (
-            interval(gaps(own, base, mark))
-            for own, base in (
-                (elected, before),
-                (chosen(chain, system, decoding), chosen(chain, "base", decoding)),
-            )
-        )
-        share = float(np.mean(marks(before, mark)))
-        return cls(_sign(foretold, mark), _sign(after, mark), foretold[0], share, after[0])
-
-
-def _foretold(mark: str) -> Iterator[Record]:
-    every: list[Run] = []
-    for label, sources in CHECKED.items():
-        found = [
-            Run.of(chain, system, way, mark)
-            for name, system, setting in sources
-            for _, chain in by_chain(_table(name) if setting is None else _rows(name, setting))
-            for way in (GREEDY, BEAMS)
-            if has(chosen(chain, system, way), mark)
-        ]
-        every += found
-        yield {"runs": label} | _told(found)
-    yield {"runs": "all"} | _told(every)
-
-
-def _told(runs: Sequence[Run]) -> Record:
-    """What was seen after each verdict, and what goes with the gain.
-
-    The latter are rank correlations (Spearman's) of tuned - base on test documents.
-    """
-    seen = Counter((run.said, run.seen) for run in runs)
-    numbers = pd.DataFrame(runs)[["check", "base", "gain"]].rank().corr()["gain"]
-    return {
-        f"said {said}: helped, open, harmed": ", ".join(
-            str(seen[said, after]) for after in ("helps", "open", "harms")
-        )
-        for said in ("helps", "open", "harms")
-    } | {
-        "rank correlation with the check's difference, with base's share": (
-            f"{numbers['check']:+.2f}, {numbers['base']:+.2f}"
-        )
-    }
-
-
-def _sign(found: tuple[float, float, float], mark: str) -> str:
-    _, low, high = found
-    fewer, more = ("harms", "helps") if mark == "good" else ("helps", "harms")
-    return fewer if high < 0 else more if low > 0 else "open"
-
-
 def rouge_by_seed() -> str:
     """The lowest and highest change of ROUGE-1 and ROUGE-2 by a seed of the small model."""
-    rows = _rows("evidence/information", "the default")
+    rows = committed("evidence/information", "the default")
     after, before = (chosen(rows, system, BEAMS).set_index("seed") for system in ("both", "base"))
     changes = {
         name: after[key] - before[key] for name, key in (("ROUGE-1", "r1"), ("ROUGE-2", "r2"))
@@ -465,7 +247,7 @@ def against_parts() -> list[str]:
         ("vote", "evidence/pretrained", "SmolLM2, 800 articles", GREEDY),
         ("vote", "evidence/pretrained", "SmolLM2, 3,200 articles", BEAMS),
     ):
-        rows = _rows(table, setting)
+        rows = committed(table, setting)
         found.append(_good(*(chosen(rows, system, way) for system in ("both", other))))
     return found
 

@@ -13,6 +13,7 @@ in points. The other columns have a digit for each document:
 
 import json
 from collections.abc import Mapping, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,7 @@ from numpy.typing import NDArray
 
 from brido.utils.atomic import write_text
 
+METRICS = Path("metrics")
 CHAIN = ["setting", "seed"]
 PLACE = [*CHAIN, "system", "decoding", "split"]
 MEANS = ["words", "r1", "r2"]
@@ -35,6 +37,13 @@ def read_rows(path: Path) -> pd.DataFrame:
     if not path.is_file():
         return make_rows([])
     return make_rows(pd.read_csv(path, dtype=str, keep_default_na=False).to_dict("records"))
+
+
+@cache
+def committed(study: str, *settings: str) -> pd.DataFrame:
+    """The committed rows of a study, such as evidence/gemma; of these settings, if any is named."""
+    rows = read_rows(METRICS / f"{study}.csv")
+    return rows[rows.setting.isin(settings)] if settings else rows
 
 
 def make_rows(records: Sequence[Mapping[Any, Any]]) -> pd.DataFrame:

@@ -10,6 +10,7 @@ from experiments.numbers import difference, rouge, share
 from experiments.plan import AT_BASE_LENGTH, BEAMS, Plan, System
 from experiments.rows import chosen, has, measured
 
+Record = dict[str, str]
 UNTUNED = {
     "reference": "reference",
     "base": "base",
@@ -18,7 +19,7 @@ UNTUNED = {
 }
 
 
-def cells(own: pd.DataFrame, base: pd.DataFrame, control: pd.DataFrame) -> dict[str, str]:
+def cells(own: pd.DataFrame, base: pd.DataFrame, control: pd.DataFrame) -> Record:
     """The columns of a table; one that is empty in all rows is not shown.
 
     own: the rows of one system and decoding, a row for each seed. base: base's own output, decoded
@@ -65,7 +66,7 @@ def markdown(records: Iterable[Mapping[str, Any]]) -> str:
     return frame.to_markdown(index=False, disable_numparse=True)
 
 
-def settings_table(rows: pd.DataFrame, plan: Plan) -> Iterator[dict[str, str]]:
+def settings_table(rows: pd.DataFrame, plan: Plan) -> Iterator[Record]:
     """A row for each setting: what electing does to base's output, and its first system to base."""
     first = {chain.setting: next(iter(chain.systems), "") for chain in plan.chains}
     for setting, own in rows.groupby("setting", sort=False):
@@ -85,7 +86,7 @@ def settings_table(rows: pd.DataFrame, plan: Plan) -> Iterator[dict[str, str]]:
         }
 
 
-def systems_table(own: pd.DataFrame, systems: Mapping[str, System]) -> Iterator[dict[str, str]]:
+def systems_table(own: pd.DataFrame, systems: Mapping[str, System]) -> Iterator[Record]:
     """A row for each system of one setting and each way to decode it."""
     for name in [*UNTUNED, *systems]:
         system = systems.get(name, System())

@@ -19,7 +19,7 @@ from brido.tables import CANDIDATES, POOL
 from brido.tables import read_rows as read_table
 from brido.utils.errors import BridoError
 from experiments import chain, plan, study
-from experiments.plan import changed
+from experiments.plan import AT_BASE_LENGTH, changed
 from experiments.rows import measured, read_rows, read_settings, write_rows
 
 ROOT = Path(__file__).parents[2]
@@ -151,7 +151,7 @@ preset: small
 seeds: [3]
 settings:
   small:
-    systems: [tuned, again, 3 candidates, supported]
+    systems: [tuned, again, 3 candidates, supported, guided]
     environment: {ATEN_CPU_CAPABILITY: default}
   two sources:
     changes:
@@ -170,6 +170,7 @@ systems:
   again: {after: tuned, at_base_length: true}
   3 candidates: {documents: 8, candidates: 3, changes: {scoring.support: 0.5}}
   supported: {tune: false, changes: {scoring.support: 0.5}}
+  guided: {at_base_length: true, guidance: {weight: 0.2, floor: 0.1, others: 2, seed: 0}}
 decodings:
   greedy: {decoding.num_beams: 1}
   beams: {decoding.num_beams: 4, decoding.length_penalty: 1.0}
@@ -217,11 +218,14 @@ def test_a_killed_study_goes_on_and_measures_only_what_is_missing(project):
     untuned = {"reference", "base", "elected", "elected by the reference"}
     systems = {setting: set(own.system) for setting, own in rows.groupby("setting")}
     assert systems == {
-        "small": untuned | {"tuned", "again", "elected in again", "3 candidates", "supported"},
+        "small": untuned
+        | {"tuned", "again", "elected in again", "3 candidates", "supported", "guided"},
         "two sources": untuned,
     }
     for name in ("unsupported", "fluency"):
         assert (measured(rows)[name].str.len() == 40).all()
+    fitted = rows[rows.decoding == AT_BASE_LENGTH]
+    assert set(fitted.system) == {"tuned", "again", "guided"}
     assert "## small\n" in (project / "metrics/evidence/README.md").read_text()
     (made_in,) = (project / ".brido/studies").glob("two-sources*")
     pooled = read_table(made_in / "data/pool/test.parquet", POOL, "pool")
@@ -243,7 +247,7 @@ def test_a_killed_study_goes_on_and_measures_only_what_is_missing(project):
     # Validation candidates are scored with four other documents as well.
     assert costs.set_index("step").documents.to_dict() == {
         "candidates": 96, "likelihood": 16 + 5 * 40 + 40, "decode, greedy": 80,
-        "decode, 4 beams": 80, "train": 16,
+        "decode, 4 beams": 80, "train": 16, "guide, greedy": 80, "guide, 4 beams": 80,
     }  # fmt: skip
     assert (costs.seconds > 0).all()
 

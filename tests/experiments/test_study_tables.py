@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from experiments import findings, numbers, plan, rows, study, tables
+from experiments import foretold, numbers, plan, rows, study, tables
 
 ROOT = Path(__file__).parents[2]
 DIGITS = ("3331", "1101")
@@ -113,11 +113,11 @@ def test_what_electing_foretells_is_compared_with_what_tuning_did(better):
     own = [row("base", "greedy", high, 0, split) for split in ("validation", "test")]
     own += [row("elected", "", low, 0, "validation"), row("tuned", "greedy", low)]
     word = "helps" if better else "harms"
-    run = findings.Run.of(rows.make_rows(own), "tuned", "greedy", "unsupported")
+    run = foretold.Run.of(rows.make_rows(own), "tuned", "greedy", "unsupported")
     assert (run.said, run.seen) == (word, word)
     # Its own score elected the opposite.
     own += [row("elected by tuned", "", high, 0, "validation")]
-    assert findings.Run.of(rows.make_rows(own), "tuned", "greedy", "unsupported").said == "open"
+    assert foretold.Run.of(rows.make_rows(own), "tuned", "greedy", "unsupported").said == "open"
 
 
 def small_plan():
