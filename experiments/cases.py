@@ -65,26 +65,34 @@ ORDERS = (
     ("SmolLM2: nothing, guided", (*SMOLLM2, f"SmolLM2, {PAIRS}"), "guided"),
     ("the same, 3,200 articles", (SMOLLM2[0], "SmolLM2, 3,200 articles"), "guided"),
 )
-# What is done before an arm decodes, and how it decodes: steps of the costs.
-TUNING = ("candidates", "train")
+# What is done once before an arm decodes, and for each document: steps of the costs.
+BEAM = ("decode, 4 beams",)
+VOTED = ("candidates", "train")
+SCORED = ("candidates", "likelihood", "train")
 STEPS = {
-    "base": ((), "decode, 4 beams"),
-    "guided": ((), "guide, 4 beams"),
-    "vote": (TUNING, "decode, 4 beams"),
-    "both": ((*TUNING, "likelihood"), "decode, 4 beams"),
-    "a token": ((*TUNING, "likelihood"), "decode, 4 beams"),
+    "base": ((), BEAM),
+    "guided": ((), ("guide, 4 beams",)),
+    "elected by both": ((), ("candidates", "likelihood")),
+    "vote": (VOTED, BEAM),
+    "both": (SCORED, BEAM),
+    "a token": (SCORED, BEAM),
+    "random": (SCORED, BEAM),
+    "both again": (SCORED * 2, BEAM),
 }
 PRICED = (
-    ("SmolLM2", "evidence/pretrained", "SmolLM2, 800 articles", ("base", "vote", "both")),
+    ("SmolLM2", "evidence/pretrained", "SmolLM2, 800 articles",
+     ("base", "guided", "elected by both", "vote", "both", "both again", "random")),
     ("SmolLM2 on MTS-Dialog", "evidence/pretrained", "SmolLM2, MTS-Dialog",
-     ("base", "guided", "vote", "a token")),
+     ("base", "guided", "vote", "a token", "random")),
 )  # fmt: skip
 TUNED_ON = {
     "base": "nothing",
     "guided": "nothing, guided",
+    "elected by both": "nothing, elected",
     "both": "vote and likelihood",
     "a token": "vote and likelihood a token",
     "random": "shuffled scores",
+    "both again": "the same, a second round",
 }
 # What was tuned on few documents by one recipe: table, system, setting (None: every one). Runs that
 # stand in two tables are counted once.

@@ -163,15 +163,17 @@ def cost() -> Iterator[Record]:
     for label, name, setting, systems in PRICED:
         rows, spent = committed(name, setting), minutes(METRICS / f"{name}-costs.csv")[setting]
         for system in systems:
-            before, decoding = STEPS[system]
-            own = chosen(rows, system, BEAMS)
+            once, each = (f"{sum(spent[step] for step in steps):.0f}" for steps in STEPS[system])
+            own = chosen(rows, system, "" if system.startswith("elected") else BEAMS)
+            base = chosen(rows, "base", BEAMS)
             yield {
                 "model": label,
                 "tuned on": _tuned_on(system),
-                "minutes to tune on 1,000 documents": f"{sum(spent[step] for step in before):.0f}",
-                "to decode 1,000": f"{spent[decoding]:.0f}",
-                "unsupported": percent(own),
-                "good": percent(own, "good"),
+                "minutes to tune on 1,000 documents": once,
+                "to write 1,000 summaries": each,
+                "seeds": f"{len(own)}",
+                "unsupported - base": "" if system == "base" else difference(own, base),
+                "good - base": "" if system == "base" else _good(own, base),
                 "ROUGE-1/2": rouge(own),
                 "words": f"{own.words.mean():.1f}",
             }
