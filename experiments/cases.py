@@ -58,6 +58,7 @@ ORDERS = (
     ("references' order (BRIO)", ("evidence/information", "the default"), "brio"),
     ("no ranking (MLE)", ("evidence/information", "the default"), "mle"),
     ("a beam above a hot sample (MPO)", ("evidence/information", PAIRS), "mpo"),
+    ("nothing, guided", ("evidence/information", "the default"), "guided"),
     ("SmolLM2: vote, earlier wording", EARLIER, "tuned"),
     ("references' order (BRIO)", EARLIER, "brio"),
     ("no ranking (MLE)", EARLIER, "mle"),

@@ -42,7 +42,8 @@ ROWS = Path("rows.csv")
 # The folders of second rounds, by system.
 ROUNDS = Path("rounds")
 PENALTY = "decoding.length_penalty"
-# Tried in this order outwards from the usual one; a higher penalty makes longer summaries.
+# Tried outwards from the usual one. A higher penalty makes longer summaries where scores are
+# negative, as log p is. Guidance's may be positive, and then the other direction is tried.
 PENALTIES = (-5.0, -3.0, -2.0, -1.0, 0.0, 0.5, 1.0, 1.5, 2.0, 3.0, 5.0)
 
 
@@ -208,7 +209,7 @@ def penalty_for(
     higher = [penalty for penalty in PENALTIES if penalty > usual]
     lower = [penalty for penalty in reversed(PENALTIES) if penalty < usual]
     found = matched_penalty(lengths, target)
-    for penalty in higher if words < target else lower:
+    for penalty in [*higher, *lower] if words < target else [*lower, *higher]:
         if found is not None:
             break
         lengths[penalty] = tried(penalty)
@@ -226,7 +227,7 @@ def matched_penalty(lengths: Mapping[float, float], target: float) -> float | No
             return penalty
     for low, high in pairwise(sorted(lengths)):
         first, second = lengths[low], lengths[high]
-        if first < target < second:
+        if min(first, second) < target < max(first, second):
             return round(low + (high - low) * (target - first) / (second - first), 3)
     return None
 

@@ -35,6 +35,7 @@ NAMES = sorted(path.stem for path in plan.PLANS.glob("*.yaml"))
         ({0.0: 10.0, 1.0: 12.0}, 13.0, None),
         ({0.0: 10.0, 1.0: 10.0}, 11.0, None),
         ({1.0: 10.0}, 9.0, None),
+        ({0.0: 12.0, 1.0: 10.0}, 11.0, 0.5),
     ],
 )
 def test_matched_penalty(known, target, expected):
@@ -54,6 +55,8 @@ def test_penalties_are_tried_outwards_until_the_length_is_enclosed():
     assert chain.penalty_for(12.0, 1.0, 12.0, words) == 1.0
     assert tried == [1.5, 2.0, 0.5]
     assert chain.penalty_for(50.0, 1.0, 12.0, words) is None
+    # Where a higher penalty makes shorter summaries, the other direction is tried as well.
+    assert chain.penalty_for(13.0, 1.0, 12.0, lambda penalty: 14 - 2 * penalty) == 0.5
 
 
 @pytest.mark.parametrize("name", NAMES)
