@@ -49,22 +49,33 @@ ROUNDS = (
     ("tuned on vote and likelihood", SMOLLM2, "both", "random", "base"),
     ("the same, tuned again", SMOLLM2, "both again", "", "both"),
 )
-# What else may order candidates, or nothing: label, table and setting, system.
+# What may order candidates, or nothing: label, table and setting, system.
 PAIRS = "a beam against a hot sample"
+THE_DEFAULT = ("evidence/information", "the default")
 EARLIER = ("evidence/smollm2", "fine-tuned on 800 articles")
+WHOLE = (SMOLLM2[0], "SmolLM2, 3,200 articles")
 ORDERS = (
-    ("small model: vote and likelihood", ("evidence/information", "the default"), "both"),
-    ("vote", ("evidence/information", "the default"), "vote"),
-    ("references' order (BRIO)", ("evidence/information", "the default"), "brio"),
-    ("no ranking (MLE)", ("evidence/information", "the default"), "mle"),
-    ("a beam above a hot sample (MPO)", ("evidence/information", PAIRS), "mpo"),
-    ("nothing, guided", ("evidence/information", "the default"), "guided"),
-    ("SmolLM2: vote, earlier wording", EARLIER, "tuned"),
+    ("small model: vote and likelihood", THE_DEFAULT, "both"),
+    ("vote", THE_DEFAULT, "vote"),
+    ("shuffled scores (the control)", THE_DEFAULT, "random"),
+    ("references' order (BRIO)", THE_DEFAULT, "brio"),
+    ("no ranking (MLE)", THE_DEFAULT, "mle"),
+    ("a beam above a hot sample (MPO)", (THE_DEFAULT[0], PAIRS), "mpo"),
+    ("nothing, guided", THE_DEFAULT, "guided"),
+    ("SmolLM2: vote and likelihood", SMOLLM2, "both"),
+    ("vote", SMOLLM2, "vote"),
+    ("shuffled scores (the control)", SMOLLM2, "random"),
+    ("a beam above a hot sample (MPO)", (SMOLLM2[0], f"SmolLM2, {PAIRS}"), "mpo"),
+    ("nothing, guided", (*SMOLLM2, f"SmolLM2, {PAIRS}"), "guided"),
+    ("SmolLM2, 3,200 articles: vote and likelihood", WHOLE, "both"),
+    ("vote", WHOLE, "vote"),
+    ("shuffled scores (the control)", WHOLE, "random"),
+    ("references' order (BRIO)", WHOLE, "brio"),
+    ("no ranking (MLE)", WHOLE, "mle"),
+    ("nothing, guided", WHOLE, "guided"),
+    ("SmolLM2, earlier wording: vote", EARLIER, "tuned"),
     ("references' order (BRIO)", EARLIER, "brio"),
     ("no ranking (MLE)", EARLIER, "mle"),
-    ("SmolLM2: a beam above a hot sample (MPO)", (SMOLLM2[0], f"SmolLM2, {PAIRS}"), "mpo"),
-    ("SmolLM2: nothing, guided", (*SMOLLM2, f"SmolLM2, {PAIRS}"), "guided"),
-    ("the same, 3,200 articles", (SMOLLM2[0], "SmolLM2, 3,200 articles"), "guided"),
 )
 # What is done once before an arm decodes, and for each document: steps of the costs.
 BEAM = ("decode, 4 beams",)
@@ -120,6 +131,8 @@ CHECKED = {
 }
 # Where the vote does not help: label, table, setting, system, decoding.
 NOT = (
+    ("a base of whole sentences, SmolLM2: vote and likelihood", "evidence/pretrained",
+     "SmolLM2, 3,200 articles", "both", BEAMS),
     ("a base that makes up little", "study/world", "stock phrases 0, base's corpus 1 supported",
      "tuned", BEAMS),
     ("no stock phrases, SmolLM2", "evidence/smollm2", "no stock phrases", "tuned", BEAMS),

@@ -96,7 +96,7 @@ def equal() -> Iterator[Record]:
         yield {
             "model": label.removesuffix(", beams"),
             "tuned on": _tuned_on(system),
-            "seeds that reach base's length": f"{len(gaps(tuned, base))} of {len(base)}",
+            "seeds that reach base's length": f"{len(gaps(tuned, base))} of {len(tuned)}",
             "unsupported, tuned - base": difference(tuned, base).split(", out")[0],
             "good, tuned - base": _good(tuned, base),
             "seeds where the control does too": f"{len(gaps(tuned, control))}",
