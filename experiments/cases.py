@@ -3,41 +3,48 @@
 from experiments.plan import BEAMS
 
 GREEDY = "greedy"
-# Label, table, setting, the tuned system, decoding.
+# Where rows are: table, setting.
+THE_DEFAULT = ("evidence/information", "the default")
+OTHER_KERNELS = ("evidence/information", "the default, other kernels")
+SMALL = ("evidence/rounds", "the default")
+SMOLLM2 = ("evidence/pretrained", "SmolLM2, 800 articles")
+LEARNED_MORE = ("evidence/pretrained", "SmolLM2, 3,200 articles")
+EARLIER = ("evidence/smollm2", "fine-tuned on 800 articles")
+TALKS = ("evidence/pretrained", "SmolLM2, MTS-Dialog")
+GEMMA = ("evidence/gemma", "Gemma 3")
+HOT = ("evidence/information", "a beam against a hot sample")
+SMOLLM2_HOT = ("evidence/pretrained", "SmolLM2, a beam against a hot sample")
+GROWTH = ("evidence/growth", "the preset, on a GPU")
+
+# Label, table and setting, the tuned system, decoding.
 CASES = (
-    ("small model of the world, beams", "evidence/information", "the default", "both", BEAMS),
-    ("the same, greedy", "evidence/information", "the default", "both", GREEDY),
-    ("the same, beams", "evidence/information", "the default", "vote", BEAMS),
-    ("SmolLM2, beams", "evidence/pretrained", "SmolLM2, 800 articles", "both", BEAMS),
-    ("the same, greedy", "evidence/pretrained", "SmolLM2, 800 articles", "both", GREEDY),
-    ("SmolLM2, beams", "evidence/pretrained", "SmolLM2, 800 articles", "vote", BEAMS),
-    ("SmolLM2, 3,200 articles, beams", "evidence/pretrained", "SmolLM2, 3,200 articles", "both",
-     BEAMS),
-    ("the same, greedy", "evidence/pretrained", "SmolLM2, 3,200 articles", "both", GREEDY),
-    ("the same, beams", "evidence/pretrained", "SmolLM2, 3,200 articles", "vote", BEAMS),
-    ("the same, earlier wording, beams", "evidence/smollm2", "fine-tuned on 3200 articles",
+    ("small model of the world, beams", THE_DEFAULT, "both", BEAMS),
+    ("the same, greedy", THE_DEFAULT, "both", GREEDY),
+    ("the same, beams", THE_DEFAULT, "vote", BEAMS),
+    ("SmolLM2, beams", SMOLLM2, "both", BEAMS),
+    ("the same, greedy", SMOLLM2, "both", GREEDY),
+    ("SmolLM2, beams", SMOLLM2, "vote", BEAMS),
+    ("SmolLM2, 3,200 articles, beams", LEARNED_MORE, "both", BEAMS),
+    ("the same, greedy", LEARNED_MORE, "both", GREEDY),
+    ("the same, beams", LEARNED_MORE, "vote", BEAMS),
+    ("the same, earlier wording, beams", ("evidence/smollm2", "fine-tuned on 3200 articles"),
      "tuned", BEAMS),
-    ("Gemma 3, beams", "evidence/gemma", "Gemma 3", "tuned", BEAMS),
-    ("SmolLM2 on MTS-Dialog, beams", "evidence/pretrained", "SmolLM2, MTS-Dialog", "a token",
-     BEAMS),
-    ("SmolLM2 on MTS-Dialog, beams", "evidence/pretrained", "SmolLM2, MTS-Dialog", "vote", BEAMS),
-    ("the same, 300 documents, beams", "evidence/texts", "MTS-Dialog, the vote and chance",
+    ("Gemma 3, beams", GEMMA, "tuned", BEAMS),
+    ("SmolLM2 on MTS-Dialog, beams", TALKS, "a token", BEAMS),
+    ("SmolLM2 on MTS-Dialog, beams", TALKS, "vote", BEAMS),
+    ("the same, 300 documents, beams", ("evidence/texts", "MTS-Dialog, the vote and chance"),
      "tuned", BEAMS),
-    ("SmolLM2 on SciTLDR, beams", "evidence/texts", "SciTLDR, vote and likelihood", "a token",
+    ("SmolLM2 on SciTLDR, beams", ("evidence/texts", "SciTLDR, vote and likelihood"), "a token",
      BEAMS),
 )  # fmt: skip
 SHORT = "short beams"
-# Where base was decoded as short as beams can: label, table, setting, tuned systems.
+# Where base was decoded as short as beams can: label, table and setting, tuned systems.
 SHORTER = (
-    ("small model of the world", "evidence/rounds", "the default", ("both", "vote", "random")),
-    ("SmolLM2", "evidence/pretrained", "SmolLM2, 800 articles", ("both", "vote", "random")),
-    ("SmolLM2, 3,200 articles", "evidence/pretrained", "SmolLM2, 3,200 articles",
-     ("both", "random")),
-    ("SmolLM2 on MTS-Dialog", "evidence/pretrained", "SmolLM2, MTS-Dialog",
-     ("a token", "vote", "random")),
+    ("small model of the world", SMALL, ("both", "vote", "random")),
+    ("SmolLM2", SMOLLM2, ("both", "vote", "random")),
+    ("SmolLM2, 3,200 articles", LEARNED_MORE, ("both", "random")),
+    ("SmolLM2 on MTS-Dialog", TALKS, ("a token", "vote", "random")),
 )  # fmt: skip
-SMALL = ("evidence/rounds", "the default")
-SMOLLM2 = ("evidence/pretrained", "SmolLM2, 800 articles")
 # Label, table and setting, system, its control, and the system whose model it started from.
 ROUNDS = (
     ("small model: base", SMALL, "base", "", ""),
@@ -50,29 +57,25 @@ ROUNDS = (
     ("the same, tuned again", SMOLLM2, "both again", "", "both"),
 )
 # What may order candidates, or nothing: label, table and setting, system.
-PAIRS = "a beam against a hot sample"
-THE_DEFAULT = ("evidence/information", "the default")
-EARLIER = ("evidence/smollm2", "fine-tuned on 800 articles")
-WHOLE = (SMOLLM2[0], "SmolLM2, 3,200 articles")
 ORDERS = (
     ("small model: vote and likelihood", THE_DEFAULT, "both"),
     ("vote", THE_DEFAULT, "vote"),
     ("shuffled scores (the control)", THE_DEFAULT, "random"),
     ("references' order (BRIO)", THE_DEFAULT, "brio"),
     ("no ranking (MLE)", THE_DEFAULT, "mle"),
-    ("a beam above a hot sample (MPO)", (THE_DEFAULT[0], PAIRS), "mpo"),
+    ("a beam above a hot sample (MPO)", HOT, "mpo"),
     ("nothing, guided", THE_DEFAULT, "guided"),
     ("SmolLM2: vote and likelihood", SMOLLM2, "both"),
     ("vote", SMOLLM2, "vote"),
     ("shuffled scores (the control)", SMOLLM2, "random"),
-    ("a beam above a hot sample (MPO)", (SMOLLM2[0], f"SmolLM2, {PAIRS}"), "mpo"),
-    ("nothing, guided", (*SMOLLM2, f"SmolLM2, {PAIRS}"), "guided"),
-    ("SmolLM2, 3,200 articles: vote and likelihood", WHOLE, "both"),
-    ("vote", WHOLE, "vote"),
-    ("shuffled scores (the control)", WHOLE, "random"),
-    ("references' order (BRIO)", WHOLE, "brio"),
-    ("no ranking (MLE)", WHOLE, "mle"),
-    ("nothing, guided", WHOLE, "guided"),
+    ("a beam above a hot sample (MPO)", SMOLLM2_HOT, "mpo"),
+    ("nothing, guided", (*SMOLLM2, SMOLLM2_HOT[1]), "guided"),
+    ("SmolLM2, 3,200 articles: vote and likelihood", LEARNED_MORE, "both"),
+    ("vote", LEARNED_MORE, "vote"),
+    ("shuffled scores (the control)", LEARNED_MORE, "random"),
+    ("references' order (BRIO)", LEARNED_MORE, "brio"),
+    ("no ranking (MLE)", LEARNED_MORE, "mle"),
+    ("nothing, guided", LEARNED_MORE, "guided"),
     ("SmolLM2, earlier wording: vote", EARLIER, "tuned"),
     ("references' order (BRIO)", EARLIER, "brio"),
     ("no ranking (MLE)", EARLIER, "mle"),
@@ -92,10 +95,9 @@ STEPS = {
     "both again": (SCORED * 2, BEAM),
 }
 PRICED = (
-    ("SmolLM2", "evidence/pretrained", "SmolLM2, 800 articles",
+    ("SmolLM2", SMOLLM2,
      ("base", "guided", "elected by both", "vote", "both", "both again", "random")),
-    ("SmolLM2 on MTS-Dialog", "evidence/pretrained", "SmolLM2, MTS-Dialog",
-     ("base", "guided", "vote", "a token", "random")),
+    ("SmolLM2 on MTS-Dialog", TALKS, ("base", "guided", "vote", "a token", "random")),
 )  # fmt: skip
 TUNED_ON = {
     "base": "nothing",
@@ -106,44 +108,38 @@ TUNED_ON = {
     "random": "shuffled scores",
     "both again": "the same, a second round",
 }
-# What was tuned on few documents by one recipe: table, system, setting (None: every one). Runs that
-# stand in two tables are counted once.
+# What was tuned on few documents by one recipe: system, table, and setting if not every one. Runs
+# that stand in two tables are counted once.
 CHECKED = {
-    "small model, 16 worlds and bases": (("study/world", "tuned", None),),
-    "the same, the default and its vote": (
-        ("evidence/information", "both", "the default"),
-        ("evidence/information", "vote", "the default"),
-    ),
+    "small model, 16 worlds and bases": (("tuned", "study/world"),),
+    "the same, the default and its vote": (("both", *THE_DEFAULT), ("vote", *THE_DEFAULT)),
     "SmolLM2, present wording": (
-        ("evidence/pretrained", "both", "SmolLM2, 800 articles"),
-        ("evidence/pretrained", "vote", "SmolLM2, 800 articles"),
-        ("evidence/pretrained", "both", "SmolLM2, 3,200 articles"),
-        ("evidence/pretrained", "vote", "SmolLM2, 3,200 articles"),
+        ("both", *SMOLLM2),
+        ("vote", *SMOLLM2),
+        ("both", *LEARNED_MORE),
+        ("vote", *LEARNED_MORE),
     ),
     "SmolLM2, 64 documents": (
-        ("evidence/smollm2", "tuned", None),
-        ("evidence/laptop", "64 documents", None),
-        ("evidence/growth", "64 documents", "the preset"),
-        ("evidence/texts", "64 documents", None),
+        ("tuned", "evidence/smollm2"),
+        ("64 documents", "evidence/laptop"),
+        ("64 documents", "evidence/growth", "the preset"),
+        ("64 documents", "evidence/texts"),
     ),
-    "SmolLM2, 300 documents": (("evidence/longer", "tuned", None),),
-    "Gemma 3, 64 documents": (("evidence/gemma", "tuned", None),),
+    "SmolLM2, 300 documents": (("tuned", "evidence/longer"),),
+    "Gemma 3, 64 documents": (("tuned", "evidence/gemma"),),
 }
-# Where the vote does not help: label, table, setting, system, decoding.
+# Where the vote does not help: label, table and setting, system, decoding.
 NOT = (
-    ("a base of whole sentences, SmolLM2: vote and likelihood", "evidence/pretrained",
-     "SmolLM2, 3,200 articles", "both", BEAMS),
-    ("a base that makes up little", "study/world", "stock phrases 0, base's corpus 1 supported",
+    ("a base of whole sentences, SmolLM2: vote and likelihood", LEARNED_MORE, "both", BEAMS),
+    ("a base that makes up little", ("study/world", "stock phrases 0, base's corpus 1 supported"),
      "tuned", BEAMS),
-    ("no stock phrases, SmolLM2", "evidence/smollm2", "no stock phrases", "tuned", BEAMS),
-    ("64 documents, SmolLM2", "evidence/growth", "the preset, on a GPU", "64 documents", GREEDY),
-    ("512 documents, SmolLM2", "evidence/growth", "the preset, on a GPU", "512 documents", GREEDY),
-    ("4 candidates, SmolLM2", "evidence/growth", "the preset, on a GPU",
-     "64 documents, 4 candidates", BEAMS),
-    ("another model, Gemma 3", "evidence/gemma", "Gemma 3", "tuned", BEAMS),
+    ("no stock phrases, SmolLM2", ("evidence/smollm2", "no stock phrases"), "tuned", BEAMS),
+    ("64 documents, SmolLM2", GROWTH, "64 documents", GREEDY),
+    ("512 documents, SmolLM2", GROWTH, "512 documents", GREEDY),
+    ("4 candidates, SmolLM2", GROWTH, "64 documents, 4 candidates", BEAMS),
+    ("another model, Gemma 3", GEMMA, "tuned", BEAMS),
 )  # fmt: skip
-
-# What may know more than the vote: label, system, decoding.
+# What may know more than the vote: label, system.
 ARMS = (
     ("base, guided, nothing trained", "guided"),
     ("tuned on the vote (the paper's)", "vote"),

@@ -12,13 +12,17 @@ from experiments.cases import (
     ARMS,
     CASES,
     GREEDY,
+    LEARNED_MORE,
     NOT,
     ORDERS,
+    OTHER_KERNELS,
     PRICED,
     ROUNDS,
     SHORT,
     SHORTER,
+    SMOLLM2,
     STEPS,
+    THE_DEFAULT,
     TUNED_ON,
 )
 from experiments.costs import minutes
@@ -48,8 +52,8 @@ def _rouge_1(arms: Iterable[pd.DataFrame]) -> str:
 
 def less() -> Iterator[Record]:
     """Does tuning help, and does the order matter?"""
-    for label, name, setting, system, way in CASES:
-        rows = committed(name, setting)
+    for label, source, system, way in CASES:
+        rows = committed(*source)
         base, tuned = paired(chosen(rows, "base", way), chosen(rows, system, way))
         control = paired(tuned, chosen(rows, "random", way))[1]
         arms = (base, tuned, control)
@@ -87,10 +91,10 @@ def orders() -> Iterator[Record]:
 
 def equal() -> Iterator[Record]:
     """What is left at equal length?"""
-    for label, name, setting, system, way in CASES:
+    for label, source, system, way in CASES:
         if way != BEAMS:
             continue
-        rows = committed(name, setting)
+        rows = committed(*source)
         base = chosen(rows, "base", way)
         tuned, control = (chosen(rows, each, AT_BASE_LENGTH) for each in (system, "random"))
         yield {
@@ -107,8 +111,8 @@ def equal() -> Iterator[Record]:
 
 def shorter() -> Iterator[Record]:
     """And if base is decoded as short as beams can?"""
-    for label, name, setting, systems in SHORTER:
-        rows = committed(name, setting)
+    for label, source, systems in SHORTER:
+        rows = committed(*source)
         for system in systems:
             own, base = paired(chosen(rows, system, BEAMS), chosen(rows, "base", SHORT))
             arms = (paired(chosen(rows, "base", BEAMS), base)[0], base, own)
@@ -160,7 +164,7 @@ def flips(after: pd.DataFrame, before: pd.DataFrame) -> str:
 
 def cost() -> Iterator[Record]:
     """What does it cost?"""
-    for label, name, setting, systems in PRICED:
+    for label, (name, setting), systems in PRICED:
         rows, spent = committed(name, setting), minutes(METRICS / f"{name}-costs.csv")[setting]
         for system in systems:
             once, each = (f"{sum(spent[step] for step in steps):.0f}" for steps in STEPS[system])
@@ -181,8 +185,8 @@ def cost() -> Iterator[Record]:
 
 def when_not() -> Iterator[Record]:
     """When does it not help?"""
-    for label, name, setting, system, way in NOT:
-        rows = committed(name, setting)
+    for label, source, system, way in NOT:
+        rows = committed(*source)
         base, tuned = chosen(rows, "base", way), chosen(rows, system, way)
         equally = difference(chosen(rows, system, AT_BASE_LENGTH), base) if way == BEAMS else ""
         yield {
@@ -198,8 +202,8 @@ def when_not() -> Iterator[Record]:
 
 def knows() -> Iterator[Record]:
     """Is there a score that knows more?"""
-    rows = committed("evidence/information", "the default")
-    others = committed("evidence/information", "the default, other kernels")
+    rows = committed(*THE_DEFAULT)
+    others = committed(*OTHER_KERNELS)
     for label, system in ARMS:
         own, control = chosen(rows, system, BEAMS), chosen(rows, "random", BEAMS)
         yield {
@@ -227,7 +231,7 @@ def _less_base(rows: pd.DataFrame, system: str, way: str) -> str:
 
 def rouge_by_seed() -> str:
     """The lowest and highest change of ROUGE-1 and ROUGE-2 by a seed of the small model."""
-    rows = committed("evidence/information", "the default")
+    rows = committed(*THE_DEFAULT)
     after, before = (chosen(rows, system, BEAMS).set_index("seed") for system in ("both", "base"))
     changes = {
         name: after[key] - before[key] for name, key in (("ROUGE-1", "r1"), ("ROUGE-2", "r2"))
@@ -240,16 +244,16 @@ def rouge_by_seed() -> str:
 def against_parts() -> list[str]:
     """Good summaries of the default minus those of one of its parts, and how they are compared."""
     found = []
-    for other, table, setting, way in (
-        ("vote", "evidence/information", "the default", BEAMS),
-        ("vote", "evidence/information", "the default, other kernels", BEAMS),
-        ("vote", "evidence/information", "the default", GREEDY),
-        ("likelihood", "evidence/information", "the default", BEAMS),
-        ("vote", "evidence/pretrained", "SmolLM2, 800 articles", BEAMS),
-        ("vote", "evidence/pretrained", "SmolLM2, 800 articles", GREEDY),
-        ("vote", "evidence/pretrained", "SmolLM2, 3,200 articles", BEAMS),
+    for other, source, way in (
+        ("vote", THE_DEFAULT, BEAMS),
+        ("vote", OTHER_KERNELS, BEAMS),
+        ("vote", THE_DEFAULT, GREEDY),
+        ("likelihood", THE_DEFAULT, BEAMS),
+        ("vote", SMOLLM2, BEAMS),
+        ("vote", SMOLLM2, GREEDY),
+        ("vote", LEARNED_MORE, BEAMS),
     ):
-        rows = committed(table, setting)
+        rows = committed(*source)
         found.append(_good(*(chosen(rows, system, way) for system in ("both", other))))
     return found
 

@@ -66,8 +66,8 @@ def _foretold(mark: str) -> Iterator[Record]:
     for label, sources in CHECKED.items():
         found = [
             Run.of(chain, system, way, mark)
-            for name, system, setting in sources
-            for _, chain in by_chain(committed(name, *filter(None, [setting])))
+            for system, *source in sources
+            for _, chain in by_chain(committed(*source))
             for way in (GREEDY, BEAMS)
             if has(chosen(chain, system, way), mark)
         ]
