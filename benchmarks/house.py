@@ -18,7 +18,7 @@ ARCHITECTURE = ROOT / "docs" / "architecture.md"
 SLACK = 1.1
 
 
-class Part(NamedTuple):
+class RoomWeight(NamedTuple):
     """A part of the project: its name, the files that count, the lines that it aims at."""
 
     name: str
@@ -31,7 +31,7 @@ GEVAL, QAFACTEVAL = "brido/evaluation/geval/", "brido/evaluation/qafacteval/"
 REST = ("settings/", "cli/", "tables/", "utils/", "__init__.py", "__main__.py", "stats.py")
 PARTS = (
     *(
-        Part(name, (f"brido/{name}/",), aim)
+        RoomWeight(name, (f"brido/{name}/",), aim)
         for name, aim in (
             ("vote", 1100),
             ("rouge", 2015),
@@ -44,18 +44,18 @@ PARTS = (
             ("endpoint", 700),
         )
     ),
-    Part("evaluation/geval", (GEVAL,), 900),
-    Part("evaluation/qafacteval", (QAFACTEVAL,), 1500),
-    Part("evaluation, the rest", ("brido/evaluation/",), 800, (GEVAL, QAFACTEVAL)),
-    Part("report", ("brido/report/",), 1700),
-    Part("corpus and world", ("brido/corpus/", "brido/world/"), 1250),
-    Part("work", ("brido/work/",), 550),
-    Part("settings, cli, tables, utils, top", tuple(f"brido/{name}" for name in REST), 3200),
-    Part("library", ("brido/",), 20_500),
-    Part("experiments", ("experiments/",), 1800),
-    Part("benchmarks", ("benchmarks/",), 1500),
-    Part("tests", ("tests/",), 18_000),
-    Part("Markdown", (), 2000),
+    RoomWeight("evaluation/geval", (GEVAL,), 900),
+    RoomWeight("evaluation/qafacteval", (QAFACTEVAL,), 1500),
+    RoomWeight("evaluation, the rest", ("brido/evaluation/",), 800, (GEVAL, QAFACTEVAL)),
+    RoomWeight("report", ("brido/report/",), 1700),
+    RoomWeight("corpus and world", ("brido/corpus/", "brido/world/"), 1250),
+    RoomWeight("work", ("brido/work/",), 550),
+    RoomWeight("settings, cli, tables, utils, top", tuple(f"brido/{name}" for name in REST), 3200),
+    RoomWeight("library", ("brido/",), 20_500),
+    RoomWeight("experiments", ("experiments/",), 1800),
+    RoomWeight("benchmarks", ("benchmarks/",), 1500),
+    RoomWeight("tests", ("tests/",), 18_000),
+    RoomWeight("Markdown", (), 2000),
 )
 
 
@@ -76,7 +76,7 @@ def weights() -> dict[str, int]:
     }
 
 
-def _is_part(name: str, part: Part) -> bool:
+def _is_part(name: str, part: RoomWeight) -> bool:
     if not part.patterns:
         return name.endswith(".md")
     inside = name.startswith(part.patterns) and not name.startswith(part.without or "-")

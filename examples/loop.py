@@ -34,7 +34,7 @@ from brido.models import LanguageModel
 from brido.models.settings import ReadingSettings
 from brido.rouge import similarity_matrix
 from brido.search import SearchSettings, diverse_beam_search
-from brido.training.batches import Plan, learning_rate
+from brido.training.batches import UpdatePlan, learning_rate
 from brido.training.loss import combined_loss, contrastive_loss, smoothed_cross_entropy
 from brido.vote import consensus_scores
 from brido.world import documents as world_articles
@@ -90,7 +90,7 @@ def tune(
             documents.append(Document(text, reference, candidates, scores))
     if not documents:
         raise SystemExit("no document has two distinct candidates that ended: raise --max-length")
-    plan = Plan(len(documents), settings.batch_size, settings.epochs, settings.seed)
+    plan = UpdatePlan(len(documents), settings.batch_size, settings.epochs, settings.seed)
     model = language.model.train()
     optimizer = torch.optim.AdamW(model.parameters(), weight_decay=0.0)
     for update in range(1, plan.updates + 1):

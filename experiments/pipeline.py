@@ -134,7 +134,7 @@ class Pipeline:
         if params.scoring.information:
             # Another share of the same signal asks for the same table.
             pools = map(paths.pool, SPLITS)
-            key = fingerprint([params.likelihood, params.scoring.prior > 0], pools)
+            key = fingerprint([params.likelihood, params.scoring.prior_weight > 0], pools)
             if self.likelihood_of != key:
                 with timed("likelihood", self._read_for_likelihood):
                     likelihood.main()

@@ -133,7 +133,7 @@ class Chain:
 
 
 @dataclass(frozen=True)
-class Plan:
+class StudyPlan:
     """A file of experiments/plans; folder: where the rows are kept, as NAME.csv."""
 
     name: str
@@ -170,7 +170,7 @@ def texts_of(named: Named) -> Path:
     return Path("texts") / f"{'-'.join(part for part in named if part)}.json".replace(" ", "-")
 
 
-def read_plan(path: Path) -> Plan:
+def read_plan(path: Path) -> StudyPlan:
     """Read the plan of a file; the chains of the first seed come first.
 
     Raises:
@@ -199,7 +199,9 @@ def read_plan(path: Path) -> Plan:
         for name in settings
         if seed in seeds[name]
     ]
-    return Plan(path.stem, Path(plan.get("folder", "metrics/evidence")), systems, tuple(chains))
+    return StudyPlan(
+        path.stem, Path(plan.get("folder", "metrics/evidence")), systems, tuple(chains)
+    )
 
 
 def _make_chain(

@@ -20,7 +20,7 @@ from brido.utils.errors import BridoError, run_command
 from brido.utils.progress import say
 from experiments.costs import collect_costs, costs
 from experiments.numbers import gaps, interval
-from experiments.plan import PLANS, Chain, Plan, read_plan
+from experiments.plan import PLANS, Chain, StudyPlan, read_plan
 from experiments.rows import (
     CHAIN,
     by_chain,
@@ -119,7 +119,7 @@ def write_section(path: Path, name: str, text: str) -> None:
     write_text(path, "\n\n".join([HEAD, *(sections[key] for key in sorted(sections))]) + "\n")
 
 
-def run_plan(plan: Plan, path: Path, workers: int) -> None:
+def run_plan(plan: StudyPlan, path: Path, workers: int) -> None:
     """Run every chain that is not done; all failures are listed at the end."""
     _check_settings(plan)
     rows = read_rows(plan.table)
@@ -138,7 +138,7 @@ def run_plan(plan: Plan, path: Path, workers: int) -> None:
         raise BridoError.from_problems("these failed; run again to continue:", failures)
 
 
-def _check_settings(plan: Plan) -> None:
+def _check_settings(plan: StudyPlan) -> None:
     """Refuse to add rows to those of the same setting under other values of params.yaml.
 
     A key that only one side has does not count: rows stay when a key is removed or added.
@@ -159,7 +159,7 @@ def differences(now: Mapping[str, Any], then: Mapping[str, Any]) -> list[str]:
     return sorted(key for key in now.keys() & then.keys() if now[key] != then[key])
 
 
-def _run_chain(chain: Chain, plan: Plan, path: Path, workers: int) -> tuple[float, str]:
+def _run_chain(chain: Chain, plan: StudyPlan, path: Path, workers: int) -> tuple[float, str]:
     """Run a chain in a process and a folder of its own: seconds, and what failed."""
     folder = chain.folder
     folder.mkdir(parents=True, exist_ok=True)
@@ -182,7 +182,7 @@ def _run_chain(chain: Chain, plan: Plan, path: Path, workers: int) -> tuple[floa
     return time.monotonic() - start, failure
 
 
-def collect(plan: Plan, chain: Chain) -> None:
+def collect(plan: StudyPlan, chain: Chain) -> None:
     """Put a chain's rows into the plan's table."""
     own, others = read_rows(chain.folder / ROWS), read_rows(plan.table)
     if len(own):

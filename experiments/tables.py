@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 
 from experiments.numbers import difference, rouge, share
-from experiments.plan import AT_BASE_LENGTH, BEAMS, Plan, System
+from experiments.plan import AT_BASE_LENGTH, BEAMS, StudyPlan, System
 from experiments.rows import chosen, has, measured
 
 Record = dict[str, str]
@@ -43,7 +43,7 @@ def _minus(own: pd.DataFrame, other: pd.DataFrame, mark: str) -> str:
     return difference(own, other, mark) if known else ""
 
 
-def tables(rows: pd.DataFrame, plan: Plan, whole: bool = True) -> list[str]:
+def tables(rows: pd.DataFrame, plan: StudyPlan, whole: bool = True) -> list[str]:
     """The tables of a plan: one of its settings if there are several, then one for each setting.
 
     whole: of all settings, not of the plan's first alone.
@@ -66,7 +66,7 @@ def markdown(records: Iterable[Mapping[str, Any]]) -> str:
     return frame.to_markdown(index=False, disable_numparse=True)
 
 
-def settings_table(rows: pd.DataFrame, plan: Plan) -> Iterator[Record]:
+def settings_table(rows: pd.DataFrame, plan: StudyPlan) -> Iterator[Record]:
     """A row for each setting: what electing does to base's output, and its first system to base."""
     first = {chain.setting: next(iter(chain.systems), "") for chain in plan.chains}
     for setting, own in rows.groupby("setting", sort=False):

@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from brido.candidates.documents import Documents
+from brido.candidates.documents import SplitDocuments
 from brido.models.settings import ReadingSettings
 from brido.search.own_search import own_search, says_length
 from brido.search.settings import DecodingSettings, GuidedSystem, SearchSettings
@@ -46,7 +46,7 @@ def decode(
     checkpoint = guidance.checkpoint if guidance else system
     folder, reading = paths.checkpoint(checkpoint), params.reading_of(checkpoint)
     used = search_settings(folder, params.decoding)
-    documents = {split: Documents(paths.corpus(split), None, "keep") for split in splits}
+    documents = {split: SplitDocuments(paths.corpus(split), None, "keep") for split in splits}
     work = _summaries(params.runtime, system, folder, reading, used, documents, guidance)
     for split in splits:
         totals = {name: work.totals(split)[name] for name in COUNTS}
@@ -104,7 +104,7 @@ def _summaries(
     folder: Path,
     reading: ReadingSettings,
     used: dict[str, Any],
-    documents: dict[str, Documents],
+    documents: dict[str, SplitDocuments],
     guidance: GuidedSystem | None,
 ) -> Splits:
     """Return the finished shards of both splits; the checkpoint in `folder` writes them."""

@@ -7,7 +7,7 @@ Several GPUs work side by side (see `runtime.workers`).
 
 from itertools import islice
 
-from brido.candidates.documents import Documents
+from brido.candidates.documents import SplitDocuments
 from brido.candidates.generate import Request, describe, examples, generate, notes
 from brido.candidates.look import Look, example_lines
 from brido.settings.load import load_params
@@ -17,7 +17,7 @@ from brido.utils.progress import say
 from stages import paths
 from stages.arguments import name_given
 
-# Documents of a split whose candidates are looked at as soon as they are there.
+# SplitDocuments of a split whose candidates are looked at as soon as they are there.
 LOOKED_AT = 200
 
 
@@ -31,7 +31,7 @@ def make(params: Params, source: str) -> None:
     """Make the candidates of all splits."""
     settings, wanted = params.generation[source], params.documents
     documents = {
-        split: Documents(
+        split: SplitDocuments(
             paths.corpus(split), getattr(wanted, split), wanted.empty, "documents.empty"
         )
         for split in wanted.splits

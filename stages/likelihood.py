@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
-from brido.candidates.probability import ProbabilityWorker, Unit, lacks_others, units
+from brido.candidates.probability import ProbabilityUnit, ProbabilityWorker, lacks_others, units
 from brido.settings.load import load_params
 from brido.settings.params import Params
 from brido.tables import LIKELIHOOD
@@ -61,10 +61,10 @@ def measure(params: Params, splits: Sequence[str]) -> None:
     work.clear()
 
 
-def _units(params: Params, split: str) -> list[Unit]:
+def _units(params: Params, split: str) -> list[ProbabilityUnit]:
     """The work on a split, with as many other documents as `likelihood.others` says, or none."""
     tables = SplitTables(pool=paths.pool(split), corpus=paths.corpus(split))
-    needed = bool(params.scoring.information and params.scoring.prior)
+    needed = bool(params.scoring.information and params.scoring.prior_weight)
     # The check compares all signals, on validation documents.
     others = params.likelihood.others if needed or split == "validation" else 0
     if others and (problem := lacks_others(tables, others)):

@@ -24,7 +24,7 @@ ARCHITECTURE = ROOT / "docs" / "architecture.md"
 # run one way. `sections` are the files settings.py of all rooms and what they are made of.
 ROOMS = {
     "utils": ("errors, files, progress, devices: what every room uses", ""),
-    "sections": ("ROOM/settings.py and settings/base.py: params.yaml as types", "utils"),
+    "sections": ("ROOM/settings.py and utils/sections.py: params.yaml as types", "utils"),
     "stats": ("bootstrap intervals over documents", "utils"),
     "tables": ("Parquet tables: schemas, reading, writing, the one walk by id", "utils"),
     "work": ("shards and workers: killed at any moment", "sections tables utils"),
@@ -123,7 +123,7 @@ def file_of(name: str) -> Path | None:
 def room(path: Path) -> str:
     """The room that a file of brido belongs to."""
     place = path.relative_to(ROOT / "brido")
-    if place.as_posix() == "settings/base.py":
+    if place.as_posix() == "utils/sections.py":
         return "sections"
     # evaluation/settings.py asks the registry of metrics.
     if len(place.parts) == 2 and path.name == "settings.py" and place.parts[0] != "evaluation":

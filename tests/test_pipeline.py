@@ -53,7 +53,7 @@ def _short(name):
         ("support.checker", AFTER_SUPPORT),
         ("likelihood.others", {"likelihood", "score", *ELECT, *TAIL}),
         ("scoring.information", {"likelihood", "score", *ELECT, *TAIL}),
-        ("scoring.prior", {"likelihood", "score", *ELECT, *TAIL}),
+        ("scoring.prior_weight", {"likelihood", "score", *ELECT, *TAIL}),
         ("training.gamma", TAIL),
         ("guidance.guided.weight", {*GUIDE, "report"}),
         (

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from bad_endpoint import BadEndpoint, plain_answer
 
-from brido.candidates.documents import Documents
+from brido.candidates.documents import SplitDocuments
 from brido.candidates.endpoint import AnswerWorker, Asker
 from brido.candidates.settings import EndpointGeneration
 from brido.endpoint.settings import EndpointRuntime
@@ -95,7 +95,7 @@ def test_candidates_of_a_server_are_found(tmp_path, monkeypatch):
         ReadingSettings(prompt="Shorten this:\n{{ document }}", system="Be brief."),
         EndpointRuntime(store=str(path), replay=True),
     )
-    documents = Documents(tmp_path / "corpus.parquet", None, "refuse")
+    documents = SplitDocuments(tmp_path / "corpus.parquet", None, "refuse")
     asker.ask([documents], 10.0)
     (part,) = documents.parts(2)
     found, _ = AnswerWorker(asker, "cpu", lambda count: None)(part)

@@ -20,7 +20,7 @@ EmptyDocuments = Literal["refuse", "leave_out", "keep"]
 
 
 @dataclass(frozen=True)
-class Part:
+class DocumentPart:
     """A unit of work: some rows of a corpus table, read where they are needed."""
 
     path: Path
@@ -42,7 +42,7 @@ def _rows(path: Path, rows: range | None) -> Iterator[tuple[str, str]]:
         yield from zip(*(column.to_pylist() for column in batch.columns), strict=True)
 
 
-class Documents:
+class SplitDocuments:
     """The first `limit` documents of a corpus table (None: all).
 
     ids are those of all of them; left_out those of empty documents where these are left out.
@@ -73,13 +73,13 @@ class Documents:
         if problems:
             raise BridoError.from_problems(f"{path} cannot be used:", problems)
 
-    def parts(self, size: int, whole: bool = False) -> list[Part]:
+    def parts(self, size: int, whole: bool = False) -> list[DocumentPart]:
         """Cut the documents into units of `size` rows; `whole`: the last one has what is left."""
         units = cut(len(self.ids), size)
         if whole and len(units) > 1 and len(units[-1]) < size:
             units[-2:] = [range(units[-2].start, units[-1].stop)]
-        return [Part(self.path, rows, self._leave_out) for rows in units]
+        return [DocumentPart(self.path, rows, self._leave_out) for rows in units]
 
-    def units(self, size: int, guidance: GuidanceSettings | None) -> list[Part]:
+    def units(self, size: int, guidance: GuidanceSettings | None) -> list[DocumentPart]:
         """Cut the documents into units of about `size` rows, guided ones into whole windows."""
         return self.parts(size) if guidance is None else self.parts(WINDOW, whole=True)

@@ -13,9 +13,9 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
-from brido.candidates.documents import Documents, Part
+from brido.candidates.documents import DocumentPart, SplitDocuments
 from brido.candidates.settings import EndpointGeneration
-from brido.endpoint import Answer, AskedModel, Client, Plan
+from brido.endpoint import Answer, AskedModel, CallPlan, Client
 from brido.endpoint.settings import EndpointRuntime, runtime_problems
 from brido.models.prompt import messages
 from brido.models.settings import ReadingSettings
@@ -67,7 +67,7 @@ class Asker(NamedTuple):
         store = user_path(self.runtime.store)
         return Client(self.section, self.model, store, self.runtime, limit)
 
-    def ask(self, documents: Sequence[Documents], interval: float) -> None:
+    def ask(self, documents: Sequence[SplitDocuments], interval: float) -> None:
         """Ask for every answer that the store lacks.
 
         Raises:
@@ -89,7 +89,7 @@ class Asker(NamedTuple):
             client.ask(plan, partial(Progress, interval=interval), _LIKELY_ANSWER)
             self._check(plan, client)
 
-    def _check(self, plan: Plan, client: Client) -> None:
+    def _check(self, plan: CallPlan, client: Client) -> None:
         wanted = len(plan.keys) * self.settings.num_candidates
         size = self.settings.num_candidates
         missing = wanted - sum(len(client.answers(key, size)) for key in plan.keys)
@@ -111,7 +111,7 @@ class AnswerWorker:
     def __init__(self, asker: Asker, device: str, advance: Advance) -> None:
         self._asker, self._client = asker, asker.client()
 
-    def __call__(self, part: Part) -> Result:
+    def __call__(self, part: DocumentPart) -> Result:
         """Return a row of the candidates table for each document."""
         size, model, rows = self._asker.settings.num_candidates, self._asker.model, []
         counts: Counter[str] = Counter()

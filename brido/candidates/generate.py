@@ -1,7 +1,7 @@
 """Candidates of all documents, from any source, and what is told about them.
 
 A source is a function, one for each `generation.SOURCE.method`. It gets a `Request`, refuses what
-it cannot do with a BridoError, and answers with a `Plan`: who makes the candidates.
+it cannot do with a BridoError, and answers with a `SourcePlan`: who makes the candidates.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from brido.candidates.cleaning import clean
-from brido.candidates.documents import Documents, Part
+from brido.candidates.documents import DocumentPart, SplitDocuments
 from brido.candidates.files import read_candidates
 from brido.candidates.look import Example
 from brido.models.settings import ReadingSettings
@@ -43,15 +43,15 @@ class Request:
     reading: ReadingSettings
     runtime: RuntimeSettings
     checkpoint: Path
-    documents: dict[str, Documents]
+    documents: dict[str, SplitDocuments]
 
 
 @dataclass(frozen=True)
-class Plan:
+class SourcePlan:
     """Who makes the candidates.
 
-    make_worker: makes workers (see `brido.work.running`) that answer a `Part` with rows of the
-        candidates table (id, candidates, search_scores, ended; `brido.tables.CANDIDATES`),
+    make_worker: makes workers (see `brido.work.running`) that answer a `DocumentPart` with rows of
+        the candidates table (id, candidates, search_scores, ended; `brido.tables.CANDIDATES`),
         num_candidates candidates in each.
     workers: how many of them, and where.
     inputs: files and folders that the candidates depend on, besides the documents.
@@ -62,20 +62,20 @@ class Plan:
     inputs: tuple[Path, ...] = ()
 
 
-Source = Callable[[Request], Plan]
+Source = Callable[[Request], SourcePlan]
 
 
-def _local(request: Request) -> Plan:
+def _local(request: Request) -> SourcePlan:
     from brido.candidates.local import CandidateWorker
 
     folder, runtime = request.checkpoint, request.runtime
     if not folder.is_dir():
         raise BridoError(f"{folder} is missing: make it with `dvc repro checkpoint@{folder.name}`")
     make = partial(CandidateWorker, folder, request.reading, runtime, request.settings)
-    return Plan(make, model_workers(runtime), inputs=(folder,))
+    return SourcePlan(make, model_workers(runtime), inputs=(folder,))
 
 
-def _files(request: Request) -> Plan:
+def _files(request: Request) -> SourcePlan:
     """Read a file of the user's for each split; all problems of a file are named at once."""
     rows: dict[tuple[Path, str], dict[str, Any]] = {}
     files = []
@@ -85,7 +85,7 @@ def _files(request: Request) -> Plan:
         files.append(user_path(getattr(request.settings.files, split)))
         for row in read_candidates(files[-1], ids, request.settings.num_candidates, request.name):
             rows[documents.path, row["id"]] = row
-    return Plan(partial(_FromRows, rows), inputs=tuple(files))
+    return SourcePlan(partial(_FromRows, rows), inputs=tuple(files))
 
 
 class _FromRows:
@@ -96,18 +96,18 @@ class _FromRows:
     ) -> None:
         self._rows = rows
 
-    def __call__(self, part: Part) -> Result:
+    def __call__(self, part: DocumentPart) -> Result:
         """Return the rows of the part's documents."""
         return [self._rows[part.path, name] for name, _ in part.read()], {}
 
 
-def _endpoint(request: Request) -> Plan:
+def _endpoint(request: Request) -> SourcePlan:
     from brido.candidates.endpoint import AnswerWorker, Asker
 
     runtime = request.runtime.endpoint_of(request.settings.endpoint)
     asker = Asker(request.name, request.settings, request.reading, runtime)
     asker.ask(list(request.documents.values()), request.runtime.log_seconds)
-    return Plan(partial(AnswerWorker, asker))
+    return SourcePlan(partial(AnswerWorker, asker))
 
 
 SOURCES: dict[str, Source] = {
@@ -150,7 +150,7 @@ class _Counting:
     def __init__(self, make_worker: MakeWorker, device: str, advance: Advance) -> None:
         self._worker = make_worker(device, advance)
 
-    def __call__(self, part: Part) -> Result:
+    def __call__(self, part: DocumentPart) -> Result:
         rows, counts = self._worker(part)
         candidates = [row["candidates"] for row in rows]
         return rows, counts | {

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from brido.candidates.blocks import blocks
-from brido.candidates.documents import Part
+from brido.candidates.documents import DocumentPart
 from brido.candidates.settings import SamplingGeneration
 from brido.models.language_model import LanguageModel
 from brido.models.settings import ReadingSettings
@@ -170,7 +170,7 @@ class CandidateWorker(Generator):
     Of a diverse beam search every keep_every-th result is a candidate.
     """
 
-    def __call__(self, part: Part) -> Result:
+    def __call__(self, part: DocumentPart) -> Result:
         """Return a row of the candidates table for each document."""
         documents = dict(part.read())
         seed, step = 0, 1
@@ -209,7 +209,7 @@ class SummaryWorker(Generator):
         super().__init__(folder, reading, runtime, settings, device, advance)
         self._guidance = guidance
 
-    def __call__(self, part: Part) -> Result:
+    def __call__(self, part: DocumentPart) -> Result:
         """Return a row of the decoded table for each document."""
         rows = part.read()
         documents = {name: document for name, document in rows if not is_blank(document)}

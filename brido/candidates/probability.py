@@ -32,7 +32,7 @@ LONGEST = 4096
 
 
 @dataclass(frozen=True)
-class Unit:
+class ProbabilityUnit:
     """A part of a split's documents, and with how many others each one's candidates are scored."""
 
     tables: SplitTables
@@ -44,10 +44,13 @@ class Unit:
         return len(self.part)
 
 
-def units(tables: SplitTables, size: int, others: int) -> list[Unit]:
+def units(tables: SplitTables, size: int, others: int) -> list[ProbabilityUnit]:
     """Return the work on a split in parts of about `size` documents; BridoError as `parts_of`."""
     parts = parts_of(tables, in_windows(size) if others else size)
-    return [Unit(tables, part, others) for part in (whole_windows(parts) if others else parts)]
+    return [
+        ProbabilityUnit(tables, part, others)
+        for part in (whole_windows(parts) if others else parts)
+    ]
 
 
 def lacks_others(tables: SplitTables, others: int) -> str:
@@ -93,7 +96,7 @@ class ProbabilityWorker:
         positions = self._language.family.positions(self._language.model.config)
         self._limit = min(positions or LONGEST, LONGEST)
 
-    def __call__(self, unit: Unit) -> Result:
+    def __call__(self, unit: ProbabilityUnit) -> Result:
         """A row for each document: of each candidate log p and prior (natural, sums) and tokens."""
         columns = ["document", "candidates"]
         batches = read_documents(unit.tables, columns, unit.part)

@@ -17,7 +17,7 @@ from brido.search.settings import (
     Stopping,
     TruncationSettings,
 )
-from brido.settings.base import (
+from brido.utils.sections import (
     Count,
     Name,
     NonNegative,

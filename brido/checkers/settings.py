@@ -4,7 +4,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from brido.settings.base import Section, Variant, choose_by_default, inherited
+from brido.utils.sections import Section, Variant, choose_by_default, inherited
 
 
 class MiniCheckModel(Section):

@@ -28,7 +28,7 @@ class Checked(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Unit:
+class SupportUnit:
     """A part of the documents, with their candidates or, with `own`, with the model's own output.
 
     `own` names the system in `tables.decoded` whose summaries are checked.
@@ -52,9 +52,9 @@ class Unit:
         ]
 
 
-def units(tables: SplitTables, size: int, own: str | None = None) -> list[Unit]:
+def units(tables: SplitTables, size: int, own: str | None = None) -> list[SupportUnit]:
     """The work on a split in parts of `size` documents; BridoError as `parts_of`."""
-    return [Unit(tables, part, own) for part in parts_of(tables, size)]
+    return [SupportUnit(tables, part, own) for part in parts_of(tables, size)]
 
 
 def judge_of(corpus: Path, settings: SupportSettings) -> dict[str, Any]:
@@ -93,7 +93,7 @@ class SupportWorker:
             how = (device, runtime.precision, runtime.batch_tokens, store, "support")
             self._model = MiniCheck.load(settings.model, settings.revision, *how)
 
-    def __call__(self, unit: Unit) -> Result:
+    def __call__(self, unit: SupportUnit) -> Result:
         """A row for each document, its texts in the order of their table."""
         documents = unit.texts()
         if self._model:

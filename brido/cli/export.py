@@ -109,7 +109,7 @@ def command(**options: Any) -> None:
     Example:
         brido export preferences --pairs all -o pairs.parquet
     """
-    asked = Options(**options)
+    asked = ExportOptions(**options)
     if asked.kind == "model":
         with extra("pipeline"):
             from brido.report.card import export_model
@@ -137,7 +137,7 @@ def command(**options: Any) -> None:
 
 
 @dataclass
-class Options:
+class ExportOptions:
     """The command line; see `command`."""
 
     kind: str
@@ -168,7 +168,9 @@ def _say(told: tuple[int, int, int], output: Path | None, left_out: Counter[str]
         say(f"export: left out {times:,} {what}")
 
 
-def _votes(options: Options, stack: ExitStack) -> tuple[Iterator["CandidateDocument"], int | None]:
+def _votes(
+    options: ExportOptions, stack: ExitStack
+) -> tuple[Iterator["CandidateDocument"], int | None]:
     """Return the documents that are asked for, and how many there are if that is known."""
     from brido.vote.preferences import read_scored, read_votes
 
@@ -186,7 +188,7 @@ def _votes(options: Options, stack: ExitStack) -> tuple[Iterator["CandidateDocum
     return read_votes(tables), count
 
 
-def _check(options: Options) -> None:
+def _check(options: ExportOptions) -> None:
     problems = []
     if "{document}" not in options.template:
         problems.append(f"--prompt must contain {{document}}, not {quoted(options.template)}")
@@ -201,7 +203,7 @@ def _check(options: Options) -> None:
         raise BridoError.from_problems("the export cannot start:", problems)
 
 
-def _conversation(options: Options) -> "Callable[[str], Messages]":
+def _conversation(options: ExportOptions) -> "Callable[[str], Messages]":
     """Return a function that makes the messages for a document."""
     from brido.cli.preference_files import filled
 

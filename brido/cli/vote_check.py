@@ -59,8 +59,8 @@ def command(
     log_probability  for each candidate, the model's log-probability of it for the document
     tokens           for each candidate, how many tokens it has
     prior            for each candidate, its mean log_probability with other documents, to tell
-                     what information would add (scoring.prior in params.yaml is another thing:
-                     the share of this number that information takes away, here 0.1)
+                     what information would add (scoring.prior_weight in params.yaml is the share
+                     of this number that information takes away, here 0.1)
 
     \b
     Example:

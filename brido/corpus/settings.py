@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from brido.settings.base import (
+from brido.utils.sections import (
     Count,
     Name,
     Positive,

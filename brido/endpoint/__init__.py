@@ -14,7 +14,7 @@ _PUBLIC = {
     "Question": "answers",
     "Client": "client",
     "DryRun": "client",
-    "Plan": "client",
+    "CallPlan": "client",
 }
 __all__ = list(_PUBLIC)
 __getattr__, __dir__ = lazy(__name__, _PUBLIC, "judge")

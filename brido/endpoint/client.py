@@ -18,7 +18,7 @@ class DryRun(BridoError):
     """What a run would take; raised instead of asking where `runtime.endpoint.dry_run` is set."""
 
 
-class Plan:
+class CallPlan:
     """The questions of a run, found out before anything is spent.
 
     `keys`: of all prompts, in their order. `missing`: the questions that lack an answer. `stored`:
@@ -86,11 +86,11 @@ class Client:
             paid = self.budget.described(self.report.prompt_tokens, self.report.answer_tokens)
             say(f"{self._section}: {self.report}; now {paid}; in the store: {self.budget}")
 
-    def plan(self, prompts: Sequence[Prompt], samples: int) -> Plan:
-        """Return the questions of a run, and which of them lack answers; see `Plan`."""
-        return Plan(prompts, samples, self.store)
+    def plan(self, prompts: Sequence[Prompt], samples: int) -> CallPlan:
+        """Return the questions of a run, and which of them lack answers; see `CallPlan`."""
+        return CallPlan(prompts, samples, self.store)
 
-    def ask(self, plan: Plan, progress: MakeProgress = quiet, likely_answer: int = 0) -> None:
+    def ask(self, plan: CallPlan, progress: MakeProgress = quiet, likely_answer: int = 0) -> None:
         """Ask what `plan` lacks and keep every answer; a question that gets none is left out.
 
         No other run asks this model for this store meanwhile: so none pays for what another one
@@ -124,7 +124,7 @@ class Client:
         """What is kept for a question's key: answers by sample number, below `samples`."""
         return self.store.answers(key, samples)
 
-    def _forecast(self, plan: Plan, likely_answer: int) -> str:
+    def _forecast(self, plan: CallPlan, likely_answer: int) -> str:
         """Calls, tokens and cost of what `plan` lacks in words."""
         count = len(plan.missing)
         prompts = sum(self.budget.prompt_estimate(one.characters) for one in plan.missing)

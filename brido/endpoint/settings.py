@@ -8,8 +8,8 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator, Field, HttpUrl, TypeAdapter
 
-from brido.settings.base import Name, NonNegative, Number, Positive, Section
 from brido.utils.errors import first_line, quoted
+from brido.utils.sections import Name, NonNegative, Number, Positive, Section
 
 # Request fields that have a key of their own, or would change what an answer is.
 RESERVED = ("model", "messages", "n", "stream", "logprobs", "top_logprobs", "seed", "temperature",

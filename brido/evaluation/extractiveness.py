@@ -11,8 +11,8 @@ from typing import Any
 from pydantic import Field
 
 from brido.evaluation import Column, Evaluation, Inputs, Metric, by_document, share
-from brido.settings.base import Positive, Section
 from brido.utils.progress import MakeProgress
+from brido.utils.sections import Positive, Section
 
 _WORD = re.compile(r"\w+")
 # Neither length nor copying has a better direction: they are shown so that a reader can see when

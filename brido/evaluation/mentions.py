@@ -11,8 +11,8 @@ from pydantic import Field
 from brido.checkers.mentions import Mention, text_mentions, world_mentions
 from brido.checkers.wholeness import RULES, whole_by_rules
 from brido.evaluation import Evaluation, Inputs, Metric, by_document, share
-from brido.settings.base import Section
 from brido.utils.progress import MakeProgress
+from brido.utils.sections import Section
 
 
 class MentionsSettings(Section):

@@ -19,9 +19,9 @@ from dataclasses import dataclass, field, replace
 from statistics import fmean
 from typing import Any, Literal
 
-from brido.settings.base import Section
 from brido.utils.errors import BridoError
 from brido.utils.progress import MakeProgress, quiet
+from brido.utils.sections import Section
 from brido.work.settings import RuntimeSettings
 
 

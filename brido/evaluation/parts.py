@@ -9,11 +9,11 @@ import pyarrow.compute as pc
 
 from brido.evaluation import Inputs
 from brido.evaluation.registry import find_metric
-from brido.settings.base import Section
 from brido.tables import CORPUS, DECODED, evaluation_schema, open_table, read_columns
 from brido.tables.walk import Part, Table, walk
 from brido.utils.errors import BridoError
 from brido.utils.progress import MakeProgress, quiet
+from brido.utils.sections import Section
 from brido.work.settings import RuntimeSettings
 from brido.work.worker import Advance, Result
 

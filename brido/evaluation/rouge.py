@@ -6,8 +6,8 @@ from typing import Any
 from pydantic import Field
 
 from brido.evaluation import Evaluation, Inputs, Metric, by_document, points
-from brido.settings.base import Section
 from brido.utils.progress import MakeProgress
+from brido.utils.sections import Section
 from brido.utils.text import SPLITTER, one_sentence_a_line
 
 MEASURES = {"r1": "rouge1", "r2": "rouge2", "rl": "rougeL", "rlsum": "rougeLsum"}

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 from pydantic import Field, create_model
 
 from brido.evaluation.registry import all_metrics
-from brido.settings.base import Section
+from brido.utils.sections import Section
 
 
 class _Metrics(Section):

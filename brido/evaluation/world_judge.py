@@ -9,8 +9,8 @@ from typing import Any
 
 from brido.checkers.mentions import world_mentions
 from brido.evaluation import Column, Evaluation, Inputs, Metric, by_document, share
-from brido.settings.base import Section
 from brido.utils.progress import MakeProgress
+from brido.utils.sections import Section
 from brido.world import reading
 
 

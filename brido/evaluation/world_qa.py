@@ -9,8 +9,8 @@ from typing import Any
 
 from brido.evaluation import Evaluation, Inputs, Metric, by_document, points
 from brido.evaluation.qafacteval.overlap import exact_match, normalise, token_f1
-from brido.settings.base import Section
 from brido.utils.progress import MakeProgress
+from brido.utils.sections import Section
 from brido.world import reading
 from brido.world.lexicon import TITLES
 

@@ -5,12 +5,13 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Discriminator, Field, Tag
 
-from brido.settings.base import (
+from brido.utils.errors import quoted
+from brido.utils.sections import (
     Count,
     Exponent,
     Name,
     Number,
-    Part,
+    PartialShare,
     Positive,
     Section,
     Share,
@@ -19,7 +20,6 @@ from brido.settings.base import (
     choose_by_default,
     inherited,
 )
-from brido.utils.errors import quoted
 
 # Fewer hold a text's first and last token and nothing worth reading between them.
 _Tokens = Annotated[Size, Field(ge=4)]
@@ -83,7 +83,7 @@ class EmbeddedModel(Variant):
     epochs: Positive = Field(3, description="Passes over its corpus.")
     batch_size: Positive = Field(16, description="Documents of an update.")
     learning_rate: Number = Field(3e-3, description="Highest learning rate.")
-    label_smoothing: Part = Field(
+    label_smoothing: PartialShare = Field(
         0.1, description="Probability that the target gives to all other tokens."
     )
     num_beams: Positive = Field(4, description="Beams in its generation_config.")
@@ -114,7 +114,7 @@ class LoraSettings(Section):
     # Far above any rank in use, and below what no memory holds.
     rank: Annotated[int, Field(ge=1, le=2**14)] = Field(16, description="Rank of the adapter.")
     alpha: Number = Field(32.0, description="The adapter's output is multiplied by alpha / rank.")
-    dropout: Part = Field(
+    dropout: PartialShare = Field(
         0.0, description="Share of the adapter's inputs that are dropped in training."
     )
 
@@ -143,7 +143,7 @@ class FineTuningSettings(Section):
         description="Updates until the learning rate is highest; below 1: this share of all "
         "updates.",
     )
-    label_smoothing: Part = Field(
+    label_smoothing: PartialShare = Field(
         0.0, description="Probability that the target gives to all other tokens."
     )
     max_summary_tokens: _Tokens = Field(64, description="Tokens of a reference that it learns.")
@@ -164,7 +164,7 @@ class EmbeddedSettings(EmbeddedModel):
     architecture: Literal["bart"] = inherited(EmbeddedModel, "architecture", "bart")
     encoder_layers: Positive = Field(2, description="Layers of BART's encoder.")
     decoder_layers: Positive = Field(1, description="Layers of BART's decoder.")
-    dropout: Part = Field(
+    dropout: PartialShare = Field(
         0.0, description="Share of BART's activations that are dropped in training."
     )
 

@@ -4,7 +4,7 @@ from typing import Annotated, ClassVar
 
 from pydantic import Field
 
-from brido.settings.base import Positive, Section, Share
+from brido.utils.sections import Positive, Section, Share
 
 
 class ReportSettings(Section):

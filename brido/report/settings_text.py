@@ -3,8 +3,8 @@
 import math
 from typing import Any
 
-from brido.settings.base import Section
 from brido.settings.params import Params
+from brido.utils.sections import Section
 from brido.vote.settings import ScoringSettings
 
 # The keys of a section that tell one experiment from another; of scoring all do.

@@ -6,7 +6,7 @@ import torch
 
 from brido.models.interface import Steps
 from brido.models.special_tokens import SpecialTokens
-from brido.search.groups import Choice, Options, choose, forced_choice, row_top_k
+from brido.search.groups import Choice, GroupOptions, choose, forced_choice, row_top_k
 from brido.search.hypotheses import Hypotheses
 from brido.search.settings import SearchSettings
 from brido.search.token_by_token import Rules, log_softmax
@@ -85,7 +85,7 @@ class Search:
         # A repetition penalty multiplies what diversity costs a token.
         cost = self.rules.cost(tokens, past) if self.groups > 1 else None
         return choose(
-            Options(
+            GroupOptions(
                 values=values,
                 tokens=tokens,
                 running=self.running,

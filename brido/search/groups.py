@@ -16,7 +16,7 @@ from brido.search import selection
 
 
 @dataclass
-class Options:
+class GroupOptions:
     """What one step chooses from, G groups of S of the N beams.
 
     values, tokens: the best K = N + E log-probabilities of each row, best first: [R, K], R rows for
@@ -61,13 +61,13 @@ class Choice:
     next_beams: torch.Tensor
 
 
-def choose(options: Options) -> Choice:
+def choose(options: GroupOptions) -> Choice:
     """The candidates and the next beams of every group."""
     on_processor = options.values.device.type == "cpu"
     return choose_compiled(options) if on_processor else choose_by_operators(options)
 
 
-def choose_compiled(options: Options) -> Choice:
+def choose_compiled(options: GroupOptions) -> Choice:
     """`choose` as one compiled loop."""
     values, tokens = options.values, options.tokens
     documents, groups = options.done.shape
@@ -106,12 +106,12 @@ def forced_choice(running: torch.Tensor, groups: int, token: int) -> Choice:
     return Choice(scores, tokens, beams, torch.full_like(scores, -torch.inf), tokens, beams)
 
 
-def _candidates(options: Options, size: int) -> int:
+def _candidates(options: GroupOptions, size: int) -> int:
     """C, the candidates that a group of `size` beams looks at."""
     return min((1 + len(options.special.ends)) * size, size * options.values.shape[2])
 
 
-def choose_by_operators(options: Options) -> Choice:
+def choose_by_operators(options: GroupOptions) -> Choice:
     """`choose` in PyTorch's operators."""
     values, done, pad = options.values, options.done, options.special.pad
     documents, beams, top_k = values.shape
@@ -142,7 +142,7 @@ def choose_by_operators(options: Options) -> Choice:
 
 
 def _choose_group(
-    scores: torch.Tensor, tokens: torch.Tensor, first: int, size: int, options: Options
+    scores: torch.Tensor, tokens: torch.Tensor, first: int, size: int, options: GroupOptions
 ) -> tuple[torch.Tensor, ...]:
     """Candidates and next beams of the group of `size` rows that starts at row `first`."""
     top_k = scores.shape[1] // size

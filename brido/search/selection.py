@@ -92,7 +92,7 @@ def _is_end(token, ends):
 def choose_groups(
     values, tokens, running, done, cost, penalty, vocabulary, ends, pad, found, following
 ):
-    """Fill the candidates and the next beams of every group; arguments as in `groups.Options`.
+    """Fill the candidates and the next beams of every group; arguments as in `groups.GroupOptions`.
 
     found and following are (scores, tokens, beams) of [B, G, C] and [B, G, S]; penalty is float32;
     an empty cost is 1 throughout.

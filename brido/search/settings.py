@@ -8,8 +8,16 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, ValidationError
 
-from brido.settings.base import Count, Exponent, NonNegative, Part, Positive, Section, Share
 from brido.utils.errors import ArgumentError, quoted
+from brido.utils.sections import (
+    Count,
+    Exponent,
+    NonNegative,
+    PartialShare,
+    Positive,
+    Section,
+    Share,
+)
 
 # Numbers of tokens. A length counts the start token and at least one more.
 Tokens = Annotated[int, Field(ge=0, lt=2**31)]
@@ -138,7 +146,7 @@ class TruncationSettings(Lengths):
     top_p: Nucleus = Field(
         1.0, description="Draw from the fewest tokens whose probabilities add up to this."
     )
-    min_p: Part = Field(
+    min_p: PartialShare = Field(
         0.0,
         description="Draw from tokens with at least this share of the likeliest one's probability.",
     )

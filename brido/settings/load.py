@@ -12,11 +12,11 @@ from pydantic import ValidationError
 from ruamel.yaml import YAML, YAMLError
 
 from brido.models.settings import ReadingSettings
-from brido.settings.base import Section, Variant, forms
 from brido.settings.params import Params
 from brido.settings.yaml_errors import yaml_problem
 from brido.utils.atomic import write_text
 from brido.utils.errors import BridoError, close_to, parsing, quoted, short
+from brido.utils.sections import Section, Variant, forms
 
 PARAMS_FILE = Path("params.yaml")
 # Where a params.yaml that is replaced is kept: a folder that git ignores.

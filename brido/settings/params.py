@@ -19,9 +19,9 @@ from brido.evaluation.settings import EvaluationSettings
 from brido.models.settings import CheckpointSettings, ReadingSettings
 from brido.report.settings import ReportSettings
 from brido.search.settings import DecodingSettings, GuidedSystem
-from brido.settings.base import Section
 from brido.training.settings import TrainingSettings
 from brido.utils.errors import quoted, short
+from brido.utils.sections import Section
 from brido.vote.settings import LikelihoodSettings, PairwiseSettings, ScoringSettings
 from brido.work.settings import RuntimeSettings
 
@@ -119,10 +119,10 @@ class Params(Section):
                 f"{self.num_candidates - 1} (N-1) and inf, not {self.scoring.alpha}; use "
                 "normalization `equation`"
             )
-        if self.scoring.information and self.scoring.prior and not self.likelihood.others:
+        if self.scoring.information and self.scoring.prior_weight and not self.likelihood.others:
             yield (
                 "likelihood.others: must be 1 or more, because scoring.information needs the "
-                "candidates' likelihood with other documents. Or set scoring.prior to 0"
+                "candidates' likelihood with other documents. Or set scoring.prior_weight to 0"
             )
 
     def _systems(self) -> Iterator[str]:

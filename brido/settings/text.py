@@ -7,8 +7,8 @@ from typing import Any, NamedTuple, get_args, get_origin
 from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
 
-from brido.settings.base import Section, forms
 from brido.settings.params import Params
+from brido.utils.sections import Section, forms
 
 _SENTENCE = re.compile(r"\.\s+(?=[A-Z])")
 

@@ -99,7 +99,7 @@ class Batches:
         )
 
 
-class Plan:
+class UpdatePlan:
     """The documents of every update of a training run."""
 
     def __init__(self, documents: int, batch_size: int, epochs: int, seed: int) -> None:

@@ -15,8 +15,8 @@ from transformers import PreTrainedModel
 from brido.likelihood import candidate_log_likelihood
 from brido.models.language_model import LanguageModel
 from brido.training.anchor import Anchors, anchored, base_likelihoods
-from brido.training.batches import Batch, Batches, Plan, learning_rate, warmup_updates
-from brido.training.documents import Pairs, RankedDocument, RankedDocuments
+from brido.training.batches import Batch, Batches, UpdatePlan, learning_rate, warmup_updates
+from brido.training.documents import RankedDocument, RankedDocuments, SummaryPairs
 from brido.training.parallel import Parallel
 from brido.training.settings import TrainingSettings
 from brido.training.step import ContrastiveStep
@@ -51,7 +51,7 @@ class ContrastiveTask(Task):
     """
 
     language: LanguageModel
-    documents: RankedDocuments | Pairs
+    documents: RankedDocuments | SummaryPairs
     validation: Sequence[RankedDocument] | None
     settings: TrainingSettings
     runtime: RuntimeSettings
@@ -69,7 +69,7 @@ class ContrastiveTask(Task):
         self.model: PreTrainedModel = self.language.model
         self.seed, self.keep = settings.seed, settings.keep
         self.every = settings.validation.every
-        self.plan = Plan(count, settings.batch_size, settings.epochs, settings.seed)
+        self.plan = UpdatePlan(count, settings.batch_size, settings.epochs, settings.seed)
         self.updates, self.updates_per_epoch = self.plan.updates, self.plan.updates_per_epoch
         self.sequences = 1 + self.documents.num_candidates
         self._anchors: Anchors | None = None

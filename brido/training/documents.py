@@ -85,7 +85,7 @@ def notes(
         yield f"{count}: the elected candidate takes its place"
 
 
-class Pairs(list[RankedDocument]):
+class SummaryPairs(list[RankedDocument]):
     """Documents with references and without candidates, for maximum likelihood."""
 
     num_candidates = 0

@@ -9,7 +9,7 @@ from typing import Any
 from brido.models.language_model import LanguageModel
 from brido.models.settings import FineTuningSettings, ReadingSettings
 from brido.training.contrastive import ContrastiveTask
-from brido.training.documents import Pairs
+from brido.training.documents import SummaryPairs
 from brido.training.launch import is_main
 from brido.training.loop import train
 from brido.training.settings import TrainingSettings, ValidationSettings
@@ -50,7 +50,7 @@ def fine_tune(
     language = LanguageModel.load(loaded, reading)
     language.adapt(settings.lora, settings.seed)
     task = ContrastiveTask(
-        language, Pairs(whole), None, _training(settings, len(whole)), runtime, work
+        language, SummaryPairs(whole), None, _training(settings, len(whole)), runtime, work
     )
     task.name, task.key = f"fine-tune {name}", key
     task.remedy = f"Lower {key}.learning_rate"

@@ -5,7 +5,16 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from brido.models.settings import LoraSettings, Warmup
-from brido.settings.base import Count, Exponent, NonNegative, Number, Part, Positive, Section, Size
+from brido.utils.sections import (
+    Count,
+    Exponent,
+    NonNegative,
+    Number,
+    PartialShare,
+    Positive,
+    Section,
+    Size,
+)
 
 
 class ValidationSettings(Section):
@@ -62,7 +71,7 @@ class TrainingSettings(Section):
         0.0, description='Weight of the term "the reference before every candidate".'
     )
     gold_margin: NonNegative = Field(0.0, description="Margin of the reference before a candidate.")
-    label_smoothing: Part = Field(
+    label_smoothing: PartialShare = Field(
         0.1, description="Probability that the target gives to all other tokens."
     )
     cross_entropy: Literal["reference", "elected"] = Field(

@@ -24,7 +24,7 @@ class Share:
 
 
 @dataclass(frozen=True)
-class Pairs:
+class CandidatePairs:
     """Pairs of candidates of one document, one better than the other: indices, each int [P]."""
 
     documents: NDArray[np.int64]
@@ -32,7 +32,9 @@ class Pairs:
     worse: NDArray[np.int64]
 
 
-def comparable_pairs(unsupported: ArrayLike, lengths: ArrayLike, tolerance: float = 0.15) -> Pairs:
+def comparable_pairs(
+    unsupported: ArrayLike, lengths: ArrayLike, tolerance: float = 0.15
+) -> CandidatePairs:
     """All pairs of a document that differ in `unsupported` and are about equally long.
 
     The lengths differ by at most `tolerance` of the longer one; at 1 all pairs count. Both arrays
@@ -50,7 +52,7 @@ def comparable_pairs(unsupported: ArrayLike, lengths: ArrayLike, tolerance: floa
             f"{list(wrong.shape)} and {list(length.shape)}"
         )
     close = equally_long(length[:, :, None], length[:, None, :], tolerance)
-    return Pairs(*np.nonzero(close & (wrong[:, :, None] < wrong[:, None, :])))
+    return CandidatePairs(*np.nonzero(close & (wrong[:, :, None] < wrong[:, None, :])))
 
 
 def equally_long(
@@ -81,7 +83,7 @@ def pair_accuracy(
     return (float(right / pairs) if pairs else float("nan")), int(pairs)
 
 
-def pair_counts(scores: ArrayLike, pairs: Pairs) -> NDArray[np.float64]:
+def pair_counts(scores: ArrayLike, pairs: CandidatePairs) -> NDArray[np.float64]:
     """Of each document: pairs in the right order (ties half), and all pairs; [D, 2]."""
     values = np.asarray(scores, np.float64)
     first, second = (values[pairs.documents, place] for place in (pairs.better, pairs.worse))

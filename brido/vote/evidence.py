@@ -46,7 +46,7 @@ def write_check(tables: SplitTables, counts: Path, path: Path) -> dict[str, Any]
         0.0 if about.get("exact") else TOLERANCE,
         bool(scoring.get("shuffle")),
         _warnings(counts, tables.pool.stem),
-        prior=scoring.get("prior") or PRIOR,
+        prior=scoring.get("prior_weight") or PRIOR,
         length_penalty=scoring.get("length_penalty", 0.0),
         rules=about.get("rules", ""),
         other_writers=likelihood.get("other_writers", []),

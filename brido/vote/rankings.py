@@ -33,7 +33,7 @@ BOTH = 0.5
 # The orders that a run may train on instead of its own, without references, and their settings.
 TRAINABLE: dict[str, dict[str, float]] = {
     "consensus": {"alpha": 0, "information": 0, "support": 0},
-    "both": {"alpha": 0, "information": BOTH, "prior": 0, "support": 0},
+    "both": {"alpha": 0, "information": BOTH, "prior_weight": 0, "support": 0},
     "support": {"support": 1, "information": 0},
 }
 
@@ -80,7 +80,7 @@ def setting(name: str, scoring: Mapping[str, Any], prior: float) -> str:
 
     scoring: the settings of the run, section `scoring`. prior: see `rankings`.
     """
-    wanted = TRAINABLE.get(name) or {"information": 1, "prior": prior, "support": 0}
+    wanted = TRAINABLE.get(name) or {"information": 1, "prior_weight": prior, "support": 0}
     changed = {key: value for key, value in wanted.items() if scoring.get(key) != value}
     named = (f"scoring.{key}={value:g}" for key, value in (changed or wanted).items())
     return " -S ".join(named)

@@ -61,7 +61,7 @@ def _columns(scoring: ScoringSettings) -> list[str]:
     """The columns that the signals are computed from."""
     found = ["support"] if scoring.support else []
     if scoring.information:
-        found += ["log_probability", "tokens", *(["prior"] if scoring.prior else [])]
+        found += ["log_probability", "tokens", *(["prior"] if scoring.prior_weight else [])]
     return found
 
 
@@ -72,8 +72,8 @@ def _signals(documents: Documents, scoring: ScoringSettings) -> list[Signal]:
         found.append((scoring.support, documents.array("support")))
     if scoring.information:
         own, tokens = documents.array("log_probability"), documents.array("tokens")
-        others = documents.array("prior") if scoring.prior else np.zeros_like(own)
-        values = information(own, others, scoring.prior, tokens, scoring.length_penalty)
+        others = documents.array("prior") if scoring.prior_weight else np.zeros_like(own)
+        values = information(own, others, scoring.prior_weight, tokens, scoring.length_penalty)
         check_likelihood(documents.ids, values)
         found.append((scoring.information, values))
     return found

@@ -5,8 +5,8 @@ from typing import Annotated, Literal
 
 from pydantic import BeforeValidator, Field
 
-from brido.settings.base import Count, Exponent, Section, Share
 from brido.utils.arguments import as_alpha, listing_alphas
+from brido.utils.sections import Count, Exponent, Section, Share
 
 Alpha = Annotated[float, Field(allow_inf_nan=True), BeforeValidator(as_alpha)]
 
@@ -54,9 +54,9 @@ class ScoringSettings(Section):
         0.5,
         description="Weight of information in the order, 0 to 1; the vote has the rest. "
         "Information is what the document adds to a candidate: its log p, less "
-        "`prior` times its mean log p with other documents.",
+        "`prior_weight` times its mean log p with other documents.",
     )
-    prior: Share = Field(
+    prior_weight: Share = Field(
         0.0,
         description="Share of the log p with other documents that information takes away. At "
         "0 information is the likelihood, at 1 the pointwise mutual information.",

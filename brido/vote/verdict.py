@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from brido.stats import FEWEST
 from brido.vote.check import (
-    Pairs,
+    CandidatePairs,
     Share,
     accuracies,
     comparable_pairs,
@@ -136,7 +136,7 @@ def _against_own(found: Arrays, how: Judged) -> dict[str, Any]:
 
 
 def _table(
-    found: Arrays, compared: Arrays, shares: Sequence[Share], pairs: Pairs
+    found: Arrays, compared: Arrays, shares: Sequence[Share], pairs: CandidatePairs
 ) -> dict[str, dict[str, Any]]:
     """A row for each order: accuracy, the same without copying and likelihood, who is elected."""
     every, good = np.arange(len(found["scores"])), _good(found)

@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from brido.endpoint.settings import EndpointRuntime
-from brido.settings.base import NonNegative, Number, Positive, Section
+from brido.utils.sections import NonNegative, Number, Positive, Section
 
 
 class RayRuntime(Section):

@@ -4,7 +4,7 @@ import pickle
 
 import pytest
 
-from brido.candidates.documents import Documents
+from brido.candidates.documents import SplitDocuments
 from brido.tables import CORPUS, write_table
 from brido.utils.errors import BridoError
 
@@ -21,7 +21,7 @@ def corpus(path, documents, ids=None):
 
 def test_documents_are_read_part_by_part_over_row_groups(tmp_path):
     path = corpus(tmp_path / "train.parquet", [f"text {n}" for n in range(2500)])
-    parts = Documents(path, 2300, "refuse").parts(700)
+    parts = SplitDocuments(path, 2300, "refuse").parts(700)
     assert list(map(len, parts)) == [700, 700, 700, 200]
     rows = [row for part in parts for row in part.read()]
     assert rows == [(f"d{n}", f"text {n}") for n in range(2300)]
@@ -34,7 +34,7 @@ def test_documents_are_read_part_by_part_over_row_groups(tmp_path):
 )
 def test_empty_documents_by_key(tmp_path, empty, kept):
     path = corpus(tmp_path / "train.parquet", ["x", " \n", "z", "w"])
-    documents = Documents(path, 3, empty)
+    documents = SplitDocuments(path, 3, empty)
     assert [name for name, _ in documents.parts(10)[0].read()] == kept
     assert documents.left_out == (["d1"] if empty == "leave_out" else [])
 
@@ -42,6 +42,6 @@ def test_empty_documents_by_key(tmp_path, empty, kept):
 def test_repeated_ids_and_empty_documents_are_named_together(tmp_path):
     path = corpus(tmp_path / "train.parquet", ["x", "", "z"], ["a", "b", "a"])
     with pytest.raises(BridoError) as error:
-        Documents(path, None, "refuse", "documents.empty")
+        SplitDocuments(path, None, "refuse", "documents.empty")
     for part in ("1 ids occur more than once: a", "1 documents are empty: b", "documents.empty"):
         assert part in str(error.value)

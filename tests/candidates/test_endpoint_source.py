@@ -5,7 +5,7 @@ import math
 import pytest
 from bad_endpoint import BadEndpoint, plain_answer
 
-from brido.candidates.documents import Documents
+from brido.candidates.documents import SplitDocuments
 from brido.candidates.generate import Request, describe, generate, notes
 from brido.candidates.settings import EndpointGeneration
 from brido.endpoint import DryRun
@@ -33,7 +33,7 @@ def made(tmp_path, monkeypatch):
     write_table(tmp_path / "corpus.parquet", [rows], CORPUS)
 
     def make(server, system=None, runtime=None, **settings):
-        documents = {"train": Documents(tmp_path / "corpus.parquet", None, "refuse")}
+        documents = {"train": SplitDocuments(tmp_path / "corpus.parquet", None, "refuse")}
         keys = {"method": "endpoint", "checkpoint": "none", "model": "m", "num_candidates": 2}
         where = {"base_url": server.url, "timeout_seconds": 5.0, "store": "answers.sqlite"}
         request = Request(

@@ -73,7 +73,7 @@ def test_a_plan_has_each_chain_once_and_its_rows_are_of_its_settings(name, monke
                 # Of the same documents and candidates, and by the same steps. Signals change the
                 # order alone, so the vote's scores, shuffled, are the control of each of them.
                 signals = {
-                    *("scoring.information", "scoring.prior", "scoring.length_penalty"),
+                    *("scoring.information", "scoring.prior_weight", "scoring.length_penalty"),
                     "scoring.support",
                 }
                 own, same = (

@@ -122,7 +122,7 @@ def test_what_electing_foretells_is_compared_with_what_tuning_did(better):
 
 def small_plan():
     chain = plan.Chain("a", 0, {}, SYSTEMS, {"greedy": {}, "beams": {}})
-    return plan.Plan("growth", Path(), SYSTEMS, (chain, replace(chain, seed=1)))
+    return plan.StudyPlan("growth", Path(), SYSTEMS, (chain, replace(chain, seed=1)))
 
 
 def test_a_row_a_setting_says_what_electing_does():

@@ -14,7 +14,7 @@ from transformers import (
 from brido.models.special_tokens import SpecialTokens
 from brido.search import SamplingSettings
 from brido.search.groups import (
-    Options,
+    GroupOptions,
     choose_by_operators,
     choose_compiled,
     row_top_k,
@@ -118,7 +118,7 @@ def test_choosing_equals_plain_loops_over_the_vocabulary(beams, groups, penalty)
     values, tokens = row_top_k(log_probabilities, beams + 1)
     values, tokens = values.view(5, beams, -1), tokens.view(5, beams, -1)
     special = SpecialTokens((39,), 1)
-    choice = choose_compiled(Options(values, tokens, running, done, penalty, 40, special))
+    choice = choose_compiled(GroupOptions(values, tokens, running, done, penalty, 40, special))
     for document in range(5):
         expected = naive_next_tokens(
             log_probabilities.view(5, beams, 40)[document],
@@ -148,7 +148,7 @@ def test_both_ways_of_choosing_are_equal_to_the_last_bit(seed, shape, penalty, v
     done = torch.rand(3, groups, generator=generator) < 0.2
     values, tokens = values.view(3, beams, -1), tokens.view(3, beams, -1)
     special = SpecialTokens((vocabulary - 1,), 1)
-    options = Options(values, tokens, running, done, penalty, vocabulary, special)
+    options = GroupOptions(values, tokens, running, done, penalty, vocabulary, special)
     choices = (choose_compiled(options), choose_by_operators(options))
     for one, other in zip(*(vars(choice).values() for choice in choices), strict=True):
         assert torch.equal(one, other)

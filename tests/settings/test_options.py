@@ -13,10 +13,10 @@ from ruamel.yaml import YAML
 from brido.cli.options import REPEATED, command, generated
 from brido.models.settings import LoraSettings
 from brido.search.settings import GuidanceSettings, GuidedSystem
-from brido.settings.base import forms
 from brido.settings.params import Params
 from brido.settings.presets import flatten, preset_names, read_preset
 from brido.settings.text import first_sentence, settings, yaml_text
+from brido.utils.sections import forms
 from experiments.plan import SEEDS
 
 ROOT = Path(__file__).parents[2]

@@ -7,7 +7,6 @@ import pytest
 from ruamel.yaml import YAML
 
 from brido.settings import params  # noqa: F401  (it imports every form)
-from brido.settings.base import Variant
 from brido.settings.presets import (
     CHOOSERS,
     DEFAULT,
@@ -20,6 +19,7 @@ from brido.settings.presets import (
     render,
 )
 from brido.settings.text import that_matter
+from brido.utils.sections import Variant
 
 ROOT = Path(__file__).parents[2]
 NAMES = ("xsum", "cnndm")

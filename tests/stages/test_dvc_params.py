@@ -19,8 +19,8 @@ import pytest
 from pydantic import BaseModel
 from ruamel.yaml import YAML
 
-from brido.settings.base import Section
 from brido.settings.params import Params
+from brido.utils.sections import Section
 from brido.vote.settings import ScoringSettings
 
 ROOT = Path(__file__).parents[2]

@@ -16,7 +16,7 @@ from brido.models.settings import ReadingSettings
 from brido.settings.load import check_params
 from brido.tables import CORPUS, read_rows, write_table
 from brido.training.batches import Batches
-from brido.training.documents import Pairs
+from brido.training.documents import SummaryPairs
 from brido.training.update import Updater
 from brido.utils.errors import BridoError
 from stages import checkpoint, paths
@@ -59,7 +59,9 @@ def loss(folder: Path) -> float:
     """The cross-entropy of the training split's references, in nats a token."""
     language = LanguageModel.load(folder, ReadingSettings(max_source_tokens=20))
     rows = read_rows(TRAIN, CORPUS, "")
-    batch = Batches(language, 12).batch(list(Pairs([(r["document"], r["summary"]) for r in rows])))
+    batch = Batches(language, 12).batch(
+        list(SummaryPairs([(r["document"], r["summary"]) for r in rows]))
+    )
     with torch.no_grad():
         logits = language.model(
             input_ids=batch.sources.ids, attention_mask=batch.sources.mask,

@@ -15,7 +15,7 @@ from brido.tables import read_metadata, read_rows
 ROOT = Path(__file__).parents[2]
 MODULE = """
 from brido.evaluation import Evaluation, Metric, share
-from brido.settings.base import Section
+from brido.utils.sections import Section
 
 
 class ShoutingSettings(Section):

@@ -140,7 +140,7 @@ def test_too_few_documents_matter_where_information_is_asked_for(tmp_path, monke
     assert "likelihood.others: each document needs 7 other documents" in capsys.readouterr().err
     (first, *_) = pq.read_table(paths.likelihood("validation")).to_pylist()
     assert first["prior"] is None
-    small_project.write_params(tmp_path, likelihood={"others": 7}, scoring={"prior": 0.1})
+    small_project.write_params(tmp_path, likelihood={"others": 7}, scoring={"prior_weight": 0.1})
     with pytest.raises(
         BridoError, match=r"likelihood.others: each document needs 7 other documents"
     ):

@@ -12,7 +12,7 @@ from transformers import PreTrainedTokenizerFast
 
 from brido.models import LanguageModel
 from brido.models.settings import ReadingSettings
-from brido.training.batches import Batches, Plan, chunk_seed, share
+from brido.training.batches import Batches, UpdatePlan, chunk_seed, share
 from brido.training.documents import RankedDocument
 from brido.utils.errors import BridoError
 
@@ -93,7 +93,7 @@ def test_more_candidate_tokens_than_positions_are_refused(
 def test_every_epoch_sees_each_document_once(
     documents: int, batch_size: int, epochs: int, seed: int
 ) -> None:
-    plan = Plan(documents, batch_size, epochs, seed)
+    plan = UpdatePlan(documents, batch_size, epochs, seed)
     assert plan.updates == epochs * plan.updates_per_epoch
     updates = [plan.indices(update) for update in range(1, plan.updates + 1)]
     assert all(0 < len(update) <= batch_size for update in updates)
@@ -101,13 +101,13 @@ def test_every_epoch_sees_each_document_once(
         part = updates[epoch * plan.updates_per_epoch : (epoch + 1) * plan.updates_per_epoch]
         assert sorted(chain(*part)) == list(range(documents))
     # From anywhere, by another object: the position is the update alone.
-    assert Plan(documents, batch_size, epochs, seed).indices(plan.updates) == updates[-1]
+    assert UpdatePlan(documents, batch_size, epochs, seed).indices(plan.updates) == updates[-1]
 
 
 def test_epochs_and_seeds_shuffle_differently() -> None:
-    plan = Plan(50, 50, 2, seed=0)
+    plan = UpdatePlan(50, 50, 2, seed=0)
     assert plan.indices(1) != plan.indices(2)
-    assert plan.indices(1) != Plan(50, 50, 2, seed=1).indices(1)
+    assert plan.indices(1) != UpdatePlan(50, 50, 2, seed=1).indices(1)
 
 
 @given(st.integers(1, 30), st.integers(1, 8))

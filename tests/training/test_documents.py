@@ -3,7 +3,7 @@
 import pyarrow as pa
 from training_runs import table
 
-from brido.training.documents import Pairs, RankedDocument, RankedDocuments
+from brido.training.documents import RankedDocument, RankedDocuments, SummaryPairs
 
 SMALL = pa.table(
     {
@@ -55,7 +55,7 @@ def test_documents_without_reference_are_counted() -> None:
 
 
 def test_pairs_are_documents_without_candidates() -> None:
-    pairs = Pairs([("d0", "r0"), ("d1", "r1")])
+    pairs = SummaryPairs([("d0", "r0"), ("d1", "r1")])
     assert list(pairs) == [RankedDocument(f"{n}", f"d{n}", f"r{n}") for n in (0, 1)]
     assert (len(pairs), pairs.num_candidates) == (2, 0)
 

@@ -81,7 +81,7 @@ def slow_scores(found, scoring, alpha):
         scores = consensus_scores(similarity, alpha)
         if not scoring.shuffle:
             own, prior = (found[name][row, inside] for name in ("log_probability", "prior"))
-            added = own - scoring.prior * prior
+            added = own - scoring.prior_weight * prior
             added = added / np.array(TOKENS)[inside] ** scoring.length_penalty
             signals = [
                 (scoring.support, found["support"][row, inside]), (scoring.information, added),
@@ -101,9 +101,9 @@ def slow_scores(found, scoring, alpha):
         {},
         {"support": 0.5},
         {"information": 1.0},
-        {"information": 0.5, "prior": 1.0},
-        {"information": 0.5, "prior": 0.2, "length_penalty": 1.0},
-        {"information": 0.3, "prior": 0.0, "support": 0.3},
+        {"information": 0.5, "prior_weight": 1.0},
+        {"information": 0.5, "prior_weight": 0.2, "length_penalty": 1.0},
+        {"information": 0.3, "prior_weight": 0.0, "support": 0.3},
         {"shuffle": True},
         {"shuffle": True, "support": 0.5, "information": 0.5},
     ],
@@ -137,8 +137,8 @@ def test_information_needs_what_it_is_made_of(tables):
     split = paths.tables("validation")
     write_likelihood(tables, others=0)
     with pytest.raises(BridoError, match=r"likelihood.others, then `dvc repro likelihood`"):
-        list(score_documents(split, ScoringSettings(information=0.5, prior=0.2), 0.0))
-    alone = ScoringSettings(information=1.0, prior=0.0)  # base's likelihood
+        list(score_documents(split, ScoringSettings(information=0.5, prior_weight=0.2), 0.0))
+    alone = ScoringSettings(information=1.0, prior_weight=0.0)  # base's likelihood
     assert len(list(score_documents(split, alone, 0.0))) == 2
     tables["log_probability"][3, 1] = -math.inf
     write_likelihood(tables, others=2)

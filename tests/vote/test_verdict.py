@@ -239,11 +239,14 @@ def test_the_verdict_names_the_signal_to_train_on():
     told = check_votes(knowing(), HOW)
     assert told["signal"]["name"] == "information"
     assert told["signal"]["difference"]["low"] > 0
-    assert "scoring.information=1 -S scoring.prior=0.1 -S scoring.support=0`" in told["verdict"][2]
+    assert (
+        "scoring.information=1 -S scoring.prior_weight=0.1 -S scoring.support=0`"
+        in told["verdict"][2]
+    )
     assert "dvc" not in verdict_lines(told, pipeline=False)[2]
     # What the run has set already is left out.
     now = check_votes(knowing(), replace(HOW, scoring={"support": 0.0, "information": 0.0}))
-    assert "-S scoring.information=1 -S scoring.prior=0.1`" in now["verdict"][2]
+    assert "-S scoring.information=1 -S scoring.prior_weight=0.1`" in now["verdict"][2]
     # Where the run's own order is as good, nothing else is named.
     good = knowing()
     own = good["log_probability"] - HOW.prior * good["prior"]
@@ -266,7 +269,7 @@ def test_nothing_is_named_that_is_worse_than_base():
 
 @pytest.mark.parametrize("name", ["information", *TRAINABLE])
 def test_a_setting_names_only_what_a_run_has_not_set(name):
-    wanted = TRAINABLE.get(name, {"information": 1, "prior": 0.1, "support": 0})
+    wanted = TRAINABLE.get(name, {"information": 1, "prior_weight": 0.1, "support": 0})
     for key, value in wanted.items():
         assert setting(name, wanted | {key: 0.25}, 0.1) == f"scoring.{key}={value:g}"
     assert setting(name, {}, 0.1).count("scoring.") == len(wanted)

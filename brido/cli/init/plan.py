@@ -96,7 +96,7 @@ def _round_up(value: float, step: int) -> int:
 
 
 @dataclass(frozen=True)
-class Plan:
+class RunPlan:
     """How much the check and the tuning run take.
 
     validation: documents with candidates, and of each of both splits that are decoded; candidates
@@ -135,7 +135,7 @@ class Recipe:
 
 def make_plan(
     data: Data, model: Model, limits: Limits, speed: Speed | None, on_gpu: bool, recipe: Recipe
-) -> Plan:
+) -> RunPlan:
     """Return the largest check of about `AIM` seconds, and the tuning run behind it.
 
     With an unknown speed it is the smallest check.
@@ -147,7 +147,7 @@ def make_plan(
     tuned = min(recipe.tuned or _WHOLE, train)
     plans = []
     for documents, candidates in looks if speed else looks[-1:]:
-        plan = Plan(min(documents, found), candidates, fewest, int(learns), tuned)
+        plan = RunPlan(min(documents, found), candidates, fewest, int(learns), tuned)
         plans.append(_timed(plan, data, limits, speed, recipe))
     plan = next((one for one in plans if one.check is None or one.check <= AIM), plans[-1])
     if model.form == "embedded":
@@ -158,8 +158,8 @@ def make_plan(
 
 
 def _learn_more(
-    plan: Plan, train: int, data: Data, limits: Limits, speed: Speed, recipe: Recipe
-) -> Plan:
+    plan: RunPlan, train: int, data: Data, limits: Limits, speed: Speed, recipe: Recipe
+) -> RunPlan:
     """Let base learn from all references that `LEARNING` allows, and again as far as `AIM` does."""
     one = _pair(limits) * speed.learn
     spent = (plan.check or 0.0) - plan.references * one
@@ -173,7 +173,9 @@ def _learn_more(
     return _timed(replace(plan, references=references, epochs=epochs), data, limits, speed, recipe)
 
 
-def _timed(plan: Plan, data: Data, limits: Limits, speed: Speed | None, recipe: Recipe) -> Plan:
+def _timed(
+    plan: RunPlan, data: Data, limits: Limits, speed: Speed | None, recipe: Recipe
+) -> RunPlan:
     if speed is None:
         return plan
     read, written = _read(limits), _written(limits)

@@ -4,7 +4,7 @@ from typing import Any
 
 from brido.cli.init.data import MOST_BAD, Data
 from brido.cli.init.model import Model
-from brido.cli.init.plan import UNTUNED, Limits, Plan
+from brido.cli.init.plan import UNTUNED, Limits, RunPlan
 from brido.corpus.settings import FilesSettings
 from brido.settings.presets import merge, read_preset, render
 from brido.settings.text import comments
@@ -13,7 +13,7 @@ from brido.settings.text import comments
 _UPDATES = 25
 
 
-def params_text(data: Data, model: Model, limits: Limits, plan: Plan) -> str:
+def params_text(data: Data, model: Model, limits: Limits, plan: RunPlan) -> str:
     """Return the params.yaml: the preset of this kind of model with the computed keys."""
     preset = read_preset(model.preset)
     settings = merge(preset, computed(preset, data, model, limits, plan))
@@ -32,7 +32,7 @@ def params_text(data: Data, model: Model, limits: Limits, plan: Plan) -> str:
 
 
 def computed(
-    preset: dict[str, Any], data: Data, model: Model, limits: Limits, plan: Plan
+    preset: dict[str, Any], data: Data, model: Model, limits: Limits, plan: RunPlan
 ) -> dict[str, Any]:
     """Return the settings that are laid over the preset: lengths, counts, limits and files."""
     generation: dict[str, Any] = {
@@ -78,7 +78,7 @@ def computed(
 
 
 def _base(
-    preset: dict[str, Any], data: Data, model: Model, limits: Limits, plan: Plan
+    preset: dict[str, Any], data: Data, model: Model, limits: Limits, plan: RunPlan
 ) -> dict[str, Any]:
     """`checkpoints.base`, without the key that chooses its form: it is the preset's."""
     if model.form == "embedded":

@@ -8,7 +8,7 @@ from ruamel.yaml import YAML
 
 from brido.cli.init.data import Data, look
 from brido.cli.init.model import Model, find_model
-from brido.cli.init.plan import Limits, Plan, Recipe, find_limits, make_plan
+from brido.cli.init.plan import Limits, Recipe, RunPlan, find_limits, make_plan
 from brido.cli.init.settings import params_text, reading_of
 from brido.cli.init.speed import measure_speed
 from brido.models.settings import ReadingSettings
@@ -43,7 +43,7 @@ def write(
     click.echo(f"\n{PARAMS_FILE} is written{old}.")
 
 
-def plan_for(data: Data, model: Model, limits: Limits) -> Plan:
+def plan_for(data: Data, model: Model, limits: Limits) -> RunPlan:
     """Return the plan for this machine; it runs the model for some seconds."""
     on_gpu = torch.cuda.is_available()
     preset = read_preset(model.preset)
@@ -87,7 +87,7 @@ def _tell_data(data: Data, model: Model, limits: Limits) -> None:
         )
 
 
-def _tell_plan(data: Data, model: Model, plan: Plan) -> None:
+def _tell_plan(data: Data, model: Model, plan: RunPlan) -> None:
     _heading("The model")
     weights = f"{model.source}, {model.parameters / 1e6:,.0f} million weights"
     _rows({"model": weights, "settings": f"presets/{model.preset}.yaml"})
@@ -113,7 +113,7 @@ def _tell_plan(data: Data, model: Model, plan: Plan) -> None:
     )
 
 
-def _what_the_check_does(data: Data, model: Model, plan: Plan) -> list[str]:
+def _what_the_check_does(data: Data, model: Model, plan: RunPlan) -> list[str]:
     lines = []
     if plan.references and model.form == "embedded":
         lines.append(f"the model learns from {plan.references:,} references, from scratch")

@@ -108,7 +108,7 @@ def read_settings(
 
     from brido.endpoint.settings import EndpointRuntime
     from brido.evaluation.geval.settings import GEvalSettings
-    from brido.settings.base import Section
+    from brido.utils.sections import Section
 
     values: dict[type[Section], dict[str, Any]] = {GEvalSettings: {}, EndpointRuntime: {}}
     if params is not None:

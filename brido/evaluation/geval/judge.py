@@ -5,7 +5,7 @@ from itertools import cycle
 from typing import Any
 
 from brido import __version__
-from brido.endpoint import AskedModel, Client, Plan
+from brido.endpoint import AskedModel, CallPlan, Client
 from brido.endpoint.settings import EndpointRuntime, runtime_problems
 from brido.evaluation import Evaluation
 from brido.evaluation.geval.criteria import answer_schema
@@ -105,7 +105,7 @@ class GEval:
 
     def _plan(
         self, client: Client, documents: Sequence[str], summaries: Sequence[str]
-    ) -> tuple[bool, Plan]:
+    ) -> tuple[bool, CallPlan]:
         """Return whether answers are asked for with a JSON schema, and what is asked.
 
         With structured_output auto it is the way in which more of these questions were answered,
@@ -126,7 +126,7 @@ class GEval:
         return max(plans.items(), key=lambda found: found[1].stored)
 
     def _collect(
-        self, client: Client, plan: Plan, structured: bool, names: Sequence[str]
+        self, client: Client, plan: CallPlan, structured: bool, names: Sequence[str]
     ) -> Evaluation:
         """The rows from what the store holds: the same however the answers got there."""
         account, samples = Account(), self.settings.answers

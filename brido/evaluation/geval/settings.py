@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from brido.endpoint.settings import RESERVED, ExtraParameters, reserved_problems
-from brido.settings.base import Name, Positive, Section, Share
+from brido.utils.sections import Name, Positive, Section, Share
 
 # Only for the budget, where no limit of the answer's length is sent.
 _UNLIMITED_ANSWER = 4096

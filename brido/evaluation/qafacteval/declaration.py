@@ -7,8 +7,8 @@ from pydantic import Field
 
 from brido.evaluation import Column, Evaluation, Inputs, Metric, points, share
 from brido.evaluation.qafacteval.answers import Strategy
-from brido.settings.base import Name, Section
 from brido.utils.progress import MakeProgress
+from brido.utils.sections import Name, Section
 from brido.work.settings import RuntimeSettings
 
 # The tables show these as the paper prints them.

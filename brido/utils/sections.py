@@ -17,7 +17,7 @@ Number = Annotated[float, Field(gt=0, le=1e30)]
 Exponent = Annotated[float, Field(ge=-12, le=12)]
 Share = Annotated[float, Field(ge=0, le=1)]
 # A share that leaves something.
-Part = Annotated[float, Field(ge=0, lt=1)]
+PartialShare = Annotated[float, Field(ge=0, lt=1)]
 
 
 def _writable(text: str) -> str:
