@@ -75,6 +75,30 @@ class ScoringSettings(Section):
         "other text).",
     )
 
+    @property
+    def shares(self) -> dict[str, float]:
+        """What orders the candidates: the weight of each signal that has one, summing to 1."""
+        vote = 1 - self.support - self.information
+        # Shares such as .9 and .1 leave a hair.
+        weights = {"vote": vote if vote > 1e-9 else 0.0}
+        weights |= {"support": self.support, "information": self.information}
+        return {name: weight for name, weight in weights.items() if weight}
+
+    @property
+    def asks_support(self) -> bool:
+        """Whether the order needs the table of stage support."""
+        return "support" in self.shares and not self.shuffle
+
+    @property
+    def asks_likelihood(self) -> bool:
+        """Whether the order needs the table of stage likelihood."""
+        return "information" in self.shares and not self.shuffle
+
+    @property
+    def asks_prior(self) -> bool:
+        """Whether the order needs the candidates' log p with other documents."""
+        return self.asks_likelihood and self.prior_weight > 0
+
     def problems(self) -> Iterator[str]:
         """The weights of the signals are shares of one order."""
         if self.support + self.information > 1 + 1e-9:
