@@ -1,5 +1,9 @@
 """Stage decode: one system's summary of every validation and test document, by beam search.
 
+    python -m stages.decode SYSTEM
+
+SYSTEM is base, a key of `tuned`, or a key of `variants`, which has decoding of its own.
+
 Several GPUs work side by side (see `runtime.workers`).
 """
 
@@ -11,7 +15,7 @@ from typing import Any
 from brido.candidates.documents import SplitDocuments
 from brido.models.settings import ReadingSettings
 from brido.search.own_search import own_search, says_length
-from brido.search.settings import DecodingSettings, GuidedSystem, SearchSettings
+from brido.search.settings import DecodingSettings, GuidanceSettings, SearchSettings
 from brido.settings.load import load_params
 from brido.settings.params import Params
 from brido.tables import DECODED
@@ -32,20 +36,14 @@ COUNTS = ("truncated_sources", "empty_documents", "empty_summaries", "halved_bat
 def main() -> None:
     """Write data/decoded/SYSTEM/{validation,test}.parquet for the system on the command line."""
     params = load_params()
-    known = params.decoded_systems
-    decode(params, name_given("decode", "SYSTEM", known, "one of `decoded_systems`"))
+    known = ["base", *params.variants, *params.tuned]
+    decode(params, name_given("decode", "SYSTEM", known, "base, a key of `tuned` or `variants`"))
 
 
-def decode(
-    params: Params,
-    system: str,
-    splits: Sequence[str] = SPLITS,
-    guidance: GuidedSystem | None = None,
-) -> None:
-    """Decode the splits with the system's checkpoint, or with that of `guidance`, guided."""
-    checkpoint = guidance.checkpoint if guidance else system
-    folder, reading = paths.checkpoint(checkpoint), params.reading_of(checkpoint)
-    used = search_settings(folder, params.decoding)
+def decode(params: Params, system: str, splits: Sequence[str] = SPLITS) -> None:
+    """Decode the splits with the system's checkpoint; a variant has its own decoding."""
+    folder, reading = paths.checkpoint(params.model_of(system)), params.reading_of(system)
+    used, guidance = search_settings(folder, params.decoding_of(system)), params.guidance_of(system)
     documents = {split: SplitDocuments(paths.corpus(split), None, "keep") for split in splits}
     work = _summaries(params.runtime, system, folder, reading, used, documents, guidance)
     for split in splits:
@@ -92,8 +90,10 @@ def search_settings(folder: Path, settings: DecodingSettings) -> dict[str, Any]:
 
 def _part(folder: Path, name: str) -> dict[str, Any]:
     if not (path := folder / name).is_file():
-        made_by = "train" if folder.name == "tuned" else f"checkpoint@{folder.name}"
-        raise BridoError(f"{path} is missing: make the checkpoint with `dvc repro {made_by}`")
+        raise BridoError(
+            f"{path} is missing: `dvc repro checkpoint@{folder.name}` makes the checkpoint, or "
+            f"`dvc repro train@{folder.name}` if it is a key of `tuned`"
+        )
     with parsing(lambda reason: f"{path} cannot be read: {reason}"):
         return parse_object(path.read_text(encoding="utf-8"))
 
@@ -105,7 +105,7 @@ def _summaries(
     reading: ReadingSettings,
     used: dict[str, Any],
     documents: dict[str, SplitDocuments],
-    guidance: GuidedSystem | None,
+    guidance: GuidanceSettings | None,
 ) -> Splits:
     """Return the finished shards of both splits; the checkpoint in `folder` writes them."""
     from brido.candidates.local import SummaryWorker

@@ -1,11 +1,12 @@
-"""Stage evaluate: one metric on one system's summaries of the test split.
+"""Stage evaluate: one metric on one system's summaries, of test documents at least.
 
     python -m stages.evaluate METRIC SYSTEM
     python -m stages.evaluate METRIC --dry-run
 
-It reads data/corpus/test.parquet and data/decoded/SYSTEM/test.parquet, and writes
-data/evaluation/METRIC/SYSTEM.parquet: a row per document. --dry-run says what a metric that asks a
-server would take for all systems together, and asks nothing.
+It reads data/corpus/SPLIT.parquet and data/decoded/SYSTEM/SPLIT.parquet, and writes
+data/evaluation/METRIC/SYSTEM/SPLIT.parquet: a row per document. What stage choose compares is
+measured on validation documents too. --dry-run says what a metric that asks a server would take for
+all systems together, and asks nothing.
 """
 
 import sys
@@ -22,6 +23,7 @@ from brido.evaluation.registry import find_metric
 from brido.settings.load import load_params
 from brido.settings.params import Params
 from brido.tables import evaluation_schema, write_table
+from brido.tables.join import decoded_by
 from brido.tables.walk import cut
 from brido.utils.errors import BridoError, run_command
 from brido.utils.progress import Progress, say
@@ -29,8 +31,6 @@ from brido.work.running import run
 from brido.work.shards import Shards, fingerprint
 from brido.work.worker import core_workers, model_workers
 from stages import paths
-
-SPLIT = "test"
 
 
 def main() -> None:
@@ -40,18 +40,28 @@ def main() -> None:
     name, system = sys.argv[1:]
     if system == "--dry-run":
         print(forecast(load_params(), name))
-    else:
-        evaluate(load_params(), name, system)
+        return
+    params = load_params()
+    for split in splits_of(params, name, system):
+        evaluate(params, name, system, split)
 
 
-def evaluate(params: Params, name: str, system: str) -> Path:
+def splits_of(params: Params, name: str, system: str) -> list[str]:
+    """The splits on which a metric of a system is measured: validation where stage choose asks."""
+    by = (params.choice.by or "").partition(".")[0]
+    chooses = system in params.choosable and (find_metric(name).chooses or name == by)
+    return ["test", "validation"] if chooses else ["test"]
+
+
+def evaluate(params: Params, name: str, system: str, split: str = "test") -> Path:
     """Measure, write the table, and return its path."""
     metric = find_metric(name)
-    corpus, decoded, made_by = _tables(system)
+    corpus, decoded, made_by = _tables(system, split)
     number = len(read_inputs(corpus, decoded, made_by).ids)
     settings, runtime = getattr(params.evaluation, name), params.runtime
     make = partial(Measurer, name, settings, runtime, corpus, decoded)
-    path, schema = paths.evaluation(name, system), evaluation_schema(metric.names)
+    path, schema = paths.evaluation(name, system, split), evaluation_schema(metric.names)
+    label = f"{name} {system} {split}"
     if metric.whole:
         progress = partial(Progress, interval=runtime.log_seconds)
         try:
@@ -65,16 +75,16 @@ def evaluate(params: Params, name: str, system: str) -> Path:
         _write(path, schema, [rows], [said])
     else:
         key = fingerprint([settings], [corpus, decoded])
-        shards = Shards(f"evaluate/{name}/{system}", key, schema)
+        shards = Shards(f"evaluate/{name}/{system}/{split}", key, schema)
         workers = model_workers(runtime) if metric.needs_runtime else core_workers(runtime, False)
         units = cut(number, PART)
-        run(shards, units, make, workers, f"{name} {system}", runtime.log_seconds)
+        run(shards, units, make, workers, label, runtime.log_seconds)
         parts = range(len(units))
         _write(path, schema, shards.read(parts), [shards.metadata(part) for part in parts])
         shards.clear()
     means = column_means(path, metric.names)
     shown = ", ".join(f"{column} {mean:.4g}" for column, mean in means.items())
-    say(f"{name} {system}: {shown or 'nothing measured'}")
+    say(f"{label}: {shown or 'nothing measured'}")
     return path
 
 
@@ -83,22 +93,26 @@ def forecast(params: Params, name: str) -> str:
     metric = find_metric(name)
     if not metric.whole:
         raise BridoError(f"{name} does not ask a server: there is nothing to count")
-    systems = [read_inputs(*_tables(system)) for system in params.systems]
+    systems = params.all_systems
+    tables = [
+        read_inputs(*_tables(system, split))
+        for system in systems
+        for split in splits_of(params, name, system)
+    ]
     columns = ("ids", "documents", "summaries", "references")
-    joined = {key: [*chain(*(getattr(one, key) for one in systems))] for key in columns}
-    inputs = replace(systems[0], **joined, facts=None)
+    joined = {key: [*chain(*(getattr(table, key) for table in tables))] for key in columns}
+    inputs = replace(tables[0], **joined, facts=None)
     endpoint = params.runtime.endpoint.model_copy(update={"dry_run": True, "replay": False})
     runtime = params.runtime.model_copy(update={"endpoint": endpoint})
     try:
         metric.measure(inputs, getattr(params.evaluation, name), runtime=runtime)
     except DryRun as found:
-        return f"{name} of {', '.join(params.systems)}:\n{found}"
+        return f"{name} of {', '.join(systems)}:\n{found}"
     raise BridoError(f"{name} has no dry run: there is nothing to count")
 
 
-def _tables(system: str) -> tuple[Path, Path, str]:
-    made_by = "download" if system == "reference" else f"decode@{system}"
-    return paths.corpus(SPLIT), paths.decoded(system, SPLIT), made_by
+def _tables(system: str, split: str) -> tuple[Path, Path, str]:
+    return paths.corpus(split), paths.decoded(system, split), decoded_by(system)
 
 
 def _write(path: Path, schema: Any, rows: Iterable[Any], said: list[dict[str, Any]]) -> None:

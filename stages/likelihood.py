@@ -1,6 +1,6 @@
 """Stage likelihood: base's log-probability of each candidate, with its document and with others.
 
-What the vote has to beat, and, with `scoring.information`, a signal of the score. Several GPUs work
+A signal of some orders, and what the check takes out of all of them. Several GPUs work
 side by side (see `runtime.workers`).
 """
 
@@ -16,6 +16,7 @@ from brido.tables.fingerprint import content_hash
 from brido.tables.join import SplitTables
 from brido.utils.errors import BridoError, run_command
 from brido.utils.progress import say
+from brido.utils.stored import read_json
 from brido.work.running import Splits
 from brido.work.shards import fingerprint
 from brido.work.worker import model_workers
@@ -23,26 +24,28 @@ from stages import paths
 
 
 def main() -> None:
-    """Write data/likelihood/validation.parquet, and of every split if information has a weight."""
-    params = load_params()
-    measure(params, params.documents.splits if params.scoring.information else ["validation"])
+    """Write data/likelihood/validation.parquet, and a table of every split that an order needs."""
+    needs = read_json(paths.needs("likelihood"), "needs")
+    measure(load_params(), needs["splits"], needs["prior"])
 
 
-def measure(params: Params, splits: Sequence[str]) -> None:
-    """Score the candidates of these splits, with other documents where a score or the check asks.
+def measure(params: Params, splits: Sequence[str], prior: bool) -> None:
+    """Score the candidates of these splits, with other documents where an order or the check asks.
+
+    prior: whether an order takes away the candidates' likelihood with other documents.
 
     Raises:
-        BridoError: the scores take away the prior, and a split has not enough different documents;
-            or information has a weight, and base has no weights; or a table is missing or damaged.
+        BridoError: `prior`, and a split has not enough different documents; or base has no
+            weights; or a table is missing or damaged.
     """
     runtime, base = params.runtime, paths.checkpoint("base")
-    if params.scoring.information and not base.is_dir():
+    if not base.is_dir():
         raise BridoError(
-            f"scoring.information asks base how likely candidates are, and {base} has no weights: "
-            "make them with `dvc repro checkpoint@base`, or set scoring.information to 0"
+            f"{base} has no weights, and base says how likely candidates are: make them with "
+            "`dvc repro checkpoint@base`"
         )
     reading, settings = params.reading_of("base"), params.likelihood
-    work_units = {split: _units(params, split) for split in splits}
+    work_units = {split: _units(params, split, prior) for split in splits}
     others = {split: found[0].others if found else 0 for split, found in work_units.items()}
     inputs = [path for split in splits for path in (paths.pool(split), paths.corpus(split))]
     key = fingerprint([reading, settings, others, runtime.shard_documents], [*inputs, base])
@@ -61,10 +64,9 @@ def measure(params: Params, splits: Sequence[str]) -> None:
     work.clear()
 
 
-def _units(params: Params, split: str) -> list[ProbabilityUnit]:
+def _units(params: Params, split: str, needed: bool) -> list[ProbabilityUnit]:
     """The work on a split, with as many other documents as `likelihood.others` says, or none."""
     tables = SplitTables(pool=paths.pool(split), corpus=paths.corpus(split))
-    needed = bool(params.scoring.information and params.scoring.prior_weight)
     # The check compares all signals, on validation documents.
     others = params.likelihood.others if needed or split == "validation" else 0
     if others and (problem := lacks_others(tables, others)):

@@ -11,15 +11,21 @@ METRICS = Path("metrics")
 REPORT = Path("report")
 # The splits whose documents get scores; those of test get candidates for the system `elected`.
 TUNING_SPLITS = ("train", "validation")
-# What the vote knows. Stage train reads it without depending on it: it repeats a sentence of it.
+# What the orders of the candidates know.
 VOTES = METRICS / "votes.json"
+# Which system the run keeps, and how it compares; its model, ready for use.
+CHOICE = METRICS / "choice.json"
+CHOSEN = DATA / "chosen"
 # Who wrote what, who is elected, and who agrees with whom.
 SOURCES = METRICS / "sources.json"
 
 
-def tables(split: str, systems: Sequence[str] = ()) -> SplitTables:
-    """All tables of a split, to be read side by side, with the summaries of these systems."""
-    return SplitTables.at(DATA, split, systems)
+def tables(split: str, systems: Sequence[str] = (), tuned: str | None = None) -> SplitTables:
+    """All tables of a split, to be read side by side.
+
+    systems: whose summaries; tuned: the system on whose scores it was trained, None without scores.
+    """
+    return SplitTables.at(DATA, split, systems, tuned)
 
 
 def _of_split(folder: str, split: str) -> Path:
@@ -32,7 +38,16 @@ pool = partial(_of_split, "pool")
 similarity = partial(_of_split, "similarity")
 support = partial(_of_split, "support")
 likelihood = partial(_of_split, "likelihood")
-scores = partial(_of_split, "scores")
+
+
+def needs(table: str) -> Path:
+    """data/needs/TABLE.json: of which splits the orders need the table support or likelihood."""
+    return DATA / "needs" / f"{table}.json"
+
+
+def scores(system: str, split: str) -> Path:
+    """data/scores/SYSTEM/SPLIT.parquet."""
+    return DATA / "scores" / system / f"{split}.parquet"
 
 
 def no_checkpoint() -> Path:
@@ -60,6 +75,11 @@ def decoded(system: str, split: str) -> Path:
     return DATA / "decoded" / system / f"{split}.parquet"
 
 
-def evaluation(metric: str, system: str) -> Path:
-    """data/evaluation/METRIC/SYSTEM.parquet."""
-    return DATA / "evaluation" / metric / f"{system}.parquet"
+def history(system: str) -> Path:
+    """metrics/training/SYSTEM.csv: the curves of a training run."""
+    return METRICS / "training" / f"{system}.csv"
+
+
+def evaluation(metric: str, system: str, split: str = "test") -> Path:
+    """data/evaluation/METRIC/SYSTEM/SPLIT.parquet."""
+    return DATA / "evaluation" / metric / system / f"{split}.parquet"

@@ -1,7 +1,8 @@
 """Stage report: numbers with intervals, figures and the page (`--show` prints the table again)."""
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from textwrap import fill
 from typing import Any
 
 from brido.report.card import model_card, weights_of
@@ -18,7 +19,6 @@ from brido.report.page import render_page
 from brido.report.page.content import asked, make_page, voting_checker
 from brido.report.page.data import case_mentions
 from brido.report.sources import LEGEND, compare, sources_rows
-from brido.report.stored import json_text, read_json
 from brido.report.text_table import aligned
 from brido.settings.load import load_params
 from brido.settings.params import Params
@@ -28,7 +28,8 @@ from brido.tables.join import read_documents
 from brido.utils.atomic import atomic_folder, write_text
 from brido.utils.errors import run_command
 from brido.utils.progress import say
-from brido.vote.verdict_text import votes_text
+from brido.utils.stored import json_text, read_json
+from brido.vote.verdict_text import WIDTH, votes_text
 from stages import paths
 
 PAGE = paths.REPORT / "index.html"
@@ -52,50 +53,55 @@ def main() -> None:
 def show() -> None:
     """Print the table of metrics/intervals.json, its warnings, and where to look next."""
     print(numbers_text(read_json(paths.METRICS / INTERVALS, "report")))
-    print("\nThe check of the vote, on validation documents:\n")
-    print(votes_text(read_json(paths.VOTES, "score")))
+    print("\nThe check of the orders, on validation documents:\n")
+    print(votes_text(read_json(paths.VOTES, "check")))
     print("\nSources of the candidates:\n")
     print(aligned(sources_rows(read_json(paths.SOURCES, "report"))))
-    print("\n".join(["", *LEGEND, ""]))
-    print(f"Look next: {PAGE} in a browser; {paths.METRICS}/figures; dvc metrics diff", flush=True)
+    print("\n".join(["", *LEGEND]))
+    print("\nThe verdict:\n")
+    for line in read_json(paths.CHOICE, "choose")["verdict"]:
+        print(fill(line, WIDTH, subsequent_indent="  "))
+    print(f"\nLook next: {PAGE} in a browser; {paths.METRICS}/figures; dvc metrics diff")
 
 
 def report(params: Params) -> None:
     """Write the numbers, metrics/figures, the page and the model card."""
+    choice = read_json(paths.CHOICE, "choose")
     tables = {
         system: {name: paths.evaluation(name, system) for name in metrics}
-        for system in params.systems
+        for system in params.all_systems
         if (metrics := metrics_of(system, params.evaluation.metrics))
     }
-    summaries = {name: paths.decoded(name, "test") for name in params.systems}
+    summaries = {name: paths.decoded(name, "test") for name in params.all_systems}
     say(f"report: {params.report.bootstrap_samples:,} bootstrap samples, {len(tables)} systems")
-    base = base_of(paths.decoded("base", "validation")) if "base" in summaries else ""
-    numbers = measure(tables, summaries, params.report, base)
-    write_numbers(paths.METRICS, numbers, params.report, voting_checker(params))
+    base, tuned = base_of(paths.decoded("base", "validation")), list(params.tuned)
+    numbers = measure(tables, summaries, params.report, base, params.control, tuned)
+    write_numbers(paths.METRICS, numbers, params.report, choice, tuned, voting_checker(params))
 
-    batches = read_documents(paths.tables("validation", params.systems), COLUMNS)
-    cases = [document for documents in batches for document in documents]
+    # The order of the candidates that the page shows is the first tuned system's.
+    split = paths.tables("validation", params.all_systems, tuned[0])
+    cases = [document for documents in read_documents(split, COLUMNS) for document in documents]
     say(f"report: mentions of {len(cases):,} validation documents and their candidates")
-    found = [case_mentions(case, params) for case in cases]
+    mentions = [case_mentions(case, params) for case in cases]
     with atomic_folder(paths.METRICS / "figures") as folder:
         length_figure(folder, numbers.systems, numbers.lengths)
 
-    votes = read_json(paths.VOTES, "score")
     documents = [case.document for case in cases]
     page = make_page(
         params,
         numbers,
         cases,
-        found,
-        votes,
+        mentions,
+        read_json(paths.VOTES, "check"),
         sources_table(cases, params),
+        choice,
         asked("base", paths.checkpoint("base"), params.reading_of("base"), documents),
     )
     html, count = render_page(page)
     write_text(PAGE, html)
     if count < (size := len(page.documents)):
         say(f"report: the page shows {count} of {size} documents, so that it stays under 5 MB")
-    write_card(params, numbers, votes.get("election", {}).get("sentence", ""))
+    write_card(params, numbers, choice)
 
 
 def sources_table(cases: Sequence[CandidateDocument], params: Params) -> dict[str, dict[str, Any]]:
@@ -105,8 +111,8 @@ def sources_table(cases: Sequence[CandidateDocument], params: Params) -> dict[st
     return table
 
 
-def write_card(params: Params, numbers: Numbers, verdict: str) -> None:
-    """The model card of `tuned`, with what the vote check said before."""
+def write_card(params: Params, numbers: Numbers, choice: Mapping[str, Any]) -> None:
+    """The model card of the chosen system, with the verdict of the run."""
     made_by = {
         paths.checkpoint("base") / "source.json": "checkpoint@base",
         paths.corpus("test").with_name("source.json"): "download",
@@ -114,8 +120,8 @@ def write_card(params: Params, numbers: Numbers, verdict: str) -> None:
     base, corpus = (
         read_json(path, stage) if path.exists() else {} for path, stage in made_by.items()
     )
-    weights = weights_of(paths.checkpoint("tuned"))
-    write_text(CARD, model_card(params, numbers, base, corpus, weights, verdict))
+    weights = weights_of(paths.CHOSEN)
+    write_text(CARD, model_card(params, numbers, base, corpus, weights, choice))
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
-"""Stage score: Eq. 2, from similarities to every candidate's score and their order.
+"""Stage score: Eq. 2, from similarities to every candidate's score, in the order of one system.
 
-It also writes, from the validation documents, whether tuning on these scores will help.
+python -m stages.score SYSTEM
 """
 
 from collections.abc import Iterator
@@ -13,46 +13,43 @@ from brido.settings.params import Params
 from brido.tables import SCORES, count_rows, read_metadata, write_table
 from brido.tables.join import num_candidates
 from brido.utils.errors import run_command
-from brido.utils.progress import Progress, say
+from brido.utils.progress import Progress
 from brido.vote.consensus import ranking
-from brido.vote.evidence import write_check
 from brido.vote.select import score_documents
+from brido.vote.settings import ScoringSettings
 from stages import paths
-
-CHECKED = "validation"
+from stages.arguments import name_given
 
 
 def main() -> None:
-    """Write data/scores/{train,validation}.parquet and metrics/votes.json."""
-    write_scores(load_params())
-    check_vote()
+    """Write data/scores/SYSTEM/{train,validation}.parquet for the system on the command line."""
+    params = load_params()
+    write_scores(params, name_given("score", "SYSTEM", params.tuned, "a key of `tuned`"))
 
 
-def write_scores(params: Params) -> None:
-    """Write data/scores/{train,validation}.parquet."""
+def write_scores(params: Params, system: str) -> None:
+    """Write data/scores/SYSTEM/{train,validation}.parquet."""
+    scoring = params.scoring_of(system)
     for split in paths.TUNING_SPLITS:
         source = paths.similarity(split)
         metadata = {
-            "scoring": params.scoring.model_dump(mode="json"),
+            "scoring": scoring.model_dump(mode="json"),
             "num_candidates": num_candidates(source, "pairwise"),
             # Which candidates these are the scores of: training checks it.
             "candidates": read_metadata(source, "pairwise").get("candidates"),
         }
-        write_table(paths.scores(split), _scores(split, params), SCORES, metadata)
+        label, seconds = f"score {system} {split}", params.runtime.log_seconds
+        batches = _scores(split, scoring, label, seconds)
+        write_table(paths.scores(system, split), batches, SCORES, metadata)
 
 
-def check_vote() -> None:
-    """Write metrics/votes.json, the check of the vote, and print its verdict."""
-    told = write_check(paths.tables(CHECKED), paths.pool_counts(), paths.VOTES)
-    for line in told["verdict"]:
-        say(f"score: {line}")
-
-
-def _scores(split: str, params: Params) -> Iterator[pa.RecordBatch]:
+def _scores(
+    split: str, scoring: ScoringSettings, label: str, seconds: float
+) -> Iterator[pa.RecordBatch]:
     tables = paths.tables(split)
     count = count_rows(paths.similarity(split), "pairwise")
-    with Progress(f"score {split}", count, interval=params.runtime.log_seconds) as progress:
-        for documents, scores in score_documents(tables, params.scoring):
+    with Progress(label, count, interval=seconds) as progress:
+        for documents, scores in score_documents(tables, scoring):
             order = ranking(scores).astype(np.int32)
             offsets = np.arange(0, scores.size + 1, scores.shape[1], dtype=np.int32)
             columns = [

@@ -11,6 +11,7 @@ from brido.tables import SUPPORT
 from brido.tables.fingerprint import base_of, content_hash
 from brido.tables.join import SplitTables
 from brido.utils.errors import run_command
+from brido.utils.stored import read_json
 from brido.work.running import Splits
 from brido.work.shards import fingerprint
 from brido.work.worker import core_workers, model_workers
@@ -21,9 +22,8 @@ OWN = "base"
 
 
 def main() -> None:
-    """Write data/support/{validation,base}.parquet, and of every split if support votes."""
-    params = load_params()
-    check(params, params.documents.splits if params.scoring.support else ["validation"])
+    """Write data/support/base.parquet, and a table of every split that an order needs."""
+    check(load_params(), read_json(paths.needs("support"), "needs")["splits"])
 
 
 def check(params: Params, splits: Sequence[str]) -> None:

@@ -60,7 +60,7 @@ class DiverseBeamGeneration(_Source, BeamSettings):
     max_length: Length = inherited(BeamSettings, "max_length", 64)
     early_stopping: Stopping = inherited(BeamSettings, "early_stopping", True)
     guidance: GuidanceSettings | None = Field(
-        None, description="null | {weight, floor, others, seed}, as under `guidance`."
+        None, description="null | {weight, floor, others, seed}, as under `variants`."
     )
 
     def problems(self) -> Iterator[str]:
@@ -89,7 +89,7 @@ class SamplingGeneration(_Source, TruncationSettings):
     top_p: Nucleus = inherited(TruncationSettings, "top_p", 0.95)
     max_length: Length = inherited(TruncationSettings, "max_length", 64)
     guidance: GuidanceSettings | None = Field(
-        None, description="null | {weight, floor, others, seed}, as under `guidance`."
+        None, description="null | {weight, floor, others, seed}, as under `variants`."
     )
 
     def search(self) -> SamplingSettings:

@@ -83,4 +83,5 @@ METRIC = Metric(
     ),
     evaluate=evaluate,
     settings=MentionsSettings,
+    chooses=True,
 )

@@ -177,7 +177,8 @@ class Metric:
     `whole`, one call in the stage's own process gets all documents: it waits for the network.
 
     `against_references` says that it compares with the references, so that the reference has no
-    number of its own.
+    number of its own. `chooses` says that stage choose compares systems by it, so that it is
+    measured on validation documents too.
     """
 
     name: str
@@ -188,6 +189,7 @@ class Metric:
     needs_runtime: bool = False
     whole: bool = False
     against_references: bool = False
+    chooses: bool = False
 
     @property
     def names(self) -> tuple[str, ...]:

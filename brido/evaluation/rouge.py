@@ -58,4 +58,5 @@ METRIC = Metric(
     evaluate=evaluate,
     settings=RougeSettings,
     against_references=True,
+    chooses=True,
 )

@@ -111,4 +111,5 @@ METRIC = Metric(
         share("sound"),
     ),
     evaluate=evaluate,
+    chooses=True,
 )

@@ -42,7 +42,7 @@ Warmup = Annotated[int | float, BeforeValidator(_updates_or_share)]
 class WorldShare(Section):
     """`checkpoints.NAME.embedded.world`: articles of the corpus' world that are in no split."""
 
-    documents: Positive = Field(3000, description="Articles to learn from.")
+    documents: Positive = Field(14000, description="Articles to learn from.")
     support_rate: Share = Field(
         0.8,
         description="data.world.support_rate for these articles; if it is higher, the corpus "

@@ -1,4 +1,4 @@
-"""The model card of `tuned`, and the folder of the model with its card."""
+"""The model card of the chosen system, and the folder of its model with the card."""
 
 import hashlib
 import re
@@ -11,12 +11,12 @@ from typing import Any
 from brido.report.metrics import Estimates
 from brido.report.numbers import Numbers
 from brido.report.settings_text import settings_text
-from brido.report.stored import json_text
 from brido.report.summary import headline_columns, result_table
 from brido.settings.params import Params
 from brido.utils.atomic import atomic_folder
 from brido.utils.errors import BridoError
 from brido.utils.progress import say
+from brido.utils.stored import json_text
 
 _TEMPLATE = "model_card.md.jinja"
 # The line of a card that says which weights it is about.
@@ -34,7 +34,7 @@ def weights_of(folder: Path) -> str:
     digest = hashlib.sha256()
     files = sorted(folder.glob("*.safetensors"))
     if not files:
-        raise BridoError(f"{folder} contains no weights: make it with `dvc repro train`")
+        raise BridoError(f"{folder} contains no weights: make it with `dvc repro choose`")
     for path in files:
         with path.open("rb") as stream:
             while block := stream.read(1 << 20):
@@ -48,8 +48,8 @@ def weights_named(card: str) -> str | None:
     return found[1] if found else None
 
 
-def export_model(tuned: Path, card: Path, folder: Path) -> None:
-    """Copy the tuned model with its card as README.md into `folder`, which must be new.
+def export_model(chosen: Path, card: Path, folder: Path) -> None:
+    """Copy the chosen model with its card as README.md into `folder`, which must be new.
 
     The stage's own output stays as DVC knows it.
 
@@ -59,19 +59,19 @@ def export_model(tuned: Path, card: Path, folder: Path) -> None:
     """
     if folder.exists():
         raise BridoError(f"--output must be a new folder, and {folder} is there already")
-    weights = weights_of(tuned)
+    weights = weights_of(chosen)
     if not card.is_file():
         raise BridoError(f"{card} is missing: make it with `dvc repro report`")
     text = card.read_text(encoding="utf-8")
     if weights_named(text) != weights:
         raise BridoError(
-            f"{card} describes other weights than {tuned} holds: make it again with `dvc repro "
+            f"{card} describes other weights than {chosen} holds: make it again with `dvc repro "
             "report`"
         )
     with atomic_folder(folder) as temporary:
-        shutil.copytree(tuned, temporary, dirs_exist_ok=True)
+        shutil.copytree(chosen, temporary, dirs_exist_ok=True)
         (temporary / "README.md").write_text(text, encoding="utf-8")
-    say(f"export: {tuned} with its card to {folder}")
+    say(f"export: {chosen} with its card to {folder}")
 
 
 def model_card(
@@ -80,12 +80,12 @@ def model_card(
     base: Mapping[str, Any],
     corpus: Mapping[str, Any],
     weights: str,
-    verdict: str,
+    choice: Mapping[str, Any],
 ) -> str:
     """Write the card as Markdown with the hub's YAML header.
 
-    base, corpus: their source.json; weights: `weights_of` the tuned folder; verdict: what the vote
-    check said, "" if it said nothing.
+    base, corpus: their source.json; weights: `weights_of` the chosen folder; choice: the content of
+    choice.json.
     """
     from huggingface_hub import ModelCard, ModelCardData
 
@@ -97,25 +97,31 @@ def model_card(
         tags=["summarization", "brido"],
     )
     pinned = "".join(f", {key} {base[key]}" for key in ("commit", "sha256") if base.get(key))
+    system = choice["chosen"]
+    guidance = params.guidance_of(system)
     reading = {
-        "reading": params.reading_of("base").model_dump(mode="json"),
-        "decoding": params.decoding.model_dump(mode="json", exclude_none=True),
+        "reading": params.reading_of(system).model_dump(mode="json"),
+        "decoding": params.decoding_of(system).model_dump(mode="json", exclude_none=True),
+        **({"guidance": guidance.model_dump(mode="json")} if guidance else {}),
     }
+    trained = params.model_of(system) in params.tuned
     hidden = {"data", "checkpoints.base"}  # named above the settings
     card = ModelCard.from_template(
         header,
         template_str=resources.files(__package__).joinpath(_TEMPLATE).read_text("utf-8"),
-        shuffled=params.scoring.shuffle,
+        system=system,
+        trained=trained,
+        shuffled=trained and params.scoring_of(params.model_of(system)).shuffle,
         base=_base_name(source, on_hub) + pinned,
         data=_data(params, corpus),
         weights=weights,
         settings=[row for row in settings_text(params) if row[0] not in hidden],
         reading=json_text(reading).rstrip(),
         world=params.data.source == "world",
-        seed=params.training.seed,
+        seed=params.training_of(params.model_of(system)).seed if trained else 0,
         warnings=numbers.warnings,
-        verdict=verdict,
-        **_measured(numbers),
+        verdict=choice["verdict"],
+        **_measured(numbers, system),
     )
     return f"{str(card).rstrip()}\n"
 
@@ -141,12 +147,11 @@ def _data(params: Params, corpus: Mapping[str, Any]) -> str:
     return f"{name}{commit}; documents: {', '.join(counts)}; {used} of train were voted on"
 
 
-def _measured(numbers: Numbers) -> dict[str, Any]:
-    if "tuned" not in numbers.systems:
-        return {"table": None}
-    shown = [name for name in ("base", "tuned") if name in numbers.systems]
+def _measured(numbers: Numbers, system: str) -> dict[str, Any]:
+    shown = list(dict.fromkeys(["base", system]))
     systems: dict[str, Estimates] = {name: numbers.systems[name] for name in shown}
-    gaps = {"difference": numbers.differences.get("tuned - base", {})}
+    gap = numbers.differences.get(f"{system} - base")
+    gaps = {"difference": gap} if gap else {}
     found = result_table(headline_columns(systems), systems, gaps)
     rows = [cells for _, cells in [*found.rows, *found.differences]]
     texts = [
@@ -158,5 +163,5 @@ def _measured(numbers: Numbers) -> dict[str, Any]:
         "table": list(zip(labels, texts, strict=True)),
         "systems": shown,
         "documents": f"{len(numbers.scores['tuned'].ids):,}",
-        "signatures": json_text(numbers.scores["tuned"].signatures).rstrip(),
+        "signatures": json_text(numbers.scores[system].signatures).rstrip(),
     }

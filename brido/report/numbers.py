@@ -1,12 +1,12 @@
 """The numbers of a run: made from the evaluation tables, written to metrics/, read back, shown."""
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from brido.evaluation.registry import BUILT_IN, all_metrics, find_metric
+from brido.evaluation.registry import find_metric
+from brido.report.display import ColumnKey
 from brido.report.metrics import (
     NAMED_ESTIMATES,
     Estimate,
@@ -18,14 +18,13 @@ from brido.report.metrics import (
     read_scores,
 )
 from brido.report.settings import ReportSettings
-from brido.report.stored import json_text
 from brido.report.summary import headline_columns, length_warning, result_table, summary_table
+from brido.report.verdict import told_columns
 from brido.utils.atomic import atomic_folder, write_text
+from brido.utils.stored import json_text
 
 INTERVALS = "intervals.json"
-TUNED = "tuned.json"
-# On the world world_judge measures them, elsewhere mentions: never both.
-_ONE_MEANING = {"whole", "good"}
+HEADLINE = "headline.json"
 
 
 @dataclass(frozen=True)
@@ -33,6 +32,7 @@ class Numbers:
     """What was measured on the test split: per system, as differences, and mean lengths.
 
     `base` says which base all of it belongs to (`brido.tables.fingerprint`); "" without one.
+    `control` is the name of the control, None if none was trained.
     """
 
     scores: dict[str, Scores]
@@ -41,6 +41,7 @@ class Numbers:
     lengths: dict[str, Estimate]
     warnings: list[str]
     base: str
+    control: str | None = None
 
 
 def metrics_of(system: str, metrics: Sequence[str]) -> list[str]:
@@ -55,11 +56,14 @@ def measure(
     decoded: Mapping[str, Path],
     settings: ReportSettings,
     base: str = "",
+    control: str | None = None,
+    tuned: Sequence[str] = (),
 ) -> Numbers:
-    """Means, intervals, paired differences from base, and warnings.
+    """Means, intervals, paired differences from base and from the control, and warnings.
 
     tables: system -> metric -> its evaluation table; decoded: system -> its summaries; base: which
-    base they belong to (`brido.tables.fingerprint`).
+    base they belong to (`brido.tables.fingerprint`); tuned: the systems that are compared with the
+    control.
 
     Raises:
         BridoError: a table is missing or damaged, or tables hold different documents.
@@ -67,29 +71,40 @@ def measure(
     scores = {system: read_scores(paths) for system, paths in tables.items()}
     systems = {name: estimate(item, settings) for name, item in scores.items()}
     others = [name for name in scores if name not in {"reference", "base"} and "base" in scores]
-    gaps = {f"{name} - base": difference(scores[name], scores["base"], settings) for name in others}
+    pairs = [(name, "base") for name in others]
+    pairs += [(name, control) for name in tuned if control in scores and name != control]
+    gaps = {
+        f"{name} - {other}": difference(scores[name], scores[other], settings)
+        for name, other in pairs
+    }
     lengths = {name: mean_length(item, decoded[name], settings) for name, item in systems.items()}
-    found = [length_warning(lengths, name, settings.length_warning) for name in others]
-    warnings = [text for text in found if text]
-    return Numbers(scores, systems, gaps, lengths, warnings, base)
+    sentences = [length_warning(lengths, name, settings.length_warning) for name in others]
+    warnings = [sentence for sentence in sentences if sentence]
+    return Numbers(scores, systems, gaps, lengths, warnings, base, control)
 
 
 def write_numbers(
-    folder: Path, numbers: Numbers, settings: ReportSettings, voting: str = ""
+    folder: Path,
+    numbers: Numbers,
+    settings: ReportSettings,
+    choice: Mapping[str, Any],
+    tuned: Sequence[str],
+    voting: str = "",
 ) -> None:
-    """Write systems/SYSTEM.json, tuned.json, signatures.json and intervals.json below `folder`.
+    """Write systems/SYSTEM.json, headline.json, signatures.json and intervals.json below `folder`.
 
-    tuned.json is what DVC compares: the headline numbers of the one system that every experiment
-    makes anew. `voting` is the checker that also voted, if any did: tables mark it.
+    choice: the content of choice.json. headline.json is what DVC compares: the numbers of the
+    verdict, of the chosen system and of each tuned one. voting: the checker that also voted, if any
+    did: tables mark it.
     """
     with atomic_folder(folder / "systems") as systems:
         for name, estimates in numbers.systems.items():
             finite = {
-                metric: {column: item.mean for column, item in found.items()}
-                for metric, found in estimates.items()
+                metric: {column: item.mean for column, item in columns.items()}
+                for metric, columns in estimates.items()
             }
             (systems / f"{name}.json").write_text(json_text({"base": numbers.base} | finite))
-    write_text(folder / TUNED, json_text({"base": numbers.base} | _headline(numbers.systems)))
+    write_text(folder / HEADLINE, json_text(headline(numbers, choice, tuned)))
     signatures = {name: item.signatures for name, item in numbers.scores.items()}
     write_text(folder / "signatures.json", json_text(signatures))
     intervals = {
@@ -107,23 +122,31 @@ def write_numbers(
     write_text(folder / INTERVALS, json_text(intervals))
 
 
-def _headline(systems: Mapping[str, Estimates]) -> dict[str, Any]:
-    """Return the columns of the short table for `tuned`; none if it is not a system.
+def headline(numbers: Numbers, choice: Mapping[str, Any], tuned: Sequence[str]) -> dict[str, Any]:
+    """The numbers of the verdict: of the chosen system and of each tuned one.
 
-    `good` has one meaning, whichever metric measures it on this corpus, and stands alone too.
-
-    A name stands alone where no other built-in metric has one of it: `r1`, but `world_qa.f1`. A new
-    metric has its own names under its own: it must not rename what is compared.
+    Beside them what is left when base's and when the control's are taken away.
     """
-    built_in = [metric for metric in all_metrics() if metric.name in BUILT_IN]
-    owners = Counter(column.name for metric in built_in for column in metric.columns)
-    found: dict[str, Any] = {}
-    tuned = systems.get("tuned", {})
-    for metric, name in headline_columns({"tuned": tuned}):
-        alone = (owners[name] < 2 or name in _ONE_MEANING) and metric in BUILT_IN
-        place = found if alone else found.setdefault(metric, {})
-        place[name] = tuned[metric][name].mean
-    return found
+    metric, _, column = choice["by"].partition(".")
+    columns = told_columns(numbers.systems, (metric, column))
+    result: dict[str, Any] = {"base": numbers.base}
+    for key, system in {"chosen": choice["chosen"], **{name: name for name in tuned}}.items():
+        result[key] = {"system": system} if key == "chosen" else {}
+        result[key] |= _means(numbers.systems.get(system, {}), columns)
+        for other in filter(None, ("base", numbers.control)):
+            gaps = numbers.differences.get(f"{system} - {other}")
+            if gaps:
+                label = "minus_base" if other == "base" else "minus_control"
+                result[key][label] = _means(gaps, columns)
+    return result
+
+
+def _means(estimates: Estimates, columns: Sequence[ColumnKey]) -> dict[str, float]:
+    return {
+        name: estimates[metric][name].mean
+        for metric, name in columns
+        if name in estimates.get(metric, {})
+    }
 
 
 def numbers_text(raw: Mapping[str, Any]) -> str:

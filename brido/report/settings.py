@@ -1,10 +1,36 @@
-"""Section report: intervals, figures and the page."""
+"""Sections choice and report: which system a run keeps, intervals, figures and the page."""
 
 from typing import Annotated, ClassVar
 
 from pydantic import Field
 
-from brido.utils.sections import Positive, Section, Share
+from brido.utils.sections import NonNegative, Positive, Section, Share
+
+
+class ChoiceSettings(Section):
+    """`choice`: which system a run keeps, decided on validation documents."""
+
+    among: list[str] | None = Field(
+        None,
+        description="Systems that can be chosen; null: all but reference and elected, which no "
+        "checkpoint writes.",
+    )
+    by: str | None = Field(
+        None,
+        description="METRIC.COLUMN that decides, such as qafacteval.f1; null: good summaries.",
+    )
+    rouge_loss: NonNegative | None = Field(
+        1.0, description="ROUGE-1 points that a system may lose against base; null: any."
+    )
+    length_change: Share | None = Field(
+        0.25,
+        description="Share by which a system's mean length may differ from base's; null: any.",
+    )
+    standard_errors: NonNegative = Field(
+        1.0,
+        description="Base stays unless another is better by this many standard errors of the "
+        "paired difference.",
+    )
 
 
 class ReportSettings(Section):

@@ -28,8 +28,8 @@ def run_order(scoring: ScoringSettings) -> str:
     """What the run's order of candidates (data/scores) is, in a few words."""
     if scoring.shuffle:
         return "the same scores, shuffled within each document"
-    weights = {"support": scoring.support, "information": scoring.information}
-    signals = "".join(f", {name} {weight:g}" for name, weight in weights.items() if weight)
+    weights = scoring.shares
+    signals = "".join(f", {name} {weights[name]:g}" for name in weights if name != "vote")
     return f"the run's vote (α = {alpha_text(scoring.alpha)}{signals})"
 
 

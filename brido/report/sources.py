@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from brido.report.stored import read_json
 from brido.tables.documents import CandidateDocument
+from brido.utils.stored import read_json
 
 _LIKENESS = ("distinct", "alike", "agreement")
 

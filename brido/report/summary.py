@@ -130,11 +130,11 @@ def _difference(estimates: Estimates, column: ColumnKey) -> Cell:
     item = _item(estimates, column)
     if item is None:
         return Cell("–")
-    shown, star, tone = display(*column), excludes_zero(item, *column), ""
-    if star and shown.better != "neither":
-        tone = "better" if (item.mean > 0) == (shown.better == "higher") else "worse"
+    shown, side, tone = display(*column), direction(item, *column), ""
+    if side and shown.better != "neither":
+        tone = "better" if side > 0 else "worse"
     low, high = shown.ends(item.low, item.high, signed=True)
-    return Cell(shown.text(item.mean, True), low, high, tone, star)
+    return Cell(shown.text(item.mean, True), low, high, tone, side != 0)
 
 
 def interval(item: Estimate, metric: str, submetric: str, signed: bool = False) -> str:
@@ -142,10 +142,15 @@ def interval(item: Estimate, metric: str, submetric: str, signed: bool = False) 
     return "…".join(display(metric, submetric).ends(item.low, item.high, signed))
 
 
-def excludes_zero(item: Estimate, metric: str, submetric: str) -> bool:
-    """Return whether the whole interval, as it is printed, lies on one side of zero."""
-    low, high = map(float, display(metric, submetric).ends(item.low, item.high))
-    return low > 0 or high < 0
+def direction(item: Estimate, metric: str, submetric: str) -> int:
+    """The side of zero on which the whole interval lies as it is printed: 1, -1, or 0 for neither.
+
+    1 means better: more, or less where less is better.
+    """
+    shown = display(metric, submetric)
+    low, high = map(float, shown.ends(item.low, item.high))
+    side = (low > 0) - (high < 0)
+    return -side if shown.better == "lower" else side
 
 
 def summary_table(table: ResultTable, confidence: float, voting: str = "") -> str:

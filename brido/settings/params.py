@@ -3,132 +3,47 @@
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
-from pydantic import Field
+from pydantic import ValidationError
 
-from brido.candidates.settings import (
-    NO_CHECKPOINT,
-    DiverseBeamGeneration,
-    DocumentsSettings,
-    EndpointGeneration,
-    PoolSettings,
-    SourceSettings,
-)
-from brido.checkers.settings import MentionsSupport, SupportSettings
-from brido.corpus.settings import DataSettings, WorldData
-from brido.evaluation.settings import EvaluationSettings
-from brido.models.settings import CheckpointSettings, ReadingSettings
-from brido.report.settings import ReportSettings
-from brido.search.settings import DecodingSettings, GuidedSystem
-from brido.training.settings import TrainingSettings
-from brido.utils.errors import quoted, short
-from brido.utils.sections import Section
-from brido.vote.settings import LikelihoodSettings, PairwiseSettings, ScoringSettings
-from brido.work.settings import RuntimeSettings
-
-# Systems that no checkpoint writes: the corpus' own, and a vote on base's candidates.
-_MADE = ("reference", "elected")
-# Names that no checkpoint can have.
-_RESERVED = (*_MADE, "tuned", "default", NO_CHECKPOINT)
+from brido.candidates.settings import NO_CHECKPOINT, EndpointGeneration
+from brido.evaluation.registry import find_metric
+from brido.settings.sections import MADE, RESERVED, Sections
+from brido.utils.errors import close_to, quoted, short
+from brido.vote.settings import ScoringSettings
 
 
-class Params(Section):
+class Params(Sections):
     """The whole of params.yaml."""
-
-    data: DataSettings = Field(
-        WorldData(),
-        description="Stage download: where the documents and their references come from.",
-    )
-    checkpoints: dict[str, CheckpointSettings] = Field(
-        description="Stage checkpoint: a system per key; `base` is the one that is tuned."
-    )
-    reading: dict[str, ReadingSettings] = Field(
-        {"default": ReadingSettings()},
-        description="How models read documents. A checkpoint's name beside `default` changes keys "
-        "for it alone.",
-    )
-    documents: DocumentsSettings = Field(
-        DocumentsSettings(), description="Which documents get candidates, from every source."
-    )
-    generation: dict[str, SourceSettings] = Field(
-        {"base": DiverseBeamGeneration(checkpoint="base")},
-        description="Stage generate: the sources of candidates, a name each.",
-    )
-    pool: PoolSettings = Field(
-        PoolSettings(), description="Stage pool: the sources joined; who votes, who can be elected."
-    )
-    pairwise: PairwiseSettings = Field(
-        PairwiseSettings(), description="Stage pairwise: R(x, y), the similarity of every pair."
-    )
-    support: SupportSettings = Field(
-        MentionsSupport(), description="Stage support: does the source support a candidate?"
-    )
-    likelihood: LikelihoodSettings = Field(
-        LikelihoodSettings(), description="Stage likelihood: log p of candidates under base."
-    )
-    scoring: ScoringSettings = Field(
-        ScoringSettings(), description="Stage score: Eq. 2, and what else orders candidates."
-    )
-    training: TrainingSettings = Field(TrainingSettings(), description="Stage train: Eq. 1 and 3.")
-    decoding: DecodingSettings = Field(
-        DecodingSettings(),
-        description="Stage decode, every system alike; null: the checkpoint's own "
-        "generation_config.",
-    )
-    guidance: dict[str, GuidedSystem] = Field(
-        {"guided": GuidedSystem()},
-        description="Stage guide: systems that a checkpoint writes with guidance, untuned.",
-    )
-    systems: list[str] = Field(
-        ["reference", "base", "guided", "elected", "tuned"],
-        description="Rows of every table; `elected` is the vote's candidate, without tuning.",
-    )
-    decoded_systems: list[str] = Field(
-        ["base", "tuned"],
-        description="Those of `systems` that a checkpoint writes, which DVC cannot work out.",
-    )
-    evaluation: EvaluationSettings = Field(
-        EvaluationSettings(), description="Stage evaluate: one table per system and metric."
-    )
-    report: ReportSettings = Field(ReportSettings(), description="Stage report.")
-    runtime: RuntimeSettings = Field(
-        RuntimeSettings(), description="Speed and limits only: no stage depends on them."
-    )
-
-    def reading_of(self, name: str) -> ReadingSettings:
-        """How the checkpoint `name` reads: its keys over the default's. `tuned` reads as `base`."""
-        default = self.reading.get("default", ReadingSettings())
-        own = self.reading.get("base" if name == "tuned" else name, default)
-        return default.model_copy(update=own.model_dump(exclude_unset=True))
-
-    @property
-    def num_candidates(self) -> int:
-        """N, the candidates of a document from all sources together."""
-        return sum(source.num_candidates for source in self.generation.values())
 
     def problems(self) -> Iterator[str]:
         """What the sections demand of each other."""
+        yield from self._checkpoints()
         yield from self._systems()
+        yield from self._tuned()
+        yield from self._variants()
+        yield from self._choice()
         yield from self._references()
-        yield from self._guided()
         yield from self._sources()
         yield from self._pool()
         yield from self._reading()
-        if not self.scoring.is_defined(self.num_candidates):
-            yield (
-                "scoring.alpha: normalization `listing` is defined for 0, 1, "
-                f"{self.num_candidates - 1} (N-1) and inf, not {self.scoring.alpha}; use "
-                "normalization `equation`"
-            )
-        if self.scoring.information and self.scoring.prior_weight and not self.likelihood.others:
-            yield (
-                "likelihood.others: must be 1 or more, because scoring.information needs the "
-                "candidates' likelihood with other documents. Or set scoring.prior_weight to 0"
-            )
 
-    def _systems(self) -> Iterator[str]:
+    def warnings(self) -> Iterator[str]:
+        """What is allowed and probably not meant."""
+        known: dict[str, str] = {}
+        for name in self.tuned:
+            settings = self.scoring_of(name), self.training_of(name)
+            key = str(settings)
+            if key in known:
+                yield (
+                    f"tuned.{name} has the same settings as tuned.{known[key]}, so both are the "
+                    "same model: change one or delete it"
+                )
+            known.setdefault(key, name)
+
+    def _checkpoints(self) -> Iterator[str]:
         if "base" not in self.checkpoints:
             yield "checkpoints: `base` is missing: it is the model that is tuned"
-        yield from _bad_names("checkpoints", self.checkpoints, _RESERVED)
+        yield from _bad_names("checkpoints", self.checkpoints, RESERVED)
         for name, checkpoint in self.checkpoints.items():
             form = "embedded" if checkpoint.source == "embedded" else "fine_tuning"
             learns = getattr(checkpoint, form)
@@ -137,53 +52,113 @@ class Params(Section):
                     f"checkpoints.{name}.{form}.world: data.source is {self.data.source}, so there "
                     "is no world: write null to learn from the training split"
                 )
+
+    def _systems(self) -> Iterator[str]:
+        known = ("base", *MADE)
         if len(set(self.systems)) < len(self.systems):
             yield f"systems: a name stands twice in {quoted(self.systems)}"
-        made = {*_MADE, *self.guidance}
-        models = [name for name in self.systems if name not in made]
-        if "base" not in models:
+        if "base" not in self.systems:
             yield (
                 "systems: base is missing, and every other system is compared with it. Write "
-                f"`systems: {_listed(['base', *self.systems])}` and "
-                f"`decoded_systems: {_listed(['base', *models])}`"
+                f"`systems: {_listed(['base', *self.systems])}`"
             )
-        elif models != self.decoded_systems:
+        if unknown := [name for name in self.systems if name not in known]:
             yield (
-                f"decoded_systems: write {_listed(models)}, not {_listed(self.decoded_systems)}. "
-                "These are the `systems` that a checkpoint writes, in the same order"
+                f"systems: {quoted(unknown)} must be of {', '.join(known)}. Tuned systems are "
+                "keys of `tuned`. Another checkpoint's is a key of `variants`, such as "
+                f"`zero_shot: {{checkpoint: {short(unknown[0])}}}`"
             )
         if "elected" in self.systems and "test" not in self.documents.splits:
             yield (
                 "systems: `elected` needs candidates of test documents: set documents.test to "
                 "null, or delete `elected`"
             )
-        unknown = [name for name in models if name not in {*self.checkpoints, "tuned"}]
-        if unknown:
+
+    def _tuned(self) -> Iterator[str]:
+        if not self.tuned:
+            yield "tuned: name at least one system to train, such as `tuned: {vote: {}}`"
+        yield from _bad_names("tuned", self.tuned, (*RESERVED, *self.checkpoints))
+        for name, system in self.tuned.items():
+            if "unit" in system.scoring.model_fields_set:
+                yield (
+                    f"tuned.{name}.scoring.unit: stage pairwise reads it for all systems: set it "
+                    "in section scoring"
+                )
+            try:
+                self.training_of(name)
+                scoring = self.scoring_of(name)
+            except ValidationError as error:
+                yield from _of_system(name, error)
+                continue
+            key = "scoring" if not system.scoring.model_fields_set else f"tuned.{name}.scoring"
+            yield from self._scoring(key, scoring)
+
+    def _scoring(self, key: str, scoring: ScoringSettings) -> Iterator[str]:
+        """What a section scoring, shared or of one system, demands of the other sections."""
+        if not scoring.is_defined(self.num_candidates):
             yield (
-                f"systems: {quoted(unknown)} are not keys of checkpoints or guidance (nor `tuned`)"
+                f"{key}.alpha: normalization `listing` is defined for 0, 1, "
+                f"{self.num_candidates - 1} (N-1) and inf, not {scoring.alpha}; use "
+                "normalization `equation`"
             )
+        if scoring.asks_prior and not self.likelihood.others:
+            yield (
+                f"likelihood.others: must be 1 or more, because {key}.information needs the "
+                f"candidates' likelihood with other documents. Or set {key}.prior_weight to 0"
+            )
+        if scoring.alpha and not self.data.labelled:
+            yield (
+                f"{key}.alpha: {scoring.alpha:g} gives references a weight, but there are "
+                f"none ({self._no_references}): set it to 0"
+            )
+
+    @property
+    def _no_references(self) -> str:
+        return f"data.{self.data.source}.summary_column is null"
 
     def _references(self) -> Iterator[str]:
         """What needs references where the corpus has none."""
-        if self.data.labelled:
-            return
-        column = f"data.{self.data.source}.summary_column is null"
-        if "reference" in self.systems:
-            yield f"systems: remove `reference`, because there are no references ({column})"
-        if self.scoring.alpha:
+        if not self.data.labelled and "reference" in self.systems:
             yield (
-                f"scoring.alpha: {self.scoring.alpha:g} gives references a weight, but there are "
-                f"none ({column}): set it to 0"
+                f"systems: remove `reference`, because there are no references "
+                f"({self._no_references})"
             )
 
-    def _guided(self) -> Iterator[str]:
-        known = [*self.checkpoints, "tuned"]
-        yield from _bad_names("guidance", self.guidance, (*_MADE, *known))
-        for name, system in self.guidance.items():
+    def _variants(self) -> Iterator[str]:
+        known = [*self.checkpoints, *self.tuned]
+        yield from _bad_names("variants", self.variants, (*RESERVED, *known))
+        for name, system in self.variants.items():
             if system.checkpoint not in known:
                 yield _no_key(
-                    f"guidance.{name}.checkpoint", system.checkpoint, "checkpoints", known
+                    f"variants.{name}.checkpoint", system.checkpoint, "checkpoints or tuned", known
                 )
+
+    def _choice(self) -> Iterator[str]:
+        known = [name for name in self.all_systems if name not in MADE]
+        for name in self.choice.among or ():
+            if name not in known:
+                yield _no_key("choice.among", name, "systems, variants or tuned", known)
+        if self.choice.among == []:
+            yield "choice.among: name at least one system, or write null for all of them"
+        measured = self.evaluation.metrics
+        columns = [f"{name}.{one}" for name in measured for one in find_metric(name).names]
+        if self.choice.by is None:
+            if not any(column.endswith(".good") for column in columns):
+                yield (
+                    "choice.by: no measured metric says which summaries are good: add mentions to "
+                    "evaluation.metrics, or name a column of a measured metric"
+                )
+        elif self.choice.by not in columns:
+            close = close_to(self.choice.by, columns)
+            yield (
+                f"choice.by: {quoted(self.choice.by)} is not a column of a metric that "
+                f"evaluation.metrics names{close}"
+            )
+        if self.choice.rouge_loss is not None and self.data.labelled and "rouge" not in measured:
+            yield (
+                "choice.rouge_loss: rouge is not measured: add it to evaluation.metrics, or write "
+                "null"
+            )
 
     def _sources(self) -> Iterator[str]:
         yield from _bad_names("generation", self.generation)
@@ -246,6 +221,14 @@ class Params(Section):
         for name in self.reading:
             if name not in known:
                 yield _no_key("reading", name, "checkpoints, nor an endpoint of generation", known)
+
+
+def _of_system(name: str, error: ValidationError) -> Iterator[str]:
+    """What does not fit together once a tuned system's keys stand over the shared ones."""
+    for item in error.errors():
+        reason = item["ctx"]["error"] if item["type"] == "value_error" else item["msg"]
+        for line in str(reason).split("\n"):
+            yield f"tuned.{name}: {line}"
 
 
 def _listed(names: Sequence[str]) -> str:

@@ -5,7 +5,8 @@ How a preset is laid over the default:
 * a section is merged key by key;
 * a section that names its form (`source`, `method`, `architecture`, `checker`) replaces the whole
   section, since other forms have other keys;
-* a list, a value or an empty section (`{}`) replaces what was there.
+* a list, a value or an empty section (`{}`) replaces what was there, and so do `tuned` and
+  `variants`: a preset names all systems of its run.
 
 The default is a file of its own, equal to the params.yaml that the project ships. So a preset means
 the same after every edit of params.yaml.
@@ -32,6 +33,8 @@ PRESETS = Path("presets")
 DEFAULT = "default"
 # The keys that say which form a section has.
 CHOOSERS = ("source", "method", "architecture", "checker")
+# Sections whose keys are the systems of a run.
+NAMED = ("tuned", "variants")
 # Where comments start, if the value leaves room.
 _COLUMN = 32
 
@@ -69,7 +72,9 @@ def merge(default: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, A
     merged = dict(default)
     for key, value in changes.items():
         old = merged.get(key)
-        whole = isinstance(value, Mapping) and any(chooser in value for chooser in CHOOSERS)
+        whole = key in NAMED or (
+            isinstance(value, Mapping) and any(chooser in value for chooser in CHOOSERS)
+        )
         if isinstance(value, Mapping) and isinstance(old, Mapping) and value and not whole:
             merged[key] = merge(old, value)
         else:

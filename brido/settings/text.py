@@ -113,6 +113,10 @@ def that_matter(params: Params) -> dict[str, Any]:
         for key, value in raw["evaluation"].items()
         if key == "metrics" or key in measured
     }
+    # What these set is meant, and what they leave out is another section's.
+    for section in ("tuned", "variants"):
+        systems = getattr(params, section).items()
+        raw[section] = {name: system.model_dump(exclude_unset=True) for name, system in systems}
     asks = any(source.method == "endpoint" for source in params.generation.values())
     idle = [] if asks else ["endpoints"]
     idle += [] if asks or "geval" in measured else ["endpoint"]

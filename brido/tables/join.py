@@ -49,8 +49,13 @@ class SplitTables:
     decoded: Mapping[str, Path] = field(default_factory=dict)
 
     @classmethod
-    def at(cls, data: Path, split: str, systems: Sequence[str] = ()) -> "SplitTables":
-        """The tables of a split below the folder `data`, with the summaries of these systems."""
+    def at(
+        cls, data: Path, split: str, systems: Sequence[str] = (), tuned: str | None = None
+    ) -> "SplitTables":
+        """The tables of a split below the folder `data`.
+
+        systems: whose summaries; tuned: the system whose scores, None without scores.
+        """
         name = f"{split}.parquet"
         return cls(
             pool=data / "pool" / name,
@@ -59,7 +64,7 @@ class SplitTables:
             support=data / "support" / name,
             own=data / "support" / "base.parquet",
             likelihood=data / "likelihood" / name,
-            scores=data / "scores" / name,
+            scores=None if tuned is None else data / "scores" / tuned / name,
             decoded={system: data / "decoded" / system / name for system in systems},
         )
 
@@ -83,7 +88,7 @@ class SplitTables:
     def summaries(self) -> dict[str, Table]:
         """The table of each system's summaries."""
         return {
-            system: Table(path, DECODED, _DECODED_BY.get(system, f"decode@{system}"), ("summary",))
+            system: Table(path, DECODED, decoded_by(system), ("summary",))
             for system, path in self.decoded.items()
         }
 
@@ -109,9 +114,15 @@ _STAGES = {
     "likelihood": (LIKELIHOOD, "likelihood"),
     "scores": (SCORES, "score"),
 }
-_DECODED_BY = {"reference": "download", "elected": "elect"}
+# Stages of dvc.yaml that make summaries; a tuned system's and a variant's is named like it.
+_DECODED_BY = {"reference": "download", "elected": "elect", "base": "decode_base"}
 # Lists that do not hold a value for each candidate.
 _NOT_BY_CANDIDATE = {"references", "facts", "own_unsupported", "own_words", "own_whole"}
+
+
+def decoded_by(system: str) -> str:
+    """The stage that makes a system's summaries, as `dvc repro` takes it."""
+    return _DECODED_BY.get(system, f"decode@{system}")
 
 
 def read_documents(

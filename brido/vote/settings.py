@@ -51,7 +51,7 @@ class ScoringSettings(Section):
         "standardised within each document (section support is the checker).",
     )
     information: Share = Field(
-        0.5,
+        0.0,
         description="Weight of information in the order, 0 to 1; the vote has the rest. "
         "Information is what the document adds to a candidate: its log p, less "
         "`prior_weight` times its mean log p with other documents.",

@@ -32,7 +32,8 @@ class Page:
 
     settings: (name, value) pairs; warnings, notes: full sentences; focus, baseline: the systems
     that the filters compare. alpha: the run's; order: what the run's order of candidates is, in a
-    few words. sources: the rows of the table of sources. check: what the check of the vote found.
+    few words. verdict: what the run answers, a sentence or two
+    each. sources: the rows of the table of sources. check: what the check of the vote found.
     marks: sentences on how mentions are found. prompt: a model's name, and what it was asked: the
     text before, between and behind the places of the document.
     """
@@ -47,6 +48,7 @@ class Page:
     baseline: str
     alpha: float
     order: str = "the run's vote"
+    verdict: Sequence[str] = ()
     warnings: Sequence[str] = ()
     notes: Sequence[str] = ()
     check: VoteCheck | None = None

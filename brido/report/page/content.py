@@ -20,11 +20,11 @@ from brido.report.page.vote_check import vote_check
 from brido.report.settings import ReportSettings
 from brido.report.settings_text import run_order, settings_text
 from brido.report.sources import sources_rows
-from brido.report.stored import read_json
 from brido.report.summary import every_column, headline_columns, result_table, voting_note
 from brido.settings.params import Params
 from brido.tables.documents import CandidateDocument
 from brido.utils.errors import parsing
+from brido.utils.stored import read_json
 
 _WORLD_MARKS = "names, places, numbers and days, checked exactly against the facts of the article"
 _TEXT_MARKS = (
@@ -77,15 +77,10 @@ def asked(
     return Asked(model, pieces, [len(prompt.cut(document, limit)) for document in documents])
 
 
-def compared(systems: Sequence[str]) -> tuple[str, str]:
-    """The two systems whose summaries the page sets against each other: (baseline, focus)."""
-    baseline = "base" if "base" in systems else systems[0]
-    return baseline, "tuned" if "tuned" in systems else systems[-1]
-
-
 def voting_checker(params: Params) -> str:
     """The checker that has a part in the vote, "" where none has."""
-    return params.support.checker if params.scoring.support else ""
+    asked_by = (params.scoring_of(name).asks_support for name in params.tuned)
+    return params.support.checker if any(asked_by) else ""
 
 
 def make_page(
@@ -95,14 +90,19 @@ def make_page(
     found: Sequence[CaseMentions],
     votes: Mapping[str, Any],
     sources: Mapping[str, Any],
+    choice: Mapping[str, Any],
     prompt: Asked | None = None,
 ) -> Page:
     """The page of a run; `found` are the mentions of `cases`, aligned.
 
-    `votes` and `sources` are what votes.json and sources.json say, `prompt` is of `cases`.
+    `votes`, `sources` and `choice` are what votes.json, sources.json and choice.json say, `prompt`
+    is of `cases`. The filters compare base with the chosen system, or with the first tuned one
+    where base is chosen.
     """
-    settings = params.report
-    baseline, focus = compared(params.systems)
+    settings, baseline = params.report, "base"
+    shown = next(iter(params.tuned))
+    focus = choice["chosen"] if choice["chosen"] != baseline else shown
+    scoring = params.scoring_of(shown)
     places = sample(cases, found, baseline, settings)
     read = prompt.read if prompt else [None] * len(cases)
     voting = voting_checker(params)
@@ -116,11 +116,12 @@ def make_page(
         headline=result_table(headline, *estimates),
         everything=result_table(every_column(numbers.systems), *estimates),
         documents=[Shown(cases[index], found[index], read[index]) for index in places],
-        systems=params.systems,
+        systems=params.all_systems,
         focus=focus,
         baseline=baseline,
-        alpha=params.scoring.alpha,
-        order=run_order(params.scoring),
+        alpha=scoring.alpha,
+        order=run_order(scoring),
+        verdict=choice["verdict"],
         warnings=numbers.warnings,
         notes=[
             f"Means over {len(first.ids):,} test documents; below them bootstrap intervals "

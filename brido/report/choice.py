@@ -1,0 +1,162 @@
+"""Which system a run keeps: the best one on validation documents, or base.
+
+Arithmetic alone: arrays of one number a document, the same documents for every system.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from brido.report.settings import ChoiceSettings
+from brido.stats import FEWEST
+from brido.utils.errors import BridoError
+
+# Digits of what is kept: more would only make diffs noisy.
+_DECIMALS = 6
+
+
+@dataclass(frozen=True)
+class Compared:
+    """A system on D validation documents: each array is float64 [D], NaN where not measured.
+
+    quality: what decides. rouge: ROUGE-1 from 0 to 100, None without references.
+    words: the lengths of its summaries.
+    """
+
+    name: str
+    quality: NDArray[np.float64]
+    words: NDArray[np.float64]
+    rouge: NDArray[np.float64] | None = None
+
+
+@dataclass(frozen=True)
+class Row:
+    """A system in the table of a choice.
+
+    difference, standard_error: of the paired difference of quality to base; NaN for base and where
+    no document has both. left_out: the keys of section choice whose condition it does not meet.
+    """
+
+    name: str
+    quality: float
+    words: float
+    rouge: float | None
+    difference: float
+    standard_error: float
+    left_out: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Choice:
+    """The system that is kept. best: the best one that meets the conditions, base included.
+
+    reason: "best" | "base is best" | "not clearly better" (than base) | "few documents".
+    """
+
+    chosen: str
+    best: str
+    reason: str
+    documents: int
+    rows: tuple[Row, ...]
+
+    def plain(self) -> dict[str, Any]:
+        """The choice as metrics/choice.json has it."""
+        systems = {
+            row.name: {
+                "quality": _number(row.quality),
+                "rouge": row.rouge if row.rouge is None else _number(row.rouge),
+                "words": _number(row.words),
+                "difference": _number(row.difference),
+                "standard_error": _number(row.standard_error),
+                "left_out": list(row.left_out),
+            }
+            for row in self.rows
+        }
+        return {
+            "chosen": self.chosen,
+            "best": self.best,
+            "reason": self.reason,
+            "documents": self.documents,
+            "systems": systems,
+        }
+
+
+def choose(
+    systems: Sequence[Compared], settings: ChoiceSettings, lower_is_better: bool = False
+) -> Choice:
+    """Choose among the systems, of which base is the first.
+
+    Of those that lose at most `rouge_loss` points of ROUGE-1 against base, and whose mean length
+    differs from base's by at most the share `length_change`, the one with the best mean quality
+    (the first of equals). Base stays unless that one is better by more than `standard_errors` times
+    the standard error of the paired difference, s / sqrt(D) (s: the differences' standard
+    deviation, with D - 1). With fewer than FEWEST documents base stays.
+
+    Raises:
+        BridoError: base is not first, a system was not measured at all, or the systems were
+            measured on different documents.
+    """
+    _check(systems)
+    base = systems[0]
+    rows = tuple(_row(system, base, settings) for system in systems)
+    eligible = [row for row in rows if not row.left_out]
+    sign = -1 if lower_is_better else 1
+    best = max(eligible, key=lambda row: sign * row.quality)
+    chosen, reason = best.name, "best"
+    documents = int((~np.isnan(base.quality)).sum())
+    if documents < FEWEST:
+        chosen, reason = base.name, "few documents"
+    elif best.name == base.name:
+        reason = "base is best"
+    elif not sign * best.difference > settings.standard_errors * best.standard_error:
+        chosen, reason = base.name, "not clearly better"
+    return Choice(chosen, best.name, reason, documents, rows)
+
+
+def _check(systems: Sequence[Compared]) -> None:
+    if not systems or systems[0].name != "base":
+        raise BridoError("the first system of a choice must be base")
+    sizes = {len(values) for one in systems for values in (one.quality, one.words)}
+    if len(sizes) > 1:
+        raise BridoError(
+            f"the systems were measured on different numbers of documents ({sorted(sizes)}): "
+            "`dvc repro choose` makes the tables agree"
+        )
+    empty = [one.name for one in systems if np.isnan(one.quality).all()]
+    if empty:
+        raise BridoError(
+            f"choice.by was not measured for {', '.join(empty)}: name a column that has numbers "
+            "for every system"
+        )
+
+
+def _row(system: Compared, base: Compared, settings: ChoiceSettings) -> Row:
+    gaps = system.quality - base.quality
+    gaps = gaps[~np.isnan(gaps)]
+    count, is_base = len(gaps), system is base
+    difference = float(gaps.mean()) if count and not is_base else math.nan
+    error = float(gaps.std(ddof=1) / math.sqrt(count)) if count > 1 and not is_base else math.nan
+    words, own = float(system.words.mean()), float(base.words.mean())
+    rouge = own_rouge = None
+    if system.rouge is not None and base.rouge is not None:
+        rouge, own_rouge = float(np.nanmean(system.rouge)), float(np.nanmean(base.rouge))
+    # What is not measured, or may be anything, loses and changes nothing.
+    loss = 0.0 if rouge is None or own_rouge is None else own_rouge - rouge
+    limits = {
+        "rouge_loss": (loss, settings.rouge_loss),
+        "length_change": (abs(words - own) / own if own else 0.0, settings.length_change),
+    }
+    # A hair more than the limit is rounding.
+    left_out = [
+        key for key, (value, limit) in limits.items() if limit is not None and value > limit + 1e-9
+    ]
+    quality = float(np.nanmean(system.quality))
+    return Row(system.name, quality, words, rouge, difference, error, tuple(left_out))
+
+
+def _number(value: float) -> float | None:
+    return round(value, _DECIMALS) if math.isfinite(value) else None

@@ -1,0 +1,156 @@
+"""The whole of params.yaml: its sections, and what they say of each system."""
+
+from pydantic import Field
+
+from brido.candidates.settings import (
+    NO_CHECKPOINT,
+    DiverseBeamGeneration,
+    DocumentsSettings,
+    PoolSettings,
+    SourceSettings,
+)
+from brido.checkers.settings import MentionsSupport, SupportSettings
+from brido.corpus.settings import DataSettings, WorldData
+from brido.evaluation.settings import EvaluationSettings
+from brido.models.settings import CheckpointSettings, ReadingSettings
+from brido.report.settings import ChoiceSettings, ReportSettings
+from brido.search.settings import DecodingSettings, GuidanceSettings, VariantSystem
+from brido.settings.tuned import TunedSystem, overlaid
+from brido.training.settings import TrainingSettings
+from brido.utils.sections import Section
+from brido.vote.settings import LikelihoodSettings, PairwiseSettings, ScoringSettings
+from brido.work.settings import RuntimeSettings
+
+# Systems that no checkpoint writes: the corpus' own, and a vote on base's candidates.
+MADE = ("reference", "elected")
+# Names that no system can have; `chosen` is the one that stage choose keeps.
+RESERVED = (*MADE, "default", "chosen", NO_CHECKPOINT)
+
+
+class Sections(Section):
+    """The sections of params.yaml, not yet checked against each other."""
+
+    data: DataSettings = Field(
+        WorldData(),
+        description="Stage download: where the documents and their references come from.",
+    )
+    checkpoints: dict[str, CheckpointSettings] = Field(
+        description="Stage checkpoint: a model per key; `base` is the one that is tuned."
+    )
+    reading: dict[str, ReadingSettings] = Field(
+        {"default": ReadingSettings()},
+        description="How models read documents. A checkpoint's name beside `default` changes keys "
+        "for it alone.",
+    )
+    documents: DocumentsSettings = Field(
+        DocumentsSettings(), description="Which documents get candidates, from every source."
+    )
+    generation: dict[str, SourceSettings] = Field(
+        {"base": DiverseBeamGeneration(checkpoint="base")},
+        description="Stage generate: the sources of candidates, a name each.",
+    )
+    pool: PoolSettings = Field(
+        PoolSettings(), description="Stage pool: the sources joined; who votes, who can be elected."
+    )
+    pairwise: PairwiseSettings = Field(
+        PairwiseSettings(), description="Stage pairwise: R(x, y), the similarity of every pair."
+    )
+    support: SupportSettings = Field(
+        MentionsSupport(), description="Stage support: does the source support a candidate?"
+    )
+    likelihood: LikelihoodSettings = Field(
+        LikelihoodSettings(), description="Stage likelihood: log p of candidates under base."
+    )
+    scoring: ScoringSettings = Field(
+        ScoringSettings(), description="Stage score: Eq. 2, and what else orders candidates."
+    )
+    training: TrainingSettings = Field(TrainingSettings(), description="Stage train: Eq. 1 and 3.")
+    tuned: dict[str, TunedSystem] = Field(
+        {
+            "vote": TunedSystem(),
+            "information": TunedSystem(scoring=ScoringSettings(information=0.5, prior_weight=0.2)),
+            "control": TunedSystem(scoring=ScoringSettings(shuffle=True)),
+        },
+        description="Systems that training makes from base, by what each changes in scoring and "
+        "training.",
+    )
+    decoding: DecodingSettings = Field(
+        DecodingSettings(),
+        description="Stage decode, every system alike; null: the checkpoint's own "
+        "generation_config.",
+    )
+    variants: dict[str, VariantSystem] = Field(
+        {
+            "guided": VariantSystem(checkpoint="base", guidance=GuidanceSettings()),
+            "short": VariantSystem(checkpoint="base", length_penalty=-4.0),
+        },
+        description="Systems that a checkpoint writes with other keys of decoding, untrained.",
+    )
+    systems: list[str] = Field(
+        ["reference", "base", "elected"],
+        description="Further rows of every table; `elected` is the vote's candidate.",
+    )
+    evaluation: EvaluationSettings = Field(
+        EvaluationSettings(), description="Stage evaluate: one table per system and metric."
+    )
+    choice: ChoiceSettings = Field(
+        ChoiceSettings(),
+        description="Stage choose: which system the run keeps, on validation documents.",
+    )
+    report: ReportSettings = Field(ReportSettings(), description="Stage report.")
+    runtime: RuntimeSettings = Field(
+        RuntimeSettings(), description="Speed and limits only: no stage depends on them."
+    )
+
+    def reading_of(self, name: str) -> ReadingSettings:
+        """How the model of a system reads: its checkpoint's keys over the default's.
+
+        Tuned systems read as base, variants as their checkpoint.
+        """
+        default = self.reading.get("default", ReadingSettings())
+        model = self.model_of(name)
+        own = self.reading.get("base" if model in self.tuned else model, default)
+        return default.model_copy(update=own.model_dump(exclude_unset=True))
+
+    def model_of(self, system: str) -> str:
+        """The folder of data/checkpoints whose model writes a system's summaries."""
+        return self.variants[system].checkpoint if system in self.variants else system
+
+    def decoding_of(self, system: str) -> DecodingSettings:
+        """Section decoding with what `variants.SYSTEM` changes."""
+        variant = self.variants.get(system)
+        return variant.decoding(self.decoding) if variant else self.decoding
+
+    def guidance_of(self, system: str) -> GuidanceSettings | None:
+        """How other documents guide a system, None without guidance."""
+        return self.variants[system].guidance if system in self.variants else None
+
+    def scoring_of(self, system: str) -> ScoringSettings:
+        """Section scoring with what `tuned.SYSTEM` changes."""
+        return overlaid(self.scoring, self.tuned[system].scoring)
+
+    def training_of(self, system: str) -> TrainingSettings:
+        """Section training with what `tuned.SYSTEM` changes."""
+        return overlaid(self.training, self.tuned[system].training)
+
+    @property
+    def all_systems(self) -> list[str]:
+        """The rows of every table: `systems`, then the variants, then the tuned ones."""
+        return [*self.systems, *self.variants, *self.tuned]
+
+    @property
+    def choosable(self) -> list[str]:
+        """The systems that stage choose compares; base first."""
+        written = [name for name in self.all_systems if name not in MADE]
+        among = written if self.choice.among is None else self.choice.among
+        return ["base", *(name for name in among if name != "base")]
+
+    @property
+    def control(self) -> str | None:
+        """The first tuned system whose scores are shuffled."""
+        return next((name for name in self.tuned if self.scoring_of(name).shuffle), None)
+
+    @property
+    def num_candidates(self) -> int:
+        """N, the candidates of a document from all sources together."""
+        return sum(source.num_candidates for source in self.generation.values())

@@ -1,0 +1,107 @@
+"""Stage choose: the system that the run keeps, chosen on validation documents, and its verdict.
+
+The choice is measured on test documents: against base, and against the control. The model of the
+chosen system is stored as data/chosen, ready for `brido summarize`.
+"""
+
+import shutil
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from brido.report.choice import Choice, Compared, choose
+from brido.report.display import ColumnKey, display
+from brido.report.metrics import Estimates, Scores, difference, estimate, read_scores
+from brido.report.verdict import verdict
+from brido.settings.load import load_params
+from brido.settings.params import Params
+from brido.tables import DECODED, read_batches
+from brido.tables.join import decoded_by
+from brido.utils.atomic import atomic_folder, write_text
+from brido.utils.errors import BridoError, run_command
+from brido.utils.progress import say
+from brido.utils.stored import json_text
+from stages import paths
+
+ROUGE = ("rouge", "r1")
+
+
+def main() -> None:
+    """Write metrics/choice.json and data/chosen."""
+    params = load_params()
+    by = decides(params)
+    systems = [compared(params, name, by) for name in params.choosable]
+    choice = choose(systems, params.choice, display(*by).better == "lower")
+    lines = verdict_of(params, choice, by)
+    about = {"by": ".".join(by), "control": params.control, "verdict": lines}
+    write_text(paths.CHOICE, json_text(choice.plain() | about))
+    with atomic_folder(paths.CHOSEN) as folder:
+        model = paths.checkpoint(params.model_of(choice.chosen))
+        shutil.copytree(model, folder, dirs_exist_ok=True)
+    for line in lines:
+        say(f"choose: {line}")
+
+
+def decides(params: Params) -> ColumnKey:
+    """The column that decides: `choice.by`, or the first measured one that says what is good.
+
+    Raises:
+        BridoError: no column of base's tables says what is good.
+    """
+    if params.choice.by is not None:
+        metric, _, column = params.choice.by.partition(".")
+        return metric, column
+    for metric in params.evaluation.metrics:
+        path = paths.evaluation(metric, "base", "validation")
+        if path.exists():
+            columns = estimate(read_scores({metric: path}), params.report).get(metric, {})
+            if "good" in columns:
+                return metric, "good"
+    raise BridoError(
+        "no measured metric says which summaries are good: add mentions to evaluation.metrics, or "
+        "set choice.by"
+    )
+
+
+def compared(params: Params, system: str, by: ColumnKey) -> Compared:
+    """A system's numbers on validation documents."""
+    wanted = {by[0], ROUGE[0]} & set(params.evaluation.metrics)
+    tables = {name: paths.evaluation(name, system, "validation") for name in sorted(wanted)}
+    scores = read_scores(tables)
+    rouge = _column(scores, ROUGE) if ROUGE in scores.columns else None
+    if rouge is not None and np.isnan(rouge).all():
+        rouge = None
+    path = paths.decoded(system, "validation")
+    batches = read_batches(path, DECODED, decoded_by(system), ["summary"])
+    texts = [text for batch in batches for text in batch.column("summary").to_pylist()]
+    words = np.array([len(text.split()) for text in texts], np.float64)
+    return Compared(system, _column(scores, by), words, rouge)
+
+
+def _column(scores: Scores, key: ColumnKey) -> NDArray[np.float64]:
+    return scores.values[:, scores.columns.index(key)]
+
+
+def verdict_of(params: Params, choice: Choice, by: ColumnKey) -> list[str]:
+    """The verdict, with numbers of test documents."""
+    names = dict.fromkeys(["base", choice.chosen, *filter(None, [params.control])])
+    tables = {
+        name: read_scores(
+            {metric: paths.evaluation(metric, name) for metric in params.evaluation.metrics}
+        )
+        for name in names
+    }
+    systems = {name: estimate(scores, params.report) for name, scores in tables.items()}
+    pairs = [(choice.chosen, "base"), (choice.chosen, params.control), (params.control, "base")]
+    differences: dict[str, Estimates] = {
+        f"{one} - {other}": difference(tables[one], tables[other], params.report)
+        for one, other in pairs
+        if one and other and one != other
+    }
+    plain: dict[str, Any] = choice.plain()
+    return verdict(plain, by, systems, differences, params.control)
+
+
+if __name__ == "__main__":
+    run_command(main)
