@@ -68,8 +68,8 @@ class ScoringSettings(Section):
     )
     remove_base: bool = Field(
         False,
-        description="true: what base prefers (log p a token, log p, length) is taken out of the "
-        "order by a regression.",
+        description="true: what base itself prefers is taken out of the order; the rest orders. "
+        "Log p a token, log p and length are taken out of each signal by a regression.",
     )
     shuffle: bool = Field(
         False, description="true: the control, in which each document's scores are shuffled."
