@@ -3,7 +3,7 @@
 This is the only reader of section `scoring`; `consensus` and `signals` know arrays only.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -13,7 +13,10 @@ from brido.tables.checks import check_likelihood, check_prior, check_similarity
 from brido.tables.join import Documents, SplitTables, read_documents
 from brido.vote.consensus import eligible_scores
 from brido.vote.settings import ScoringSettings
-from brido.vote.signals import Signal, combined, dealt, information, shuffled_scores
+from brido.vote.signals import Regression, combined, dealt, information, shuffled_scores
+
+# Of each part of the order (`ScoringSettings.shares`) its values [documents, N].
+Signals = dict[str, NDArray[np.float64]]
 
 
 class Scored(NamedTuple):
@@ -31,49 +34,87 @@ def score_documents(
 ) -> Iterator[Scored]:
     """Score the candidates of a split, in the tables' order; constant memory.
 
-    alpha: takes the place of `scoring.alpha`. columns: what else to read of the documents. All
-    names of columns stand in COLUMNS of brido/tables/join.py.
+    With `scoring.remove_base` the split is read twice: the regression over all its documents comes
+    first. alpha: takes the place of `scoring.alpha`. columns: what else to read of the documents.
+    All names of columns stand in COLUMNS of brido/tables/join.py.
 
     Raises:
         BridoError: a table is missing or damaged or was computed from other candidates, a
             similarity is not a number, or alpha asks for references that do not exist.
     """
-    alpha = scoring.alpha if alpha is None else alpha
-    of_signals = [] if scoring.shuffle else _columns(scoring)
-    if "prior" in of_signals:
+    if alpha is not None:
+        scoring = scoring.model_copy(update={"alpha": alpha})
+    if scoring.asks_prior:
         check_prior(tables.likelihood)
-    wanted = dict.fromkeys(["voters", "eligible", "similarity", *columns, *of_signals])
-    for documents in read_documents(tables, list(wanted)):
-        similarity = documents.array("similarity")
-        check_similarity(tables.similarity, documents.ids, similarity, alpha)
-        voters, eligible = documents.array("voters"), documents.array("eligible")
-        scores = eligible_scores(similarity, alpha, scoring.normalization, voters, eligible)
+    needed = ["voters", "eligible", "similarity", *_columns(scoring)]
+    removed = {}
+    if scoring.remove_base and not scoring.shuffle:
+        removed = _regressions(read_documents(tables, needed), tables, scoring)
+    for documents in read_documents(tables, list(dict.fromkeys([*needed, *columns]))):
+        scores = _vote(documents, tables, scoring)
         # The control and the signals change who gets which score, never the scores themselves: of
         # each document the highest goes to the candidate that is first in the other order.
         if scoring.shuffle:
             scores = shuffled_scores(scores, documents.ids)
-        elif of_signals:
-            scores = dealt(scores, by=combined(scores, _signals(documents, scoring)))
+        elif removed or set(scoring.shares) != {"vote"}:
+            signals = _signals(documents, scores, scoring)
+            for name, regression in removed.items():
+                signals[name] = regression.left(signals[name], _preference(documents))
+            vote = signals.pop("vote", scores)
+            others = [(scoring.shares[name], values) for name, values in signals.items()]
+            scores = dealt(scores, by=combined(vote, others))
         yield Scored(documents, scores)
 
 
 def _columns(scoring: ScoringSettings) -> list[str]:
     """The columns that the signals are computed from."""
-    found = ["support"] if scoring.support else []
-    if scoring.information:
-        found += ["log_probability", "tokens", *(["prior"] if scoring.prior_weight else [])]
-    return found
+    names = ["support"] if scoring.asks_support else []
+    if scoring.asks_likelihood:
+        names += ["log_probability", "tokens", *(["prior"] if scoring.asks_prior else [])]
+    return names
 
 
-def _signals(documents: Documents, scoring: ScoringSettings) -> list[Signal]:
-    """Each signal's share in the order, and its values [documents, N]."""
-    found = []
-    if scoring.support:
-        found.append((scoring.support, documents.array("support")))
-    if scoring.information:
+def _vote(
+    documents: Documents, tables: SplitTables, scoring: ScoringSettings
+) -> NDArray[np.float64]:
+    """Eq. 2 [documents, N]."""
+    similarity = documents.array("similarity")
+    check_similarity(tables.similarity, documents.ids, similarity, scoring.alpha)
+    voters, eligible = documents.array("voters"), documents.array("eligible")
+    return eligible_scores(similarity, scoring.alpha, scoring.normalization, voters, eligible)
+
+
+def _signals(
+    documents: Documents, scores: NDArray[np.float64], scoring: ScoringSettings
+) -> Signals:
+    """Each part of the order that has a weight, NaN where the vote's scores are."""
+    signals = {"vote": scores}
+    if "support" in scoring.shares:
+        signals["support"] = documents.array("support")
+    if "information" in scoring.shares:
         own, tokens = documents.array("log_probability"), documents.array("tokens")
-        others = documents.array("prior") if scoring.prior_weight else np.zeros_like(own)
+        others = documents.array("prior") if scoring.asks_prior else np.zeros_like(own)
         values = information(own, others, scoring.prior_weight, tokens, scoring.length_penalty)
         check_likelihood(documents.ids, values)
-        found.append((scoring.information, values))
-    return found
+        signals["information"] = values
+    return {name: np.where(np.isnan(scores), np.nan, signals[name]) for name in scoring.shares}
+
+
+def _preference(documents: Documents) -> list[NDArray[np.float64]]:
+    """What base prefers by itself: log p a token, log p, and the tokens, [documents, N] each."""
+    own, tokens = documents.array("log_probability"), documents.array("tokens")
+    check_likelihood(documents.ids, own)
+    return [own / np.maximum(tokens, 1), own, tokens]
+
+
+def _regressions(
+    batches: Iterator[Documents], tables: SplitTables, scoring: ScoringSettings
+) -> Mapping[str, Regression]:
+    """Base's preference in each part of the order, over the candidates that can be elected."""
+    regressions = {name: Regression(predictors=3) for name in scoring.shares}
+    for documents in batches:
+        scores = _vote(documents, tables, scoring)
+        signals, preference = _signals(documents, scores, scoring), _preference(documents)
+        for name, regression in regressions.items():
+            regression.add(signals[name], preference)
+    return regressions

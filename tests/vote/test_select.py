@@ -10,8 +10,11 @@ from pool_rows import pooled
 from ruamel.yaml import YAML
 
 from brido.tables import CORPUS, LIKELIHOOD, POOL, SUPPORT, similarity_schema, write_table
+from brido.tables.documents import Documents
+from brido.tables.join import read_documents
 from brido.utils.errors import BridoError
-from brido.vote.consensus import consensus_scores
+from brido.vote import select
+from brido.vote.consensus import consensus_scores, ranking
 from brido.vote.select import score_documents
 from brido.vote.settings import ScoringSettings
 from brido.vote.signals import combined, dealt, shuffled_scores
@@ -72,25 +75,45 @@ def write_likelihood(found, others):
     write_table(paths.likelihood("validation"), [rows], LIKELIHOOD, {"others": others})
 
 
+def slow_left(found, values):
+    """Values less what log p a token, log p and tokens explain of them: one regression of all."""
+    known = found["voters"]
+    own = found["log_probability"]
+    columns = [own / TOKENS, own, np.broadcast_to(TOKENS, own.shape).astype(float), values]
+    centred = np.zeros((len(columns), *own.shape))
+    for place, column in enumerate(columns):
+        for row, inside in enumerate(known):
+            centred[place, row, inside] = column[row, inside] - column[row, inside].mean()
+    *predictors, wanted = (column[known] for column in centred)
+    weights, *_ = np.linalg.lstsq(np.stack(predictors, 1), wanted, rcond=None)
+    left = np.full(own.shape, np.nan)
+    left[known] = wanted - np.stack(predictors, 1) @ weights
+    return left
+
+
 def slow_scores(found, scoring, alpha):
     """Document by document, among its voters alone."""
     result = np.full((len(found["texts"]), SIZE), np.nan)
+    votes, added = result.copy(), result.copy()
     for row in range(len(result)):
         inside = np.flatnonzero(found["voters"][row])
         similarity = found["similarity"][row][np.ix_(inside, [*inside, SIZE])]
-        scores = consensus_scores(similarity, alpha)
-        if not scoring.shuffle:
-            own, prior = (found[name][row, inside] for name in ("log_probability", "prior"))
-            added = own - scoring.prior_weight * prior
-            added = added / np.array(TOKENS)[inside] ** scoring.length_penalty
-            signals = [
-                (scoring.support, found["support"][row, inside]), (scoring.information, added),
-            ]  # fmt: skip
-            if scoring.support or scoring.information:
-                scores = dealt(scores, combined(scores, signals))
-        result[row, inside] = scores
+        votes[row, inside] = consensus_scores(similarity, alpha)
+        own, prior = (found[name][row, inside] for name in ("log_probability", "prior"))
+        added[row, inside] = own - scoring.prior_weight * prior
+        added[row, inside] /= np.array(TOKENS)[inside] ** scoring.length_penalty
     if scoring.shuffle:
-        return shuffled_scores(result, [f"d{n}" for n in range(len(result))])
+        return shuffled_scores(votes, [f"d{n}" for n in range(len(result))])
+    parts = [votes, found["support"].astype(float), added]
+    if scoring.remove_base:
+        parts = [slow_left(found, part) for part in parts]
+    elif not (scoring.support or scoring.information):
+        return votes
+    for row in range(len(result)):
+        inside = np.flatnonzero(found["voters"][row])
+        vote, support, information = (part[row, inside] for part in parts)
+        signals = [(scoring.support, support), (scoring.information, information)]
+        result[row, inside] = dealt(votes[row, inside], combined(vote, signals))
     return result
 
 
@@ -106,6 +129,10 @@ def slow_scores(found, scoring, alpha):
         {"information": 0.3, "prior_weight": 0.0, "support": 0.3},
         {"shuffle": True},
         {"shuffle": True, "support": 0.5, "information": 0.5},
+        {"remove_base": True, "information": 0.0},
+        {"remove_base": True, "information": 1.0, "prior_weight": 1.0},
+        {"remove_base": True, "information": 0.3, "prior_weight": 0.2, "support": 0.3},
+        {"remove_base": True, "shuffle": True},
     ],
     ids=str,
 )
@@ -131,6 +158,41 @@ def test_every_order_has_the_scores_of_the_vote(tables):
         found = scores(**settings)
         assert not np.array_equal(found, plain, equal_nan=True)
         assert np.array_equal(np.sort(found), np.sort(plain), equal_nan=True)
+
+
+def test_what_base_prefers_is_taken_out_alike_whatever_the_batch(tables, monkeypatch):
+    """PMI left: log p less its mean with other documents, the rest taken out by one regression."""
+    scoring = ScoringSettings(information=1.0, prior_weight=1.0, remove_base=True)
+    split = paths.tables("validation")
+    (whole, last) = score_documents(split, scoring)
+    left = slow_left(tables, tables["log_probability"] - tables["prior"])
+    order = ranking(left)
+    assert np.array_equal(ranking(np.concatenate([whole.scores, last.scores])), order)
+    plain = ranking(np.where(tables["voters"], tables["log_probability"] - tables["prior"], np.nan))
+    assert not np.array_equal(order, plain)
+    for size in (1, 7, 1030):
+        monkeypatch.setattr(
+            select, "read_documents", lambda *asked, size=size: sliced(read_documents(*asked), size)
+        )
+        batches = list(score_documents(split, scoring))
+        assert len(batches) == sum(-(-count // size) for count in (1024, 6))
+        scores = np.concatenate([batch.scores for batch in batches])
+        assert np.array_equal(scores, [*whole.scores, *last.scores], equal_nan=True)
+
+
+def sliced(batches, size):
+    for batch in batches:
+        for start in range(0, len(batch), size):
+            columns = {name: column[start : start + size] for name, column in batch.columns.items()}
+            yield Documents(batch.ids[start : start + size], columns)
+
+
+def test_where_nothing_is_left_candidates_keep_their_order(tables):
+    """Log p alone is all base's preference."""
+    scoring = ScoringSettings(information=1.0, remove_base=True)
+    for batch in score_documents(paths.tables("validation"), scoring):
+        known = np.where(np.isnan(batch.scores), np.nan, 0.0)
+        assert np.array_equal(ranking(batch.scores), ranking(known))
 
 
 def test_information_needs_what_it_is_made_of(tables):
