@@ -7,7 +7,7 @@ from brido.utils.errors import speak_plainly
 from brido.utils.lazy import lazy
 from brido.utils.signals import end_at_signals
 
-__version__ = "0.3.0.dev0"
+__version__ = "0.4.0"
 
 # A command of ours (`python -m brido score`, the stages) imports for seconds before it can answer a
 # signal itself. While Python looks for the module after -m, that is what argv[0] is.

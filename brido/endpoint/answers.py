@@ -39,8 +39,7 @@ class AskedModel:
     @cached_property
     def digest(self) -> str:
         """64 hexadecimal digits of name, revision and parameters."""
-        # "openai" is part of the format of the store: version 0.2 knew models without a server.
-        return _sha256(["openai", self.name, self.revision, dict(self.parameters)])
+        return _sha256([self.name, self.revision, dict(self.parameters)])
 
     def key(self, messages: Sequence[Message]) -> str:
         """The key of a question: 64 hexadecimal digits of the model and the full messages."""

@@ -52,7 +52,6 @@ class EndpointRuntime(Section):
         description="Environment variable with the server's key; null: OPENAI_API_KEY for "
         "OpenAI, else none.",
     )
-    # The default of version 0.1, which asked servers for marks alone: paid answers are found.
     store: Name = Field(
         ".brido/judge/answers.sqlite",
         description="File with every answer that was paid for; none is asked for again.",

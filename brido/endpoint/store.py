@@ -20,22 +20,20 @@ from brido.utils.store import Store, placeholders
 with extra("judge"):
     from filelock import FileLock, Timeout
 
-# A file format: the names are those of version 0.1, and answers of 0.1 and 0.2 are found.
 _TABLES = """
-CREATE TABLE IF NOT EXISTS judges (
-    digest TEXT PRIMARY KEY, backend TEXT NOT NULL, model TEXT NOT NULL, revision TEXT,
-    parameters TEXT NOT NULL
+CREATE TABLE IF NOT EXISTS models (
+    digest TEXT PRIMARY KEY, name TEXT NOT NULL, revision TEXT, parameters TEXT NOT NULL
 ) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS answers (
-    key TEXT NOT NULL, sample INTEGER NOT NULL, judge TEXT NOT NULL, text TEXT NOT NULL,
+    key TEXT NOT NULL, sample INTEGER NOT NULL, model TEXT NOT NULL, text TEXT NOT NULL,
     finish_reason TEXT NOT NULL, refused INTEGER NOT NULL, served_model TEXT NOT NULL,
     characters INTEGER NOT NULL, prompt_tokens INTEGER NOT NULL, answer_tokens INTEGER NOT NULL,
-    tokens TEXT, answered REAL NOT NULL, PRIMARY KEY (key, sample)
+    answered REAL NOT NULL, PRIMARY KEY (key, sample)
 ) WITHOUT ROWID;
 """
 # Not INSERT OR IGNORE, which would also drop a row with a null without a word.
-_ADD_MODEL = f"INSERT INTO judges VALUES ({placeholders(5)}) ON CONFLICT DO NOTHING"
-_ADD_ANSWER = f"INSERT INTO answers VALUES ({placeholders(12)}) ON CONFLICT DO NOTHING"
+_ADD_MODEL = f"INSERT INTO models VALUES ({placeholders(4)}) ON CONFLICT DO NOTHING"
+_ADD_ANSWER = f"INSERT INTO answers VALUES ({placeholders(11)}) ON CONFLICT DO NOTHING"
 
 
 class AnswerStore(Store):
@@ -84,13 +82,13 @@ class AnswerStore(Store):
                 *(question.key, question.sample, question.model.digest, answer.text),
                 *(answer.finish_reason, answer.refused, answer.served_model),
                 *(question.characters, answer.prompt_tokens, answer.answer_tokens),
-                *(None, now),
+                now,
             )
             for question, answer in rows
         ]
         models = {question.model.digest: question.model for question, _ in rows}
         described = [
-            (digest, "openai", model.name, model.revision, as_json(dict(model.parameters)))
+            (digest, model.name, model.revision, as_json(dict(model.parameters)))
             for digest, model in models.items()
         ]
         with self._writing, self._transaction() as connection:
@@ -114,14 +112,11 @@ class AnswerStore(Store):
         }
 
     def usage(self, model: AskedModel) -> tuple[int, int, int]:
-        """Characters of prompts, prompt tokens and answer tokens of all answers of one model.
-
-        A server's negative counts, which version 0.2 kept, count as 0.
-        """
+        """Characters of prompts, prompt tokens and answer tokens of all answers of one model."""
         (row,) = self._rows(
             "SELECT TOTAL(CASE WHEN a.prompt_tokens > 0 THEN a.characters END), "
-            "TOTAL(MAX(a.prompt_tokens, 0)), TOTAL(MAX(a.answer_tokens, 0)) FROM answers a "
-            "JOIN judges j ON j.digest = a.judge WHERE j.backend = 'openai' AND j.model = ?",
+            "TOTAL(a.prompt_tokens), TOTAL(a.answer_tokens) FROM answers a "
+            "JOIN models m ON m.digest = a.model WHERE m.name = ?",
             (model.name,),
         )
         return int(row[0]), int(row[1]), int(row[2])

@@ -23,34 +23,6 @@ PARAMS_FILE = Path("params.yaml")
 PREVIOUS = Path(".brido/params.previous.yaml")
 # Sections whose stages read documents; how they do stands in `reading` once.
 _READERS = ("generation", "training", "decoding", "reading")
-# Keys of earlier versions, and what to write instead. A `*` is any name; a section stands for its
-# keys. A test holds this table against the settings.
-_DELETE = "Delete the line"
-_JUDGES = f"{_DELETE}. Judges are servers now"
-REMOVED_KEYS = {
-    "text": "Delete the section. The bundled abbreviations are the only sentence splitter",
-    "pairwise.value": f"{_DELETE}. Similarity is always the F-measure",
-    "scoring.voters": f"{_DELETE}. For the control (`chance`) write `scoring.shuffle: true`",
-    "scoring.support_weight": "Write `scoring.support` instead. It changes the order alone, so "
-    "margins mean what they mean without it",
-    "scoring.temperature": f"{_DELETE}. Votes are not weighted by probability any more",
-    "training.min_gap": f"{_DELETE}. All pairs train",
-    "training.validation.patience": f"{_DELETE}. To end earlier, lower `training.epochs`",
-    "generation.*.epsilon_cutoff": "Write `top_p` or `top_k` instead",
-    "evaluation.geval.backend": f"{_JUDGES}. For a local model start a server (vLLM, llama.cpp) "
-    "and write its address to `runtime.endpoint.base_url`",
-    "evaluation.geval.top_logprobs": f"{_DELETE}. Marks are read from the text alone. For finer "
-    "marks write `score_mode: mean` with more `samples`",
-    "runtime.endpoint.batch_size": f"{_JUDGES}, and the server batches",
-    "runtime.endpoint.samples_per_call": f"{_DELETE}. A call asks for one answer",
-    "evaluation.qafacteval.scorer": f"{_DELETE}. LERC-QuIP is the only scorer",
-    "report.confidence": f"{_DELETE}. Intervals hold 95 % of the draws",
-    "report.seed": f"{_DELETE}. The draws are always the same",
-    "training.lora.targets": f"{_DELETE}. Every linear layer gets an adapter",
-    "checkpoints.*.fine_tuning.lora.targets": f"{_DELETE}. Every linear layer gets an adapter",
-    "runtime.judge": "Rename it to `runtime.endpoint`. The keys in it stay",
-    "runtime.ray.shared_files": f"{_DELETE}. All nodes must see the project's folder",
-}
 
 
 def load_params(path: Path = PARAMS_FILE) -> Params:
@@ -135,8 +107,7 @@ def _describe(item: Any) -> list[str]:
     place, kind, value = _place(item["loc"]), item["type"], item["input"]
     key = ".".join(map(short, place.keys))
     if kind == "extra_forbidden":
-        removed = _removed(place.keys)
-        return [f"`{key}` {removed}" if removed else f"{key}: {_unknown(place)}"]
+        return [f"{key}: {_unknown(place)}"]
     if kind == "missing":
         return [f"{key}: this key is missing"]
     if kind == "value_error":
@@ -160,16 +131,6 @@ def _shown(value: Any) -> str:
     if isinstance(value, bool):
         return str(value).lower()
     return "null" if value is None else quoted(value)
-
-
-def _removed(keys: Sequence[str]) -> str:
-    """What to write instead of a key of an earlier version; empty for any other key."""
-    for pattern, remedy in REMOVED_KEYS.items():
-        parts = pattern.split(".")
-        pairs = zip(parts, keys, strict=False)
-        if len(parts) <= len(keys) and all(part in ("*", key) for part, key in pairs):
-            return f"was removed in version 0.3. {remedy}"
-    return ""
 
 
 def _unknown(place: _Place) -> str:

@@ -17,7 +17,7 @@ from typing import Any, ClassVar, Self
 
 from brido.utils.errors import BridoError
 
-# The format of version 0.1, which every later version has read and written.
+# The format of the file: a newer one is refused.
 _VERSION = 1
 # Systems are evaluated side by side: how long one waits for another's writing.
 WAIT_SECONDS = 120.0

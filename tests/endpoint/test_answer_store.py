@@ -76,7 +76,7 @@ def test_the_owner_alone_can_read_it_and_it_holds_parameters_and_no_prompt(path)
         assert stat.S_IMODE(path.stat().st_mode) == 0o600
     assert b"Sum it up" not in path.read_bytes()
     connection = sqlite3.connect(path)
-    ((model, parameters),) = connection.execute("SELECT model, parameters FROM judges")
+    ((model, parameters),) = connection.execute("SELECT name, parameters FROM models")
     connection.close()
     assert (model, json.loads(parameters)) == ("model", {"temperature": 1.0})
 

@@ -29,7 +29,7 @@ from brido.work.batches import plan_batches
 
 N_BEST = 20
 MAX_ANSWER_PIECES = 30
-# What is kept of a prediction; version 0.2 also kept where it stands.
+# What is kept of a prediction.
 FIELDS = ("prediction", "probability", "null_probability")
 
 

@@ -1,6 +1,0 @@
-BEGIN TRANSACTION;
-CREATE TABLE results (key TEXT PRIMARY KEY, value TEXT) WITHOUT ROWID;
-INSERT INTO "results" VALUES('09fb41fa4594123660ec31e5c381163c705f8dd7a47bc9787162d12985e0861c','"Who left."');
-INSERT INTO "results" VALUES('8ace4fc19511af3b3f5a101c885f285f1447529e9ad9efd8d9ac028809f619e7','"Who ging."');
-INSERT INTO "results" VALUES('a48f853082412cffdef24af5640b55589918066a7ff2c982ff2a2b56e3159376','{"prediction": "Ann", "probability": 0.75, "null_probability": 0.25}');
-COMMIT;
