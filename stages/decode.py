@@ -12,15 +12,14 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from brido.candidates.decoding import search_settings
 from brido.candidates.documents import SplitDocuments
 from brido.models.settings import ReadingSettings
-from brido.search.own_search import own_search, says_length
-from brido.search.settings import DecodingSettings, GuidanceSettings, SearchSettings
+from brido.search.settings import GuidanceSettings, SearchSettings
 from brido.settings.load import load_params
 from brido.settings.params import Params
 from brido.tables import DECODED
-from brido.utils.errors import BridoError, parsing, run_command
-from brido.utils.json_lines import parse_object
+from brido.utils.errors import BridoError, run_command
 from brido.utils.progress import say
 from brido.work.running import Splits
 from brido.work.settings import RuntimeSettings
@@ -68,34 +67,6 @@ def _check_that_it_writes(label: str, folder: Path, written: int, totals: dict[s
             "ends every text at once, or writes special tokens alone. Was it trained to its end, "
             "with this tokenizer? decoding.min_length shows what it would go on to write"
         )
-
-
-def search_settings(folder: Path, settings: DecodingSettings) -> dict[str, Any]:
-    """The settings in use: params.yaml's where given, else the checkpoint's, else the defaults."""
-    checkpoint = _part(folder, "generation_config.json")
-    behind_prompts = not _part(folder, "config.json").get("is_encoder_decoder", False)
-    used = own_search(checkpoint, settings.model_dump(), behind_prompts)
-    if settings.max_length is None and not says_length(checkpoint, behind_prompts):
-        if behind_prompts:
-            raise BridoError(
-                "decoding.max_length: set it, because the generation_config of "
-                f"{folder.name} lacks max_new_tokens"
-            )
-        say(
-            f"decode {folder.name}: neither decoding.max_length nor the checkpoint says how "
-            f"long a summary may be: {used['max_length']} tokens"
-        )
-    return used
-
-
-def _part(folder: Path, name: str) -> dict[str, Any]:
-    if not (path := folder / name).is_file():
-        raise BridoError(
-            f"{path} is missing: `dvc repro checkpoint@{folder.name}` makes the checkpoint, or "
-            f"`dvc repro train@{folder.name}` if it is a key of `tuned`"
-        )
-    with parsing(lambda reason: f"{path} cannot be read: {reason}"):
-        return parse_object(path.read_text(encoding="utf-8"))
 
 
 def _summaries(

@@ -34,11 +34,20 @@ class Written(NamedTuple):
 
 
 class Generated(NamedTuple):
-    """What was written about each document, in the order asked, and how the work went."""
+    """What was written about each document, in the order asked, and how the work went.
+
+    cut: the places of the documents that were longer than the model reads. halved: how often
+    memory ran out.
+    """
 
     written: list[Written]
-    truncated: int = 0
+    cut: tuple[int, ...] = ()
     halved: int = 0
+
+    @property
+    def truncated(self) -> int:
+        """How many documents were cut."""
+        return len(self.cut)
 
 
 class _Guide(NamedTuple):
@@ -161,7 +170,7 @@ class Generator:
             self.budget.run([waiting[place] for place in first], work)
             waiting = [number for number in waiting if number not in found]
         written = [found[number] for number in range(len(documents))]
-        return Generated(written, len(sources.cut), self.budget.halved - halved_before)
+        return Generated(written, sources.cut, self.budget.halved - halved_before)
 
 
 class CandidateWorker(Generator):

@@ -130,21 +130,25 @@ def load_checkpoint(folder: Path, dtype: torch.dtype) -> Loaded:
     """Model and tokenizer of a folder that `save` wrote, as it is.
 
     Raises:
-        BridoError: the folder is missing or cannot be loaded.
+        BridoError: the folder is missing or cannot be loaded, or weights are missing from it.
     """
     made_by = "train" if folder.name == "tuned" else f"checkpoint@{folder.name}"
     if not folder.is_dir():
         raise BridoError(f"{folder} is missing: make it with `dvc repro {made_by}`")
+    again = "put a whole model in its place"
+    if folder.parent.name == "checkpoints":
+        again = f"make it again with `dvc repro -f {made_by}`"
     try:
+        check_folder(folder)
         family = family_of(_config(folder))
-        return family.load(folder, dtype), load_tokenizer(folder)
+        model, found = family.load(folder, dtype, output_loading_info=True)
+        if missing := sorted(map(str, found["missing_keys"])):
+            raise ValueError(f"{len(missing)} weights are missing, such as {missing[0]}")
+        return model, load_tokenizer(folder)
     except BridoError:
         raise
     except Exception as error:
-        raise BridoError(
-            f"{folder} cannot be loaded ({first_line(error)}): make it again with "
-            f"`dvc repro -f {made_by}`"
-        ) from error
+        raise BridoError(f"{folder} cannot be loaded ({first_line(error)}): {again}") from error
 
 
 def _config(folder: Path) -> Any:

@@ -62,6 +62,15 @@ class DecoderOnly(Family):
             mask[place, width - len(row) :] = 1
         return Sources(ids, mask, tuple(place for place, (_, cut) in enumerate(rows) if cut))
 
+    def unread(self, parts: ModelParts, documents: Sequence[str]) -> list[float]:
+        prompt, limit = Prompt.of(parts.tokenizer, parts.reading), parts.reading.max_source_tokens
+        around = len(prompt.ids(""))
+        shares = []
+        for document in documents:
+            whole, read = len(prompt.ids(document)), len(prompt.fit(document, limit)[0])
+            shares.append((whole - read) / max(1, whole - around))
+        return shares
+
     def write(
         self, parts: ModelParts, texts: Texts, sources: Sources | None, limit: int
     ) -> list[list[int]]:

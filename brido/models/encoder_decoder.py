@@ -64,6 +64,12 @@ class EncoderDecoder(Family):
         mask = padded([[1] * len(ids) for ids in rows], 0)
         return Sources(ids, mask, tuple(cut))
 
+    def unread(self, parts: ModelParts, documents: Sequence[str]) -> list[float]:
+        tokenizer, limit = parts.tokenizer, parts.reading.max_source_tokens
+        special = tokenizer.num_special_tokens_to_add()
+        lengths = [len(ids) for ids in tokenizer(list(documents), verbose=False).input_ids]
+        return [max(0, length - limit) / max(1, length - special) for length in lengths]
+
     def write(
         self, parts: ModelParts, texts: Texts, sources: Sources | None, limit: int
     ) -> list[list[int]]:

@@ -116,6 +116,10 @@ class Family(ABC):
         """Documents as tokens, each at most `reading.max_source_tokens`."""
 
     @abstractmethod
+    def unread(self, parts: ModelParts, documents: Sequence[str]) -> list[float]:
+        """The share of each document's tokens, 0 to 1, that `read` cuts off."""
+
+    @abstractmethod
     def write(
         self, parts: ModelParts, texts: Texts, sources: Sources | None, limit: int
     ) -> list[list[int]]:

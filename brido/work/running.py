@@ -34,6 +34,8 @@ from brido.work.worker import (
 )
 
 HERE = Workers()
+# The most workers on a cluster for units whose number is not known.
+_ACTORS = 1024
 
 
 def run(
@@ -77,18 +79,54 @@ def run(
             raise
 
 
+def run_stream(
+    units: Iterable[Sized],
+    make_worker: MakeWorker,
+    workers: Workers,
+    finish: Callable[..., None],
+    advance: Advance = lambda count: None,
+) -> None:
+    """Do units as they come, and hand each one's rows and counts to `finish` in their order.
+
+    Units are read when workers want them, two a worker ahead at most, so their number need not be
+    known. `finish(rows, counts)` runs in this thread. advance: called with the number of documents
+    of each finished batch.
+
+    Raises:
+        BridoError: a worker's own, or that its process died. What was handed over stays so.
+    """
+    waiting: dict[int, Result] = {}
+    handed_over = 0
+    lock = threading.Lock()
+
+    def keep(index: int, *result: Any) -> None:
+        nonlocal handed_over
+        waiting[index] = (result[0], result[1])
+        while handed_over in waiting:
+            finish(*waiting.pop(handed_over))
+            handed_over += 1
+
+    def locked(count: int) -> None:
+        with lock:
+            advance(count)
+
+    _do(workers, make_worker, enumerate(units), locked, keep)
+
+
 def _do(
     workers: Workers,
     make_worker: MakeWorker,
-    todo: Sequence[tuple[int, Sized]],
+    todo: Iterable[tuple[int, Sized]],
     advance: Advance,
     finish: Callable[..., None],
 ) -> None:
-    devices = workers.devices[: len(todo)]
-    if workers.ray is not None and todo:
+    """Do numbered units on as many workers as there are, or as there are units if that is known."""
+    limit = len(todo) if isinstance(todo, Sequence) else max(len(workers.devices), _ACTORS)
+    devices = workers.devices[:limit]
+    if workers.ray is not None and limit:
         from brido.work.cluster import cluster_executors
 
-        with cluster_executors(workers, make_worker, len(todo), advance) as executors:
+        with cluster_executors(workers, make_worker, limit, advance) as executors:
             _side_by_side(executors, todo, finish)
     elif len(devices) > 1:
         kind = LocalExecutor if workers.threads else ProcessExecutor

@@ -3,6 +3,7 @@
 import pytest
 import tiny_models
 import torch
+from safetensors.torch import load_file, save_file
 from tiny_models import build_model, build_sources, tiny_bart, word_tokenizer
 
 from brido.models import LanguageModel
@@ -78,9 +79,19 @@ def test_a_folder_that_is_missing_or_damaged_is_one_sentence(tmp_path):
     ):
         LanguageModel.load(tmp_path / "nowhere")
     (tmp_path / "config.json").write_text("{")
-    with pytest.raises(BridoError, match="cannot be loaded .* make it again") as error:
+    with pytest.raises(BridoError, match="cannot be loaded .* put a whole model") as error:
         LanguageModel.load(tmp_path)
     assert "\n" not in str(error.value)
+
+
+def test_missing_weights_are_refused_and_not_drawn_at_random(tmp_path):
+    folder = tmp_path / "checkpoints" / "base"
+    language().save(folder)
+    weights = load_file(folder / "model.safetensors")
+    del weights["model.decoder.layers.0.fc1.weight"]
+    save_file(weights, folder / "model.safetensors", metadata={"format": "pt"})
+    with pytest.raises(BridoError, match=r"1 weights .*fc1\.weight.*dvc repro -f checkpoint@base"):
+        LanguageModel.load(folder, ReadingSettings(max_source_tokens=32))
 
 
 def test_a_sequence_has_ended_where_an_end_token_was_written() -> None:

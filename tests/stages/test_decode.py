@@ -13,7 +13,7 @@ from brido.search.settings import DecodingSettings
 from brido.tables import DECODED, read_metadata, read_rows
 from brido.utils.errors import BridoError
 from stages import decode, paths
-from stages.decode import search_settings
+from brido.candidates.decoding import search_settings
 
 
 @pytest.fixture

@@ -1,0 +1,132 @@
+"""A model's folder, checked before it is loaded, and how it is used."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from brido.models.settings import ReadingSettings
+from brido.search import SearchSettings
+from brido.search.own_search import own_search, says_length
+from brido.search.settings import GuidanceSettings
+from brido.summarizer.usage import USAGE_FILE, Usage, read_usage
+from brido.summarizer.writer import Long, Writing
+from brido.utils.errors import BridoError, close_to, parsing, quoted
+from brido.utils.json_lines import parse_object
+
+# What a model without brido.json reads at most, if it can.
+LONGEST_SOURCE = 1024
+# The penalty of candidates' groups of beams, as in the paper.
+DIVERSITY_PENALTY = 1.0
+
+
+def usage_in(folder: Path, changes: Mapping[str, Any] | None = None) -> Usage:
+    """How to use the model of a folder: its brido.json, or defaults, with the keys of `changes`.
+
+    changes: keys of `reading` and `decoding` by their names; those that are None are passed over.
+
+    Raises:
+        BridoError: there is no model in the folder, it cannot write, or settings are wrong.
+    """
+    config = model_config(folder)
+    usage = read_usage(folder)
+    if usage is None:
+        usage = Usage(reading=ReadingSettings(max_source_tokens=_readable(config)))
+    for key, value in (changes or {}).items():
+        if value is not None:
+            usage = _changed(usage, key, value)
+    return usage
+
+
+def _readable(config: Mapping[str, Any]) -> int:
+    """The tokens that a model without brido.json reads: half of the positions it has, at most."""
+    names = ("max_position_embeddings", "n_positions")
+    positions = next((config[name] for name in names if type(config.get(name)) is int), None)
+    if positions is None:
+        return LONGEST_SOURCE
+    room = positions if config.get("is_encoder_decoder") else positions // 2
+    return max(4, min(LONGEST_SOURCE, room))
+
+
+def _changed(usage: Usage, key: str, value: Any) -> Usage:
+    part = "reading" if key in ReadingSettings.model_fields else "decoding"
+    raw = usage.model_dump()
+    known = raw[part]
+    if key not in known:
+        raise BridoError(f"{key} is not a setting of `reading` or `decoding`{close_to(key, known)}")
+    known[key] = value
+    try:
+        return Usage.model_validate(raw)
+    except ValidationError as error:
+        reasons = "; ".join(item["msg"] for item in error.errors())
+        raise BridoError(f"{part}.{key}: {quoted(value)} cannot be used ({reasons})") from None
+
+
+def model_config(folder: Path) -> dict[str, Any]:
+    """What config.json of a model's folder says.
+
+    Raises:
+        BridoError: there is no model in the folder, or one that cannot write.
+    """
+    if not folder.exists():
+        raise BridoError(f"{folder}: there is no such folder (a model of a hub: download it first)")
+    config = folder / "config.json"
+    if not config.is_file():
+        made = "" if folder.is_dir() else "; it is a file, and a model is a folder"
+        raise BridoError(f"{folder} is not a model: it has no config.json{made}")
+    raw = _json(config)
+    if not isinstance(raw.get("model_type"), str):
+        raise BridoError(f"{config}: `model_type` is missing, so this is not a model's folder")
+    return raw
+
+
+def _json(path: Path) -> dict[str, Any]:
+    with parsing(lambda reason: f"{path} cannot be read: {reason}"):
+        return parse_object(path.read_text(encoding="utf-8"))
+
+
+def decoding_of(folder: Path, usage: Usage) -> dict[str, Any]:
+    """The keys of SearchSettings with which the model decodes.
+
+    Raises:
+        BridoError: nothing says how long a decoder-only model's summary may be.
+    """
+    path = folder / "generation_config.json"
+    checkpoint = _json(path) if path.is_file() else {}
+    behind_prompts = not model_config(folder).get("is_encoder_decoder", False)
+    if usage.decoding.max_length is None and not says_length(checkpoint, behind_prompts):
+        raise BridoError(
+            f"{folder}: neither {USAGE_FILE} nor generation_config.json says how long a summary "
+            "may be: give --max-length (tokens; in Python `changes={'max_length': 128}`)"
+        )
+    return own_search(checkpoint, usage.decoding.model_dump(), behind_prompts)
+
+
+def writing_of(
+    folder: Path,
+    usage: Usage,
+    guided: bool | None = None,
+    candidates: int | None = None,
+    long: Long = "cut",
+) -> Writing:
+    """How summaries are written, with the keys that a caller gives.
+
+    guided: None is as the model's usage says. candidates: so many diverse beams vote.
+
+    Raises:
+        BridoError: these settings do not fit together.
+    """
+    used = decoding_of(folder, usage)
+    if candidates is not None:
+        if candidates < 2:
+            raise BridoError(f"candidates: a vote needs at least 2, not {candidates}")
+        beams = {"num_beams": candidates, "num_beam_groups": candidates}
+        used |= beams | {"diversity_penalty": DIVERSITY_PENALTY}
+    guidance = usage.guidance
+    if guided is not None:
+        guidance = (usage.guidance or GuidanceSettings()) if guided else None
+    search = SearchSettings(**used, num_return_sequences=candidates or 1, count_prompt=False)
+    return Writing(search, guidance, candidates is not None, long)

@@ -1,0 +1,128 @@
+"""`brido.Summarizer`: summaries of new documents, for Python programs and web services."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from brido.summarizer.model import usage_in, writing_of
+from brido.summarizer.summary import Summary
+from brido.summarizer.usage import Usage
+from brido.summarizer.writer import Long, Named, SummaryWriter, Writing, chunks
+from brido.utils.arguments import as_texts
+from brido.utils.errors import ArgumentError, BridoError, quoted
+from brido.work.settings import RuntimeSettings
+
+
+class Summarizer:
+    """A model that summarizes documents as the run that made it decoded them.
+
+    Threads may share it: one of them writes at a time. For the same documents in the same order its
+    texts are those of stage decode, byte for byte, if device, precision, threads, batch_tokens and
+    shard_documents are the same.
+
+    Example:
+        >>> summarizer = Summarizer.load("my/model")  # doctest: +SKIP
+        >>> [summary.text for summary in summarizer.summarize(["A long article."])]  # doctest: +SKIP
+        ['A summary.']
+    """
+
+    def __init__(
+        self, folder: Path, usage: Usage, writing: Writing, runtime: RuntimeSettings | None = None
+    ) -> None:
+        """`load` is the usual way. Raise BridoError if the folder's model cannot be used so."""
+        self.usage, self._writing = usage, writing
+        self._runtime = runtime or RuntimeSettings()
+        self._writer = SummaryWriter(folder, usage.reading, self._runtime, writing)
+        self._lock = threading.Lock()
+
+    @classmethod
+    def load(
+        cls,
+        folder: str | Path,
+        *,
+        device: str = "auto",
+        precision: str = "auto",
+        threads: int = 0,
+        batch_tokens: int = 16384,
+        guided: bool | None = None,
+        candidates: int | None = None,
+        long: Long = "cut",
+        changes: Mapping[str, Any] | None = None,
+    ) -> Summarizer:
+        """The model of a folder that `brido export model` or `save_pretrained` wrote.
+
+        Args:
+            folder: with brido.json it is read and decoded as there; without, as
+                generation_config.json says, reading up to 1,024 tokens without a prompt.
+            device, precision, batch_tokens: see section `runtime` of params.yaml.
+            threads: of PyTorch; 0 leaves its number as it is.
+            guided: whether the other documents of the same call guide the search; None: as
+                brido.json says. A call then needs at least 5 different documents.
+            candidates: write so many diverse candidates, and return the one they elect.
+            long: what becomes of a document that is longer than the model reads: `cut`, or `refuse`
+                (a BridoError).
+            changes: keys of `reading` and `decoding` that replace brido.json's, such as
+                `{"max_length": 80}`.
+
+        Raises:
+            BridoError: no such folder, no model in it, one that cannot write, wrong settings.
+        """
+        place = Path(folder)
+        usage = usage_in(place, changes)
+        writing = writing_of(place, usage, guided, candidates, long)
+        try:
+            runtime = RuntimeSettings(
+                device=device, precision=precision, threads=threads, batch_tokens=batch_tokens
+            )  # type: ignore[arg-type]  # checked by pydantic
+        except ValidationError as error:
+            problems = [f"{item['loc'][0]}: {item['msg']}" for item in error.errors()]
+            raise ArgumentError.from_problems("the model cannot be loaded so:", problems) from None
+        return cls(place, usage, writing, runtime)
+
+    def summarize(
+        self, documents: Iterable[str], ids: Iterable[str] | None = None
+    ) -> list[Summary]:
+        """The summaries of all documents, in their order.
+
+        ids: names of the documents; with guidance they decide which others guide a document. By
+        default their numbers.
+
+        Raises:
+            BridoError: `documents` are not texts, too few for guidance, or too long and refused.
+        """
+        return list(self.stream(as_texts("documents", documents), ids))
+
+    def stream(self, documents: Iterable[str], ids: Iterable[str] | None = None) -> Iterator[Summary]:
+        """The same, one after the other, in constant memory: documents are read as they are needed.
+
+        Summaries come in chunks of 200 (`runtime.shard_documents`), with guidance of 100.
+
+        Raises:
+            BridoError: see `summarize`.
+        """
+        if isinstance(documents, str):
+            raise ArgumentError(f"documents must be a list of texts, not {quoted(documents)}")
+        size = self._runtime.shard_documents
+        for chunk in chunks(_named(documents, ids), size, self._writing.guidance):
+            with self._lock:
+                rows, _ = self._writer(chunk)
+            for row in rows:
+                if row["summary"] is None:
+                    raise BridoError(
+                        f"document {quoted(row['id'])} is longer than the model reads: "
+                        f"{row['refused']:.0%} of it would be cut (long='cut' cuts it)"
+                    )
+                yield row["summary"]
+
+
+def _named(documents: Iterable[Any], ids: Iterable[str] | None) -> Iterator[Named]:
+    names = None if ids is None else iter(ids)
+    for number, document in enumerate(documents):
+        if not isinstance(document, str):
+            raise ArgumentError(f"documents[{number}] is {quoted(document)}, not a text")
+        yield Named(str(number) if names is None else str(next(names)), document)

@@ -1,0 +1,41 @@
+"""What a user gets for a document."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from brido.checkers.mentions import Mention
+
+
+@dataclass(frozen=True)
+class Summary:
+    """A document's summary, and what is known of it.
+
+    text: "" for a blank document. ended: whether the model ended it, or stopped at its length
+    limit. cut: the share of the document's tokens, 0 to 1, that the model did not read.
+    unsupported: the numbers and names that the whole document does not hold, with their places in
+    `text` (an approximation, see `brido.checkers.mentions`). agreement: the mean similarity of an
+    elected summary with the other candidates, 0 to 1; None without candidates.
+    """
+
+    text: str
+    ended: bool = True
+    cut: float = 0.0
+    unsupported: tuple[Mention, ...] = ()
+    agreement: float | None = None
+
+    def as_row(self, flag_below: float | None = None) -> dict[str, Any]:
+        """The summary as JSON holds it; `flag_below`: with `flagged`, by its agreement."""
+        row: dict[str, Any] = {
+            "summary": self.text,
+            "ended": self.ended,
+            "cut": round(self.cut, 4),
+            "unsupported": [
+                {"type": each.type, "text": each.text, "start": each.start, "end": each.end}
+                for each in self.unsupported
+            ],
+        }
+        if self.agreement is not None:
+            row["agreement"] = round(self.agreement, 4)
+            if flag_below is not None:
+                row["flagged"] = self.agreement < flag_below
+        return row

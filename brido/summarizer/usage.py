@@ -1,0 +1,108 @@
+"""brido.json: how an exported model reads and decodes.
+
+It stands beside generation_config.json. transformers ignores it.
+"""
+
+import re
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import Field, ValidationError
+
+from brido.candidates.decoding import search_settings
+from brido.models.rendering import render_chats
+from brido.models.settings import ReadingSettings
+from brido.search.settings import DecodingSettings, GuidanceSettings
+from brido.utils.atomic import write_text
+from brido.utils.errors import BridoError, parsing, quoted
+from brido.utils.json_lines import parse_object
+from brido.utils.sections import Section
+
+USAGE_FILE = "brido.json"
+_PLACE_OF_DOCUMENT = re.compile(r"\{\{ *document *\}\}")
+_JINJA = re.compile(r"\{[{%#]")
+
+
+class Usage(Section):
+    """`brido.json`: what a model's folder says about its use.
+
+    base: SHA-256 of the weights from which the model was tuned. decoding: where a key is null,
+    generation_config.json says it.
+    """
+
+    format: Literal[1] = 1
+    system: str = ""
+    base: str | None = None
+    verdict: str = ""
+    reading: ReadingSettings = Field(default_factory=ReadingSettings)
+    decoding: DecodingSettings = Field(default_factory=DecodingSettings)
+    guidance: GuidanceSettings | None = None
+
+
+def usage_of(
+    folder: Path,
+    reading: ReadingSettings,
+    decoding: DecodingSettings,
+    guidance: GuidanceSettings | None = None,
+    system: str = "",
+    base: str | None = None,
+    verdict: str = "",
+) -> Usage:
+    """The usage of a system of a run: the decoding is the one that stage decode uses.
+
+    folder: of its checkpoint. decoding: section `decoding`, with the keys of the system's variant.
+    base: SHA-256 of the base model's weights. verdict: what the run says about the system.
+
+    Raises:
+        BridoError: the folder lacks its settings, or nothing says how long a summary may be.
+    """
+    used = DecodingSettings(**search_settings(folder, decoding))
+    keys = set(GuidanceSettings.model_fields)
+    guided = guidance and GuidanceSettings(**guidance.model_dump(include=keys))
+    return Usage(
+        system=system, base=base, verdict=verdict, reading=reading, decoding=used, guidance=guided
+    )
+
+
+def write_usage(folder: Path, usage: Usage) -> None:
+    """Write brido.json into a model's folder, whole or not at all."""
+    write_text(folder / USAGE_FILE, usage.model_dump_json(indent=2) + "\n")
+
+
+def read_usage(folder: Path) -> Usage | None:
+    """What brido.json of a model's folder says; None if there is no such file.
+
+    A stranger may have written it: every key is checked, and a prompt with expressions is first
+    rendered in a process with little time and memory.
+
+    Raises:
+        BridoError: the file is damaged, or keys or values are wrong (all named).
+    """
+    path = folder / USAGE_FILE
+    if not path.is_file():
+        return None
+    with parsing(lambda reason: f"{path} cannot be read: {reason}"):
+        raw = parse_object(path.read_text(encoding="utf-8"))
+    try:
+        usage = Usage.model_validate(raw)
+    except ValidationError as error:
+        problems = [_problem(item) for item in error.errors()]
+        heading = f"{path} has wrong keys (delete the file, and give options in its place):"
+        raise BridoError.from_problems(heading, problems) from None
+    _check_prompt(path, usage.reading.prompt)
+    return usage
+
+
+def _problem(item: Any) -> str:
+    key = ".".join(map(str, item["loc"]))
+    return f"{key}: {item['msg']}, not {quoted(item['input'])}"
+
+
+def _check_prompt(path: Path, prompt: str | None) -> None:
+    """Raise BridoError for a prompt that takes too much time or memory."""
+    if prompt is None or not _JINJA.search(_PLACE_OF_DOCUMENT.sub("", prompt)):
+        return
+    try:
+        render_chats(prompt, [[{"role": "user", "content": ""}]], {"document": "Two words."})
+    except ValueError as error:
+        raise BridoError(f"{path}: reading.prompt cannot be filled in ({error})") from None

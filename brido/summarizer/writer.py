@@ -1,0 +1,158 @@
+"""The worker that writes summaries: stage decode's generator, and what is known of each text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import Literal, NamedTuple
+
+from brido.candidates.blocks import WINDOW, too_few
+from brido.candidates.local import Generator, Written
+from brido.checkers.mentions import text_mentions
+from brido.models.settings import ReadingSettings
+from brido.search import SearchSettings
+from brido.search.settings import GuidanceSettings
+from brido.summarizer.election import elect
+from brido.summarizer.summary import Summary
+from brido.utils.blank import is_blank
+from brido.utils.errors import BridoError
+from brido.work.settings import RuntimeSettings
+from brido.work.worker import Advance, Result
+
+# What becomes of a document that is longer than the model reads.
+Long = Literal["cut", "refuse"]
+
+
+@dataclass(frozen=True)
+class Writing:
+    """How summaries are written: the search of a summary, or of the candidates that elect it.
+
+    guidance: by the other documents of the same chunk. elects: whether the search's results vote.
+    """
+
+    search: SearchSettings
+    guidance: GuidanceSettings | None = None
+    elects: bool = False
+    long: Long = "cut"
+
+
+class Named(NamedTuple):
+    """A document with its id."""
+
+    id: str
+    document: str
+
+
+def chunks(
+    documents: Iterable[Named], size: int, guidance: GuidanceSettings | None
+) -> Iterator[list[Named]]:
+    """Cut a stream into the units of stage decode, whose batches give the same bytes.
+
+    They have `size` documents; guided ones WINDOW, and the last one also what is left.
+    """
+    waiting = iter(documents)
+    if guidance is None:
+        while chunk := list(islice(waiting, size)):
+            yield chunk
+        return
+    held: list[Named] = []
+    while chunk := list(islice(waiting, WINDOW)):
+        if held and len(chunk) == WINDOW:
+            yield held
+            held = []
+        held += chunk
+    if held:
+        yield held
+
+
+class SummaryWriter(Generator):
+    """Writes the summaries of chunks of documents; a worker (`brido.work.worker.MakeWorker`)."""
+
+    def __init__(
+        self,
+        folder: Path,
+        reading: ReadingSettings,
+        runtime: RuntimeSettings,
+        writing: Writing,
+        device: str = "",
+        advance: Advance = lambda count: None,
+    ) -> None:
+        super().__init__(folder, reading, runtime, writing, device, advance)
+        self._writing = writing
+
+    def __call__(self, chunk: Sequence[Named]) -> Result:
+        """Return a row for each document: id, `summary` (a Summary), `refused` (what was too long).
+
+        summary is None where the document is refused.
+        """
+        refused = self._refused([named.document for named in chunk])
+        kept = [named for named, share in zip(chunk, refused, strict=True) if not share]
+        summaries = iter(self.write(kept))
+        rows = [
+            {"id": named.id, "summary": None if share else next(summaries), "refused": share}
+            for named, share in zip(chunk, refused, strict=True)
+        ]
+        return rows, {}
+
+    def _refused(self, documents: Sequence[str]) -> list[float]:
+        """The unread share of each document that is too long; 0 where it is not refused."""
+        if self._writing.long == "cut" or not documents:
+            return [0.0] * len(documents)
+        return self.language.family.unread(self.language, documents)
+
+    def write(self, chunk: Sequence[Named]) -> list[Summary]:
+        """The summaries of a chunk, in its order.
+
+        Raises:
+            BridoError: there are too few different documents for the guidance.
+        """
+        guidance = self._writing.guidance
+        # The same id may come twice: here a document is known by its place.
+        readable = [place for place, named in enumerate(chunk) if not is_blank(named.document)]
+        names = _unique([chunk[place].id for place in readable])
+        texts = [chunk[place].document for place in readable]
+        if guidance and texts and too_few(texts, guidance.others):
+            raise BridoError(
+                f"guidance needs {guidance.others} other documents with different texts for each "
+                f"document, and here are {len(texts):,} documents in all: give more at once, or "
+                "write without guidance (--no-guided)"
+            )
+        documents = dict(zip(names, texts, strict=True))
+        result = self.generate(documents, self._writing.search, guidance=guidance)
+        unread = [0.0] * len(texts)
+        if result.cut:
+            shares = self.language.family.unread(
+                self.language, [texts[place] for place in result.cut]
+            )
+            for place, share in zip(result.cut, shares, strict=True):
+                unread[place] = share
+        summaries = [Summary("")] * len(chunk)
+        made = zip(readable, texts, self._elected(result.written), unread, strict=True)
+        for place, document, (text, ended, agreement), share in made:
+            mentions = text_mentions(document, text, case_sensitive=True)
+            unsupported = tuple(mention for mention in mentions if not mention.supported)
+            summaries[place] = Summary(text, ended, share, unsupported, agreement)
+        return summaries
+
+    def _elected(self, written: Sequence[Written]) -> Iterator[tuple[str, bool, float | None]]:
+        """The text of each document, whether it ended, and its agreement if candidates voted."""
+        if not self._writing.elects:
+            for each in written:
+                yield each.texts[0], each.ended[0], None
+            return
+        votes = elect([each.texts for each in written], [each.ended for each in written])
+        for each, (place, agreement) in zip(written, votes, strict=True):
+            yield each.texts[place], each.ended[place], agreement
+
+
+def _unique(names: Sequence[str]) -> list[str]:
+    """The ids, with a number behind those that came before."""
+    known: set[str] = set()
+    unique = []
+    for place, name in enumerate(names):
+        own = name if name not in known else f"{name}\0{place}"
+        known.add(own)
+        unique.append(own)
+    return unique
