@@ -10,12 +10,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from brido.report.card import weights_of
 from brido.report.choice import Choice, Compared, choose
 from brido.report.display import ColumnKey, display
 from brido.report.metrics import Estimates, Scores, difference, estimate, read_scores
 from brido.report.verdict import verdict
 from brido.settings.load import load_params
 from brido.settings.params import Params
+from brido.summarizer.usage import usage_of, write_usage
 from brido.tables import DECODED, read_batches
 from brido.tables.join import decoded_by
 from brido.utils.atomic import atomic_folder, write_text
@@ -36,11 +38,26 @@ def main() -> None:
     lines = verdict_of(params, choice, by)
     about = {"by": ".".join(by), "control": params.control, "verdict": lines}
     write_text(paths.CHOICE, json_text(choice.plain() | about))
-    with atomic_folder(paths.CHOSEN) as folder:
-        model = paths.checkpoint(params.model_of(choice.chosen))
-        shutil.copytree(model, folder, dirs_exist_ok=True)
+    store(params, choice.chosen, lines)
     for line in lines:
         say(f"choose: {line}")
+
+
+def store(params: Params, system: str, lines: list[str]) -> None:
+    """Write data/chosen: the model that writes the system's summaries, and how it does."""
+    model = paths.checkpoint(params.model_of(system))
+    usage = usage_of(
+        model,
+        params.reading_of(system),
+        params.decoding_of(system),
+        params.guidance_of(system),
+        system,
+        weights_of(paths.checkpoint("base")),
+        "\n".join(lines),
+    )
+    with atomic_folder(paths.CHOSEN) as folder:
+        shutil.copytree(model, folder, dirs_exist_ok=True)
+        write_usage(folder, usage)
 
 
 def decides(params: Params) -> ColumnKey:
