@@ -48,7 +48,7 @@ class _Source(Variant):
         return get_args(cls.model_fields["checkpoint"].annotation) == (NO_CHECKPOINT,)
 
 
-class DiverseBeamGeneration(_Source, BeamSettings):
+class DiverseBeamGeneration(BeamSettings, _Source):
     """`generation.SOURCE` by diverse beam search; every keep_every-th result is a candidate."""
 
     method: Literal["diverse_beam"] = inherited(_Source, "method", "diverse_beam")
@@ -80,7 +80,7 @@ class DiverseBeamGeneration(_Source, BeamSettings):
         )
 
 
-class SamplingGeneration(_Source, TruncationSettings):
+class SamplingGeneration(TruncationSettings, _Source):
     """`generation.SOURCE` by sampling; the seed and a document's id decide what is drawn for it."""
 
     method: Literal["sampling"] = inherited(_Source, "method")

@@ -6,7 +6,7 @@ import click
 
 from brido.settings.dvc_files import mend_dvc_files
 from brido.settings.load import PARAMS_FILE, load_params
-from brido.settings.presets import DEFAULT, PRESETS, load_preset
+from brido.settings.presets import PRESETS, load_preset
 
 
 @click.command("config", short_help="check params.yaml before a run")
@@ -25,8 +25,7 @@ def command(file: Path) -> None:
         for sentence in mend_dvc_files():
             click.echo(f"config: {sentence}")
     # A preset is checked with what it leaves to the default.
-    is_preset = file.parent.name == PRESETS.name and file.with_stem(DEFAULT).is_file()
-    if is_preset and file.suffix == ".yaml":
+    if file.parent.name == PRESETS.name and file.suffix == ".yaml":
         load_preset(file.stem, file.parent)
     else:
         load_params(file)

@@ -9,10 +9,10 @@ from typing import Any
 import click
 from rich.console import Console
 
-from brido.settings.load import PARAMS_FILE, check_params, read_yaml
+from brido.settings.load import PARAMS_FILE, replace_params
 from brido.settings.params import Params
-from brido.settings.presets import DEFAULT, PRESETS, flatten, render
-from brido.settings.text import Setting, comments, settings, that_matter
+from brido.settings.presets import DEFAULT, flatten, preset_text, read_preset
+from brido.settings.text import Setting, settings
 from brido.utils.atomic import write_text
 from brido.utils.errors import BridoError, near, quoted
 
@@ -33,7 +33,7 @@ _TABLE = re.compile(r"(<!-- settings (.*?) -->\n).*?(<!-- end -->)", re.DOTALL)
 @click.option(
     "--write",
     is_flag=True,
-    help="For developers: update presets/default.yaml, params.yaml and docs/configuration.md.",
+    help="For developers: write params.yaml and docs/configuration.md from the fields.",
 )
 def command(key: str, schema: bool, write: bool) -> None:
     """Print what KEY of params.yaml does. For a section, print all its keys; without KEY, all keys.
@@ -49,7 +49,7 @@ def command(key: str, schema: bool, write: bool) -> None:
         click.echo(json.dumps(Params.model_json_schema(), indent=1))
     elif write:
         for path, text in generated().items():
-            write_text(path, text)
+            replace_params(text) if path == PARAMS_FILE else write_text(path, text)
             click.echo(f"{path} is up to date")
     else:
         _show(key)
@@ -88,44 +88,23 @@ def _matches(key: str, asked: str) -> bool:
 
 
 def generated() -> dict[Path, str]:
-    """Return the files that repeat the texts of settings, as they should be.
-
-    The default preset keeps its values and gets keys that are new. params.yaml is left out if its
-    values are no longer the default preset's.
-    """
-    path = PRESETS / f"{DEFAULT}.yaml"
-    old = read_yaml(path)
-    new = _completed(old, that_matter(check_params(old)))
-    heading = re.match(r"(#.*\n)+", path.read_text(encoding="utf-8"))
-    lines = heading[0].splitlines() if heading else []
-    text = render(new, comments(new), "\n".join(line[2:] for line in lines))
-    page = PAGE.read_text(encoding="utf-8")
-    files = {path: text, PAGE: _TABLE.sub(lambda found: _table(found, new), page)}
-    if PARAMS_FILE.is_file() and read_yaml(PARAMS_FILE) == old:
-        files[PARAMS_FILE] = text
-    return files
+    """Return the files that repeat the defaults and texts of settings, as they should be."""
+    default, page = read_preset(DEFAULT), PAGE.read_text(encoding="utf-8")
+    tables = _TABLE.sub(lambda marked: _table(marked, default), page)
+    return {PARAMS_FILE: preset_text(DEFAULT), PAGE: tables}
 
 
-def _completed(old: dict[str, Any], whole: dict[str, Any]) -> dict[str, Any]:
-    """`old` with the keys of `whole` that it lacks behind the others of their section."""
-    given = {
-        key: _completed(value, whole.get(key) or {}) if isinstance(value, dict) else value
-        for key, value in old.items()
-    }
-    return given | {key: value for key, value in whole.items() if key not in old}
-
-
-def _table(found: re.Match[str], default: dict[str, Any]) -> str:
+def _table(marked: re.Match[str], default: dict[str, Any]) -> str:
     """A table of the sections that its marker names.
 
-    It lacks the keys of the default file, and those that repeat others.
+    It lacks the keys of params.yaml, and those that repeat others.
     """
     written = {
         re.sub(r"^(checkpoints|generation|reading)\.\w+", r"\1.*", k) for k in flatten(default)
     }
     rows = [
         one
-        for section in found[2].split()
+        for section in marked[2].split()
         for one in settings()
         if one.key.startswith(f"{section}.") and one.key not in written
         if not one.key.startswith(REPEATED)
@@ -136,7 +115,7 @@ def _table(found: re.Match[str], default: dict[str, Any]) -> str:
         name = one.key.rpartition(".")[2]
         together.setdefault((name, one.default, one.text), []).append(one)
     lines = ["| key | default | what it does |", "|---|---|---|", *map(_row, together.values())]
-    return found[1] + "\n".join(lines) + "\n" + found[3]
+    return marked[1] + "\n".join(lines) + "\n" + marked[3]
 
 
 def _row(same: list[Setting]) -> str:

@@ -1,6 +1,5 @@
 """Make a preset the params.yaml and say what changes."""
 
-from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +8,14 @@ from rich.console import Console
 from rich.table import Table
 
 from brido.settings.load import PARAMS_FILE, check_params, read_yaml, replace_params
-from brido.settings.presets import PRESETS, flatten, preset_names, preset_text, read_preset
+from brido.settings.presets import (
+    PRESETS,
+    flatten,
+    heading,
+    preset_names,
+    preset_text,
+    read_preset,
+)
 from brido.settings.text import yaml_text
 from brido.utils.errors import BridoError
 
@@ -21,7 +27,7 @@ Change = tuple[str, str, str]
 def command(name: str) -> None:
     """Put the settings of preset NAME into params.yaml, and print every value that changes.
 
-    Without NAME, list the presets. presets/NAME.yaml holds what differs from presets/default.yaml;
+    Without NAME, list the presets. presets/NAME.yaml holds what differs from the default;
     params.yaml gets both, merged.
     The old params.yaml is kept in .brido/. The preset `default` goes back to the start.
 
@@ -52,11 +58,7 @@ def _list() -> None:
     """Print the name of every preset, and the first sentence of the comment at its top."""
     table = Table("preset", "what it is", box=None, pad_edge=False)
     for name in preset_names():
-        lines = takewhile(
-            lambda line: line.startswith("#"),
-            (PRESETS / f"{name}.yaml").read_text(encoding="utf-8").splitlines(),
-        )
-        table.add_row(name, " ".join(line[1:].strip() for line in lines).partition(". ")[0])
+        table.add_row(name, heading(name).replace("\n", " ").partition(". ")[0])
     Console().print(table)
     click.echo(
         "\n`python -m brido preset NAME` puts one into params.yaml. Nothing has changed yet."

@@ -114,4 +114,5 @@ METRIC = Metric(
     columns=COLUMNS,
     evaluate=evaluate,
     settings=ExtractivenessSettings,
+    by_default=True,
 )

@@ -84,4 +84,5 @@ METRIC = Metric(
     evaluate=evaluate,
     settings=MentionsSettings,
     chooses=True,
+    by_default=True,
 )

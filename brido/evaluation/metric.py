@@ -179,6 +179,7 @@ class Metric:
     `against_references` says that it compares with the references, so that the reference has no
     number of its own. `chooses` says that stage choose compares systems by it, so that it is
     measured on validation documents too.
+    `by_default`: the default of `evaluation.metrics` names it.
     """
 
     name: str
@@ -190,6 +191,7 @@ class Metric:
     whole: bool = False
     against_references: bool = False
     chooses: bool = False
+    by_default: bool = False
 
     @property
     def names(self) -> tuple[str, ...]:

@@ -59,4 +59,5 @@ METRIC = Metric(
     settings=RougeSettings,
     against_references=True,
     chooses=True,
+    by_default=True,
 )

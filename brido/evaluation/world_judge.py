@@ -112,4 +112,5 @@ METRIC = Metric(
     ),
     evaluate=evaluate,
     chooses=True,
+    by_default=True,
 )

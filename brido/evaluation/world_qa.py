@@ -87,4 +87,5 @@ METRIC = Metric(
         points("em", "QA EM"),
     ),
     evaluate=evaluate,
+    by_default=True,
 )

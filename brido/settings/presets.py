@@ -1,4 +1,4 @@
-"""Presets: presets/NAME.yaml holds what differs from presets/default.yaml, and why.
+"""Presets: presets/NAME.yaml holds what differs from the default, and why.
 
 How a preset is laid over the default:
 
@@ -8,8 +8,8 @@ How a preset is laid over the default:
 * a list, a value or an empty section (`{}`) replaces what was there, and so do `tuned` and
   `variants`: a preset names all systems of its run.
 
-The default is a file of its own, equal to the params.yaml that the project ships. So a preset means
-the same after every edit of params.yaml.
+The default is what the fields of `Params` say, and the params.yaml that the project ships. So a
+preset means the same after every edit of params.yaml.
 """
 
 import io
@@ -26,11 +26,23 @@ from ruamel.yaml.scalarstring import LiteralScalarString
 
 from brido.settings.load import check_params, read_yaml
 from brido.settings.params import Params
-from brido.settings.text import comments
+from brido.settings.text import comments, that_matter
 from brido.utils.errors import BridoError, close_to, quoted
 
 PRESETS = Path("presets")
 DEFAULT = "default"
+# The top of the default's params.yaml, as comments.
+_HEADING = """\
+The default: a run on the embedded world. Change a value in this file, or for one experiment:
+  dvc exp run -S scoring.alpha=15
+Evidence: see docs/results.md.
+A key that cannot matter is absent. `data.source`, `generation.*.method`, `checkpoints.*.source`,
+`embedded.architecture` and `support.checker` decide which other keys there are. The sections of
+metrics that are not measured, of servers that are not asked and of Ray are left out. `python -m
+brido options` lists all keys. To add one for one experiment, write a plus:
+  dvc exp run -S '+runtime.endpoint.patience_seconds=60'
+Symbols of the paper stand in brackets; a key without a value is null. `presets/` has others.
+"""
 # The keys that say which form a section has.
 CHOOSERS = ("source", "method", "architecture", "checker")
 # Sections whose keys are the systems of a run.
@@ -40,8 +52,8 @@ _COLUMN = 32
 
 
 def preset_names(folder: Path = PRESETS) -> list[str]:
-    """Return the names of all presets in `folder`."""
-    return sorted(path.stem for path in folder.glob("*.yaml"))
+    """Return the names of all presets: the default, and those in `folder`."""
+    return sorted([DEFAULT, *(path.stem for path in folder.glob("*.yaml"))])
 
 
 def read_preset(name: str, folder: Path = PRESETS) -> dict[str, Any]:
@@ -50,9 +62,8 @@ def read_preset(name: str, folder: Path = PRESETS) -> dict[str, Any]:
     Raises:
         BridoError: there is no such preset, or a file cannot be read.
     """
-    path = _path(name, folder)
-    default: dict[str, Any] = read_yaml(folder / f"{DEFAULT}.yaml")
-    return default if name == DEFAULT else merge(default, read_yaml(path) or {})
+    default = that_matter(Params())
+    return default if name == DEFAULT else merge(default, read_yaml(_path(name, folder)) or {})
 
 
 def load_preset(name: str, folder: Path = PRESETS) -> Params:
@@ -143,6 +154,16 @@ def _commented(value: Any, comments: Mapping[str, str], key: str = "") -> Any:
     return value
 
 
+def heading(name: str, folder: Path = PRESETS) -> str:
+    """Return the comment at the top of a preset, without its `#`."""
+    if name == DEFAULT:
+        return _HEADING
+    lines = _path(name, folder).read_text(encoding="utf-8").splitlines()
+    return "\n".join(
+        line[1:].removeprefix(" ") for line in takewhile(lambda line: line.startswith("#"), lines)
+    )
+
+
 def preset_text(name: str, folder: Path = PRESETS) -> str:
     """Return the params.yaml of a preset: its settings with their comments.
 
@@ -150,10 +171,5 @@ def preset_text(name: str, folder: Path = PRESETS) -> str:
         BridoError: there is no such preset, or its settings do not pass the checks.
     """
     load_preset(name, folder)
-    own = _path(name, folder).read_text(encoding="utf-8")
-    if name == DEFAULT:
-        return own
     settings = read_preset(name, folder)
-    lines = takewhile(lambda line: line.startswith("#"), own.splitlines())
-    heading = "\n".join(line[1:].removeprefix(" ") for line in lines)
-    return render(settings, comments(settings), heading)
+    return render(settings, comments(settings), heading(name, folder))

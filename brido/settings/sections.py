@@ -12,7 +12,7 @@ from brido.candidates.settings import (
 from brido.checkers.settings import MentionsSupport, SupportSettings
 from brido.corpus.settings import DataSettings, WorldData
 from brido.evaluation.settings import EvaluationSettings
-from brido.models.settings import CheckpointSettings, ReadingSettings
+from brido.models.settings import CheckpointSettings, EmbeddedCheckpoint, ReadingSettings
 from brido.report.settings import ChoiceSettings, ReportSettings
 from brido.search.settings import DecodingSettings, GuidanceSettings, VariantSystem
 from brido.settings.tuned import TunedSystem, overlaid
@@ -35,7 +35,8 @@ class Sections(Section):
         description="Stage download: where the documents and their references come from.",
     )
     checkpoints: dict[str, CheckpointSettings] = Field(
-        description="Stage checkpoint: a model per key; `base` is the one that is tuned."
+        {"base": EmbeddedCheckpoint(source="embedded")},
+        description="Stage checkpoint: a model per key; `base` is the one that is tuned.",
     )
     reading: dict[str, ReadingSettings] = Field(
         {"default": ReadingSettings()},

@@ -106,7 +106,7 @@ def that_matter(params: Params) -> dict[str, Any]:
 
     These are metrics that are not measured, servers that are not asked, and Ray's if there is none.
     """
-    raw: dict[str, Any] = params.model_dump()
+    raw: dict[str, Any] = params.model_dump(mode="json")
     measured = params.evaluation.metrics
     raw["evaluation"] = {
         key: value
@@ -114,9 +114,9 @@ def that_matter(params: Params) -> dict[str, Any]:
         if key == "metrics" or key in measured
     }
     # What these set is meant, and what they leave out is another section's.
-    for section in ("tuned", "variants"):
+    for section, how in (("tuned", {"exclude_unset": True}), ("variants", {"exclude_none": True})):
         systems = getattr(params, section).items()
-        raw[section] = {name: system.model_dump(exclude_unset=True) for name, system in systems}
+        raw[section] = {name: system.model_dump(mode="json", **how) for name, system in systems}
     asks = any(source.method == "endpoint" for source in params.generation.values())
     idle = [] if asks else ["endpoints"]
     idle += [] if asks or "geval" in measured else ["endpoint"]

@@ -50,7 +50,7 @@ def test_a_preset_means_the_same_whatever_params_yaml_holds(project: Path):
     put_in_place("smollm2")
     assert load_params() == load_preset("smollm2")
     put_in_place("default")
-    assert (project / "params.yaml").read_text() == (ROOT / "presets/default.yaml").read_text()
+    assert (project / "params.yaml").read_text() == (ROOT / "params.yaml").read_text()
 
 
 def test_the_command_prints_a_table_of_what_changes(project: Path):

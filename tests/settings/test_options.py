@@ -10,9 +10,10 @@ import pytest
 from click.testing import CliRunner
 from ruamel.yaml import YAML
 
-from brido.cli.options import REPEATED, command, generated
+from brido.cli.options import PAGE, REPEATED, command, generated
 from brido.models.settings import LoraSettings
 from brido.search.settings import GuidanceSettings, GuidedSystem
+from brido.settings.load import PREVIOUS, load_params
 from brido.settings.params import Params
 from brido.settings.presets import flatten, preset_names, read_preset
 from brido.settings.text import first_sentence, settings, yaml_text
@@ -136,24 +137,20 @@ def test_every_choice_stands_in_the_text():
     assert lacking == []
 
 
-@pytest.mark.parametrize("path", ["params.yaml", "presets/default.yaml", "docs/configuration.md"])
+@pytest.mark.parametrize("path", ["params.yaml", "docs/configuration.md"])
 def test_what_repeats_the_texts_is_up_to_date(path):
     text = generated()[Path(path)]
     assert text == (ROOT / path).read_text(encoding="utf-8"), "python -m brido options --write"
 
 
-def test_a_new_key_gets_its_line_and_its_comment(tmp_path, monkeypatch):
-    for name in ("presets", "docs"):
-        (tmp_path / name).mkdir()
-    text = (ROOT / "presets/default.yaml").read_text(encoding="utf-8")
-    without = re.sub(r"  (shuffle|margin): .*\n", "", text)
-    (tmp_path / "presets/default.yaml").write_text(without, encoding="utf-8")
-    (tmp_path / "docs/configuration.md").write_text("", encoding="utf-8")
+def test_writing_keeps_the_params_file_that_was_there(tmp_path, monkeypatch):
+    (tmp_path / "docs").mkdir()
+    (tmp_path / PAGE).write_text("<!-- settings pool -->\n<!-- end -->\n", encoding="utf-8")
+    (tmp_path / "params.yaml").write_text("pool: {minimum: 3}\n", encoding="utf-8")
     monkeypatch.chdir(tmp_path)
-    found = generated()
-    assert found.keys() == {Path("presets/default.yaml"), Path("docs/configuration.md")}
-    written = found[Path("presets/default.yaml")]
-    assert sorted(written.splitlines()) == sorted(text.splitlines())
+    assert CliRunner().invoke(command, ["--write"]).exit_code == 0
+    assert load_params() == Params()
+    assert PREVIOUS.read_text(encoding="utf-8") == "pool: {minimum: 3}\n"
 
 
 def test_every_key_stands_in_params_or_on_the_page():
