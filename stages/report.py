@@ -29,7 +29,7 @@ from brido.utils.atomic import atomic_folder, write_text
 from brido.utils.errors import run_command
 from brido.utils.progress import say
 from brido.utils.stored import json_text, read_json
-from brido.vote.verdict_text import WIDTH, votes_text
+from brido.vote.votes_text import WIDTH, votes_text
 from stages import paths
 
 PAGE = paths.REPORT / "index.html"

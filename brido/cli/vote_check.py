@@ -15,16 +15,22 @@ from brido.checkers.wholeness import RULES, copied_share, whole_by_rules
 from brido.cli.comparison import candidates_problem, comparison_options, told_when_compiling
 from brido.rouge import similarity_batch
 from brido.rouge.pairwise import Combination
-from brido.utils.errors import BridoError
+from brido.utils.errors import BridoError, quoted
 from brido.utils.files import input_lines, output_text
 from brido.utils.json_lines import is_number, kind, read_objects
 from brido.utils.text import one_sentence_a_line
 from brido.vote.consensus import consensus_scores
-from brido.vote.verdict import PRIOR, TOLERANCE, Judged, check_votes
-from brido.vote.verdict_text import votes_text
+from brido.vote.votes import TOLERANCE, CheckSettings, check_votes
+from brido.vote.votes_text import votes_text
 
-# A number for each candidate.
-_LISTS = ("unsupported", "log_probability", "tokens", "prior")
+# Of each list with a number for each candidate the least and the largest number, and both in words.
+_LISTS = {
+    "unsupported": (0.0, math.inf, "numbers from 0"),
+    "log_probability": (-math.inf, 0.0, "numbers, at most 0"),
+    "tokens": (1.0, math.inf, "numbers from 1"),
+    "prior": (-math.inf, 0.0, "numbers, at most 0"),
+}
+_TEXTS = ("document", "reference", "own")
 # A line that can be checked, for messages.
 _RIGHT = '{"document": "A long text.", "candidates": ["A text.", "Another text."]}'
 
@@ -45,22 +51,22 @@ def command(
 ) -> None:
     """Check whether the vote on the candidates in FILE (default: stdin) finds the better ones.
 
-    FILE is JSON lines (also .gz, .zst). The answer is a table, a word on each of its columns, and
-    three lines: the verdict, the numbers behind it, and what to do next. Each line of FILE has
+    FILE is JSON lines (also .gz, .zst). The answer is a table of orders, what its columns mean, and
+    two sentences: whether the vote's candidates are better than the model's own, and what is left
+    of the vote without copying, likelihood and length. Each line of FILE has
 
     \b
     candidates       at least two texts, equally many in each line
     document         the text in which their names and numbers are looked up; or
-    unsupported      for each candidate a number: how much of it is not supported
-    and, if you have them:
+    unsupported      for each candidate a number from 0: how much of it is not supported
+    and, if you have them, in every line:
     reference        a text
-    own              what the model writes by itself, to tell whether tuning will help
+    own              what the model writes by itself, to compare the vote's candidates with
     own_unsupported  the number of `own`, beside `unsupported`
     log_probability  for each candidate, the model's log-probability of it for the document
     tokens           for each candidate, how many tokens it has
-    prior            for each candidate, its mean log_probability with other documents, to tell
-                     what information would add (scoring.prior_weight in params.yaml is the share
-                     of this number that information takes away, here 0.1)
+    prior            for each candidate, its mean log_probability with other documents; the row
+                     `information` is log_probability less 0.2 times this
 
     \b
     Example:
@@ -68,8 +74,8 @@ def command(
     """
     records = read_candidates(file, alpha)
     with told_when_compiling():
-        told = check_records(records, alpha, combination)
-    shown = json.dumps(told, indent=2, ensure_ascii=False) if as_json else votes_text(told)
+        check = check_records(records, alpha, combination)
+    shown = json.dumps(check, indent=2, ensure_ascii=False) if as_json else votes_text(check)
     with output_text(output) as text:
         text.write(f"{shown}\n")
 
@@ -99,6 +105,7 @@ def read_candidates(file: str, alpha: float = 0.0) -> list[dict[str, Any]]:
 
 
 def _problem(record: dict[str, Any], size: int, keys: set[str], alpha: float) -> str | None:
+    """What is wrong with a line; size and keys: of the first line."""
     if problem := candidates_problem(record):
         return problem
     texts = record["candidates"]
@@ -106,8 +113,12 @@ def _problem(record: dict[str, Any], size: int, keys: set[str], alpha: float) ->
         return (
             f"`candidates` has {len(texts)} texts, but the first line has {size}: give equally many"
         )
+    return _text_problem(record, keys, alpha) or _number_problem(record, size, keys)
+
+
+def _text_problem(record: dict[str, Any], keys: set[str], alpha: float) -> str | None:
     needed = {"document"} if "unsupported" not in keys else set()
-    needed |= {key for key in ("reference", "own") if key in keys}
+    needed |= {key for key in _TEXTS if key in keys}
     needed |= {"reference"} if alpha > 0 else set()
     missing = sorted(key for key in needed if not isinstance(record.get(key), str))
     if missing == ["document"] and "document" not in keys:
@@ -115,17 +126,30 @@ def _problem(record: dict[str, Any], size: int, keys: set[str], alpha: float) ->
     if missing:
         given = ", ".join(f"`{key}`, which is {_given(record, key)}" for key in missing)
         return f"every line needs a text for {given}"
-    for key in _LISTS:
-        if key in keys and not _numbers(record.get(key), size):
-            given = _given(record, key)
-            return f"`{key}` must be a list of {size} numbers, one a candidate; it is {given}"
+    known = {*_TEXTS, *_LISTS, "own_unsupported"}
+    if more := [key for key in record if key in known - keys and record[key] is not None]:
+        return f"`{more[0]}` is missing in the first line: give it in every line, or in none"
+    return None
+
+
+def _number_problem(record: dict[str, Any], size: int, keys: set[str]) -> str | None:
+    for key, (low, high, named) in _LISTS.items():
+        if key in keys and not _numbers(record.get(key), size, low, high):
+            return (
+                f"`{key}` must be a list of {size} {named}, one a candidate; it is "
+                f"{_shown(record, key)}"
+            )
     if "prior" in keys and "log_probability" not in keys:
         return (
             "`prior` needs `log_probability` in the same line: the candidates' values with their "
             "own document"
         )
-    if {"own", "unsupported"} <= keys and not _numbers([record.get("own_unsupported")], 1):
-        return "`own_unsupported` must be a number where `own` and `unsupported` are given"
+    own = [record.get("own_unsupported")]
+    if {"own", "unsupported"} <= keys and not _numbers(own, 1, 0.0, math.inf):
+        return (
+            "`own_unsupported` must be a number from 0 where `own` and `unsupported` are given; "
+            f"it is {_shown(record, 'own_unsupported')}"
+        )
     return None
 
 
@@ -133,8 +157,16 @@ def _given(record: dict[str, Any], key: str) -> str:
     return kind(record[key]) if key in record else "missing"
 
 
-def _numbers(values: Any, size: int) -> bool:
-    return isinstance(values, list) and len(values) == size and all(map(is_number, values))
+def _shown(record: dict[str, Any], key: str) -> str:
+    """The value, cut short, or that there is none."""
+    return quoted(record[key]) if key in record else "missing"
+
+
+def _numbers(values: Any, size: int, low: float, high: float) -> bool:
+    """Whether it is a list of that many numbers, none of them outside a range."""
+    if not isinstance(values, list) or len(values) != size:
+        return False
+    return all(is_number(value) and low <= value <= high for value in values)
 
 
 def check_records(
@@ -147,38 +179,33 @@ def check_records(
     Example:
         >>> document, wrong = "A lorry hit a wall in Ashwick.", "The car hit some house in Colham."
         >>> right = ["The lorry hit a wall in Ashwick.", "One lorry hit a wall in Ashwick."]
-        >>> told = check_records([{"document": document, "candidates": [*right, wrong]}])
-        >>> told["accuracy"]["vote"]["mean"]  # of two equally long, the vote prefers the better
+        >>> check = check_records([{"document": document, "candidates": [*right, wrong]}])
+        >>> check["orders"]["vote"]["mean"]  # of two equally long, the vote prefers the better
         1.0
     """
     first = records[0]
     similarity = _similarity(records, combination)
-    found = {
-        "scores": consensus_scores(similarity, alpha),
+    arrays = {
         "voters": np.ones(similarity.shape[:2], bool),
         "similarity": similarity,
         "words": _each(records, "candidates", lambda text, _: len(text.split())),
+        "whole": _each(records, "candidates", _is_whole),
     }
-    if "unsupported" in first:
-        judge, found["unsupported"] = "as given", _numbers_of(records, "unsupported")
-    else:
-        judge, found["unsupported"] = "mentions", _each(records, "candidates", _unsupported)
     for key in ("log_probability", "tokens", "prior"):
         if key in first:
-            found[key] = _numbers_of(records, key)
-    found["whole"] = _each(records, "candidates", _is_whole)
+            arrays[key] = _numbers_of(records, key)
     if "document" in first:
-        found["copied"] = _each(records, "candidates", _copied)
+        arrays["copied"] = _each(records, "candidates", _copied)
     if "own" in first:
-        found["own_whole"] = _each(records, "own", _is_whole)
-        found["own_words"] = _each(records, "own", lambda text, _: len(text.split()))
-        found["own_unsupported"] = (
-            _numbers_of(records, "own_unsupported")
-            if "unsupported" in first
-            else _each(records, "own", _unsupported)
-        )
-    how = Judged(judge, TOLERANCE, pipeline=False, prior=PRIOR, rules=RULES)
-    return check_votes(found, how)
+        arrays["own_whole"] = _each(records, "own", _is_whole)
+    marked = "unsupported" in first
+    for key, texts in (("unsupported", "candidates"), ("own_unsupported", "own")):
+        if texts in first:
+            arrays[key] = (
+                _numbers_of(records, key) if marked else _each(records, texts, _unsupported)
+            )
+    settings = CheckSettings("as given" if marked else "mentions", TOLERANCE, rules=RULES)
+    return check_votes(arrays, {"vote": consensus_scores(similarity, alpha)}, settings)
 
 
 def _each(

@@ -44,9 +44,10 @@ def family_of(config: Any) -> Family:
 
 
 def check_scores(model: PreTrainedModel, scores: Tensor) -> None:
-    """Raise BridoError if the scores of what a model wrote are NaN."""
-    if scores.isnan().any():
+    """Raise BridoError if the scores of what a model wrote are not all finite numbers."""
+    if not scores.isfinite().all():
+        computed = "NaN" if scores.isnan().any() else "an infinite log-probability"
         raise BridoError(
-            f"the {model.config.model_type} model computes NaN: its weights are damaged, or its "
+            f"the {model.config.model_type} model computes {computed}: its weights are damaged, or its "
             f"activations overflow in {model.dtype} (try runtime.precision: float32)"
         )

@@ -65,7 +65,7 @@ def as_number(name: str, value: Any) -> float:
     try:
         if isinstance(value, str) or math.isnan(number := float(value)):
             raise ValueError
-    except (TypeError, ValueError, RuntimeError):
+    except (TypeError, ValueError, RuntimeError, OverflowError):
         raise ArgumentError(f"{name} must be a number, not {quoted(value)}") from None
     return number
 

@@ -1,61 +1,86 @@
-"""The check of a run's vote: from the tables of a split to metrics/votes.json."""
+"""The check of a run's orders: from the tables of a split to metrics/votes.json."""
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from brido.tables import read_metadata
 from brido.tables.join import SplitTables, read_arrays
 from brido.utils.atomic import write_text
 from brido.utils.errors import BridoError, parsing
-from brido.vote.verdict import PRIOR, TOLERANCE, Judged, check_votes
+from brido.vote.select import score_documents
+from brido.vote.settings import ScoringSettings
+from brido.vote.votes import TOLERANCE, CheckSettings, check_votes
 
 # What the check reads of the validation documents.
 COLUMNS = (
-    *("scores", "voters", "similarity", "support", "unsupported", "words"),
-    *("own_unsupported", "own_words", "log_probability", "tokens"),
-    *("whole", "own_whole", "copied"),
+    *("voters", "similarity", "support", "unsupported", "words", "whole", "copied"),
+    *("own_unsupported", "own_whole", "log_probability", "tokens"),
 )
 
 
-def write_check(tables: SplitTables, counts: Path, path: Path) -> dict[str, Any]:
-    """Check the votes of these tables, write metrics/votes.json at `path`, and return its content.
+def write_check(
+    tables: SplitTables, orders: Mapping[str, ScoringSettings], counts: Path, path: Path
+) -> dict[str, Any]:
+    """Check orders on a split, write metrics/votes.json at `path`, and return its content.
 
-    counts: data/pool/counts.json, whose warnings about the candidates are repeated.
+    orders: the settings of each order by its name. Those that score alike have one row. The
+    candidates that the first one elects stand against base's own output; a shuffled order elects
+    only if there is no other. counts: data/pool/counts.json, whose warnings about the candidates
+    are repeated.
 
     Raises:
         BridoError: a table is missing or damaged, or the tables do not belong together.
     """
     assert tables.support is not None
-    assert tables.scores is not None
     assert tables.likelihood is not None
     about = read_metadata(tables.support, "support")
-    scoring = read_metadata(tables.scores, "score").get("scoring") or {}
     likelihood = read_metadata(tables.likelihood, "likelihood")
-    ids, found = read_arrays(tables, [*COLUMNS, "prior"] if likelihood.get("others") else COLUMNS)
+    ids, arrays = read_arrays(tables, [*COLUMNS, *(["prior"] if likelihood.get("others") else [])])
     if not ids:
         raise BridoError(
-            "none of the validation documents has candidates, so there is no vote to check"
+            "no validation document has candidates, so there is no order to check: see "
+            "documents.validation"
         )
     if not about.get("second"):
-        del found["support"]
-    how = Judged(
+        del arrays["support"]
+    distinct, equal = _distinct(orders)
+    settings = CheckSettings(
         about.get("judge", "unknown"),
         0.0 if about.get("exact") else TOLERANCE,
-        bool(scoring.get("shuffle")),
         _warnings(counts, tables.pool.stem),
-        prior=scoring.get("prior_weight") or PRIOR,
-        length_penalty=scoring.get("length_penalty", 0.0),
         rules=about.get("rules", ""),
         other_writers=likelihood.get("other_writers", []),
-        scoring=scoring,
+        equal=equal,
     )
+    scores = {name: _scores(tables, scoring) for name, scoring in distinct.items()}
     base = {"base": about["base"]} if "base" in about else {}
-    told = base | check_votes(found | {"ids": np.array(ids)}, how)
-    write_text(path, json.dumps(told, indent=2, ensure_ascii=False, allow_nan=False) + "\n")
-    return told
+    check = base | check_votes(arrays | {"ids": np.array(ids)}, scores, settings)
+    write_text(path, json.dumps(check, indent=2, ensure_ascii=False, allow_nan=False) + "\n")
+    return check
+
+
+def _distinct(
+    orders: Mapping[str, ScoringSettings],
+) -> tuple[dict[str, ScoringSettings], dict[str, list[str]]]:
+    """The orders that score differently, the shuffled ones last, and who scores like each."""
+    distinct: dict[str, ScoringSettings] = {}
+    equal: dict[str, list[str]] = {}
+    for name, scoring in sorted(orders.items(), key=lambda item: item[1].shuffle):
+        same = next((known for known, other in distinct.items() if other == scoring), None)
+        if same is None:
+            distinct[name] = scoring
+        else:
+            equal.setdefault(same, []).append(name)
+    return distinct, equal
+
+
+def _scores(tables: SplitTables, scoring: ScoringSettings) -> NDArray[np.float64]:
+    return np.concatenate([batch.scores for batch in score_documents(tables, scoring)])
 
 
 def _warnings(counts: Path, split: str) -> list[str]:

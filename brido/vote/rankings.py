@@ -1,115 +1,90 @@
-"""The orders of a document's candidates that the check compares, and what each knows by itself.
+"""What the check compares orders with, and what is left of an order once it is taken out.
 
 Arrays [D, N]: D documents of N candidates each.
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from brido.vote.consensus import eligible_scores
-from brido.vote.signals import combined, information, shuffled_scores
+from brido.vote.signals import information, left_over, shuffled_scores
 
 Arrays = Mapping[str, NDArray[Any]]
 LABELS = {
-    "vote": "this vote",
     "consensus": "consensus (α = 0)",
-    "information": "information",
-    "both": "consensus and base's log p",
-    "half": "consensus and reference (α = N-1)",
+    "half": "half the reference (α = N-1)",
     "reference": "the reference (α = ∞)",
-    "log_probability": "base's log p, sum",
-    "mean_log_probability": "base's log p, mean",
-    "shorter": "the shorter",
     "support": "the support check",
-    "shuffled": "shuffled (the control)",
+    "information": "information",
+    "mean_log_probability": "base's log p a token",
+    "log_probability": "base's log p",
+    "copied": "copying",
+    "shorter": "the shorter",
+    "shuffled": "shuffled",
 }
-LIKELIHOODS = ("log_probability", "mean_log_probability")
-# The share of log p in `both`.
-BOTH = 0.5
-# The orders that a run may train on instead of its own, without references, and their settings.
-TRAINABLE: dict[str, dict[str, float]] = {
-    "consensus": {"alpha": 0, "information": 0, "support": 0},
-    "both": {"alpha": 0, "information": BOTH, "prior_weight": 0, "support": 0},
-    "support": {"support": 1, "information": 0},
-}
+# The share of the log p with other documents that the row `information` takes away.
+PRIOR_WEIGHT = 0.2
 
 
-def rankings(
-    found: Arrays, prior: float, length_penalty: float = 0.0
-) -> dict[str, NDArray[np.float64]]:
-    """Return the scores [D, N] that are compared, by their names in LABELS; see `check_votes`.
+def fixed_orders(arrays: Arrays, scores: NDArray[np.float64]) -> dict[str, NDArray[np.float64]]:
+    """The scores [D, N] that stand beside the orders of a run, by their names in LABELS.
 
-    prior: the share of the prior that information takes away; length_penalty: the exponent of the
-    length that `information` and `both` are divided by. A candidate that cannot be elected has NaN.
+    arrays: see `brido.vote.votes.check_votes`. scores: of the first order, NaN for a candidate that
+    cannot be elected, which has NaN here too. What no array is there for is left out.
     """
-    eligible = ~np.isnan(found["scores"])
-    similarity = found["similarity"]
+    eligible = ~np.isnan(scores)
 
     def vote(alpha: float) -> NDArray[np.float64]:
-        return eligible_scores(similarity, alpha, "equation", found["voters"], eligible)
+        return eligible_scores(arrays["similarity"], alpha, "equation", arrays["voters"], eligible)
 
-    def added(others: NDArray[Any], weight: float) -> NDArray[np.float64]:
-        own, tokens = found["log_probability"], found.get("tokens")
-        return information(own, others, weight, tokens, length_penalty)
-
-    consensus = vote(0)
-    scores = {"vote": found["scores"], "consensus": consensus}
-    if "log_probability" in found and "prior" in found:
-        scores["information"] = added(found["prior"], prior)
-    scores |= {"half": vote(similarity.shape[1] - 1), "reference": vote(math.inf)}
-    if "log_probability" in found:
-        scores["both"] = combined(consensus, [(BOTH, added(found["log_probability"], 0))])
-        scores["log_probability"] = found["log_probability"]
-    if "log_probability" in found and "tokens" in found:
-        scores["mean_log_probability"] = found["log_probability"] / np.maximum(found["tokens"], 1)
-    scores["shorter"] = -found["words"].astype(np.float64)
-    if "support" in found:
-        scores["support"] = found["support"]
-    names = found["ids"] if "ids" in found else np.arange(len(eligible))
-    scores["shuffled"] = shuffled_scores(consensus, [str(name) for name in names])
-    known = {name: np.where(eligible, values, np.nan) for name, values in scores.items()}
+    found = {"consensus": vote(0)}
+    found |= {"half": vote(scores.shape[1] - 1), "reference": vote(math.inf)}
+    if "support" in arrays:
+        found["support"] = arrays["support"]
+    if "log_probability" in arrays and "prior" in arrays:
+        found["information"] = information(arrays["log_probability"], arrays["prior"], PRIOR_WEIGHT)
+    found |= {name: values for name, values in preferences(arrays).items() if name != "length"}
+    found["shorter"] = -arrays["words"].astype(np.float64)
+    names = arrays["ids"] if "ids" in arrays else np.arange(len(scores))
+    found["shuffled"] = shuffled_scores(scores, [str(name) for name in names])
+    known = {name: np.where(eligible, found[name], np.nan) for name in LABELS if name in found}
     return {name: values for name, values in known.items() if not np.isnan(values).all()}
 
 
-def setting(name: str, scoring: Mapping[str, Any], prior: float) -> str:
-    """What `dvc exp run -S` takes to train on the order `name`: only what a run has not set yet.
-
-    scoring: the settings of the run, section `scoring`. prior: see `rankings`.
-    """
-    wanted = TRAINABLE.get(name) or {"information": 1, "prior_weight": prior, "support": 0}
-    changed = {key: value for key, value in wanted.items() if scoring.get(key) != value}
-    named = (f"scoring.{key}={value:g}" for key, value in (changed or wanted).items())
-    return " -S ".join(named)
+def preferences(arrays: Arrays) -> dict[str, NDArray[Any]]:
+    """What an order may owe to copying, to base's own preference, and to length."""
+    found = {name: arrays[name] for name in ("copied", "log_probability") if name in arrays}
+    if "log_probability" in arrays and "tokens" in arrays:
+        tokens = np.maximum(arrays["tokens"], 1)
+        found["mean_log_probability"] = arrays["log_probability"] / tokens
+    return found | {"length": arrays["tokens" if "tokens" in arrays else "words"]}
 
 
-def without(
-    scores: NDArray[np.floating], others: Sequence[NDArray[np.floating]]
+def left_of(
+    scores: NDArray[np.float64], taken_out: Mapping[str, NDArray[Any]]
 ) -> NDArray[np.float64]:
-    """What is left of the scores' ranks when those of `others` are taken out; all [D, N].
+    """What is left of an order [D, N] once other values are taken out: residuals of its ranks.
 
-    Ranks within each document (ties share theirs), from -1/2 to 1/2; one least-squares regression
-    of them on the others' ranks over all documents; its residuals. A candidate with a NaN among
-    its scores stays NaN.
+    Ranks within each document (ties share theirs) stand for all values, so that only their order
+    counts; then `brido.vote.signals.left_over`. A candidate with a NaN stays NaN.
     """
-    known = ~np.isnan([scores, *others]).any(0)
-    ranks = [_ranks(np.where(known, values, np.nan)) for values in (scores, *others)]
-    wanted, *columns = (values[known] for values in ranks)
-    left = np.full(np.shape(scores), np.nan)
-    predictors = np.stack(columns, axis=1)
-    weights, *_ = np.linalg.lstsq(predictors, wanted, rcond=None)
-    left[known] = wanted - predictors @ weights
-    # What differs by rounding alone has one rank.
-    return np.round(left, 9)
+    known = ~np.isnan([scores, *taken_out.values()]).any(0)
+    ranks, *others = (
+        within_ranks(np.where(known, values, np.nan)) for values in (scores, *taken_out.values())
+    )
+    return left_over(ranks, others)
 
 
-def _ranks(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Centred ranks within each row, divided by the number of values; NaN stays."""
+def within_ranks(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Ranks within each document [D, N], from 0 to 1: the share of candidates below; NaN stays.
+
+    Equal values share the mean of their ranks.
+    """
     own, other = values[:, :, None], values[:, None, :]
     below, equal = (other < own).sum(-1), (other == own).sum(-1)
-    count = (~np.isnan(values)).sum(1, keepdims=True)
-    ranks = (below + (equal - 1) / 2 - (count - 1) / 2) / np.maximum(count, 1)
-    return np.where(np.isnan(values), np.nan, ranks)
+    count = np.maximum((~np.isnan(values)).sum(1, keepdims=True), 1)
+    return np.where(np.isnan(values), np.nan, (below + equal / 2) / count)

@@ -47,7 +47,7 @@ def score_documents(
     if scoring.asks_prior:
         check_prior(tables.likelihood)
     needed = ["voters", "eligible", "similarity", *_columns(scoring)]
-    removed = {}
+    removed: Mapping[str, Regression] = {}
     if scoring.remove_base and not scoring.shuffle:
         removed = _regressions(read_documents(tables, needed), tables, scoring)
     for documents in read_documents(tables, list(dict.fromkeys([*needed, *columns]))):

@@ -93,7 +93,7 @@ class Regression:
     def __init__(self, predictors: int) -> None:
         # The triangle R of a QR decomposition of all rows [predictors, values]: it has the same
         # least-squares solution as the rows themselves.
-        self._triangle = np.zeros((predictors + 1, predictors + 1))
+        self._triangle: NDArray[Any] = np.zeros((predictors + 1, predictors + 1))
         self._freedom = 0
 
     def add(self, values: NDArray[np.floating], predictors: Sequence[NDArray[np.floating]]) -> None:
@@ -104,7 +104,7 @@ class Regression:
         """
         columns, known = self._centred(values, predictors)
         for rows in (row[there] for row, there in zip(columns, known, strict=True) if there.any()):
-            self._triangle = np.linalg.qr(np.concatenate([self._triangle, rows]), mode="r")
+            _, self._triangle = np.linalg.qr(np.vstack([self._triangle, rows]))
             self._freedom += len(rows) - 1
 
     def left(
@@ -117,7 +117,7 @@ class Regression:
         columns, known = self._centred(values, predictors)
         lengths = np.linalg.norm(self._triangle, axis=0)
         scales = np.where(lengths > 0, lengths, 1.0)
-        weights = np.zeros(len(predictors))
+        weights: NDArray[Any] = np.zeros(len(predictors))
         if self._freedom > len(predictors):
             triangle = self._triangle / scales
             weights, *_ = np.linalg.lstsq(triangle[:, :-1], triangle[:, -1], rcond=1e-10)
@@ -140,7 +140,7 @@ class Regression:
         if arrays[-1].ndim != 2:
             raise ArgumentError(f"values must be [D, N], not {list(arrays[-1].shape)}")
         columns = np.stack(arrays, axis=-1).astype(np.float64)
-        known = ~np.isnan(columns).any(-1)
+        known: NDArray[np.bool_] = np.asarray(~np.isnan(columns).any(-1))
         there = known[..., None]
         count = np.maximum(there.sum(1, keepdims=True), 1)
         means = np.where(there, columns, 0.0).sum(1, keepdims=True) / count

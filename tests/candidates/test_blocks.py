@@ -48,6 +48,14 @@ def test_the_seed_and_the_ids_decide_and_white_space_makes_no_other_text():
     assert "needs 2 other documents, but there are 2" in too_few(["a", "b"], 2)
 
 
+def test_a_block_that_is_filled_up_takes_no_text_twice():
+    """A block of one "a" lacks two members, and the next documents may both be "b"."""
+    texts = ["a", "a", "a", "b", "b", "c"]
+    for seed in range(24):
+        for block in blocks(ids_of(6), texts, 2, seed):
+            assert sorted(texts[place] for place in block.members) == ["a", "b", "c"]
+
+
 @pytest.mark.parametrize("count", [1, 99, 100, 101, 199, 250, 405])
 @pytest.mark.parametrize("size", [1, 100, 250])
 def test_parts_hold_whole_windows_so_shards_of_any_size_have_the_same_rows(count, size):

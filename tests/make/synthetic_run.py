@@ -9,7 +9,7 @@ from ruamel.yaml import YAML
 
 from brido import tables
 from brido.vote.consensus import consensus_scores
-from brido.vote.verdict import Judged, check_votes
+from brido.vote.votes import CheckSettings, check_votes
 
 # Towns of the embedded world, so that the exact mention finder knows them.
 TOWNS = ("Ashwick", "Bramford", "Colham", "Dunbury", "Elmton")
@@ -86,15 +86,14 @@ def _check(random: np.random.Generator, documents: int, count: int) -> dict:
     similarity = np.stack([similarity_matrix(random, count) for _ in range(documents)])
     wrong, words = (random.integers(0, top, (documents, count)) for top in (2, 9))
     found = {
-        "scores": consensus_scores(similarity, 0),
         "voters": np.ones((documents, count), bool),
         "similarity": similarity,
         "unsupported": wrong,
         "words": words,
         "own_unsupported": wrong[:, :1],
-        "own_words": words[:, :1],
     }
-    return check_votes(found, Judged("facts of the world", 0.15))
+    orders = {"vote": consensus_scores(similarity, 0)}
+    return check_votes(found, orders, CheckSettings("facts of the world", 0.15))
 
 
 def _document(split: str, index: int) -> dict:

@@ -33,7 +33,7 @@ def address(documents, tmp_path_factory):
     page = Page(
         "The vote", [("text", HOSTILE)], table, table, documents, ["base", "tuned"], "tuned",
         "base", 0.0, "a vote", [HOSTILE], signatures={"x": HOSTILE}, prompt=PROMPT,
-        check=VoteCheck(["Electing helps."], TABLE, [BAR], TABLE, "A note."),
+        check=VoteCheck(["Electing helps."], [BAR], TABLE, "A note."),
     )  # fmt: skip
     path = tmp_path_factory.mktemp("page") / "index.html"
     path.write_text(render_page(page)[0], encoding="utf-8")

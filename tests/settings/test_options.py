@@ -76,6 +76,7 @@ UNVARIED_BECAUSE = {
         evaluation.mentions: case_sensitive""",
     "does a result hang on which documents the others are?": "likelihood: seed",
     "summaries of several sentences": "scoring: unit",
+    "does an order know more than base does?": "scoring: remove_base",
     "usual for AdamW": "training: weight_decay",
     "the paper's Eq. 1, where its code takes a mean": "training: reduction",
     "papers print 1 to 4": "evaluation.extractiveness: novel_ngrams",

@@ -91,6 +91,7 @@ def bare(kind):
         (lambda: ranking({"a": 1}), "scores must be an array"),
         (lambda: consensus_scores(MATRIX, "half"), "alpha must be a number.*not 'half'"),
         (lambda: consensus_scores(MATRIX, [0, 1]), "alpha must be a number"),
+        (lambda: consensus_scores(MATRIX, 10**400), "alpha must be a number"),
         (lambda: consensus_scores(MATRIX, 0, "mean"), "normalization is equation or listing"),
         (lambda: ranking(["b", "a"]), "scores must be an array"),
         (lambda: ranking([[0.5], [1, 2]]), "scores must be an array"),

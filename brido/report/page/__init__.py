@@ -33,7 +33,7 @@ class Page:
     settings: (name, value) pairs; warnings, notes: full sentences; focus, baseline: the systems
     that the filters compare. alpha: the run's; order: what the run's order of candidates is, in a
     few words. verdict: what the run answers, a sentence or two
-    each. sources: the rows of the table of sources. check: what the check of the vote found.
+    each. sources: the rows of the table of sources. check: what the check of the orders found.
     marks: sentences on how mentions are found. prompt: a model's name, and what it was asked: the
     text before, between and behind the places of the document.
     """
@@ -97,7 +97,7 @@ def _parts(page: Page) -> list[tuple[str, str]]:
     sections = [
         ("documents", "Documents", True),
         ("results", "Results", True),
-        ("check", "Is the vote right?", page.check),
+        ("check", "What do the orders know?", page.check),
         ("sources", "Sources of the candidates", page.sources),
     ]
     return [(name, title) for name, title, there in sections if there]
