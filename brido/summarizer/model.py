@@ -35,7 +35,16 @@ def usage_in(folder: Path, changes: Mapping[str, Any] | None = None) -> Usage:
     usage = read_usage(folder)
     if usage is None:
         usage = Usage(reading=ReadingSettings(max_source_tokens=_readable(config)))
-    for key, value in (changes or {}).items():
+    return changed(usage, changes or {})
+
+
+def changed(usage: Usage, changes: Mapping[str, Any]) -> Usage:
+    """The usage with other values of keys of `reading` and `decoding`; None changes nothing.
+
+    Raises:
+        BridoError: an unknown key, or a value that does not fit.
+    """
+    for key, value in changes.items():
         if value is not None:
             usage = _changed(usage, key, value)
     return usage
@@ -129,4 +138,4 @@ def writing_of(
     if guided is not None:
         guidance = (usage.guidance or GuidanceSettings()) if guided else None
     search = SearchSettings(**used, num_return_sequences=candidates or 1, count_prompt=False)
-    return Writing(search, guidance, candidates is not None, long)
+    return Writing(search, guidance, candidates is not None, long, usage.lowercase)

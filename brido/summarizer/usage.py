@@ -26,14 +26,16 @@ _JINJA = re.compile(r"\{[{%#]")
 class Usage(Section):
     """`brido.json`: what a model's folder says about its use.
 
-    base: SHA-256 of the weights from which the model was tuned. decoding: where a key is null,
-    generation_config.json says it.
+    system: its name in the run. base: SHA-256 of the weights from which it was tuned. verdict: what
+    the run says about it. lowercase: whether it reads lower-case documents (`data.lowercase`).
+    decoding: where a key is null, generation_config.json says it.
     """
 
     format: Literal[1] = 1
     system: str = ""
     base: str | None = None
     verdict: str = ""
+    lowercase: bool = False
     reading: ReadingSettings = Field(default_factory=ReadingSettings)
     decoding: DecodingSettings = Field(default_factory=DecodingSettings)
     guidance: GuidanceSettings | None = None
@@ -47,11 +49,13 @@ def usage_of(
     system: str = "",
     base: str | None = None,
     verdict: str = "",
+    lowercase: bool = False,
 ) -> Usage:
     """The usage of a system of a run: the decoding is the one that stage decode uses.
 
     folder: of its checkpoint. decoding: section `decoding`, with the keys of the system's variant.
     base: SHA-256 of the base model's weights. verdict: what the run says about the system.
+    lowercase: `data.lowercase`.
 
     Raises:
         BridoError: the folder lacks its settings, or nothing says how long a summary may be.
@@ -60,7 +64,13 @@ def usage_of(
     keys = set(GuidanceSettings.model_fields)
     guided = guidance and GuidanceSettings(**guidance.model_dump(include=keys))
     return Usage(
-        system=system, base=base, verdict=verdict, reading=reading, decoding=used, guidance=guided
+        system=system,
+        base=base,
+        verdict=verdict,
+        lowercase=lowercase,
+        reading=reading,
+        decoding=used,
+        guidance=guided,
     )
 
 
