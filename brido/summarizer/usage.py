@@ -91,8 +91,7 @@ def read_usage(folder: Path) -> Usage | None:
     path = folder / USAGE_FILE
     if not path.is_file():
         return None
-    with parsing(lambda reason: f"{path} cannot be read: {reason}"):
-        raw = parse_object(path.read_text(encoding="utf-8"))
+    raw = read_object(path)
     try:
         usage = Usage.model_validate(raw)
     except ValidationError as error:
@@ -101,6 +100,16 @@ def read_usage(folder: Path) -> Usage | None:
         raise BridoError.from_problems(heading, problems) from None
     _check_prompt(path, usage.reading.prompt)
     return usage
+
+
+def read_object(path: Path) -> dict[str, Any]:
+    """The JSON object in a file; BridoError if it cannot be read."""
+    with parsing(lambda reason: f"{path} cannot be read: {reason}"):
+        text = path.read_text(encoding="utf-8")
+    try:
+        return parse_object(text)
+    except BridoError as error:
+        raise BridoError(f"{path}: {error}") from None
 
 
 def _problem(item: Any) -> str:

@@ -112,6 +112,12 @@ def command(files: tuple[str, ...], **options: Any) -> None:
     except KeyboardInterrupt as stop:
         stop.args = (run.output.kept,)
         raise
+    except BridoError:
+        if run.output.documents:
+            say(f"summarize: {run.output.kept}")
+        raise
+    finally:
+        run.output.close()
     if run.tell_end():
         raise SystemExit(1)
 

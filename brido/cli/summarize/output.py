@@ -13,7 +13,6 @@ from typing import Any, BinaryIO
 from brido.cli.summarize.documents import LeftOut
 from brido.utils.atomic import write_text
 from brido.utils.errors import BridoError, is_disk_full, parsing
-from brido.utils.json_lines import parse_object
 from brido.utils.progress import say
 
 _OTHER_KINDS = (".gz", ".zst", ".csv", ".tsv", ".parquet")
@@ -51,6 +50,9 @@ class Output:
     def finish(self) -> None:
         """All documents are done."""
 
+    def close(self) -> None:
+        """Leave nothing open."""
+
 
 class FileOutput(Output):
     """A file: its lines are in FILE.partial until all of them are there.
@@ -83,7 +85,7 @@ class FileOutput(Output):
 
     def _go_on(self) -> None:
         with parsing(lambda reason: f"{self._state} is damaged ({reason}): {self._anew}"):
-            state = parse_object(self._state.read_text(encoding="utf-8"))
+            state = json.loads(self._state.read_text(encoding="utf-8"))
             own, size = state["key"], int(state["bytes"])
             self.documents, self.last = int(state["documents"]), state["last"]
             self.counts, self.refused = Counter(state["counts"]), LeftOut(state["refused"])
@@ -131,6 +133,12 @@ class FileOutput(Output):
             os.replace(self._partial, self._path)
             self._state.unlink(missing_ok=True)
 
+    def close(self) -> None:
+        """See `Output`. What holds nothing is removed."""
+        self._file.close()
+        if not self.documents:
+            self._partial.unlink(missing_ok=True)
+
     @contextmanager
     def _writing(self) -> Iterator[None]:
         try:
@@ -139,7 +147,7 @@ class FileOutput(Output):
             if is_disk_full(error):
                 raise BridoError(
                     f"the disk is full while writing {self._partial} (or `ulimit -f` is reached): "
-                    "free some space; the same command with --resume goes on"
+                    "free some space"
                 ) from error
             raise BridoError(f"{self._path} cannot be written ({error.strerror})") from error
 
