@@ -20,6 +20,7 @@ if sys.argv[:1] == ["-m"] and any(
 
 # Loaded when asked for: `import brido` imports neither numpy nor PyTorch.
 _PUBLIC = {
+    "Summarizer": "summarizer.summarizer",
     "candidate_log_likelihood": "likelihood.likelihood",
     "consensus_scores": "vote.consensus",
     "diverse_beam_search": "search.search",

@@ -46,7 +46,7 @@ ROOMS = {
     "rewards": ("the vote as a reward for other trainers",
                 "candidates rouge sections utils vote"),
     "summarizer": ("summaries of new documents, as a run decodes them",
-                   "candidates models search sections utils"),
+                   "candidates checkers models rouge search sections utils vote work"),
     "training": ("Eq. 1 and 3, batches, loop",
                  "evaluation likelihood models search sections tables utils work"),
     "settings": ("params.yaml, all sections together, read strictly",

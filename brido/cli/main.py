@@ -18,6 +18,7 @@ from brido.utils.extras import extra
 # In the order of the help: the module that has the command, the extra that it needs, its line of
 # help. Score and vote-check need no extra but for compressed files and Parquet.
 COMMANDS = {
+    "summarize": ("cli.summarize", "pipeline", "summarize new documents with a tuned model"),
     "score": ("cli.score", "pipeline", "give candidates scores by consensus, and ranks"),
     "vote-check": ("cli.vote_check", "pipeline", "check whether a vote finds better candidates"),
     "export": ("cli.export", "pipeline", "write preference pairs, or the tuned model"),

@@ -5,10 +5,6 @@ from brido.utils.lazy import lazy
 _PUBLIC = {
     "Summarizer": "summarizer",
     "Summary": "summary",
-    "Usage": "usage",
-    "read_usage": "usage",
-    "usage_of": "usage",
-    "write_usage": "usage",
 }
 __all__ = list(_PUBLIC)
 __getattr__, __dir__ = lazy(__name__, _PUBLIC, "torch")

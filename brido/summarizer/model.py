@@ -12,10 +12,9 @@ from brido.models.settings import ReadingSettings
 from brido.search import SearchSettings
 from brido.search.own_search import own_search, says_length
 from brido.search.settings import GuidanceSettings
-from brido.summarizer.usage import USAGE_FILE, Usage, read_usage
+from brido.summarizer.usage import USAGE_FILE, Usage, read_object, read_usage
 from brido.summarizer.writer import Long, Writing
-from brido.utils.errors import BridoError, close_to, parsing, quoted
-from brido.utils.json_lines import parse_object
+from brido.utils.errors import BridoError, close_to, quoted
 
 # What a model without brido.json reads at most, if it can.
 LONGEST_SOURCE = 1024
@@ -35,7 +34,16 @@ def usage_in(folder: Path, changes: Mapping[str, Any] | None = None) -> Usage:
     usage = read_usage(folder)
     if usage is None:
         usage = Usage(reading=ReadingSettings(max_source_tokens=_readable(config)))
-    for key, value in (changes or {}).items():
+    return changed(usage, changes or {})
+
+
+def changed(usage: Usage, changes: Mapping[str, Any]) -> Usage:
+    """The usage with other values of keys of `reading` and `decoding`; None changes nothing.
+
+    Raises:
+        BridoError: an unknown key, or a value that does not fit.
+    """
+    for key, value in changes.items():
         if value is not None:
             usage = _changed(usage, key, value)
     return usage
@@ -77,15 +85,10 @@ def model_config(folder: Path) -> dict[str, Any]:
     if not config.is_file():
         made = "" if folder.is_dir() else "; it is a file, and a model is a folder"
         raise BridoError(f"{folder} is not a model: it has no config.json{made}")
-    raw = _json(config)
+    raw = read_object(config)
     if not isinstance(raw.get("model_type"), str):
         raise BridoError(f"{config}: `model_type` is missing, so this is not a model's folder")
     return raw
-
-
-def _json(path: Path) -> dict[str, Any]:
-    with parsing(lambda reason: f"{path} cannot be read: {reason}"):
-        return parse_object(path.read_text(encoding="utf-8"))
 
 
 def decoding_of(folder: Path, usage: Usage) -> dict[str, Any]:
@@ -95,7 +98,7 @@ def decoding_of(folder: Path, usage: Usage) -> dict[str, Any]:
         BridoError: nothing says how long a decoder-only model's summary may be.
     """
     path = folder / "generation_config.json"
-    checkpoint = _json(path) if path.is_file() else {}
+    checkpoint = read_object(path) if path.is_file() else {}
     behind_prompts = not model_config(folder).get("is_encoder_decoder", False)
     if usage.decoding.max_length is None and not says_length(checkpoint, behind_prompts):
         raise BridoError(
@@ -129,4 +132,4 @@ def writing_of(
     if guided is not None:
         guidance = (usage.guidance or GuidanceSettings()) if guided else None
     search = SearchSettings(**used, num_return_sequences=candidates or 1, count_prompt=False)
-    return Writing(search, guidance, candidates is not None, long)
+    return Writing(search, guidance, candidates is not None, long, usage.lowercase)

@@ -27,8 +27,8 @@ class Summarizer:
 
     Example:
         >>> summarizer = Summarizer.load("my/model")  # doctest: +SKIP
-        >>> [summary.text for summary in summarizer.summarize(["A long article."])]  # doctest: +SKIP
-        ['A summary.']
+        >>> summarizer.summarize(["A long article."])[0].text  # doctest: +SKIP
+        'A summary.'
     """
 
     def __init__(
@@ -97,7 +97,9 @@ class Summarizer:
         """
         return list(self.stream(as_texts("documents", documents), ids))
 
-    def stream(self, documents: Iterable[str], ids: Iterable[str] | None = None) -> Iterator[Summary]:
+    def stream(
+        self, documents: Iterable[str], ids: Iterable[str] | None = None
+    ) -> Iterator[Summary]:
         """The same, one after the other, in constant memory: documents are read as they are needed.
 
         Summaries come in chunks of 200 (`runtime.shard_documents`), with guidance of 100.

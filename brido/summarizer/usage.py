@@ -26,14 +26,16 @@ _JINJA = re.compile(r"\{[{%#]")
 class Usage(Section):
     """`brido.json`: what a model's folder says about its use.
 
-    base: SHA-256 of the weights from which the model was tuned. decoding: where a key is null,
-    generation_config.json says it.
+    system: its name in the run. base: SHA-256 of the weights from which it was tuned. verdict: what
+    the run says about it. lowercase: whether it reads lower-case documents (`data.lowercase`).
+    decoding: where a key is null, generation_config.json says it.
     """
 
     format: Literal[1] = 1
     system: str = ""
     base: str | None = None
     verdict: str = ""
+    lowercase: bool = False
     reading: ReadingSettings = Field(default_factory=ReadingSettings)
     decoding: DecodingSettings = Field(default_factory=DecodingSettings)
     guidance: GuidanceSettings | None = None
@@ -47,11 +49,13 @@ def usage_of(
     system: str = "",
     base: str | None = None,
     verdict: str = "",
+    lowercase: bool = False,
 ) -> Usage:
     """The usage of a system of a run: the decoding is the one that stage decode uses.
 
     folder: of its checkpoint. decoding: section `decoding`, with the keys of the system's variant.
     base: SHA-256 of the base model's weights. verdict: what the run says about the system.
+    lowercase: `data.lowercase`.
 
     Raises:
         BridoError: the folder lacks its settings, or nothing says how long a summary may be.
@@ -60,7 +64,13 @@ def usage_of(
     keys = set(GuidanceSettings.model_fields)
     guided = guidance and GuidanceSettings(**guidance.model_dump(include=keys))
     return Usage(
-        system=system, base=base, verdict=verdict, reading=reading, decoding=used, guidance=guided
+        system=system,
+        base=base,
+        verdict=verdict,
+        lowercase=lowercase,
+        reading=reading,
+        decoding=used,
+        guidance=guided,
     )
 
 
@@ -81,8 +91,7 @@ def read_usage(folder: Path) -> Usage | None:
     path = folder / USAGE_FILE
     if not path.is_file():
         return None
-    with parsing(lambda reason: f"{path} cannot be read: {reason}"):
-        raw = parse_object(path.read_text(encoding="utf-8"))
+    raw = read_object(path)
     try:
         usage = Usage.model_validate(raw)
     except ValidationError as error:
@@ -91,6 +100,16 @@ def read_usage(folder: Path) -> Usage | None:
         raise BridoError.from_problems(heading, problems) from None
     _check_prompt(path, usage.reading.prompt)
     return usage
+
+
+def read_object(path: Path) -> dict[str, Any]:
+    """The JSON object in a file; BridoError if it cannot be read."""
+    with parsing(lambda reason: f"{path} cannot be read: {reason}"):
+        text = path.read_text(encoding="utf-8")
+    try:
+        return parse_object(text)
+    except BridoError as error:
+        raise BridoError(f"{path}: {error}") from None
 
 
 def _problem(item: Any) -> str:

@@ -18,6 +18,7 @@ from brido.summarizer.election import elect
 from brido.summarizer.summary import Summary
 from brido.utils.blank import is_blank
 from brido.utils.errors import BridoError
+from brido.utils.text import clean
 from brido.work.settings import RuntimeSettings
 from brido.work.worker import Advance, Result
 
@@ -30,18 +31,25 @@ class Writing:
     """How summaries are written: the search of a summary, or of the candidates that elect it.
 
     guidance: by the other documents of the same chunk. elects: whether the search's results vote.
+    lowercase: whether the model reads lower-case documents.
     """
 
     search: SearchSettings
     guidance: GuidanceSettings | None = None
     elects: bool = False
     long: Long = "cut"
+    lowercase: bool = False
+
+    def read(self, document: str) -> str:
+        """The document as the corpus of the run has it."""
+        cleaned = clean(document)
+        return cleaned.lower() if self.lowercase else cleaned
 
 
 class Named(NamedTuple):
     """A document with its id."""
 
-    id: str
+    id: str | int
     document: str
 
 
@@ -87,7 +95,7 @@ class SummaryWriter(Generator):
 
         summary is None where the document is refused.
         """
-        refused = self._refused([named.document for named in chunk])
+        refused = self._refused([self._writing.read(named.document) for named in chunk])
         kept = [named for named, share in zip(chunk, refused, strict=True) if not share]
         summaries = iter(self.write(kept))
         rows = [
@@ -111,8 +119,8 @@ class SummaryWriter(Generator):
         guidance = self._writing.guidance
         # The same id may come twice: here a document is known by its place.
         readable = [place for place, named in enumerate(chunk) if not is_blank(named.document)]
-        names = _unique([chunk[place].id for place in readable])
-        texts = [chunk[place].document for place in readable]
+        names = _unique([str(chunk[place].id) for place in readable])
+        texts = [self._writing.read(chunk[place].document) for place in readable]
         if guidance and texts and too_few(texts, guidance.others):
             raise BridoError(
                 f"guidance needs {guidance.others} other documents with different texts for each "

@@ -7,13 +7,13 @@ import sys
 import pytest
 import small_project
 
+from brido.candidates.decoding import search_settings
 from brido.candidates.local import Generator
 from brido.search import SearchSettings, beam_search
 from brido.search.settings import DecodingSettings
 from brido.tables import DECODED, read_metadata, read_rows
 from brido.utils.errors import BridoError
 from stages import decode, paths
-from brido.candidates.decoding import search_settings
 
 
 @pytest.fixture

@@ -15,7 +15,7 @@ from brido.utils.files import read_file
 
 SPLITS = ("train", "validation", "test")
 # Usual names of such columns, the likeliest first.
-_DOCUMENTS = (
+DOCUMENTS = (
     *("document", "article", "text", "dialogue", "dialog", "source", "body", "content"),
     "abstract",
 )
@@ -102,7 +102,7 @@ def _too_few(found: Mapping[str, int], given: Mapping[str, Any]) -> str:
 
 def _named(columns: list[str], document: str | None, summary: str | None) -> dict[str, str | None]:
     """The columns of documents, summaries and further references."""
-    text = document or next((name for name in _DOCUMENTS if name in columns), _DOCUMENTS[0])
+    text = document or next((name for name in DOCUMENTS if name in columns), DOCUMENTS[0])
     if summary == "none":
         return {"document_column": text, "summary_column": None}
     usual = (name for name in _SUMMARIES if name in columns and name != text)

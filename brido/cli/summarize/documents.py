@@ -1,0 +1,229 @@
+"""The documents of files and of stdin, one after the other; rows that hold none are left out."""
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from brido.cli.init.data import DOCUMENTS
+from brido.summarizer.writer import Named
+from brido.utils.blank import is_blank
+from brido.utils.errors import BridoError, parsing, short
+from brido.utils.files import input_lines, read_file
+from brido.utils.json_lines import HALF_PAIR, holds_half_pair, keys_of, kind, read_objects
+
+STDIN = "-"
+_TEXT = (".txt", ".text", ".md")
+_JSON = (".jsonl", ".ndjson", ".json")
+_TABLES = (".csv", ".tsv", ".parquet")
+_PACKED = (".gz", ".zst")
+# Names of rows that a message shows for each kind of fault.
+_NAMED = 3
+
+
+class _Row(NamedTuple):
+    """A row of a file: its number and place, its values, and what is wrong with it."""
+
+    number: int
+    place: str
+    values: dict[str, Any]
+    problem: str = ""
+
+
+class LeftOut:
+    """The rows that were left out: what was wrong, how often, and the first places."""
+
+    def __init__(self, faults: dict[str, list[Any]] | None = None) -> None:
+        """faults: as `faults` of an earlier one."""
+        self.faults: dict[str, list[Any]] = faults or {}
+
+    def note(self, fault: str, place: str) -> None:
+        """Count a row that is left out."""
+        known = self.faults.setdefault(fault, [0])
+        known[0] += 1
+        if len(known) <= _NAMED:
+            known.append(place)
+
+    def __len__(self) -> int:
+        return sum(known[0] for known in self.faults.values())
+
+    def text(self) -> str:
+        """The faults in words, the most frequent first."""
+        ordered = sorted(self.faults.items(), key=lambda item: -item[1][0])
+        return "; ".join(
+            f"{fault}: {count:,} ({', '.join(places)}{', ...' if count > len(places) else ''})"
+            for fault, (count, *places) in ordered
+        )
+
+
+class Documents:
+    """The documents of all files, in order, in constant memory (a JSON array aside).
+
+    left_out: the rows without a document so far.
+    """
+
+    def __init__(
+        self, files: Sequence[str], column: str | None = None, whole: bool = False
+    ) -> None:
+        """column: that holds the document; None: the first usual name. whole: a file is one text.
+
+        Raises:
+            BridoError: a file is missing or of an unknown kind (all named).
+        """
+        self._files, self._column, self._whole = list(files) or [STDIN], column, whole
+        self.left_out = LeftOut()
+        problems = [problem for name in self._files if (problem := self._problem(name))]
+        problems += [
+            f"{name} is named more than once"
+            for name, times in Counter(self._files).items()
+            if times > 1
+        ]
+        if problems:
+            raise BridoError.from_problems("the documents cannot be read:", problems)
+
+    @property
+    def paths(self) -> list[Path]:
+        """The files, without stdin."""
+        return [Path(name) for name in self._files if name != STDIN]
+
+    def _problem(self, name: str) -> str:
+        path = Path(name)
+        if name == STDIN:
+            return ""
+        if not path.exists():
+            return f"{name}: there is no such file"
+        if path.is_dir():
+            return f"{name} is a folder: name its files ({name}/*)"
+        if self._whole or _ending(path) in _TEXT + _JSON + _TABLES:
+            return ""
+        known = ", ".join(_JSON + _TABLES + _TEXT)
+        return f"{name}: its ending is unknown; known are {known} (--text reads any file as a text)"
+
+    def __iter__(self) -> Iterator[Named]:
+        several = len(self._files) > 1
+        for name in self._files:
+            column = None
+            shown = "stdin" if name == STDIN else Path(name).name
+            for row in self._rows(name, shown):
+                problem = row.problem
+                if not problem:
+                    column = column or self._column_of(shown, row.values)
+                    problem = _fault(row.values, column)
+                if problem:
+                    self.left_out.note(problem, row.place)
+                    continue
+                number = f"{shown}:{row.number}" if several else row.number
+                yield Named(_id_of(row.values, number), row.values[column])
+
+    def _rows(self, name: str, shown: str) -> Iterator[_Row]:
+        if self._whole:
+            return _whole_file(name, shown)
+        ending = "" if name == STDIN else _ending(Path(name))
+        if ending in _TABLES:
+            return _table(Path(name))
+        return _lines(name, shown, ending)
+
+    def _column_of(self, shown: str, values: dict[str, Any]) -> str:
+        """The column that holds the document, by the first row of a file."""
+        usual = (name for name in DOCUMENTS if name in values)
+        column = self._column if self._column in values else next(usual, None)
+        if column is None or (self._column and column != self._column):
+            wanted = self._column or f"usual column ({', '.join(DOCUMENTS)})"
+            raise BridoError(
+                f"{shown}: no {wanted} is there. {keys_of(values)}. Name the one with the "
+                "documents: --document-column NAME"
+            )
+        return column
+
+
+def _ending(path: Path) -> str:
+    suffixes = [suffix.lower() for suffix in path.suffixes]
+    if suffixes and suffixes[-1] in _PACKED:
+        suffixes.pop()
+    return suffixes[-1] if suffixes else ""
+
+
+def _fault(values: dict[str, Any], column: str) -> str:
+    """What is wrong with a row's document, "" where nothing is."""
+    if column not in values:
+        return f"`{column}` is missing"
+    document = values[column]
+    if not isinstance(document, str):
+        return f"`{column}` is {kind(document)}, not a text"
+    if is_blank(document):
+        return f"`{column}` is blank"
+    return HALF_PAIR if holds_half_pair([document, values.get("id")]) else ""
+
+
+def _id_of(values: dict[str, Any], number: str | int) -> str | int:
+    """The row's id, or its number where it has none."""
+    own = values.get("id")
+    if isinstance(own, bool) or not isinstance(own, str | int) or own == "":
+        return number
+    return own
+
+
+def _table(path: Path) -> Iterator[_Row]:
+    for number, (place, values) in enumerate(read_file(path), 1):
+        yield _Row(number, place, values)
+
+
+def _whole_file(name: str, shown: str) -> Iterator[_Row]:
+    with input_lines(name) as lines:
+        content = b"".join(lines)
+    try:
+        yield _Row(1, shown, {"id": shown, "document": content.decode("utf-8-sig")})
+    except UnicodeDecodeError as error:
+        yield _Row(1, shown, {}, _not_utf8(error, content))
+
+
+def _not_utf8(error: UnicodeDecodeError, content: bytes) -> str:
+    return f"not UTF-8 (byte 0x{content[error.start]:02x})"
+
+
+def _lines(name: str, shown: str, ending: str) -> Iterator[_Row]:
+    """JSON lines, a JSON array, or a text a line; stdin is JSON where its first line is."""
+    with input_lines(name) as stream:
+        lines = iter(stream)
+        skipped: list[bytes] = []
+        for first in lines:
+            skipped.append(first)
+            if first.strip():
+                break
+        start = skipped[-1].lstrip(b"\xef\xbb\xbf").lstrip()[:1] if skipped else b""
+        content = chain(skipped, lines)
+        if ending in _JSON and start == b"[":
+            yield from _array(shown, content)
+        elif ending in _JSON or (not ending and start == b"{"):
+            for number, values, problem in read_objects(content):
+                yield _Row(number, f"{shown} line {number}", values, short(problem))
+        else:
+            yield from _texts(shown, content)
+
+
+def _array(shown: str, content: Iterable[bytes]) -> Iterator[_Row]:
+    with parsing(lambda reason: f"{shown} is not a JSON array: {reason}"):
+        rows = json.loads(b"".join(content).decode("utf-8-sig"))
+    for number, values in enumerate(rows, 1):
+        place = f"{shown} row {number}"
+        if isinstance(values, str):
+            values = {"document": values}
+        if not isinstance(values, dict):
+            yield _Row(number, place, {}, f"an object is expected, not {kind(values)}")
+        else:
+            yield _Row(number, place, values)
+
+
+def _texts(shown: str, content: Iterable[bytes]) -> Iterator[_Row]:
+    for number, line in enumerate(content, 1):
+        if not line.strip():
+            continue
+        place = f"{shown} line {number}"
+        try:
+            text = line.decode("utf-8-sig" if number == 1 else "utf-8")
+        except UnicodeDecodeError as error:
+            yield _Row(number, place, {}, _not_utf8(error, line))
+        else:
+            yield _Row(number, place, {"document": text})

@@ -1,0 +1,124 @@
+"""Which model `brido summarize` uses: a folder, or a system of the project's run."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from brido.summarizer.model import changed, usage_in
+from brido.summarizer.usage import Usage, usage_of
+from brido.utils.errors import BridoError, close_to
+from brido.utils.progress import say
+from brido.utils.stored import read_json
+from brido.work.settings import RuntimeSettings
+
+DATA = Path("data")
+CHOSEN = DATA / "chosen"
+CHOICE = Path("metrics/choice.json")
+# Larger models gain from every core; the world's are slower with more than one.
+_SMALL = 200_000_000
+
+
+@dataclass(frozen=True)
+class Model:
+    """A model's folder and its use. about: what is said of it. runtime: the project's, if any."""
+
+    folder: Path
+    usage: Usage
+    about: str
+    runtime: RuntimeSettings | None = None
+
+
+def find_model(folder: Path | None, system: str | None, changes: Mapping[str, Any]) -> Model:
+    """The model that the command line asks for.
+
+    Raises:
+        BridoError: there is none, or it cannot be used.
+    """
+    if folder is not None:
+        if system is not None:
+            raise BridoError("--model and --system: give one of them; a folder has one system")
+        usage = usage_in(folder, changes)
+        return Model(folder, usage, f"{folder}{_named(usage)}")
+    if not Path("params.yaml").is_file() and not CHOSEN.is_dir():
+        raise BridoError(
+            "no model: give --model FOLDER, or run the command in the folder of a project (here is "
+            "no params.yaml)"
+        )
+    return _chosen(changes) if system is None else _of_system(system, changes)
+
+
+def _named(usage: Usage) -> str:
+    return f" (system {usage.system})" if usage.system else ""
+
+
+def _chosen(changes: Mapping[str, Any]) -> Model:
+    if not CHOSEN.is_dir():
+        raise BridoError(
+            f"{CHOSEN} is missing: `dvc repro choose` makes it. Or name a system with --system, or "
+            "a model's folder with --model"
+        )
+    usage = usage_in(CHOSEN, changes)
+    name = usage.system or read_json(CHOICE, "choose").get("chosen")
+    return Model(
+        CHOSEN, usage, f"{CHOSEN}: system {name}, which the run chose ({CHOICE})", _runtime()
+    )
+
+
+def _of_system(name: str, changes: Mapping[str, Any]) -> Model:
+    from brido.settings.load import load_params
+
+    params = load_params()
+    known = dict.fromkeys([*params.choosable, *params.checkpoints, *params.tuned, *params.variants])
+    if name not in known:
+        raise BridoError(
+            f"--system {name}: no model of this project writes it{close_to(name, known)}"
+        )
+    folder = DATA / "checkpoints" / params.model_of(name)
+    usage = usage_of(
+        folder,
+        params.reading_of(name),
+        params.decoding_of(name),
+        params.guidance_of(name),
+        name,
+        lowercase=params.data.lowercase,
+    )
+    return Model(folder, changed(usage, changes), f"{folder}: system {name}", params.runtime)
+
+
+def _runtime() -> RuntimeSettings | None:
+    """The project's section runtime; None where there is no params.yaml."""
+    from brido.settings.load import PARAMS_FILE, load_params
+
+    return load_params().runtime if PARAMS_FILE.is_file() else None
+
+
+def runtime_for(model: Model, options: Mapping[str, Any]) -> RuntimeSettings:
+    """Section runtime with the keys of the command line that are not None.
+
+    Without a project a large model gets every core.
+
+    Raises:
+        BridoError: a value does not fit.
+    """
+    from pydantic import ValidationError
+
+    base = model.runtime
+    if base is None:
+        size = sum(path.stat().st_size for path in model.folder.glob("*.safetensors"))
+        base = RuntimeSettings(threads=1 if size < _SMALL else 0)
+    given = {key: value for key, value in options.items() if value is not None}
+    try:
+        return RuntimeSettings.model_validate(base.model_dump() | given)
+    except ValidationError as error:
+        problems = [
+            f"--{str(item['loc'][0]).replace('_', '-')}: {item['msg']}" for item in error.errors()
+        ]
+        raise BridoError.from_problems("the summarizer cannot start:", problems) from None
+
+
+def tell(model: Model, guided: bool) -> None:
+    """Say which model writes, and what its run found."""
+    say(f"summarize: {model.about}{', guided by the other documents' * guided}")
+    if model.usage.verdict:
+        say(f"summarize: {model.usage.verdict}")

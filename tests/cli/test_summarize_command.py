@@ -1,0 +1,358 @@
+"""`brido summarize`: kinds of input, rows left out, files that go on, projects, bad input."""
+
+import gzip
+import io
+import json
+import sys
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+import small_project
+
+from brido.cli.main import main
+from brido.models.settings import ReadingSettings
+from brido.summarizer import Summarizer
+from brido.summarizer.usage import Usage, write_usage
+from brido.utils.errors import BridoError, run_command
+
+SHORT = ReadingSettings(max_source_tokens=20)
+TEXTS = [small_project.document(number) for number in range(7)]
+SPEED = ("--device", "cpu", "--shard-documents", "2")
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("command") / "model"
+    small_project.write_checkpoint(folder)
+    write_usage(folder, Usage(reading=SHORT, system="vote", verdict="Keep vote."))
+    return folder
+
+
+@pytest.fixture(scope="module")
+def expected(model):
+    """The summaries of TEXTS, in pairs as `--shard-documents 2` makes them."""
+    own = Summarizer.load(model, device="cpu")
+    pairs = [own.summarize(TEXTS[start : start + 2]) for start in range(0, 7, 2)]
+    return [summary.text for pair in pairs for summary in pair]
+
+
+@pytest.fixture(autouse=True)
+def elsewhere(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+
+def summarize(*arguments):
+    """The exit code of the command."""
+    command = ["summarize", *map(str, arguments)]
+    try:
+        run_command(lambda: main(command))
+    except SystemExit as end:
+        return end.code
+    return 0
+
+
+def lines(text):
+    return [json.loads(line) for line in text.splitlines()]
+
+
+def as_json_lines(rows):
+    return "".join(json.dumps(row) + "\n" for row in rows)
+
+
+def files(folder):
+    """The same documents as files of every kind: name -> ids that are expected."""
+    rows = [{"id": f"d{n}", "article": text, "n": n} for n, text in enumerate(TEXTS)]
+    ids = [row["id"] for row in rows]
+    numbers = list(range(1, 8))
+    (folder / "a.jsonl").write_text(as_json_lines(rows))
+    (folder / "a.json").write_text(json.dumps(rows, indent=1))
+    (folder / "texts.json").write_text(json.dumps(TEXTS))
+    (folder / "a.csv").write_text(
+        "id,text\n" + "".join(f"{r['id']},{r['article']}\n" for r in rows)
+    )
+    (folder / "a.tsv").write_text("document\n" + "".join(f"{text}\n" for text in TEXTS))
+    (folder / "a.txt").write_bytes(b"\xef\xbb\xbf" + "\n".join(TEXTS).encode())
+    (folder / "a.jsonl.gz").write_bytes(gzip.compress(as_json_lines(rows).encode()))
+    columns = {"id": ids, "dialogue": TEXTS}
+    pq.write_table(pa.table(columns), folder / "a.parquet")
+    return {
+        "a.jsonl": ids, "a.json": ids, "texts.json": numbers, "a.csv": ids, "a.tsv": numbers,
+        "a.txt": numbers, "a.jsonl.gz": ids, "a.parquet": ids,
+    }  # fmt: skip
+
+
+def test_every_kind_of_file_gives_the_same_lines_in_order(tmp_path, model, expected, capsys):
+    for name, ids in files(tmp_path).items():
+        assert summarize(name, "--model", model, *SPEED) == 0
+        out, err = capsys.readouterr()
+        found = lines(out)
+        assert [row["id"] for row in found] == ids, name
+        assert [row["summary"] for row in found] == expected, name
+        assert list(found[0]) == ["id", "summary", "ended", "cut", "unsupported"]
+        assert "7 summaries to stdout" in err
+        assert "system vote" in err
+        assert "Keep vote." in err
+
+
+@pytest.mark.parametrize(
+    "content", [as_json_lines({"text": text} for text in TEXTS), "\n\n".join(TEXTS)]
+)
+def test_stdin_is_json_lines_or_texts(model, expected, capsys, monkeypatch, content):
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(content.encode())))
+    assert summarize("--model", model, *SPEED) == 0
+    found = lines(capsys.readouterr().out)
+    assert [row["summary"] for row in found] == expected
+    assert found[1]["id"] == (2 if content.startswith("{") else 3)
+
+
+def test_whole_files_are_documents_and_rows_of_several_files_keep_apart(tmp_path, model, capsys):
+    for number in (0, 1):
+        words = TEXTS[number].split()
+        (tmp_path / f"{number}.txt").write_text(" ".join(words[:3]) + "\n" + " ".join(words[3:]))
+    assert summarize("0.txt", "1.txt", "--text", "--model", model, *SPEED) == 0
+    whole = lines(capsys.readouterr().out)
+    assert [row["id"] for row in whole] == ["0.txt", "1.txt"]
+    own = Summarizer.load(model, device="cpu").summarize(TEXTS[:2])
+    assert [row["summary"] for row in whole] == [each.text for each in own]
+    assert summarize("0.txt", "1.txt", "--model", model, *SPEED) == 0
+    assert [row["id"] for row in lines(capsys.readouterr().out)] == [
+        "0.txt:1", "0.txt:2", "1.txt:1", "1.txt:2"
+    ]  # fmt: skip
+
+
+def test_broken_rows_are_named_counted_and_left_out(tmp_path, model, capsys):
+    rows = [
+        *('{"id": 5, "document": "w1 w2"}', "{", '{"document": " "}', '{"document": 3}', "[1]"),
+        *('{"text": "w1"}', '{"document": "\\ud800"}', '{"id": null, "document": "w1 w2"}'),
+    ]
+    (tmp_path / "a.jsonl").write_text("\n".join(rows))
+    assert summarize("a.jsonl", "--model", model, *SPEED) == 1
+    out, err = capsys.readouterr()
+    assert [row["id"] for row in lines(out)] == [5, 8]
+    assert "6 rows are left out" in err
+    for number in range(2, 8):
+        assert f"a.jsonl line {number}" in err
+    (tmp_path / "b.txt").write_bytes("w1 w2\nw1 é\nw3".encode("latin-1"))
+    assert summarize("b.txt", "--model", model, *SPEED) == 1
+    out, err = capsys.readouterr()
+    assert [row["id"] for row in lines(out)] == [1, 3]
+    assert "b.txt line 2" in err
+    assert "0xe9" in err
+
+
+def test_long_documents_are_cut_and_counted_or_refused(tmp_path, model, capsys):
+    (tmp_path / "a.txt").write_text("w1 w2\n" + "w1 w2 " * 18)
+    assert summarize("a.txt", "--model", model, *SPEED) == 0
+    out, err = capsys.readouterr()
+    assert [row["cut"] for row in lines(out)] == [0.0, 0.5]
+    assert "1 cut" in err
+    assert summarize("a.txt", "--model", model, *SPEED, "--long", "refuse") == 1
+    out, err = capsys.readouterr()
+    assert [row["id"] for row in lines(out)] == [1]
+    assert "50% unread" in err
+
+
+def test_candidates_have_an_agreement_and_may_be_flagged(tmp_path, model, capsys):
+    (tmp_path / "a.txt").write_text("\n".join(TEXTS))
+    ways = ("--candidates", "4")
+    assert summarize("a.txt", "--model", model, *SPEED, *ways) == 0
+    agreements = [row["agreement"] for row in lines(capsys.readouterr().out)]
+    limit = sorted(agreements)[3]
+    assert summarize("a.txt", "--model", model, *SPEED, *ways, "--flag-below", limit) == 0
+    found = lines(capsys.readouterr().out)
+    assert [row["agreement"] for row in found] == agreements
+    assert [row["flagged"] for row in found] == [value < limit for value in agreements]
+
+
+def test_guidance_and_other_settings(tmp_path, model, capsys):
+    (tmp_path / "a.txt").write_text("\n".join(TEXTS))
+    assert summarize("a.txt", "--model", model, "--device", "cpu", "--guided") == 0
+    guided = [row["summary"] for row in lines(capsys.readouterr().out)]
+    own = Summarizer.load(model, device="cpu", guided=True)
+    ids = [str(number) for number in range(1, 8)]
+    assert guided == [each.text for each in own.summarize(TEXTS, ids)]
+    changes = {"max_length": 5, "num_beams": 1}
+    options = ("--max-length", "5", "--num-beams", "1")
+    assert summarize("a.txt", "--model", model, "--device", "cpu", *options) == 0
+    found = [row["summary"] for row in lines(capsys.readouterr().out)]
+    own = Summarizer.load(model, device="cpu", changes=changes)
+    assert found == [each.text for each in own.summarize(TEXTS)]
+
+
+@pytest.fixture
+def stopped(tmp_path, model, monkeypatch, capsys):
+    """A file of which two chunks of two are there when Ctrl-C comes; the arguments."""
+    from brido.summarizer.writer import SummaryWriter
+
+    (tmp_path / "a.txt").write_text("\n".join(TEXTS))
+    arguments = ("a.txt", "--model", model, *SPEED, "-o", "out/s.jsonl")
+    done, write = [], SummaryWriter.write
+
+    def interrupted(self, chunk):
+        if len(done) == 2:
+            raise KeyboardInterrupt
+        done.append(chunk)
+        return write(self, chunk)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(SummaryWriter, "write", interrupted)
+        assert summarize(*arguments) == 130
+    assert "4 summaries are in out/s.jsonl.partial" in capsys.readouterr().err
+    return arguments
+
+
+def test_a_stopped_file_goes_on_and_ends_in_the_same_bytes(tmp_path, stopped, capsys):
+    assert not (tmp_path / "out/s.jsonl").exists()
+    partial = tmp_path / "out/s.jsonl.partial"
+    assert len(lines(partial.read_text())) == 4
+    # Killed inside of a write: the torn line is not of the file.
+    partial.write_bytes(partial.read_bytes() + b'{"id": 5, "summ')
+    assert summarize(*stopped) == 2
+    assert "--resume" in capsys.readouterr().err
+    assert summarize(*stopped, "--resume") == 0
+    assert "4 documents are done" in capsys.readouterr().err
+    assert summarize(*stopped[:-1], "whole.jsonl") == 0
+    assert (tmp_path / "out/s.jsonl").read_bytes() == (tmp_path / "whole.jsonl").read_bytes()
+    assert [path.name for path in (tmp_path / "out").iterdir()] == ["s.jsonl"]
+    # What is there is not written over.
+    assert summarize(*stopped, "--resume") == 2
+    assert "is there already" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("change", ["options", "documents", "state", "shorter"])
+def test_a_stopped_file_of_something_else_is_refused(tmp_path, stopped, capsys, change):
+    partial = tmp_path / "out/s.jsonl.partial"
+    more = ()
+    if change == "options":
+        more = ("--max-length", "4")
+    elif change == "documents":
+        (tmp_path / "a.txt").write_text("\n".join(reversed(TEXTS)))
+    elif change == "state":
+        (tmp_path / "out/s.jsonl.partial.json").write_text('{"key": 3}')
+    else:
+        partial.write_bytes(partial.read_bytes()[:-1])
+    before = partial.read_bytes()
+    assert summarize(*stopped, "--resume", *more) == 2
+    assert "s.jsonl.partial" in capsys.readouterr().err
+    assert partial.read_bytes() == before
+
+
+def test_resume_compares_the_documents_of_stdin(tmp_path, model, stopped, capsys, monkeypatch):
+    def piped(texts):
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO("\n".join(texts).encode())))
+
+    from brido.summarizer.writer import SummaryWriter
+
+    piped(TEXTS)
+    rest = (*stopped[1:-1], "in.jsonl")
+    write, done = SummaryWriter.write, []
+
+    def fails(self, chunk):
+        done.append(chunk)
+        if len(done) > 2:
+            raise BridoError("stop")
+        return write(self, chunk)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(SummaryWriter, "write", fails)
+        assert summarize(*rest) == 2
+    piped(["", *TEXTS])  # other line numbers
+    assert summarize(*rest, "--resume") == 2
+    assert "in.jsonl.partial" in capsys.readouterr().err
+    piped(TEXTS)
+    assert summarize(*rest, "--resume") == 0
+    assert len(lines((tmp_path / "in.jsonl").read_text())) == 7
+
+
+def test_a_project_uses_its_choice_or_a_system_that_is_named(tmp_path, capsys):
+    small_project.write_project(tmp_path)
+    (tmp_path / "a.txt").write_text("\n".join(TEXTS))
+    assert summarize("a.txt") == 2
+    assert "data/chosen is missing" in capsys.readouterr().err
+    assert summarize("a.txt", "--system", "base") == 0
+    out, err = capsys.readouterr()
+    base = lines(out)
+    assert "system base" in err
+    small_project.write_checkpoint(tmp_path / "data/chosen", seed=1)
+    write_usage(tmp_path / "data/chosen", Usage(reading=SHORT, system="vote"))
+    assert summarize("a.txt") == 0
+    out, err = capsys.readouterr()
+    assert "vote" in err
+    assert "metrics/choice.json" in err
+    assert [row["summary"] for row in lines(out)] != [row["summary"] for row in base]
+    for name, words in (("elected", "no model"), ("bas", "did you mean base")):
+        assert summarize("a.txt", "--system", name) == 2
+        assert words in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["a.txt"], ["no model", "--model"]),
+        (["a.txt", "--model", "nowhere"], ["no such folder"]),
+        (["a.txt", "--model", "empty"], ["config.json"]),
+        (["a.txt", "--model", "M", "--system", "base"], ["--model", "--system"]),
+        (["b.txt", "c", "empty", "--model", "M"], ["b.txt", "c: ", "empty"]),
+        (["a.txt", "a.txt", "--model", "M"], ["more than once"]),
+        (["a.pdf", "--model", "M"], [".jsonl", "--text"]),
+        (["blank.jsonl", "--model", "M"], ["no document", "all 2 rows", "line 1"]),
+        (["none.txt", "--model", "M"], ["no document", "no row"]),
+        (["odd.jsonl", "--model", "M"], ["keys body_text", "--document-column"]),
+        (["a.txt", "--model", "M", "--document-column", "body"], ["body", "document"]),
+        (["a.txt", "--model", "M", "--guided"], ["guidance needs 4 other"]),
+        (["a.txt", "--model", "M", "--flag-below", "0.5"], ["--candidates"]),
+        (["a.txt", "--model", "M", "--resume"], ["--output"]),
+        (["a.txt", "--model", "M", "-o", "empty"], ["is a folder"]),
+        (["a.txt", "--model", "M", "-o", "s.csv"], ["JSON lines"]),
+        (["a.txt", "--model", "M", "-o", "a.txt"], ["is there already"]),
+        (["a.txt", "--model", "M", "-o", "a.txt/s.jsonl"], ["cannot be written"]),
+        (["a.txt", "--model", "M", "--max-source-tokens", "400"], ["40 positions"]),
+        (["a.txt", "--model", "M", "--max-source-tokens", "400", "-o", "s.jsonl"], ["positions"]),
+        (["a.txt", "--model", "M", "--max-length", "1"], ["max_length"]),
+        (["a.txt", "--model", "M", "--prompt", "{{ document }}!"], ["prompt", "decoder-only"]),
+        (["a.txt", "--model", "M", "--batch-tokens", "0"], ["--batch-tokens"]),
+        (["a.txt", "--model", "M", "--device", "cuda:99"], ["cuda:99"]),
+        (["a.txt", "--model", "encoder"], ["encoder"]),
+    ],
+)
+def test_bad_input_is_one_error(tmp_path, model, capsys, arguments, words):
+    (tmp_path / "a.txt").write_text("w1 w2\nw3")
+    (tmp_path / "a.pdf").write_text("%PDF")
+    (tmp_path / "none.txt").write_text("\n\n")
+    (tmp_path / "blank.jsonl").write_text('{"document": ""}\n{"document": null}\n')
+    (tmp_path / "odd.jsonl").write_text('{"body_text": "w1"}\n')
+    (tmp_path / "empty").mkdir()
+    (tmp_path / "encoder").mkdir()
+    (tmp_path / "encoder/config.json").write_text('{"model_type": "bert"}')
+    before = sorted(path.name for path in tmp_path.iterdir())
+    assert summarize(*(model if each == "M" else each for each in arguments)) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert "error: " in err
+    assert "Traceback" not in err
+    for word in words:
+        assert word in err
+    # A file that was begun for nothing keeps nobody from trying again.
+    assert sorted(path.name for path in tmp_path.iterdir()) == before
+
+
+def test_a_full_disk_keeps_what_is_there(tmp_path, model, capsys, monkeypatch):
+    import errno
+    import os
+
+    (tmp_path / "a.txt").write_text("\n".join(TEXTS))
+    fsync, calls = os.fsync, []
+
+    def full(descriptor):
+        calls.append(descriptor)
+        if len(calls) > 8:
+            raise OSError(errno.ENOSPC, "No space left on device")
+        return fsync(descriptor)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(os, "fsync", full)
+        assert summarize("a.txt", "--model", model, *SPEED, "-o", "s.jsonl") == 2
+    assert "--resume" in capsys.readouterr().err
+    assert summarize("a.txt", "--model", model, *SPEED, "-o", "s.jsonl", "--resume") == 0
+    assert len(lines((tmp_path / "s.jsonl").read_text())) == 7

@@ -1,0 +1,207 @@
+"""Summarizer: stage decode's texts, what is said about them, and threads that share it."""
+
+import sys
+import threading
+from itertools import combinations
+
+import pytest
+import small_project
+from rouge_score.rouge_scorer import RougeScorer
+
+import brido
+from brido.candidates.local import Generator
+from brido.models.settings import ReadingSettings
+from brido.search import SearchSettings
+from brido.search.settings import GuidanceSettings
+from brido.summarizer import Summarizer, Summary
+from brido.summarizer.election import elect
+from brido.summarizer.usage import Usage, write_usage
+from brido.summarizer.writer import Named, chunks
+from brido.tables import CORPUS, DECODED, read_rows
+from brido.utils.errors import BridoError
+from brido.work.settings import RuntimeSettings
+from stages import decode, paths
+
+SHORT = ReadingSettings(max_source_tokens=20)
+TEXTS = [small_project.document(number) for number in range(12)]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    place = tmp_path_factory.mktemp("summarizer") / "model"
+    small_project.write_checkpoint(place)
+    write_usage(place, Usage(reading=SHORT))
+    return place
+
+
+@pytest.fixture(scope="module")
+def summarizer(folder):
+    return brido.Summarizer.load(folder, device="cpu")
+
+
+@pytest.mark.parametrize("system", ["base", "guided"])
+def test_the_texts_are_those_of_stage_decode(tmp_path, monkeypatch, system):
+    """Several chunks, among them one with what is left; ids decide who guides whom."""
+    small_project.write_project(tmp_path)
+    small_project.write_corpus(tmp_path, "test", [small_project.document(n) for n in range(230)])
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "argv", ["stages.decode", system])
+    decode.main()
+    rows = read_rows(paths.corpus("test"), CORPUS, "")
+    decoded = read_rows(paths.decoded(system, "test"), DECODED, "")
+    params = decode.load_params()
+    usage = Usage(reading=SHORT, guidance=params.guidance_of(system))
+    write_usage(paths.checkpoint("base"), usage)
+    own = Summarizer.load(paths.checkpoint("base"), device="cpu", batch_tokens=400)
+    own._runtime = params.runtime  # as small as the project's shards
+    ids = [row["id"] for row in rows]
+    summaries = own.stream((row["document"] for row in rows), ids)
+    assert [each.text for each in summaries] == [row["summary"] for row in decoded]
+
+
+def test_what_is_known_of_a_summary(summarizer):
+    texts = ["w1 w2 w3", " ", "w1 w2 " * 18, " w1\n w2\tw3 "]
+    short, blank, long, spaced = summarizer.summarize(texts)
+    assert short.text == spaced.text != ""
+    assert blank == Summary("")
+    # 36 words, of which a model with 20 tokens reads 18 and <s>, </s>.
+    assert (short.cut, long.cut) == (0.0, 0.5)
+    assert short.agreement is None
+
+
+def test_unsupported_mentions_have_their_places(monkeypatch, folder):
+    generate = Generator.generate
+
+    def inventive(self, documents, settings, seed=0, guidance=None):
+        result = generate(self, documents, settings, seed, guidance)
+        for written in result.written:
+            written.texts[0], written.ended[0] = "He met Ann in Leeds in 1999.", False
+        return result
+
+    monkeypatch.setattr(Generator, "generate", inventive)
+    (summary,) = Summarizer.load(folder, device="cpu").summarize(["Ann went to York."])
+    found = [(each.text, summary.text[each.start : each.end]) for each in summary.unsupported]
+    assert found == [("1999", "1999"), ("Leeds", "Leeds")]
+    assert not summary.ended
+    assert summary.as_row() == {
+        "summary": summary.text,
+        "ended": False,
+        "cut": 0.0,
+        "unsupported": [
+            {"type": "number", "text": "1999", "start": 23, "end": 27},
+            {"type": "name", "text": "Leeds", "start": 14, "end": 19},
+        ],
+    }
+
+
+def test_the_elected_candidate_agrees_most(folder):
+    own = Summarizer.load(folder, device="cpu", candidates=4)
+    search = SearchSettings(
+        num_beams=4, num_beam_groups=4, diversity_penalty=1.0, max_length=15, length_penalty=2.0,
+        early_stopping=True,
+    )  # fmt: skip
+    generator = Generator(folder, SHORT, RuntimeSettings(device="cpu"))
+    candidates = generator.generate({str(n): text for n, text in enumerate(TEXTS)}, search).written
+    for summary, written in zip(own.summarize(TEXTS), candidates, strict=True):
+        voters = zip(written.texts, written.ended, strict=True)
+        texts = [text for text, ended in voters if text and ended]
+        texts = texts if len(texts) > 1 else written.texts
+        means = agreements(texts)
+        assert summary.agreement == pytest.approx(max(means), abs=1e-6)
+        assert summary.text == texts[means.index(max(means))]
+
+
+def agreements(texts):
+    """The mean similarity of each text with the others, pair by pair."""
+    scorer = RougeScorer(["rouge1", "rouge2"], use_stemmer=True)
+    pairs = {}
+    for one, other in combinations(range(len(texts)), 2):
+        scores = scorer.score(texts[one], texts[other])
+        first, second = scores["rouge1"].fmeasure, scores["rouge2"].fmeasure
+        pairs[one, other] = pairs[other, one] = 2 * first * second / max(first + second, 1e-12)
+    return [
+        sum(pairs[one, other] for other in range(len(texts)) if other != one) / (len(texts) - 1)
+        for one in range(len(texts))
+    ]
+
+
+def test_a_candidate_that_did_not_end_or_is_empty_has_no_vote():
+    texts = ["a b c", "a b c", "a b c", "x y z", "x y z"]
+    ended = [False, False, True, True, True]
+    ((place, agreement),) = elect([texts], [ended])
+    assert (place, agreement) == (3, 0.5)
+    # The same with blank ones; with fewer than two voters all of them vote.
+    assert elect([["", "", "a b c", "x y z", "x y z"]], [[True] * 5]) == [(3, 0.5)]
+    assert elect([texts], [[True] + [False] * 4]) == [(0, 0.5)]
+    assert elect([], []) == []
+
+
+def test_guidance_needs_enough_different_documents(folder):
+    own = Summarizer.load(folder, device="cpu", guided=True)
+    with pytest.raises(BridoError, match="guidance needs 4 other"):
+        own.summarize(["w1 w2", "w3 w4", "w3  w4"])
+    assert len(own.summarize(TEXTS[:5])) == 5
+
+
+def test_long_documents_are_refused_if_so_asked(folder):
+    own = Summarizer.load(folder, device="cpu", long="refuse")
+    assert own.summarize(["w1 w2"])[0].text
+    with pytest.raises(BridoError, match="document '1' is longer .* 50%"):
+        own.summarize(["w1", "w1 w2 " * 18])
+
+
+def test_threads_share_a_summarizer(summarizer):
+    """One at a time writes: no two are inside the model, and nobody gets another's texts."""
+    alone = {text: summarizer.summarize([text])[0] for text in TEXTS}
+    writer, inside, most, answers = summarizer._writer, [], [], {}
+
+    class Watched:
+        def __call__(self, chunk):
+            inside.append(chunk)
+            most.append(len(inside))
+            try:
+                return writer(chunk)
+            finally:
+                inside.pop()
+
+    def ask(text):
+        answers[text] = summarizer.summarize([text])[0]
+
+    summarizer._writer = Watched()
+    try:
+        threads = [threading.Thread(target=ask, args=(text,)) for text in TEXTS]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    finally:
+        summarizer._writer = writer
+    assert answers == alone
+    assert set(most) == {1}
+    assert len(most) == len(TEXTS)
+
+
+@pytest.mark.parametrize("documents", ["w1 w2", [1], None])
+def test_what_is_not_texts_is_refused(summarizer, documents):
+    with pytest.raises(BridoError, match="documents"):
+        summarizer.summarize(documents)
+    with pytest.raises((BridoError, TypeError)):
+        list(summarizer.stream(documents))
+
+
+def test_settings_that_do_not_fit_are_named(folder):
+    with pytest.raises(BridoError, match="batch_tokens"):
+        Summarizer.load(folder, batch_tokens=0)
+    with pytest.raises(BridoError, match="device"):
+        Summarizer.load(folder, device="cuda:99")
+
+
+def test_chunks_are_the_units_of_stage_decode():
+    def sizes(count, guidance):
+        rows = (Named(number, "") for number in range(count))
+        return [len(chunk) for chunk in chunks(rows, 4, guidance)]
+
+    assert [sizes(count, None) for count in (0, 3, 4, 9)] == [[], [3], [4], [4, 4, 1]]
+    counts = {0: [], 7: [7], 100: [100], 199: [199], 200: [100, 100], 350: [100, 100, 150]}
+    for count, expected in counts.items():
+        assert sizes(count, GuidanceSettings()) == expected

@@ -1,0 +1,127 @@
+"""brido.json: written, read, checked, and harmless to transformers."""
+
+import json
+
+import pytest
+import small_project
+from transformers import AutoModelForSeq2SeqLM
+
+from brido.models.settings import ReadingSettings
+from brido.search.settings import DecodingSettings, GuidanceSettings, VariantSystem
+from brido.summarizer.model import usage_in, writing_of
+from brido.summarizer.usage import USAGE_FILE, Usage, read_usage, usage_of, write_usage
+from brido.utils.errors import BridoError
+
+
+@pytest.fixture
+def folder(tmp_path):
+    small_project.write_checkpoint(tmp_path / "model")
+    return tmp_path / "model"
+
+
+def test_what_is_written_is_read_and_transformers_does_not_mind(folder):
+    reading = ReadingSettings(max_source_tokens=20)
+    variant = VariantSystem(checkpoint="base", num_beams=2, guidance=GuidanceSettings(others=3))
+    usage = usage_of(
+        folder,
+        reading,
+        variant.decoding(DecodingSettings()),
+        variant.guidance,
+        "short",
+        "a" * 64,
+        "Keep short.",
+        True,
+    )
+    write_usage(folder, usage)
+    assert read_usage(folder) == usage
+    # The decoding is complete: the checkpoint's keys stand in it too.
+    assert usage.decoding.model_dump() == {
+        "num_beams": 2,
+        "length_penalty": 2.0,
+        "min_length": 0,
+        "max_length": 15,
+        "no_repeat_ngram_size": 0,
+        "early_stopping": True,
+    }
+    assert (usage.system, usage.base, usage.verdict) == ("short", "a" * 64, "Keep short.")
+    assert usage.lowercase
+    assert usage.guidance == GuidanceSettings(others=3)
+    model = AutoModelForSeq2SeqLM.from_pretrained(folder)
+    assert model.generation_config.num_beams == 3
+
+
+def test_all_wrong_keys_are_named(folder):
+    raw = {"format": 2, "reading": {"max_source_tokens": "many"}, "temperature": 1}
+    (folder / USAGE_FILE).write_text(json.dumps(raw))
+    with pytest.raises(BridoError) as error:
+        read_usage(folder)
+    for key in (USAGE_FILE, "format", "reading.max_source_tokens", "'many'", "temperature"):
+        assert key in str(error.value)
+    (folder / USAGE_FILE).write_text("[1]")
+    with pytest.raises(BridoError, match=r"brido\.json"):
+        read_usage(folder)
+
+
+@pytest.mark.parametrize("prompt", ["{{ 'x' * 10**11 }}{{ document }}", "{{ nothing.at.all }}"])
+def test_a_strangers_prompt_is_rendered_elsewhere_first(folder, prompt):
+    write_usage(folder, Usage(reading=ReadingSettings(prompt=prompt)))
+    with pytest.raises(BridoError, match=r"reading\.prompt"):
+        read_usage(folder)
+
+
+def test_a_model_without_the_file_has_defaults_that_options_change(folder):
+    assert read_usage(folder) is None
+    # The model has 40 positions.
+    assert usage_in(folder).reading.max_source_tokens == 40
+    usage = usage_in(folder, {"max_source_tokens": 12, "num_beams": 2, "prompt": None})
+    assert (usage.reading.max_source_tokens, usage.decoding.num_beams) == (12, 2)
+    search = writing_of(folder, usage).search
+    assert (search.num_beams, search.max_length, search.returned) == (2, 15, 1)
+    for changes, words in (
+        ({"max_source_tokens": 2}, r"reading\.max_source_tokens: 2"),
+        ({"num_beams": 0}, r"decoding\.num_beams: 0"),
+        ({"num_beam": 2}, "num_beam .* did you mean num_beams"),
+    ):
+        with pytest.raises(BridoError, match=words):
+            usage_in(folder, changes)
+
+
+def test_guidance_is_the_models_unless_a_caller_says_otherwise(folder):
+    own = GuidanceSettings(others=2)
+    with_it, without = Usage(guidance=own), Usage()
+    assert writing_of(folder, with_it).guidance == own
+    assert writing_of(folder, with_it, guided=True).guidance == own
+    assert writing_of(folder, with_it, guided=False).guidance is None
+    assert writing_of(folder, without).guidance is None
+    assert writing_of(folder, without, guided=True).guidance == GuidanceSettings()
+
+
+def test_candidates_are_diverse_beams(folder):
+    search = writing_of(folder, Usage(), candidates=6).search
+    assert (search.num_beams, search.num_beam_groups, search.returned) == (6, 6, 6)
+    assert (search.diversity_penalty, search.max_length) == (1.0, 15)
+    with pytest.raises(BridoError, match="candidates"):
+        writing_of(folder, Usage(), candidates=1)
+
+
+def test_a_folder_that_is_no_model_is_one_sentence(tmp_path, folder):
+    (tmp_path / "empty").mkdir()
+    (folder / "config.json").write_text('{"a": 1}')
+    for place, words in (
+        (tmp_path / "nowhere", "no such folder"),
+        (tmp_path / "empty", r"no config\.json"),
+        (folder / "config.json", "a model is a folder"),
+        (folder, "model_type"),
+    ):
+        with pytest.raises(BridoError, match=words) as error:
+            usage_in(place)
+        assert "\n" not in str(error.value)
+
+
+def test_a_decoder_only_model_without_a_length_asks_for_one(folder):
+    (folder / "config.json").write_text('{"model_type": "llama", "max_position_embeddings": 64}')
+    (folder / "generation_config.json").unlink()
+    assert usage_in(folder).reading.max_source_tokens == 32
+    with pytest.raises(BridoError, match="--max-length"):
+        writing_of(folder, usage_in(folder))
+    assert writing_of(folder, usage_in(folder, {"max_length": 9})).search.max_length == 9
