@@ -65,6 +65,8 @@ def as_number(name: str, value: Any) -> float:
     try:
         if isinstance(value, str) or math.isnan(number := float(value)):
             raise ValueError
+    except OverflowError:
+        raise ArgumentError(f"{name} is too large a number: {quoted(value)}") from None
     except (TypeError, ValueError, RuntimeError):
         raise ArgumentError(f"{name} must be a number, not {quoted(value)}") from None
     return number
