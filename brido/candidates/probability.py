@@ -93,7 +93,7 @@ class ProbabilityWorker:
         self._language = LanguageModel.load(folder, reading, place, dtype)
         self._budget = MemoryBudget(runtime.batch_tokens)
         self._settings, self._advance = settings, advance
-        positions = self._language.family.positions(self._language.model.config)
+        positions = self._language.family.written_positions(self._language.model.config)
         self._limit = min(positions or LONGEST, LONGEST)
 
     def __call__(self, unit: ProbabilityUnit) -> Result:

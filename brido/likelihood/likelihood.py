@@ -84,7 +84,9 @@ def candidate_log_likelihood(
 
 def normalized(statistics: SequenceStatistics, length_penalty: float) -> Tensor:
     """f(S) [B, N] of the sums: log_probability / tokens^length_penalty."""
-    return statistics.log_probability / statistics.tokens**length_penalty
+    # Of whole numbers, a power with a fraction would be float32.
+    tokens = statistics.tokens.to(statistics.log_probability.dtype)
+    return statistics.log_probability / tokens**length_penalty
 
 
 def sequence_statistics(

@@ -40,7 +40,7 @@ def as_sources(model: PreTrainedModel, input_ids: Any, attention_mask: Any) -> S
     family, reads_behind = family_of(model.config), not model.config.is_encoder_decoder
     positions = family.positions(model.config)
     # Prompts are put together again without their pads.
-    longest = int(mask.sum(1).max()) if reads_behind else ids.shape[1]
+    longest = int((mask > 0).sum(1).max()) if reads_behind else ids.shape[1]
     if positions is not None and longest > positions:
         raise ArgumentError(
             f"input_ids holds {longest} tokens a document, and the model has {positions} "
@@ -48,8 +48,9 @@ def as_sources(model: PreTrainedModel, input_ids: Any, attention_mask: Any) -> S
         )
     if family.has_positions and not reads_behind and not mask[:, 0].all():
         raise ArgumentError(
-            f"a {model.config.model_type} model reads from position 0 on: pad input_ids and "
-            "attention_mask on the right (tokenizer.padding_side = 'right')"
+            f"padding stands on the left, where a {model.config.model_type} model may read other "
+            "than without it: pad input_ids and attention_mask on the right "
+            "(tokenizer.padding_side = 'right')"
         )
     return Sources(ids, mask)
 
@@ -121,7 +122,7 @@ def _up_to_the_first_pad(model: PreTrainedModel, candidate_ids: Tensor) -> Tenso
 
 def _check_positions(model: PreTrainedModel, attention_mask: Tensor, lengths: Tensor) -> None:
     """Raise ArgumentError if the model has too few positions; the last token is never read."""
-    positions = family_of(model.config).positions(model.config)
+    positions = family_of(model.config).written_positions(model.config)
     given = 0 if model.config.is_encoder_decoder else int(attention_mask.sum(1).max()) - 1
     if positions is not None and given + int(lengths.max()) > positions:
         raise ArgumentError(
@@ -155,7 +156,7 @@ def as_tensor(name: str, values: Any) -> Tensor:
     """A tensor made of an array or of lists of equal lengths."""
     try:
         return torch.as_tensor(values)
-    except (TypeError, ValueError, RuntimeError) as error:
+    except (TypeError, ValueError, RuntimeError, OverflowError) as error:
         raise ArgumentError(
             f"{name} must be a tensor, an array or lists of equal lengths, not "
             f"{quoted(values)}: {error}"

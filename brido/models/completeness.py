@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from copy import deepcopy
 from pathlib import Path
 from typing import Any
 from zipfile import ZipFile, is_zipfile
 
+import torch
 from safetensors import safe_open
 
 from brido.models.family import family_of
@@ -70,6 +72,38 @@ def tensor_count(folder: Path) -> int | None:
     return count
 
 
+def computed(model: Any, name: str) -> bool:
+    """Whether a weight is no learned one: the model computes it by a formula, and has it.
+
+    Such are the sinusoids of PEGASUS, Marian and FSMT, which published files leave out. They are
+    what the model's initialisation writes whatever was there before and whatever the seed, and
+    more than one repeated number, with which norms and biases begin to learn.
+    """
+    owner, _, attribute = name.rpartition(".")
+    try:
+        module = model.get_submodule(owner)
+    except AttributeError:
+        return False
+    weight = getattr(module, attribute, None)
+    if not isinstance(weight, torch.Tensor) or weight.numel() < 2 or _constant(weight):
+        return False
+    copy = deepcopy(module)
+    for seed in (0, 1):
+        with torch.random.fork_rng(devices=[]), torch.no_grad():
+            torch.manual_seed(seed)
+            # A parameter that transformers has filled is marked, and would be left as it is.
+            fresh = torch.nn.Parameter(torch.rand_like(weight), requires_grad=False)
+            setattr(copy, attribute, fresh)
+            model._init_weights(copy)
+        if not torch.equal(getattr(copy, attribute).to(weight.dtype), weight):
+            return False
+    return True
+
+
+def _constant(weight: torch.Tensor) -> bool:
+    return bool((weight == weight.flatten()[0]).all())
+
+
 def incomplete(
     model: Any, tokenizer: Any, found: dict[str, Any], tensors: int | None, folder: Path
 ) -> Iterator[str]:
@@ -77,10 +111,13 @@ def incomplete(
 
     found: what transformers says of its weights; tensors: how many the files hold.
     """
-    for kind, reason in (("missing_keys", "missing from"), ("mismatched_keys", "of another shape")):
-        if names := sorted(str(name) for name in found[kind]):
-            place = "the file" if kind == "missing_keys" else "in the file"
-            yield f"{len(names)} weights are {reason} {place}, such as {short(names[0])}"
+    missing = [
+        name for name in sorted(map(str, found["missing_keys"])) if not computed(model, name)
+    ]
+    if missing:
+        yield f"{len(missing)} weights are missing from the file, such as {short(missing[0])}"
+    if names := sorted(str(name) for name in found["mismatched_keys"]):
+        yield f"{len(names)} weights are of another shape in the file, such as {short(names[0])}"
     unused = sorted(str(name) for name in found["unexpected_keys"])
     if tensors is not None and len(unused) > MOST_UNUSED * tensors:
         yield (

@@ -6,14 +6,19 @@ import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, ClassVar
 
 import torch
 from torch import Tensor
 from transformers import AutoModelForCausalLM, DynamicCache, PreTrainedModel
-from transformers.models.auto.modeling_auto import MODEL_FOR_CAUSAL_LM_MAPPING
+from transformers.models.auto.modeling_auto import (
+    MODEL_FOR_CAUSAL_LM_MAPPING,
+    MODEL_FOR_MASKED_LM_MAPPING_NAMES,
+)
 
 from brido.models.cache import CACHE
+from brido.models.causality import check_causal
 from brido.models.interface import Family, ModelParts, States, Steps, Texts
 from brido.models.prompt import Prompt, end_of_answer
 from brido.models.sharing.prompt_attention import RepeatedPrompt, SharedPrompt, rows_of
@@ -25,6 +30,9 @@ from brido.utils.errors import ArgumentError, BridoError
 # Layers that look at earlier tokens through attention alone. What others keep of a text (a state, a
 # few last tokens) can be neither shared by candidates nor handed from beam to beam.
 ATTENTION = {"full_attention", "sliding_attention", "chunked_attention"}
+# They read a text from both sides unless `is_decoder` is set, and fill in words that are left out.
+# In other families that setting says nothing.
+BOTH_SIDES = {"bert-generation", *MODEL_FOR_MASKED_LM_MAPPING_NAMES}
 # Of another time: without keys and values that are kept from step to step.
 WITHOUT_CACHE = {"openai-gpt", "reformer", "xlm", "xlnet"}
 
@@ -36,13 +44,15 @@ class DecoderOnly(Family):
     packs: all texts of a document can share its prompt. For that every layer keeps its own keys and
     values, and reaches attention through transformers' interface, with its window if it has one.
     The model uses a mask of four dimensions as it is, one for each of its `layer_types`. Its logits
-    are its output layer's, with a soft cap or none.
+    are its output layer's, with a soft cap or none. unknown: nobody has tried whether its forward
+    pass is causal, so search and likelihood try it.
     """
 
     loader: ClassVar[Any] = AutoModelForCausalLM
     model_type: str
     has_positions: bool = True
     packs: bool = True
+    unknown: bool = False
 
     def special(self, model: PreTrainedModel) -> SpecialTokens:
         """See Family. A model without a pad token pads with its (first) end."""
@@ -95,7 +105,7 @@ class DecoderOnly(Family):
                 "write generation"
             )
         try:
-            Prompt.of(parts.tokenizer, reading).fit("", reading.max_source_tokens)
+            Prompt.of(parts.tokenizer, reading).check(reading.max_source_tokens)
         except BridoError as error:
             yield str(error)
 
@@ -116,6 +126,8 @@ class DecoderOnly(Family):
                 f"a prompt of {prompt} tokens and max_length ({limit}) are more than the model's "
                 f"{positions} positions: lower one of them"
             )
+        if self.unknown:
+            check_causal(model, sources.ids[:1, :1], partial(_logits, model))
         return CausalSteps(model, sources, limit, self.packs)
 
     def states(
@@ -126,6 +138,8 @@ class DecoderOnly(Family):
             raise ArgumentError(
                 "position 0 of candidate_ids must be the last token of the prompt once more"
             )
+        if self.unknown:
+            check_causal(model, given, partial(_logits, model))
         # Other attention takes no mask of this kind (flash_attention_2), or one to add (eager).
         if not self.packs or model.config._attn_implementation != "sdpa":
             return nullcontext(RepeatedStates(model, sources))
@@ -136,6 +150,11 @@ class DecoderOnly(Family):
 
     def written_with(self, model: PreTrainedModel) -> Iterator[torch.nn.Module]:
         yield from model.modules()
+
+
+def _logits(model: PreTrainedModel, ids: Tensor) -> Tensor:
+    logits: Tensor = model(input_ids=ids, use_cache=False).logits
+    return logits
 
 
 def last_tokens(sources: Sources) -> Tensor:
@@ -156,7 +175,7 @@ def unknown_family(config: Any) -> DecoderOnly:
             tokens through more than attention.
     """
     kind = config.model_type
-    encoder = getattr(config, "is_decoder", True) is False
+    encoder = kind in BOTH_SIDES and getattr(config, "is_decoder", True) is False
     if encoder or type(config) not in MODEL_FOR_CAUSAL_LM_MAPPING:
         raise BridoError(
             f"a {kind} model, which does not write text: choose a summarizer or a chat model"
@@ -171,10 +190,10 @@ def unknown_family(config: Any) -> DecoderOnly:
         )
     warnings.warn(
         f"model family {kind!r} is not one of {', '.join(_NAMES)}: every candidate gets its own "
-        "copy of the prompt, which is correct but slow",
+        "copy of the prompt, which is slow",
         stacklevel=3,
     )
-    return DecoderOnly(kind, packs=False)
+    return DecoderOnly(kind, packs=False, unknown=True)
 
 
 class CausalSteps(Steps):

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from dataclasses import dataclass
 from typing import Any
 
 import torch
@@ -21,6 +22,13 @@ from brido.utils.errors import BridoError
 
 # The tokens that stand before what is written (see Steps).
 Given = tuple[int, ...]
+
+
+@dataclass
+class EncoderStates(BaseModelOutput):
+    """The encoder's states as a model takes them back; mixtures of experts ask for routers too."""
+
+    router_logits: Any = None
 
 
 def check_length(max_length: int, positions: int) -> None:
@@ -192,7 +200,7 @@ class PlainSteps(DecoderSteps):
 
     def step(self, tokens: torch.Tensor) -> torch.Tensor:
         return self.model(
-            encoder_outputs=BaseModelOutput(self.states),
+            encoder_outputs=EncoderStates(self.states),
             attention_mask=self.mask,
             decoder_input_ids=tokens[:, None],
             **{CACHE: self.cache},

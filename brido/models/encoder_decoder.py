@@ -6,6 +6,7 @@ import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, ClassVar
 
 import torch
@@ -16,11 +17,12 @@ from transformers import (
     EncoderDecoderCache,
     PreTrainedModel,
 )
-from transformers.modeling_outputs import BaseModelOutput
 
 from brido.models.cache import CACHE
-from brido.models.decoder_steps import PlainSteps, SharedSteps, check_length
+from brido.models.causality import check_causal
+from brido.models.decoder_steps import EncoderStates, PlainSteps, SharedSteps, check_length
 from brido.models.interface import Family, Head, ModelParts, States, Steps, Texts
+from brido.models.prompt import PlainPrompt, pieces_of
 from brido.models.sharing.cross_attention import (
     SHARED,
     no_mask,
@@ -40,6 +42,7 @@ class EncoderDecoder(Family):
     For that the decoder is built of BART's modules (`decoder_steps.py`), reaches attention through
     transformers' interface alone and takes the batch size of the keys from the encoder states.
     norm_first: BART's modules normalise what comes in, not what goes out, and the decoder at last.
+    unknown: nobody has tried whether its forward pass is causal, so a likelihood tries it.
     """
 
     loader: ClassVar[Any] = AutoModelForSeq2SeqLM
@@ -48,18 +51,23 @@ class EncoderDecoder(Family):
     has_positions: bool = True
     norm_first: bool = False
     newline: str | None = None
+    unknown: bool = False
     started: ClassVar[int] = 1
 
     def special(self, model: PreTrainedModel) -> SpecialTokens:
         return SpecialTokens.of(model, start_token(model))
 
     def read(self, parts: ModelParts, documents: Sequence[str]) -> Sources:
+        """See Family: what the tokenizer makes of documents, inside the prompt if there is one."""
         tokenizer, limit = parts.tokenizer, parts.reading.max_source_tokens
-        rows = tokenizer(list(documents), truncation=True, max_length=limit).input_ids
-        # Special tokens stand at the end of a cut document too, so its length alone says nothing.
-        full = [place for place, ids in enumerate(rows) if len(ids) == limit]
-        whole = tokenizer([documents[n] for n in full], verbose=False).input_ids if full else []
-        cut = [place for place, ids in zip(full, whole, strict=True) if len(ids) > limit]
+        prompt = prompt_of(parts)
+        before, *behind = prompt.pieces
+        if behind == [""]:
+            rows, cut = _cut_at_their_ends(tokenizer, [before + text for text in documents], limit)
+        else:
+            fitted = [prompt.fit(document, limit) for document in documents]
+            rows = [ids for ids, _ in fitted]
+            cut = [place for place, (_, was_cut) in enumerate(fitted) if was_cut]
         ids = padded(rows, tokenizer.pad_token_id)
         mask = padded([[1] * len(ids) for ids in rows], 0)
         return Sources(ids, mask, tuple(cut))
@@ -87,24 +95,38 @@ class EncoderDecoder(Family):
         return [[start, *ids] for ids in rows]
 
     def problems(self, parts: ModelParts) -> Iterator[str]:
-        for key in ("prompt", "system", "template"):
+        for key in ("system", "template"):
             if getattr(parts.reading, key):
-                yield f"reading.{key} is for decoder-only models: this one reads the document alone"
+                yield (
+                    f"reading.{key} is for chat models: this one reads plain text. Remove it, or "
+                    "put it into reading.prompt"
+                )
+        try:
+            prompt_of(parts).check(parts.reading.max_source_tokens)
+        except BridoError as error:
+            yield str(error)
 
     def steps(self, model: PreTrainedModel, sources: Sources, limit: int) -> Steps:
-        states = model.get_encoder()(input_ids=sources.ids, attention_mask=sources.mask)[0]
-        given = (start_token(model),)
+        states, given = self.encode(model, sources), (start_token(model),)
         if self.shares_source:
             return SharedSteps(model, states, sources.mask, given, limit, self.norm_first)
-        positions = self.positions(model.config)
+        positions = self.written_positions(model.config)
         if positions is not None:
             check_length(limit, positions)
-        return PlainSteps(model, states, sources.mask, given)
+        return PlainSteps(model, states, (sources.mask > 0).long(), given)
 
     def states(
         self, model: PreTrainedModel, sources: Sources, given: Tensor, passes: int
     ) -> AbstractContextManager[States]:
-        return encoder_decoder_states(model, sources, given, passes, self.shares_source)
+        states, mask = self.encode(model, sources), sources.mask
+        if self.unknown:
+            check_causal(model, given, partial(_logits, model, states[:1], mask[:1]))
+        return encoder_decoder_states(model, states, mask, given, passes, self.shares_source)
+
+    def encode(self, model: PreTrainedModel, sources: Sources) -> Tensor:
+        """The encoder's states [B, S, D] of sources."""
+        states: Tensor = model.get_encoder()(input_ids=sources.ids, attention_mask=sources.mask)[0]
+        return states
 
     def training(self, model: PreTrainedModel) -> AbstractContextManager[Any]:
         return shared_cross_attention(model, self.shares_source)
@@ -120,6 +142,8 @@ FAMILIES = (
     EncoderDecoder("marian"),
     EncoderDecoder("pegasus", norm_first=True, newline="<n>"),
     EncoderDecoder("t5", shares_source=False, has_positions=False),
+    EncoderDecoder("mt5", shares_source=False, has_positions=False),
+    EncoderDecoder("umt5", shares_source=False, has_positions=False),
 )
 
 
@@ -128,10 +152,41 @@ def unknown_family(config: Any) -> EncoderDecoder:
     model_type, known = config.model_type, ", ".join(family.model_type for family in FAMILIES)
     warnings.warn(
         f"model family {model_type!r} is not one of {known}: every beam gets its own copy of the "
-        "source's keys and values, which is correct but slow",
+        "source's keys and values, which is slow",
         stacklevel=3,
     )
-    return EncoderDecoder(model_type, shares_source=False)
+    # T5's kin know distances alone; LongT5 also puts tokens together in blocks from the first on.
+    relative = hasattr(config, "relative_attention_num_buckets")
+    positions = not relative or hasattr(config, "encoder_attention_type")
+    return EncoderDecoder(model_type, shares_source=False, has_positions=positions, unknown=True)
+
+
+def prompt_of(parts: ModelParts) -> PlainPrompt:
+    """The text around a document: `reading.prompt`, or what the model itself was trained with.
+
+    T5's settings name a prefix for each task (`task_specific_params`), which transformers'
+    summarization pipeline put in front of a document. `{{ document }}` as the prompt does without.
+
+    Raises:
+        BridoError: `reading.prompt` cannot be used.
+    """
+    if parts.reading.prompt is not None:
+        return PlainPrompt(parts.tokenizer, pieces_of(parts.reading))
+    tasks = getattr(parts.model.config, "task_specific_params", None)
+    task = tasks.get("summarization") if isinstance(tasks, dict) else None
+    prefix = task.get("prefix") if isinstance(task, dict) else None
+    return PlainPrompt(parts.tokenizer, (prefix if isinstance(prefix, str) else "", ""))
+
+
+def _cut_at_their_ends(
+    tokenizer: Any, texts: Sequence[str], limit: int
+) -> tuple[list[list[int]], list[int]]:
+    """At most `limit` tokens of every text, as the tokenizer cuts it, and the places of the cut."""
+    rows = tokenizer(list(texts), truncation=True, max_length=limit).input_ids
+    # Special tokens stand at the end of a cut text too, so its length alone says nothing.
+    full = [place for place, ids in enumerate(rows) if len(ids) == limit]
+    whole = tokenizer([texts[n] for n in full], verbose=False).input_ids if full else []
+    return rows, [place for place, ids in zip(full, whole, strict=True) if len(ids) > limit]
 
 
 def start_token(model: PreTrainedModel) -> int:
@@ -148,7 +203,7 @@ def start_token(model: PreTrainedModel) -> int:
 
 @contextmanager
 def encoder_decoder_states(
-    model: PreTrainedModel, sources: Sources, given: Tensor, passes: int, shares: bool
+    model: PreTrainedModel, states: Tensor, mask: Tensor, given: Tensor, passes: int, shares: bool
 ) -> Iterator[States]:
     """States that share one set of source keys and values where the model can, else plain ones.
 
@@ -156,14 +211,13 @@ def encoder_decoder_states(
     with them each pass projects the source itself, and sharing needs a caller who keeps
     `Family.training` open until the backward pass is over.
     """
-    states = model.get_encoder()(input_ids=sources.ids, attention_mask=sources.mask)[0]
     layers = model.training and torch.is_grad_enabled() and _checkpoints_layers(model)
     open_block = model.config._attn_implementation == SHARED
     if not shares or (layers and not open_block):
-        yield PlainStates(model, states, sources.mask)
+        yield PlainStates(model, states, (mask > 0).long())
     else:
         start = None if layers or passes == 1 else given
-        yield SharingStates(model, states, sources.mask, start)
+        yield SharingStates(model, states, mask, start)
 
 
 def _checkpoints_layers(model: PreTrainedModel) -> bool:
@@ -177,14 +231,19 @@ class PlainStates(States):
         self.model, self.states, self.mask = model, states, mask
 
     def hidden(self, ids: Tensor, scored: Tensor) -> Tensor:
-        candidates = len(ids) // len(self.states)
-        logits = self.model(
-            encoder_outputs=BaseModelOutput(self.states.repeat_interleave(candidates, 0)),
-            attention_mask=self.mask.repeat_interleave(candidates, 0),
-            decoder_input_ids=ids,
-            use_cache=False,
-        ).logits
-        return logits.flatten(0, 1)[scored]
+        return _logits(self.model, self.states, self.mask, ids).flatten(0, 1)[scored]
+
+
+def _logits(model: PreTrainedModel, states: Tensor, mask: Tensor, ids: Tensor) -> Tensor:
+    """Logits [B * n, T, V] of n texts of each document, `ids` [B * n, T], by the whole model."""
+    texts = len(ids) // len(states)
+    logits: Tensor = model(
+        encoder_outputs=EncoderStates(states.repeat_interleave(texts, 0)),
+        attention_mask=mask.repeat_interleave(texts, 0),
+        decoder_input_ids=ids,
+        use_cache=False,
+    ).logits
+    return logits
 
 
 class SharingStates(States):

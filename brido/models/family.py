@@ -7,7 +7,7 @@ from typing import Any
 from torch import Tensor
 from transformers import PreTrainedModel
 
-from brido.models import decoder_only, encoder_decoder
+from brido.models import decoder_only, encoder_decoder, global_attention
 from brido.models.interface import Family
 from brido.utils.errors import BridoError
 
@@ -21,8 +21,9 @@ def register(family: Family) -> None:
 
 def families() -> dict[str, Family]:
     """All families that are known, by model_type."""
-    for family in (*encoder_decoder.FAMILIES, *decoder_only.FAMILIES):
-        _FAMILIES.setdefault(family.model_type, family)
+    for module in (encoder_decoder, global_attention, decoder_only):
+        for family in module.FAMILIES:
+            _FAMILIES.setdefault(family.model_type, family)
     return _FAMILIES
 
 

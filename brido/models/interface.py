@@ -166,12 +166,16 @@ class Family(ABC):
         return iter(())
 
     def positions(self, config: Any) -> int | None:
-        """How many tokens a model can read or write; None where it sets no limit."""
+        """How many tokens a model can read (and write); None where it sets no limit."""
         return getattr(config, "max_position_embeddings", None) if self.has_positions else None
+
+    def written_positions(self, config: Any) -> int | None:
+        """How many tokens a model can write; None where it sets no limit."""
+        return self.positions(config)
 
     def room(self, parts: ModelParts) -> int | None:
         """How many tokens a model can write about what it has read; None if it sets no limit."""
-        return self.positions(parts.model.config)
+        return self.written_positions(parts.model.config)
 
     def problems(self, parts: ModelParts) -> Iterator[str]:
         """A sentence for everything of `reading` that does not fit the model."""

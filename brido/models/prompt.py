@@ -10,10 +10,10 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING
 
-from jinja2 import StrictUndefined
+from jinja2 import StrictUndefined, TemplateSyntaxError, nodes
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 from brido.models.plain_text import control_tokens, tokens_of
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 # Stand where a document will: two, so that a prompt that does something with its document shows.
 _MARKS = ("\ue000", "\ue000Two words.\ue000")
+DOCUMENT = "{{ document }}"
 _ENVIRONMENT = ImmutableSandboxedEnvironment(undefined=StrictUndefined, keep_trailing_newline=True)
 
 
@@ -51,7 +52,8 @@ class Prompt:
             BridoError: there is no template and no prompt, or they cannot be rendered.
         """
         if tokenizer.chat_template is None or reading.template is None:
-            pieces = _pieces([_plain(tokenizer, reading, mark) for mark in _MARKS])
+            _check_plain(reading)
+            pieces = pieces_of(reading)
             # A space at the end belongs to the answer: tokenizers join it with the word behind it.
             lead = " " * (len(pieces[-1]) - len(pieces[-1].rstrip(" ")))
             pieces = (*pieces[:-1], pieces[-1].rstrip(" "))
@@ -85,12 +87,7 @@ class Prompt:
         """
         if len(self.ids(document)) <= limit:
             return document
-        least = len(self.ids(""))
-        if least >= limit:
-            raise BridoError(
-                f"reading: the prompt has {least} tokens before any document, and "
-                f"max_source_tokens is {limit}: raise it, or shorten prompt and system"
-            )
+        self.check(limit)
         kept, fits, longest = "", 0, len(document)
         while longest - fits > 1:
             middle = (fits + longest) // 2
@@ -101,6 +98,15 @@ class Prompt:
                 longest = middle
         return kept
 
+    def check(self, limit: int) -> None:
+        """Raise BridoError if the prompt alone has no fewer than `limit` tokens."""
+        least = len(self.ids(""))
+        if least >= limit:
+            raise BridoError(
+                f"reading: the prompt has {least} tokens before any document, and "
+                f"max_source_tokens is {limit}: raise it, or shorten prompt and system"
+            )
+
     def answer(self, text: str) -> list[int]:
         """Return the tokens of an answer, without what ends it; what it spells is text."""
         text = self.lead + text
@@ -109,6 +115,16 @@ class Prompt:
     @cached_property
     def _control(self) -> tuple[str, ...]:
         return control_tokens(self.tokenizer)
+
+
+@dataclass(frozen=True)
+class PlainPrompt(Prompt):
+    """What an encoder reads: text around the document, as its tokenizer reads any text."""
+
+    def ids(self, document: str) -> list[int]:
+        """Return the tokens of the prompt about a whole document, the tokenizer's own included."""
+        ids: list[int] = self.tokenizer(document.join(self.pieces), verbose=False).input_ids
+        return ids
 
 
 def end_of_answer(
@@ -129,11 +145,20 @@ def end_of_answer(
     return tokenizer.eos_token_id if tokenizer.eos_token_id in ends else ends[0]
 
 
+def pieces_of(reading: ReadingSettings) -> tuple[str, ...]:
+    """What stands around each document of `reading.prompt`.
+
+    Raises:
+        BridoError: the prompt does not contain the whole document, or cannot be filled in.
+    """
+    return _pieces([_question(reading, mark) for mark in _MARKS])
+
+
 def _pieces(texts: Sequence[str]) -> tuple[str, ...]:
     """What stands around each of _MARKS in its text."""
     one, two = (tuple(text.split(mark)) for text, mark in zip(texts, _MARKS, strict=True))
     if len(one) < 2 or one != two:
-        raise BridoError("reading.prompt must contain {{ document }}, written exactly so")
+        raise BridoError(f"reading.prompt must contain {DOCUMENT}, written exactly so")
     return one
 
 
@@ -141,13 +166,41 @@ def _question(reading: ReadingSettings, document: str) -> str:
     """`reading.prompt` about a document; the document alone where there is none."""
     if reading.prompt is None:
         return document
+    _check_whole(reading.prompt)
     try:
         return _ENVIRONMENT.from_string(reading.prompt).render(document=document)
     except Exception as error:  # an expression of a user's prompt may raise any
         raise BridoError(f"reading.prompt: cannot be filled in ({first_line(error)})") from None
 
 
-def _plain(tokenizer: PreTrainedTokenizerBase, reading: ReadingSettings, document: str) -> str:
+@lru_cache(maxsize=64)
+def _check_whole(prompt: str) -> None:
+    """Raise BridoError unless every place of a document is `{{ document }}` outside of blocks.
+
+    What a slice, a filter or a loop leaves of a document depends on the document: the marks that
+    stand for it here cannot show that it is whole.
+    """
+    try:
+        template = _ENVIRONMENT.parse(prompt)
+    except TemplateSyntaxError as error:
+        raise BridoError(f"reading.prompt: cannot be filled in ({first_line(error)})") from None
+    whole = [
+        part
+        for output in template.body
+        if isinstance(output, nodes.Output)
+        for part in output.nodes
+        if isinstance(part, nodes.Name) and part.name == "document"
+    ]
+    uses = [name for name in template.find_all(nodes.Name) if name.name == "document"]
+    if not whole or len(uses) > len(whole):
+        raise BridoError(
+            f"reading.prompt must contain the whole document: {DOCUMENT} outside of blocks, with "
+            "no filter, slice or condition"
+        )
+
+
+def _check_plain(reading: ReadingSettings) -> None:
+    """Raise BridoError for what a model without a chat template cannot do."""
     if reading.prompt is None:
         raise BridoError(
             "reading.prompt: this model lacks a chat template, so it needs a prompt, such as "
@@ -158,7 +211,6 @@ def _plain(tokenizer: PreTrainedTokenizerBase, reading: ReadingSettings, documen
             raise BridoError(
                 f"reading.{key}: this model lacks a chat template, which this key needs: remove it"
             )
-    return _question(reading, document)
 
 
 def _first(tokenizer: PreTrainedTokenizerBase, text: str) -> tuple[int, ...]:
@@ -221,13 +273,9 @@ def message_problems(reading: ReadingSettings, section: str) -> list[str]:
         for key in ("prompt", "system")
         if holds_half_pair(getattr(reading, key))
     ]
-    try:
-        questions = [_question(reading, mark) for mark in _MARKS]
-    except BridoError as error:
-        return [*problems, str(error).replace("reading", section, 1)]
-    if questions[0] == questions[1]:
-        problems.append(
-            f"{section}.prompt: does not use {{{{ document }}}}, so every document would get the "
-            "same question"
-        )
+    if reading.prompt is not None:
+        try:
+            pieces_of(reading)
+        except BridoError as error:
+            problems.append(str(error).replace("reading", section, 1))
     return problems

@@ -65,7 +65,9 @@ def as_number(name: str, value: Any) -> float:
     try:
         if isinstance(value, str) or math.isnan(number := float(value)):
             raise ValueError
-    except (TypeError, ValueError, RuntimeError, OverflowError):
+    except OverflowError:
+        raise ArgumentError(f"{name} is too large a number: {quoted(value)}") from None
+    except (TypeError, ValueError, RuntimeError):
         raise ArgumentError(f"{name} must be a number, not {quoted(value)}") from None
     return number
 

@@ -61,7 +61,7 @@ def test_as_one_plain_forward_a_candidate(name, chunked, monkeypatch):
     model = build(name)
     for side in ("left", "right"):
         ids, mask, texts, lengths = block(model, [11, 4, 7], 5, 8, 3, side)
-        expected = plain(model, ids, mask, texts, lengths) / lengths**0.6
+        expected = plain(model, ids, mask, texts, lengths) / lengths.double() ** 0.6
         # Here lengths are up to the first pad.
         found = candidate_log_likelihood(model, ids, mask, texts, length_penalty=0.6)
         assert_close(found, expected, **EXACT)

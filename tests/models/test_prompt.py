@@ -139,7 +139,7 @@ def test_a_prompt_writes_the_document_as_it_is(text):
 
 @pytest.mark.parametrize(
     "text",
-    ["{{ documnet }} {{ document }}", "{% if %}", "{{ document.__class__.__mro__ }}{{ document }}"],
+    ["{{ documnet }} {{ document }}", "{% if %}", "{{ ''.__class__.__mro__ }}{{ document }}"],
 )
 def test_a_prompt_with_a_mistake_is_one_sentence(text):
     with pytest.raises(BridoError, match=r"reading\.prompt: cannot be filled in"):

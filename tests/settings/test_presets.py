@@ -39,6 +39,7 @@ PUBLISHED = {
     "generation.base.min_length": (0, 56),
     "generation.base.max_length": (64, 142),
     "generation.base.no_repeat_ngram_size": (0, 3),
+    "generation.base.early_stopping": (False, True),
     "reading.default.max_source_tokens": (512, 1024),
     "reading.default.decoder_prefix": ("generation", "brio"),
     "pairwise.combination": ("harmonic_r1_r2", "mean_r1_r2_rlsum"),
@@ -60,6 +61,9 @@ PUBLISHED = {
     "decoding.length_penalty": (0.6, 2.0),
     "decoding.min_length": (12, 56),
     "decoding.max_length": (64, 142),
+    "decoding.no_repeat_ngram_size": (3, 3),
+    "decoding.early_stopping": (True, True),
+    "training.max_gradient_norm": (None, None),
 }
 
 
