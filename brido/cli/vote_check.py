@@ -16,8 +16,9 @@ from brido.cli.comparison import candidates_problem, comparison_options, told_wh
 from brido.rouge import similarity_batch
 from brido.rouge.pairwise import Combination
 from brido.utils.errors import BridoError
-from brido.utils.files import input_lines, output_text
+from brido.utils.files import input_lines
 from brido.utils.json_lines import is_number, kind, read_objects
+from brido.utils.outputs import check_output, output_text
 from brido.utils.text import one_sentence_a_line
 from brido.vote.consensus import consensus_scores
 from brido.vote.verdict import PRIOR, TOLERANCE, Judged, check_votes
@@ -66,11 +67,12 @@ def command(
     Example:
         brido vote-check candidates.jsonl
     """
+    check_output(output, [file])
     records = read_candidates(file, alpha)
     with told_when_compiling():
         told = check_records(records, alpha, combination)
     shown = json.dumps(told, indent=2, ensure_ascii=False) if as_json else votes_text(told)
-    with output_text(output) as text:
+    with output_text(output, [file]) as text:
         text.write(f"{shown}\n")
 
 

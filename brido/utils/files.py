@@ -10,16 +10,14 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, BinaryIO, TextIO
+from typing import Any, BinaryIO
 
-from brido.utils.atomic import atomic_file
 from brido.utils.errors import BridoError, parsing, some
 from brido.utils.extras import extra
 from brido.utils.json_lines import HALF_PAIR, holds_half_pair, parse_object
+from brido.utils.outputs import COMPRESSIONS, standard_input
 
 Rows = Iterator[tuple[str, dict[str, Any]]]
-
-_COMPRESSIONS = {".gz": "gzip", ".zst": "zstd"}
 
 
 def read_file(path: Path) -> Rows:
@@ -33,7 +31,7 @@ def read_file(path: Path) -> Rows:
             of its format; the message says where.
     """
     suffixes = [suffix.lower() for suffix in path.suffixes]
-    compression = _COMPRESSIONS.get(suffixes[-1]) if suffixes else None
+    compression = COMPRESSIONS.get(suffixes[-1]) if suffixes else None
     ending = suffixes[-2] if compression and len(suffixes) > 1 else (suffixes or [""])[-1]
     if ending == ".parquet":
         if compression:
@@ -78,10 +76,10 @@ def input_lines(name: str) -> Iterator[Iterator[bytes]]:
         BridoError: the file cannot be read.
     """
     if name == "-":
-        yield iter(sys.stdin.buffer)
+        yield iter(standard_input())
         return
     path = Path(name)
-    compression = _COMPRESSIONS.get(path.suffix.lower())
+    compression = COMPRESSIONS.get(path.suffix.lower())
 
     def unreadable(reason: str) -> str:
         return f"{path}: {reason}; `-` reads from stdin"
@@ -94,30 +92,6 @@ def input_lines(name: str) -> Iterator[Iterator[bytes]]:
         opened = _opened(path, compression)
     with opened as stream:
         yield lines()
-
-
-@contextmanager
-def output_text(path: Path | None) -> Iterator[TextIO]:
-    """A file that appears whole at the end or not at all, packed if it ends in .gz or .zst.
-
-    None is stdout.
-    """
-    if path is None:
-        yield sys.stdout
-        return
-    compression = _COMPRESSIONS.get(path.suffix.lower())
-    with atomic_file(path) as temporary:
-        if compression is None:
-            with temporary.open("w", encoding="utf-8") as text:
-                yield text
-            return
-        with extra("pipeline"):
-            import pyarrow as pa
-        with (
-            pa.output_stream(str(temporary), compression=compression) as stream,
-            io.TextIOWrapper(stream, encoding="utf-8") as packed,
-        ):
-            yield packed
 
 
 def _text(path: Path, compression: str | None, read: Callable[[Path, Iterator[str]], Rows]) -> Rows:
