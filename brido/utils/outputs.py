@@ -17,8 +17,8 @@ from typing import BinaryIO, TextIO, cast
 from brido.utils.atomic import IMPOSSIBLE, atomic_file, explained
 from brido.utils.errors import BridoError
 from brido.utils.extras import extra
+from brido.utils.text_files import COMPRESSIONS
 
-COMPRESSIONS = {".gz": "gzip", ".zst": "zstd"}
 # What opening a device or pipe may answer.
 _REFUSALS = IMPOSSIBLE | {errno.ENXIO, errno.ENODEV, errno.EBADF, errno.EIO, errno.EBUSY}
 _MOST_LINKS = 40

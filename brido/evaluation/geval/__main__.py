@@ -171,7 +171,8 @@ def read_summaries(file: str | Path) -> list[dict[str, Any]]:
         records = read_records(Path(file))
     problems = []
     for number, record in enumerate(records):
-        record["id"] = str(record.get("id", number))
+        name = record.get("id")
+        record["id"] = str(number if name is None else name)
         record["system"] = str(record.get("system") or "summary")
         for column in ("document", "summary"):
             if not isinstance(record.get(column), str):

@@ -134,7 +134,7 @@ def _record(raw: dict[str, Any], number: int) -> dict[str, Any]:
     document, summary = raw.get("document"), raw.get("summary", raw.get("claim"))
     if isinstance(document, dict):
         document = document.get("text")
-    row = {"id": raw.get("id", str(number))}
+    row = {"id": str(number) if raw.get("id") is None else raw["id"]}
     for key, value in (("document", document), ("summary", summary)):
         sentences = [value] if isinstance(value, str) else value
         if not isinstance(sentences, list) or not all(isinstance(one, str) for one in sentences):
