@@ -63,7 +63,7 @@ IMPURE_MODULES = {
     "huggingface_hub", "tokenizers", "transformers", "openai",
 }  # fmt: skip
 IMPURE_ROOMS = {"corpus", "settings", "tables", "work", "world"}
-IMPURE_UTILS = {"atomic", "files", "hub_errors", "paths", "progress", "store"}
+IMPURE_UTILS = {"atomic", "files", "hub_errors", "outputs", "paths", "progress", "store"}
 # It reads its own code: numba's cache of machine code has to notice an edit of it.
 MAY_READ = {ROOT / "brido" / "rouge" / "vectors.py": {"pathlib"}}
 # What every stage uses to read, write and speak. Results do not depend on it, so a changed error

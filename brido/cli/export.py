@@ -12,6 +12,7 @@ import click
 from brido.utils.errors import BridoError, quoted
 from brido.utils.extras import extra
 from brido.utils.files import input_lines
+from brido.utils.outputs import check_output
 from brido.utils.progress import Progress, say
 
 if TYPE_CHECKING:
@@ -119,6 +120,8 @@ def command(**options: Any) -> None:
     if asked.output is None and asked.scores is None:
         asked.output = asked.data / "export" / f"preferences-{asked.split}.parquet"
     _check(asked)
+    inputs = [] if asked.scores is None else [asked.scores]
+    check_output(asked.output, inputs)
     with extra("pipeline"), ExitStack() as stack:
         from brido.cli.preference_files import Form, write_pairs
 
@@ -132,7 +135,9 @@ def command(**options: Any) -> None:
             asked.max_similarity,
         )
         progress = stack.enter_context(Progress("export", count))
-        told = write_pairs(map(form.rows, votes), form.columns, asked.output, progress.advance)
+        told = write_pairs(
+            map(form.rows, votes), form.columns, asked.output, progress.advance, inputs
+        )
     _say(told, asked.output, form.left_out)
 
 

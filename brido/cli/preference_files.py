@@ -2,15 +2,14 @@
 
 import json
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TextIO
 
 from brido.tables.documents import CandidateDocument
-from brido.utils.atomic import atomic_file
-from brido.utils.files import output_text
+from brido.utils.outputs import output_bytes, output_text
 from brido.vote.preferences import Rejected, pairs
 
 if TYPE_CHECKING:
@@ -97,14 +96,16 @@ def write_pairs(
     columns: Mapping[str, Kind],
     output: Path | None,
     advance: Callable[[], None],
+    inputs: Sequence[str] = (),
 ) -> tuple[int, int, int]:
     """Write the rows of all documents to a file, whole or not at all, or to stdout.
 
+    inputs: the files that are read, onto which nothing is written.
     Returns how many rows there were, documents with a row, and documents without.
     """
     rows_written = with_rows = without = 0
     waiting: Rows = []
-    with _writer(output, columns) as write:
+    with _writer(output, columns, inputs) as write:
         for rows in documents:
             rows_written += len(rows)
             with_rows += bool(rows)
@@ -120,9 +121,11 @@ def write_pairs(
 
 
 @contextmanager
-def _writer(path: Path | None, columns: Mapping[str, Kind]) -> Iterator[Callable[[Rows], None]]:
+def _writer(
+    path: Path | None, columns: Mapping[str, Kind], inputs: Sequence[str]
+) -> Iterator[Callable[[Rows], None]]:
     if path is None or path.suffix != ".parquet":
-        with output_text(path) as text:
+        with output_text(path, inputs) as text:
             yield lambda rows: _write_lines(text, rows)
         return
     import pyarrow as pa
@@ -130,8 +133,8 @@ def _writer(path: Path | None, columns: Mapping[str, Kind]) -> Iterator[Callable
 
     schema = _schema(columns)
     with (
-        atomic_file(path) as temporary,
-        pq.ParquetWriter(temporary, schema, compression="zstd") as table,
+        output_bytes(path, inputs) as file,
+        pq.ParquetWriter(file, schema, compression="zstd") as table,
     ):
         yield lambda rows: table.write_batch(pa.RecordBatch.from_pylist(rows, schema=schema))
 

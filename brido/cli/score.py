@@ -12,8 +12,9 @@ from brido.cli.comparison import candidates_problem, comparison_options, told_wh
 from brido.rouge import similarity_matrix
 from brido.rouge.pairwise import Combination
 from brido.utils.errors import BridoError, quoted
-from brido.utils.files import input_lines, output_text
+from brido.utils.files import input_lines
 from brido.utils.json_lines import read_objects
+from brido.utils.outputs import check_output, output_text
 from brido.utils.text import one_sentence_a_line
 from brido.vote.consensus import consensus_scores, ranking
 
@@ -40,11 +41,10 @@ def command(file: str, alpha: float, combination: Combination, output: Path | No
     Example:
         brido score candidates.jsonl -o scored.jsonl
     """
+    check_output(output, [file])
     if file != "-":
-        if output is not None and output.resolve() == Path(file).resolve():
-            raise BridoError(f"--output {output} is the file that is read: name another one")
         check_file(file, alpha)
-    with told_when_compiling(), input_lines(file) as lines, output_text(output) as text:
+    with told_when_compiling(), input_lines(file) as lines, output_text(output, [file]) as text:
         score_stream(lines, text, "stdin" if file == "-" else file, alpha, combination)
 
 

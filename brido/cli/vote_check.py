@@ -16,8 +16,9 @@ from brido.cli.comparison import candidates_problem, comparison_options, told_wh
 from brido.rouge import similarity_batch
 from brido.rouge.pairwise import Combination
 from brido.utils.errors import BridoError, quoted
-from brido.utils.files import input_lines, output_text
+from brido.utils.files import input_lines
 from brido.utils.json_lines import is_number, kind, read_objects
+from brido.utils.outputs import check_output, output_text
 from brido.utils.text import one_sentence_a_line
 from brido.vote.consensus import consensus_scores
 from brido.vote.votes import TOLERANCE, CheckSettings, check_votes
@@ -72,11 +73,12 @@ def command(
     Example:
         brido vote-check candidates.jsonl
     """
+    check_output(output, [file])
     records = read_candidates(file, alpha)
     with told_when_compiling():
         check = check_records(records, alpha, combination)
     shown = json.dumps(check, indent=2, ensure_ascii=False) if as_json else votes_text(check)
-    with output_text(output) as text:
+    with output_text(output, [file]) as text:
         text.write(f"{shown}\n")
 
 

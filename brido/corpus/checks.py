@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
+from brido.corpus.duplicates import DocumentsSeen
 from brido.corpus.settings import FilesSettings, HubSettings
 from brido.utils.blank import is_blank
 from brido.utils.errors import short
@@ -12,6 +13,12 @@ from brido.utils.json_lines import holds_half_pair
 from brido.utils.text import clean
 
 SPLITS = ("train", "validation", "test")
+# What may be done about a list in the place of a text.
+_LISTS = {
+    "document": "",
+    "summary": " (of references: name its column in data.files.references_column; of sentences: "
+    "join them)",
+}
 # Names of bad rows that a message shows for each kind.
 _NAMED = 3
 
@@ -50,13 +57,22 @@ def raw_row(
 ) -> RawRow:
     """The row of a user's table; `columns` names its columns, `has_id` says whether it has ids."""
     identity = values.get(columns.id_column or "") if has_id else None
+    summary_column = next(iter(columns.summary_columns), None)
     return RawRow(
         MissingId if has_id and identity is None else identity,
-        values.get(columns.document_column),
-        Unlabelled if columns.summary_column is None else values.get(columns.summary_column),
+        _joined(values.get(columns.document_column)),
+        Unlabelled if summary_column is None else values.get(summary_column),
         references,
         where,
     )
+
+
+def _joined(document: Any) -> Any:
+    """A document that is a list of sentences or paragraphs as one text; any other as it is."""
+    is_list = isinstance(document, list) and document
+    if is_list and all(isinstance(part, str) for part in document):
+        return " ".join(document)
+    return document
 
 
 def made_id(document: Any) -> str | None:
@@ -79,9 +95,19 @@ class SplitChecks:
     Memory grows by about 100 bytes a row, for the ids.
     """
 
-    def __init__(self, split: str, lowercase: bool, max_bad_fraction: float) -> None:
-        """Checks for `split`; `lowercase` lower-cases documents, summaries and references."""
+    def __init__(
+        self,
+        split: str,
+        lowercase: bool,
+        max_bad_fraction: float,
+        documents: DocumentsSeen | None = None,
+    ) -> None:
+        """Checks for `split`; `lowercase` lower-cases documents, summaries and references.
+
+        documents: those of the splits before, to which the good ones of this split are added.
+        """
         self.split, self.lowercase, self.max_bad_fraction = split, lowercase, max_bad_fraction
+        self._documents = documents
         self.rows = self.kept = 0
         self.bad: dict[str, int] = {}
         self._names: dict[str, list[str]] = {}
@@ -102,10 +128,13 @@ class SplitChecks:
                 continue
             self.kept += 1
             summary = None if row.summary is Unlabelled else self._text(row.summary)
+            document = self._text(row.document)
+            if self._documents is not None:
+                self._documents.add(self.split, str(identity), document)
             others = [summary or "", *(self._text(text) for text in row.references or [])]
             yield {
                 "id": str(identity),
-                "document": self._text(row.document),
+                "document": document,
                 "summary": summary,
                 "references": list(dict.fromkeys(text for text in others if text)),
                 **row.extra,
@@ -123,6 +152,8 @@ class SplitChecks:
                 continue
             if value is None:
                 return f"{name} is null"
+            if isinstance(value, list):
+                return f"{name} is a list, not a text{_LISTS[name]}"
             if not isinstance(value, str):
                 return f"{name} is not a text"
             if is_blank(value):

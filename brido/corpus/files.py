@@ -1,6 +1,7 @@
 """A user's own files: JSONL, CSV, TSV or Parquet; a split is given, or cut by a hash of the id."""
 
 import contextlib
+import difflib
 import glob
 import hashlib
 import json
@@ -11,7 +12,8 @@ from typing import Any
 from brido.corpus.checks import SPLITS, RawRow, made_id, raw_row
 from brido.corpus.settings import FilesSettings
 from brido.tables import CORPUS
-from brido.utils.errors import BridoError, quoted
+from brido.utils.blank import is_blank
+from brido.utils.errors import BridoError, quoted, short
 from brido.utils.files import read_file
 from brido.utils.paths import user_path
 
@@ -73,13 +75,20 @@ class FilesSource:
         if not columns:
             problems.append(f"{path} has no rows")
             return False
-        for key in ("id_column", "document_column", "summary_column", "references_column"):
-            name = getattr(settings, key)
-            if name is None or name in columns or (key == "id_column" and name == _USUAL_ID):
-                continue
+        named = {
+            "id_column": [name for name in [settings.id_column] if name and name != _USUAL_ID],
+            "document_column": [settings.document_column],
+            "summary_column": settings.summary_columns,
+            "references_column": [name for name in [settings.references_column] if name],
+        }
+        for key, names in named.items():
             hint = " (null: there are no references)" if key == "summary_column" else ""
-            known = f"only {quoted(columns)}{hint}"
-            problems.append(f"{_KEY}.{key}: {path} has no column {name!r}, {known}")
+            problems += [
+                f"{_KEY}.{key}: {path} has no column {quoted(name)}, only {quoted(columns)}{hint}"
+                f"{_meant(name, columns)}"
+                for name in names
+                if name not in columns
+            ]
         return settings.id_column in columns
 
     def total(self, split: str) -> None:
@@ -98,6 +107,11 @@ class FilesSource:
 
     def _row(self, path: Path, where: str, values: dict[str, Any]) -> RawRow:
         references = _references(values.get(self.settings.references_column or ""))
+        others = [values.get(name) for name in self.settings.summary_columns[1:]]
+        # Not every document has as many references as the table has columns for them.
+        further = [text for text in others if not (text is None or _is_blank_text(text))]
+        if further and isinstance(references, list | None):
+            references = further + (references or [])
         return raw_row(self.settings, values, where, self.has_id[path], references)
 
     def _split_of(self, row: RawRow) -> str:
@@ -112,6 +126,17 @@ class FilesSource:
             if position < 0:
                 return split
         return "train"
+
+
+def _is_blank_text(value: Any) -> bool:
+    return isinstance(value, str) and is_blank(value)
+
+
+def _meant(name: str, columns: list[str]) -> str:
+    """The column that a missing one is likely to mean, as a question."""
+    starts = [column for column in columns if column.lower().startswith(name.lower())]
+    close = starts or difflib.get_close_matches(name, columns, n=1)
+    return f"; did you mean {short(close[0])}?" if close else ""
 
 
 def find_files(key: str, patterns: str | list[str] | None, problems: list[str]) -> list[Path]:

@@ -1,5 +1,6 @@
 """Section data: where the documents and their references come from."""
 
+from collections import Counter
 from collections.abc import Iterator
 from typing import Annotated, Literal
 
@@ -18,6 +19,8 @@ from brido.utils.sections import (
 
 # An article of the world has at most so many optional facts.
 _Extras = Annotated[int, Field(ge=1, le=4)]
+# A column, or several.
+_Names = Name | Annotated[list[Name], Field(min_length=1)]
 # A path or glob, or several.
 _Paths = Name | Annotated[list[Name], Field(min_length=1)]
 
@@ -61,6 +64,16 @@ class WorldSettings(Section):
             yield f"extras_per_reference: {fewest} is more than {most}; fewest first"
 
 
+class _Columns(Section):
+    """The columns of a table of documents."""
+
+    @property
+    def summary_columns(self) -> list[str]:
+        """The columns of the references, the first of which holds the summaries; none: []."""
+        named: str | list[str] | None = getattr(self, "summary_column", None)
+        return [named] if isinstance(named, str) else list(named or [])
+
+
 class RowCounts(Section):
     """`data.hub.expected_rows`: how many rows each split must have."""
 
@@ -69,7 +82,7 @@ class RowCounts(Section):
     test: Positive = Field(description="Rows of the test split.")
 
 
-class HubSettings(Section):
+class HubSettings(_Columns):
     """`data.hub`: a data set of the Hugging Face hub."""
 
     id: Name = Field("EdinburghNLP/xsum", description="Hub id of the data set.")
@@ -98,7 +111,7 @@ class HubSettings(Section):
     )
 
 
-class FilesSettings(Section):
+class FilesSettings(_Columns):
     """`data.files`: the user's own JSONL, CSV, TSV or Parquet files (paths or globs)."""
 
     train: _Paths = Field(
@@ -116,8 +129,10 @@ class FilesSettings(Section):
         ),
     )
     document_column: Name = Field("document", description="Column with the documents.")
-    summary_column: Name | None = Field(
-        "summary", description="Column with the references; null: the corpus has no references."
+    summary_column: _Names | None = Field(
+        "summary",
+        description="Column with the references; null: the corpus has no references. A list: "
+        "several, the summaries first.",
     )
     references_column: Name | None = Field(
         None, description="Column with a list of further references, for evaluation."
@@ -141,6 +156,9 @@ class FilesSettings(Section):
         for split, share in self.cut.items():
             if share == 0:
                 yield f"{split}_fraction: 0 leaves {split} empty; name its files, or a share"
+        doubled = sorted(name for name, times in Counter(self.summary_columns).items() if times > 1)
+        if doubled:
+            yield f"summary_column: {', '.join(doubled)} is named more than once"
         if sum(self.cut.values()) >= 1:
             yield f"{self.cut} of the rows leave nothing for train"
 

@@ -9,6 +9,7 @@ from typing import Any
 
 from brido import tables
 from brido.corpus.checks import SPLITS, SplitChecks
+from brido.corpus.duplicates import DocumentsSeen
 from brido.corpus.settings import DataSettings
 from brido.corpus.source import Source
 from brido.utils.atomic import atomic_folder, write_text
@@ -31,14 +32,17 @@ def write_corpus(source: Source, settings: DataSettings, folder: Path, interval:
     """
     with atomic_folder(folder) as temporary:
         problems, written = [], {}
+        documents = DocumentsSeen()
         for split in SPLITS:
-            checks = SplitChecks(split, settings.lowercase, settings.max_bad_fraction)
+            checks = SplitChecks(split, settings.lowercase, settings.max_bad_fraction, documents)
             _write_split(source, checks, settings, temporary / f"{split}.parquet", interval)
             problem = checks.problem()
             if problem:
                 problems.append(problem)
             elif checks.bad:
                 say(f"download {split}: left out {checks.left_out()}")
+            for warning in documents.warnings(split):
+                say(f"download: warning: {warning}")
             written[split] = {"documents": checks.kept, "left_out": checks.bad}
         if problems:
             raise BridoError.from_problems("the corpus cannot be used:", problems)

@@ -2,24 +2,32 @@
 
 import contextlib
 import errno
+import fcntl
+import hashlib
 import os
+import secrets
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Set
 from pathlib import Path
 
 from brido.utils.errors import BridoError, is_disk_full
 
 _FORBIDDEN = {errno.EACCES, errno.EROFS, errno.EPERM}
+# What a path itself can be, before anything is written.
+IMPOSSIBLE = frozenset(
+    {errno.ENOTDIR, errno.EEXIST, errno.EISDIR, errno.ENAMETOOLONG, errno.ELOOP, errno.EINVAL}
+)
 
 
 def atomic_file(path: Path) -> contextlib.AbstractContextManager[Path]:
     """A temporary path in the folder of `path`; it becomes `path` when the block ends well.
 
-    One process at a time may write a path. What a killed one left is overwritten.
+    No other file has the temporary name. What a killed process left is removed by the next one
+    that writes `path`; what a living one writes stays.
 
     Raises:
-        BridoError: the disk is full, the file larger than a limit allows, or the folder cannot be
-            written; `path` is then as it was.
+        BridoError: `path` cannot be a file, the disk is full, the file larger than a limit allows,
+            or the folder cannot be written; `path` is then as it was.
     """
     return _replacing(Path(path), Path.touch)
 
@@ -28,7 +36,7 @@ def atomic_folder(path: Path) -> contextlib.AbstractContextManager[Path]:
     """A temporary folder beside `path`; it takes the place of `path` when the block ends well.
 
     Raises:
-        BridoError: as atomic_file.
+        BridoError: as atomic_file, or `path` is a file.
     """
     return _replacing(Path(path), Path.mkdir)
 
@@ -40,18 +48,13 @@ def write_text(path: Path, text: str) -> None:
 
 
 @contextlib.contextmanager
-def _replacing(path: Path, make: Callable[[Path], None]) -> Iterator[Path]:
-    temporary = path.with_name(f".{path.name}.tmp")
+def explained(path: Path, kinds: Set[int] = frozenset()) -> Iterator[None]:
+    """Turn what keeps the block from writing `path` into a BridoError.
+
+    kinds: further errno numbers that speak of the path.
+    """
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        _remove(temporary)
-        make(temporary)
-        yield temporary
-        _finish(temporary)
-        if temporary.is_dir() and path.exists():
-            shutil.rmtree(path)
-        os.replace(temporary, path)
-        _sync(path.parent)
+        yield
     except BridoError:
         raise
     except Exception as error:
@@ -60,14 +63,88 @@ def _replacing(path: Path, make: Callable[[Path], None]) -> Iterator[Path]:
                 f"the disk is full while writing {path} (or `ulimit -f` is reached): free some "
                 "space and run again; finished work is kept"
             )
-        elif isinstance(error, OSError) and error.errno in _FORBIDDEN:
+        elif isinstance(error, OSError) and error.errno in _FORBIDDEN | kinds:
             message = f"{path} cannot be written ({error.strerror})"
         else:
             raise
         raise BridoError(message) from error
+
+
+@contextlib.contextmanager
+def _replacing(path: Path, make: Callable[[Path], None]) -> Iterator[Path]:
+    is_folder = make is Path.mkdir
+    with contextlib.ExitStack() as stack:
+        with explained(path, IMPOSSIBLE):
+            _check_place(path, is_folder)
+            path.parent.mkdir(parents=True, exist_ok=True)
+            _remove_left(path)
+            temporary = _make_temporary(path, make, stack)
+        with explained(path):
+            yield temporary
+            _finish(temporary)
+            if is_folder and path.exists():
+                if not path.is_dir():
+                    raise BridoError(f"{path} is a file: move it away, or name a folder")
+                _remove(path)
+            os.replace(temporary, path)
+            _sync(path.parent)
+
+
+def _check_place(path: Path, is_folder: bool) -> None:
+    """Refuse to put a file in the place of a folder, or anything into what is not a folder."""
+    if path.is_dir() and not is_folder:
+        raise BridoError(f"{path} is a folder: name a file, for instance {path / 'output.jsonl'}")
+    for folder in path.parents:
+        if folder.exists():
+            if not folder.is_dir():
+                raise BridoError(f"{path} cannot be written: {folder} is not a folder")
+            break
+
+
+def _make_temporary(path: Path, make: Callable[[Path], None], stack: contextlib.ExitStack) -> Path:
+    """Make a file or folder beside `path` under a new name, locked and removed by `stack`."""
+    while True:
+        temporary = path.with_name(f"{_prefix(path)}{secrets.token_hex(8)}.tmp")
+        make(temporary)
+        stack.callback(_remove, temporary)
+        # Before it was locked, another process could take it for what a killed one left.
+        with contextlib.suppress(FileNotFoundError):
+            stack.enter_context(_locked(temporary))
+            if temporary.exists():
+                return temporary
+
+
+def _prefix(path: Path) -> str:
+    """How the temporary names of a path begin: short, however long its own name is."""
+    digest = hashlib.blake2b(os.fsencode(path.name), digest_size=8).hexdigest()
+    return f".brido-{digest}-"
+
+
+def _remove_left(path: Path) -> None:
+    """Remove what killed processes left of this path: nobody holds its lock."""
+    for left in path.parent.glob(f"{_prefix(path)}*.tmp"):
+        with contextlib.suppress(OSError), _locked(left, wait=False):
+            _remove(left)
+
+
+@contextlib.contextmanager
+def _locked(path: Path, wait: bool = True) -> Iterator[None]:
+    """Hold a lock on a file or folder; the system takes it from a process that ends.
+
+    Raises:
+        OSError: another process has it and `wait` is False, or the file system has no locks.
+    """
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+        except OSError:
+            # Where there are no locks, nothing that was left is removed.
+            if not wait:
+                raise
+        yield
     finally:
-        with contextlib.suppress(OSError):
-            _remove(temporary)
+        os.close(descriptor)
 
 
 def _finish(temporary: Path) -> None:
@@ -77,20 +154,20 @@ def _finish(temporary: Path) -> None:
     """
     mask = os.umask(0)
     os.umask(mask)
-    is_folder = temporary.is_dir()
-    for path in sorted(temporary.rglob("*")) if is_folder else [temporary]:
-        if path.is_file():
-            path.chmod(0o666 & ~mask)
-            _sync(path)
-    if is_folder:
-        temporary.chmod(0o777 & ~mask)
+    inside = sorted(temporary.rglob("*")) if temporary.is_dir() else []
+    for path in [*inside, temporary]:
+        if path.is_symlink():  # what it points to is not ours
+            continue
+        path.chmod((0o777 if path.is_dir() else 0o666) & ~mask)
+        _sync(path)
 
 
 def _remove(path: Path) -> None:
-    if path.is_dir():
-        shutil.rmtree(path, ignore_errors=True)
-    else:
-        path.unlink(missing_ok=True)
+    with contextlib.suppress(OSError):
+        if path.is_dir() and not path.is_symlink():
+            shutil.rmtree(path, ignore_errors=True)
+        else:
+            path.unlink(missing_ok=True)
 
 
 def _sync(path: Path) -> None:

@@ -1,9 +1,12 @@
 """How the click commands of this package are called and how they end."""
 
+import os
 import sys
 from collections.abc import Sequence
 
 import click
+
+_NARROWEST = 20  # columns
 
 
 def invoke(
@@ -19,6 +22,10 @@ def invoke(
     Raises:
         SystemExit: the command line is wrong, or the command ended with a code of its own.
     """
+    # Some shells and editors say 0: nothing can be written into lines of no width.
+    width = os.environ.get("COLUMNS", "")
+    if not width.isdigit() or int(width) < _NARROWEST:
+        os.environ.pop("COLUMNS", None)
     given = sys.argv[1:] if arguments is None else list(arguments)
     try:
         with command.make_context(program or command.name, given) as context:

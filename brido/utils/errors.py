@@ -2,12 +2,13 @@
 
 import difflib
 import errno
+import io
 import reprlib
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from types import TracebackType
-from typing import Any, NoReturn
+from typing import Any, NoReturn, cast
 
 from brido.utils.signals import Stopped, stop_at_signals
 
@@ -161,6 +162,7 @@ def run_command(main: Callable[[], None]) -> None:
     A BridoError becomes a message on stderr and exit code 2; SIGTERM and Ctrl-C say what is kept
     and end with 128 and their number, as shells have it.
     """
+    _write_any_sign()
     with stop_at_signals():
         try:
             main()
@@ -182,6 +184,12 @@ def run_command(main: Callable[[], None]) -> None:
         except KeyboardInterrupt as stop:
             kept = str(stop) or "finished work is kept, run again to go on"
             _end(f"interrupted; {kept}", 128 + getattr(stop, "number", Stopped.number))
+
+
+def _write_any_sign() -> None:
+    """A terminal that lacks a sign shows its number, and the command goes on."""
+    with suppress(AttributeError):  # stdout is closed
+        cast(io.TextIOWrapper, sys.stdout).reconfigure(errors="backslashreplace")
 
 
 def _end(message: str, code: int) -> NoReturn:

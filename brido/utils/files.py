@@ -6,34 +6,40 @@ Whatever a parser raises becomes a BridoError that says where.
 
 import csv
 import io
+import json
+import re
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from itertools import chain
 from pathlib import Path
-from typing import Any, BinaryIO, TextIO
+from typing import Any
 
-from brido.utils.atomic import atomic_file
 from brido.utils.errors import BridoError, parsing, some
 from brido.utils.extras import extra
-from brido.utils.json_lines import HALF_PAIR, holds_half_pair, parse_object
+from brido.utils.json_lines import HALF_PAIR, holds_half_pair, kind, parse_object
+from brido.utils.outputs import standard_input
+from brido.utils.text_files import COMPRESSIONS, open_text, text_lines
 
 Rows = Iterator[tuple[str, dict[str, Any]]]
 
-_COMPRESSIONS = {".gz": "gzip", ".zst": "zstd"}
+# What may part the columns of a CSV file, the usual one first.
+_DELIMITERS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar"}
 
 
 def read_file(path: Path) -> Rows:
     """Return the rows of a file, in order, in constant memory.
 
-    The ending says the format: .jsonl, .ndjson or .json (an object a line), .csv, .tsv, .parquet;
-    all but Parquet may be compressed (.gz, .zst). Text is UTF-8, with or without a byte order mark.
+    The ending says the format: .jsonl, .ndjson or .json (an object a line, or one array of objects,
+    which is read whole), .csv (its columns parted by commas, semicolons or tabs), .tsv, .parquet.
+    All but Parquet may be compressed (.gz, .zst). Text is UTF-8, or UTF-16 with a byte order mark.
 
     Raises:
-        BridoError: an unknown ending, a file that is missing, empty, truncated, not UTF-8 or not
-            of its format; the message says where.
+        BridoError: an unknown ending, a file that is missing, empty, truncated, of another encoding
+            or not of its format; the message says where.
     """
     suffixes = [suffix.lower() for suffix in path.suffixes]
-    compression = _COMPRESSIONS.get(suffixes[-1]) if suffixes else None
+    compression = COMPRESSIONS.get(suffixes[-1]) if suffixes else None
     ending = suffixes[-2] if compression and len(suffixes) > 1 else (suffixes or [""])[-1]
     if ending == ".parquet":
         if compression:
@@ -45,14 +51,17 @@ def read_file(path: Path) -> Rows:
         ".jsonl": _json_lines,
         ".ndjson": _json_lines,
         ".json": _json_lines,
-        ".csv": lambda path, stream: _delimited(path, stream, ","),
+        ".csv": lambda path, stream: _delimited(path, stream, None),
         ".tsv": lambda path, stream: _delimited(path, stream, "\t"),
     }
     if ending not in readers:
         if not path.exists():
             raise BridoError(f"{path}: there is no such file")
         known = ", ".join([*readers, ".parquet"])
-        raise BridoError(f"{path}: its ending is unknown; known are {known}, also with .gz or .zst")
+        raise BridoError(
+            f"{path}: its ending is unknown; known are {known}, also with .gz or .zst. Save a "
+            "table of Excel as CSV (UTF-8)"
+        )
     return _text(path, compression, readers[ending])
 
 
@@ -72,52 +81,72 @@ def read_records(path: Path) -> list[dict[str, Any]]:
 
 @contextmanager
 def input_lines(name: str) -> Iterator[Iterator[bytes]]:
-    """The lines of a file, unpacked if it ends in .gz or .zst; those of stdin for `-`.
+    """The JSON lines of a file, unpacked if it ends in .gz or .zst; those of stdin for `-`.
+
+    A file may also be UTF-16 with a byte order mark, or one array of objects: each is then a line.
 
     Raises:
-        BridoError: the file cannot be read.
+        BridoError: the file cannot be read, or is no text.
     """
     if name == "-":
-        yield iter(sys.stdin.buffer)
+        yield iter(standard_input())
         return
     path = Path(name)
-    compression = _COMPRESSIONS.get(path.suffix.lower())
+    compression = COMPRESSIONS.get(path.suffix.lower())
 
     def unreadable(reason: str) -> str:
         return f"{path}: {reason}; `-` reads from stdin"
 
     def lines() -> Iterator[bytes]:
         with parsing(unreadable):
-            yield from stream
+            if _starts_plainly(stream):
+                yield from stream
+                return
+            for row in _array_or_lines(path, text_lines(path, stream)):
+                yield row.encode("utf-8", "surrogatepass")
 
     with parsing(unreadable):
-        opened = _opened(path, compression)
+        opened = open_text(path, compression)
     with opened as stream:
         yield lines()
 
 
-@contextmanager
-def output_text(path: Path | None) -> Iterator[TextIO]:
-    """A file that appears whole at the end or not at all, packed if it ends in .gz or .zst.
+def _starts_plainly(stream: io.BufferedReader) -> bool:
+    """Whether a file's first sign is that of an object in UTF-8."""
+    return stream.peek(64).lstrip().startswith(b"{")
 
-    None is stdout.
-    """
-    if path is None:
-        yield sys.stdout
+
+def _array_or_lines(path: Path, lines: Iterator[str]) -> Iterator[str]:
+    """Lines of JSON: those of a file, or one for each item of its array."""
+    first, lines = _first_line(lines)
+    if not first.lstrip().startswith("["):
+        yield from lines
         return
-    compression = _COMPRESSIONS.get(path.suffix.lower())
-    with atomic_file(path) as temporary:
-        if compression is None:
-            with temporary.open("w", encoding="utf-8") as text:
-                yield text
-            return
-        with extra("pipeline"):
-            import pyarrow as pa
-        with (
-            pa.output_stream(str(temporary), compression=compression) as stream,
-            io.TextIOWrapper(stream, encoding="utf-8") as packed,
-        ):
-            yield packed
+    for item in _array(path, lines):
+        yield json.dumps(item, ensure_ascii=False)
+
+
+def _first_line(lines: Iterator[str]) -> tuple[str, Iterator[str]]:
+    """The first line that is not blank, and all lines."""
+    read = []
+    for line in lines:
+        read.append(line)
+        if line.strip():
+            break
+    return (read[-1] if read else ""), chain(read, lines)
+
+
+def _array(path: Path, lines: Iterator[str]) -> list[Any]:
+    """The items of a file that is one JSON array."""
+    with parsing(
+        lambda reason: (
+            f"{path}: line 1: not JSON ({reason}): write one object a line, or one array of objects"
+        )
+    ):
+        items: list[Any] = json.loads("".join(lines))
+    if not items:
+        raise BridoError(f"{path} is an empty array: it has no rows")
+    return items
 
 
 def _text(path: Path, compression: str | None, read: Callable[[Path, Iterator[str]], Rows]) -> Rows:
@@ -129,49 +158,50 @@ def _text(path: Path, compression: str | None, read: Callable[[Path, Iterator[st
         return f"{path} is unreadable{after}: {reason}"
 
     with parsing(unreadable):
-        with _opened(path, compression) as stream:
-            for place, row in read(path, _lines(path, stream)):
+        with open_text(path, compression) as stream:
+            for place, row in read(path, text_lines(path, stream)):
                 number += 1
                 yield place, row
         if not number:
             raise BridoError(f"{path} has no rows")
 
 
-def _lines(path: Path, stream: BinaryIO) -> Iterator[str]:
-    for number, line in enumerate(stream, 1):
-        try:
-            yield line.decode("utf-8-sig" if number == 1 else "utf-8")
-        except UnicodeDecodeError as error:
-            raise BridoError(
-                f"{path}: line {number} is not UTF-8 (byte 0x{line[error.start]:02x}): save it as "
-                "UTF-8 (for instance `iconv -f WINDOWS-1252 -t UTF-8`)"
-            ) from None
-
-
-def _opened(path: Path, compression: str | None) -> BinaryIO:
-    if compression is None:
-        return path.open("rb")
-    with extra("pipeline"):
-        import pyarrow as pa
-    return io.BufferedReader(pa.input_stream(str(path), compression=compression))
-
-
 def _json_lines(path: Path, stream: Iterator[str]) -> Rows:
-    for number, line in enumerate(stream, 1):
+    first, lines = _first_line(stream)
+    if first.lstrip().startswith("["):
+        for number, item in enumerate(_array(path, lines), 1):
+            if not isinstance(item, dict):
+                raise BridoError(
+                    f"{path}: item {number}: a JSON object is expected, not {kind(item)}"
+                )
+            yield f"{path.name} item {number}", item
+        return
+    for number, line in enumerate(lines, 1):
         if not line.strip():
             continue
         try:
             row = parse_object(line)
         except BridoError as error:
-            cut = "" if line.endswith("\n") else "; it is the file's last line: is it cut off?"
-            raise BridoError(f"{path}: line {number}: {error}{cut}") from None
+            raise BridoError(f"{path}: line {number}: {error}{_advice(line, first)}") from None
         yield f"{path.name} line {number}", row
 
 
-def _delimited(path: Path, stream: Iterator[str], delimiter: str) -> Rows:
+def _advice(line: str, first: str) -> str:
+    """What is likely to be wrong with a line that holds no object."""
+    if first.strip() in ("{", "[") or (line == first and not line.rstrip().endswith("}")):
+        return "; write one object a line, or one array of objects"
+    return "" if line.endswith("\n") else "; it is the file's last line: is it cut off?"
+
+
+def _delimited(path: Path, stream: Iterator[str], delimiter: str | None) -> Rows:
     """Rows under a header; quoted fields may hold delimiters, quotes ("") and newlines."""
     csv.field_size_limit(sys.maxsize)
-    reader = csv.reader(stream, delimiter=delimiter, strict=True)
+    first, lines = _first_line(stream)
+    if delimiter is None:
+        delimiter, is_said = _delimiter_of(first)
+        if is_said:
+            next(lines)
+    reader = csv.reader(lines, delimiter=delimiter, strict=True)
     try:
         header = next(reader, None)
         if header is None:
@@ -186,7 +216,7 @@ def _delimited(path: Path, stream: Iterator[str], delimiter: str) -> Rows:
                     raise BridoError(
                         f"{path}: line {start} has {len(fields)} fields, the header {len(header)}. "
                         'Put quotes ("...") around a text that contains a '
-                        f"{'tab' if delimiter != ',' else 'comma'}, a quote or a newline"
+                        f"{_DELIMITERS[delimiter]}, a quote or a newline"
                     )
                 yield f"{path.name} line {start}", dict(zip(header, fields, strict=True))
             start = reader.line_num + 1
@@ -195,6 +225,18 @@ def _delimited(path: Path, stream: Iterator[str], delimiter: str) -> Rows:
             f"{path}: line {reader.line_num} is not well-formed ({error}): "
             "is a quote open, or the file cut off?"
         ) from None
+
+
+def _delimiter_of(header: str) -> tuple[str, bool]:
+    """What parts the columns of a CSV file, and whether its first line does nothing but say so.
+
+    Excel writes semicolons where numbers have a decimal comma, and `sep=;` on a line of its own.
+    """
+    if said := re.fullmatch(r"sep=([,;\t|])\s*", header, re.IGNORECASE):
+        return said[1], True
+    bare = re.sub(r'"(?:[^"]|"")*"', "", header)
+    # In a tie the comma, which comes first, is meant.
+    return max(_DELIMITERS, key=bare.count), False
 
 
 def _parquet(path: Path) -> Rows:

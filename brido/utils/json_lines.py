@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from brido.utils.errors import BridoError, parsing, some
+from brido.utils.errors import BridoError, parsing, short, some
 
 HALF_PAIR = "a text holds half of a surrogate pair (such as \\ud800), which is not a character"
 _HALF_PAIR = re.compile("[\ud800-\udfff]")
@@ -14,13 +14,30 @@ _HALF_PAIR = re.compile("[\ud800-\udfff]")
 _LARGEST_COUNT = 2**53
 
 
-def parse_object(line: str | bytes) -> dict[str, Any]:
-    """The JSON object that a line holds; BridoError says why it holds none."""
+def parse_object(line: str | bytes, finite: bool = False) -> dict[str, Any]:
+    """The JSON object that a line holds; BridoError says why it holds none.
+
+    finite: refuse NaN, Infinity and numbers that become infinite (1e400), which no JSON can hold.
+    """
     with parsing(lambda reason: f"not JSON ({reason})"):
-        value = json.loads(line)
+        value = _FINITE.decode(_text(line)) if finite else json.loads(line)
     if not isinstance(value, dict):
         raise BridoError(f"a JSON object is expected, not {kind(value)}")
     return value
+
+
+def _text(line: str | bytes) -> str:
+    return line if isinstance(line, str) else line.decode(json.detect_encoding(line))
+
+
+def _finite(text: str) -> float:
+    number = float(text)
+    if not math.isfinite(number):
+        raise ValueError(f"{short(text)} is not a finite number: write null for none")
+    return number
+
+
+_FINITE = json.JSONDecoder(parse_float=_finite, parse_constant=_finite)
 
 
 def kind(value: Any) -> str:
@@ -43,7 +60,7 @@ def read_objects(lines: Iterable[bytes]) -> Iterator[tuple[int, dict[str, Any], 
         if not line.strip():
             continue
         try:
-            record = parse_object(line)
+            record = parse_object(line, finite=True)
         except BridoError as error:
             yield number, {}, str(error)
         else:

@@ -63,8 +63,9 @@ def _scored(record: dict[str, Any], number: int) -> CandidateDocument:
         )
     if not isinstance(sources, list) or len(sources) != len(candidates):
         sources = [None] * len(candidates)
+    name = record.get("id")
     return CandidateDocument(
-        str(record.get("id", number)),
+        str(number if name is None else name),
         document,
         candidates=candidates,
         scores=[math.nan if score is None else float(score) for score in scores],

@@ -280,3 +280,137 @@ def test_a_file_that_cannot_be_read_says_where_and_why(
     message = refused(tmp_path, **{**three(tmp_path, [row(1)], "x.jsonl"), "train": str(path)})
     assert expected in message
     assert str(path) in message
+
+
+def plain_rows(number: int = 6) -> list[dict]:
+    return [row(i, document=f"Text {i} über vieles.") for i in range(number)]
+
+
+def as_csv(rows: list[dict], delimiter: str) -> str:
+    lines = [delimiter.join(rows[0]), *(delimiter.join(item.values()) for item in rows)]
+    return "\r\n".join(lines) + "\r\n"
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("r.json", lambda rows: json.dumps(rows).encode()),
+        ("r.json", lambda rows: ("\n \n" + json.dumps(rows, indent=2)).encode()),
+        ("r.jsonl", lambda rows: json.dumps(rows, ensure_ascii=False).encode("utf-8-sig")),
+        ("r.json.gz", lambda rows: gzip.compress(json.dumps(rows).encode())),
+        ("r.csv", lambda rows: as_csv(rows, ";").encode("utf-8-sig")),
+        ("r.csv", lambda rows: as_csv(rows, "\t").encode()),
+        ("r.csv", lambda rows: as_csv(rows, "\t").encode("utf-16")),
+        ("r.csv", lambda rows: ("sep=;\r\n" + as_csv(rows, ";")).encode("utf-16")),
+        ("r.csv", lambda rows: as_csv(rows, ",").replace("id,", '"id",', 1).encode("utf-32")),
+        ("r.tsv", lambda rows: as_csv(rows, "\t").encode("utf-16-be").join([b"\xfe\xff", b""])),
+        ("r.jsonl", lambda rows: "\n".join(map(json.dumps, rows)).encode("utf-16")),
+    ],
+)
+def test_what_other_programs_write_is_read(tmp_path: Path, name: str, content):
+    rows = plain_rows()
+    files = three(tmp_path, [row(1)], "x.jsonl")
+    (tmp_path / name).write_bytes(content(rows))
+    read = corpus(tmp_path, **{**files, "train": str(tmp_path / name)})["train"]
+    assert [(r["id"], r["document"], r["summary"]) for r in read] == [
+        (r["id"], r["document"], r["summary"]) for r in rows
+    ]
+
+
+def test_a_comma_in_a_quoted_name_of_a_column_parts_nothing(tmp_path: Path):
+    (tmp_path / "r.csv").write_text('"long, document";summary;"a,b,c"\nT.;S.;1,5\n')
+    columns = {"document_column": "long, document", "id_column": None}
+    files = three(tmp_path, [row(1)], "x.jsonl")
+    for split in ("validation", "test"):
+        Path(files[split]).write_text(f'{{"long, document": "{split}.", "summary": "S"}}')
+    read = corpus(tmp_path, **{**files, "train": str(tmp_path / "r.csv")}, **columns)
+    assert [r["document"] for r in read["train"]] == ["T."]
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "expected"),
+    [
+        ("r.csv", b"PK\x03\x04 and more", "an Excel or ZIP file"),
+        ("r.csv", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "an old Excel"),
+        ("r.jsonl", b"PAR1....PAR1", "name it .parquet"),
+        ("r.csv", gzip.compress(b"a,b\n"), "add .gz"),
+        ("r.csv", "document;summary\nä;b\n".encode("utf-16-le"), "UTF-16 without a byte order"),
+        ("r.csv", "document,summary\nä,b\n".encode("utf-16")[:-1], "UTF-16"),
+        ("r.csv", b"document;summary\na;b;c\n", "contains a semicolon"),
+        ("r.json", b'{\n "document": "T."\n}\n', "one array of objects"),
+        ("r.json", b'[{"document": "T."', "one array of objects"),
+        ("r.json", b"[1, 2]", "item 1: a JSON object is expected, not a number"),
+        ("r.json", b"[]", "an empty array"),
+        ("r.xlsx", b"PK", "Save a table of Excel as CSV"),
+    ],
+)
+def test_what_is_no_such_file_is_named_with_the_way_out(
+    tmp_path: Path, name: str, content: bytes, expected: str
+):
+    (tmp_path / name).write_bytes(content)
+    files = three(tmp_path, [row(1)], "x.jsonl")
+    assert expected in refused(tmp_path, **{**files, "train": str(tmp_path / name)})
+
+
+def test_documents_that_are_lists_of_sentences_are_joined(tmp_path: Path):
+    rows = [row(i, document=[f"First {i}.", "Second."], id=None) for i in range(40)]
+    for item in rows:
+        del item["id"]
+    path = write(tmp_path / "r.jsonl", rows)
+    read = corpus(tmp_path, train=str(path), validation_fraction=0.3, test_fraction=0.3)
+    documents = [r["document"] for split in read.values() for r in split]
+    assert sorted(documents) == sorted(f"First {i}. Second." for i in range(40))
+    assert all(read.values())
+
+
+def test_summaries_that_are_lists_are_named_with_the_key(tmp_path: Path):
+    files = three(tmp_path, [row(1, summary=["One.", "Two."])], "r.jsonl")
+    assert "data.files.references_column" in refused(tmp_path, **files)
+
+
+def test_several_summary_columns_are_several_references(tmp_path: Path):
+    rows = [
+        {"id": "a", "document": "T.", "summary1": "One.", "summary2": "Two.", "summary3": " "},
+        {"id": "b", "document": "U.", "summary1": "Eins.", "summary2": None, "summary3": "Eins."},
+    ]
+    files = {
+        split: str(write(tmp_path / f"{split}.jsonl", [{**r, "id": split + r["id"]} for r in rows]))
+        for split in ("train", "validation", "test")
+    }
+    named = ["summary1", "summary2", "summary3"]
+    read = corpus(tmp_path, **files, summary_column=named)["train"]
+    assert [(r["summary"], r["references"]) for r in read] == [
+        ("One.", ["One.", "Two."]), ("Eins.", ["Eins."]),
+    ]  # fmt: skip
+    again = tmp_path / "again"
+    assert "did you mean summary1?" in refused(again, **files)
+    misspelt = ["summary1", "summary_3"]
+    assert "did you mean summary3?" in refused(again, **files, summary_column=misspelt)
+    with pytest.raises(ValueError, match="more than once"):
+        FilesSettings(train="x", summary_column=["a", "a"])
+
+
+def test_documents_of_two_splits_or_two_ids_are_counted_and_named(tmp_path: Path, capsys):
+    files = {
+        "train": [row(i) for i in range(5)] + [row(9, document="Text 1  is long.")],
+        "validation": [row(20, document="Text 2 is long."), row(21)],
+        "test": [row(30, document="Text 0 is long."), row(31, document="Text 4 is long.")],
+    }
+    corpus(
+        tmp_path, **{name: str(write(tmp_path / f"{name}.jsonl", r)) for name, r in files.items()}
+    )
+    told = [line for line in capsys.readouterr().err.splitlines() if "warning" in line]
+    assert len(told) == 3
+    assert "train: 1 of 6" in told[0]
+    assert "a9" in told[0]
+    assert "validation: 1 of 2" in told[1]
+    assert "a20" in told[1]
+    assert "a21" not in told[1]
+    assert "test: all 2" in told[2]
+    assert "data.files.test" in told[2]
+    assert "a30, a31" in told[2]
+
+
+def test_one_document_under_many_ids_is_named(tmp_path: Path, capsys):
+    corpus(tmp_path, **three(tmp_path, [row(i, document="The same.") for i in range(60)]))
+    assert "train: 59 of 60" in capsys.readouterr().err

@@ -1,7 +1,7 @@
 """The command `brido judge`: mark a file of summaries with an LLM judge."""
 
 import json
-import sys
+import tempfile
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -16,6 +16,7 @@ from brido.utils.errors import BridoError, parsing, quoted, run_command, short
 from brido.utils.extras import extra
 from brido.utils.files import read_records
 from brido.utils.json_lines import parse_object
+from brido.utils.outputs import check_output, output_bytes, standard_input
 from brido.utils.progress import Progress
 
 
@@ -65,6 +66,7 @@ def _mark(summaries: str, output: Path | None, settings: Any, runtime: Any) -> N
     from brido.endpoint import DryRun
     from brido.evaluation.geval.judge import GEval
 
+    check_output(output, [summaries])
     judge = GEval(settings, runtime)
     records = read_summaries(summaries)
     columns = ("document", "summary", "id")
@@ -79,12 +81,14 @@ def _mark(summaries: str, output: Path | None, settings: Any, runtime: Any) -> N
         for record, row, detail in zip(records, evaluation.rows, evaluation.details, strict=True)
     ]
     if output is not None:
-        _write_table(output, rows, evaluation.signature)
+        _write_table(output, rows, evaluation.signature, summaries)
     print("\n".join(summary_lines(rows)))
     print(f"\nSignature: {json.dumps(evaluation.signature, ensure_ascii=False)}")
 
 
-def _write_table(path: Path, rows: Sequence[dict[str, Any]], signature: dict[str, Any]) -> None:
+def _write_table(
+    path: Path, rows: Sequence[dict[str, Any]], signature: dict[str, Any], read: str
+) -> None:
     import pyarrow as pa
 
     from brido.evaluation.geval import METRIC
@@ -93,7 +97,11 @@ def _write_table(path: Path, rows: Sequence[dict[str, Any]], signature: dict[str
     schema = evaluation_schema(METRIC.names)
     schema = schema.insert(1, pa.field("system", pa.string(), nullable=False))
     chosen = [{name: row[name] for name in schema.names} for row in rows]
-    write_table(path, [chosen], schema, {"signature": signature})
+    # A device or a link is written to as it is; the writer of tables knows files alone.
+    with tempfile.TemporaryDirectory() as folder, output_bytes(path, [read]) as output:
+        table = Path(folder, "marks.parquet")
+        write_table(table, [chosen], schema, {"signature": signature})
+        output.write(table.read_bytes())
 
 
 def read_settings(
@@ -158,12 +166,13 @@ def read_summaries(file: str | Path) -> list[dict[str, Any]]:
     """
     path = "stdin" if file == "-" else file
     if file == "-":
-        records = [parse_object(line) for line in sys.stdin.buffer if line.strip()]
+        records = [parse_object(line) for line in standard_input() if line.strip()]
     else:
         records = read_records(Path(file))
     problems = []
     for number, record in enumerate(records):
-        record["id"] = str(record.get("id", number))
+        name = record.get("id")
+        record["id"] = str(number if name is None else name)
         record["system"] = str(record.get("system") or "summary")
         for column in ("document", "summary"):
             if not isinstance(record.get(column), str):

@@ -1,7 +1,6 @@
 """The command `brido qafacteval`: QAFactEval of a file."""
 
 import json
-import sys
 from pathlib import Path
 from typing import Any, get_args
 
@@ -9,11 +8,11 @@ import click
 
 from brido.evaluation.qafacteval.answers import Strategy
 from brido.evaluation.question_view import as_text
-from brido.utils.atomic import write_text
 from brido.utils.commands import invoke
 from brido.utils.errors import BridoError, parsing, quoted, run_command
 from brido.utils.extras import extra
 from brido.utils.json_lines import HALF_PAIR, holds_half_pair, parse_object
+from brido.utils.outputs import check_output, output_text, standard_input
 from brido.utils.progress import Progress, say
 
 _PATH = click.Path(path_type=Path)
@@ -78,6 +77,7 @@ def command(
     Example:
         brido qafacteval documents.jsonl --explain -o scores.jsonl
     """
+    check_output(output, [documents])
     rows = read_documents(documents)
     with extra("qafacteval"):
         from brido.evaluation.qafacteval.metric import QAFactEval
@@ -89,10 +89,8 @@ def command(
     results = metric.score(sources, summaries, Progress)
     named = [{"id": row["id"], **result} for row, result in zip(rows, results, strict=True)]
     text = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in named)
-    if output is None:
-        click.echo(text, nl=False)
-    else:
-        write_text(output, text)
+    with output_text(output, [documents]) as stream:
+        stream.write(text)
     for row in named if explain else ():
         say(f"\n{row['id']}\n{as_text(row['questions'])}")
     means = {name: sum(row[name] for row in results) / len(results) for name in SCORES}
@@ -112,7 +110,8 @@ def read_documents(path: Path | str) -> list[dict[str, Any]]:
     """
     with parsing(lambda reason: f"{path} cannot be read: {reason}"):
         is_stdin = str(path) == "-"
-        text = sys.stdin.read() if is_stdin else Path(path).read_text(encoding="utf-8-sig")
+        content = standard_input().read() if is_stdin else Path(path).read_bytes()
+        text = content.decode("utf-8-sig")
     rows, problems = [], []
     for number, line in enumerate(text.split("\n"), start=1):
         if not line.strip():
@@ -135,7 +134,7 @@ def _record(raw: dict[str, Any], number: int) -> dict[str, Any]:
     document, summary = raw.get("document"), raw.get("summary", raw.get("claim"))
     if isinstance(document, dict):
         document = document.get("text")
-    row = {"id": raw.get("id", str(number))}
+    row = {"id": str(number) if raw.get("id") is None else raw["id"]}
     for key, value in (("document", document), ("summary", summary)):
         sentences = [value] if isinstance(value, str) else value
         if not isinstance(sentences, list) or not all(isinstance(one, str) for one in sentences):

@@ -1,0 +1,95 @@
+"""Strangers' text files as lines: unpacked, decoded, and named where they are something else."""
+
+import codecs
+import io
+from collections.abc import Iterator
+from pathlib import Path
+from typing import BinaryIO
+
+from brido.utils.errors import BridoError
+from brido.utils.extras import extra
+
+COMPRESSIONS = {".gz": "gzip", ".zst": "zstd"}
+# What a file that is no text begins with, what it is, and the way out.
+_OTHERS = {
+    b"PK\x03\x04": ("an Excel or ZIP file", "save it as CSV (UTF-8), or unpack it"),
+    b"\xd0\xcf\x11\xe0": ("an old Excel or Word file", "save it as CSV (UTF-8)"),
+    b"PAR1": ("Parquet", "name it .parquet"),
+    b"\x1f\x8b": ("packed by gzip", "add .gz to its name"),
+    b"\x28\xb5\x2f\xfd": ("packed by zstd", "add .zst to its name"),
+    b"BZh": ("packed by bzip2", "unpack it"),
+    b"\xfd7zXZ": ("packed by xz", "unpack it"),
+    b"%PDF": ("a PDF", "save its text as JSON lines or CSV"),
+    b"SQLite format 3": ("an SQLite database", "export the table as CSV"),
+}
+# Longer marks first: the mark of UTF-32 begins with that of UTF-16.
+_MARKS = {
+    codecs.BOM_UTF32_LE: "utf-32",
+    codecs.BOM_UTF32_BE: "utf-32",
+    codecs.BOM_UTF16_LE: "utf-16",
+    codecs.BOM_UTF16_BE: "utf-16",
+}
+
+
+def open_text(path: Path, compression: str | None) -> io.BufferedReader:
+    """The unpacked bytes of a file that may hold text.
+
+    Raises:
+        BridoError: it begins as a file of another kind does, which the message names.
+    """
+    stream = _opened(path, compression)
+    start = stream.peek(16)
+    for mark, (what, way_out) in _OTHERS.items():
+        if start.startswith(mark):
+            stream.close()
+            raise BridoError(f"{path} is {what}, whatever its name says: {way_out}")
+    if _encoding(start) is None and b"\0" in start[:4]:
+        stream.close()
+        raise BridoError(
+            f"{path} holds zero bytes, as UTF-16 without a byte order mark does: save it as UTF-8 "
+            "(for instance `iconv -f UTF-16LE -t UTF-8`)"
+        )
+    return stream
+
+
+def text_lines(path: Path, stream: io.BufferedReader) -> Iterator[str]:
+    """The lines of a file of UTF-8, with or without a byte order mark, or of UTF-16 with one.
+
+    Raises:
+        BridoError: a line is not in this encoding.
+    """
+    if encoding := _encoding(stream.peek(16)):
+        with io.TextIOWrapper(stream, encoding=encoding, newline="\n") as text:
+            yield from _named(path, text, encoding)
+        return
+    for number, line in enumerate(stream, 1):
+        try:
+            yield line.decode("utf-8-sig" if number == 1 else "utf-8")
+        except UnicodeDecodeError as error:
+            raise BridoError(
+                f"{path}: line {number} is not UTF-8 (byte 0x{line[error.start]:02x}): save it as "
+                "UTF-8 (for instance `iconv -f WINDOWS-1252 -t UTF-8`)"
+            ) from None
+
+
+def _named(path: Path, lines: Iterator[str], encoding: str) -> Iterator[str]:
+    try:
+        yield from lines
+    except UnicodeError:
+        raise BridoError(
+            f"{path} begins as {encoding.upper()} but is not: is it cut off? Save it as UTF-8"
+        ) from None
+
+
+def _encoding(start: bytes) -> str | None:
+    """The encoding that a byte order mark names; None for UTF-8."""
+    return next((name for mark, name in _MARKS.items() if start.startswith(mark)), None)
+
+
+def _opened(path: Path, compression: str | None) -> io.BufferedReader:
+    if compression is None:
+        return path.open("rb")
+    with extra("pipeline"):
+        import pyarrow as pa
+    stream: BinaryIO = pa.input_stream(str(path), compression=compression)
+    return io.BufferedReader(stream)  # type: ignore[arg-type]
