@@ -83,8 +83,8 @@ def contrastive_loss(
 def spread_loss(log_likelihood: Tensor, eligible: Tensor | None = None) -> Tensor:
     """The variance of f(S) within a document, a scalar: candidates should be equally likely.
 
-    No order has a part in it. It is what Eq. 1 does whatever it ranks by (docs/method.md), so what
-    an order adds shows beside it. log_likelihood [B, N] is f(S). The loss of a document is the mean
+    No order has a part in it. Eq. 1 does the same under any order (docs/method.md), so what an
+    order adds shows beside this loss. log_likelihood [B, N] is f(S). The loss of a document is the mean
     over its n eligible candidates of (f(S_i) - mean f)^2: the population variance, which divides by
     n. The loss is the mean over documents.
 

@@ -206,7 +206,7 @@ def test_losses_have_the_likelihoods_type() -> None:
 
 
 def test_no_term_waits_for_an_accelerator() -> None:
-    """Tensors of the device `meta` have no numbers: whatever looks at one fails."""
+    """Tensors of the device `meta` have no numbers: a function that reads one fails."""
     f, scores = torch.zeros(2, 3, device="meta"), torch.zeros(2, 3, dtype=DOUBLE, device="meta")
     eligible = torch.ones(2, 3, dtype=torch.bool, device="meta")
     assert listwise_term(f, scores, eligible, 1.0, 0.5).shape == ()
