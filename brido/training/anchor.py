@@ -1,7 +1,8 @@
-"""f(S) of the model that a run starts from: what `training.anchor: base` ranks against.
+"""Likelihoods of the model that a run starts from, stored before the first update.
 
-A model that is ranked by f(S) - f_base(S) starts from zero everywhere and moves only where the vote
-disagrees with it: candidates that it already finds likely need not become likelier.
+`training.anchor: base` ranks f(S) - f_base(S): a model that is ranked so starts from zero
+everywhere and moves only where the vote disagrees with it, because candidates that it already finds
+likely need not become likelier. `training.loss: listwise` compares log p with base's too.
 """
 
 from __future__ import annotations
@@ -19,9 +20,10 @@ from brido.training.documents import RankedDocument
 from brido.training.parallel import Parallel
 from brido.utils.progress import Progress
 
-# f(S) of a document's texts, the cross-entropy's first, then its candidates, by the document's id.
+# Of a document's texts, the cross-entropy's first, then its candidates, by the document's id: f(S),
+# or log p where the loss is listwise.
 Anchors = dict[str, list[float]]
-# f(S) of the texts of some documents, a row each; rows may be filled up behind a document's own.
+# The same of some documents, a row each; rows may be filled up behind a document's own.
 Likelihoods = Callable[[Sequence[RankedDocument]], list[list[float]]]
 
 

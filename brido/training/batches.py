@@ -25,8 +25,8 @@ class Batch(NamedTuple):
 
     sources: the documents [B, S]; targets: text 0 of a document is the cross-entropy's, the rest
     its candidates [B, 1 + N, T]; scores [B, N] float64, best first. eligible [B, N]: False where a
-    document has fewer candidates than others (None: all have N). anchor [B, 1 + N]: what is taken
-    off f(S) before the ranking, or None.
+    document has fewer candidates than others (None: all have N). anchor [B, 1 + N]: the base's
+    likelihoods, which the loss subtracts, or None.
     """
 
     sources: Sources

@@ -44,7 +44,7 @@ def is_random(model: PreTrainedModel) -> bool:
 
 @dataclass
 class ContrastiveTask(Task):
-    """Eq. 1 and 3 on `documents`; with gamma 0 maximum likelihood alone.
+    """Eq. 3 on `documents`, of which gamma 0 leaves maximum likelihood alone.
 
     validation: documents that are ranked at each validation; None: nothing is. history_file is
     metrics/training.csv. `generator` decodes a sample at each validation, or is None.
@@ -107,8 +107,8 @@ class ContrastiveTask(Task):
         return ContrastiveStep(self.model, self.settings)
 
     def prepare(self, parallel: Parallel) -> None:
-        """See Task: the anchors."""
-        if self.settings.anchor != "base" or not self.settings.gamma:
+        """See Task: the base's likelihoods."""
+        if not self.settings.asks_base:
             return
 
         @torch.no_grad()
@@ -120,7 +120,7 @@ class ContrastiveTask(Task):
                     batch.sources.ids,
                     batch.sources.mask,
                     batch.targets.ids,
-                    self.settings.length_penalty,
+                    self.settings.compared_length_penalty,
                     batch.targets.lengths,
                     self.runtime.candidate_micro_batch,
                 ).tolist()

@@ -37,7 +37,7 @@ def train(task: Task) -> TrainState:
     with task.context():
         config = task.optimizer()
         step, optimizer = parallel.prepare(task.step(), config.make)
-        # What needs the model as it is before the run: base's likelihoods (`training.anchor`).
+        # What needs the model as it is before the run: base's likelihoods.
         parallel.call(step, partial(task.prepare, parallel))
         state = checkpoints.load(model, optimizer)
         at_once = parallel.sequences_at_once(state.micro_batch)

@@ -1,16 +1,30 @@
-"""Eq. 1 (contrastive loss over ranked candidates), BRIO's cross-entropy, and Eq. 3, their sum."""
+"""The losses over a document's candidates, BRIO's cross-entropy, and Eq. 3, their weighted sum.
 
-from typing import Literal
+`training.loss` chooses between `contrastive_loss` (Eq. 1, the paper's), `spread_loss` and
+`listwise_loss`.
+"""
 
 from brido.utils.extras import extra
 
 with extra("torch"):
     from torch import Tensor
 
-    from brido.training.loss_arguments import checked
-
-MarginKind = Literal["difference", "fixed"]
-Reduction = Literal["listing", "sum"]
+    from brido.training.loss_arguments import (
+        candidate_tensors,
+        check_choices_of_loss,
+        check_finite_tensors,
+        check_not_negative,
+        check_positive,
+        gold_tensor,
+    )
+    from brido.training.loss_terms import (
+        MarginKind,
+        Reduction,
+        gold_term,
+        listwise_term,
+        ranking_term,
+        spread_term,
+    )
 
 
 def contrastive_loss(
@@ -46,8 +60,8 @@ def contrastive_loss(
     times the mean (`listing`) or the sum over candidates is added.
 
     Raises:
-        ArgumentError: something is not a number, shapes do not fit or are empty, a margin or
-            gold_weight is negative or not finite, eligible is not boolean, the kind or reduction is
+        ArgumentError: something is not a number, NaN or infinite, shapes do not fit or are empty, a
+            margin or gold_weight is negative, eligible is not boolean, the kind or reduction is
             unknown, or gold_weight lacks gold_log_likelihood.
 
     Example:
@@ -55,36 +69,88 @@ def contrastive_loss(
         >>> contrastive_loss(f, scores, margin=1.0)
         tensor(0.3500)
     """
-    choices = {"margin_kind": margin_kind, "reduction": reduction}
-    numbers = {"margin": margin, "gold_margin": gold_margin, "gold_weight": gold_weight}
-    likelihood, scores, eligible, gold = checked(
-        log_likelihood, scores, eligible, gold_log_likelihood, choices, numbers
-    )
-    best_first = scores.argsort(dim=1, descending=True, stable=True)
-    likelihood, scores, eligible = (
-        part.gather(1, best_first) for part in (likelihood, scores, eligible)
-    )
-    documents, candidates = len(scores), eligible.sum(1)
-    # Below, [B, i, j] is a pair: candidate i is the better one where the offset j - i is positive.
-    rank = eligible.cumsum(1) - 1
-    offset = rank[:, None, :] - rank[:, :, None]
-    if margin_kind == "difference":
-        required = (scores[:, :, None] - scores[:, None, :]) * margin
-    else:
-        required = offset.to(likelihood.dtype) * margin
-    violation = likelihood[:, None, :] - likelihood[:, :, None] + required.to(likelihood.dtype)
-    pairs = (offset > 0) & eligible[:, :, None] & eligible[:, None, :]
-    weight = pairs.to(likelihood.dtype)
-    if reduction == "listing":
-        # N - d pairs have the offset d: each weighs 1 / (N - d), so that their sum is a mean.
-        weight = weight / (candidates[:, None, None] - offset.clamp(min=1)).clamp(min=1)
-    loss = (violation.clamp(min=0) * weight).sum() / documents
-    if gold is None or gold_weight == 0:
+    likelihood, eligible, (scores,) = candidate_tensors(log_likelihood, eligible, scores=scores)
+    check_choices_of_loss(margin_kind=margin_kind, reduction=reduction)
+    check_not_negative(margin=margin, gold_margin=gold_margin, gold_weight=gold_weight)
+    gold = gold_tensor(gold_log_likelihood, gold_weight, likelihood)
+    check_finite_tensors(log_likelihood=likelihood, scores=scores, gold_log_likelihood=gold)
+    loss = ranking_term(likelihood, scores, eligible, margin, margin_kind, reduction)
+    if gold is None:
         return loss
-    gold_violation = (likelihood - gold[:, None] + gold_margin).clamp(min=0) * eligible
-    if reduction == "listing":
-        gold_violation = gold_violation / candidates[:, None].clamp(min=1)
-    return loss + gold_weight * (gold_violation.sum() / documents)
+    return loss + gold_weight * gold_term(likelihood, gold, eligible, gold_margin, reduction)
+
+
+def spread_loss(log_likelihood: Tensor, eligible: Tensor | None = None) -> Tensor:
+    """The variance of f(S) within a document, a scalar: candidates should be equally likely.
+
+    No order has a part in it. Eq. 1 does the same under any order (docs/method.md), so what an
+    order adds shows beside this loss. log_likelihood [B, N] is f(S). The loss of a document is the mean
+    over its n eligible candidates of (f(S_i) - mean f)^2: the population variance, which divides by
+    n. The loss is the mean over documents.
+
+    One document, f = (-1.0, -2.0, -3.0): the mean is -2 and the loss (1 + 0 + 1) / 3.
+
+    eligible [B, N] bool: a candidate with False is as if it were not there, but its likelihood must
+    be finite; a document with fewer than two costs 0.
+
+    Raises:
+        ArgumentError: the likelihoods are not numbers, NaN or infinite, not [B, N] or empty, or
+            eligible is not boolean or has another shape.
+
+    Example:
+        >>> spread_loss(torch.tensor([[-1.0, -2.0, -3.0]]))
+        tensor(0.6667)
+    """
+    likelihood, eligible, _ = candidate_tensors(log_likelihood, eligible)
+    check_finite_tensors(log_likelihood=likelihood)
+    return spread_term(likelihood, eligible)
+
+
+def listwise_loss(
+    log_likelihood: Tensor,
+    scores: Tensor,
+    base_log_likelihood: Tensor,
+    temperature: float = 1.0,
+    log_ratio_scale: float = 0.5,
+    eligible: Tensor | None = None,
+) -> Tensor:
+    """InfoNCA (2402.05369), a scalar: the shares that candidates gain on base should follow scores.
+
+    log_likelihood, base_log_likelihood [B, N] are log p(S), sums over tokens that no length
+    divides, of the model and of the one that training starts from; g is their difference. z are the
+    scores [B, N], standardised within the document (mean 0, population variance 1; 0 where all are
+    equal). The loss of a document, of which the mean over documents is taken:
+
+        - sum over i of  softmax(z / temperature)_i  *  log softmax(log_ratio_scale * g)_i
+
+    If a coin decides the scores, their expected share is the same for all candidates, and the model
+    that makes the loss smallest is base itself: what the scores do not know, it does not learn.
+
+    One document, scores (0.5, 0.3), log p (-10, -12), base's (-11, -11), temperature 1, scale 0.5:
+
+        z = (1, -1): shares e / (e + 1/e) = 0.8808 and 0.1192
+        g = (1, -1), halved (0.5, -0.5): log softmax = (-0.3133, -1.3133)
+        0.8808 * 0.3133 + 0.1192 * 1.3133 = 0.4325
+
+    eligible [B, N] bool: a candidate with False is as if it were not there, but its numbers must be
+    finite; a document with fewer than two costs 0.
+
+    Raises:
+        ArgumentError: something is not a number, NaN or infinite, shapes do not fit or are empty,
+            temperature or log_ratio_scale is not above 0, or eligible is not boolean.
+
+    Example:
+        >>> own, base = torch.tensor([[-10.0, -12.0]]), torch.tensor([[-11.0, -11.0]])
+        >>> listwise_loss(own, torch.tensor([[0.5, 0.3]]), base)
+        tensor(0.4325)
+    """
+    likelihood, eligible, (scores, base) = candidate_tensors(
+        log_likelihood, eligible, scores=scores, base_log_likelihood=base_log_likelihood
+    )
+    check_positive(temperature=temperature, log_ratio_scale=log_ratio_scale)
+    check_finite_tensors(log_likelihood=likelihood, scores=scores, base_log_likelihood=base)
+    log_ratio = likelihood - base.to(likelihood.dtype)
+    return listwise_term(log_ratio, scores, eligible, temperature, log_ratio_scale)
 
 
 def smoothed_cross_entropy(
@@ -109,6 +175,8 @@ def smoothed_cross_entropy(
 
 def combined_loss(cross_entropy: Tensor, contrastive: Tensor | float, gamma: float) -> Tensor:
     """Eq. 3: cross_entropy + gamma * contrastive, scalars; gamma 0: maximum likelihood alone.
+
+    contrastive: any of the losses over candidates.
 
     Example:
         >>> combined_loss(torch.tensor(2.0), torch.tensor(0.5), gamma=10.0)

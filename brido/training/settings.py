@@ -1,5 +1,6 @@
-"""Section training: Eq. 1 and 3."""
+"""Section training: the losses over candidates, and Eq. 3."""
 
+from collections.abc import Iterator
 from typing import Annotated, Literal
 
 from pydantic import Field
@@ -46,31 +47,42 @@ class TrainingSettings(Section):
     max_gradient_norm: Number | None = Field(
         1.0, description="Longer gradients are clipped; null: no clipping."
     )
+    loss: Literal["ranking", "spread", "listwise"] = Field(
+        "ranking",
+        description="ranking (Eq. 1) | spread (variance of f(S), no order) | listwise (InfoNCA).",
+    )
     gamma: NonNegative = Field(
         80.0,
-        description=(
-            "[gamma] weight of the contrastive loss; 0: maximum likelihood alone, same steps."
-        ),
+        description="[gamma] weight of that loss; 0: maximum likelihood alone, same steps.",
     )
     length_penalty: Exponent = Field(1.5, description="[beta] exponent of the length in f(S).")
     likelihood_scale: Number = Field(
-        1.0, description="Factor on f(S) before the loss; BRIO's XSum: 0.01."
+        1.0, description="For ranking and spread: factor on f(S); BRIO's XSum: 0.01."
+    )
+    temperature: Number = Field(
+        1.0, description="For listwise: the smaller, the larger the best candidates' target shares."
+    )
+    log_ratio_scale: Number = Field(
+        0.5, description="For listwise: factor on a candidate's log p - log p_base."
     )
     margin: NonNegative = Field(
-        0.0245, description="[lambda] the margin of a pair; with `anchor` it must be larger."
+        0.0245,
+        description="For ranking: [lambda] margin of a pair; with `anchor` it must be larger.",
     )
     margin_kind: Literal["difference", "fixed"] = Field(
         "difference",
-        description="difference (of scores, times margin) | fixed (of ranks, times margin).",
+        description="For ranking: difference (of scores, times margin) | fixed (of ranks).",
     )
     reduction: Literal["listing", "sum"] = Field(
         "listing",
-        description="listing (means by difference of ranks, the paper's code) | sum (Eq. 1).",
+        description="For ranking: listing (the paper's code: means by difference of ranks) | sum.",
     )
     gold_weight: NonNegative = Field(
-        0.0, description='Weight of the term "the reference before every candidate".'
+        0.0, description='For ranking: weight of the term "the reference before every candidate".'
     )
-    gold_margin: NonNegative = Field(0.0, description="Margin of the reference before a candidate.")
+    gold_margin: NonNegative = Field(
+        0.0, description="For ranking: margin of the reference before a candidate."
+    )
     label_smoothing: PartialShare = Field(
         0.1, description="Probability that the target gives to all other tokens."
     )
@@ -83,7 +95,7 @@ class TrainingSettings(Section):
     anchor: Literal["base"] | None = Field(
         None,
         description=(
-            "base: rank f(S) - f_base(S), for models that drift; null: f(S), as in the paper."
+            "For ranking: base (rank f(S) - f_base(S), for models that drift) | null (f(S))."
         ),
     )
     lora: LoraSettings | None = Field(
@@ -102,3 +114,23 @@ class TrainingSettings(Section):
     validation: ValidationSettings = Field(
         ValidationSettings(), description="The checks during training."
     )
+
+    def problems(self) -> Iterator[str]:
+        """Terms that the loss does not have."""
+        if self.gold_weight and self.loss != "ranking":
+            yield (
+                f"gold_weight ({self.gold_weight:g}): only loss ranking has this term: with loss "
+                f"{self.loss} set it to 0"
+            )
+        if self.anchor and self.loss == "spread":
+            yield "anchor: loss spread compares nothing with base: set anchor to null"
+
+    @property
+    def asks_base(self) -> bool:
+        """Whether training needs the base's likelihood of every candidate."""
+        return bool(self.gamma) and (self.loss == "listwise" or self.anchor == "base")
+
+    @property
+    def compared_length_penalty(self) -> float:
+        """The exponent of the length in the likelihoods of the loss; listwise takes whole sums."""
+        return 0.0 if self.loss == "listwise" else self.length_penalty

@@ -16,14 +16,18 @@ from transformers import PreTrainedModel
 from brido.likelihood.likelihood import SequenceStatistics, normalized, sequence_statistics
 from brido.models.embedded import EOS, PAD
 from brido.training.batches import Batch, SummaryBatch
-from brido.training.loss import combined_loss, contrastive_loss, smoothed_cross_entropy
+from brido.training.loss import combined_loss, smoothed_cross_entropy
+from brido.training.loss_terms import gold_term, listwise_term, ranking_term, spread_term
 from brido.training.settings import TrainingSettings
 
 Found = TypeVar("Found")
 
 
 class StepLoss(NamedTuple):
-    """A part of an update's loss (Eq. 3) and of its two terms; the parts of an update add up."""
+    """A part of an update's loss (Eq. 3) and of its two terms; the parts of an update add up.
+
+    contrastive: the loss over candidates, whichever `training.loss` is.
+    """
 
     loss: Tensor
     cross_entropy: Tensor
@@ -44,7 +48,7 @@ class Step(nn.Module):
 
 
 class ContrastiveStep(Step):
-    """Eq. 3: the cross-entropy of a text of each document and Eq. 1 over its candidates.
+    """Eq. 3: the cross-entropy of a text of each document and `training.loss` over its candidates.
 
     Averages are over the whole update, not over the documents at hand: `forward` divides by the
     update's reference tokens and documents. However an update is cut into chunks and processes, the
@@ -81,22 +85,28 @@ class ContrastiveStep(Step):
         return StepLoss(loss, cross_entropy.detach(), contrastive.detach())
 
     def _contrastive(self, statistics: SequenceStatistics, batch: Batch) -> Tensor:
-        settings = self.settings
-        likelihood = normalized(statistics, settings.length_penalty)
+        # The terms themselves: the checks of `brido.training.loss` would wait for an accelerator,
+        # and the loop looks at the whole loss once an update.
+        settings, scores, eligible = self.settings, batch.scores, batch.eligible
+        if eligible is None:
+            eligible = torch.ones_like(scores, dtype=torch.bool)
+        likelihood = normalized(statistics, settings.compared_length_penalty)
         if batch.anchor is not None:
             likelihood = likelihood - batch.anchor
+        gold, likelihood = likelihood[:, 0], likelihood[:, 1:]
+        if settings.loss == "listwise":
+            scale = settings.log_ratio_scale
+            return listwise_term(likelihood, scores, eligible, settings.temperature, scale)
         likelihood = likelihood * settings.likelihood_scale
-        return contrastive_loss(
-            likelihood[:, 1:],
-            batch.scores,
-            settings.margin,
-            settings.margin_kind,
-            settings.reduction,
-            gold_log_likelihood=likelihood[:, 0],
-            gold_margin=settings.gold_margin,
-            gold_weight=settings.gold_weight,
-            eligible=batch.eligible,
-        )
+        if settings.loss == "spread":
+            return spread_term(likelihood, eligible)
+        kind, reduction = settings.margin_kind, settings.reduction
+        loss = ranking_term(likelihood, scores, eligible, settings.margin, kind, reduction)
+        if not settings.gold_weight:
+            return loss
+        gold = gold * settings.likelihood_scale
+        missed = gold_term(likelihood, gold, eligible, settings.gold_margin, reduction)
+        return loss + settings.gold_weight * missed
 
 
 class SummaryStep(Step):

@@ -79,6 +79,7 @@ UNVARIED_BECAUSE = {
     "does an order know more than base does?": "scoring: remove_base",
     "usual for AdamW": "training: weight_decay",
     "the paper's Eq. 1, where its code takes a mean": "training: reduction",
+    "what does an order add to flattening?": "training: loss temperature log_ratio_scale",
     "papers print 1 to 4": "evaluation.extractiveness: novel_ngrams",
     "converted models in a folder": "evaluation.qafacteval: models",
     "another version of it": "evaluation.qafacteval: spacy_model",

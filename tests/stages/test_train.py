@@ -14,7 +14,7 @@ from pool_rows import pooled
 from safetensors.torch import load_file
 from tiny_chat import chat_tokenizer, tiny_llama
 from tiny_models import SPECIAL, tiny_bart, word_tokenizer
-from training_runs import Noted
+from training_runs import Killed, Noted, kill_at
 from transformers import AutoModelForSeq2SeqLM
 
 from brido.models import LanguageModel
@@ -146,6 +146,23 @@ def test_trackers_change_no_byte(project: Path, monkeypatch: pytest.MonkeyPatch)
     assert made() == first
     assert sum("validation/log_p_own_output" in row for _, row in noted.rows) == 3
     assert noted.finished
+
+
+@pytest.mark.parametrize("loss", ["ranking", "spread", "listwise"])
+def test_each_loss_trains_and_a_killed_run_ends_in_the_same_bytes(
+    project: Path, monkeypatch: pytest.MonkeyPatch, loss: str
+) -> None:
+    settings = PARAMS.replace("training:", f"training:\n  loss: {loss}")
+    Path("params.yaml").write_text(settings.replace("device: cpu", "checkpoint_minutes: 1.0e-9"))
+    train.main()
+    expected = made()
+    with monkeypatch.context() as patch, pytest.raises(Killed):
+        kill_at(patch, 6)
+        train.main()
+    stored = {file.name for file in Path(".brido/work/train").rglob("*.pt")}
+    assert stored == {"state.pt", *(["anchor-0-of-1.pt"] if loss == "listwise" else [])}
+    train.main()
+    assert made() == expected
 
 
 def test_an_adapter_is_merged_and_stands_beside(project: Path) -> None:

@@ -1,5 +1,6 @@
 """Every way to train, on one loop: adapters, anchors, elected targets, unlabelled documents."""
 
+import math
 from collections.abc import Callable
 from pathlib import Path
 
@@ -10,12 +11,15 @@ from tiny_models import tiny_bart
 from training_runs import Killed, kill_at, table
 
 from brido.likelihood import candidate_log_likelihood
+from brido.likelihood.likelihood import normalized, sequence_statistics
 from brido.models.lora import Adapter
 from brido.models.settings import LoraSettings
 from brido.training import anchor
 from brido.training.contrastive import ContrastiveTask
 from brido.training.documents import RankedDocuments
 from brido.training.loop import train
+from brido.training.loss import contrastive_loss, listwise_loss, spread_loss
+from brido.training.settings import TrainingSettings
 from brido.training.update import Updater
 from brido.utils.errors import BridoError
 
@@ -124,3 +128,86 @@ def test_without_references_the_elected_is_taught(make_task: MakeTask) -> None:
     unlabelled(refused)
     with pytest.raises(BridoError, match="18 documents have no reference"):
         train(refused)
+
+
+# Every key that a loss reads differs from its default.
+LOSSES = {
+    "ranking": {"margin": 0.5, "likelihood_scale": 0.7, "length_penalty": 1.5},
+    "fixed": {"margin": 0.5, "margin_kind": "fixed", "reduction": "sum"},
+    "gold": {"anchor": "base", "margin": 0.5, "gold_weight": 0.3, "gold_margin": 0.2}
+    | {"likelihood_scale": 0.7},
+    "spread": {"loss": "spread", "likelihood_scale": 0.7, "length_penalty": 1.5},
+    "listwise": {"loss": "listwise", "temperature": 0.6, "log_ratio_scale": 0.8}
+    | {"likelihood_scale": 0.7},
+}
+
+
+def expected_term(name: str, sums: object, base: object, batch: object, settings: TrainingSettings):
+    """The checked loss of the public functions, of one document's sums."""
+    scores, eligible = batch.scores, batch.eligible
+    if name == "listwise":
+        own, start = (of.log_probability[:, 1:] for of in (sums, base))
+        return listwise_loss(own, scores, start, 0.6, 0.8, eligible)
+    f = normalized(sums, settings.length_penalty)
+    if settings.anchor:
+        f = f - normalized(base, settings.length_penalty)
+    f = f * settings.likelihood_scale
+    if name == "spread":
+        return spread_loss(f[:, 1:], eligible)
+    return contrastive_loss(
+        f[:, 1:], scores, settings.margin, settings.margin_kind, settings.reduction,
+        f[:, 0], settings.gold_margin, settings.gold_weight, eligible,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("micro_batch", [None, 2])
+@pytest.mark.parametrize("name", LOSSES)
+def test_a_step_computes_the_loss_of_the_settings(
+    make_task: MakeTask, name: str, micro_batch: int | None
+) -> None:
+    task = make_task(epochs=1, gamma=3.0, runtime={"batch_tokens": 300}, **LOSSES[name])
+    whole = table(18)
+    values = whole["scores"].to_pylist()
+    values[0][1] = math.nan  # a document with a candidate less
+    scores = pa.array(values, pa.list_(pa.float64()))
+    task.documents = RankedDocuments(whole.set_column(4, "scores", scores))
+    train(task)
+    task.model.eval()
+    documents = list(task.documents)[:3]
+    batch = task.batch(documents)
+    assert batch.eligible is not None
+    places = (batch.sources.ids, batch.sources.mask, batch.targets.ids, batch.targets.lengths)
+    with torch.no_grad():
+        sums, base = (
+            sequence_statistics(model.eval(), *places) for model in (task.model, tiny_bart())
+        )
+    term = expected_term(name, sums, base, batch, task.settings)
+    assert term > 0.001
+    # Three of the four documents of an update.
+    parts = task.step()(batch, 40, 4, micro_batch)
+    assert parts.contrastive.item() == pytest.approx(0.75 * term.item(), rel=1e-4)
+    total = parts.cross_entropy.item() + 3 * parts.contrastive.item()
+    assert parts.loss.item() == pytest.approx(total, rel=1e-5)
+
+
+@pytest.mark.parametrize("loss", ["spread", "listwise"])
+def test_other_losses_learn(make_task: MakeTask, loss: str) -> None:
+    task = make_task(loss=loss, epochs=6, gamma=20.0)
+    first, *_, last = train(task).history
+    assert last["contrastive"] < 0.9 * first["contrastive"]
+    if loss == "listwise":
+        # g is 0 at base, so each of four candidates has a share of a quarter.
+        assert first["contrastive"] == pytest.approx(math.log(4), rel=1e-4)
+    else:
+        assert task._anchors is None
+
+
+def test_terms_that_a_loss_does_not_have_are_refused() -> None:
+    for loss in ("spread", "listwise"):
+        with pytest.raises(ValueError, match=f"gold_weight .*{loss}"):
+            TrainingSettings(loss=loss, gold_weight=1.0)
+    with pytest.raises(ValueError, match="anchor: .*spread"):
+        TrainingSettings(loss="spread", anchor="base")
+    # listwise compares with base anyway.
+    assert TrainingSettings(loss="listwise", anchor="base").asks_base
+    assert not TrainingSettings(loss="listwise", gamma=0.0).asks_base

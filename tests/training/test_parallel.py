@@ -77,8 +77,8 @@ def test_whole_models(make_task: MakeTask, model_changes: dict, runtime: dict) -
         ("llama", {"anchor": "base", "keep": "best_ranker"}),
         # Five documents of ten are not to be divided by two, and three of an update's by two.
         ("qwen3", {"batch_size": 3, "runtime": {"gradient_checkpointing": True}}),
-        ("gemma3", {"keep": "best_generator", "cross_entropy": "elected"}),
-        ("gpt2", {"max_gradient_norm": None}),
+        ("gemma3", {"keep": "best_generator", "cross_entropy": "elected", "loss": "spread"}),
+        ("gpt2", {"max_gradient_norm": None, "loss": "listwise"}),
     ],
 )
 def test_parts_of_a_model(family: str, changes: dict, tmp_path: Path) -> None:
