@@ -13,6 +13,7 @@ from torch import Tensor
 from brido.models.arguments import as_tensor, as_written_sources
 from brido.models.family import check_scores, family_of
 from brido.models.tokens import Sources
+from brido.search import drawing
 from brido.search.guidance import Guidance, guided_steps
 from brido.search.result import SearchResult
 from brido.search.settings import (
@@ -140,8 +141,33 @@ def draw(logits: Tensor, settings: TruncationSettings, uniforms: Tensor) -> Tens
     uniforms: [R] in [0, 1); equal numbers draw equal tokens. What is left is what transformers'
     warpers leave, in their order: temperature, top_k, top_p, min_p.
     """
-    probabilities = (logits / settings.temperature).softmax(-1)
-    rules, size = list(_rules(settings)), logits.shape[1]
+    if settings.temperature != 1:
+        logits = logits / settings.temperature
+    probabilities = logits.softmax(-1)
+    on_processor = logits.device.type == "cpu"
+    return (draw_compiled if on_processor else draw_by_operators)(probabilities, settings, uniforms)
+
+
+def draw_compiled(probabilities: Tensor, settings: TruncationSettings, uniforms: Tensor) -> Tensor:
+    """`draw` from probabilities [R, V], as one compiled loop."""
+    drawn = torch.zeros(len(probabilities), dtype=torch.long)
+    drawing.draw_rows(
+        probabilities.numpy(),
+        probabilities.float().numpy().view(np.int32),
+        uniforms.double().numpy(),
+        settings.top_k,
+        settings.top_p,
+        settings.min_p,
+        drawn.numpy(),
+    )
+    return drawn
+
+
+def draw_by_operators(
+    probabilities: Tensor, settings: TruncationSettings, uniforms: Tensor
+) -> Tensor:
+    """`draw` from probabilities [R, V], in PyTorch's operators."""
+    rules, size = list(_rules(settings)), probabilities.shape[1]
     if not rules:  # nothing is left out: no order is needed, and a vocabulary is long to sort
         return _place(probabilities.double(), uniforms)
     top, tokens = probabilities.topk(min(FIRST_LOOK, size), dim=1)

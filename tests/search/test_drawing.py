@@ -1,0 +1,107 @@
+"""What is drawn from a row of probabilities, against lists that are sorted and added up exactly."""
+
+from fractions import Fraction
+
+import pytest
+import torch
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from brido.search import SamplingSettings
+from brido.search.sampling import draw_by_operators, draw_compiled
+
+
+def slow_draw(row, rules, uniform):
+    """The column that `uniform` draws, in fractions: what is left, then where the number falls."""
+    left = [(value, column) for column, value in enumerate(row) if value > 0]
+    if rules.top_k or rules.top_p < 1 or rules.min_p:
+        left.sort(key=lambda pair: (-pair[0], pair[1]))
+    mass = Fraction(1)
+    if 0 < rules.top_k < len(left):
+        kth = left[rules.top_k - 1][0]
+        left = [pair for pair in left if pair[0] >= kth]
+        mass = sum(value for value, _ in left)
+    elif rules.top_k:
+        mass = sum(value for value, _ in left)
+    if rules.top_p < 1:
+        before, kept = Fraction(0), []
+        for value, column in left:
+            if before < Fraction(rules.top_p) * mass:
+                kept.append((value, column))
+            before += value
+        left = kept
+    if rules.min_p:
+        left = [pair for pair in left if pair[0] >= Fraction(rules.min_p) * left[0][0]]
+    target, reached = Fraction(uniform) * sum(value for value, _ in left), Fraction(0)
+    for value, column in left:
+        reached += value
+        if reached > target:
+            return column
+    raise AssertionError("a number below 1 falls on a column")
+
+
+# Multiples of 2**-10 with few digits: every sum and product is exact in float64.
+WEIGHTS = st.lists(st.sampled_from([0, 1, 1, 2, 3, 8, 32, 33, 64, 65, 256]), min_size=2,
+                   max_size=40).filter(any)  # fmt: skip
+SHARES = st.sampled_from([0.125, 0.25, 0.5, 0.75, 0.875, 0.96875, 1.0])
+
+
+@pytest.mark.parametrize("kind", [torch.float32, torch.float64])
+@settings(max_examples=300, deadline=None)
+@given(
+    WEIGHTS, st.integers(0, 12), SHARES, st.sampled_from([0, 1 / 64, 1 / 32, 0.25, 0.5]),
+    st.integers(0, 255),
+)  # fmt: skip
+@example([32, 32, 32, 32], 2, 0.5, 0.0, 128)  # the nucleus ends among equals, and so does top_k
+@example([256, 256, 256, 256], 0, 0.5, 0.0, 128)  # a sum that is reached exactly
+@example([64, 32, 32, 1], 0, 1.0, 0.5, 255)  # exactly the share of the largest
+@example([33, 32, 33, 32, 33], 3, 0.75, 0.0, 200)  # one bucket with different values
+def test_drawn_is_what_exact_sums_draw(kind, weights, top_k, top_p, min_p, number):
+    row = [Fraction(weight, 1024) for weight in weights]
+    rules = SamplingSettings(top_k=top_k, top_p=top_p, min_p=min_p)
+    uniform = number / 256
+    found = draw_compiled(
+        torch.tensor([[float(value) for value in row]], dtype=kind),
+        rules,
+        torch.tensor([uniform], dtype=torch.float64),
+    )
+    assert found.tolist() == [slow_draw(row, rules, uniform)]
+
+
+RULES = [
+    {},
+    {"top_p": 0.95},
+    {"temperature": 0.7, "top_p": 0.95},
+    {"top_k": 50},
+    {"top_k": 3000, "top_p": 0.9, "min_p": 1e-4},
+    {"min_p": 0.001},
+]
+
+
+@pytest.mark.parametrize("columns", [700, 49_152, 262_144])
+@pytest.mark.parametrize("rules", RULES, ids=str)
+def test_both_ways_draw_the_same_from_long_rows(rules, columns):
+    generator = torch.Generator().manual_seed(columns)
+    # Of different widths: some rows keep a few tokens, some half a vocabulary.
+    logits = torch.randn(4, columns, generator=generator) * torch.tensor([[0.1], [1], [2.5], [9]])
+    logits[:, ::7] = -torch.inf
+    uniforms = torch.rand(4, generator=generator, dtype=torch.float64)
+    rules = SamplingSettings(**rules)
+    probabilities = (logits / rules.temperature).softmax(-1)
+    found, expected = (
+        way(probabilities, rules, uniforms) for way in (draw_compiled, draw_by_operators)
+    )
+    # Equal columns, or equally probable ones: a sort promises no order among those.
+    assert torch.equal(*(probabilities.gather(1, drawn[:, None]) for drawn in (found, expected)))
+    assert not (found % 7 == 0).any()
+
+
+@pytest.mark.parametrize("rules", RULES, ids=str)
+def test_numbers_at_the_ends_draw_what_is_there(rules):
+    row = torch.tensor([[0.0, 2**-120, 0.5, 0.25, 0.25 - 2**-26, 0.0, 1e-40]])
+    rules = SamplingSettings(**rules)
+    for number in (0.0, 2**-60, 1 - 2**-53):
+        (drawn,) = draw_compiled(row, rules, torch.tensor([number], dtype=torch.float64)).tolist()
+        assert row[0, drawn] > 0
+    largest = torch.tensor([[0.0, 1.0, 0.0]])
+    assert draw_compiled(largest, rules, torch.tensor([0.5])).tolist() == [1]
