@@ -69,7 +69,7 @@ MAY_READ = {ROOT / "brido" / "rouge" / "vectors.py": {"pathlib"}}
 # What every stage uses to read, write and speak. Results do not depend on it, so a changed error
 # message does not retrain a model: dvc.yaml leaves it out. Sections too: their values are params.
 PLUMBING = {"utils", "sections", "tables", "work", "settings"}
-RESULTS_DEPEND_ON = {ROOT / "brido" / "utils" / "text.py"}
+RESULTS_DEPEND_ON = {ROOT / "brido" / "utils" / name for name in ("text.py", "thoughts.py")}
 
 
 def modules(folder: Path) -> list[Path]:

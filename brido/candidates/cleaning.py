@@ -14,6 +14,8 @@ from typing import NamedTuple
 
 from brido.candidates.settings import CLEANING_RULES as RULES
 from brido.candidates.settings import CleaningRule as Rule
+from brido.utils.blank import is_blank
+from brido.utils.thoughts import without_thoughts
 
 
 class Cleaned(NamedTuple):
@@ -23,11 +25,11 @@ class Cleaned(NamedTuple):
     rules: tuple[Rule, ...]
     refused: bool
 
+    @property
+    def answers(self) -> bool:
+        """Whether there is a summary to vote with: the text neither refuses nor is blank."""
+        return not self.refused and not is_blank(self.text)
 
-_THOUGHT = r"(?:think|thinking|thought|reasoning)"
-_THOUGHTS = re.compile(rf"<{_THOUGHT}>.*?(?:</{_THOUGHT}>|\Z)", re.DOTALL | re.IGNORECASE)
-# Some templates open the block in the prompt.
-_CLOSED_ONLY = re.compile(rf"\A.*</{_THOUGHT}>", re.DOTALL | re.IGNORECASE)
 
 _TEXT = r"(?:text|article|document|dialogue|conversation|passage|paper|abstract|content|input)"
 _CANNOT = (
@@ -61,9 +63,11 @@ _PREAMBLE = re.compile(
 )
 _SURELY = re.compile(r"\A(?:Sure|Certainly|Of course|Absolutely)!\s+", re.IGNORECASE)
 
+_OF = rf"(?:\s+of\s+(?:the|this)\s+{_TEXT})?"
+# With a colon behind it, or alone on the first line as a heading is.
 _LABEL = re.compile(
-    r"\A(?:(?:final|short|brief|concise|one[- ]sentence|my|the)\s+){0,2}"
-    r"(?:summary|TL;?\s?DR|synopsis|answer|output|response)\s*:\s*",
+    r"\A(?:(?:final|short|brief|concise|one[- ]sentence|my|the|article|news|executive)\s+){0,2}"
+    rf"(?:summary{_OF}|TL;?\s?DR|synopsis|answer|output|response)[ \t]*(?::\s*|\n\s*(?=\S))",
     re.IGNORECASE,
 )
 
@@ -98,7 +102,7 @@ def clean(text: str, rules: Sequence[Rule] = RULES) -> Cleaned:
     """
     used: set[Rule] = set()
     if "think" in rules:
-        text = _noted(text, _without_thoughts(text), "think", used)
+        text = _noted(text, without_thoughts(text).text, "think", used)
     refused = "refusal" in rules and bool(_REFUSAL.match(text.strip().lstrip("\"'“*_")))
     for _ in range(ROUNDS):
         before = text
@@ -120,10 +124,6 @@ def _noted(before: str, after: str, rule: Rule, used: set[Rule]) -> str:
     if after != before and after.split() != before.split():
         used.add(rule)
     return after
-
-
-def _without_thoughts(text: str) -> str:
-    return _CLOSED_ONLY.sub("", _THOUGHTS.sub("", text))
 
 
 def _without_markdown(text: str) -> str:

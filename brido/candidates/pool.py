@@ -137,13 +137,14 @@ class Pool:
             for raw, score, ended in zip(
                 part["candidates"], part["search_scores"], part["ended"], strict=True
             ):
-                text, rules, refused = clean(raw, self._settings.clean)
+                cleaned = clean(raw, self._settings.clean)
+                text, rules, refused = cleaned
                 text = "" if is_blank(text) else text
                 count["candidates"] += 1
                 changed = len(rules) > refused  # refusal takes nothing off
                 count.update(rules, cleaned=changed, refused=refused)
                 count.update(not_ended=not ended, empty=not text)
-                votes = ended and bool(text) and not refused
+                votes = ended and cleaned.answers
                 row["candidates"].append(text)
                 row["raw"].append(raw)
                 row["sources"].append(name)

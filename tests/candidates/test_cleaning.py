@@ -7,12 +7,27 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from brido.candidates.cleaning import ROUNDS, RULES, STEPS, clean
+from brido.utils.thoughts import without_thoughts
 
 TEXT = "The cat sat on the mat, and the dog did not."
 # What a model writes around TEXT, and the rules that take it off.
 AROUND = [
     ("<think>What now?\nWell.</think>\n\n{}", "think"),
     ("The user wants a summary.</think> {}", "think"),
+    ("[THINK]A cat, a dog.[/THINK]{}", "think"),
+    ("The user wants one sentence.[/THINK]\n{}", "think"),
+    ("<seed:think>Hm.</seed:think>{}", "think"),
+    ("<think>Hm.</think>\n<answer>{}</answer>", "think"),
+    (
+        "<|channel|>analysis<|message|>A cat.<|end|><|start|>assistant"
+        "<|channel|>final<|message|>{}<|return|>",
+        "think",
+    ),
+    ("<|channel|>analysis We need one. <|channel|>final {}", "think"),
+    ("analysisWe need one sentence.assistantfinal{}", "think"),
+    ("<|START_THINKING|>Hm.<|END_THINKING|><|START_RESPONSE|>{}<|END_RESPONSE|>", "think"),
+    ("Here is my thought process: a cat. Here is my response: {}", "think"),
+    ("◁think▷Hm.◁/think▷{}", "think"),
     ("Here is a summary: {}", "preamble"),
     ("Here's a concise, one-sentence summary of the article:\n\n{}", "preamble"),
     ("Here’s the summary you asked for.\n{}", "preamble"),
@@ -22,6 +37,8 @@ AROUND = [
     ("The article can be summarized as follows: {}", "preamble"),
     ("Summary: {}", "label"),
     ("Short summary: {}", "label"),
+    ("Summary\n\n{}", "label"),
+    ("Summary of the article\n{}", "label"),
     ("# {}", "markdown"),
     ("- {}", "markdown"),
     ("• {}", "markdown"),
@@ -49,6 +66,9 @@ LEFT_ALONE = [
     "",
     "Here is where the rules end: nobody reads them.",
     "Summary statistics of a network say how well it generalises.",
+    "Summary",
+    "analysis of the data shows that the assistant final is late.",
+    "Analysis shows a think tank [think of it].",
     "We propose A* search with D* and show that 2 * 3 * 4 = 24.",
     "x_i and __init__ are names; f(**kwargs) takes keywords, g(*args) lists.",
     "A snake_case_name and a -1 stay, - as does a dash.",
@@ -89,9 +109,40 @@ def test_rules_work_together_in_any_order_that_models_think_of():
         f'<think>Hm.</think>Sure! Here is the summary:\n\n**Summary:** "{TEXT}"',
         f"**Here is a short summary of the article:**\n\n> \n- {TEXT}".replace("> \n", ""),
         f"## Summary:\n\n{TEXT}",
+        f"## Summary\n{TEXT}",
+        f"# Summary\n\n**Summary:** {TEXT}",
         f'"Summary: {TEXT}"',
     ):
         assert clean(text).text == TEXT
+
+
+def test_thirty_two_rounds_are_enough_for_people_and_all_that_is_done():
+    assert clean("Summary: " * 32 + TEXT).text == TEXT
+    assert clean("Summary: " * 33 + TEXT).text == f"Summary: {TEXT}"
+
+
+def test_five_words_between_quotation_marks_are_a_summary_and_four_a_quotation():
+    assert clean('"The cat sat on mats."').text == "The cat sat on mats."
+    assert clean('"The cat sat there."').text == '"The cat sat there."'
+
+
+THOUGHTS_WITHOUT_END = [
+    "<think>A cat, so", "[THINK]A cat, so", "<|channel|>analysis<|message|>A cat, so",
+    "analysisWe need one", "<|START_THINKING|>A cat", "Here is my thought process: a cat",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("text", THOUGHTS_WITHOUT_END)
+def test_thoughts_without_an_end_leave_nothing_that_votes(text: str):
+    assert without_thoughts(text) == ("", True)
+    cleaned = clean(text)
+    assert (cleaned.text, cleaned.answers) == ("", False)
+
+
+def test_what_refuses_or_shows_nothing_does_not_answer():
+    assert clean(TEXT).answers
+    assert not clean(REFUSALS[0]).answers
+    assert not clean("\u200b \u2800").answers
 
 
 def test_only_thoughts_leave_nothing_and_white_space_is_made_single():
@@ -112,7 +163,12 @@ HOSTILE = [
     "Summary: " * 20_000, "Sure! " * 30_000, "Here is a summary: " * 10_000, "<think>" * 30_000,
     "</think>" * 30_000, "Here is a note" + " " * 200_000, '"' * 200_000, "“«‘" * 60_000,
     "# " * 100_000, "the " * 50_000, "\n" * 200_000, " \t" * 100_000, "- \n" * 60_000,
-    "I'm sorry " * 20_000, "* # " * 50_000,
+    "I'm sorry " * 20_000, "* # " * 50_000, "[THINK]" * 30_000, "[/THINK]" * 30_000,
+    "<|channel|>final" * 20_000, "analysisA" + "assistantfinal" * 20_000, "<a:think>" * 20_000,
+    "<think></think><answer>" + "</answer> " * 20_000, "<" + "a" * 200_000, "Summary\n" * 20_000,
+    "<|START_THINKING|>" * 20_000, "Here is my thought process:" * 10_000,
+    "Summary" + " " * 200_000, "Summary\n" + "\n" * 200_000, "assistant" * 30_000,
+    "analysisA" + "assistant   " * 20_000, "<think></think><answer>" + " </answer x" * 20_000,
 ]  # fmt: skip
 
 

@@ -1,31 +1,34 @@
 """Marks from what a judge wrote: tolerant of form, strict about scales.
 
-Judges wrap their JSON in prose or fences, use typographic or single quotes, write numbers as text
-("4/5") or answer in lines (`Coherence: 4`). All of that is read. A mark off its scale, a range
-("3-4"), a form left at 0, or a number of something else is not a mark: the mark is missing, with a
-reason.
+Judges think aloud, number their steps, and give marks as JSON, as text ("4/5"), in lines, tables,
+tags, sections and sentences. A mark is a number that is said to be the mark, or that stands alone.
+Numbers of lists, counts ("4 sentences") and ranges ("3-4") are none. A mark off its scale, a form
+left at 0 and thoughts without an end leave the mark missing, with a reason.
+
+`forms.py` knows the forms, `numbers.py` what is no mark; this file decides which mark counts.
 """
 
 import json
 import math
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from brido.evaluation.geval import forms
 from brido.evaluation.geval.criteria import SCALES
+from brido.evaluation.geval.numbers import whole
+from brido.utils.thoughts import without_thoughts
 
 _QUOTES = str.maketrans(
     {**dict.fromkeys("“”„‟«»＂", '"'), **dict.fromkeys("‘’‚‛", "'"), "\u00a0": " ", "：": ":"}
 )
-_REASONING = re.compile(r"<think>.*?(?:</think>|\Z)", re.DOTALL)
-# A number, and what it is said to be out of; not the start of a range such as 1-5.
-_NUMBER = r"(?P<number>[-+]?\d+(?:[.,]\d+)?)(?![\d.,]*\d)(?!\s*[-–—]\s*\d)(?!\s+to\s+\d)"
-_OUT_OF = r"(?:\s*(?:/|out of|of)\s*(?P<scale>\d+(?:\.\d+)?))?"
-_WHOLE = re.compile(rf"\s*{_NUMBER}{_OUT_OF}\s*")
-_BARE = re.compile(rf"[\s*_`\"']*(?:(?:score|mark|rating)\b[\s*_`\"']*[:=]?)?[\s*_`\"']*{_NUMBER}"
-                   rf"{_OUT_OF}(?=[\s*_`\"'.,;:)]|\Z)", re.IGNORECASE)  # fmt: skip
-_WRAPPERS = ("score", "mark", "rating", "value")
+# Control tokens that a server left in the answer, and the name of who speaks.
+_TOKENS = re.compile(r"<\|[a-z_]{1,30}\|>(?:assistant\b)?")
+# Characters of an answer that are read, its last ones: a stranger may have written any number.
+_LONGEST = 20_000
+# Words of a key beside its criterion: {"final_coherence_score": 4}.
+_WRAPPERS = {"score", "mark", "rating", "value", "grade", "result", "final", "overall", "answer"}
 
 
 @dataclass(frozen=True)
@@ -49,29 +52,29 @@ def read_marks(
     """
     if refused:
         return dict.fromkeys(criteria, Missing("refused"))
-    text = _REASONING.sub("", text.translate(_QUOTES))
+    text, thoughts_cut = without_thoughts(text.translate(_QUOTES))
+    text, cut_off = _TOKENS.sub("\n", text)[-_LONGEST:], cut_off or thoughts_cut
     if not text.strip():
         return dict.fromkeys(criteria, Missing("cut_off" if cut_off else "empty"))
     objects = list(_objects(text))
-    marks = {}
-    for criterion in criteria:
-        found = [_value(_lookup(item, criterion), criterion) for item in objects]
-        found = [mark for mark in found if mark != Missing("missing")]
-        if not found:
-            found = _in_lines(text, criterion, cut_off)
-        if not found and len(criteria) == 1:
-            found = _bare(text, criterion, cut_off)
-        marks[criterion] = _last_valid(found, cut_off)
-    return marks
+    return {name: _read(text, objects, name, len(criteria) == 1, cut_off) for name in criteria}
 
 
-def _last_valid(found: list[Mark], cut_off: bool) -> Mark:
-    valid = [mark for mark in found if not isinstance(mark, Missing)]
-    if valid:
-        return valid[-1]
-    if found:
-        return found[-1]
-    return Missing("cut_off" if cut_off else "missing")
+def _read(
+    text: str, objects: Sequence[Mapping[str, Any]], criterion: str, alone: bool, cut_off: bool
+) -> Mark:
+    """The mark of one criterion; `alone`: nothing else was asked, so it need not be named."""
+    marks = [mark for item in objects for mark in _in_object(item, criterion, alone)]
+    for find in forms.finders(criterion, alone):
+        if marks:
+            break
+        marks = [
+            _on_scale(written.number, criterion, written.scale)
+            for written in find(text)
+            if not (cut_off and written.last)
+        ]
+    valid = [mark for mark in marks if not isinstance(mark, Missing)]
+    return (valid or marks or [Missing("cut_off" if cut_off else "missing")])[-1]
 
 
 def _objects(text: str) -> Iterator[dict[str, Any]]:
@@ -85,55 +88,49 @@ def _objects(text: str) -> Iterator[dict[str, Any]]:
         yield value
 
 
-def _lookup(item: dict[str, Any], criterion: str) -> Any:
-    for key, value in item.items():
-        if key.strip().lower() == criterion:
-            if isinstance(value, dict):
-                return next((value[name] for name in _WRAPPERS if name in value), value)
-            return value
-    return Missing("missing")
+def _in_object(item: Mapping[str, Any], criterion: str, alone: bool) -> Iterable[Mark]:
+    """The mark of a criterion in a JSON object: under its own name, or beside it.
+
+    Such as {"coherence": 4}, {"criterion": "coherence", "score": 4}, or {"score": 4} where one
+    criterion was asked for.
+    """
+    named = [value for key, value in item.items() if _key(key) == [criterion]]
+    unnamed = [value for key, value in item.items() if not _key(key)]
+    others = {word for value in item.values() if isinstance(value, str) for word in _key(value)}
+    said = criterion in others
+    if not named and (said or (alone and not others & set(SCALES))):
+        named = unnamed
+    for value in named:
+        if isinstance(value, dict):
+            inner = [inner for key, inner in value.items() if not _key(key)]
+            yield _value(inner[0] if inner else value, criterion)
+        else:
+            yield _value(value, criterion)
+
+
+def _key(text: str) -> list[str]:
+    """The words of a short key or value that do not only say that it is a mark."""
+    if len(text) > 60:
+        return ["long"]
+    return [word for word in re.findall(r"[^\W\d_]+", text.lower()) if word not in _WRAPPERS]
 
 
 def _value(value: Any, criterion: str) -> Mark:
-    if isinstance(value, Missing):
-        return value
     if isinstance(value, str):
-        match = _WHOLE.fullmatch(value)
-        return _checked(match, criterion) if match else Missing("not_a_number")
+        written = whole(value)
+        if written is None:
+            return Missing("not_a_number")
+        return _on_scale(written.number, criterion, written.scale)
     if isinstance(value, bool) or not isinstance(value, int | float):
         return Missing("not_a_number")
     return _on_scale(value, criterion)
 
 
-def _checked(match: re.Match[str], criterion: str) -> Mark:
-    """A number that one of the patterns matched, as a mark; "8/10" is on another scale."""
-    scale = match.groupdict().get("scale")
-    if scale is not None and float(scale) != SCALES[criterion][1]:
-        return Missing("off_scale")
-    return _on_scale(float(match["number"].replace(",", ".")), criterion)
-
-
-def _on_scale(number: float, criterion: str) -> Mark:
+def _on_scale(number: float, criterion: str, scale: float | None = None) -> Mark:
+    """A number as a mark; "8/10" is on another scale."""
     lowest, highest = SCALES[criterion]
-    if not math.isfinite(number) or not lowest <= number <= highest:
+    if scale is not None and scale != highest:
+        return Missing("off_scale")
+    if not lowest <= number <= highest or not math.isfinite(number):
         return Missing("off_scale")
     return float(number)
-
-
-def _in_lines(text: str, criterion: str, cut_off: bool) -> list[Mark]:
-    """The marks in the form `criterion: number`, with any quotes and emphasis."""
-    name = rf"(?<![A-Za-z]){criterion}\b[\s\"'*_`]*(?:\([^()\n]{{0,20}}\))?[\s\"'*_`]*"
-    link = r"(?:[:=]|\s[-–—]\s|\bis\b)[\s\"'*_`]*"
-    matches = re.finditer(rf"{name}{link}{_NUMBER}{_OUT_OF}", text, re.IGNORECASE)
-    return [_checked(match, criterion) for match in matches if _complete(match, text, cut_off)]
-
-
-def _bare(text: str, criterion: str, cut_off: bool) -> list[Mark]:
-    match = _BARE.match(text.strip().removeprefix("```").lstrip())
-    if match is None or not _complete(match, match.string, cut_off):
-        return []
-    return [_checked(match, criterion)]
-
-
-def _complete(match: re.Match[str], text: str, cut_off: bool) -> bool:
-    return not (cut_off and match.end("number") == len(text.rstrip()))

@@ -3,6 +3,7 @@
 import json
 
 import pytest
+from answers_of_judges import ALL, CUT, ONE
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -50,7 +51,7 @@ def test_every_form_that_judges_write_is_read(name):
 
 NO_MARKS = {
     ("", "empty"),
-    ("<think>coherence: 4", "empty"),
+    ("<think>coherence: 4", "cut_off"),
     ("I would rather not.", "missing"),
     ('{"coherence": 0}', "off_scale"),
     ('{"coherence": 6}', "off_scale"),
@@ -77,6 +78,26 @@ NO_MARKS = {
 @pytest.mark.parametrize(("text", "reason"), sorted(NO_MARKS))
 def test_what_is_no_mark_is_missing_with_its_reason(text, reason):
     assert read_marks(text, CRITERIA)["coherence"] == Missing(reason)
+
+
+def written(mark):
+    """A mark as the tables of answers have it: a number, or the reason why there is none."""
+    return mark.reason if isinstance(mark, Missing) else mark
+
+
+@pytest.mark.parametrize(("text", "mark"), [row[1:] for row in ONE], ids=[row[0] for row in ONE])
+def test_an_answer_for_one_criterion_has_the_mark_that_a_person_reads(text, mark):
+    assert written(read_marks(text, ["coherence"])["coherence"]) == mark
+
+
+@pytest.mark.parametrize(("text", "marks"), [row[1:] for row in ALL], ids=[row[0] for row in ALL])
+def test_an_answer_for_all_criteria_has_the_marks_that_a_person_reads(text, marks):
+    assert tuple(map(written, read_marks(text, CRITERIA).values())) == marks
+
+
+@pytest.mark.parametrize(("text", "mark"), [row[1:] for row in CUT], ids=[row[0] for row in CUT])
+def test_an_answer_that_was_cut_has_the_marks_that_were_whole(text, mark):
+    assert written(read_marks(text, ["coherence"], cut_off=True)["coherence"]) == mark
 
 
 def test_a_number_at_the_end_of_a_cut_off_answer_is_not_trusted():
@@ -148,3 +169,24 @@ def test_the_schema_allows_exactly_the_whole_marks_of_the_scales():
     assert schema["additionalProperties"] is False
     assert schema["properties"]["fluency"]["enum"] == [1, 2, 3]
     assert schema["properties"]["relevance"]["enum"] == [1, 2, 3, 4, 5]
+
+
+HOSTILE = [
+    "{" * 10**6, '{"a":' * 10**5, "Score:" + " " * 10**6, "Score: 1. a\n" * 10**5, "4\n" * 10**5,
+    "| Coherence " * 10**5, "Coherence: 1-1" * 10**5, "\n" * 10**6, "Score " * 10**5,
+    "I give " * 10**5,
+    "1-" * 10**5, "Score: " + "1 - " * 10**5, "coherence is of " * 10**5, "[[" * 10**5, "4" * 10**6,
+    "4" * 10**4 + ". x",
+    "<think>" * 10**5, "coherence score for " * 10**5, "*" * 10**6, "<score>" * 10**5, "(" * 10**6,
+]  # fmt: skip
+
+
+def test_what_a_hostile_server_writes_is_read_in_little_time():
+    """Each takes well below a second; a form that goes back and forth would take hours."""
+    for text in HOSTILE:
+        for criteria in (CRITERIA, ["coherence"]):
+            assert set(read_marks(text, criteria)) == set(criteria)
+
+
+def test_the_end_of_a_long_answer_is_read():
+    assert read_marks("word " * 10**5 + "\n\n4", ["coherence"]) == {"coherence": 4.0}
