@@ -5,6 +5,7 @@ changed order that needs no more of them reruns neither.
 """
 
 import json
+from collections.abc import Callable
 
 from brido.settings.load import load_params
 from brido.settings.params import Params
@@ -17,29 +18,25 @@ from stages import paths
 def main() -> None:
     """Write data/needs/{support,likelihood}.json."""
     params = load_params()
-    likelihood = splits_needed(params, "asks_likelihood")
-    prior = any(scoring.asks_prior for scoring in _orders(params))
-    files = {
-        "support": {"splits": splits_needed(params, "asks_support")},
-        "likelihood": {"splits": likelihood, "prior": prior},
+    orders = [params.scoring, *(params.scoring_of(name) for name in params.tuned)]
+    needs = {
+        "support": {"splits": splits_needed(params, lambda scoring: scoring.asks_support)},
+        "likelihood": {
+            "splits": splits_needed(params, lambda scoring: scoring.asks_likelihood),
+            "prior": any(scoring.asks_prior for scoring in orders),
+        },
     }
-    for table, needs in files.items():
-        write_text(paths.needs(table), json.dumps(needs, indent=2) + "\n")
+    for table, content in needs.items():
+        write_text(paths.needs(table), json.dumps(content, indent=2) + "\n")
 
 
-def _orders(params: Params) -> list[ScoringSettings]:
-    return [params.scoring, *map(params.scoring_of, params.tuned)]
-
-
-def splits_needed(params: Params, asks: str) -> list[str]:
-    """The splits whose candidates an order asks about; validation always, for the check.
-
-    asks: the property of ScoringSettings that says so.
-    """
-    if getattr(params.scoring, asks):  # of the system `elected` too
+def splits_needed(params: Params, asks: Callable[[ScoringSettings], bool]) -> list[str]:
+    """The splits whose candidates an order asks about; validation always, for the check."""
+    if asks(params.scoring):  # of the system `elected` too
         return list(params.documents.splits)
-    tuned = any(getattr(params.scoring_of(name), asks) for name in params.tuned)
-    return list(paths.TUNING_SPLITS) if tuned else ["validation"]
+    if any(asks(params.scoring_of(name)) for name in params.tuned):
+        return list(paths.TUNING_SPLITS)
+    return ["validation"]
 
 
 if __name__ == "__main__":

@@ -23,6 +23,8 @@ REPEATED = (
     "checkpoints.*.fine_tuning.world.",
     "generation.*.guidance.",
     "runtime.endpoints.*.",
+    "tuned.*.",
+    "variants.*.",
 )
 _TABLE = re.compile(r"(<!-- settings (.*?) -->\n).*?(<!-- end -->)", re.DOTALL)
 

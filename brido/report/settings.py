@@ -12,8 +12,7 @@ class ChoiceSettings(Section):
 
     among: list[str] | None = Field(
         None,
-        description="Systems that can be chosen; null: all but reference and elected, which no "
-        "checkpoint writes.",
+        description="Systems that can be chosen; null: all that a checkpoint writes.",
     )
     by: str | None = Field(
         None,
@@ -28,8 +27,8 @@ class ChoiceSettings(Section):
     )
     standard_errors: NonNegative = Field(
         1.0,
-        description="Base stays unless another is better by this many standard errors of the "
-        "paired difference.",
+        description="Base stays unless another is better by this many standard errors. They are "
+        "those of the paired difference.",
     )
 
 

@@ -113,12 +113,97 @@ def test_the_command_checks_a_whole_file(tmp_path):
 
 def test_relations_between_sections():
     message = problems(systems=["reference", "base", "brio"])
-    assert "decoded_systems" in message
-    assert "systems: ['brio'] are not keys" in message
-    message = problems(systems=["reference"], decoded_systems=[])
+    assert "systems: ['brio']" in message
+    assert "zero_shot: {checkpoint: brio}" in message
+    message = problems(systems=["reference"])
     assert "a problem:" in message
-    assert "systems: base is missing" in message
-    assert "decoded_systems: [base]`" in message
+    assert "systems: [base, reference]`" in message
+
+
+@pytest.mark.parametrize(
+    ("sections", "key"),
+    [
+        ({"tuned": {}}, "tuned: "),
+        ({"tuned": {"base": {}}}, "tuned: `base`"),
+        ({"tuned": {"elected": {}}}, "tuned: `elected`"),
+        ({"tuned": {"reference": {}}}, "tuned: `reference`"),
+        ({"tuned": {"guided": {}}}, "variants: `guided`"),
+        ({"tuned": {"a b": {}}}, "tuned: 'a b'"),
+        ({"variants": {"vote": {"checkpoint": "base"}}}, "variants: `vote`"),
+        ({"variants": {"x": {"checkpoint": "y"}}}, "variants.x.checkpoint: 'y'"),
+        ({"tuned": {"x": {"scoring": {"alfa": 1}}}}, "did you mean tuned.x.scoring.alpha?"),
+        ({"tuned": {"x": {"scoring": {"unit": "sentence"}}}}, "tuned.x.scoring.unit: "),
+        ({"tuned": {"x": {"training": {"epochs": 0}}}}, "tuned.x.training.epochs: "),
+        (
+            {"scoring": {"information": 0.7}, "tuned": {"x": {"scoring": {"support": 0.5}}}},
+            "tuned.x: support (0.5) and information (0.7)",
+        ),
+        (
+            {
+                "likelihood": {"others": 0},
+                "tuned": {"x": {"scoring": {"information": 1.0, "prior_weight": 0.1}}},
+            },
+            "tuned.x.scoring.prior_weight",
+        ),
+        (
+            {"tuned": {"x": {"scoring": {"alpha": 2.5, "normalization": "listing"}}}},
+            "tuned.x.scoring.alpha: ",
+        ),
+        ({"choice": {"among": ["vote", "voted"]}}, "choice.among: 'voted'"),
+        ({"choice": {"among": ["elected"]}}, "choice.among: 'elected'"),
+        ({"choice": {"among": []}}, "choice.among: "),
+        ({"choice": {"by": "rogue.r1"}}, "did you mean rouge.r1?"),
+        ({"choice": {"by": "geval.average"}}, "choice.by: 'geval.average'"),
+        ({"evaluation": {"metrics": ["mentions"], "mentions": {}}}, "choice.rouge_loss: rouge"),
+        ({"evaluation": {"metrics": ["rouge"], "rouge": {}}}, "choice.by: "),
+    ],
+)
+def test_systems_that_are_wrong(sections, key):
+    message = problems(**sections)
+    assert "a problem:" in message
+    assert key in message
+
+
+def test_what_a_tuned_system_changes_stands_over_the_shared_sections():
+    params = check_params(
+        BASE
+        | {
+            "scoring": {"alpha": 3},
+            "training": {"validation": {"every": 7}, "lora": {"rank": 4}},
+            "tuned": {
+                "plain": {},
+                "brio": {
+                    "scoring": {"alpha": math.inf},
+                    "training": {"validation": {"documents": 9}, "lora": {"rank": 8}},
+                },
+                "control": {"scoring": {"shuffle": True}},
+            },
+        }
+    )
+    assert params.scoring_of("plain") == params.scoring
+    assert params.training_of("plain") == params.training
+    assert params.scoring_of("brio") == params.scoring.model_copy(update={"alpha": math.inf})
+    training = params.training_of("brio")
+    assert (training.validation.every, training.validation.documents) == (7, 9)
+    assert (training.lora.rank, training.lora.alpha) == (8, params.training.lora.alpha)
+    assert params.control == "control"
+    assert params.all_systems == [
+        *("reference", "base", "elected", "guided", "short", "plain", "brio", "control"),
+    ]
+    assert params.choosable == ["base", "guided", "short", "plain", "brio", "control"]
+    assert params.decoding_of("short").length_penalty == -4
+    assert params.decoding_of("plain") == params.decoding
+    assert params.guidance_of("guided").weight == 0.2
+    assert params.guidance_of("plain") is None
+    assert (params.model_of("short"), params.model_of("brio")) == ("base", "brio")
+    assert list(params.warnings()) == []
+
+
+def test_two_systems_alike_are_a_warning():
+    params = check_params(BASE | {"tuned": {"vote": {}, "again": {"scoring": {"alpha": 0}}}})
+    (warning,) = params.warnings()
+    assert "tuned.again" in warning
+    assert "tuned.vote" in warning
 
 
 def test_listing_normalization_knows_four_alphas():

@@ -12,7 +12,7 @@ from ruamel.yaml import YAML
 
 from brido.cli.options import PAGE, REPEATED, command, generated
 from brido.models.settings import LoraSettings
-from brido.search.settings import GuidanceSettings, GuidedSystem
+from brido.search.settings import GuidanceSettings
 from brido.settings.load import PREVIOUS, load_params
 from brido.settings.params import Params
 from brido.settings.presets import flatten, preset_names, read_preset
@@ -37,7 +37,6 @@ UNVARIED_BECAUSE = {
         checkpoints.*.fine_tuning: learning_rate warmup_steps label_smoothing
         {LORA[0]}: {" ".join(LoraSettings.model_fields)}
         {LORA[1]}: {" ".join(LoraSettings.model_fields)}
-        guidance.*: {" ".join(GuidedSystem.model_fields)}
         support: model revision
         evaluation.minicheck: model revision""",
     "servers differ in speed, fields and prices": """
@@ -65,6 +64,8 @@ UNVARIED_BECAUSE = {
     "published settings of chat models": "generation.*: min_p",
     "candidates that know more": f"""
         generation.*.guidance: {" ".join(GuidanceSettings.model_fields)}""",
+    "how careful a choice is": """
+        choice: among by rouge_loss length_change standard_errors""",
     "a pool of models whose best one alone may be elected": "pool: eligible minimum",
     "the paper's text names pltrdy, its code rouge_score": "pairwise: implementation",
     "ROUGE as others print it": """
@@ -194,7 +195,7 @@ def test_the_command_shows_a_section_a_key_and_what_was_meant():
 
 def starred(key: str) -> str:
     """A key with `*` for a name of the user's."""
-    key = re.sub(r"^(checkpoints|generation|guidance|reading)\.\w+", r"\1.*", key)
+    key = re.sub(r"^(checkpoints|generation|reading|tuned|variants)\.\w+", r"\1.*", key)
     return re.sub(r"^runtime\.endpoints\.\w+", "runtime.endpoint", key)
 
 
@@ -233,7 +234,9 @@ def changed(plan: Any) -> Iterator[tuple[str, Any]]:
 def test_every_key_is_varied_somewhere_or_has_a_reason():
     values: dict[str, set[str]] = {}
     for one in ALL:
-        values.setdefault(one.key, {one.default})
+        # A tuned system's and a variant's keys are those of their sections.
+        if not one.key.startswith(("tuned.", "variants.")):
+            values.setdefault(one.key, {one.default})
     for key, value in written():
         # The switches of a template are its value.
         key = re.sub(r"(template)\.\w+$", r"\1", key)

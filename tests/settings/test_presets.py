@@ -11,6 +11,7 @@ from brido.settings.params import Params
 from brido.settings.presets import (
     CHOOSERS,
     DEFAULT,
+    NAMED,
     flatten,
     heading,
     load_preset,
@@ -29,7 +30,10 @@ NAMES = ("xsum", "cnndm")
 # The paper's and BRIO's numbers, written out once more: XSum, CNN/DM.
 PUBLISHED = {
     "checkpoints.base.source": ("google/pegasus-xsum", "facebook/bart-large-cnn"),
-    "checkpoints.brio.source": ("Yale-LILY/brio-xsum-cased", "Yale-LILY/brio-cnndm-uncased"),
+    "checkpoints.published_brio.source": (
+        "Yale-LILY/brio-xsum-cased",
+        "Yale-LILY/brio-cnndm-uncased",
+    ),
     "data.lowercase": (False, True),
     "generation.base.num_candidates": (32, 32),
     "generation.base.num_beams": (32, 32),
@@ -98,7 +102,7 @@ def same(default: dict, changes: dict, prefix: str = ""):
         if not isinstance(value, dict):
             if key in default and default[key] == value:
                 yield f"{prefix}{key}"
-        elif isinstance(default.get(key), dict) and not set(CHOOSERS) & set(value):
+        elif isinstance(default.get(key), dict) and not {*CHOOSERS} & {*value} and key not in NAMED:
             yield from same(default[key], value, f"{prefix}{key}.")
 
 

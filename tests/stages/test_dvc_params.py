@@ -31,10 +31,20 @@ _SHOWN = (
     *("checkpoints", "data", "decoding", "documents", "generation", "pairwise", "scoring"),
     "training",
 )
+_NAMED = dict.fromkeys(("tuned", "variants"), "dvc.yaml names the system, and its checkpoint a dep")
 EXEMPT = {
     "elect": {"scoring.alpha": "this vote has no reference: it is always 0"},
-    "decode": {"decoded_systems": "the matrix of dvc.yaml names them"},
-    "evaluate": {"systems": "for --dry-run, which writes nothing"},
+    **dict.fromkeys(("decode", "decode_base"), _NAMED),
+    **dict.fromkeys(("checkpoint", "generate", "likelihood", "train"), _NAMED),
+    "vary": _NAMED,
+    "choose": dict.fromkeys(("report.length_warning", "report.page_documents"), "it uses neither"),
+    **dict.fromkeys(
+        ("evaluate", "evaluate_tuned", "evaluate_variants"),
+        dict.fromkeys(
+            ("systems", "tuned", "variants"),
+            "the matrix of dvc.yaml names them; --dry-run, which writes nothing, reads them all",
+        ),
+    ),
     # Page and model card show them; a change also changes a table that the report depends on.
     "report": dict.fromkeys(_SHOWN, "it is shown"),
 }
@@ -130,7 +140,7 @@ def read_by(function: FunctionType, seen: set[FunctionType]) -> set[str]:
 
 def read_by_stage(name: str) -> set[str]:
     """The keys that a stage reads, but for those of `runtime`, which no stage depends on."""
-    module = import_module(f"stages.{name}")
+    module = import_module(STAGES[name].get("do", STAGES[name])["cmd"].split()[2])
     own = [
         one
         for one in vars(module).values()

@@ -187,7 +187,7 @@ def test_tables(tmp_path, data):
     quietly(tables.read_rows, path, tables.SCORES, "score")
     quietly(tables.read_rows, path, None, "")
     quietly(tables.read_metadata, path, "score")
-    quietly(lambda: list(read_votes(SplitTables.at(tmp_path / "data", "train"))))
+    quietly(lambda: list(read_votes(SplitTables.at(tmp_path / "data", "train", (), "vote"))))
 
 
 PARAMS = Path("params.yaml").read_bytes()

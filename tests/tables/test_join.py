@@ -46,7 +46,7 @@ def pool_row(name, size=N):
 
 def write_split(folder, corpus, ids, facts=False):
     """All tables of a split: the corpus has `corpus`, and `ids` of them have candidates."""
-    tables = SplitTables.at(folder, "validation", ["reference", "base"])
+    tables = SplitTables.at(folder, "validation", ["reference", "base"], "vote")
     fact = [{"slot": "town", "type": "place", "value": "X", "in_document": True}]
     rows = [corpus_row(name) | ({"facts": fact} if facts else {}) for name in corpus]
     write_table(tables.corpus, [rows], WORLD_CORPUS if facts else CORPUS)
