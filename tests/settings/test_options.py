@@ -59,7 +59,6 @@ UNVARIED_BECAUSE = {
     "a decoder-only base without a download": "checkpoints.*.embedded: architecture",
     "a model that somebody tuned with LoRA": "checkpoints.*: adapter",
     "chat models whose instruction belongs into the system's turn": "reading.*: system",
-    "published settings of other models": "decoding: early_stopping",
     "BRIO kept every 8th of 128 beams": "generation.*: keep_every",
     "published settings of chat models": "generation.*: min_p",
     "candidates that know more": f"""

@@ -170,7 +170,7 @@ def test_damaged_files(tmp_path, ending, data):
 @FUZZ
 @given(data=st.data())
 def test_tables(tmp_path, data):
-    path = tmp_path / "data" / "scores" / "train.parquet"
+    path = tmp_path / "data" / "scores" / "vote" / "train.parquet"
     if not path.exists():
         for name, schema in (
             ("corpus", tables.CORPUS),
