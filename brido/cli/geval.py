@@ -118,7 +118,7 @@ def read_settings(
     if params is not None:
         load_params(params)
     if wrong := [change for change in changes if "=" not in change]:
-        # What is no KEY=VALUE is not shown: it may be a key of the server.
+        # They are not shown: one may be a key of the server.
         raise BridoError(f"{len(wrong)} of the -S are not KEY=VALUE: write -S model=NAME")
     endpoint: dict[str, Any] = dict(flags)
     judge: dict[str, Any] = {}
@@ -133,7 +133,7 @@ def read_settings(
 
 
 def _parsed(text: str) -> Any:
-    """The value of a text in YAML; what is no YAML is a text, which few keys take."""
+    """The value of a text in YAML; what cannot be parsed stays a text, which few keys take."""
     from ruamel.yaml import YAML
 
     with suppress(BridoError), parsing(str):
