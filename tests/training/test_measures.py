@@ -44,6 +44,19 @@ def test_rank_measures_of_three_documents() -> None:
     assert fewer == {"tau": 0.0, "top1": 0.5}
 
 
+def test_top1_asks_for_the_likeliest_candidate_alone() -> None:
+    # Of each: the likeliest, the least likely and the first are three candidates.
+    likelihood = [np.array([-2.0, -1.0, -3.0]), np.array([-2.0, -3.0, -1.0])]
+    for scores, top1 in (
+        ([[0.1, 0.9, 0.5], [0.1, 0.5, 0.9]], 1.0),
+        ([[0.1, 0.5, 0.9], [0.1, 0.9, 0.5]], 0.0),
+        ([[0.1, 0.9, 0.5], [0.9, 0.5, 0.1]], 0.5),
+        # A tie for the best score: each of the two is right.
+        ([[0.1, 0.9, 0.9], [0.9, 0.1, 0.9]], 1.0),
+    ):
+        assert rank_measures(likelihood, [np.array(row) for row in scores])["top1"] == top1
+
+
 def test_the_ranker_is_validated_without_dropout(make_task) -> None:  # type: ignore[no-untyped-def]
     task: ContrastiveTask = make_task(model_changes={"dropout": 0.5})
     task.model.train()
