@@ -13,7 +13,7 @@ from brido.corpus.settings import WorldSettings
 from brido.models.checkpoint import store_checkpoint
 from brido.models.settings import (
     EmbeddedCheckpoint,
-    EmbeddedModel,
+    EmbeddedSettings,
     FineTuningSettings,
     StoredCheckpoint,
     WorldShare,
@@ -54,7 +54,7 @@ def _store(settings: StoredCheckpoint, folder: Path, key: str) -> None:
     store_checkpoint(settings.source, settings.revision, folder, key, settings.adapter)
 
 
-def _train(system: str, settings: EmbeddedModel, runtime: RuntimeSettings) -> None:
+def _train(system: str, settings: EmbeddedSettings, runtime: RuntimeSettings) -> None:
     from brido.training.pretraining import train_embedded
 
     pairs = pairs_to_learn(f"checkpoints.{system}.embedded.world", settings.world)

@@ -38,7 +38,7 @@ def check(params: Params, splits: Sequence[str]) -> None:
     settings = {"support": params.support}
     inputs = [path for split in splits for path in (paths.pool(split), paths.corpus(split))]
     work = Splits("support", fingerprint([settings, size], [*inputs, own]), SUPPORT, work_units)
-    runtime, by_model = params.runtime, params.support.checker == "minicheck"
+    runtime, by_model = params.runtime, params.support.runs_model
     make = partial(SupportWorker, params.support, runtime)
     workers = model_workers(runtime) if by_model else core_workers(runtime, threads=False)
     work.run(make, workers, "support", runtime.log_seconds)

@@ -18,11 +18,9 @@ import small_project
 import torch
 from tiny_chat import chat_tokenizer
 
-from brido.cli import config, export, score, vote_check
+from brido.cli import config, export, geval, qafacteval, score, vote_check
 from brido.evaluation.geval import GEval, GEvalSettings
-from brido.evaluation.geval import __main__ as judge
 from brido.evaluation.qafacteval import QAFactEval
-from brido.evaluation.qafacteval import __main__ as qafacteval
 from brido.likelihood import candidate_log_likelihood
 from brido.models.prompt import Prompt
 from brido.models.settings import ReadingSettings
@@ -189,7 +187,7 @@ def test_lines_of_commands(project):
         "vote-check": (vote_check.command, ["in.jsonl"], voted),
         "export": (export.command, ["preferences", "--scores", "in.jsonl", "--output", "o.jsonl"],
                    [*voted, *scored]),
-        "judge": (judge.command, ["in.jsonl", "-S", "model=m", "-S", "base_url=http://127.0.0.1:9"],
+        "geval": (geval.command, ["in.jsonl", "-S", "model=m", "-S", "base_url=http://127.0.0.1:9"],
                   texts),
         "qafacteval": (qafacteval.command, ["in.jsonl"], texts),
     }  # fmt: skip

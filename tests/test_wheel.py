@@ -142,7 +142,7 @@ def test_the_wheel_alone_runs_what_needs_no_extra(wheel: Path, tmp_path: Path):
     for command in commands:
         check_command(command, tmp_path, variables)
     done = subprocess.run(
-        [own / "brido", "judge", "examples/summaries.jsonl"],
+        [own / "brido", "geval", "examples/summaries.jsonl"],
         cwd=tmp_path, env=variables, capture_output=True, text=True,
     )  # fmt: skip
     assert done.returncode == 2
@@ -214,7 +214,7 @@ IMPORTS = {
     "qafacteval": "from brido.evaluation.qafacteval import QAFactEval\ntry:\n"
     "    QAFactEval.load(spacy_model='no/pipeline', device='cpu')\n"
     "except brido.utils.errors.BridoError as error:\n    print(type(error).__name__)",
-    "judge": "import brido.endpoint.call, openai, brido.evaluation.geval.__main__"
+    "judge": "import brido.endpoint.call, openai, brido.cli.geval"
     ", brido.settings.load",
     # A server is asked by two modules that a stage loads when it asks one.
     "pipeline": IMPORT_ALL.replace("missing = {", 'missing = {("endpoint", "openai"), '),

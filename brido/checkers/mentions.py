@@ -38,6 +38,15 @@ _FUNCTION_WORDS = frozenset(
 )
 
 
+def mentions_of(
+    document: str, text: str, facts: list[dict[str, Any]] | None, case_sensitive: bool
+) -> list[Mention]:
+    """The mentions of a text: exact by the facts of the world, if there are any."""
+    if facts is not None:
+        return world_mentions(text, facts)
+    return text_mentions(document, text, case_sensitive)
+
+
 def world_mentions(summary: str, facts: list[dict[str, Any]]) -> list[Mention]:
     """Every mention of a summary of the world, and whether the document has it: exact."""
     present = [(fact["type"], fact["value"]) for fact in facts if fact["in_document"]]

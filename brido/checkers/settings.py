@@ -1,6 +1,6 @@
 """Section support: which checker says how much of a text its source supports."""
 
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
@@ -18,9 +18,15 @@ class MiniCheckModel(Section):
 
 
 class _Support(Variant):
-    """`support` with any checker."""
+    """`support` with any checker.
+
+    reads_facts: whether it goes by the facts of the world where there are some. runs_model: whether
+    it needs a device.
+    """
 
     chooser = "checker"
+    reads_facts: ClassVar[bool] = False
+    runs_model: ClassVar[bool] = False
 
     checker: str = Field(
         description="mentions (names and numbers; on the world its facts) | minicheck (a model)."
@@ -30,6 +36,8 @@ class _Support(Variant):
 class MentionsSupport(_Support):
     """`support` by names and numbers that the source has (the world's facts, where it has them)."""
 
+    reads_facts = True
+
     checker: Literal["mentions"] = inherited(_Support, "checker", "mentions")
     case_sensitive: bool = Field(
         True, description='Whether "Paris" and "PARIS" differ, in documents without facts.'
@@ -38,6 +46,8 @@ class MentionsSupport(_Support):
 
 class MiniCheckSupport(_Support, MiniCheckModel):
     """`support` by a MiniCheck model."""
+
+    runs_model = True
 
     checker: Literal["minicheck"] = inherited(_Support, "checker")
 

@@ -1,30 +1,23 @@
 """The support table: every candidate checked against its source document.
 
-Two checks of a text are possible. The *checker* that params.yaml names says how much of the text is
-supported. The *judge* counts what is not supported: the facts of the embedded world if the corpus
-has them, which are exact, else the checker itself.
+The *checker* that params.yaml names says how much of a text is supported. What counts the
+unsupported details is the *judge*: the facts of the embedded world if the corpus has them, which
+are exact, else the checker itself.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
-from brido.checkers.mentions import text_mentions, world_mentions
-from brido.checkers.settings import MiniCheckSupport, SupportSettings
-from brido.checkers.wholeness import RULES, copied_share, is_whole
+from brido.checkers.registry import make_checker
+from brido.checkers.settings import SupportSettings
+from brido.checkers.texts import Source, check_texts
+from brido.checkers.wholeness import RULES
 from brido.tables import CORPUS, open_table
 from brido.tables.join import CandidateDocument, Part, SplitTables, parts_of, read_documents
-from brido.work.folder import answers_file
 from brido.work.settings import RuntimeSettings
 from brido.work.worker import Advance, Result
-
-
-class Checked(NamedTuple):
-    """How much of a text its source supports (0 to 1), and how many things of it not."""
-
-    support: float
-    unsupported: int
 
 
 @dataclass(frozen=True)
@@ -70,7 +63,7 @@ def judge_of(corpus: Path, settings: SupportSettings) -> dict[str, Any]:
     return {
         "judge": judge,
         "exact": exact,
-        "second": exact and settings.checker != "mentions",
+        "second": exact and not settings.reads_facts,
         "rules": "" if exact else RULES,
     }
 
@@ -84,62 +77,12 @@ class SupportWorker:
     def __init__(
         self, settings: SupportSettings, runtime: RuntimeSettings, device: str, advance: Advance
     ) -> None:
-        self._case = getattr(settings, "case_sensitive", True)
-        self._model: Any = None
-        if isinstance(settings, MiniCheckSupport):
-            from brido.checkers.minicheck import MiniCheck
-
-            store = answers_file("minicheck")
-            how = (device, runtime.precision, runtime.batch_tokens, store, "support")
-            self._model = MiniCheck.load(settings.model, settings.revision, *how)
+        self._checker = make_checker(settings, runtime, device)
 
     def __call__(self, unit: SupportUnit) -> Result:
         """A row for each document, its texts in the order of their table."""
         documents = unit.texts()
-        if self._model:
-            checked = self._by_model(documents)
-        else:
-            checked = [self._by_mentions(one, texts) for one, texts in documents]
-        rows = []
-        for (one, texts), found in zip(documents, checked, strict=True):
-            exact = self._model and one.facts is not None
-            judged = self._by_mentions(one, texts) if exact else found
-            rows.append(
-                {
-                    "id": one.id,
-                    "support": [text.support for text in found],
-                    "unsupported": [text.unsupported for text in judged],
-                    "words": [len(text.split()) for text in texts],
-                    "whole": [is_whole(text, one.reference, one.facts) for text in texts],
-                    "copied": [copied_share(one.document, text) for text in texts],
-                }
-            )
+        sources = [Source(one.document, one.reference, one.facts) for one, _ in documents]
+        checked = check_texts(sources, [texts for _, texts in documents], self._checker)
+        rows = [{"id": one.id} | row for (one, _), row in zip(documents, checked, strict=True)]
         return rows, {}
-
-    def _by_mentions(self, one: CandidateDocument, texts: Sequence[str]) -> list[Checked]:
-        """The share of mentions that are supported; a text without any claims nothing: 1."""
-        checked = []
-        for text in texts:
-            if one.facts is not None:
-                found = world_mentions(text, one.facts)
-            else:
-                found = text_mentions(one.document, text, self._case)
-            good = sum(mention.supported for mention in found)
-            checked.append(Checked(good / len(found) if found else 1.0, len(found) - good))
-        return checked
-
-    def _by_model(
-        self, checked: list[tuple[CandidateDocument, Sequence[str]]]
-    ) -> list[list[Checked]]:
-        """The mean probability of a text's sentences, and how many are in doubt; without any: 1."""
-        from brido.checkers.minicheck import DOUBT
-
-        documents = [one.document for one, texts in checked for _ in texts]
-        texts = [text for _, own in checked for text in own]
-        rows = []
-        for sentences in self._model.sentences(documents, texts):
-            found = [sentence.probability for sentence in sentences]
-            mean = sum(found) / len(found) if found else 1.0
-            rows.append(Checked(mean, sum(value < DOUBT for value in found)))
-        left = iter(rows)
-        return [[next(left) for _ in own] for _, own in checked]

@@ -22,10 +22,8 @@ COMMANDS = {
     "score": ("cli.score", "pipeline", "give candidates scores by consensus, and ranks"),
     "vote-check": ("cli.vote_check", "pipeline", "check whether a vote finds better candidates"),
     "export": ("cli.export", "pipeline", "write preference pairs, or the tuned model"),
-    "judge": ("evaluation.geval.__main__", "judge", "let an LLM judge mark summaries (G-Eval)"),
-    "qafacteval": (
-        "evaluation.qafacteval.__main__", "qafacteval", "score summaries with QAFactEval"
-    ),
+    "geval": ("cli.geval", "judge", "let an LLM judge mark summaries (G-Eval)"),
+    "qafacteval": ("cli.qafacteval", "qafacteval", "score summaries with QAFactEval"),
     "init": ("cli.init", "pipeline", "write params.yaml for documents of your own"),
     "preset": ("cli.preset", "pipeline", "put a preset's settings into params.yaml"),
     "config": ("cli.config", "pipeline", "check params.yaml before a run"),

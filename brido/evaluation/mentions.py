@@ -8,7 +8,7 @@ from typing import Any
 
 from pydantic import Field
 
-from brido.checkers.mentions import Mention, text_mentions, world_mentions
+from brido.checkers.mentions import mentions_of
 from brido.checkers.wholeness import RULES, whole_by_rules
 from brido.evaluation import Evaluation, Inputs, Metric, by_document, share
 from brido.utils.progress import MakeProgress
@@ -21,15 +21,6 @@ class MentionsSettings(Section):
     case_sensitive: bool = Field(
         True, description='Whether "Paris" and "PARIS" differ, in documents without facts.'
     )
-
-
-def find_mentions(
-    document: str, summary: str, facts: list[dict[str, Any]] | None, settings: MentionsSettings
-) -> list[Mention]:
-    """The mentions of a summary that the metric counts; `facts` are those of the world, if any."""
-    if facts is not None:
-        return world_mentions(summary, facts)
-    return text_mentions(document, summary, settings.case_sensitive)
 
 
 def evaluate(inputs: Inputs, settings: MentionsSettings, progress: MakeProgress) -> Evaluation:
@@ -45,7 +36,7 @@ def evaluate(inputs: Inputs, settings: MentionsSettings, progress: MakeProgress)
     def measure(index: int) -> tuple[dict[str, float | None], Any]:
         own = None if facts is None else list(facts[index])
         summary = inputs.summaries[index]
-        found = find_mentions(inputs.documents[index], summary, own, settings)
+        found = mentions_of(inputs.documents[index], summary, own, settings.case_sensitive)
         supported = [each.supported for each in found]
         row: dict[str, float | None] = {
             "precision": sum(supported) / len(supported) if supported else None,

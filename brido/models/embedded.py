@@ -1,10 +1,9 @@
-"""The embedded base model: a small BART or Llama with random weights, to be trained on a corpus.
+"""The embedded base model: a small BART with random weights, to be trained on a corpus.
 
 It is saved like any Hugging Face checkpoint (weights, config, generation_config, tokenizer), so no
 later stage knows that it is special. One thing is: a model this small learns to copy late, unless
-attention starts out copying. So the value and output projections of cross-attention (in a Llama: of
-its attention) start near the identity, and attended tokens reach the (tied) output layer as they
-are.
+attention starts out copying. So the value and output projections of cross-attention start near the
+identity, and attended tokens reach the (tied) output layer as they are.
 
 Its tokenizer is learned from the corpus. `word` keeps every word, and the punctuation after it, as
 a token: with the embedded world's closed vocabulary, copying a name means choosing one token. `bpe`
@@ -18,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import torch
 from tokenizers import Regex, Tokenizer, decoders, models, pre_tokenizers, processors, trainers
 
-from brido.models.settings import EmbeddedLlama, EmbeddedModel, EmbeddedSettings
+from brido.models.settings import EmbeddedSettings
 from brido.utils.device import is_out_of_memory
 from brido.utils.errors import BridoError
 
@@ -26,7 +25,6 @@ if TYPE_CHECKING:
     from transformers import (
         BartForConditionalGeneration,
         GenerationConfig,
-        LlamaForCausalLM,
         PreTrainedModel,
         PreTrainedTokenizerFast,
     )
@@ -38,38 +36,28 @@ INIT_STD = 0.05
 # A weight, its gradient and the optimizer's two moments, 4 bytes each.
 _BYTES_A_WEIGHT = 16
 _LOWER = "lower d_model, ffn_dim, the layers or vocabulary_size of `embedded`"
-# A Llama's prompt: the document between the tokens that begin and end a text.
-TEMPLATE = "{{ bos_token }}{{ messages[-1]['content'] }}{{ eos_token }}"
 
 
-def build_model(settings: EmbeddedModel, tokenizer: "PreTrainedTokenizerFast") -> "PreTrainedModel":
+def build_model(
+    settings: EmbeddedSettings, tokenizer: "PreTrainedTokenizerFast"
+) -> "PreTrainedModel":
     """The model of these sizes for the tokenizer, with random weights.
-
-    A Llama's tokenizer is given the template of its prompts.
 
     Raises:
         BridoError: the machine's memory does not hold what its training needs.
     """
     _check_memory(settings, len(tokenizer))
     try:
-        if isinstance(settings, EmbeddedSettings):
-            return _bart(settings, len(tokenizer))
-        tokenizer.chat_template = TEMPLATE
-        assert isinstance(settings, EmbeddedLlama)
-        return _llama(settings, len(tokenizer))
+        return _bart(settings, len(tokenizer))
     except (MemoryError, RuntimeError) as error:
         if not is_out_of_memory(error):
             raise
         raise BridoError(f"checkpoints: the memory does not suffice: {_LOWER}") from error
 
 
-def _check_memory(settings: EmbeddedModel, vocabulary_size: int) -> None:
+def _check_memory(settings: EmbeddedSettings, vocabulary_size: int) -> None:
     """Raise BridoError if weights, gradients and the optimizer cannot fit into memory."""
-    if isinstance(settings, EmbeddedSettings):
-        layers = settings.encoder_layers + settings.decoder_layers
-    else:
-        assert isinstance(settings, EmbeddedLlama)
-        layers = settings.layers
+    layers = settings.encoder_layers + settings.decoder_layers
     width = settings.d_model
     # A layer has these weights at least.
     row = vocabulary_size + layers * (4 * width + 2 * settings.ffn_dim)
@@ -80,31 +68,6 @@ def _check_memory(settings: EmbeddedModel, vocabulary_size: int) -> None:
             f"checkpoints: training an embedded model of these sizes needs at least "
             f"{needed / 2**30:,.0f} GiB, this machine has {memory / 2**30:,.0f} GiB: {_LOWER}"
         )
-
-
-def _llama(settings: EmbeddedLlama, vocabulary_size: int) -> "LlamaForCausalLM":
-    """A Llama of these sizes with random weights, its attention's projections near identity."""
-    from transformers import LlamaConfig, LlamaForCausalLM
-
-    config = LlamaConfig(
-        vocab_size=vocabulary_size,
-        hidden_size=settings.d_model,
-        intermediate_size=settings.ffn_dim,
-        num_hidden_layers=settings.layers,
-        num_attention_heads=settings.attention_heads,
-        num_key_value_heads=settings.attention_heads,
-        max_position_embeddings=settings.max_source_tokens + settings.max_summary_tokens,
-        initializer_range=INIT_STD,
-        tie_word_embeddings=True,
-        bos_token_id=BOS,
-        pad_token_id=PAD,
-        eos_token_id=EOS,
-    )
-    model = LlamaForCausalLM(config).float()
-    for layer in model.model.layers:
-        _start_near_identity(layer.self_attn.v_proj, layer.self_attn.o_proj)
-    model.generation_config = _decoding(settings, max_new_tokens=settings.max_summary_tokens)
-    return model
 
 
 def _bart(settings: EmbeddedSettings, vocabulary_size: int) -> "BartForConditionalGeneration":
@@ -151,7 +114,7 @@ def _start_near_identity(*projections: torch.nn.Linear) -> None:
         projection.weight.add_(torch.eye(projection.in_features))
 
 
-def _decoding(settings: EmbeddedModel, **further: int) -> "GenerationConfig":
+def _decoding(settings: EmbeddedSettings, **further: int) -> "GenerationConfig":
     """How the model decodes by default."""
     from transformers import GenerationConfig
 

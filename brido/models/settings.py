@@ -17,7 +17,6 @@ from brido.utils.sections import (
     Share,
     Size,
     Variant,
-    choose_by_default,
     inherited,
 )
 
@@ -50,18 +49,12 @@ class WorldShare(Section):
     )
 
 
-class EmbeddedModel(Variant):
-    """`checkpoints.NAME.embedded`: a small model of any kind, trained here from scratch.
+class EmbeddedSettings(Section):
+    """`checkpoints.NAME.embedded`: a small BART, trained here from scratch.
 
     It learns from `world`, or, where that is None, from the training split.
     """
 
-    chooser = "architecture"
-
-    architecture: str = Field(
-        description="bart | llama (decoder-only: `layers` replaces encoder_layers and "
-        "decoder_layers)."
-    )
     seed: Count = Field(0, description="Decides the first weights and the order of documents.")
     world: WorldShare | None = Field(
         WorldShare(),
@@ -74,10 +67,15 @@ class EmbeddedModel(Variant):
         4000, description="Tokens of its vocabulary, at most."
     )
     d_model: Positive = Field(128, description="Width of the layers.")
+    encoder_layers: Positive = Field(2, description="Layers of the encoder.")
+    decoder_layers: Positive = Field(1, description="Layers of the decoder.")
     attention_heads: Positive = Field(
         4, description="Heads of each attention layer; d_model must be divisible by them."
     )
     ffn_dim: Positive = Field(256, description="Width inside the feed-forward layers.")
+    dropout: PartialShare = Field(
+        0.0, description="Share of the activations that are dropped in training."
+    )
     max_source_tokens: _Tokens = Field(256, description="Tokens of a document that it can read.")
     max_summary_tokens: _Tokens = Field(64, description="Tokens of a summary that it learns.")
     epochs: Positive = Field(3, description="Passes over its corpus.")
@@ -158,26 +156,6 @@ class FineTuningSettings(Section):
             yield "documents: must be null, because world.documents says how many"
 
 
-class EmbeddedSettings(EmbeddedModel):
-    """An encoder-decoder, BART."""
-
-    architecture: Literal["bart"] = inherited(EmbeddedModel, "architecture", "bart")
-    encoder_layers: Positive = Field(2, description="Layers of BART's encoder.")
-    decoder_layers: Positive = Field(1, description="Layers of BART's decoder.")
-    dropout: PartialShare = Field(
-        0.0, description="Share of BART's activations that are dropped in training."
-    )
-
-
-class EmbeddedLlama(EmbeddedModel):
-    """A decoder-only model, Llama, that reads a document and continues with its summary."""
-
-    architecture: Literal["llama"] = inherited(EmbeddedModel, "architecture")
-    layers: Positive = Field(
-        3, description="Layers, in place of encoder_layers, decoder_layers and dropout."
-    )
-
-
 class _Checkpoint(Variant):
     chooser = "source"
 
@@ -190,11 +168,9 @@ class EmbeddedCheckpoint(_Checkpoint):
     """`checkpoints.NAME` that is trained here."""
 
     source: Literal["embedded"] = inherited(_Checkpoint, "source")
-    embedded: Annotated[
-        EmbeddedSettings | EmbeddedLlama,
-        Field(discriminator="architecture"),
-        choose_by_default("architecture", "bart"),
-    ] = Field(EmbeddedSettings(), description="A small model that is trained from scratch.")
+    embedded: EmbeddedSettings = Field(
+        EmbeddedSettings(), description="A small BART that is trained from scratch."
+    )
 
 
 class StoredCheckpoint(_Checkpoint):

@@ -3,7 +3,7 @@
 How a preset is laid over the default:
 
 * a section is merged key by key;
-* a section that names its form (`source`, `method`, `architecture`, `checker`) replaces the whole
+* a section that names its form (`source`, `method`, `checker`) replaces the whole
   section, since other forms have other keys;
 * a list, a value or an empty section (`{}`) replaces what was there, and so do `tuned` and
   `variants`: a preset names all systems of its run.
@@ -36,15 +36,15 @@ _HEADING = """\
 The default: a run on the embedded world. Change a value in this file, or for one experiment:
   dvc exp run -S scoring.alpha=15
 Evidence: see docs/results.md.
-A key that cannot matter is absent. `data.source`, `generation.*.method`, `checkpoints.*.source`,
-`embedded.architecture` and `support.checker` decide which other keys there are. The sections of
-metrics that are not measured, of servers that are not asked and of Ray are left out. `python -m
-brido options` lists all keys. To add one for one experiment, write a plus:
+A key that cannot matter is absent. `data.source`, `generation.*.method`, `checkpoints.*.source`
+and `support.checker` decide which other keys there are. The sections of metrics that are not
+measured, of servers that are not asked and of Ray are left out. `python -m brido options` lists all
+keys. To add one for one experiment, write a plus:
   dvc exp run -S '+runtime.endpoint.patience_seconds=60'
 Symbols of the paper stand in brackets; a key without a value is null. `presets/` has others.
 """
 # The keys that say which form a section has.
-CHOOSERS = ("source", "method", "architecture", "checker")
+CHOOSERS = ("source", "method", "checker")
 # Sections whose keys are the systems of a run.
 NAMED = ("tuned", "variants")
 # Where comments start, if the value leaves room.

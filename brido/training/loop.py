@@ -106,7 +106,7 @@ def _validate(updater: Updater, state: TrainState, checkpoints: Checkpoints) -> 
     better = state.add_row(measures, task.updates_per_epoch, decisive)
     if better and task.keep != "last":
         checkpoints.save_best(state.update, task.model)
-    task.trackers.validation(state.history[-1], autocast)
+    task.trackers.validation(state.history[-1])
     _write_history(updater, state)
 
 

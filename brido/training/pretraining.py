@@ -18,11 +18,11 @@ from transformers import PreTrainedModel, PreTrainedTokenizerFast
 from brido.models.checkpoint import save
 from brido.models.embedded import PAD, build_model, learn_tokenizer, tokenizer_of
 from brido.models.language_model import LanguageModel
-from brido.models.settings import EmbeddedLlama, EmbeddedModel, ReadingSettings
+from brido.models.settings import EmbeddedSettings, ReadingSettings
 from brido.models.tokens import padded
 from brido.training.batches import SummaryBatch
 from brido.training.loop import train
-from brido.training.step import PromptedSummaryStep, SummaryStep
+from brido.training.step import SummaryStep
 from brido.training.task import OptimizerConfig, Task, UpdateData
 from brido.utils.atomic import write_text
 from brido.utils.errors import BridoError
@@ -42,7 +42,7 @@ ROWS = 20
 def train_embedded(
     name: str,
     pairs: Sequence[Pair],
-    settings: EmbeddedModel,
+    settings: EmbeddedSettings,
     runtime: RuntimeSettings,
     work: Path,
     folder: Path,
@@ -76,7 +76,7 @@ def train_embedded(
 
 
 def _tokenizer(
-    pairs: Sequence[Pair], settings: EmbeddedModel, file: Path
+    pairs: Sequence[Pair], settings: EmbeddedSettings, file: Path
 ) -> PreTrainedTokenizerFast:
     if not file.is_file():
         texts = (text for pair in pairs for text in pair)
@@ -89,7 +89,7 @@ def encode(
     model: PreTrainedModel,
     tokenizer: PreTrainedTokenizerFast,
     pairs: Sequence[Pair],
-    settings: EmbeddedModel,
+    settings: EmbeddedSettings,
 ) -> list[Example]:
     """Return the token ids of every pair, source and summary."""
     reading = ReadingSettings(max_source_tokens=settings.max_source_tokens)
@@ -109,7 +109,7 @@ class PretrainingTask(Task):
     system: str
     model: PreTrainedModel
     examples: list[Example]
-    settings: EmbeddedModel
+    settings: EmbeddedSettings
     runtime: RuntimeSettings
     folder: Path
 
@@ -131,9 +131,7 @@ class PretrainingTask(Task):
         return OptimizerConfig("adamw", WEIGHT_DECAY, MAX_GRADIENT_NORM, rate)
 
     def step(self) -> SummaryStep:
-        prompted = isinstance(self.settings, EmbeddedLlama)
-        kind = PromptedSummaryStep if prompted else SummaryStep
-        return kind(self.model, self.settings.label_smoothing)
+        return SummaryStep(self.model, self.settings.label_smoothing)
 
     def data(self, update: int) -> UpdateData:
         epoch, place = divmod(update - 1, self.updates_per_epoch)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from statistics import fmean
 
@@ -18,7 +18,7 @@ from brido.search.own_search import own_search
 from brido.tables import CORPUS, read_rows
 from brido.training.contrastive import ContrastiveTask
 from brido.training.launch import is_main
-from brido.training.trackers import Trackers, Watch
+from brido.training.trackers import Trackers
 
 
 @dataclass
@@ -27,14 +27,13 @@ class SampleGenerator:
 
     `measure` gets one summary per document and returns named measures, `rouge` among them where
     training keeps the best generator. A decoder-only model that does not say how many tokens it
-    writes writes at most `longest`. `written`: the summaries of the last call.
+    writes writes at most `longest`.
     """
 
     documents: Sequence[str]
     documents_at_once: int
     longest: int
     measure: Callable[[list[str]], dict[str, float]]
-    written: list[str] = field(default_factory=list)
 
     def __call__(self, language: LanguageModel) -> dict[str, float]:
         """Return the measures of the model's best hypotheses; the model is in eval mode."""
@@ -49,7 +48,6 @@ class SampleGenerator:
             sources = language.read(part).to(model.device)
             found = beam_search(model, sources.ids, sources.mask, settings)
             texts += language.text(found.sequences[:, 0].cpu())
-        self.written = texts
         return self.measure(texts)
 
 
@@ -81,11 +79,7 @@ def sample_generator(task: ContrastiveTask, corpus: Path) -> SampleGenerator:
 
 
 def sample_trackers(task: ContrastiveTask) -> Trackers:
-    """Those that `runtime.trackers` names, of the first process; no sharded model is watched."""
+    """Those that `runtime.trackers` names, in the first process."""
     names = task.runtime.trackers if is_main() else []
-    watch, generator, file = None, task.generator, task.folder / "own_output.json"
-    if names and isinstance(generator, SampleGenerator) and not task.runtime.fsdp:
-        documents, longest = task.validation or [], task.settings.max_candidate_tokens
-        watch = Watch(task.language, documents, lambda: generator.written, longest, file)
     settings = task.settings.model_dump(mode="json")
-    return Trackers(names, task.name, settings, watch, resumed=file.is_file())
+    return Trackers(names, task.name, settings, resumed=task.folder.is_dir())

@@ -132,19 +132,3 @@ class SummaryStep(Step):
             label_smoothing=self.label_smoothing,
         )
         return StepLoss(loss, loss.detach(), torch.zeros_like(loss))
-
-
-class PromptedSummaryStep(SummaryStep):
-    """The same for a decoder-only model: the prompt ends in EOS, and the summary follows it."""
-
-    def forward(self, batch: SummaryBatch, micro_batch: int | None = None) -> StepLoss:
-        lengths = (batch.labels != PAD).sum(1, keepdim=True)
-        rows = torch.cat([torch.full_like(batch.labels[:, :1], EOS), batch.labels], dim=1)
-        mask = (batch.sources != PAD).long()
-        found = sequence_statistics(self.model, batch.sources, mask, rows[:, None], lengths)
-        smoothing = self.label_smoothing
-        likelihood = (1 - smoothing) * found.log_probability + smoothing * (
-            found.mean_log_probability
-        )
-        loss = -likelihood.sum() / found.tokens.sum()
-        return StepLoss(loss, loss.detach(), torch.zeros_like(loss))

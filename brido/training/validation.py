@@ -52,6 +52,20 @@ def rank_measures(
     }
 
 
+def log_p_measures(per_token: Sequence[np.ndarray]) -> dict[str, float]:
+    """log p a token, means over documents: of the best candidate, and of the mean of the others.
+
+    per_token: [N] nats a token of each document's candidates, best score first. Where both fall
+    together, the model degenerates. NaN without documents.
+    """
+    elected = [own[0] for own in per_token]
+    rest = [own[1:].mean() for own in per_token]
+    return {
+        "log_p_elected": float(np.mean(elected)) if elected else math.nan,
+        "log_p_rest": float(np.mean(rest)) if rest else math.nan,
+    }
+
+
 @torch.no_grad()
 def validate_ranker(
     model: PreTrainedModel,
@@ -61,10 +75,13 @@ def validate_ranker(
     documents_at_once: int,
     autocast: Callable[[], Any],
 ) -> dict[str, float]:
-    """`rank_measures` of the model on the documents, without dropout; the mode is restored."""
+    """`rank_measures` and `log_p_measures` of the model on the documents, without dropout.
+
+    The model's mode is restored.
+    """
     training = model.training
     model.eval()
-    rows, scores = [], []
+    rows, scores, per_token = [], [], []
     for start in range(0, len(documents), documents_at_once):
         part = [documents[i] for i in range(start, min(start + documents_at_once, len(documents)))]
         batch = send_to_device(batches.batch(part), model.device)
@@ -78,8 +95,13 @@ def validate_ranker(
                 batch.targets.lengths[:, 1:],
             )
         # Texts that fill up a batch stand behind a document's own.
-        for document, values in zip(part, likelihood.double().cpu().numpy(), strict=True):
-            rows.append(values[: len(document.scores)])
+        values = likelihood.double().cpu().numpy()
+        lengths = batch.targets.lengths[:, 1:].double().cpu().numpy()
+        means = values * lengths ** (length_penalty - 1)
+        for document, own, own_means in zip(part, values, means, strict=True):
+            count = len(document.scores)
+            rows.append(own[:count])
+            per_token.append(own_means[:count])
             scores.append(np.array(document.scores))
     model.train(training)
-    return rank_measures(rows, scores)
+    return rank_measures(rows, scores) | log_p_measures(per_token)

@@ -47,7 +47,7 @@ def heavy(*more):
 with suppress(SystemExit):
     main(["--help"])
 print(heavy("numpy", "numba"))
-for name in ("score", "vote-check", "export", "judge", "qafacteval"):
+for name in ("score", "vote-check", "export", "geval", "qafacteval"):
     with suppress(SystemExit):
         main([name, "--help"])
 print(heavy())

@@ -1,9 +1,13 @@
 """The short table and the warning about length."""
 
+import pytest
+
 from brido.report.metrics import Estimate
 from brido.report.summary import (
+    direction,
     every_column,
     headline_columns,
+    interval,
     length_warning,
     result_table,
     summary_table,
@@ -67,3 +71,80 @@ def test_a_checker_that_also_voted_is_marked():
     assert "scoring.support" in marked
     assert "†" not in table(systems, {})
     assert "†" not in table(systems, {}, "minicheck")
+
+
+# More R-1 is better; an interval ends in one digit. Fewer unsupported are better; in per cent.
+@pytest.mark.parametrize(
+    ("column", "low", "high", "side"),
+    [
+        (("rouge", "r1"), 0.1, 2.0, 1),
+        (("rouge", "r1"), -2.0, -0.1, -1),
+        # It straddles 0, with a mean on either side of it.
+        (("rouge", "r1"), -0.1, 2.0, 0),
+        (("rouge", "r1"), -2.0, 0.1, 0),
+        # It touches 0, as it is and as it is printed: .04 is 0.0, and .06 is 0.1.
+        (("rouge", "r1"), 0.0, 2.0, 0),
+        (("rouge", "r1"), -2.0, 0.0, 0),
+        (("rouge", "r1"), 0.0, 0.0, 0),
+        (("rouge", "r1"), 0.04, 2.0, 0),
+        (("rouge", "r1"), 0.06, 2.0, 1),
+        (("rouge", "r1"), -2.0, -0.04, 0),
+        (("rouge", "r1"), -2.0, -0.06, -1),
+        (("mentions", "unsupported"), -0.2, -0.01, 1),
+        (("mentions", "unsupported"), 0.01, 0.2, -1),
+        (("mentions", "unsupported"), -0.2, 0.01, 0),
+        (("mentions", "unsupported"), -0.2, -0.0004, 0),
+    ],
+)
+def test_a_star_means_that_the_printed_interval_leaves_out_0(column, low, high, side):
+    item = Estimate((2 * low + high) / 3, low, high, 9)
+    assert direction(item, *column) == side
+    metric, name = column
+    shown = result_table([column], {}, {"tuned - base": {metric: {name: item}}})
+    ((_, (cell,)),) = shown.differences
+    assert cell.star == (side != 0)
+    assert cell.tone == {1: "better", 0: "", -1: "worse"}[side]
+
+
+def test_what_is_better_in_neither_direction_has_a_star_and_no_tone():
+    column = ("extractiveness", "length")
+    item = Estimate(2.0, 1.0, 3.0, 9)
+    shown = result_table([column], {}, {"tuned - base": {"extractiveness": {"length": item}}})
+    ((_, (cell,)),) = shown.differences
+    assert (cell.star, cell.tone) == (True, "")
+
+
+def rouge_and_mentions(r1, unsupported):
+    return {
+        "rouge": {"r1": Estimate(r1, r1, r1, 9)},
+        "mentions": {"unsupported": Estimate(unsupported, unsupported, unsupported, 9)},
+    }
+
+
+def best(systems):
+    shown = result_table([("rouge", "r1"), ("mentions", "unsupported")], systems, {})
+    return [{name for name, cells in shown.rows if cells[place].tone == "best"} for place in (0, 1)]
+
+
+def test_the_best_has_the_highest_or_the_lowest_mean_and_the_reference_does_not_compete():
+    systems = {
+        "reference": rouge_and_mentions(99.0, 0.0),
+        "base": rouge_and_mentions(60.0, 0.3),
+        "tuned": rouge_and_mentions(61.0, 0.4),
+        "other": rouge_and_mentions(61.0, 0.5),
+    }
+    assert best(systems) == [{"tuned", "other"}, {"base"}]
+    # One alone is not the best of any.
+    assert best({name: systems[name] for name in ("reference", "base")}) == [set(), set()]
+
+
+def test_a_number_that_is_missing_is_a_dash():
+    shown = result_table([("rouge", "r1")], {"base": {}}, {"tuned - base": {}})
+    assert [cells[0].value for _, cells in (*shown.rows, *shown.differences)] == ["–", "–"]
+    assert not shown.differences[0][1][0].star
+
+
+def test_the_interval_as_people_read_it():
+    item = Estimate(-1.0, -2.0, 0.5, 9)
+    assert interval(item, "rouge", "r1") == "-2.0…0.5"
+    assert interval(item, "rouge", "r1", signed=True) == "-2.0…+0.5"

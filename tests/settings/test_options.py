@@ -32,7 +32,7 @@ UNVARIED_BECAUSE = {
     "a base model of the user's, of another size or on other text": f"""
         checkpoints.*: revision
         checkpoints.*.embedded: attention_heads batch_size label_smoothing num_beams length_penalty
-        checkpoints.*.embedded: encoder_layers layers
+        checkpoints.*.embedded: encoder_layers
         checkpoints.*.embedded.world: documents
         checkpoints.*.fine_tuning: learning_rate warmup_steps label_smoothing
         {LORA[0]}: {" ".join(LoraSettings.model_fields)}
@@ -56,7 +56,6 @@ UNVARIED_BECAUSE = {
     "brido init own computes it": """
         data: max_evaluated
         checkpoints.*.fine_tuning: epochs batch_size max_summary_tokens""",
-    "a decoder-only base without a download": "checkpoints.*.embedded: architecture",
     "a model that somebody tuned with LoRA": "checkpoints.*: adapter",
     "chat models whose instruction belongs into the system's turn": "reading.*: system",
     "BRIO kept every 8th of 128 beams": "generation.*: keep_every",

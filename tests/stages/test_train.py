@@ -144,7 +144,7 @@ def test_trackers_change_no_byte(project: Path, monkeypatch: pytest.MonkeyPatch)
     Path("params.yaml").write_text(PARAMS.replace("{device: cpu}", "{trackers: [mlflow]}"))
     train.main()
     assert made() == first
-    assert sum("validation/log_p_own_output" in row for _, row in noted.rows) == 3
+    assert sum("validation/log_p_elected" in row for _, row in noted.rows) == 3
     assert noted.finished
 
 

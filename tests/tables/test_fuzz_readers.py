@@ -17,14 +17,14 @@ from hypothesis import strategies as st
 
 from brido import tables
 from brido.candidates.files import read_candidates
+from brido.cli.geval import read_summaries
+from brido.cli.qafacteval import read_documents
 from brido.cli.score import check_file, score_stream
 from brido.corpus.files import FilesSource
 from brido.corpus.settings import FilesData, FilesSettings
 from brido.corpus.write import write_corpus
 from brido.endpoint.answers import Unreadable, read_response
-from brido.evaluation.geval.__main__ import read_summaries
 from brido.evaluation.geval.parsing import read_marks
-from brido.evaluation.qafacteval.__main__ import read_documents
 from brido.settings.load import check_params, load_params, read_yaml
 from brido.tables.join import SplitTables
 from brido.utils.errors import BridoError

@@ -14,7 +14,12 @@ from brido.likelihood.likelihood import candidate_log_likelihood
 from brido.training.batches import learning_rate, warmup_updates
 from brido.training.contrastive import ContrastiveTask
 from brido.training.state import write_history
-from brido.training.validation import kendall_tau, rank_measures, validate_ranker
+from brido.training.validation import (
+    kendall_tau,
+    log_p_measures,
+    rank_measures,
+    validate_ranker,
+)
 
 
 @given(st.lists(st.tuples(st.integers(0, 4), st.integers(0, 4)), min_size=2, max_size=12))
@@ -39,27 +44,55 @@ def test_rank_measures_of_three_documents() -> None:
     assert fewer == {"tau": 0.0, "top1": 0.5}
 
 
+def test_top1_asks_for_the_likeliest_candidate_alone() -> None:
+    # Of each: the likeliest, the least likely and the first are three candidates.
+    likelihood = [np.array([-2.0, -1.0, -3.0]), np.array([-2.0, -3.0, -1.0])]
+    for scores, top1 in (
+        ([[0.1, 0.9, 0.5], [0.1, 0.5, 0.9]], 1.0),
+        ([[0.1, 0.5, 0.9], [0.1, 0.9, 0.5]], 0.0),
+        ([[0.1, 0.9, 0.5], [0.9, 0.5, 0.1]], 0.5),
+        # A tie for the best score: each of the two is right.
+        ([[0.1, 0.9, 0.9], [0.9, 0.1, 0.9]], 1.0),
+    ):
+        assert rank_measures(likelihood, [np.array(row) for row in scores])["top1"] == top1
+
+
 def test_the_ranker_is_validated_without_dropout(make_task) -> None:  # type: ignore[no-untyped-def]
     task: ContrastiveTask = make_task(model_changes={"dropout": 0.5})
     task.model.train()
     results = [
-        validate_ranker(task.model, task.batches, task.validation, 1.0, at_once, torch.no_grad)
+        validate_ranker(task.model, task.batches, task.validation, 0.6, at_once, torch.no_grad)
         for at_once in (1, 4, 9)
     ]
     assert task.model.training
-    assert results[0] == results[1] == results[2]
+    assert results[1] == pytest.approx(results[0], rel=1e-5)
+    assert results[2] == pytest.approx(results[0], rel=1e-5)
     model = tiny_bart().eval()
     batch = task.batches.batch(list(task.validation))
-    likelihood = candidate_log_likelihood(
-        model,
-        batch.sources.ids,
-        batch.sources.mask,
-        batch.targets.ids[:, 1:],
-        1.0,
-        batch.targets.lengths[:, 1:],
+    scored, per_token = (
+        candidate_log_likelihood(
+            model,
+            batch.sources.ids,
+            batch.sources.mask,
+            batch.targets.ids[:, 1:],
+            penalty,
+            batch.targets.lengths[:, 1:],
+        )
+        .detach()
+        .double()
+        .numpy()
+        for penalty in (0.6, 1.0)
     )
-    expected = rank_measures(likelihood.detach().double().numpy(), batch.scores.numpy())
-    assert results[0] == pytest.approx(expected)
+    expected = rank_measures(scored, batch.scores.numpy())
+    expected |= {"log_p_elected": per_token[:, 0].mean(), "log_p_rest": per_token[:, 1:].mean()}
+    assert results[0] == pytest.approx(expected, rel=1e-5)
+
+
+def test_log_p_of_the_best_and_of_the_others_by_hand() -> None:
+    rows = [np.array([-1.0, -2.0, -4.0]), np.array([-2.0, -1.0])]
+    # -1 and -2; -3 and -1: documents weigh alike, however many candidates they have.
+    assert log_p_measures(rows) == {"log_p_elected": -1.5, "log_p_rest": -2.0}
+    assert all(math.isnan(value) for value in log_p_measures([]).values())
 
 
 def test_noam_is_brios() -> None:

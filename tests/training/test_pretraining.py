@@ -9,14 +9,10 @@ import torch
 from transformers import AutoModelForSeq2SeqLM, AutoTokenizer
 
 from brido.corpus.settings import WorldSettings
-from brido.models import LanguageModel
-from brido.models.decoder_only import DecoderOnly
 from brido.models.embedded import BOS, EOS, PAD, build_model, learn_tokenizer, tokenizer_of
-from brido.models.settings import EmbeddedLlama, EmbeddedSettings, ReadingSettings
+from brido.models.settings import EmbeddedSettings
 from brido.models.tokens import padded
-from brido.training.batches import SummaryBatch
 from brido.training.pretraining import encode, epoch_batches, train_embedded
-from brido.training.step import PromptedSummaryStep
 from brido.utils.errors import BridoError
 from brido.work.settings import RuntimeSettings
 from brido.world import documents
@@ -140,62 +136,3 @@ def test_bad_input_is_named(pairs, tmp_path):
     huge = SMALL.model_copy(update={"d_model": 2**20})
     with pytest.raises(BridoError, match=r"needs .* GiB, this machine has .* GiB: lower d_model"):
         run(pairs, tmp_path, settings=huge)
-
-
-LLAMA = EmbeddedLlama(
-    architecture="llama", d_model=32, ffn_dim=32, attention_heads=2, layers=2, epochs=2,
-    batch_size=8, learning_rate=5e-3, vocabulary_size=3000, max_source_tokens=128,
-    max_summary_tokens=48, num_beams=2,
-)  # fmt: skip
-READING = ReadingSettings(max_source_tokens=128)
-
-
-@pytest.fixture(scope="module")
-def llama(pairs, tmp_path_factory) -> Path:
-    torch.set_num_threads(1)
-    folder = tmp_path_factory.mktemp("llama")
-    found = run(pairs, folder, settings=LLAMA)
-    assert found["loss"] < 6.5  # of 8, the logarithm of the vocabulary
-    return folder / "model"
-
-
-def test_a_llama_is_a_checkpoint_like_any_other(llama, pairs):
-    language = LanguageModel.load(llama, READING)
-    assert isinstance(language.family, DecoderOnly)
-    document, summary = pairs[0]
-    sources = language.read([document])
-    assert (int(sources.ids[0, 0]), int(sources.ids[0, -1])) == (BOS, EOS)
-    assert language.text(sources.ids) == [document]
-    targets = language.write([[summary]], sources, limit=48)
-    assert int(targets.ids[0, 0, -1]) == EOS
-    assert language.text(targets.ids[0, :, 1:]) == [summary]
-    assert language.family.special(language.model).ends == (EOS,)
-    assert language.model.generation_config.max_new_tokens == 48
-
-
-def test_a_llama_learns_from_what_it_will_read_and_write(llama, pairs):
-    language = LanguageModel.load(llama, READING)
-    examples = encode(language.model, language.tokenizer, pairs[:5], LLAMA)
-    sources = language.read([document for document, _ in pairs[:5]])
-    targets = language.write([[summary] for _, summary in pairs[:5]], sources, limit=48)
-    for place, (source, labels) in enumerate(examples):
-        assert source == sources.ids[place][sources.mask[place].bool()].tolist()
-        length = targets.lengths[place, 0]
-        assert [source[-1], *labels] == targets.ids[place, 0, : 1 + length].tolist()
-
-
-def test_the_loss_of_a_llama_is_the_cross_entropy_behind_its_prompts(llama, pairs):
-    language = LanguageModel.load(llama, READING)
-    examples = encode(language.model, language.tokenizer, pairs[:4], LLAMA)
-    batch = SummaryBatch(*(padded(rows, PAD) for rows in zip(*examples, strict=True)))
-    scores, targets = [], []
-    for source, labels in examples:
-        whole = torch.tensor([source + labels])
-        logits = language.model(input_ids=whole).logits[0]
-        scores.append(logits[len(source) - 1 : -1])
-        targets += labels
-    expected = torch.nn.functional.cross_entropy(
-        torch.cat(scores), torch.tensor(targets), label_smoothing=0.1
-    )
-    found = PromptedSummaryStep(language.model, 0.1)(batch)
-    torch.testing.assert_close(found.loss, expected, rtol=1e-5, atol=1e-5)

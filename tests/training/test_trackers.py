@@ -13,10 +13,9 @@ import torch
 from small_project import environment
 from training_runs import Noted
 
-from brido.likelihood import candidate_log_likelihood
 from brido.training import trackers
 from brido.training.loop import train
-from brido.training.trackers import Trackers, Watch
+from brido.training.trackers import Trackers
 from brido.utils.errors import BridoError
 
 
@@ -29,17 +28,11 @@ def noted(monkeypatch: pytest.MonkeyPatch) -> Noted:
     return tracker
 
 
-def watched(task, own: list[str]) -> Watch:
-    documents = list(task.validation)
-    return Watch(task.language, documents, lambda: own, 16, task.folder / "own.json")
-
-
 def test_trackers_are_told_and_change_nothing(make_task, noted) -> None:
     plain = make_task("plain", {"dropout": 0.1})
     train(plain)
     task = make_task("tracked", {"dropout": 0.1})
-    own = [document.candidates[1] for document in task.validation]
-    task.trackers = Trackers(["wandb"], "train", {}, watched(task, own))
+    task.trackers = Trackers(["wandb"], "train", {})
     state = train(task)
     task.trackers.finish()
     assert noted.finished
@@ -51,30 +44,9 @@ def test_trackers_are_told_and_change_nothing(make_task, noted) -> None:
     validations = [(step, values) for step, values in noted.rows if "validation/tau" in values]
     assert [step for step, _ in validations] == [row["update"] for row in state.history]
     for _, values in validations:
-        assert {f"validation/log_p_{name}" for name in ("elected", "rest", "own_output")} < {
-            *values
-        }
-        assert values["validation/tied_documents"] == 0
+        assert {"validation/log_p_elected", "validation/log_p_rest"} < {*values}
         assert all(math.isfinite(value) for value in values.values())
     assert len({values["validation/log_p_elected"] for _, values in validations}) == 3
-
-
-def test_what_is_watched_is_log_p_a_token(make_task) -> None:
-    task = make_task()
-    model, documents = task.model.eval(), list(task.validation)
-    own = [document.candidates[-1] for document in documents]
-    found = watched(task, own)(0, torch.no_grad)
-    batch = task.batches.batch(documents)
-    with torch.no_grad():
-        likelihood = candidate_log_likelihood(
-            model, batch.sources.ids, batch.sources.mask, batch.targets.ids[:, 1:], 1.0,
-            batch.targets.lengths[:, 1:],
-        )  # fmt: skip
-    assert found["log_p_elected"] == pytest.approx(likelihood[:, 0].mean().item(), rel=1e-5)
-    assert found["log_p_rest"] == pytest.approx(likelihood[:, 1:].mean().item(), rel=1e-5)
-    assert found["log_p_own_output"] == pytest.approx(likelihood[:, -1].mean().item(), rel=1e-5)
-    # Later, and in a run that goes on, base's own output stays what it was.
-    assert watched(task, ["w1"] * 9)(5, torch.no_grad) == found
 
 
 def test_a_tracker_that_is_not_installed_is_one_sentence(monkeypatch) -> None:
@@ -101,7 +73,7 @@ nested = {"alpha": 31, "validation": {"every": 5, "documents": None}, "names": [
 trackers = Trackers(sys.argv[1:], "train", nested)
 for update in (1, 2):
     trackers.update(update, UpdateReport(*[update / 2] * len(UpdateReport._fields)))
-trackers.validation({"update": 2, "tau": 0.25, "top1": float("nan")}, None)
+trackers.validation({"update": 2, "tau": 0.25, "top1": float("nan")})
 trackers.finish()
 """
 

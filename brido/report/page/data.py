@@ -8,8 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from brido.checkers.mentions import Mention
-from brido.evaluation.mentions import find_mentions
+from brido.checkers.mentions import Mention, mentions_of
 from brido.settings.params import Params
 from brido.tables.documents import CandidateDocument
 
@@ -26,7 +25,8 @@ def case_mentions(case: CandidateDocument, params: Params) -> CaseMentions:
     """The mentions of every candidate and summary, as the metric `mentions` counts them."""
 
     def found(text: str) -> list[Mention]:
-        return find_mentions(case.document, text, case.facts, params.evaluation.mentions)
+        case_sensitive = params.evaluation.mentions.case_sensitive
+        return mentions_of(case.document, text, case.facts, case_sensitive)
 
     summaries = {system: found(text) for system, text in case.summaries.items()}
     return CaseMentions([found(text) for text in case.candidates], summaries)

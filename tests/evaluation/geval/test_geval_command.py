@@ -1,6 +1,7 @@
-"""The command `brido judge`."""
+"""The command `brido geval`."""
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -11,8 +12,8 @@ import pytest
 from bad_endpoint import BadEndpoint
 from written_marks import clean_answer
 
+from brido.cli import geval as command
 from brido.evaluation.geval import METRIC
-from brido.evaluation.geval import __main__ as command
 from brido.evaluation.geval.criteria import CRITERIA
 from brido.utils.commands import invoke
 from brido.utils.errors import BridoError
@@ -57,13 +58,16 @@ def test_a_table_means_differences_and_the_signature(tmp_path, given, capsys):
     detail = json.loads(rows[0]["detail"])
     assert json.loads(detail["answers"][0]["text"]) == {name: rows[0][name] for name in CRITERIA}
     printed = capsys.readouterr().out
-    base = np.mean([row["average"] for row in rows if row["system"] == "base"])
-    tuned = np.mean([row["average"] for row in rows if row["system"] == "tuned"])
-    lines = {tuple(line.split()[:2]): line.split() for line in printed.split("\n")}
-    assert float(lines["base", "average"][2]) == pytest.approx(base, abs=5e-4)
-    (difference,) = [line.split() for line in printed.split("\n") if "- base   " in line
-                     and " average " in line]  # fmt: skip
-    assert float(difference[4]) == pytest.approx(tuned - base, abs=5.1e-4)
+    means = {
+        system: [np.mean([row[name] for row in rows if row["system"] == system])
+                 for name in METRIC.names]
+        for system in ("base", "tuned")
+    }  # fmt: skip
+    means["tuned - base"] = np.subtract(means["tuned"], means["base"])
+    for system, expected in means.items():
+        (line,) = [each for each in printed.splitlines() if re.match(rf"{system}  ", each)]
+        shown = [float(word.strip("*")) for word in line.removeprefix(system).split()]
+        assert shown == pytest.approx(expected, abs=0.006)
     signature = json.loads(printed.split("Signature: ")[1])
     assert signature == json.loads(pq.read_schema(out).metadata[b"brido"])["signature"]
     assert signature["answers"] == 10
@@ -78,7 +82,7 @@ def test_dry_run_and_replay_from_the_command_line(tmp_path, given, capsys):
         asked = capsys.readouterr().out
     invoke(command.command, [str(given), "--replay", *settings(tmp_path)])
     assert capsys.readouterr().out == asked
-    words = [sys.executable, "-m", "brido", "judge", "-", "--replay", *settings(tmp_path)]
+    words = [sys.executable, "-m", "brido", "geval", "-", "--replay", *settings(tmp_path)]
     done = subprocess.run(
         words, input=given.read_bytes(), capture_output=True, cwd=Path(__file__).parents[3]
     )
@@ -94,9 +98,13 @@ def test_settings_come_from_a_params_file_and_changes(tmp_path):
             None, ["modle=m", "samples=none", "top_p=7", "key=sk-secret", "seed=2024-99-99"], {}
         )
     text = str(error.value)
-    assert text.count("\n") == 5
-    assert "-S seed:" in text
+    keys = {line.split(":")[0].removeprefix("  - ") for line in text.splitlines()[1:]}
+    names = ("modle", "samples", "top_p", "key", "seed")
+    assert keys == {f"evaluation.geval.{name}" for name in names}
     assert "sk-secret" not in text
+    with pytest.raises(BridoError) as error:
+        command.read_settings(None, ["sk-secret"], {})
+    assert "sk-secret" not in str(error.value)
 
 
 @pytest.mark.parametrize(

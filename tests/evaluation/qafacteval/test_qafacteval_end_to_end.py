@@ -5,9 +5,9 @@ import json
 import pytest
 import torch
 
+from brido.cli.qafacteval import command, read_documents
 from brido.evaluation import Inputs
 from brido.evaluation.qafacteval import METRIC, QAFactEval, QAFactEvalSettings
-from brido.evaluation.qafacteval.__main__ import command, read_documents
 from brido.evaluation.qafacteval.answering import NOTHING
 from brido.evaluation.qafacteval.lerc import Comparison
 from brido.evaluation.qafacteval.overlap import is_kept, token_f1

@@ -8,8 +8,7 @@ import click
 
 from brido.evaluation.qafacteval.answers import Strategy
 from brido.evaluation.question_view import as_text
-from brido.utils.commands import invoke
-from brido.utils.errors import BridoError, parsing, quoted, run_command
+from brido.utils.errors import BridoError, parsing, quoted
 from brido.utils.extras import extra
 from brido.utils.json_lines import HALF_PAIR, holds_half_pair, parse_object
 from brido.utils.outputs import check_output, output_text, standard_input
@@ -141,7 +140,3 @@ def _record(raw: dict[str, Any], number: int) -> dict[str, Any]:
             raise BridoError(f"`{key}` must be text or a list of sentences, not {quoted(value)}")
         row[key] = " ".join(sentences)
     return row
-
-
-if __name__ == "__main__":
-    run_command(lambda: invoke(command, program="python -m brido.evaluation.qafacteval"))

@@ -1,18 +1,17 @@
-"""The command `brido judge`: mark a file of summaries with an LLM judge."""
+"""The command `brido geval`: G-Eval of a file of summaries, by an LLM judge."""
 
 import json
 import tempfile
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import click
 import numpy as np
 
-from brido.stats import bootstrap_interval, means
-from brido.utils.commands import invoke
-from brido.utils.errors import BridoError, parsing, quoted, run_command, short
+from brido.utils.errors import BridoError, parsing, quoted, short
 from brido.utils.extras import extra
 from brido.utils.files import read_records
 from brido.utils.json_lines import parse_object
@@ -20,7 +19,7 @@ from brido.utils.outputs import check_output, output_bytes, standard_input
 from brido.utils.progress import Progress
 
 
-@click.command("judge", short_help="G-Eval by an LLM judge")
+@click.command("geval", short_help="G-Eval by an LLM judge")
 @click.argument("summaries")
 @click.option(
     "-o", "--output", type=click.Path(path_type=Path), help="A Parquet table for the marks."
@@ -54,7 +53,7 @@ def command(
 
     \b
     Example:
-        brido judge summaries.jsonl -o scores.parquet \\
+        brido geval summaries.jsonl -o scores.parquet \\
             -S model=NAME -S base_url=http://localhost:8000/v1
     """
     flags = {name: True for name, is_set in (("dry_run", dry_run), ("replay", replay)) if is_set}
@@ -82,7 +81,7 @@ def _mark(summaries: str, output: Path | None, settings: Any, runtime: Any) -> N
     ]
     if output is not None:
         _write_table(output, rows, evaluation.signature, summaries)
-    print("\n".join(summary_lines(rows)))
+    print(summary(rows))
     print(f"\nSignature: {json.dumps(evaluation.signature, ensure_ascii=False)}")
 
 
@@ -112,50 +111,34 @@ def read_settings(
     Raises:
         BridoError: an unknown key, a value of the wrong kind (all of them named).
     """
-    from pydantic import ValidationError
-
     from brido.endpoint.settings import EndpointRuntime
-    from brido.evaluation.geval.settings import GEvalSettings
-    from brido.utils.sections import Section
+    from brido.settings.load import check_params, load_params, read_yaml
+    from brido.settings.presets import merge
 
-    values: dict[type[Section], dict[str, Any]] = {GEvalSettings: {}, EndpointRuntime: {}}
     if params is not None:
-        from brido.settings.load import load_params
-
-        loaded = load_params(params)
-        values[GEvalSettings] = loaded.evaluation.geval.model_dump()
-        values[EndpointRuntime] = loaded.runtime.endpoint.model_dump()
-    values[EndpointRuntime] |= flags
-    owners = {name: section for section in values for name in section.model_fields}
-    problems = []
+        load_params(params)
+    if wrong := [change for change in changes if "=" not in change]:
+        # They are not shown: one may be a key of the server.
+        raise BridoError(f"{len(wrong)} of the -S are not KEY=VALUE: write -S model=NAME")
+    endpoint: dict[str, Any] = dict(flags)
+    judge: dict[str, Any] = {}
     for change in changes:
-        name, given, text = change.partition("=")
-        # The whole change is not shown: it may be a key.
-        if name not in owners:
-            problems.append(f"-S {name}: unknown key; known are {', '.join(owners)}")
-        elif not given:
-            problems.append(f"-S {name}: a value is missing, -S {name}=VALUE")
-        else:
-            try:
-                values[owners[name]][name] = _parsed(text)
-            except BridoError:
-                problems.append(f"-S {name}: the value is not YAML")
-    made = []
-    for section, chosen in values.items():
-        try:
-            made.append(section.model_validate(chosen))
-        except ValidationError as error:
-            problems += [f"{'.'.join(map(str, e['loc']))}: {e['msg']}" for e in error.errors()]
-    if problems:
-        raise BridoError.from_problems("settings of the judge:", problems)
-    return made[0], made[1]
+        name, _, text = change.partition("=")
+        section = endpoint if name in EndpointRuntime.model_fields else judge
+        section[name] = _parsed(text)
+    changed = {"evaluation": {"geval": judge}, "runtime": {"endpoint": endpoint}}
+    raw = merge(read_yaml(params) if params else {}, changed)
+    checked = check_params(raw, f"{params or 'the command line'} with -S")
+    return checked.evaluation.geval, checked.runtime.endpoint
 
 
 def _parsed(text: str) -> Any:
+    """The value of a text in YAML; what cannot be parsed stays a text, which few keys take."""
     from ruamel.yaml import YAML
 
-    with parsing(str):
+    with suppress(BridoError), parsing(str):
         return YAML(typ="safe").load(text)
+    return text
 
 
 def read_summaries(file: str | Path) -> list[dict[str, Any]]:
@@ -186,43 +169,33 @@ def read_summaries(file: str | Path) -> list[dict[str, Any]]:
     return records
 
 
-def summary_lines(rows: Iterable[Mapping[str, Any]]) -> Iterator[str]:
-    """A table of means with 95 % bootstrap intervals over documents, a line per system and mark.
+def summary(rows: Iterable[Mapping[str, Any]]) -> str:
+    """A table of means with 95 % bootstrap intervals over documents, a row a system.
 
-    `rows` have id, system and marks. A missing mark counts in no mean, and `n` says how many
-    documents have one. Where there are several systems, paired differences of each to the first
-    follow, over the documents that both have marks for.
+    `rows` have id, system and marks; a missing mark counts in no mean. Where there are several
+    systems, paired differences of each to the first follow, over the documents that both have.
     """
     from brido.evaluation.geval import METRIC
+    from brido.report.metrics import Scores, difference, estimate
+    from brido.report.settings import ReportSettings
+    from brido.report.summary import every_column, result_table, summary_table
 
-    systems: dict[str, dict[str, Any]] = {}
+    marks: dict[str, dict[str, list[float | None]]] = {}
     for row in rows:
-        marks = np.array([row[column] for column in METRIC.names], dtype=np.float64)
-        systems.setdefault(row["system"], {})[row["id"]] = marks
-    yield f"{'system':<16} {'':<20} {'mean':>7} {'95 % interval':>18} {'n':>7}"
-    for system, by_id in systems.items():
-        yield from _lines(system, METRIC.names, list(by_id.values()))
-    (first, base), *others = systems.items()
-    if others:
-        yield "\nPaired differences:"
-    for system, by_id in others:
-        differences = [marks - base[name] for name, marks in by_id.items() if name in base]
-        yield from _lines(f"{system} - {first}", METRIC.names, differences)
+        marks.setdefault(row["system"], {})[row["id"]] = [row[column] for column in METRIC.names]
 
+    def scores(system: str, ids: Sequence[str]) -> Scores:
+        values = np.array([marks[system][name] for name in ids], dtype=np.float64)
+        return Scores(list(ids), [(METRIC.name, column) for column in METRIC.names], values, {})
 
-def _lines(system: str, columns: Sequence[str], marks: Sequence[Any]) -> Iterator[str]:
-    if not marks:
-        return
-    values = np.array(marks)
-    lows, highs = bootstrap_interval(values, samples=1000, confidence=0.95, seed=0)
-    counts = (~np.isnan(values)).sum(axis=0)
-    for column, mean, low, high, count in zip(
-        columns, means(values), lows, highs, counts, strict=True
-    ):
-        if count:
-            interval = f"[{low:.3f}, {high:.3f}]"
-            yield f"{system:<16} {column:<20} {mean:>7.3f} {interval:>18} {count:>7,}"
-
-
-if __name__ == "__main__":
-    run_command(lambda: invoke(command, program="python -m brido.evaluation.geval"))
+    settings = ReportSettings()
+    first, *others = marks
+    systems = {name: estimate(scores(name, list(own)), settings) for name, own in marks.items()}
+    shared = {name: [key for key in marks[name] if key in marks[first]] for name in others}
+    differences = {
+        f"{name} - {first}": difference(scores(name, ids), scores(first, ids), settings)
+        for name, ids in shared.items()
+        if ids
+    }
+    table = result_table(every_column(systems), systems, differences)
+    return summary_table(table, settings.confidence)
