@@ -49,6 +49,6 @@ def check_scores(model: PreTrainedModel, scores: Tensor) -> None:
     if not scores.isfinite().all():
         computed = "NaN" if scores.isnan().any() else "an infinite log-probability"
         raise BridoError(
-            f"the {model.config.model_type} model computes {computed}: its weights are damaged, or its "
-            f"activations overflow in {model.dtype} (try runtime.precision: float32)"
+            f"the {model.config.model_type} model computes {computed}: its weights are damaged, or "
+            f"its activations overflow in {model.dtype} (try runtime.precision: float32)"
         )
