@@ -250,9 +250,12 @@ def test_the_text_has_a_row_an_order_and_ends_in_the_lines():
     lines = votes_text(check).splitlines()
     text = " ".join(" ".join(lines).split())
     for row in (*check["orders"].values(), *check["fixed"].values()):
-        accuracy = f"{row['mean']:.3f} [{row['low']:.3f}, {row['high']:.3f}]"
+        cells = [
+            "–" if one is None else f"{one['mean']:.3f} [{one['low']:.3f}, {one['high']:.3f}]"
+            for one in (row["left"], row)
+        ]
         shares = [f"{100 * row[f'elected_{kind}']:.1f} %" for kind in ("unsupported", "good")]
-        assert " ".join([accuracy, *shares]) in text
+        assert " ".join([*cells, *shares]) in text
     assert text.endswith(" ".join(check["lines"]))
     assert max(map(len, lines)) <= 100
     assert "(served)" in text
