@@ -44,11 +44,16 @@ def family_of(config: Any) -> Family:
     return known[config.model_type]
 
 
-def check_scores(model: PreTrainedModel, scores: Tensor) -> None:
-    """Raise BridoError if the scores of what a model wrote are not all finite numbers."""
-    if not scores.isfinite().all():
-        computed = "NaN" if scores.isnan().any() else "an infinite log-probability"
+def check_scores(model: PreTrainedModel, scores: Tensor, every: bool = True) -> None:
+    """Raise BridoError if the scores [..., N] that a model gives texts are not finite numbers.
+
+    every: whether all N must be. A search that may write fewer texts than it was asked for returns
+    -inf for the rest: then one of N must be finite, and none NaN.
+    """
+    finite = scores.isfinite()
+    if not (finite.all() if every else finite.any(-1).all()) or scores.isnan().any():
+        computed = "NaN" if scores.isnan().any() else "infinite log-probabilities"
         raise BridoError(
-            f"the {model.config.model_type} model computes {computed}: its weights are damaged, or its "
-            f"activations overflow in {model.dtype} (try runtime.precision: float32)"
+            f"the {model.config.model_type} model computes {computed}: its weights are damaged, or "
+            f"its activations overflow in {model.dtype} (try runtime.precision: float32)"
         )

@@ -30,7 +30,8 @@ def run_order(scoring: ScoringSettings) -> str:
         return "the same scores, shuffled within each document"
     weights = scoring.shares
     signals = "".join(f", {name} {weights[name]:g}" for name in weights if name != "vote")
-    return f"the run's vote (α = {alpha_text(scoring.alpha)}{signals})"
+    less = ", less what base itself prefers" if scoring.remove_base else ""
+    return f"the run's vote (α = {alpha_text(scoring.alpha)}{signals}{less})"
 
 
 def settings_text(params: Params) -> list[tuple[str, str]]:

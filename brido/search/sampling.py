@@ -129,7 +129,7 @@ def _write(
         steps = guided_steps(model, sources, settings.max_length, guidance)
         writing = Writing(steps, documents, special, settings, rows_a_document, sources.ids.device)
         sequences, scores = writing.run(pick)
-    check_scores(model, scores)
+    check_scores(model, scores.view(documents, -1), every=False)
     # Copies made outside inference mode may be used in training.
     sequences = sequences.view(documents, rows_a_document, -1).clone()
     return SearchResult(sequences, scores.view(documents, -1).clone())

@@ -1,4 +1,4 @@
-"""The worker of stage likelihood: budgets smaller than a text, and models that compute no number."""
+"""The worker of stage likelihood: small budgets, and models that compute no number."""
 
 import pyarrow.parquet as pq
 import pytest

@@ -159,6 +159,7 @@ def test_log_probabilities_with_other_documents_make_information(tmp_path, capsy
     assert check["fixed"]["information"]["mean"] == 1.0
     assert check["fixed"]["log_probability"]["mean"] == 0.0
     assert check["election"]["good"]["elected"]["mean"] == 1.0
+    assert f"less {check['prior_weight']:g} times" in " ".join(command.help.split())
     del record["log_probability"]
     with pytest.raises(BridoError, match="`prior` needs `log_probability`"):
         main([str(write(tmp_path / "d.jsonl", record))])

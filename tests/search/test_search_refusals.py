@@ -4,6 +4,7 @@ import pytest
 import torch
 from tiny_models import build_model, build_sources
 
+from brido.models.family import check_scores
 from brido.search import SamplingSettings, SearchSettings, beam_search, diverse_beam_search
 from brido.utils.errors import BridoError
 
@@ -82,3 +83,24 @@ def test_a_model_that_computes_nan_is_refused(beams, groups):
     settings = SearchSettings(num_beams=beams, num_beam_groups=groups, max_length=8)
     with pytest.raises(BridoError, match="the bart model computes NaN: its weights are damaged"):
         diverse_beam_search(model, source, mask, settings)
+
+
+@pytest.mark.parametrize(
+    ("scores", "every", "any_of_them"),
+    [
+        ([[-1.0, -2.0], [-3.0, -4.0]], True, True),
+        ([[-1.0, -torch.inf], [-3.0, -4.0]], False, True),
+        ([[-torch.inf, -torch.inf], [-3.0, -4.0]], False, False),
+        ([[-1.0, torch.nan], [-3.0, -4.0]], False, False),
+    ],
+)
+def test_scores_are_finite_numbers_or_stand_for_a_text_that_was_not_written(
+    scores, every, any_of_them
+):
+    model = build_model("bart", 0)
+    for asked, right in ((True, every), (False, any_of_them)):
+        if right:
+            check_scores(model, torch.tensor(scores), every=asked)
+        else:
+            with pytest.raises(BridoError, match="the bart model computes"):
+                check_scores(model, torch.tensor(scores), every=asked)

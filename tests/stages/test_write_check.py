@@ -2,12 +2,14 @@
 
 import json
 import math
+import shutil
 from pathlib import Path
 
 import numpy as np
 import pytest
 from pool_rows import pooled
 
+from brido.settings.load import load_params
 from brido.tables import (
     CORPUS,
     LIKELIHOOD,
@@ -21,7 +23,10 @@ from brido.vote.consensus import consensus_scores, ranking
 from brido.vote.evidence import write_check
 from brido.vote.settings import ScoringSettings
 from brido.vote.signals import shuffled_scores
+from stages import check as check_stage
 from stages import paths
+
+ROOT = Path(__file__).parents[2]
 
 SIZE, DOCUMENTS = 6, 40
 VOTE = ScoringSettings(information=0.0)
@@ -95,6 +100,16 @@ def test_every_order_has_a_row_and_equal_ones_share_it(similarity):
     assert found["length_tolerance"] == 0.15
     assert found["other_writers"] == ["served"]
     assert "support" not in found["fixed"]
+
+
+def test_the_stage_checks_every_entry_of_tuned_and_prints_the_lines(capsys):
+    shutil.copy(ROOT / "params.yaml", "params.yaml")
+    check_stage.main()
+    found = json.loads(Path("metrics/votes.json").read_text())
+    names = [name for row in found["orders"].values() for name in row["names"]]
+    assert set(names) == set(load_params().tuned)
+    said = capsys.readouterr().err.splitlines()
+    assert said[-len(found["lines"]) :] == [f"check: {line}" for line in found["lines"]]
 
 
 def test_an_order_with_the_reference_stands_beside_the_consensus():

@@ -192,6 +192,17 @@ def test_the_sentence_of_what_is_left_follows_the_interval():
     assert (0, -1, True) in seen
 
 
+def test_of_an_order_that_repeats_base_nothing_is_left():
+    """Its accuracy is 1, and the sentence is of what is left."""
+    arrays, _ = made()
+    arrays["log_probability"] = -1.0 - arrays["unsupported"]
+    check = check_votes(arrays, {"likely": arrays["log_probability"]}, HOW)
+    row = check["orders"]["likely"]
+    assert row["low"] == 1.0
+    assert (row["left"]["low"], row["left"]["high"]) == (0.5, 0.5)
+    assert said(check["lines"][-1], "[0.500, 0.500]") == 0
+
+
 def test_the_lines_are_the_warnings_the_election_and_what_is_left():
     arrays, orders = made()
     warnings = ["63 of 144 ended: see generation.base.max_length."]
@@ -239,9 +250,12 @@ def test_the_text_has_a_row_an_order_and_ends_in_the_lines():
     lines = votes_text(check).splitlines()
     text = " ".join(" ".join(lines).split())
     for row in (*check["orders"].values(), *check["fixed"].values()):
-        accuracy = f"{row['mean']:.3f} [{row['low']:.3f}, {row['high']:.3f}]"
+        cells = [
+            "–" if one is None else f"{one['mean']:.3f} [{one['low']:.3f}, {one['high']:.3f}]"
+            for one in (row["left"], row)
+        ]
         shares = [f"{100 * row[f'elected_{kind}']:.1f} %" for kind in ("unsupported", "good")]
-        assert " ".join([accuracy, *shares]) in text
+        assert " ".join([*cells, *shares]) in text
     assert text.endswith(" ".join(check["lines"]))
     assert max(map(len, lines)) <= 100
     assert "(served)" in text
