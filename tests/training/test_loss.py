@@ -163,6 +163,13 @@ def test_the_arithmetic_of_one_document() -> None:
     assert fixed.item() == pytest.approx(0.9)
 
 
+def test_equal_scores_stay_in_the_order_of_the_candidates() -> None:
+    f, scores, _ = batch(2, 40, seed=1)
+    tied = scores.mul(3).round()
+    loss = contrastive_loss(f, tied, 0.2, "fixed")
+    torch.testing.assert_close(loss, listing(f, tied, 0.2, "fixed", None, 0.0, 0.0))
+
+
 def test_the_reference_counts_for_nothing_unless_asked_and_then_without_a_margin() -> None:
     f, scores = torch.tensor([[-1.0, -3.0]], dtype=DOUBLE), torch.zeros(1, 2, dtype=DOUBLE)
     gold = torch.tensor([-1.5], dtype=DOUBLE)
