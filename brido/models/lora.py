@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import warnings
 from pathlib import Path
 from typing import Any
@@ -84,6 +85,7 @@ def merge_adapter(model: PreTrainedModel, folder: Path, key: str) -> PreTrainedM
             raise BridoError(f"{key}: {folder} has no {name}: a folder saved by PEFT is needed")
     with parsing(lambda reason: f"{key}: {folder} cannot be put on this model: {reason}"):
         _check_adapter(folder, key)
+        _check_shapes(model, folder, key)
         adapted = pretrained(PeftModel, model, model_id=folder, torch_device="cpu")
         _check_weights(adapted, folder, key)
         merged = adapted.merge_and_unload()
@@ -110,13 +112,49 @@ def _check_adapter(folder: Path, key: str) -> None:
         raise BridoError(f"{key}: {folder} names a rank that its weights do not have")
 
 
+# What PEFT puts around a module's own name.
+_AROUND = re.compile(
+    r"^base_model\.model\.|\.(?:base_layer|modules_to_save(?:\.default)?)(?=\.)"
+    r"|\.(?:lora_A|lora_B)(?:\.default)?(?=\.weight$)"
+)
+
+
+def _check_shapes(model: PreTrainedModel, folder: Path, key: str) -> None:
+    """Raise BridoError if weights of the file are of other sizes than the modules they are for."""
+    own = {name: list(weight.shape) for name, weight in model.state_dict().items()}
+    rows = model.get_input_embeddings().weight.shape[0]
+    with safe_open(folder / WEIGHTS, "pt") as file:
+        for name in sorted(file.keys()):
+            shape, wanted = list(file.get_slice(name).get_shape()), own.get(_AROUND.sub("", name))
+            if wanted is None or len(shape) != len(wanted):
+                continue
+            if ".lora_A" in name or ".lora_B" in name:
+                sides = {shape[1]} if ".lora_A" in name else {shape[0]}
+                fits = sides <= set(wanted)
+            else:
+                fits = shape == wanted
+            if not fits and wanted[0] == rows != shape[0] and ".lora_" not in name:
+                raise BridoError(
+                    f"{key}: {folder} was trained with {shape[0]:,} tokens and brings their "
+                    f"embeddings, and this model has {rows:,}: tokens were added to its base. "
+                    "Merge it there (PEFT's merge_and_unload), and name that folder as the source"
+                )
+            if not fits:
+                raise BridoError(
+                    f"{key}: {folder} is of another model: {short(name)} is {shape}, and the "
+                    f"weight that it changes is {wanted}"
+                )
+
+
 def _check_weights(adapted: Any, folder: Path, key: str) -> None:
     """Raise BridoError if the file's weights are not exactly those of the adapted model."""
     from peft import get_peft_model_state_dict
 
     with safe_open(folder / WEIGHTS, "pt") as file:
         held = set(file.keys())
-    other = sorted(held.symmetric_difference(get_peft_model_state_dict(adapted)))
+    needed = set(get_peft_model_state_dict(adapted))
+    # An adapter may bring embeddings of its own, which PEFT puts in the place of the model's.
+    other = sorted((needed - held) | (held - needed - set(adapted.state_dict())))
     if other:
         raise BridoError(
             f"{key}: {folder} is of another model: {len(other)} weights fit nowhere or are "

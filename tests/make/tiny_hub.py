@@ -1,9 +1,8 @@
 """Tiny repositories for the loopback hub: shaped like the real ones, small enough for a test.
 
 XSum and CNN/DM have the real layouts, columns and revisions. The models have random weights but
-real tokenizer files, trained here: BART's byte-level BPE and PEGASUS's sentencepiece. As on the
-hub, some hold safetensors and a generation_config, others only pytorch_model.bin and generation
-settings inside config.json.
+real tokenizer files, trained here: BART's byte-level BPE and PEGASUS's sentencepiece. Which
+tensors, files and settings they have stands in published_checkpoints.py.
 """
 
 import io
@@ -16,7 +15,11 @@ import pyarrow.parquet as pq
 import sentencepiece
 import torch
 from loopback_hub import LoopbackHub
+from published_checkpoints import PUBLISHED, Published
+from safetensors.torch import save_file
+from tiny_chat import END, TEXT_END, THINKING, chat_tokenizer
 from tokenizers import ByteLevelBPETokenizer
+from tokenizers.processors import RobertaProcessing
 from transformers import (
     AutoTokenizer,
     BartConfig,
@@ -26,6 +29,8 @@ from transformers import (
     PegasusConfig,
     PegasusForConditionalGeneration,
     PreTrainedModel,
+    Qwen3Config,
+    Qwen3ForCausalLM,
     T5Config,
     T5ForConditionalGeneration,
 )
@@ -45,30 +50,6 @@ _SIZES: dict[str, Any] = {
     "init_std": 0.5,
 }
 _BART_IDS = {"bos_token_id": 0, "pad_token_id": 1, "eos_token_id": 2}
-# facebook/bart-large-cnn's own generation settings.
-BART_GENERATION = {
-    **_BART_IDS,
-    "decoder_start_token_id": 2,
-    "forced_bos_token_id": 0,
-    "forced_eos_token_id": 2,
-    "early_stopping": True,
-    "length_penalty": 2.0,
-    "max_length": 142,
-    "min_length": 56,
-    "no_repeat_ngram_size": 3,
-    "num_beams": 4,
-}
-# google/pegasus-xsum's own generation settings.
-PEGASUS_GENERATION = {
-    "bos_token_id": 0,
-    "pad_token_id": 0,
-    "eos_token_id": 1,
-    "decoder_start_token_id": 0,
-    "forced_eos_token_id": 1,
-    "length_penalty": 0.6,
-    "max_length": 64,
-    "num_beams": 8,
-}
 
 
 def texts() -> list[tuple[str, str]]:
@@ -81,16 +62,55 @@ def fill(hub: LoopbackHub, folder: Path) -> None:
     """Write all repositories below `folder` and serve them."""
     hub.add("datasets", "EdinburghNLP/xsum", _xsum(folder / "xsum"), "refs/convert/parquet")
     hub.add("datasets", "abisee/cnn_dailymail", _cnndm(folder / "cnndm"))
-    for number, (name, make, modern) in enumerate(
-        [
-            ("facebook/bart-large-cnn", _bart, True),
-            ("Yale-LILY/brio-cnndm-uncased", _bart, False),
-            ("google/pegasus-xsum", _pegasus, True),
-            ("Yale-LILY/brio-xsum-cased", _pegasus, False),
-        ]
-    ):
+    makers = {"bart": _bart, "pegasus": _pegasus, "xsum": _pegasus, "cnndm": _bart, "Qwen3": _qwen}
+    for number, (name, published) in enumerate(PUBLISHED.items()):
         torch.manual_seed(number)
-        hub.add("models", name, make(folder / name, modern))
+        (make,) = {make for part, make in makers.items() if part in name}
+        hub.add("models", name, publish(make(folder / name), folder / name, published))
+
+
+def publish(model: PreTrainedModel, folder: Path, published: Published) -> Path:
+    """Write a model beside its tokenizer's files as the repository holds them."""
+    dtype = getattr(torch, published.dtype)
+    weights = {
+        name: tensor.to(dtype).clone()
+        for name, tensor in model.state_dict().items()
+        if name not in published.without
+    }
+    config = model.config.to_dict() | published.config | {"torch_dtype": published.dtype}
+    for today in ("dtype", "transformers_version", "_name_or_path"):
+        config.pop(today, None)
+    if published.own_generation:
+        (folder / "generation_config.json").write_text(json.dumps(published.generation))
+    else:
+        config |= published.generation
+    (folder / "config.json").write_text(json.dumps(config))
+    if published.weights == ("pytorch_model.bin",):
+        torch.save(weights, folder / "pytorch_model.bin")
+    elif len(published.weights) == 1:
+        save_file(weights, folder / published.weights[0], {"format": "pt"})
+    else:
+        _save_shards(weights, folder, published.weights)
+    for file in published.tokenizer:
+        if file == "special_tokens_map.json" and not (folder / file).exists():
+            names = {"eos_token": "</s>", "unk_token": "<unk>", "pad_token": "<pad>"}
+            (folder / file).write_text(json.dumps(names))
+    held = {file.name for file in folder.iterdir()}
+    for file in held - {*published.weights, *published.tokenizer}:
+        if not file.endswith((".index.json", "config.json")) or file == "tokenizer_config.json":
+            (folder / file).unlink()
+    return folder
+
+
+def _save_shards(weights: dict[str, torch.Tensor], folder: Path, files: tuple[str, ...]) -> None:
+    """Everything in the first file, the output layer in the last, and the index."""
+    where = {name: files[-1 if name == "lm_head.weight" else 0] for name in weights}
+    for file in files:
+        part = {name: tensor for name, tensor in weights.items() if where[name] == file}
+        save_file(part, folder / file, {"format": "pt"})
+    size = sum(tensor.numel() * tensor.element_size() for tensor in weights.values())
+    index = {"metadata": {"total_size": size}, "weight_map": where}
+    (folder / "model.safetensors.index.json").write_text(json.dumps(index))
 
 
 def _columns(split: str, summary_of: Any) -> tuple[list[str], list[str], list[str]]:
@@ -125,7 +145,20 @@ def _cnndm(folder: Path) -> Path:
     return folder
 
 
-def _bart(folder: Path, modern: bool) -> Path:
+def _qwen(folder: Path) -> PreTrainedModel:
+    folder.mkdir(parents=True)
+    tokenizer = chat_tokenizer(THINKING)
+    tokenizer.save_pretrained(folder)
+    ends = {"bos_token_id": END, "pad_token_id": TEXT_END, "eos_token_id": [END, TEXT_END]}
+    config = Qwen3Config(
+        vocab_size=len(tokenizer), hidden_size=16, intermediate_size=16, num_hidden_layers=1,
+        num_attention_heads=2, num_key_value_heads=1, head_dim=8, max_position_embeddings=256,
+        tie_word_embeddings=True, **ends,
+    )  # fmt: skip
+    return Qwen3ForCausalLM(config)
+
+
+def _bart(folder: Path) -> PreTrainedModel:
     folder.mkdir(parents=True)
     tokenizer = ByteLevelBPETokenizer()
     special = ["<s>", "<pad>", "</s>", "<unk>", "<mask>"]
@@ -144,8 +177,15 @@ def _bart(folder: Path, modern: bool) -> Path:
         **_BART_IDS,
         **_SIZES,
     )
-    _save(BartForConditionalGeneration(config), folder, modern, BART_GENERATION)
-    return folder
+    tokenizer.post_processor = RobertaProcessing(("</s>", 2), ("<s>", 0))
+    tokenizer.save(str(folder / "tokenizer.json"))
+    return _with_bias(BartForConditionalGeneration(config))
+
+
+def _with_bias(model: PreTrainedModel) -> PreTrainedModel:
+    """Published files bring final_logits_bias; here it is no zero, so that a test would miss it."""
+    model.final_logits_bias.normal_()
+    return model
 
 
 def _sentencepiece(path: Path, **ids: int) -> None:
@@ -162,7 +202,7 @@ def _sentencepiece(path: Path, **ids: int) -> None:
     path.write_bytes(model.getvalue())
 
 
-def _pegasus(folder: Path, modern: bool) -> Path:
+def _pegasus(folder: Path) -> PreTrainedModel:
     folder.mkdir(parents=True)
     _sentencepiece(folder / "spiece.model", pad_id=0, eos_id=1, unk_id=2, bos_id=-1)
     settings = {"model_max_length": 512, "tokenizer_class": "PegasusTokenizer"}
@@ -176,8 +216,7 @@ def _pegasus(folder: Path, modern: bool) -> Path:
         eos_token_id=1,
         **_SIZES,
     )
-    _save(PegasusForConditionalGeneration(config), folder, modern, PEGASUS_GENERATION)
-    return folder
+    return _with_bias(PegasusForConditionalGeneration(config))
 
 
 def t5(folder: Path) -> Path:
@@ -191,7 +230,7 @@ def t5(folder: Path) -> Path:
         decoder_start_token_id=0, pad_token_id=0, eos_token_id=1,
     )  # fmt: skip
     generation = {"decoder_start_token_id": 0, "pad_token_id": 0, "eos_token_id": 1}
-    _save(T5ForConditionalGeneration(config), folder, True, generation)
+    _save(T5ForConditionalGeneration(config), folder, generation)
     return folder
 
 
@@ -214,18 +253,10 @@ def mbart(folder: Path) -> Path:
         **_SIZES,
     )
     generation = _BART_IDS | {"decoder_start_token_id": 2, "forced_bos_token_id": english}
-    _save(MBartForConditionalGeneration(config), folder, True, generation)
+    _save(MBartForConditionalGeneration(config), folder, generation)
     return folder
 
 
-def _save(model: PreTrainedModel, folder: Path, modern: bool, generation: dict[str, Any]) -> None:
-    """Weights and settings as new repositories hold them, or as those of 2022 do."""
+def _save(model: PreTrainedModel, folder: Path, generation: dict[str, Any]) -> None:
     model.save_pretrained(folder)
-    (folder / "generation_config.json").unlink()
-    if modern:
-        (folder / "generation_config.json").write_text(json.dumps(generation))
-        return
-    (folder / "model.safetensors").unlink()
-    torch.save(model.state_dict(), folder / "pytorch_model.bin")
-    config = json.loads((folder / "config.json").read_text())
-    (folder / "config.json").write_text(json.dumps({**config, **generation}))
+    (folder / "generation_config.json").write_text(json.dumps(generation))

@@ -7,7 +7,7 @@ from contextlib import nullcontext
 import pytest
 import torch
 from tiny_models import build_model, build_sources
-from transformers import LEDConfig, OPTConfig
+from transformers import MvpConfig, OPTConfig
 
 from brido.likelihood import candidate_log_likelihood
 from brido.models import family as families
@@ -24,7 +24,7 @@ def _families_as_before(monkeypatch):
 
 @pytest.mark.parametrize(
     ("config", "named"),
-    [(LEDConfig(), "'led' is not one of bart"), (OPTConfig(), "'opt' is not one of llama")],
+    [(MvpConfig(), "'mvp' is not one of bart"), (OPTConfig(), "'opt' is not one of llama")],
 )
 def test_an_unknown_family_is_named_once_and_treated_carefully(config, named):
     with pytest.warns(UserWarning, match=named):

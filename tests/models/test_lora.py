@@ -4,11 +4,13 @@ from pathlib import Path
 
 import pytest
 import torch
-from peft import PeftModel
+from peft import LoraConfig, PeftModel, get_peft_model
 from tiny_models import build_model
+from transformers import LlamaConfig, LlamaForCausalLM
 
-from brido.models.lora import Adapter
+from brido.models.lora import Adapter, merge_adapter
 from brido.models.settings import LoraSettings
+from brido.utils.errors import BridoError
 
 LORA = LoraSettings(rank=2, alpha=4.0)
 
@@ -61,3 +63,50 @@ def test_equal_seeds_write_equal_bytes(tmp_path: Path) -> None:
     assert files == {"adapter_config.json", "adapter_model.safetensors"}
     for name in files:
         assert (tmp_path / "one" / name).read_bytes() == (tmp_path / "two" / name).read_bytes()
+
+
+def stored_llama(tokens: int = 64) -> torch.nn.Module:
+    sizes = {"hidden_size": 16, "intermediate_size": 16, "num_hidden_layers": 1}
+    heads = {"num_attention_heads": 2, "num_key_value_heads": 2, "vocab_size": tokens}
+    torch.manual_seed(0)
+    return LlamaForCausalLM(LlamaConfig(**sizes, **heads))
+
+
+def written_adapter(folder: Path, base: torch.nn.Module, **settings: object) -> torch.nn.Module:
+    """An adapter as PEFT writes it, its weights drawn at random; the adapted model."""
+    adapted = get_peft_model(base, LoraConfig(r=2, **settings))
+    for name, weight in adapted.named_parameters():
+        if "lora_" in name or "modules_to_save" in name:
+            weight.data.normal_(0, 0.3)
+    adapted.save_pretrained(str(folder), save_embedding_layers=True)
+    return adapted
+
+
+EMBEDDINGS = {"target_modules": ["q_proj"], "modules_to_save": ["lm_head", "embed_tokens"]}
+SAVED = {"target_modules": ["q_proj"]}
+ADAPTED = {"target_modules": ["q_proj", "embed_tokens"]}
+
+
+@pytest.mark.parametrize("settings", [EMBEDDINGS, SAVED, ADAPTED])
+def test_an_adapter_of_a_resized_model_names_both_sizes(settings: dict, tmp_path: Path) -> None:
+    written_adapter(tmp_path, stored_llama(67), **settings)
+    with pytest.raises(BridoError, match="with 67 tokens .* this model has 64") as caught:
+        merge_adapter(stored_llama(), tmp_path, "checkpoints.base.adapter")
+    assert str(caught.value).startswith("checkpoints.base.adapter")
+
+
+@pytest.mark.parametrize("settings", [EMBEDDINGS, SAVED])
+def test_an_adapter_that_brings_embeddings_is_merged_with_them(
+    settings: dict, tmp_path: Path
+) -> None:
+    expected = logits(written_adapter(tmp_path, stored_llama(), **settings))
+    torch.testing.assert_close(logits(merge_adapter(stored_llama(), tmp_path, "key")), expected)
+
+
+def test_an_adapter_of_a_wider_model_names_both_shapes(tmp_path: Path) -> None:
+    torch.manual_seed(0)
+    wide = LlamaForCausalLM(LlamaConfig(hidden_size=32, intermediate_size=16, num_hidden_layers=1,
+        num_attention_heads=2, num_key_value_heads=2, vocab_size=64))  # fmt: skip
+    written_adapter(tmp_path, wide, target_modules=["q_proj"])
+    with pytest.raises(BridoError, match=r"lora_A.weight is \[2, 32\], .* is \[16, 16\]"):
+        merge_adapter(stored_llama(), tmp_path, "key")

@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tiny_chat import BOS, CHATML, DATED, END, NO_SYSTEM, TEXT_END, THINKING, chat_tokenizer
 
-from brido.models.prompt import Prompt, end_of_answer
+from brido.models.prompt import Prompt, end_of_answer, message_problems, messages
 from brido.models.settings import ReadingSettings
 from brido.utils.errors import BridoError
 
@@ -135,6 +135,43 @@ def test_template_and_prompt_can_be_left_out():
 def test_a_prompt_writes_the_document_as_it_is(text):
     with pytest.raises(BridoError, match="reading.prompt must contain"):
         made(prompt=text)
+
+
+NOT_WHOLE = [
+    "{{ document[:5] }}",
+    "{{ document[:5000] }}",
+    "{{ document | truncate(200) }}",
+    "{{ document.split('.')[0] }}",
+    "{{ document }} {{ document[:5] }}",
+    "{% if document %}{{ document }}{% endif %}",
+    "{% for part in document %}{{ part }}{% endfor %}",
+    "{% set text = document %}{{ text[:5] }}",
+    "{% set text %}{{ document }}{% endset %}{{ text[:5] }}",
+    "{% filter truncate(5) %}{{ document }}{% endfilter %}",
+    "{% macro m(x) %}{{ x[:5] }}{% endmacro %}{{ m(document) }}",
+    "{{ document if document else 'nothing' }}",
+    "{{ 'document' }}",
+    "{# {{ document }} #}",
+    "Summarize it.",
+]
+
+
+@pytest.mark.parametrize("text", NOT_WHOLE)
+def test_a_prompt_contains_the_whole_document_at_a_server_too(text):
+    problems = message_problems(reading(prompt=text), "reading.news")
+    assert len(problems) == 1
+    assert problems[0].startswith("reading.news.prompt must contain")
+    with pytest.raises(BridoError, match="reading.prompt must contain"):
+        made(prompt=text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["{{ document }}", "{{document}}", "{{- document -}}", "{{ document }} a {{ document }}"],
+)
+def test_a_prompt_may_contain_it_in_any_place(text):
+    assert message_problems(reading(prompt=text), "reading.news") == []
+    assert DOCUMENT in messages(reading(prompt=text), DOCUMENT)[-1]["content"]
 
 
 @pytest.mark.parametrize(

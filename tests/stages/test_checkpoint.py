@@ -10,11 +10,14 @@ import pytest
 import tiny_hub
 import torch
 from safetensors.torch import load_file, save_file
+from tiny_families import build_family
+from tiny_models import word_tokenizer
 from transformers import AutoModelForSeq2SeqLM, AutoTokenizer, MambaConfig, PegasusTokenizer
 
 from brido.candidates.local import Generator
 from brido.models import LanguageModel
-from brido.models.checkpoint import store_checkpoint
+from brido.models.checkpoint import save, store_checkpoint
+from brido.models.completeness import incomplete
 from brido.models.settings import ReadingSettings
 from brido.search import SearchSettings
 from brido.training.batches import Batches
@@ -38,7 +41,8 @@ from pathlib import Path
 from huggingface_hub import constants
 constants.DOWNLOAD_CHUNK_SIZE = 500
 from brido.utils.errors import BridoError
-from brido.models.checkpoint import store_checkpoint
+from brido.models.checkpoint import save, store_checkpoint
+from brido.models.completeness import incomplete
 for source, revision, folder in json.loads(sys.argv[1]):
     try:
         store_checkpoint(source, revision, Path(folder), "checkpoints.base")
@@ -92,6 +96,16 @@ def test_hub_models_are_stored_as_they_are_and_again_without_a_network(
     first, second = tmp_path / "base", tmp_path / "again"
     for file in first.iterdir():
         assert file.read_bytes() == (second / file.name).read_bytes(), file.name
+
+
+def test_a_chat_model_in_two_shards_is_stored_with_its_output_layer(hub, run_stage, tmp_path):
+    _, address = hub
+    case = ("Qwen/Qwen3-1.7B", None, str(tmp_path / "base"))
+    assert attempt(run_stage, tmp_path, [case], HF_ENDPOINT=address) == ["stored"]
+    language = LanguageModel.load(tmp_path / "base", ReadingSettings(max_source_tokens=60))
+    assert language.model.dtype == torch.float32
+    assert language.model.generation_config.top_k == 20
+    assert language.read([TEXT]).mask.sum() == 60
 
 
 def test_what_is_wrong_with_a_hub_model_is_said_in_one_sentence(hub, run_stage, tmp_path):
@@ -182,8 +196,10 @@ def reweigh(folder: Path, change: Callable[[dict[str, torch.Tensor]], object]) -
 
 
 def more_words(folder: Path) -> None:
-    vocabulary = json.loads((folder / "vocab.json").read_text())
-    changed(folder / "vocab.json", **{f"word{n}": len(vocabulary) + n for n in range(50)})
+    model = json.loads((folder / "tokenizer.json").read_text())["model"]
+    known = len(model["vocab"])
+    model["vocab"] |= {f"word{n}": known + n for n in range(50)}
+    changed(folder / "tokenizer.json", model=model)
 
 
 def pickled(folder: Path) -> None:
@@ -229,6 +245,36 @@ def test_a_damaged_folder_is_refused(folder: Path, damage, message: str):
     damage(folder)
     said = refused(folder)
     assert re.search(message, said, re.DOTALL), said
+
+
+@pytest.mark.parametrize("kind", ["bart", "led", "bigbird_pegasus", "blenderbot-small", "mvp"])
+def test_learned_positions_that_are_missing_are_refused(kind: str):
+    model, tokenizer = build_family(kind), word_tokenizer()
+    names = [name for name in model.state_dict() if "embed_positions" in name]
+    loaded = {"missing_keys": names, "mismatched_keys": [], "unexpected_keys": []}
+    problems = list(incomplete(model, tokenizer, loaded, None, Path("nowhere")))
+    assert [one for one in problems if f"{len(names)} weights are missing" in one]
+
+
+@pytest.mark.parametrize("kind", ["pegasus", "marian", "fsmt"])
+def test_sinusoids_that_are_missing_are_computed(kind: str, tmp_path: Path):
+    torch.manual_seed(0)
+    model = build_family(kind).float()
+    save(model, word_tokenizer(), tmp_path / "model")
+    file = tmp_path / "model" / "model.safetensors"
+    weights = {
+        name: tensor for name, tensor in load_file(file).items() if "embed_positions" not in name
+    }
+    save_file(weights, file, {"format": "pt"})
+    store_checkpoint(str(tmp_path / "model"), None, tmp_path / "stored", "checkpoints.base")
+    stored = AutoModelForSeq2SeqLM.from_pretrained(tmp_path / "stored").state_dict()
+    assert all(torch.equal(stored[name], own) for name, own in model.state_dict().items())
+
+
+def test_a_norm_that_is_missing_is_learned_although_it_begins_at_one(folder: Path):
+    name = "model.encoder.layernorm_embedding.weight"
+    reweigh(folder, lambda weights: weights.pop(name))
+    assert f"1 weights are missing from the file, such as {name}" in refused(folder)
 
 
 def test_what_is_no_checkpoint_is_refused(folder: Path, tmp_path: Path):

@@ -1,0 +1,100 @@
+"""What an encoder-decoder reads around a document: the user's prompt, or T5's own prefix."""
+
+import pytest
+import tiny_hub
+import torch
+from tiny_models import WORDS, tiny_bart, word_tokenizer
+from transformers import AutoModelForSeq2SeqLM, AutoTokenizer
+
+from brido.models import LanguageModel
+from brido.models.checkpoint import store_checkpoint
+from brido.models.settings import ReadingSettings
+from brido.utils.errors import BridoError
+
+DOCUMENT = " ".join(WORDS[:12])
+SUMMARIZATION = {"summarization": {"prefix": "summarize: ", "num_beams": 4}}
+
+
+def language(prompt: str | None, limit: int = 64, **config: object) -> LanguageModel:
+    model = tiny_bart()
+    for name, value in config.items():
+        setattr(model.config, name, value)
+    reading = ReadingSettings(prompt=prompt, max_source_tokens=limit)
+    return LanguageModel(model, word_tokenizer(), reading)
+
+
+def words(read: LanguageModel, documents: list[str]) -> list[str]:
+    sources = read.read(documents)
+    return [
+        read.tokenizer.decode(ids[mask.bool()])
+        for ids, mask in zip(sources.ids, sources.mask, strict=True)
+    ]
+
+
+def test_the_prompt_stands_around_every_document_and_the_document_is_cut():
+    read = language("w30 w31 {{ document }} w32", limit=10)
+    long, short = words(read, [DOCUMENT, "w1 w2"])
+    assert long == "<s> w30 w31 w0 w1 w2 w3 w4 w32 </s>"
+    assert short == "<s> w30 w31 w1 w2 w32 </s>"
+    assert read.read([DOCUMENT, "w1 w2"]).cut == (0,)
+
+
+def test_a_prompt_in_front_alone_is_what_the_tokenizer_makes_of_the_text():
+    read = language("w30 {{ document }}", limit=9)
+    sources = read.read([DOCUMENT, "w1"])
+    expected = read.tokenizer(f"w30 {DOCUMENT}", truncation=True, max_length=9).input_ids
+    assert sources.ids[0].tolist() == expected
+    assert sources.cut == (0,)
+
+
+def test_the_models_own_prefix_stands_in_front_unless_a_prompt_is_given():
+    own = {"task_specific_params": {"summarization": {"prefix": "w30 "}}}
+    assert words(language(None, **own), ["w1"]) == ["<s> w30 w1 </s>"]
+    assert words(language("{{ document }}", **own), ["w1"]) == ["<s> w1 </s>"]
+    assert words(language("w31 {{ document }}", **own), ["w1"]) == ["<s> w31 w1 </s>"]
+    # Strangers write anything; braces are text, and the space that BART's files name is no task's.
+    for other in (
+        {"task_specific_params": {"summarization": {"prefix": 5}}},
+        {"task_specific_params": {"summarization": ["w30"]}},
+        {"task_specific_params": {"translation_en_to_de": {"prefix": "w30 "}}},
+        {"task_specific_params": None, "prefix": "w30 "},
+    ):
+        assert words(language(None, **other), ["w1"]) == ["<s> w1 </s>"]
+    braces = {"task_specific_params": {"summarization": {"prefix": "{{ w30 }} "}}}
+    read = language(None, **braces)
+    assert read.read(["w1"]).ids[0].tolist() == read.tokenizer("{{ w30 }} w1").input_ids
+
+
+@pytest.mark.parametrize("prompt", ["w1 w2 w3 w4 {{ document }}", "{{ document }} w1 w2 w3 w4"])
+def test_a_prompt_that_leaves_no_room_is_refused(prompt):
+    with pytest.raises(BridoError, match="the prompt has 6 tokens before any document"):
+        language(prompt, limit=6)
+    assert language(prompt, limit=7)
+
+
+@pytest.mark.parametrize("prompt", ["no document", "{{ document[:3] }}", "{{ document | upper }}"])
+def test_a_prompt_without_the_whole_document_is_refused(prompt):
+    with pytest.raises(BridoError, match="reading.prompt must contain"):
+        language(prompt)
+
+
+def test_keys_of_chat_models_are_refused():
+    reading = ReadingSettings(system="Be short.", template={"a": True})
+    with pytest.raises(BridoError) as caught:
+        LanguageModel(tiny_bart(), word_tokenizer(), reading)
+    assert "reading.system" in str(caught.value)
+    assert "reading.template" in str(caught.value)
+
+
+def test_t5_keeps_its_prefix_from_the_published_files_on(tmp_path):
+    torch.manual_seed(0)
+    folder = tiny_hub.t5(tmp_path / "model")
+    model = AutoModelForSeq2SeqLM.from_pretrained(folder)
+    model.config.task_specific_params = SUMMARIZATION
+    model.config.save_pretrained(folder)
+    store_checkpoint(str(folder), None, tmp_path / "stored", "checkpoints.base")
+    read = LanguageModel.load(tmp_path / "stored", ReadingSettings(max_source_tokens=20))
+    (document, _), *_ = tiny_hub.texts()
+    tokenizer = AutoTokenizer.from_pretrained(folder)
+    expected = tokenizer(f"summarize: {document}", truncation=True, max_length=20).input_ids
+    assert read.read([document]).ids[0].tolist() == expected

@@ -1,0 +1,169 @@
+"""Families that nobody has put into a table: equal to transformers, or refused with a reason."""
+
+import re
+import warnings
+
+import pytest
+import torch
+import transformers
+from tiny_families import FAMILIES, PAD, build_family, sources
+
+from brido.likelihood import candidate_log_likelihood
+from brido.models.causality import check_causal
+from brido.models.completeness import computed
+from brido.search import SearchSettings, beam_search
+from brido.utils.errors import ArgumentError, BridoError
+
+LOOK_AHEAD = ["fsmt", "prophetnet"]
+T5_KIN = ["mt5", "umt5", "switch_transformers"]
+SETTINGS = SearchSettings(num_beams=3, max_length=10, min_length=4)
+
+
+@pytest.fixture(autouse=True)
+def _unwarned():
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        yield
+
+
+def scored(model, ids, mask, written):
+    """The likelihood of candidates [B, N, T] in one pass, and of each in a pass of its own."""
+    lengths = (written[:, :, 1:] != PAD).sum(2)
+    together = candidate_log_likelihood(model, ids, mask, written, 0.6, lengths)
+    alone = [
+        candidate_log_likelihood(
+            model, ids[d : d + 1], mask[d : d + 1], written[d : d + 1, n : n + 1, : length + 1],
+            0.6, lengths[d : d + 1, n : n + 1],
+        )
+        for d, row in enumerate(lengths.tolist())
+        for n, length in enumerate(row)
+    ]  # fmt: skip
+    return together, torch.stack(alone).view_as(together)
+
+
+@pytest.mark.parametrize("kind", [name for name in FAMILIES if "neox" not in name])
+@torch.no_grad()
+def test_an_encoder_decoder_writes_and_scores_as_transformers_does(kind):
+    model = build_family(kind)
+    ids, mask = sources()
+    if kind == "prophetnet":
+        mask = torch.ones_like(mask)
+    extra = {}
+    if kind == "led":
+        extra["global_attention_mask"] = torch.zeros_like(ids)
+        extra["global_attention_mask"][:, 0] = 1
+    expected = model.generate(
+        input_ids=ids, attention_mask=mask, num_beams=3, num_return_sequences=3, max_length=10,
+        min_length=4, do_sample=False, **extra,
+    )  # fmt: skip
+    found = beam_search(model, ids, mask, SETTINGS).sequences
+    assert torch.equal(found.flatten(0, 1), expected)
+    if kind in LOOK_AHEAD:
+        with pytest.raises(BridoError, match=f"the {kind} model gives a token another prob"):
+            scored(model, ids, mask, found)
+    else:
+        together, alone = scored(model, ids, mask, found)
+        assert together.dtype == torch.float64
+        torch.testing.assert_close(together, alone, rtol=1e-10, atol=1e-10)
+
+
+@pytest.mark.parametrize("kind", ["gpt_neox", "gpt_neox_japanese"])
+@torch.no_grad()
+def test_pythia_writes_and_scores_as_transformers_does(kind):
+    model = build_family(kind)
+    ids, mask = (part.flip(1) for part in sources())
+    expected = model.generate(
+        input_ids=ids, attention_mask=mask, num_beams=3, num_return_sequences=3, max_new_tokens=10,
+        min_new_tokens=4, do_sample=False,
+    )[:, ids.shape[1] :]  # fmt: skip
+    found = beam_search(model, ids, mask, SETTINGS)
+    assert torch.equal(found.sequences.flatten(0, 1), expected)
+    given = ids[:, None, -1:].expand(-1, 3, -1)
+    lengths = (found.sequences != PAD).sum(2)
+    likelihood = candidate_log_likelihood(
+        model, ids, mask, torch.cat([given, found.sequences], 2), 1.0, lengths
+    )
+    torch.testing.assert_close(likelihood.float(), found.scores)
+
+
+@pytest.mark.parametrize("kind", ["BertConfig", "RobertaConfig", "BertGenerationConfig"])
+def test_an_encoder_is_refused(kind):
+    small = {"hidden_size": 16, "num_hidden_layers": 1, "num_attention_heads": 2}
+    config = getattr(transformers, kind)(**small, intermediate_size=16, vocab_size=64)
+    model = transformers.AutoModelForCausalLM.from_config(config).eval()
+    with pytest.raises(BridoError, match="does not write text"):
+        beam_search(model, *sources(), SETTINGS)
+
+
+def test_a_decoder_that_looks_ahead_is_refused_before_it_writes(monkeypatch):
+    model = build_family("gpt_neox")
+    forward = type(model).forward
+
+    def looks_ahead(self, input_ids, **given):
+        result = forward(self, input_ids=input_ids, **given)
+        result.logits = result.logits + input_ids[:, -1:, None]
+        return result
+
+    monkeypatch.setattr(type(model), "forward", looks_ahead)
+    with pytest.raises(BridoError, match="gpt_neox model gives a token another probability"):
+        beam_search(model, *sources(), SETTINGS)
+
+
+def test_a_model_is_tried_once_and_stays_in_its_mode():
+    model, calls = build_family("mvp"), []
+
+    def logits_of(ids):
+        assert not model.training
+        calls.append(ids.shape)
+        return torch.zeros(*ids.shape, 5)
+
+    model.train()
+    model.model.encoder.eval()
+    modes = [module.training for module in model.modules()]
+    for _ in range(2):
+        check_causal(model, torch.tensor([[2]]), logits_of)
+    assert [module.training for module in model.modules()] == modes
+    assert len(calls) == 2  # a whole text and a cut one, the first time alone
+
+
+@pytest.mark.parametrize("kind", T5_KIN)
+@torch.no_grad()
+def test_t5s_kin_may_be_padded_on_either_side(kind):
+    model = build_family(kind)
+    ids, mask = sources()
+    expected = beam_search(model, ids, mask, SETTINGS)
+    rolled = [torch.stack([part[0], part[1].roll(6)]) for part in (ids, mask)]
+    found = beam_search(model, *rolled, SETTINGS)
+    assert torch.equal(found.sequences, expected.sequences)
+    torch.testing.assert_close(found.scores, expected.scores)
+
+
+@pytest.mark.parametrize("kind", ["bart", "led", "m2m_100", "longt5"])
+def test_others_are_refused_if_they_are_padded_on_the_left(kind):
+    ids, mask = sources()
+    with pytest.raises(ArgumentError, match=f"where a {kind} model may read other"):
+        beam_search(build_family(kind), ids.flip(1), mask.flip(1), SETTINGS)
+
+
+@pytest.mark.parametrize("kind", list(FAMILIES))
+def test_only_tables_of_a_formula_count_as_computed(kind):
+    names = build_family(kind).state_dict()
+    found = {name for name in names if computed(build_family(kind), name)}
+    tables = {f"model.{side}.embed_positions.weight" for side in ("encoder", "decoder")}
+    assert found == (tables if kind in ("pegasus", "marian", "fsmt") else set())
+
+
+def test_a_table_that_does_not_follow_its_formula_is_not_computed():
+    model = build_family("pegasus")
+    name = "model.encoder.embed_positions.weight"
+    assert computed(model, name)
+    model.model.encoder.embed_positions.weight.data[3, 3] += 0.5
+    assert not computed(model, name)
+    assert not computed(model, "model.encoder.nothing.weight")
+
+
+def test_the_message_of_an_unknown_family_promises_nothing_that_was_not_tried(monkeypatch):
+    monkeypatch.setattr("brido.models.family._FAMILIES", {})
+    with pytest.warns(UserWarning, match="'mvp'") as caught:
+        beam_search(build_family("mvp"), *sources(), SETTINGS)
+    assert not [one for one in caught if re.search("correct", str(one.message))]
