@@ -19,9 +19,10 @@ from brido.endpoint import Answer, AskedModel, CallPlan, Client
 from brido.endpoint.settings import EndpointRuntime, answer_limit, runtime_problems
 from brido.models.prompt import messages
 from brido.models.settings import ReadingSettings
+from brido.models.special_tokens import break_control_tokens
 from brido.utils.errors import BridoError
 from brido.utils.paths import user_path
-from brido.utils.progress import Progress
+from brido.utils.progress import Progress, say
 from brido.work.worker import Advance, Result
 
 # What a summary is expected to take in tokens, for a forecast.
@@ -77,12 +78,18 @@ class Asker(NamedTuple):
         if problems := runtime_problems(self.runtime):
             raise BridoError.from_problems(f"{self.section} cannot start:", problems)
         size = self.settings.num_candidates
-        prompts = [
-            (self.model, messages(self.reading, text))
+        texts = [
+            break_control_tokens(text)
             for split in documents
             for part in split.parts(_PART)
             for _, text in part.read()
         ]
+        if spelling := sum(count > 0 for _, count in texts):
+            say(
+                f"{self.section}: {spelling:,} documents spell control tokens of chat templates "
+                "(such as <|im_end|>); they are sent with a space in each, so that they are text"
+            )
+        prompts = [(self.model, messages(self.reading, text)) for text, _ in texts]
         with self.client() as client:
             plan = client.plan(prompts, size)
             client.ask(plan, partial(Progress, interval=interval), _LIKELY_ANSWER)
@@ -117,7 +124,8 @@ class AnswerWorker:
         size, model, rows = self._asker.settings.num_candidates, self._asker.model, []
         counts: Counter[str] = Counter()
         for name, document in part.read():
-            key = model.key(messages(self._asker.reading, document))
+            text, _ = break_control_tokens(document)
+            key = model.key(messages(self._asker.reading, text))
             found = self._client.answers(key, size)
             answers = [found.get(sample) for sample in range(size)]
             counts.update(f"finish_reasons: {_finish(answer)}" for answer in answers)

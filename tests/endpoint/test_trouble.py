@@ -7,8 +7,8 @@ from itertools import pairwise
 import pytest
 from bad_endpoint import TROUBLES, BadEndpoint, plain_answer
 
-from brido.endpoint.responses import Unreadable, read_response
 from brido.endpoint.call import LONGEST_RESPONSE
+from brido.endpoint.responses import Unreadable, read_response
 from brido.utils.errors import BridoError
 
 TEXTS = [f"Confidential document {number}: what of the bridge?" for number in range(12)]

@@ -12,6 +12,7 @@ from brido.evaluation.geval.criteria import answer_schema
 from brido.evaluation.geval.prompts import load_prompt
 from brido.evaluation.geval.scoring import Account, same_marks, score_document
 from brido.evaluation.geval.settings import GEvalSettings
+from brido.models.special_tokens import break_control_tokens
 from brido.utils.arguments import as_texts
 from brido.utils.errors import ArgumentError, BridoError, quoted
 from brido.utils.paths import user_path
@@ -126,7 +127,12 @@ class GEval:
         """
         groups, samples = self.prompt.groups, self.settings.answers
         questions = [
-            [{"role": "user", "content": self.prompt.render(document, summary, group)}]
+            [
+                {
+                    "role": "user",
+                    "content": self.prompt.render(_text(document), _text(summary), group),
+                }
+            ]
             for document, summary in zip(documents, summaries, strict=True)
             for group in groups
         ]
@@ -181,3 +187,8 @@ class GEval:
             "prompt_tokens": account.prompt_tokens,
             "answer_tokens": account.answer_tokens,
         }
+
+
+def _text(text: str) -> str:
+    """A text as the judge gets it: what spells a control token of a chat template is text."""
+    return break_control_tokens(text)[0]
