@@ -16,22 +16,21 @@ from typing import Any, NamedTuple
 from brido.candidates.documents import DocumentPart, SplitDocuments
 from brido.candidates.settings import EndpointGeneration
 from brido.endpoint import Answer, AskedModel, CallPlan, Client
-from brido.endpoint.settings import EndpointRuntime, runtime_problems
+from brido.endpoint.settings import EndpointRuntime, answer_limit, runtime_problems
 from brido.models.prompt import messages
 from brido.models.settings import ReadingSettings
+from brido.models.special_tokens import break_control_tokens
 from brido.utils.errors import BridoError
 from brido.utils.paths import user_path
-from brido.utils.progress import Progress
+from brido.utils.progress import Progress, say
 from brido.work.worker import Advance, Result
 
-# Only for the budget, where no limit of the answer's length is sent.
-_UNLIMITED_ANSWER = 4096
 # What a summary is expected to take in tokens, for a forecast.
 _LIKELY_ANSWER = 80
 # Documents read at once.
 _PART = 200
-# How an answer comes to no end of its own: cut at the limit, stopped by a filter, not there.
-_NOT_ENDED = {"length", "refused", "missing"}
+# Ends that need no word beside them.
+_KNOWN_ENDS = {"stop", "unsaid", "length", "refused"}
 
 
 class Asker(NamedTuple):
@@ -63,9 +62,10 @@ class Asker(NamedTuple):
 
     def client(self) -> Client:
         """Open the store, and return a client for this source."""
-        limit = self.settings.max_answer_tokens or _UNLIMITED_ANSWER
-        store = user_path(self.runtime.store)
-        return Client(self.section, self.model, store, self.runtime, limit)
+        settings, store = self.settings, user_path(self.runtime.store)
+        limit = answer_limit(settings.max_answer_tokens, settings.extra_parameters)
+        choices = settings.choices_per_call
+        return Client(self.section, self.model, store, self.runtime, limit, choices)
 
     def ask(self, documents: Sequence[SplitDocuments], interval: float) -> None:
         """Ask for every answer that the store lacks.
@@ -78,12 +78,18 @@ class Asker(NamedTuple):
         if problems := runtime_problems(self.runtime):
             raise BridoError.from_problems(f"{self.section} cannot start:", problems)
         size = self.settings.num_candidates
-        prompts = [
-            (self.model, messages(self.reading, text))
+        texts = [
+            break_control_tokens(text)
             for split in documents
             for part in split.parts(_PART)
             for _, text in part.read()
         ]
+        if spelling := sum(count > 0 for _, count in texts):
+            say(
+                f"{self.section}: {spelling:,} documents spell control tokens of chat templates "
+                "(such as <|im_end|>); they are sent with a space in each, so that they are text"
+            )
+        prompts = [(self.model, messages(self.reading, text)) for text, _ in texts]
         with self.client() as client:
             plan = client.plan(prompts, size)
             client.ask(plan, partial(Progress, interval=interval), _LIKELY_ANSWER)
@@ -94,18 +100,20 @@ class Asker(NamedTuple):
         size = self.settings.num_candidates
         missing = wanted - sum(len(client.answers(key, size)) for key in plan.keys)
         if missing > self.settings.max_missing_fraction * wanted:
-            trouble = ", ".join(client.report.trouble) or "they are not in the store"
+            report = client.report
+            trouble = ", ".join(report.said) or "they are not in the store"
             raise BridoError(
                 f"{self.section}: {missing:,} of {wanted:,} candidates are missing ({trouble}). "
-                "Answers so far are kept: run again to ask for the rest, or raise "
-                f"{self.section}.max_missing_fraction"
+                f"{report.way_out(self.section, self.model.parameters)}. To go on without them, "
+                f"raise {self.section}.max_missing_fraction"
             )
 
 
 class AnswerWorker:
     """Makes rows of what the store holds; see `brido.work.worker.MakeWorker`.
 
-    An answer that was cut at the limit, that a filter stopped or that did not come has not ended.
+    An answer that was cut at the limit, that a filter stopped, that did not come or that says of
+    its end what nobody knows has not ended.
     """
 
     def __init__(self, asker: Asker, device: str, advance: Advance) -> None:
@@ -116,7 +124,8 @@ class AnswerWorker:
         size, model, rows = self._asker.settings.num_candidates, self._asker.model, []
         counts: Counter[str] = Counter()
         for name, document in part.read():
-            key = model.key(messages(self._asker.reading, document))
+            text, _ = break_control_tokens(document)
+            key = model.key(messages(self._asker.reading, text))
             found = self._client.answers(key, size)
             answers = [found.get(sample) for sample in range(size)]
             counts.update(f"finish_reasons: {_finish(answer)}" for answer in answers)
@@ -126,7 +135,7 @@ class AnswerWorker:
                     "id": name,
                     "candidates": [answer.text if answer else "" for answer in answers],
                     "search_scores": [math.nan] * size,
-                    "ended": [_finish(answer) not in _NOT_ENDED for answer in answers],
+                    "ended": [answer is not None and answer.ended for answer in answers],
                 }
             )
         return rows, dict(counts)
@@ -135,4 +144,5 @@ class AnswerWorker:
 def _finish(answer: Answer | None) -> str:
     if answer is None:
         return "missing"
-    return "refused" if answer.refused else answer.finish_reason or "unsaid"
+    ending = answer.ending
+    return ending if ending in _KNOWN_ENDS else f"{ending} (unknown, so not ended)"

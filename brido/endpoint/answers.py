@@ -1,15 +1,26 @@
-"""What is asked of a model, and what comes back."""
+"""What is asked of a model, and the answer as it is kept."""
 
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from brido.utils.json_lines import count_of, parse_object, whole_text
-
 Message = Mapping[str, str]
+
+
+# The finish_reason of a response that was paid for and holds no answer: only what it took is kept.
+NO_ANSWER = "no_answer"
+# How servers say that an answer came to its own end, or was cut at a limit, or was stopped by a
+# filter (OpenAI, vLLM, llama.cpp, Mistral, Anthropic, Gemini, Cohere, Bedrock); in lower case.
+_ENDED = {"", "stop", "eos", "eos_token", "end_turn", "end", "stop_sequence", "complete",
+          "completed", "finished", "finish"}  # fmt: skip
+CUT = {"length", "max_tokens", "max_length", "max_output_tokens", "max_completion_tokens",
+        "model_length", "token_limit", "context_length", "model_context_window_exceeded",
+        "incomplete", "max_token"}  # fmt: skip
+FILTERED = {"content_filter", "content_filtered", "safety", "recitation", "blocklist", "refusal",
+             "prohibited_content", "spii", "guardrail_intervened", "error_toxic"}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -22,6 +33,25 @@ class Answer:
     served_model: str = ""
     prompt_tokens: int = 0
     answer_tokens: int = 0
+    # Seconds since 1970.
+    received: float = field(default=0.0, compare=False)
+
+    @property
+    def ending(self) -> str:
+        """stop, length, refused, unsaid, or the server's own word in lower case."""
+        reason = self.finish_reason.lower()
+        if self.refused or reason in FILTERED:
+            return "refused"
+        if reason in CUT:
+            return "length"
+        if not reason:
+            return "unsaid"
+        return "stop" if reason in _ENDED else reason
+
+    @property
+    def ended(self) -> bool:
+        """Whether it came to its own end; a reason that nobody knows does not say so."""
+        return not self.refused and self.finish_reason.lower() in _ENDED
 
 
 @dataclass(frozen=True)
@@ -48,7 +78,10 @@ class AskedModel:
 
 @dataclass(frozen=True)
 class Question:
-    """One question to one model, asked for the sample of one number."""
+    """One question to one model, asked for the sample of one number.
+
+    A call asks for one sample, or for several of the same key (`n` choices).
+    """
 
     model: AskedModel
     key: str
@@ -68,38 +101,3 @@ def as_json(value: Any) -> str:
 
 def _sha256(value: Any) -> str:
     return hashlib.sha256(as_json(value).encode()).hexdigest()
-
-
-class Unreadable(Exception):
-    """A response that is not a completion."""
-
-
-def read_response(content: bytes) -> Answer:
-    """Return the answer of a chat completion, its first choice; a server may send anything.
-
-    Half of a surrogate pair, which no text can hold, is replaced by U+FFFD: the answer is paid for.
-    Token counts that are not numbers count as none.
-
-    Raises:
-        Unreadable: the body is not a chat completion (cut off, another JSON, a proxy's page).
-    """
-    try:
-        body = parse_object(content)
-        choice = body["choices"][0]
-        message = choice["message"]
-        text = message.get("content") or ""
-        finish_reason = whole_text(str(choice.get("finish_reason") or ""))
-        refused = bool(message.get("refusal")) or finish_reason == "content_filter"
-        served = whole_text(str(body.get("model") or ""))
-        paid = _tokens_paid(body.get("usage"))
-        return Answer(whole_text(text), finish_reason, refused, served, *paid)
-    except Exception:
-        # Whatever a server may send: other types, deep nesting.
-        raise Unreadable from None
-
-
-def _tokens_paid(usage: Any) -> tuple[int, int]:
-    """Prompt and answer tokens as the server counts them; zeros if one is not a count."""
-    usage = usage if isinstance(usage, Mapping) else {}
-    prompt, answer = (count_of(usage.get(f"{kind}_tokens", 0)) for kind in ("prompt", "completion"))
-    return (0, 0) if prompt is None or answer is None else (prompt, answer)

@@ -1,21 +1,40 @@
 """What asking costs: estimates, a limit that is kept, and a report of what was spent."""
 
+import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from typing import Any
 
-from brido.endpoint.answers import Answer
+from brido.endpoint.answers import NO_ANSWER, Answer
 from brido.endpoint.settings import EndpointRuntime
 from brido.utils.errors import BridoError
 
 # Until the model has answered once, English text is taken as four characters a token.
 CHARACTERS_PER_TOKEN = 4.0
+# Kinds of trouble: the end of the name of one, and a whole name.
+TOO_LONG = "(too long)"
+EMPTY_RESPONSE = "response without an answer"
+
+
+class BudgetReached(BridoError):
+    """A call that might go over a limit of `runtime.endpoint`."""
+
+    def with_counts(self, came: int, wanted: int) -> "BudgetReached":
+        """The same, with how many of the wanted answers came."""
+        return BudgetReached(
+            f"{self}. {came:,} of the {wanted:,} answers that were missing came and are kept: "
+            "raise the budget to go on"
+        )
 
 
 @dataclass
 class Report:
-    """What a run did: answers and their tokens, requests, questions given up, trouble by kind."""
+    """What a run did: answers and their tokens, requests, questions given up, trouble by kind.
+
+    `said`: the server's error codes of the trouble.
+    """
 
     answers: int = 0
     prompt_tokens: int = 0
@@ -23,12 +42,43 @@ class Report:
     calls: int = 0
     given_up: int = 0
     trouble: Counter[str] = field(default_factory=Counter)
+    said: Counter[str] = field(default_factory=Counter)
 
     def count(self, answer: Answer) -> None:
-        """Count an answer and its tokens."""
-        self.answers += 1
+        """Count an answer and its tokens; a response without one was paid for all the same."""
+        if answer.finish_reason == NO_ANSWER:
+            self.failed(EMPTY_RESPONSE, EMPTY_RESPONSE)
+            self.given_up += 1
+        else:
+            self.answers += 1
         self.prompt_tokens += answer.prompt_tokens
         self.answer_tokens += answer.answer_tokens
+
+    def failed(self, kind: str, said: str) -> None:
+        """Count an attempt that brought no answer."""
+        self.trouble[kind] += 1
+        self.said[said] += 1
+
+    def way_out(self, section: str, parameters: Mapping[str, Any]) -> str:
+        """What helps against the trouble that there was; `parameters` are those of the request."""
+        if any(kind.endswith(TOO_LONG) for kind in self.trouble):
+            return (
+                "Some prompts are too long for the server's context, and asking again does not "
+                "help: serve the model with a longer one (vLLM: --max-model-len, llama.cpp: -c, "
+                f"Ollama: OLLAMA_CONTEXT_LENGTH), or lower {section}.max_answer_tokens"
+            )
+        lasting = [kind for kind in self.trouble if re.match(r"HTTP [45]\d\d", kind)]
+        if not lasting or self.answers:
+            return "Answers so far are kept: run again to ask for the rest"
+        structured = (
+            f" Without JSON schemas: {section}.structured_output: never (or json_object)."
+            if "response_format" in parameters
+            else ""
+        )
+        return (
+            f"The server may not accept a parameter of {section}: null leaves one out.{structured} "
+            "runtime.endpoint.show_content: true shows what the server says"
+        )
 
     def __str__(self) -> str:
         text = f"{self.answers:,} answers from {self.calls:,} calls"
@@ -86,13 +136,13 @@ class Budget:
         return round(characters * rate) + 1
 
     @contextmanager
-    def reserve(self, characters: int) -> Iterator[None]:
-        """Set tokens aside within the block for a call, which is counted there.
+    def reserve(self, characters: int, answers: int = 1) -> Iterator[None]:
+        """Set tokens aside within the block for a call for `answers`, which is counted there.
 
         Raises:
             BridoError: the call might go over a limit.
         """
-        prompt, answer = self.prompt_estimate(characters), self._answer_limit
+        prompt, answer = self.prompt_estimate(characters), self._answer_limit * answers
         self._prompt_in_flight += prompt
         self._answer_in_flight += answer
         try:
@@ -112,10 +162,7 @@ class Budget:
         elif limit is not None and self.cost(prompt, answer) > limit:
             reached = f"max_cost ({limit:g})"
         if reached:
-            raise BridoError(
-                f"{self._section}: runtime.endpoint.{reached} is reached: {self}. Answers so far "
-                "are kept: raise the budget to go on"
-            )
+            raise BudgetReached(f"{self._section}: runtime.endpoint.{reached} is reached: {self}")
 
     def cost(self, prompt_tokens: int, answer_tokens: int) -> float:
         """The price of so many tokens, 0.0 where no prices are given."""

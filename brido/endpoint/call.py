@@ -8,12 +8,14 @@ server's other words are shown only if the settings say so, because servers quot
 import asyncio
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
 
-from brido.endpoint.answers import Answer, Question, Unreadable, read_response
+from brido.endpoint.answers import Answer, Question
+from brido.endpoint.budget import TOO_LONG
+from brido.endpoint.responses import ErrorBody, Unreadable, read_response
 from brido.endpoint.settings import EndpointRuntime, api_key
 from brido.utils.errors import BridoError, parsing
 from brido.utils.extras import extra
@@ -29,6 +31,13 @@ LONGEST_RESPONSE = 16 * 2**20
 # A server that asks for a shorter wait does not want any.
 _SHORTEST_WAIT = 0.01
 _MALFORMED, _UNREACHABLE = "malformed response", "server unreachable"
+_TIMEOUT, _LOST = "timeout", "connection lost"
+# What servers say of a prompt that is too long (OpenAI, vLLM, llama.cpp, Anthropic, Mistral, TGI).
+_LENGTH = re.compile(
+    r"context[ _](?:length|window|size)|maximum context|too long|too large for model|"
+    r"must be <= \d+|longer than the maximum|token limit|exceeds? the (?:available|maximum)",
+    re.IGNORECASE,
+)
 
 
 @dataclass(eq=False)
@@ -37,13 +46,37 @@ class CallFailed(Exception):
 
     `kind`: what happened, in the words that reports count. `said`: the same with the server's
     error code. `status`: the HTTP status, None if the server sent none. `retry_after`: seconds
-    that the server asks to wait.
+    that the server asks to wait. `paid`: what it took all the same, as an answer without a text.
     """
 
     kind: str
     said: str = ""
     status: int | None = None
     retry_after: float | None = None
+    paid: Answer | None = None
+
+    def __post_init__(self) -> None:
+        self.said = self.said or self.kind
+
+    @property
+    def is_timeout(self) -> bool:
+        """Whether no answer came in time."""
+        return self.kind == _TIMEOUT or self.status in {408, 504}
+
+    @property
+    def is_lost(self) -> bool:
+        """Whether the connection broke off."""
+        return self.kind == _LOST
+
+    @property
+    def is_final(self) -> bool:
+        """Whether another attempt in this run would change nothing, or be paid for once more."""
+        return self.is_refusal or self.paid is not None
+
+    @property
+    def too_long(self) -> bool:
+        """Whether the prompt, or the prompt and its answer, do not fit into the context."""
+        return self.kind.endswith(TOO_LONG)
 
     @property
     def is_overload(self) -> bool:
@@ -56,6 +89,8 @@ class CallFailed(Exception):
 
         These are the statuses that the openai package does not try again.
         """
+        if self.too_long:
+            return True
         return self.status is not None and self.status < 500 and self.status not in {408, 409, 429}
 
 
@@ -90,16 +125,19 @@ class Connection:
         """Close the client."""
         await self._client.close()
 
-    async def ask(self, question: Question) -> Answer:
-        """Return the answer to `question`.
+    async def ask(self, call: Sequence[Question]) -> list[Answer]:
+        """Return answers to one question: one for each of its samples in `call`, or fewer.
 
         Raises:
             CallFailed: no answer came, for any reason that may be this call's or the server's.
             BridoError: no call can succeed (key, model, account).
         """
+        question = call[0]
         body = dict(question.model.parameters)
         if "seed" in body:
             body["seed"] += question.sample
+        if len(call) > 1:
+            body["n"] = len(call)
         try:
             # The client's own timeout is one for each read: a server that sends a byte now and
             # then would never reach it.
@@ -109,9 +147,16 @@ class Connection:
                     messages=list(question.messages),  # type: ignore[arg-type]
                     extra_body=body,
                 )
-            return read_response(response.http_response.content)
+            return read_response(response.http_response.content, len(call))
         except openai.APIStatusError as error:
-            raise self._status_failure(error) from None
+            words = (str(error.code or error.type or ""), str(error.message))
+            headers = error.response.headers
+            raise self._failure(error.status_code, *words, headers, body) from None
+        except ErrorBody as error:
+            failure = self._failure(error.status, error.code, error.message, {}, body)
+            if isinstance(failure, CallFailed):
+                failure.paid = error.paid
+            raise failure from None
         except openai.APIConnectionError as error:
             raise CallFailed(_kind(error.__cause__)) from None
         except (TimeoutError, Unreadable) as error:
@@ -119,12 +164,20 @@ class Connection:
         except openai.OpenAIError as error:
             raise CallFailed(f"client error ({type(error).__name__})") from None
 
-    def _status_failure(self, error: Any) -> Exception:
-        status, said = error.status_code, self._describe(error)
-        if 300 <= status < 400:
+    def _failure(
+        self,
+        status: int | None,
+        code: str,
+        message: str,
+        headers: Mapping[str, str],
+        sent: Mapping[str, Any],
+    ) -> Exception:
+        """The error that a server's error is: of this call alone, or of all."""
+        said = self._describe(status, code, message, sent)
+        if status is not None and 300 <= status < 400:
             return BridoError(
                 f"{self._section}: the server redirects to another address "
-                f"({said}{_origin(error.response.headers)}), and nothing was sent there. If it is "
+                f"({said}{_origin(headers)}), and nothing was sent there. If it is "
                 "the right one, name it in runtime.endpoint.base_url"
             )
         if status in {401, 403}:
@@ -138,20 +191,30 @@ class Connection:
                 f"{self._section}: the server does not know this address or model ({said}): check "
                 f"runtime.endpoint.base_url (it usually ends in /v1) and {self._section}.model"
             )
-        if error.code == "insufficient_quota":
+        if code == "insufficient_quota":
             return BridoError(
                 f"{self._section}: the account's quota is used up ({said}); answers so far are kept"
             )
-        return CallFailed(f"HTTP {status}", said, status, _retry_after(error.response.headers))
+        kind = "error in place of an answer" if status is None else f"HTTP {status}"
+        if status == 413 or (status in {400, 422, 500} and _LENGTH.search(f"{code} {message}")):
+            return CallFailed(f"{kind} {TOO_LONG}", f"{said} {TOO_LONG}", status)
+        return CallFailed(kind, said, status, _retry_after(headers))
 
-    def _describe(self, error: Any) -> str:
-        """HTTP status and error code; the server's own words only where they are asked for."""
-        said = f"HTTP {error.status_code}"
-        code = str(error.code or error.type or "")
-        if re.fullmatch(r"[A-Za-z0-9_.-]{1,60}", code):
+    def _describe(
+        self, status: int | None, code: str, message: str, sent: Mapping[str, Any]
+    ) -> str:
+        """HTTP status, error code and fields that the server's own words name.
+
+        The words themselves are shown only where they are asked for.
+        """
+        said = "an error in place of an answer" if status is None else f"HTTP {status}"
+        if re.fullmatch(r"[A-Za-z0-9_.-]{1,60}", code) and code != str(status):
             said += f" {code}"
+        fields = [name for name in sent if len(name) > 1 and name in message]
+        if fields:
+            said += f", about {', '.join(fields)}"
         if self._runtime.show_content:
-            said += f": {str(error.message)[:1000]}"
+            said += f": {message[:1000]}"
         return said.replace(self._key, "[key]") if self._key else said
 
 
@@ -186,8 +249,8 @@ def _kind(error: BaseException | None) -> str:
     if isinstance(error, _http.ConnectError | _http.ConnectTimeout):
         return _UNREACHABLE
     if isinstance(error, TimeoutError | _http.TimeoutException):
-        return "timeout"
-    return "connection lost"
+        return _TIMEOUT
+    return _LOST
 
 
 def _retry_after(headers: Mapping[str, str]) -> float | None:

@@ -57,17 +57,19 @@ class Client:
         store: Path,
         runtime: EndpointRuntime,
         answer_limit: int,
+        choices_per_call: int = 1,
     ) -> None:
         """Open the store; nothing is asked yet.
 
         Errors name `section`. `answer_limit`: tokens of the longest answer, for the budget, which
-        counts everything that the store holds of `model`, with any parameters.
+        counts everything that the store holds of `model`, with any parameters. `choices_per_call`:
+        how many samples of a question one call asks for, where the server gives so many.
 
         Raises:
             BridoError: the store cannot be used, or is not there and `runtime.replay` needs it.
         """
         self._section, self._model, self._runtime = section, model, runtime
-        self._answer_limit = answer_limit
+        self._answer_limit, self._choices = answer_limit, choices_per_call
         self.report = Report()
         self.store = AnswerStore(store, must_exist=runtime.replay)
         self.budget = self._budget()
@@ -118,7 +120,7 @@ class Client:
             self.budget = self._budget()
             missing = [one for one in plan.missing if one.sample not in self.store.samples(one.key)]
             how = (self._runtime, self._section, self.store, self.budget, self.report, bar.advance)
-            in_a_loop(Asking(*how).run(missing))
+            in_a_loop(Asking(*how, self._choices).run(missing))
 
     def answers(self, key: str, samples: int) -> dict[int, Answer]:
         """What is kept for a question's key: answers by sample number, below `samples`."""

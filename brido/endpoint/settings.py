@@ -59,7 +59,9 @@ class EndpointRuntime(Section):
     max_concurrency: Annotated[int, Field(ge=1, le=1024)] = Field(
         32, description="Calls in flight, at most."
     )
-    timeout_seconds: Number = Field(120.0, description="Seconds that one call may take.")
+    timeout_seconds: Number = Field(
+        120.0, description="Seconds that one call may take; after timeouts fewer are in flight."
+    )
     max_attempts: Annotated[int, Field(ge=1, le=1000)] = Field(
         8,
         description="Attempts before an answer counts as missing (429 and 503: patience_seconds).",
@@ -88,6 +90,17 @@ class EndpointRuntime(Section):
     show_content: bool = Field(
         False, description="true: errors may quote the server, which may quote documents."
     )
+
+
+# Only for the budget, where no limit of the answer's length is sent.
+_UNLIMITED_ANSWER = 4096
+
+
+def answer_limit(max_answer_tokens: int | None, extra: Mapping[str, Any]) -> int:
+    """The longest answer in tokens, for the budget: what the request says, or 4,096."""
+    sent = [max_answer_tokens, extra.get("max_completion_tokens")]
+    limits = [value for value in sent if type(value) is int and value > 0]
+    return min(limits, default=_UNLIMITED_ANSWER)
 
 
 def reserved_problems(

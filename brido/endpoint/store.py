@@ -2,8 +2,10 @@
 
 An answer's key is the hash of the model (name, revision, parameters) and the full messages,
 together with a sample number. What was asked once is never asked again: not after a crash, not for
-the same text from elsewhere. Answers are final: a second one for the same key is ignored. Errors
-are not answers and are not stored. Prompts are not stored, only their hash; answers are.
+the same text from elsewhere. Answers are final: a second one for the same key is ignored. Only an
+empty answer that was neither cut nor refused is asked for again by the next run; the new one takes
+its place, and the tokens of both count. Errors are not answers and are not stored, only what they
+took. Prompts are not stored, only their hash; answers are.
 """
 
 import contextlib
@@ -13,7 +15,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
-from brido.endpoint.answers import Answer, AskedModel, Question, as_json
+from brido.endpoint.answers import CUT, FILTERED, NO_ANSWER, Answer, AskedModel, Question, as_json
 from brido.utils.extras import extra
 from brido.utils.store import Store, placeholders
 
@@ -33,7 +35,25 @@ CREATE TABLE IF NOT EXISTS answers (
 """
 # Not INSERT OR IGNORE, which would also drop a row with a null without a word.
 _ADD_MODEL = f"INSERT INTO models VALUES ({placeholders(4)}) ON CONFLICT DO NOTHING"
-_ADD_ANSWER = f"INSERT INTO answers VALUES ({placeholders(11)}) ON CONFLICT DO NOTHING"
+# An answer that is asked for again, in SQL; the rest is final.
+_REASONS = ", ".join(f"'{reason}'" for reason in sorted(CUT | FILTERED))
+_AGAIN = (
+    "TRIM(answers.text, char(9, 10, 13, 32)) = '' AND NOT answers.refused "
+    f"AND LOWER(answers.finish_reason) NOT IN ({_REASONS})"
+)
+_SUMS = ", ".join(
+    f"{name} = answers.{name} + excluded.{name}"
+    for name in ("characters", "prompt_tokens", "answer_tokens")
+)
+_NEW = ", ".join(
+    f"{name} = excluded.{name}"
+    for name in ("text", "finish_reason", "refused", "served_model", "answered")
+)
+# By its time an answer is known that is written a second time.
+_ADD_ANSWER = (
+    f"INSERT INTO answers VALUES ({placeholders(11)}) ON CONFLICT DO UPDATE SET {_NEW}, {_SUMS} "
+    f"WHERE excluded.answered > answers.answered AND {_AGAIN}"
+)
 
 
 class AnswerStore(Store):
@@ -82,7 +102,7 @@ class AnswerStore(Store):
                 *(question.key, question.sample, question.model.digest, answer.text),
                 *(answer.finish_reason, answer.refused, answer.served_model),
                 *(question.characters, answer.prompt_tokens, answer.answer_tokens),
-                now,
+                answer.received or now,
             )
             for question, answer in rows
         ]
@@ -96,15 +116,17 @@ class AnswerStore(Store):
             connection.executemany(_ADD_ANSWER, values)
 
     def samples(self, key: str) -> set[int]:
-        """The sample numbers of a question that are answered."""
-        return {row[0] for row in self._rows("SELECT sample FROM answers WHERE key = ?", (key,))}
+        """The sample numbers of a question that are answered for good."""
+        final = f"SELECT sample FROM answers WHERE key = ? AND NOT ({_AGAIN})"
+        return {row[0] for row in self._rows(final, (key,))}
 
     def answers(self, key: str, samples: int) -> dict[int, Answer]:
-        """The stored answers of a question with sample numbers below `samples`."""
+        """The stored answers of a question with sample numbers below `samples`, empty ones too."""
         found = self._rows(
             "SELECT sample, text, finish_reason, refused, served_model, prompt_tokens, "
-            "answer_tokens FROM answers WHERE key = ? AND sample < ? ORDER BY sample",
-            (key, samples),
+            "answer_tokens FROM answers WHERE key = ? AND sample < ? AND finish_reason <> ? "
+            "ORDER BY sample",
+            (key, samples, NO_ANSWER),
         )
         return {
             sample: Answer(text, reason, bool(refused), served, prompt, answer)

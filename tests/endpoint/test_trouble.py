@@ -7,8 +7,8 @@ from itertools import pairwise
 import pytest
 from bad_endpoint import TROUBLES, BadEndpoint, plain_answer
 
-from brido.endpoint.answers import Unreadable, read_response
 from brido.endpoint.call import LONGEST_RESPONSE
+from brido.endpoint.responses import Unreadable, read_response
 from brido.utils.errors import BridoError
 
 TEXTS = [f"Confidential document {number}: what of the bridge?" for number in range(12)]
@@ -56,7 +56,8 @@ def test_an_overloaded_server_is_asked_until_it_can_when_it_wants(asking):
 @pytest.mark.parametrize(
     "content",
     [b"", b"{", b"[]", b"null", b'"text"', b"{}", b'{"choices": []}', b'{"choices": [{}]}',
-     b'{"choices": [{"message": {"content": ["parts"]}}]}', b'{"choices": [{"message": null}]}',
+     b'{"choices": [{"message": {"content": 7}}]}', b'{"choices": [{"message": null}]}',
+     b'{"choices": [{"message": {"content": [{"type": "text", "text": 7}]}}]}', b'{"choices": 3}',
      b"<html></html>", b"\xff\xfe", b'{"choices": [3]}', b"[" * 100_000,
     ],
 )  # fmt: skip
@@ -79,15 +80,16 @@ def test_token_counts_that_are_none_are_not_counted_and_half_a_character_is_repl
         {"prompt_tokens": 3, "completion_tokens": count},
         count,
     ):
-        answer = read_response(completion(usage=usage))
+        (answer,) = read_response(completion(usage=usage))
         assert (answer.prompt_tokens, answer.answer_tokens) == (0, 0)
         assert answer.text == "half \ufffd"
 
 
 def test_refusals_and_filters_are_answers_and_said_to_be_refused():
-    assert read_response(completion(None, refusal="No.")).refused
-    assert read_response(completion("A bridge", finish_reason="content_filter")).refused
-    assert not read_response(completion("A bridge")).refused
+    assert read_response(completion(None, refusal="No."))[0].refused
+    for reason in ("content_filter", "SAFETY", "RECITATION", "guardrail_intervened"):
+        assert read_response(completion("A bridge", finish_reason=reason))[0].refused
+    assert not read_response(completion("A bridge"))[0].refused
 
 
 def test_usage_that_cannot_be_loses_no_answer_and_lowers_no_budget(asking):

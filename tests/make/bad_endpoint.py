@@ -68,6 +68,10 @@ class BadEndpoint:
     answer: Callable[[str], str] = plain_answer
     finish: Callable[[str], str] = lambda text: "stop"
     tokens: tuple[int, int] | None = None  # what it says of every call; None: what is true
+    # Status and body in place of what it would answer to a request; None: nothing in its place.
+    respond: Callable[[dict[str, Any]], tuple[int, Any] | None] = lambda body: None
+    most_choices: int = 1  # how many choices it gives to a request with n
+    serial: bool = False  # works on one request after another, `latency` on each, left or not
     flooded: int = 0  # bytes of a response without end
     requests: list[dict[str, Any]] = field(default_factory=list)
     headers: list[str] = field(default_factory=list)
@@ -78,7 +82,7 @@ class BadEndpoint:
         self._random = random.Random(self.seed)
         self._loop = asyncio.new_event_loop()
         self._serving: set[asyncio.Task] = set()
-        self.port = 0
+        self.port, self._free_at = 0, 0.0
         self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
         self._thread.start()
         self._call(self._open())
@@ -127,13 +131,19 @@ class BadEndpoint:
                     body = json.loads(await reader.readexactly(length))
                     self.requests.append(body)
                     self.times.append(time.monotonic())
-                    await asyncio.sleep(self.latency)
+                    await self._work()
                     await self._respond(writer, body)
         finally:
             self._serving.discard(task)
             if task.cancelling():
                 writer.transport.abort()
             writer.close()
+
+    async def _work(self) -> None:
+        if not self.serial:
+            return await asyncio.sleep(self.latency)
+        self._free_at = max(self._free_at, time.monotonic()) + self.latency
+        await asyncio.sleep(self._free_at - time.monotonic())
 
     async def _respond(self, writer: asyncio.StreamWriter, body: dict[str, Any]) -> None:
         question = body["messages"][-1]["content"]
@@ -144,6 +154,8 @@ class BadEndpoint:
             return await self._error(writer, 307, f"Location: {self.redirect}\r\n")
         if any(name in body for name in self.refuse_fields):
             return await self._error(writer, 400)
+        if (served := self.respond(body)) is not None:
+            return await self._json(writer, *served)
         trouble = ""
         if self.troubles_left and self._random.random() < self.trouble:
             self.troubles_left -= 1
@@ -203,21 +215,31 @@ class BadEndpoint:
         await writer.drain()
 
     async def _error(self, writer: asyncio.StreamWriter, status: int, extra: str = "") -> None:
-        content = json.dumps({"error": {"message": self.error_text, "code": "some_code"}}).encode()
+        error = {"message": self.error_text, "code": "some_code"}
+        await self._json(writer, status, {"error": error}, extra)
+
+    async def _json(
+        self, writer: asyncio.StreamWriter, status: int, body: Any, extra: str = ""
+    ) -> None:
+        content = json.dumps(body).encode()
         writer.write(HEADER % (status, b"application/json", len(content), extra.encode()) + content)
         await writer.drain()
 
     def _completion(self, body: dict[str, Any]) -> bytes:
         question = body["messages"][-1]["content"]
-        text = self.answer(f"{question} {body.get('seed', 0)}")
-        message = {"role": "assistant", "content": text}
-        choice = {"index": 0, "message": message, "finish_reason": self.finish(text)}
+        choices = []
+        for number in range(min(body.get("n", 1), self.most_choices)):
+            text = self.answer(f"{question} {body.get('seed', 0) + number}")
+            message = {"role": "assistant", "content": text}
+            choices.append(
+                {"index": number, "message": message, "finish_reason": self.finish(text)}
+            )
         completion = {
             "id": "chatcmpl-1",
             "object": "chat.completion",
             "created": 1,
             "model": f"{body['model']}-as-served",
-            "choices": [choice],
+            "choices": choices,
         }
         if self.usage:
             tokens = self.tokens or (len(question) // 5, 30)

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from itertools import cycle
-from typing import Any
+from typing import Any, Literal
 
 from brido import __version__
 from brido.endpoint import AskedModel, CallPlan, Client
@@ -10,14 +10,25 @@ from brido.endpoint.settings import EndpointRuntime, runtime_problems
 from brido.evaluation import Evaluation
 from brido.evaluation.geval.criteria import answer_schema
 from brido.evaluation.geval.prompts import load_prompt
-from brido.evaluation.geval.scoring import Account, score_document
+from brido.evaluation.geval.scoring import Account, same_marks, score_document
 from brido.evaluation.geval.settings import GEvalSettings
+from brido.models.special_tokens import break_control_tokens
 from brido.utils.arguments import as_texts
 from brido.utils.errors import ArgumentError, BridoError, quoted
 from brido.utils.paths import user_path
-from brido.utils.progress import MakeProgress, quiet
+from brido.utils.progress import MakeProgress, quiet, say
 
 SECTION = "evaluation.geval"
+# How a judge is asked for JSON: with a schema, for any object, or in the prompt alone.
+Structured = bool | Literal["json_object"]
+_WAYS: dict[str, tuple[Structured, ...]] = {
+    "auto": (True, "json_object", False),
+    "always": (True,),
+    "json_object": ("json_object",),
+    "never": (False,),
+}
+# Fewer summaries may well all deserve the same marks.
+_FEWEST_ALIKE = 5
 # Answers are a short form: what one is expected to take in tokens.
 _LIKELY_ANSWER = 40
 
@@ -93,40 +104,46 @@ class GEval:
             client.ask(plan, progress, _LIKELY_ANSWER)
             return self._collect(client, plan, structured, names)
 
-    def judges(self, structured: bool) -> tuple[AskedModel, ...]:
-        """The model for each group of criteria, with or without a JSON schema."""
+    def judges(self, structured: Structured) -> tuple[AskedModel, ...]:
+        """The model for each group of criteria, asked for JSON in this way."""
         judges = []
         for group in self.prompt.groups:
             parameters = self.settings.parameters
             if structured:
-                parameters["response_format"] = answer_schema(group)
+                free = structured == "json_object"
+                parameters["response_format"] = (
+                    {"type": "json_object"} if free else answer_schema(group)
+                )
             judges.append(AskedModel(str(self.settings.model), self.settings.revision, parameters))
         return tuple(judges)
 
     def _plan(
         self, client: Client, documents: Sequence[str], summaries: Sequence[str]
-    ) -> tuple[bool, CallPlan]:
-        """Return whether answers are asked for with a JSON schema, and what is asked.
+    ) -> tuple[Structured, CallPlan]:
+        """Return how answers are asked for, and what is asked.
 
-        With structured_output auto it is the way in which more of these questions were answered,
+        With structured_output auto it is the way in which most of these questions were answered,
         with a schema where the store has none of them.
         """
         groups, samples = self.prompt.groups, self.settings.answers
         questions = [
-            [{"role": "user", "content": self.prompt.render(document, summary, group)}]
+            [
+                {
+                    "role": "user",
+                    "content": self.prompt.render(_text(document), _text(summary), group),
+                }
+            ]
             for document, summary in zip(documents, summaries, strict=True)
             for group in groups
         ]
-        wanted = self.settings.structured_output
         plans = {
             way: client.plan(list(zip(cycle(self.judges(way)), questions, strict=False)), samples)
-            for way, excluded in ((True, "never"), (False, "always"))
-            if wanted != excluded
+            for way in _WAYS[self.settings.structured_output]
         }
-        return max(plans.items(), key=lambda found: found[1].stored)
+        return max(plans.items(), key=lambda plan: plan[1].stored)
 
     def _collect(
-        self, client: Client, plan: CallPlan, structured: bool, names: Sequence[str]
+        self, client: Client, plan: CallPlan, structured: Structured, names: Sequence[str]
     ) -> Evaluation:
         """The rows from what the store holds: the same however the answers got there."""
         account, samples = Account(), self.settings.answers
@@ -136,10 +153,20 @@ class GEval:
             row, detail = score_document(name, groups, samples, account)
             rows.append(row)
             details.append(detail)
-        account.check(self.settings.max_invalid_fraction)
+        (judge, *_) = self.judges(structured)
+        way_out = client.report.way_out(SECTION, judge.parameters)
+        account.check(self.settings.max_invalid_fraction, way_out)
+        if len(rows) >= _FEWEST_ALIKE and (marks := same_marks(rows)):
+            say(
+                f"{SECTION}: all {len(rows):,} summaries got the same marks ({marks}). A judge "
+                "that is too weak for the task marks without reading: look at its answers in the "
+                "column `detail`, and try another model or structured_output: never"
+            )
         return Evaluation(rows, details, self._signature(structured, account, len(rows)))
 
-    def _signature(self, structured: bool, account: Account, documents: int) -> dict[str, Any]:
+    def _signature(
+        self, structured: Structured, account: Account, documents: int
+    ) -> dict[str, Any]:
         """Everything that is needed to get the same marks again, and what they took."""
         return {
             "metric": "geval",
@@ -160,3 +187,8 @@ class GEval:
             "prompt_tokens": account.prompt_tokens,
             "answer_tokens": account.answer_tokens,
         }
+
+
+def _text(text: str) -> str:
+    """A text as the judge gets it: what spells a control token of a chat template is text."""
+    return break_control_tokens(text)[0]

@@ -24,17 +24,21 @@ class Account:
     answer_tokens: int = 0
     served_models: Counter[str] = field(default_factory=Counter)
 
-    def check(self, max_invalid_fraction: float) -> None:
-        """Raise BridoError when too many marks are missing."""
+    def check(self, max_invalid_fraction: float, way_out: str) -> None:
+        """Raise BridoError when too many marks are missing.
+
+        `way_out`: what helps where the server did not answer.
+        """
         missing = self.missing.total()
         if self.marks == 0 or missing <= max_invalid_fraction * self.marks:
             return
         reasons = ", ".join(f"{count:,} {reason}" for reason, count in self.missing.most_common())
         first = some(self.missing_documents)
+        unanswered = f"{way_out}. " if {"not_answered", "empty"} & set(self.missing) else ""
         raise BridoError(
             f"geval: {missing:,} of {self.marks:,} marks are missing ({missing / self.marks:.1%}; "
             f"evaluation.geval.max_invalid_fraction allows {max_invalid_fraction:.1%}): {reasons}. "
-            f"First documents: {first}. If calls were not answered, run again. To read the answers "
+            f"First documents: {first}. {unanswered}To read the answers "
             "(they are kept), raise max_invalid_fraction and look at the column `detail` of the "
             "table of marks; then change prompt, model or structured_output"
         )
@@ -77,10 +81,18 @@ def score_document(
     return row, {"answers": written}
 
 
+def same_marks(rows: Sequence[Mapping[str, float | None]]) -> str:
+    """The marks in words if they are the same in every row; empty if they differ or are missing."""
+    marks = {tuple(row[criterion] for criterion in CRITERIA) for row in rows}
+    if len(marks) != 1 or None in (only := marks.pop()):
+        return ""
+    return ", ".join(f"{name} {mark:g}" for name, mark in zip(CRITERIA, only, strict=True))
+
+
 def _marks(answer: Answer | None, criteria: Sequence[str]) -> dict[str, Mark]:
     if answer is None:
         return dict.fromkeys(criteria, Missing("not_answered"))
-    return read_marks(answer.text, criteria, answer.finish_reason == "length", answer.refused)
+    return read_marks(answer.text, criteria, not answer.ended, answer.refused)
 
 
 def _count(answer: Answer, account: Account) -> None:

@@ -5,11 +5,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from brido.endpoint.settings import RESERVED, ExtraParameters, reserved_problems
+from brido.endpoint.settings import RESERVED, ExtraParameters, answer_limit, reserved_problems
 from brido.utils.sections import Name, Positive, Section, Share
-
-# Only for the budget, where no limit of the answer's length is sent.
-_UNLIMITED_ANSWER = 4096
 
 
 class GEvalSettings(Section):
@@ -37,8 +34,10 @@ class GEvalSettings(Section):
     max_answer_tokens: Positive | None = Field(
         256, description="Longest answer in tokens; null: not sent (then see extra_parameters)."
     )
-    structured_output: Literal["auto", "always", "never"] = Field(
-        "auto", description="auto (a JSON schema, or as stored answers had it) | always | never."
+    structured_output: Literal["auto", "always", "json_object", "never"] = Field(
+        "auto",
+        description="auto (a JSON schema, or as stored answers had it) | always | json_object "
+        "(any JSON) | never.",
     )
     seed: Annotated[int, Field(ge=-(2**63), lt=2**63)] | None = Field(
         None, description="Sent as seed + sample number; null: not sent."
@@ -70,8 +69,7 @@ class GEvalSettings(Section):
     @property
     def answer_limit(self) -> int:
         """The longest answer in tokens, for the budget."""
-        limit = self.max_answer_tokens or self.extra_parameters.get("max_completion_tokens")
-        return limit if isinstance(limit, int) else _UNLIMITED_ANSWER
+        return answer_limit(self.max_answer_tokens, self.extra_parameters)
 
     @property
     def parameters(self) -> dict[str, Any]:

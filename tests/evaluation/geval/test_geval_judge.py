@@ -96,6 +96,37 @@ def test_a_server_that_takes_no_schema_is_asked_without(judge):
     assert not any("response_format" in body for body in server.requests[refused:])
 
 
+def test_a_server_that_knows_json_alone_is_asked_for_that(judge):
+    with serve() as server:
+        evaluation = judge(server, structured_output="json_object").score(DOCUMENTS, SUMMARIES)
+        assert {str(body["response_format"]) for body in server.requests} == {
+            "{'type': 'json_object'}"
+        }
+        assert evaluation.signature["structured_output"] == "json_object"
+        # The store says so afterwards.
+        assert judge(server).score(DOCUMENTS, SUMMARIES) == evaluation
+        assert len(server.requests) == 8
+
+
+def test_the_same_marks_for_every_summary_are_said(judge, capfd):
+    same = '{"coherence": 1, "consistency": 2, "fluency": 3, "relevance": 4}'
+    with serve(answer=lambda question: same) as server:
+        judge(server).score(DOCUMENTS[:4], SUMMARIES[:4])
+        assert "the same marks" not in capfd.readouterr().err
+        judge(server).score(DOCUMENTS, SUMMARIES)
+        said = capfd.readouterr().err
+        assert "all 8 summaries got the same marks (coherence 1, consistency 2, fluen" in said
+    with serve() as server:
+        judge(server, model="another").score(DOCUMENTS, SUMMARIES)
+    assert "the same marks" not in capfd.readouterr().err
+
+
+def test_answers_that_were_cut_by_any_name_are_cut(judge):
+    with serve(answer=lambda question: "Coherence: 4", finish=lambda text: "MAX_TOKENS") as server:
+        found = judge(server, max_invalid_fraction=1.0).score(DOCUMENTS, SUMMARIES)
+    assert found.signature["missing_marks"] == {"cut_off": 32}
+
+
 def test_too_many_missing_marks_are_an_error_that_says_which(judge):
     refusal = "I would rather not."
     with serve(answer=lambda q: refusal if "number 3" in q else clean_answer(q)) as server:
