@@ -21,7 +21,7 @@ COMMANDS = {
     "summarize": ("cli.summarize", "pipeline", "summarize new documents with a tuned model"),
     "score": ("cli.score", "pipeline", "give candidates scores by consensus, and ranks"),
     "vote-check": ("cli.vote_check", "pipeline", "check whether a vote finds better candidates"),
-    "export": ("cli.export", "pipeline", "write preference pairs, or the tuned model"),
+    "export": ("cli.export", "pipeline", "write preference pairs, or the chosen model"),
     "judge": ("evaluation.geval.__main__", "judge", "let an LLM judge mark summaries (G-Eval)"),
     "qafacteval": (
         "evaluation.qafacteval.__main__", "qafacteval", "score summaries with QAFactEval"
