@@ -67,8 +67,11 @@ mutants: .venv/.dev
 experiments: .venv/.runtime
 	@dvc exp show --no-pager --precision 3 --drop '.*' --keep '^(Experiment|scoring.(alpha|information|shuffle)|unsupported|good|r1|length)$$'
 
+# Whatever NAME is, it reaches the command as one word: neither make nor the shell reads it.
+override NAME := $(value NAME)
+export NAME
 preset: .venv/.runtime
-	@python -m brido preset $(NAME)
+	@python -m brido preset -- "$$NAME"
 
 # Started again, it goes on where it was. The former params.yaml is .brido/params.previous.yaml.
 llm: .venv/.runtime

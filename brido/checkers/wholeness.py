@@ -8,11 +8,12 @@ import re
 from itertools import pairwise
 from typing import Any
 
+from brido.utils.text import CLOSERS, ENDS
 from brido.world import reading
 
 # A text has at least half and at most twice as many words as its reference.
 SHORTEST, LONGEST = 0.5, 2.0
-_END = re.compile(r"""[.!?…]["'”’)\]]*$""")
+_END = re.compile(rf"""[.!?…{ENDS}][{re.escape(CLOSERS)}]*$""")
 _WORD = re.compile(r"\w+")
 _POINTS = ".,;:!?…"
 RULES = (

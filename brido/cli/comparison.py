@@ -12,6 +12,9 @@ from brido.utils.errors import ArgumentError, quoted
 from brido.utils.json_lines import keys_of, kind
 from brido.utils.progress import say
 
+# Of fewer such texts ROUGE still compares the others.
+_MOST_UNSEEN = 0.5
+
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 
@@ -41,8 +44,16 @@ def _alpha(context: click.Context, option: click.Parameter, value: str) -> float
 
 
 def comparison_options(function: Function) -> Function:
-    """Add the options that say how candidates are compared: --alpha and --combination."""
+    """Add the options that say how candidates are compared."""
     for option in (
+        click.option(
+            "--tokenizer",
+            type=click.Choice(["rouge_score", "unicode"]),
+            default="rouge_score",
+            show_default=True,
+            help="Words of a-z and 0-9, as in rouge_score, or those of any script: for Chinese, "
+            "Hindi, Russian, Arabic.",
+        ),
         click.option(
             "--combination",
             type=click.Choice(["harmonic_r1_r2", "mean_r1_r2_rlsum"]),
@@ -63,6 +74,27 @@ def comparison_options(function: Function) -> Function:
     ):
         function = option(function)
     return function
+
+
+def unclean_words(count: int, texts: int) -> str:
+    """What is said of candidates that are no plain summaries, as the start of a sentence."""
+    return (
+        f"{count:,} of {texts:,} candidates hold a preamble, a thought or markup, are empty or "
+        "refuse:"
+    )
+
+
+def unseen_warning(share: float, way_out: str) -> str:
+    """The sentence about texts that ROUGE does not see, or "" where they are few.
+
+    share: see `brido.utils.text.unseen_share`; way_out: the option or key that mends it.
+    """
+    if share <= _MOST_UNSEEN:
+        return ""
+    return (
+        f"warning: {share:.0%} of the texts are in a script of which rouge_score sees no word "
+        f"(it knows a-z and 0-9): their similarities mean nothing. {way_out}"
+    )
 
 
 class _Told(Listener):

@@ -1,5 +1,6 @@
 """What a run leaves for others: `brido export preferences|model`."""
 
+import math
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
@@ -9,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from brido.cli.comparison import unclean_words
+from brido.cli.export_system import check_place, export_system, scored_system
 from brido.utils.errors import BridoError, quoted
 from brido.utils.extras import extra
 from brido.utils.files import input_lines
@@ -23,10 +26,9 @@ if TYPE_CHECKING:
 # The prompt ends without a space and each answer starts with one, as tokenizers of decoder-only
 # models expect it: the space belongs to the token of the first word.
 PROMPT = "{document}\\n\\nTL;DR:"
-CARD = Path("report/model_card.md")
 
 
-@click.command("export", short_help="votes as preference pairs, or the tuned model")
+@click.command("export", short_help="votes as preference pairs, or the chosen model")
 @click.argument("kind", type=click.Choice(["preferences", "model"]))
 @click.option(
     "--scores",
@@ -46,6 +48,12 @@ CARD = Path("report/model_card.md")
     default="train",
     show_default=True,
     help="The split of the pipeline's votes.",
+)
+@click.option(
+    "--system",
+    metavar="NAME",
+    help="Whose scores, or whose model. Default: the system that the run chose "
+    "(metrics/choice.json).",
 )
 @click.option(
     "--pairs",
@@ -92,13 +100,13 @@ CARD = Path("report/model_card.md")
     help="The folder of the pipeline's tables.",
 )
 def command(**options: Any) -> None:
-    """Write votes as training data for other trainers, or the tuned model with its card.
+    """Write votes as training data for other trainers, or the chosen model with its card.
 
     \b
     preferences  pairs of candidates, for DPO and similar trainers. A row has the prompt and two
                  answers, as TRL reads them, with their scores and ranks. Its margin is the
                  difference of the scores: TRL's RewardTrainer subtracts it in its loss.
-    model        the tuned model with its card as README.md, ready for a hub of models
+    model        the chosen model with its card as README.md, ready for a hub of models
 
     Each line of --scores also needs its `document`.
 
@@ -111,12 +119,11 @@ def command(**options: Any) -> None:
         brido export preferences --pairs all -o pairs.parquet
     """
     asked = ExportOptions(**options)
+    check_place(asked.output, asked.data)
     if asked.kind == "model":
         with extra("pipeline"):
-            from brido.report.card import export_model
-
             folder = asked.output or asked.data / "export" / "model"
-            return export_model(asked.data / "checkpoints" / "tuned", CARD, folder)
+            return export_system(asked.system, asked.data, folder)
     if asked.output is None and asked.scores is None:
         asked.output = asked.data / "export" / f"preferences-{asked.split}.parquet"
     _check(asked)
@@ -126,6 +133,9 @@ def command(**options: Any) -> None:
         from brido.cli.preference_files import Form, write_pairs
 
         votes, count = _votes(asked, stack)
+        unclean: Counter[bool] = Counter()
+        if asked.scores is not None:
+            votes = _counted(votes, unclean)
         form = Form(
             asked.pairs == "all",
             asked.min_gap,
@@ -135,10 +145,13 @@ def command(**options: Any) -> None:
             asked.max_similarity,
         )
         progress = stack.enter_context(Progress("export", count))
-        told = write_pairs(
+        counts = write_pairs(
             map(form.rows, votes), form.columns, asked.output, progress.advance, inputs
         )
-    _say(told, asked.output, form.left_out)
+    _say(counts, asked.output, form.left_out)
+    if unclean[True]:
+        say(f"export: {unclean_words(unclean[True], unclean.total())} they are written as they "
+            "are. `brido score --clean` treats them as the pipeline does")  # fmt: skip
 
 
 @dataclass
@@ -149,6 +162,7 @@ class ExportOptions:
     output: Path | None
     scores: str | None
     split: str
+    system: str | None
     pairs: str
     rejected: "Rejected"
     max_similarity: float
@@ -185,12 +199,26 @@ def _votes(
     from brido.tables import count_rows, read_metadata
     from brido.tables.join import SplitTables
 
-    tables = SplitTables.at(options.data, options.split)
+    system = scored_system(options.data, options.system)
+    tables = SplitTables.at(options.data, options.split, tuned=system)
     count = count_rows(tables.pool, "pool")
     assert tables.scores is not None
     if (read_metadata(tables.scores, "score").get("scoring") or {}).get("shuffle"):
         say("export: warning: these scores are shuffled (scoring.shuffle: true, the control)")
     return read_votes(tables), count
+
+
+def _counted(
+    votes: Iterator["CandidateDocument"], unclean: Counter[bool]
+) -> Iterator["CandidateDocument"]:
+    """The documents; their candidates are counted by whether the pipeline would change them."""
+    from brido.candidates.cleaning import clean
+
+    for document in votes:
+        scored = zip(document.candidates, document.scores, strict=True)
+        cleaned = (clean(text) for text, score in scored if not math.isnan(score))
+        unclean.update(bool(each.rules) or not each.answers for each in cleaned)
+        yield document
 
 
 def _check(options: ExportOptions) -> None:

@@ -21,7 +21,7 @@ COMMANDS = {
     "summarize": ("cli.summarize", "pipeline", "summarize new documents with a tuned model"),
     "score": ("cli.score", "pipeline", "give candidates scores by consensus, and ranks"),
     "vote-check": ("cli.vote_check", "pipeline", "check whether a vote finds better candidates"),
-    "export": ("cli.export", "pipeline", "write preference pairs, or the tuned model"),
+    "export": ("cli.export", "pipeline", "write preference pairs, or the chosen model"),
     "geval": ("cli.geval", "judge", "let an LLM judge mark summaries (G-Eval)"),
     "qafacteval": ("cli.qafacteval", "qafacteval", "score summaries with QAFactEval"),
     "init": ("cli.init", "pipeline", "write params.yaml for documents of your own"),

@@ -1,21 +1,30 @@
 """Consensus scores and ranks of candidates in JSON lines: `brido score candidates.jsonl`."""
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, TextIO
 
 import click
 import numpy as np
 
-from brido.cli.comparison import candidates_problem, comparison_options, told_when_compiling
+from brido.candidates.cleaning import Cleaned, clean
+from brido.cli.comparison import (
+    candidates_problem,
+    comparison_options,
+    told_when_compiling,
+    unclean_words,
+    unseen_warning,
+)
 from brido.rouge import similarity_matrix
-from brido.rouge.pairwise import Combination
+from brido.rouge.pairwise import Combination, Tokenizer
 from brido.utils.errors import BridoError, quoted
 from brido.utils.files import input_lines
 from brido.utils.json_lines import read_objects
 from brido.utils.outputs import check_output, output_text
-from brido.utils.text import one_sentence_a_line
+from brido.utils.progress import say
+from brido.utils.text import one_sentence_a_line, unseen_share
 from brido.vote.consensus import consensus_scores, ranking
 
 ANSWER = ("scores", "ranks", "order")
@@ -26,9 +35,23 @@ _MOST_PROBLEMS = 20
 @click.argument("file", default="-")
 @comparison_options
 @click.option(
+    "--clean",
+    "cleans",
+    is_flag=True,
+    help="Take off preambles, thoughts and headings first, and let refusals not vote, as the "
+    "pipeline does. `candidates` are then the cleaned texts, `raw` the given ones.",
+)
+@click.option(
     "-o", "--output", type=click.Path(path_type=Path), help="The file to write, in place of stdout."
 )
-def command(file: str, alpha: float, combination: Combination, output: Path | None) -> None:
+def command(
+    file: str,
+    alpha: float,
+    combination: Combination,
+    tokenizer: Tokenizer,
+    cleans: bool,
+    output: Path | None,
+) -> None:
     """Score the candidates in each line of FILE (default: stdin): who is most like the others?
 
     That is minimum Bayes risk. Each line is a JSON object with `candidates` (at least two texts)
@@ -45,7 +68,8 @@ def command(file: str, alpha: float, combination: Combination, output: Path | No
     if file != "-":
         check_file(file, alpha)
     with told_when_compiling(), input_lines(file) as lines, output_text(output, [file]) as text:
-        score_stream(lines, text, "stdin" if file == "-" else file, alpha, combination)
+        name = "stdin" if file == "-" else file
+        score_stream(lines, text, name, alpha, combination, tokenizer, cleans)
 
 
 def check_file(path: str | Path, alpha: float) -> None:
@@ -62,23 +86,65 @@ def check_file(path: str | Path, alpha: float) -> None:
 
 
 def score_stream(
-    lines: Iterable[bytes], output: TextIO, name: str, alpha: float, combination: Combination
+    lines: Iterable[bytes],
+    output: TextIO,
+    name: str,
+    alpha: float,
+    combination: Combination,
+    tokenizer: Tokenizer = "rouge_score",
+    cleans: bool = False,
 ) -> None:
     """Answer every line of `lines` on `output`, each flushed before the next is read.
+
+    At the end it says which candidates are no plain summaries, and which ROUGE does not see.
 
     Raises:
         BridoError: a line is bad (the lines before it have been answered), or there is none.
     """
-    any_line = False
+    texts = unclean = 0
+    unseen = 0.0
     for record, problem in checked(lines, alpha):
         if problem:
             raise BridoError(f"{name}, {problem}. A right line is {_right(alpha)}")
-        answer = record | score_record(record, alpha, combination)
+        candidates = record["candidates"]
+        cleaned = [clean(text) for text in candidates]
+        score = partial(score_record, alpha=alpha, combination=combination, tokenizer=tokenizer)
+        answer = record | (_scored_cleaned(record, cleaned, score) if cleans else score(record))
         output.write(json.dumps(answer, ensure_ascii=False) + "\n")
         output.flush()
-        any_line = True
-    if not any_line:
+        texts += len(candidates)
+        unclean += sum(bool(each.rules) or not each.answers for each in cleaned)
+        unseen += len(candidates) * unseen_share(candidates)
+    if not texts:
         raise BridoError(f"{name}: nothing was scored: the input has no line")
+    if unclean and not cleans:
+        say(f"score: {unclean_words(unclean, texts)} they vote as they are. --clean treats them as "
+            "the pipeline does")  # fmt: skip
+    way_out = "Add --tokenizer unicode"
+    if tokenizer != "unicode" and (warning := unseen_warning(unseen / texts, way_out)):
+        say(f"score: {warning}")
+
+
+def _scored_cleaned(
+    record: dict[str, Any],
+    cleaned: Sequence[Cleaned],
+    score: Callable[[dict[str, Any]], dict[str, Any]],
+) -> dict[str, Any]:
+    """What is added to a line whose candidates are cleaned; what is no answer has no score."""
+    size = len(cleaned)
+    voters = [place for place, each in enumerate(cleaned) if each.answers]
+    raw = record.get("raw", record["candidates"])
+    texts = {"candidates": [each.text for each in cleaned], "raw": raw}
+    scores: list[float | None] = [None] * size
+    ranks: list[int | None] = [None] * size
+    if len(voters) < 2:
+        return {**texts, "scores": scores, "ranks": ranks, "order": []}
+    votes = record | {"candidates": [cleaned[place].text for place in voters]}
+    answer = score(votes)
+    for place, value, rank in zip(voters, answer["scores"], answer["ranks"], strict=True):
+        scores[place], ranks[place] = value, rank
+    order = [voters[place] for place in answer["order"]]
+    return {**texts, "scores": scores, "ranks": ranks, "order": order}
 
 
 def _right(alpha: float) -> str:
@@ -89,7 +155,8 @@ def _right(alpha: float) -> str:
 
 def checked(lines: Iterable[bytes], alpha: float) -> Iterator[tuple[dict[str, Any], str]]:
     """Yield the record of each line that is not blank, and what is wrong with it, or nothing."""
-    for number, record, problem in read_objects(lines):
+    # The answer repeats the line, and has to be JSON.
+    for number, record, problem in read_objects(lines, finite=True):
         found = problem or _problem(record, alpha)
         yield record, f"line {number}: {found}" if found else ""
 
@@ -105,7 +172,10 @@ def _problem(record: dict[str, Any], alpha: float) -> str | None:
 
 
 def score_record(
-    record: dict[str, Any], alpha: float = 0.0, combination: Combination = "harmonic_r1_r2"
+    record: dict[str, Any],
+    alpha: float = 0.0,
+    combination: Combination = "harmonic_r1_r2",
+    tokenizer: Tokenizer = "rouge_score",
 ) -> dict[str, Any]:
     """`scores` and `ranks` in candidate order and `order`, best first, of one checked record.
 
@@ -119,9 +189,10 @@ def score_record(
     # Without a weight the reference may be missing: its column is then ignored.
     reference = record["reference"] if alpha > 0 else ""
     if combination == "mean_r1_r2_rlsum":
-        candidates = [one_sentence_a_line(text) for text in candidates]
-        reference = one_sentence_a_line(reference)
-    similarity = similarity_matrix(candidates, reference, combination)
+        any_script = tokenizer == "unicode"
+        candidates = [one_sentence_a_line(text, any_script) for text in candidates]
+        reference = one_sentence_a_line(reference, any_script)
+    similarity = similarity_matrix(candidates, reference, combination, tokenizer=tokenizer)
     scores = consensus_scores(similarity, alpha)
     order = ranking(scores)
     return {

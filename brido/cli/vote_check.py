@@ -3,6 +3,7 @@
 import json
 import math
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -12,14 +13,20 @@ from numpy.typing import NDArray
 
 from brido.checkers.mentions import text_mentions
 from brido.checkers.wholeness import RULES, copied_share, whole_by_rules
-from brido.cli.comparison import candidates_problem, comparison_options, told_when_compiling
+from brido.cli.comparison import (
+    candidates_problem,
+    comparison_options,
+    told_when_compiling,
+    unseen_warning,
+)
 from brido.rouge import similarity_batch
-from brido.rouge.pairwise import Combination
+from brido.rouge.pairwise import Combination, Tokenizer
 from brido.utils.errors import BridoError, quoted
 from brido.utils.files import input_lines
 from brido.utils.json_lines import is_number, kind, read_objects
 from brido.utils.outputs import check_output, output_text
-from brido.utils.text import one_sentence_a_line
+from brido.utils.progress import say
+from brido.utils.text import one_sentence_a_line, unseen_share
 from brido.vote.consensus import consensus_scores
 from brido.vote.votes import TOLERANCE, CheckSettings, check_votes
 from brido.vote.votes_text import votes_text
@@ -47,6 +54,7 @@ def command(
     file: str,
     alpha: float,
     combination: Combination,
+    tokenizer: Tokenizer,
     as_json: bool,
     output: Path | None,
 ) -> None:
@@ -76,7 +84,10 @@ def command(
     check_output(output, [file])
     records = read_candidates(file, alpha)
     with told_when_compiling():
-        check = check_records(records, alpha, combination)
+        check = check_records(records, alpha, combination, tokenizer)
+    share = unseen_share([text for record in records for text in record["candidates"]])
+    if tokenizer != "unicode" and (warning := unseen_warning(share, "Add --tokenizer unicode")):
+        say(f"vote-check: {warning}")
     shown = json.dumps(check, indent=2, ensure_ascii=False) if as_json else votes_text(check)
     with output_text(output, [file]) as text:
         text.write(f"{shown}\n")
@@ -175,6 +186,7 @@ def check_records(
     records: Sequence[dict[str, Any]],
     alpha: float = 0.0,
     combination: Combination = "harmonic_r1_r2",
+    tokenizer: Tokenizer = "rouge_score",
 ) -> dict[str, Any]:
     """Return the content of metrics/votes.json for these records (see `command`; all alike).
 
@@ -186,7 +198,7 @@ def check_records(
         1.0
     """
     first = records[0]
-    similarity = _similarity(records, combination)
+    similarity = _similarity(records, combination, tokenizer)
     arrays = {
         "voters": np.ones(similarity.shape[:2], bool),
         "similarity": similarity,
@@ -225,13 +237,17 @@ def _list(value: Any) -> list[Any]:
     return value if isinstance(value, list) else [value]
 
 
-def _similarity(records: Sequence[dict[str, Any]], combination: Combination) -> NDArray[Any]:
+def _similarity(
+    records: Sequence[dict[str, Any]], combination: Combination, tokenizer: Tokenizer
+) -> NDArray[Any]:
     """The similarities [D, N, N + 1] of all records; without references the last column is NaN."""
     known = "reference" in records[0]
+    split = partial(one_sentence_a_line, any_script=tokenizer == "unicode")
     matrix = similarity_batch(
-        [[one_sentence_a_line(text) for text in record["candidates"]] for record in records],
-        [one_sentence_a_line(record["reference"]) if known else "" for record in records],
+        [[split(text) for text in record["candidates"]] for record in records],
+        [split(record["reference"]) if known else "" for record in records],
         combination,
+        tokenizer=tokenizer,
     )
     if not known:
         matrix[:, :, -1] = math.nan

@@ -56,13 +56,13 @@ class DocumentsSeen:
                 yield problem
 
     def problem(self, split: str) -> str | None:
-        """Why nothing can be measured on a split: each of its documents stands in train."""
+        """Why what is measured on a split says nothing: each of its documents stands in train."""
         count = self._count[split]
         if split == "train" or not count or count > self.again[split, "train"]:
             return None
         names = some(self._names[split, "train"], _NAMED)
         return (
             f"{split}: all {count:,} documents stand in train too ({names}), so nothing that is "
-            f"measured on them holds for new ones: name other files in data.files.{split}, or set "
-            "it to null, and it is cut from train"
+            f"measured on them holds for new ones: name other files in data.files.{split}, or "
+            "leave it out, and it is cut from train"
         )

@@ -71,6 +71,14 @@ class HubSource:
                 loaded = datasets.load_dataset(
                     settings.id, settings.config, revision=commit or settings.revision, split=names
                 )
+        except RuntimeError as error:
+            # The library runs no scripts, and the hub keeps its own copy of such data sets.
+            if "script" not in str(error).lower():
+                raise
+            raise BridoError(
+                f"{_KEY}: {settings.id} is a script, which is not run: set {_KEY}.revision to "
+                "refs/convert/parquet, where the hub keeps its rows"
+            ) from error
         except (ValueError, KeyError, FileNotFoundError, DatasetsError) as error:
             # An unknown config or split (the library names those there are), or damaged files.
             reason = " ".join(str(error.__cause__ or error).split())

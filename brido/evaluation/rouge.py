@@ -1,14 +1,20 @@
 """ROUGE of summaries against their references, by the rouge_score package (Lin 2004)."""
 
 from importlib.metadata import version
-from typing import Any
+from typing import Any, Literal
+from unicodedata import unidata_version
 
 from pydantic import Field
 
 from brido.evaluation import Evaluation, Inputs, Metric, by_document, points
 from brido.utils.progress import MakeProgress
 from brido.utils.sections import Section
-from brido.utils.text import SPLITTER, one_sentence_a_line
+from brido.utils.text import (
+    SPLITTER,
+    SPLITTER_OF_SCRIPTS,
+    UnicodeTokenizer,
+    one_sentence_a_line,
+)
 
 MEASURES = {"r1": "rouge1", "r2": "rouge2", "rl": "rougeL", "rlsum": "rougeLsum"}
 
@@ -17,6 +23,11 @@ class RougeSettings(Section):
     """`evaluation.rouge`."""
 
     use_stemmer: bool = Field(True, description='Whether "reports" matches "reported".')
+    tokenizer: Literal["rouge_score", "unicode"] = Field(
+        "rouge_score",
+        description="Words of a-z and 0-9, as in rouge_score | unicode: of any script, for "
+        "Chinese, Hindi, Russian, Arabic.",
+    )
 
 
 def evaluate(inputs: Inputs, settings: RougeSettings, progress: MakeProgress) -> Evaluation:
@@ -27,20 +38,27 @@ def evaluate(inputs: Inputs, settings: RougeSettings, progress: MakeProgress) ->
     """
     from rouge_score import rouge_scorer
 
-    scorer = rouge_scorer.RougeScorer(list(MEASURES.values()), use_stemmer=settings.use_stemmer)
+    any_script = settings.tokenizer == "unicode"
+    scorer = rouge_scorer.RougeScorer(
+        list(MEASURES.values()),
+        use_stemmer=settings.use_stemmer,
+        tokenizer=UnicodeTokenizer(settings.use_stemmer) if any_script else None,
+    )
 
     def measure(index: int) -> tuple[dict[str, float | None], Any]:
-        references = [one_sentence_a_line(text) for text in inputs.references[index]]
+        references = [one_sentence_a_line(text, any_script) for text in inputs.references[index]]
         if not references:
             return dict.fromkeys(MEASURES), {}
-        scores = scorer.score_multi(references, one_sentence_a_line(inputs.summaries[index]))
+        summary = one_sentence_a_line(inputs.summaries[index], any_script)
+        scores = scorer.score_multi(references, summary)
         return {name: 100 * scores[key].fmeasure for name, key in MEASURES.items()}, {}
 
     signature = {
         "implementation": "rouge_score",
         "version": version("rouge_score"),
         "use_stemmer": settings.use_stemmer,
-        "sentence_splitter": SPLITTER,
+        "tokenizer": f"unicode {unidata_version}" if any_script else "rouge_score",
+        "sentence_splitter": SPLITTER_OF_SCRIPTS if any_script else SPLITTER,
         "value": "fmeasure x 100, best of the references",
     }
     return by_document("rouge", inputs, progress, measure, signature)

@@ -6,9 +6,10 @@ imported here.
 
 import json
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from numbers import Integral
+from typing import Any, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +17,7 @@ from numpy.typing import NDArray
 from brido.candidates.cleaning import clean
 from brido.candidates.settings import CLEANING_RULES, CleaningRule
 from brido.rouge import similarity_matrix
-from brido.rouge.pairwise import Combination
+from brido.rouge.pairwise import Combination, Tokenizer
 from brido.utils.arguments import as_list
 from brido.utils.errors import ArgumentError, quoted
 from brido.utils.text import one_sentence_a_line
@@ -42,7 +43,7 @@ class ConsensusReward:
     None no advantage.
 
     shuffled: the control, the same scores shuffled among the voters of each prompt.
-    combination, use_stemmer: see `brido.rouge.similarity_matrix`.
+    combination, use_stemmer, tokenizer: see `brido.rouge.similarity_matrix`.
     end_tokens: the model's end tokens. A completion whose last token is none of them did not end;
         without them every completion counts as ended.
     num_generations: completions of a group, checked. A prompt that is in the batch twice is then
@@ -59,10 +60,21 @@ class ConsensusReward:
     shuffled: bool = False
     combination: Combination = "harmonic_r1_r2"
     use_stemmer: bool = True
+    tokenizer: Tokenizer = "rouge_score"
     rules: tuple[CleaningRule, ...] = CLEANING_RULES
     end_tokens: tuple[int, ...] | None = None
     num_generations: int | None = None
     gather: bool = True
+
+    def __post_init__(self) -> None:
+        """Check the settings.
+
+        Raises:
+            ArgumentError: some cannot be used; all of them are named.
+        """
+        problems = list(_setting_problems(self))
+        if problems:
+            raise ArgumentError.from_problems("ConsensusReward cannot be made:", problems)
 
     @property
     def __name__(self) -> str:
@@ -147,13 +159,12 @@ class ConsensusReward:
 
     def _scores(self, prompt: str, texts: list[str]) -> NDArray[np.float64]:
         if self.combination == "mean_r1_r2_rlsum":
-            texts = [one_sentence_a_line(text) for text in texts]
-        similarity = similarity_matrix(texts, "", self.combination, use_stemmer=self.use_stemmer)
+            texts = [one_sentence_a_line(text, self.tokenizer == "unicode") for text in texts]
+        similarity = similarity_matrix(
+            texts, "", self.combination, use_stemmer=self.use_stemmer, tokenizer=self.tokenizer
+        )
         scores = consensus_scores(similarity, alpha=0)
         return shuffled_scores(scores[None], [prompt])[0] if self.shuffled else scores
-
-
-consensus_reward = ConsensusReward()
 
 
 def _text(completion: Any, name: str) -> str:
@@ -163,10 +174,45 @@ def _text(completion: Any, name: str) -> str:
     message = completion[-1] if isinstance(completion, list) and completion else None
     content = message.get("content") if isinstance(message, dict) else None
     if isinstance(content, list):
-        content = "".join(part.get("text", "") for part in content if isinstance(part, dict))
+        parts = [part.get("text") for part in content if isinstance(part, dict)]
+        # A part of another kind, such as an image, has no text.
+        if all(isinstance(part, str | None) for part in parts):
+            content = "".join(part or "" for part in parts)
     if isinstance(message, dict) and isinstance(content, str | None):
         return content or ""
     raise ArgumentError(f"{name} must be a text or a list of messages, not {quoted(completion)}")
+
+
+def _setting_problems(reward: ConsensusReward) -> Iterator[str]:
+    """What is wrong with the settings of a reward."""
+    choices: dict[str, tuple[Any, tuple[Any, ...]]] = {
+        "combination": (reward.combination, get_args(Combination)),
+        "tokenizer": (reward.tokenizer, get_args(Tokenizer)),
+        **{
+            name: (getattr(reward, name), (True, False))
+            for name in ("shuffled", "use_stemmer", "gather")
+        },
+    }
+    for name, (value, known) in choices.items():
+        if not any(value is each or value == each for each in known if type(value) is type(each)):
+            yield f"{name} must be {' or '.join(map(str, known))}, not {quoted(value)}"
+    known = ", ".join(CLEANING_RULES)
+    if isinstance(reward.rules, str) or not isinstance(reward.rules, Collection):
+        yield f"rules must be a tuple of {known}, not {quoted(reward.rules)}"
+    else:
+        for rule in reward.rules:
+            if rule not in CLEANING_RULES:
+                yield f"rules: {quoted(rule)} is no rule; known are {known}"
+    tokens = reward.end_tokens
+    if tokens is not None and not (
+        isinstance(tokens, Collection)
+        and len(tokens) > 0
+        and all(isinstance(token, Integral) and not isinstance(token, bool) for token in tokens)
+    ):
+        yield f"end_tokens must be token ids, such as (2,), or None, not {quoted(tokens)}"
+    size = reward.num_generations
+    if size is not None and (not isinstance(size, Integral) or isinstance(size, bool) or size < 2):
+        yield f"num_generations must be at least 2, since one cannot vote, not {quoted(size)}"
 
 
 def _key(prompt: Any, index: int) -> str:
@@ -194,3 +240,6 @@ def _of_all_processes(rows: list[_Completion]) -> tuple[list[_Completion], int]:
     distributed.all_gather_object(parts, rows)
     first = sum(map(len, parts[: distributed.get_rank()]))
     return [row for part in parts for row in part], first
+
+
+consensus_reward = ConsensusReward()

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from brido.rouge import kernels, pltrdy, values
+from brido.rouge.scripts import coded
 from brido.rouge.tokens import text_bytes
 from brido.utils.arguments import as_list, as_texts, check_choices
 from brido.utils.errors import ArgumentError, quoted
@@ -19,6 +20,7 @@ from brido.utils.errors import ArgumentError, quoted
 Combination = Literal["harmonic_r1_r2", "mean_r1_r2_rlsum"]
 Value = Literal["fmeasure", "precision", "recall", "mean_f_precision"]
 Implementation = Literal["rouge_score", "pltrdy"]
+Tokenizer = Literal["rouge_score", "unicode"]
 
 _MEASURES = {
     "rouge1": kernels.ROUGE1,
@@ -37,6 +39,7 @@ _VALUES = {
     "mean_f_precision": values.MEAN_F_PRECISION,
 }
 _IMPLEMENTATIONS = ("rouge_score", "pltrdy")
+_TOKENIZERS = ("rouge_score", "unicode")
 # A chunk of documents or a tile of a matrix: enough work for one call, little enough memory.
 _CHUNK_DOCUMENTS, _CHUNK_LETTERS = 16, 1_000_000
 _TILE_TEXTS, _TILE_LETTERS = 128, 300_000
@@ -48,13 +51,15 @@ def rouge_matrix(
     measures: Sequence[str] = ("rouge1", "rouge2", "rougeLsum"),
     use_stemmer: bool = True,
     value: str = "fmeasure",
+    tokenizer: Tokenizer = "rouge_score",
 ) -> dict[str, NDArray[np.float64]]:
     """ROUGE of every prediction (row) against every target (column), [P, T] for each measure.
 
     Every number equals rouge_score 0.1.2's `score(target, prediction)` with the same use_stemmer,
     which is False there unless asked for. Measures: rouge1, rouge2, rougeL, rougeLsum (sentences
     are parted by newlines: `brido.utils.text.one_sentence_a_line`). `value`: fmeasure, precision or
-    recall. A text without tokens scores 0.
+    recall. A text without tokens scores 0. `tokenizer`: rouge_score's own, which knows a-z and 0-9,
+    or unicode, which reads every script (`brido.utils.text.UnicodeTokenizer`).
 
     Raises:
         ArgumentError: an unknown measure or value, one text in place of a list, or a text that is
@@ -64,7 +69,7 @@ def rouge_matrix(
         >>> rouge_matrix(["the cat sat"], ["the cat", "a dog"])["rouge1"]
         array([[0.8, 0. ]])
     """
-    check_choices({"value": (value, tuple(_VALUES)[:3])})
+    check_choices({"value": (value, tuple(_VALUES)[:3]), "tokenizer": (tokenizer, _TOKENIZERS)})
     for measure in as_texts("measures", measures):
         check_choices({"measure": (measure, tuple(_MEASURES))})
     predictions = as_texts("predictions", predictions)
@@ -75,7 +80,8 @@ def rouge_matrix(
         for columns in _spans(targets, _TILE_TEXTS, _TILE_LETTERS, len):
             tile = [*predictions[rows], *targets[columns]]
             first_target = rows.stop - rows.start
-            hits, lengths = _count([tile], first_target, first_target, codes, use_stemmer)
+            how = use_stemmer, tokenizer
+            hits, lengths = _count([tile], first_target, first_target, codes, *how)
             sizes = lengths[0].astype(np.int64)
             for name, counted in zip(measures, hits[0], strict=True):
                 grams = np.maximum(sizes - (name == "rouge2"), 0)
@@ -96,6 +102,7 @@ def similarity_matrix(
     value: Value = "fmeasure",
     implementation: Implementation = "rouge_score",
     use_stemmer: bool = True,
+    tokenizer: Tokenizer = "rouge_score",
 ) -> NDArray[np.float32]:
     """R(S_i, S_j) of N candidates and, in the last column, R(S_i, S*): float32 [N, N + 1].
 
@@ -104,6 +111,7 @@ def similarity_matrix(
     three, sentences parted by newlines (`brido.utils.text.one_sentence_a_line` does it as the
     commands do). Without a reference give "": its column is 0 then, so leave alpha at 0. Computed
     in float64 and rounded once. mean_f_precision is the mean of R by F-measures and by precisions.
+    `tokenizer`: see rouge_matrix; pltrdy has its own.
 
     Raises:
         ArgumentError: no candidates, one text in place of a list, a text that is no str, or an
@@ -121,6 +129,7 @@ def similarity_matrix(
         value=value,
         implementation=implementation,
         use_stemmer=use_stemmer,
+        tokenizer=tokenizer,
     )[0]
 
 
@@ -132,6 +141,7 @@ def similarity_batch(
     value: Value = "fmeasure",
     implementation: Implementation = "rouge_score",
     use_stemmer: bool = True,
+    tokenizer: Tokenizer = "rouge_score",
 ) -> NDArray[np.float32]:
     """`similarity_matrix` of many documents: float32 [documents, N, N + 1].
 
@@ -150,8 +160,13 @@ def similarity_batch(
             "combination": (combination, tuple(_COMBINATIONS)),
             "value": (value, tuple(_VALUES)),
             "implementation": (implementation, _IMPLEMENTATIONS),
+            "tokenizer": (tokenizer, _TOKENIZERS),
         }
     )
+    if implementation == "pltrdy" and tokenizer != "rouge_score":
+        raise ArgumentError(
+            "tokenizer unicode needs implementation rouge_score: pltrdy has its own"
+        )
     documents = _checked_documents(candidates, references)
     if threads < 1:
         raise ArgumentError(f"threads must be at least 1, not {threads}")
@@ -164,7 +179,7 @@ def similarity_batch(
                 pltrdy.fill_similarity(documents[index], combination, value, similarity[index])
             return
         codes = np.array(_COMBINATIONS[combination], np.int64)
-        hits, lengths = _count(documents[span], size, 0, codes, use_stemmer)
+        hits, lengths = _count(documents[span], size, 0, codes, use_stemmer, tokenizer)
         values.fill_similarity(hits, lengths, _VALUES[value], similarity[span])
 
     spans = _spans(documents, _CHUNK_DOCUMENTS, _CHUNK_LETTERS, lambda texts: sum(map(len, texts)))
@@ -183,13 +198,15 @@ def _count(
     first_target: int,
     codes: NDArray[np.int64],
     use_stemmer: bool,
+    tokenizer: Tokenizer,
 ) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
     """Hits [documents, measures, predictions, targets] and tokens [documents, texts]."""
     texts = len(documents[0])
     shape = (len(documents), len(codes), predictions, texts - first_target)
     hits = np.empty(shape, np.int32)
     lengths = np.empty((len(documents), texts), np.int32)
-    data = text_bytes([text for document in documents for text in document])
+    every: Sequence[str] = [text for document in documents for text in document]
+    data = text_bytes(coded(every) if tokenizer == "unicode" else every)
     kernels.count_hits(
         *(data, len(documents), texts, predictions, first_target, use_stemmer, codes),
         *(hits, lengths),

@@ -63,7 +63,15 @@ def read_preset(name: str, folder: Path = PRESETS) -> dict[str, Any]:
         BridoError: there is no such preset, or a file cannot be read.
     """
     default = that_matter(Params())
-    return default if name == DEFAULT else merge(default, read_yaml(_path(name, folder)) or {})
+    if name == DEFAULT:
+        return default
+    path = _path(name, folder)
+    changes = read_yaml(path) or {}
+    if not isinstance(changes, Mapping):
+        raise BridoError(
+            f"{path} must hold keys of params.yaml, such as `data:`, not {quoted(changes)}"
+        )
+    return merge(default, changes)
 
 
 def load_preset(name: str, folder: Path = PRESETS) -> Params:

@@ -19,7 +19,7 @@ from brido.utils.errors import BridoError, parsing, some
 from brido.utils.extras import extra
 from brido.utils.json_lines import HALF_PAIR, holds_half_pair, kind, parse_object
 from brido.utils.outputs import standard_input
-from brido.utils.text_files import COMPRESSIONS, open_text, text_lines
+from brido.utils.text_files import COMPRESSIONS, marked_encoding, open_text, text_lines
 
 Rows = Iterator[tuple[str, dict[str, Any]]]
 
@@ -99,7 +99,7 @@ def input_lines(name: str) -> Iterator[Iterator[bytes]]:
 
     def lines() -> Iterator[bytes]:
         with parsing(unreadable):
-            if _starts_plainly(stream):
+            if _are_lines(stream):
                 yield from stream
                 return
             for row in _array_or_lines(path, text_lines(path, stream)):
@@ -111,9 +111,10 @@ def input_lines(name: str) -> Iterator[Iterator[bytes]]:
         yield lines()
 
 
-def _starts_plainly(stream: io.BufferedReader) -> bool:
-    """Whether a file's first sign is that of an object in UTF-8."""
-    return stream.peek(64).lstrip().startswith(b"{")
+def _are_lines(stream: io.BufferedReader) -> bool:
+    """Whether a file is neither one array nor in another encoding than UTF-8."""
+    start = stream.peek(64)
+    return marked_encoding(start) is None and not start.lstrip().startswith(b"[")
 
 
 def _array_or_lines(path: Path, lines: Iterator[str]) -> Iterator[str]:

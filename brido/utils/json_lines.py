@@ -51,16 +51,19 @@ def keys_of(record: dict[str, Any]) -> str:
     return f"It has the keys {some(list(record))}" if record else "It has no key"
 
 
-def read_objects(lines: Iterable[bytes]) -> Iterator[tuple[int, dict[str, Any], str]]:
+def read_objects(
+    lines: Iterable[bytes], finite: bool = False
+) -> Iterator[tuple[int, dict[str, Any], str]]:
     """Yield the number, the JSON object and the problem of each line that is not blank.
 
-    The object is empty where there is a problem; the problem is empty where there is none.
+    The object is empty where there is a problem; the problem is empty where there is none. finite:
+    see parse_object.
     """
     for number, line in enumerate(lines, 1):
         if not line.strip():
             continue
         try:
-            record = parse_object(line, finite=True)
+            record = parse_object(line, finite)
         except BridoError as error:
             yield number, {}, str(error)
         else:

@@ -1,10 +1,19 @@
-"""Clean-up and sentence splitting, the same wherever text is compared."""
+"""Clean-up, words and sentences, the same wherever text is compared."""
 
 import functools
 import re
+import unicodedata
+from collections.abc import Sequence
 
-# How this splitter is called in the signatures of numbers.
+# How the splitters are called in the signatures of numbers: without and with `any_script`.
 SPLITTER = "abbreviations"
+SPLITTER_OF_SCRIPTS = "abbreviations and ends of other scripts"
+
+# Where a sentence ends in scripts that do not end it with ASCII's . ! ?
+ENDS = "。！？｡।॥؟۔።។"
+# What may close a quotation or bracket behind the end of a sentence.
+CLOSERS = "\"'”’»)]」』）】》"
+_END_OF_SCRIPTS = re.compile(f"[{ENDS}]+[{re.escape(CLOSERS)}]*")
 
 # Written lower-case without the final full stop, as Punkt keeps them. Only words that are rarely
 # the last of a sentence belong here.
@@ -16,24 +25,40 @@ ABBREVIATIONS = frozenset(
     """.split()  # noqa: SIM905 - a list of words reads better as text
 )
 
+# Scripts that put no spaces between words: there a character with its marks is a token.
+_SPACELESS = (
+    *((0x0E00, 0x0EFF), (0x1000, 0x109F), (0x1780, 0x17FF), (0x1950, 0x19DF), (0x1A20, 0x1AAF)),
+    *((0x3005, 0x3007), (0x3031, 0x3035), (0x303B, 0x303C), (0x3040, 0x312F), (0x31A0, 0x31BF)),
+    *((0x31F0, 0x31FF), (0x3400, 0x4DBF), (0x4E00, 0xA4CF), (0xA9E0, 0xA9FF), (0xAA60, 0xAADF)),
+    *((0xF900, 0xFAFF), (0x1B000, 0x1B16F), (0x20000, 0x3FFFD)),
+)
+# Planes that hold marks.
+_MARKED = ((0, 0x1FFFF), (0xE0100, 0xE01EF))
+# They stand inside of words and do not show: soft hyphens, joiners, marks of direction.
+_UNSEEN = re.compile("[\u00ad\u200c-\u200f\u202a-\u202e\u2060\u2066-\u2069\ufeff]")
+_PLAIN = re.compile("[a-z0-9]+")
+
 
 def clean(text: str) -> str:
     """`text` with every run of white space, newlines included, made one space and ends stripped."""
     return re.sub(r"\s+", " ", text).strip()
 
 
-def split_sentences(text: str) -> list[str]:
+def split_sentences(text: str, any_script: bool = False) -> list[str]:
     """The sentences of `text`, stripped, none empty.
 
     NLTK's Punkt algorithm with the abbreviations listed here and no trained model, so it needs no
-    download and gives the same sentences on every machine.
+    download and gives the same sentences on every machine. any_script: they also end at ENDS.
     """
-    return [part for part in (s.strip() for s in _tokenizer().tokenize(text)) if part]
+    parts = _tokenizer().tokenize(text)
+    if any_script:
+        parts = [end for part in parts for end in _END_OF_SCRIPTS.sub(r"\g<0>\n", part).split("\n")]
+    return [part for part in (s.strip() for s in parts) if part]
 
 
-def one_sentence_a_line(text: str) -> str:
+def one_sentence_a_line(text: str, any_script: bool = False) -> str:
     """`text` with a newline after each sentence, as ROUGE-Lsum expects it."""
-    return "\n".join(split_sentences(text))
+    return "\n".join(split_sentences(text, any_script))
 
 
 @functools.cache
@@ -43,3 +68,76 @@ def _tokenizer():
     parameters = PunktParameters()
     parameters.abbrev_types = set(ABBREVIATIONS)
     return PunktSentenceTokenizer(parameters)
+
+
+class UnicodeTokenizer:
+    """Tokens of any script, in the form that rouge_score's `RougeScorer(tokenizer=...)` takes.
+
+    Texts are brought to NFKC and lower case. A token is a run of letters, digits and their marks;
+    in scripts without spaces (Chinese, Japanese, Thai, Lao, Burmese, Khmer) it is a character with
+    its marks. Words of a-z and 0-9 alone are stemmed as rouge_score stems them, no others; so texts
+    of ASCII have the tokens that they have by default.
+
+    Example:
+        >>> UnicodeTokenizer(use_stemmer=False).tokenize("Два кота! 猫が2匹")
+        ['два', 'кота', '猫', 'が', '2', '匹']
+    """
+
+    def __init__(self, use_stemmer: bool) -> None:
+        self._stem = None
+        if use_stemmer:
+            from nltk.stem.porter import PorterStemmer
+
+            self._stem = PorterStemmer().stem
+
+    def tokenize(self, text: str) -> list[str]:
+        """The tokens of a text, in order."""
+        found = words(text)
+        if self._stem is None:
+            return found
+        return [self._stem(word) if len(word) > 3 and word.isascii() else word for word in found]
+
+
+def words(text: str) -> list[str]:
+    """The tokens of a text before stemming; see UnicodeTokenizer."""
+    if text.isascii():
+        return _PLAIN.findall(text.lower())
+    plain = unicodedata.normalize("NFKC", text).lower()
+    found: list[str] = _pattern().findall(_UNSEEN.sub("", plain))
+    return found
+
+
+def unseen_share(texts: Sequence[str]) -> float:
+    """The share of texts whose words rouge_score's tokenizer leaves out, 0 to 1; 0 without texts.
+
+    Such a text has more other letters and digits than those of ASCII.
+    """
+    unseen = 0
+    for text in texts:
+        if not text.isascii():
+            signs = [sign for sign in text if sign.isalnum()]
+            unseen += 2 * sum(not sign.isascii() for sign in signs) > len(signs)
+    return unseen / max(len(texts), 1)
+
+
+@functools.cache
+def _pattern() -> re.Pattern[str]:
+    alone = _ranges(_SPACELESS, "L") + _ranges([(0x3005, 0x3007)], "N")
+    marks = _ranges(_MARKED, "M")
+    letter = rf"[^\W_{alone}]"
+    return re.compile(rf"[{alone}][{marks}]*|{letter}+(?:[{marks}]+{letter}*)*")
+
+
+def _ranges(spans: Sequence[tuple[int, int]], category: str) -> str:
+    """The characters of some spans and a category as ranges of a regular expression's class."""
+    parts = []
+    for first, last in spans:
+        start = None
+        for code in range(first, last + 2):
+            fits = code <= last and unicodedata.category(chr(code))[0] == category
+            if fits and start is None:
+                start = code
+            elif not fits and start is not None:
+                parts.append(f"\\U{start:08x}-\\U{code - 1:08x}")
+                start = None
+    return "".join(parts)

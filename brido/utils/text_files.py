@@ -43,7 +43,7 @@ def open_text(path: Path, compression: str | None) -> io.BufferedReader:
         if start.startswith(mark):
             stream.close()
             raise BridoError(f"{path} is {what}, whatever its name says: {way_out}")
-    if _encoding(start) is None and b"\0" in start[:4]:
+    if marked_encoding(start) is None and b"\0" in start[:4]:
         stream.close()
         raise BridoError(
             f"{path} holds zero bytes, as UTF-16 without a byte order mark does: save it as UTF-8 "
@@ -58,7 +58,7 @@ def text_lines(path: Path, stream: io.BufferedReader) -> Iterator[str]:
     Raises:
         BridoError: a line is not in this encoding.
     """
-    if encoding := _encoding(stream.peek(16)):
+    if encoding := marked_encoding(stream.peek(16)):
         with io.TextIOWrapper(stream, encoding=encoding, newline="\n") as text:
             yield from _named(path, text, encoding)
         return
@@ -81,7 +81,7 @@ def _named(path: Path, lines: Iterator[str], encoding: str) -> Iterator[str]:
         ) from None
 
 
-def _encoding(start: bytes) -> str | None:
+def marked_encoding(start: bytes) -> str | None:
     """The encoding that a byte order mark names; None for UTF-8."""
     return next((name for mark, name in _MARKS.items() if start.startswith(mark)), None)
 

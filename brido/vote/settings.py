@@ -22,6 +22,16 @@ class PairwiseSettings(Section):
         "rouge_score", description="ROUGE of rouge_score | pltrdy (the one that the paper names)."
     )
     use_stemmer: bool = Field(True, description='Whether "reports" matches "reported".')
+    tokenizer: Literal["rouge_score", "unicode"] = Field(
+        "rouge_score",
+        description="Words of a-z and 0-9, as in rouge_score | unicode: of any script, for "
+        "Chinese, Hindi, Russian, Arabic.",
+    )
+
+    def problems(self) -> Iterator[str]:
+        """pltrdy has words of its own."""
+        if self.implementation == "pltrdy" and self.tokenizer != "rouge_score":
+            yield "tokenizer: unicode needs implementation rouge_score; pltrdy has its own words"
 
 
 class LikelihoodSettings(Section):

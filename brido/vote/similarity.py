@@ -75,8 +75,11 @@ class Comparer:
             votes[missing, :, -1] = np.nan
             return votes
         if needs_sentences(settings):
-            candidates = [[one_sentence_a_line(text) for text in row] for row in candidates]
-            texts = [one_sentence_a_line(text) for text in texts]
+            any_script = settings.tokenizer == "unicode"
+            candidates = [
+                [one_sentence_a_line(text, any_script) for text in row] for row in candidates
+            ]
+            texts = [one_sentence_a_line(text, any_script) for text in texts]
         similarity = similarity_batch(candidates, texts, settings.combination, **how)
         similarity[missing, :, -1] = np.nan
         return similarity
@@ -94,8 +97,9 @@ def sentence_votes(
     `brido.rouge.similarity_matrix`).
     """
     result = []
+    any_script = how.get("tokenizer") == "unicode"
     for texts, reference in zip(candidates, references, strict=True):
-        split = [split_sentences(text) for text in (*texts, reference)]
+        split = [split_sentences(text, any_script) for text in (*texts, reference)]
         owners = np.array([n for n, own in enumerate(split) for _ in own], int)
         sentences = [sentence for own in split for sentence in own]
         values = np.zeros((len(sentences), len(sentences)))

@@ -50,6 +50,11 @@ def export(data, tmp_path, kind, *options, name="out.parquet"):
     return path
 
 
+def table(data, name):
+    """The table of a name; of the scores those of the system vote."""
+    return data / ("scores/vote" if name == "scores" else name) / "validation.parquet"
+
+
 @pytest.fixture
 def changed(data, tmp_path):
     """changed(edit) gives the folder of a run whose rows of pool and scores were edited."""
@@ -58,7 +63,7 @@ def changed(data, tmp_path):
         folder = tmp_path / "data"
         shutil.copytree(data, folder)
         kinds = {"pool": tables.POOL, "scores": tables.SCORES}
-        paths = {name: folder / name / "validation.parquet" for name in kinds}
+        paths = {name: table(folder, name) for name in kinds}
         rows = {name: tables.read_rows(paths[name], kinds[name], "") for name in kinds}
         edit(**rows)
         for name, kind in kinds.items():
@@ -76,8 +81,7 @@ def load(path):
 
 def votes(data):
     read = {
-        name: tables.read_rows(data / name / "validation.parquet", None, "")
-        for name in ("corpus", "pool", "scores")
+        name: tables.read_rows(table(data, name), None, "") for name in ("corpus", "pool", "scores")
     }
     return {
         corpus["id"]: (corpus["document"], candidates["candidates"], scores["scores"])
@@ -201,7 +205,7 @@ def test_empty_candidates_stand_in_no_pair():
 
 
 def test_scores_of_the_control_are_exported_with_a_warning(data, tmp_path, capsys):
-    path = data / "scores/validation.parquet"
+    path = table(data, "scores")
     rows = [tables.read_rows(path, None, "")]
     for shuffle in (True, False):
         tables.write_table(path, rows, tables.SCORES, {"scoring": {"shuffle": shuffle}})
@@ -241,7 +245,7 @@ def test_bad_options_are_named_together(data, tmp_path):
 
 def test_tables_that_do_not_belong_together_leave_nothing_behind(changed, tmp_path):
     broken = changed(lambda pool, scores: scores[4].update(id="stranger"))
-    with pytest.raises(BridoError, match=r"scores/validation.parquet lacks .*validation-004"):
+    with pytest.raises(BridoError, match=r"scores/vote/validation.parquet lacks .*validation-004"):
         export(broken, tmp_path, "preferences")
     assert not (tmp_path / "out.parquet").exists()
 
@@ -398,3 +402,131 @@ def test_scores_that_are_no_file_and_no_json(tmp_path):
     (tmp_path / "bad.jsonl").write_bytes(b"\xff\n")
     with pytest.raises(BridoError, match=r"bad.jsonl, line 1: not JSON"):
         main(["preferences", "--scores", str(tmp_path / "bad.jsonl")])
+
+
+@pytest.fixture
+def several(data, tmp_path, monkeypatch):
+    """A run with the scores of two systems and a file that says which one is kept."""
+    shutil.copytree(data, tmp_path / "data")
+    shutil.copytree(tmp_path / "data/scores/vote", tmp_path / "data/scores/other")
+    path = tmp_path / "data/scores/other/validation.parquet"
+    rows = tables.read_rows(path, None, "")
+    for row in rows:
+        row["scores"] = [-score for score in row["scores"]]
+        row["order"] = row["order"][::-1]
+    tables.write_table(path, [rows], tables.SCORES)
+    monkeypatch.chdir(tmp_path)
+
+    def keep(chosen):
+        (tmp_path / "metrics").mkdir(exist_ok=True)
+        (tmp_path / "metrics/choice.json").write_text(json.dumps({"chosen": chosen}))
+
+    return keep
+
+
+def first_chosen(*options):
+    main(["preferences", "--split", "validation", "-o", "out.jsonl", *options])
+    with open("out.jsonl") as lines:
+        return json.loads(next(lines))["chosen"]
+
+
+def test_the_scores_of_the_chosen_system_are_exported_unless_told_otherwise(several):
+    vote, other = (first_chosen("--system", name) for name in ("vote", "other"))
+    assert vote != other
+    several("other")
+    assert first_chosen() == other
+    several("vote")
+    assert first_chosen() == vote
+    assert first_chosen("--system", "other") == other
+
+
+@pytest.mark.parametrize("chosen", [None, "base"])
+def test_whose_scores_is_asked_where_it_is_not_known(several, chosen):
+    if chosen:
+        several(chosen)
+    with pytest.raises(BridoError, match=r"--system, one of other, vote"):
+        first_chosen()
+    with pytest.raises(BridoError, match="did you mean vote"):
+        first_chosen("--system", "vot")
+    several(["vote"])
+    with pytest.raises(BridoError, match="choice.json"):
+        first_chosen()
+
+
+@pytest.mark.parametrize(
+    "output",
+    ["data/checkpoints/new", "data/scores/x.jsonl", "metrics/x.jsonl", "report/model", "data"],
+)
+@pytest.mark.parametrize("kind", ["model", "preferences"])
+def test_nothing_is_exported_into_the_folders_of_the_pipeline(several, kind, output, tmp_path):
+    several("vote")
+    before = sorted(tmp_path.rglob("*"))
+    with pytest.raises(BridoError, match=r"which the pipeline writes.*data/export/"):
+        main([kind, "--split", "validation", "-o", output])
+    assert sorted(tmp_path.rglob("*")) == before
+
+
+def test_the_model_that_is_exported_is_the_chosen_one(several, tmp_path):
+    several("vote")
+    (tmp_path / "data/chosen").mkdir()
+    (tmp_path / "data/chosen/model.safetensors").write_bytes(b"weights")
+    (tmp_path / "data/chosen/brido.json").write_text("{}")
+    (tmp_path / "report").mkdir()
+    with pytest.raises(BridoError, match=r"model_card.md is missing"):
+        main(["model", "-o", "mine"])
+    from brido.report.card import weights_of
+
+    weights = weights_of(tmp_path / "data/chosen")
+    card = f"A card about {weights}"
+    (tmp_path / "report/model_card.md").write_text(card)
+    with pytest.raises(BridoError, match="other weights"):
+        main(["model", "-o", "mine"])
+    assert not (tmp_path / "mine").exists()
+    with pytest.raises(BridoError, match="must be a new folder"):
+        main(["model", "-o", "data/../metrics/../data/../."])
+
+
+def test_candidates_that_are_no_summaries_are_said_or_cleaned(tmp_path, capsys):
+    thought = "<think>A lorry.</think>A lorry hit a wall in Ashwick."
+    refusal = "I'm sorry, but I cannot summarise this article."
+    candidates = [
+        thought,
+        refusal,
+        refusal,
+        "A lorry hit a wall.",
+        "Here is a summary: A lorry hit a wall.",
+    ]
+    line = {"id": 1, "document": "doc", "candidates": candidates}
+    (tmp_path / "in.jsonl").write_text(json.dumps(line))
+    plain, cleaned = tmp_path / "plain.jsonl", tmp_path / "cleaned.jsonl"
+    invoke(score.command, [str(tmp_path / "in.jsonl"), "-o", str(plain)])
+    assert "4 of 5 candidates" in capsys.readouterr().err
+    invoke(score.command, [str(tmp_path / "in.jsonl"), "--clean", "-o", str(cleaned)])
+    assert "candidates" not in capsys.readouterr().err
+    found = json.loads(cleaned.read_text())
+    assert found["raw"] == candidates
+    assert found["candidates"][0] == "A lorry hit a wall in Ashwick."
+    assert [score is None for score in found["scores"]] == [False, True, True, False, False]
+    assert [rank is None for rank in found["ranks"]] == [False, True, True, False, False]
+    assert sorted(found["order"]) == [0, 3, 4]
+    expected = score.score_record({"candidates": [found["candidates"][n] for n in (0, 3, 4)]})
+    assert [found["scores"][n] for n in (0, 3, 4)] == expected["scores"]
+    for path, word in ((plain, "4 of 5"), (cleaned, "")):
+        main(["preferences", "--scores", str(path), "-o", str(tmp_path / "pairs.jsonl")])
+        said = capsys.readouterr().err
+        assert (word in said) if word else ("hold a preamble" not in said)
+    pair = json.loads((tmp_path / "pairs.jsonl").read_text())
+    assert refusal not in pair["chosen"] + pair["rejected"]
+    assert "think" not in pair["chosen"] + pair["rejected"]
+    with_two = {"candidates": [refusal, "A lorry."]}
+    (tmp_path / "in.jsonl").write_text(json.dumps(with_two))
+    invoke(score.command, [str(tmp_path / "in.jsonl"), "--clean", "-o", str(cleaned)])
+    assert json.loads(cleaned.read_text())["order"] == []
+
+
+def test_an_id_that_is_null_is_the_number_of_the_line(tmp_path):
+    line = {"id": None, "document": "d", "candidates": ["a b", "a c", "x"], "scores": [0.5, 0.4, 0],
+            "order": [0, 1, 2]}  # fmt: skip
+    (tmp_path / "in.jsonl").write_text(json.dumps(line))
+    main(["preferences", "--scores", str(tmp_path / "in.jsonl"), "-o", str(tmp_path / "o.jsonl")])
+    assert json.loads((tmp_path / "o.jsonl").read_text())["id"] == "1"

@@ -132,7 +132,7 @@ def _write_votes(data: Path, documents: int, count: int, random: np.random.Gener
     tables.write_table(data / "pool" / split, [pool], tables.POOL)
     (data / "pool/counts.json").write_text('{"validation": {"sources": {"base": {}}}}')
     tables.write_table(data / "similarity" / split, [similarity], tables.similarity_schema(count))
-    tables.write_table(data / "scores" / split, [scores], tables.SCORES)
+    tables.write_table(data / "scores/vote" / split, [scores], tables.SCORES)
 
 
 def _write_evaluations(

@@ -37,9 +37,15 @@ def _split(name: str, required: bool = False) -> Callable[[Any], Any]:
 )
 @click.option(
     "--summary-column",
+    multiple=True,
     metavar="NAME",
     help="Column of the summaries. Default: the first usual name that the files have. `none`: "
-    "there are no summaries.",
+    "there are no summaries. Repeated: several references of a document, the summaries first.",
+)
+@click.option(
+    "--id-column",
+    metavar="NAME",
+    help="Column of the ids. Default: id, if the files have it; else ids are made from the texts.",
 )
 def command(kind: str, model: str | None, **given: Any) -> None:
     """Write params.yaml for documents of your own, and print what to run and how long it takes.
@@ -62,4 +68,10 @@ def command(kind: str, model: str | None, **given: Any) -> None:
         from brido.cli.init.write import write
 
         files = {split: given[split] for split in ("train", "validation", "test")}
-        write(files, given["document_column"], given["summary_column"], model)
+        write(
+            files,
+            given["document_column"],
+            given["summary_column"],
+            model,
+            given["id_column"],
+        )

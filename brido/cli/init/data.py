@@ -2,16 +2,21 @@
 
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from pydantic import ValidationError
+
+from brido.cli.init.doubts import doubts
 from brido.corpus.checks import SplitChecks
+from brido.corpus.duplicates import DocumentsSeen
 from brido.corpus.files import FilesSource, find_files
 from brido.corpus.settings import FilesSettings
-from brido.utils.errors import BridoError
+from brido.utils.errors import BridoError, quoted
 from brido.utils.files import read_file
+from brido.utils.text import unseen_share
 
 SPLITS = ("train", "validation", "test")
 # Usual names of such columns, the likeliest first.
@@ -28,10 +33,12 @@ _SHARES = ((500, 0.2), (20_000, 0.1), (math.inf, 0.05))
 _WANTED, _MOST = 50, 0.4
 # Documents that a split needs, and rows of train from which each split is likely to get them.
 _FEWEST, _ENOUGH = 4, 40
+# Fewer test documents leave an interval that says nothing.
+_MEASURED = 20
 # A larger share of bad rows is a mistake, not an accident.
 MOST_BAD = 0.05
 # Keys that messages call what the command line calls them.
-_OPTIONS = re.compile(r"data\.files\.(train|validation|test|(?:document|summary)_column)\b")
+_OPTIONS = re.compile(r"data\.files\.(train|validation|test|(?:document|summary|id)_column)\b")
 
 
 @dataclass(frozen=True)
@@ -39,7 +46,9 @@ class Data:
     """`data.files` for the user's files, and what is in them.
 
     documents: good rows of each split, as the pipeline will cut them; bad: what is wrong with the
-    others. texts, summaries: of the first documents of train (no summaries: no references).
+    others; bad_share: their largest share of a split. texts, summaries: of the first documents of
+    train (no summaries: no references). doubts: sentences about documents and summaries that can be
+    read and look wrong. any_script: whether ROUGE's own words leave these texts out.
     """
 
     files: dict[str, Any]
@@ -47,43 +56,86 @@ class Data:
     bad: list[str]
     texts: list[str]
     summaries: list[str]
+    bad_share: float = 0.0
+    doubts: tuple[str, ...] = ()
+    any_script: bool = False
 
 
 def look(
-    files: Mapping[str, Sequence[str]], document: str | None = None, summary: str | None = None
+    files: Mapping[str, Sequence[str]],
+    document: str | None = None,
+    summary: str | Sequence[str] | None = None,
+    identity: str | None = None,
 ) -> Data:
     """Read the files of `split -> paths or globs`; train must be there.
 
-    document, summary: their columns, None: the first usual name; summary "none": no references.
+    document, summary, identity: their columns, None: the first usual name; several summaries are
+    several references, "none": no references.
 
     Raises:
         BridoError: no such file, an unreadable or empty one, a missing column, hardly any good row.
     """
     given = {split: list(files[split]) for split in SPLITS if files.get(split)}
+    _check_names(given, document, summary, identity)
     columns, rows = _columns(find_files("data.files.train", given["train"], []))
-    settings: dict[str, Any] = {**given, **_named(columns, document, summary)}
+    settings: dict[str, Any] = {**given, **_named(columns, document, summary, identity)}
     # Of few documents a larger share, so that there is something to measure on.
     share = next(part for most, part in _SHARES if rows <= most)
     checked = max(share, round(min(_MOST, _WANTED / max(rows, 1)), 2))
     settings |= {"validation_fraction": checked, "test_fraction": share}
     source = _source(settings)
-    found: dict[str, int] = {}
-    bad: list[str] = []
+    documents = DocumentsSeen()
     texts: list[str] = []
     summaries: list[str] = []
+    found: dict[str, SplitChecks] = {}
     for split in SPLITS:
-        checks = SplitChecks(split, False, MOST_BAD)
+        checks = found[split] = SplitChecks(split, False, MOST_BAD, documents)
         for row in checks.keep_good(source.rows(split)):
             if split == "train" and checks.kept <= _SAMPLE:
                 texts.append(row["document"])
                 summaries += [row["summary"]] if row["summary"] else []
-        found[split] = checks.kept
-        if checks.bad and (problem := checks.problem()):
-            raise BridoError(problem)
-        bad += [f"{split}: {checks.left_out()}"] if checks.bad else []
-    if min(found.values()) < _FEWEST:
-        raise BridoError(_too_few(found, given))
-    return Data(settings, found, bad, texts, summaries)
+    _check_bad(found, given)
+    counts = {split: checks.kept for split, checks in found.items()}
+    if min(counts.values()) < _FEWEST:
+        raise BridoError(_too_few(counts, given))
+    repeated = [_as_options(text) for split in SPLITS for text in documents.warnings(split)]
+    return Data(
+        settings,
+        counts,
+        [f"{split}: {checks.left_out()}" for split, checks in found.items() if checks.bad],
+        texts,
+        summaries,
+        max(sum(checks.bad.values()) / max(checks.rows, 1) for checks in found.values()),
+        (*repeated, *_few_to_measure(counts), *doubts(texts, summaries)),
+        unseen_share(texts) > 0.5,
+    )
+
+
+def _check_bad(found: Mapping[str, SplitChecks], given: Mapping[str, Any]) -> None:
+    """Refuse files with many bad rows; what is cut from train counts as a part of train's files."""
+    groups = [[split] for split in SPLITS[1:] if split in given]
+    groups.insert(0, [split for split in SPLITS if split == "train" or split not in given])
+    problems = []
+    for group in groups:
+        checks = [found[split] for split in group]
+        bad = sum(sum(each.bad.values()) for each in checks)
+        rows = sum(each.rows for each in checks)
+        if bad > MOST_BAD * rows:
+            what = "; ".join(each.left_out() for each in checks if each.bad)
+            problems.append(
+                f"--{group[0]}: {bad:,} of {rows:,} rows are bad ({bad / rows:.1%}, more than the "
+                f"{MOST_BAD:.0%} that may be left out): {what}. Correct them, or take them out"
+            )
+    if problems:
+        raise BridoError.from_problems("the files cannot be used:", problems)
+
+
+def _few_to_measure(counts: Mapping[str, int]) -> Iterator[str]:
+    if counts["test"] < _MEASURED:
+        yield (
+            f"{counts['test']} test documents: no number that is measured on fewer than "
+            f"{_MEASURED} can be trusted. Give more rows, or a file of their own with --test"
+        )
 
 
 def _too_few(found: Mapping[str, int], given: Mapping[str, Any]) -> str:
@@ -100,18 +152,49 @@ def _too_few(found: Mapping[str, int], given: Mapping[str, Any]) -> str:
     return told + f"Name files with more rows for {options}"
 
 
-def _named(columns: list[str], document: str | None, summary: str | None) -> dict[str, str | None]:
-    """The columns of documents, summaries and further references."""
+def _named(
+    columns: list[str],
+    document: str | None,
+    summary: str | Sequence[str] | None,
+    identity: str | None,
+) -> dict[str, Any]:
+    """The columns of documents, summaries, further references and ids."""
     text = document or next((name for name in DOCUMENTS if name in columns), DOCUMENTS[0])
-    if summary == "none":
-        return {"document_column": text, "summary_column": None}
+    named: dict[str, Any] = {"document_column": text}
+    if identity is not None:
+        named["id_column"] = identity
+    asked = [summary] if isinstance(summary, str) else list(summary or ())
+    if asked == ["none"]:
+        return named | {"summary_column": None}
     usual = (name for name in _SUMMARIES if name in columns and name != text)
+    chosen = asked or [next(usual, _SUMMARIES[0])]
     further = {"references_column": "references"} if "references" in columns else {}
-    return {
-        "document_column": text,
-        "summary_column": summary or next(usual, _SUMMARIES[0]),
-        **further,
-    }
+    return named | {"summary_column": chosen if len(chosen) > 1 else chosen[0]} | further
+
+
+def _check_names(
+    given: Mapping[str, Any],
+    document: str | None,
+    summary: str | Sequence[str] | None,
+    identity: str | None,
+) -> None:
+    """Refuse names that params.yaml cannot hold: empty ones, control characters, half signs."""
+    settings: dict[str, Any] = dict(given)
+    asked = [summary] if isinstance(summary, str) else list(summary or ())
+    settings |= {"summary_column": asked} if asked else {}
+    settings |= {} if document is None else {"document_column": document}
+    settings |= {} if identity is None else {"id_column": identity}
+    try:
+        FilesSettings(**settings)
+    except ValidationError as error:
+        problems = {}
+        for item in error.errors():
+            words = item["msg"].removeprefix("Value error, ")
+            option = f"--{str(item['loc'][0]).replace('_', '-')}: " if item["loc"] else ""
+            # Of a list pydantic also says that it is no single text.
+            if item["type"] != "string_type":
+                problems[f"{option}{quoted(item['input'])} {words}" if option else words] = None
+        raise BridoError.from_problems("the command line cannot be used:", problems) from None
 
 
 def _source(settings: Mapping[str, Any]) -> FilesSource:
@@ -121,8 +204,14 @@ def _source(settings: Mapping[str, Any]) -> FilesSource:
     except BridoError as error:
         without = "(if there are no summaries, add --summary-column none)"
         text = str(error).replace("(null: there are no references)", without)
-        told = _OPTIONS.sub(lambda key: f"--{key[1].replace('_', '-')}", text)
-        raise BridoError(told.replace("the files of data.files", "the files")) from None
+        raise BridoError(
+            _as_options(text).replace("the files of data.files", "the files")
+        ) from None
+
+
+def _as_options(text: str) -> str:
+    """A message with the options in the place of the keys."""
+    return _OPTIONS.sub(lambda key: f"--{key[1].replace('_', '-')}", text)
 
 
 def _columns(paths: Sequence[Path]) -> tuple[list[str], int]:

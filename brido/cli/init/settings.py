@@ -1,5 +1,6 @@
 """The keys of params.yaml that data, model and machine decide; all others are the preset's."""
 
+import math
 from typing import Any
 
 from brido.cli.init.data import MOST_BAD, Data
@@ -50,7 +51,8 @@ def computed(
             "lowercase": False,
             "max_documents": plan.references if model.form == "embedded" else None,
             "max_evaluated": plan.validation,
-            "max_bad_fraction": MOST_BAD,
+            # Of a small split one bad row is a large share.
+            "max_bad_fraction": max(MOST_BAD, math.ceil(100 * data.bad_share) / 100),
         },
         "checkpoints": {"base": _base(preset["checkpoints"]["base"], data, model, limits, plan)},
         "reading": {"default": reading_of(model, data, limits)},
@@ -69,6 +71,9 @@ def computed(
         # The world's metrics have no meaning here.
         "evaluation": {"metrics": ["rouge", "mentions", "extractiveness"]},
     }
+    if data.any_script:
+        changes["pairwise"]["tokenizer"] = "unicode"
+        changes["evaluation"]["rouge"] = {"tokenizer": "unicode"}
     if not data.summaries:
         changes["systems"] = ["base", "tuned"]
         changes["training"]["cross_entropy"] = "elected"

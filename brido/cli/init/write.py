@@ -1,12 +1,14 @@
 """What `brido init own` does in a checkout: look, decide, write, tell."""
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import click
 import torch
 from ruamel.yaml import YAML
 
 from brido.cli.init.data import Data, look
+from brido.cli.init.doubts import example
 from brido.cli.init.model import Model, find_model
 from brido.cli.init.plan import Limits, Recipe, RunPlan, find_limits, make_plan
 from brido.cli.init.settings import params_text, reading_of
@@ -21,16 +23,21 @@ _FEW = 40
 
 
 def write(
-    files: Mapping[str, Sequence[str]], document: str | None, summary: str | None, model: str | None
+    files: Mapping[str, Sequence[str]],
+    document: str | None,
+    summary: str | Sequence[str] | None,
+    model: str | None,
+    identity: str | None = None,
 ) -> None:
     """Look at the files and the model, write params.yaml and print what was found and the plan.
 
-    files: paths or globs by split; document, summary: see `brido.cli.init.data.look`.
+    files: paths or globs by split; document, summary, identity: see
+    `brido.cli.init.data.look`.
 
     Raises:
         BridoError: the files or the model cannot be used.
     """
-    data = look(files, document, summary)
+    data = look(files, document, summary, identity)
     found = find_model(model)
     limits = find_limits(data, found)
     plan = plan_for(data, found, limits)
@@ -68,14 +75,17 @@ def _tell_data(data: Data, model: Model, limits: Limits) -> None:
     counted = "estimated from words" if model.form == "embedded" else "the model's"
     rows = {
         "documents": ", ".join(f"{name} {count:,}" for name, count in data.documents.items()),
-        "columns": f"documents in {files['document_column']}, summaries in "
-        f"{files['summary_column'] or 'none'}",
+        "columns": f"documents in {files['document_column']}, summaries in {_columns(files)}",
         "length": f"half have up to {read.half:,} tokens, 19 in 20 up to {read.most:,} ({counted})",
         "read": f"up to {limits.source_tokens:,} tokens; {beyond:.0%} of them are cut there "
         "(reading.default.max_source_tokens)",
     }
     _heading("Your documents")
     _rows(rows)
+    for name, text in example(data.texts, data.summaries).items():
+        click.echo(f"  a {name}: {text}")
+    for text in data.doubts:
+        _warn(text)
     for text in data.bad:
         _warn(f"left out: {text}")
     few = data.documents["validation"]
@@ -85,6 +95,11 @@ def _tell_data(data: Data, model: Model, limits: Limits) -> None:
             f"{few} validation documents are few for a verdict: {_FEW} or more are better{told}. "
             "Give more rows, or a file of their own with --validation"
         )
+
+
+def _columns(files: Mapping[str, Any]) -> str:
+    named = files["summary_column"]
+    return ", ".join([named] if isinstance(named, str) else named or ["none"])
 
 
 def _tell_plan(data: Data, model: Model, plan: RunPlan) -> None:

@@ -1,0 +1,58 @@
+"""What looks wrong with a user's documents and summaries although every row can be read."""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+from brido.utils.errors import short
+from brido.utils.text import clean, unseen_share
+
+# Above such shares of the first documents the sentences below are said.
+_ALIKE, _MOST = 0.2, 0.5
+# Letters of the texts that are shown.
+_SHOWN = 160
+
+
+def doubts(texts: Sequence[str], summaries: Sequence[str]) -> Iterator[str]:
+    """Sentences about summaries that are no summaries: all alike, copied, longer, hardly a word.
+
+    texts: the first documents of train, with their summaries (none: there are no references).
+    """
+    if unseen_share(texts) > _MOST:
+        yield (
+            "most documents are in a script of which rouge_score sees no word (it knows a-z and "
+            "0-9): pairwise.tokenizer and evaluation.rouge.tokenizer are unicode"
+        )
+    if not summaries:
+        return
+    total = len(summaries)
+    text, times = Counter(summaries).most_common(1)[0]
+    if total > 1 and times > max(1, _ALIKE * total):
+        yield (
+            f"{times:,} of {total:,} summaries are the same text ({_beginning(text, 60)}): is this "
+            "the column of the summaries? (--summary-column)"
+        )
+    pairs = list(zip(texts, summaries, strict=False))
+    copied = sum(clean(summary) in clean(text) for text, summary in pairs)
+    if copied > _MOST * total:
+        yield (
+            f"{copied:,} of {total:,} summaries stand in their document, word for word: a model "
+            "that learns from them copies. Is this the column of the summaries? (--summary-column)"
+        )
+    longer = sum(len(summary) >= len(text) for text, summary in pairs)
+    if longer > _MOST * total:
+        yield (
+            f"{longer:,} of {total:,} summaries are as long as their document: are the two columns "
+            "the wrong way round? (--document-column, --summary-column)"
+        )
+
+
+def example(texts: Sequence[str], summaries: Sequence[str]) -> dict[str, str]:
+    """The beginning of a document and of its summary, to see whether the columns are right."""
+    shown = {"document": _beginning(texts[0])}
+    return shown | ({"summary": _beginning(summaries[0])} if summaries else {})
+
+
+def _beginning(text: str, letters: int = _SHOWN) -> str:
+    cut = text if len(text) <= letters else f"{text[:letters].rstrip()} ..."
+    # Control characters of a file stay out of the terminal; letters of other scripts are shown.
+    return "".join(sign if sign.isprintable() else short(sign) for sign in cut)

@@ -1,0 +1,162 @@
+"""What `brido init own` sees in files: columns, references, bad rows, doubtful summaries, names."""
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from brido.cli.init.data import look
+from brido.cli.init.doubts import doubts, example
+from brido.corpus.files import FilesSource
+from brido.corpus.settings import FilesSettings
+from brido.utils.errors import BridoError
+
+
+def dialogues(number: int, **changes: object) -> list[dict]:
+    """Rows in DialogSum's form."""
+    return [
+        {
+            "fname": f"d{n}",
+            "dialogue": f"#Person1#: Can you meet me at {n}? #Person2#: At {n + 1} it is.",
+            **{f"summary{k}": f"Two people meet at {n}, says annotator {k}." for k in (1, 2, 3)},
+            "topic": "time",
+            **changes,
+        }
+        for n in range(number)
+    ]
+
+
+def write(path: Path, rows: list[dict]) -> str:
+    path.write_text("".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows))
+    return str(path)
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> str:
+    return write(tmp_path / "a.jsonl", dialogues(120))
+
+
+def test_several_summary_columns_and_an_id_column(file):
+    data = look({"train": [file]}, "dialogue", ("summary1", "summary2", "summary3"), "fname")
+    assert data.files["summary_column"] == ["summary1", "summary2", "summary3"]
+    assert data.files["id_column"] == "fname"
+    assert sum(data.documents.values()) == 120
+    row = next(FilesSource(FilesSettings(**data.files)).rows("test"))
+    assert row.id.startswith("d")
+    assert [row.summary, *row.references] == [
+        f"Two people meet at {row.id[1:]}, says annotator {k}." for k in (1, 2, 3)
+    ]
+    assert data.summaries[0].endswith("annotator 1.")
+
+
+def test_columns_that_may_be_meant_are_named_by_their_options(file):
+    with pytest.raises(BridoError, match=r"--summary-column.*did you mean summary1\?") as error:
+        look({"train": [file]})
+    assert "data.files" not in str(error.value)
+    with pytest.raises(BridoError, match=r"--id-column.*did you mean fname\?"):
+        look({"train": [file]}, None, "summary1", "name")
+
+
+def test_semicolons_and_arrays_are_read(tmp_path: Path):
+    rows = dialogues(120)
+    (tmp_path / "a.json").write_text(json.dumps(rows))
+    lines = [";".join(rows[0]), *(";".join(row.values()) for row in rows)]
+    (tmp_path / "a.csv").write_text("\n".join(lines), encoding="utf-8-sig")
+    first, second = (
+        look({"train": [str(tmp_path / name)]}, None, "summary1", "fname")
+        for name in ("a.json", "a.csv")
+    )
+    assert (first.texts, first.summaries) == (second.texts, second.summaries)
+
+
+def test_bad_rows_are_counted_over_what_is_cut_from_one_file(tmp_path: Path):
+    rows = dialogues(60)
+    source = FilesSettings(train="x", validation_fraction=0.4, test_fraction=0.2)
+    places = FilesSource.__new__(FilesSource)
+    places.settings = source
+    # Two bad rows in the smallest split: 3 % of all rows, but a larger share of that split.
+    file = write(tmp_path / "a.jsonl", [{**row, "id": row["fname"]} for row in rows])
+    good = FilesSource(
+        FilesSettings(
+            **{
+                **source.model_dump(),
+                "train": file,
+                "document_column": "dialogue",
+                "summary_column": "summary1",
+            }
+        )
+    )
+    tested = [row.id for row in good.rows("test")][:2]
+    for row in rows:
+        row["id"] = row["fname"]
+        if row["fname"] in tested:
+            row["summary1"] = " "
+    file = write(tmp_path / "a.jsonl", rows)
+    data = look({"train": [file]}, "dialogue", "summary1")
+    assert data.bad_share > 0.05
+    assert any("test" in line and "2" in line for line in data.bad)
+    for row in rows[:10]:
+        row["summary1"] = None
+    with pytest.raises(BridoError, match="--train: 1[0-2] of 60 rows are bad") as error:
+        look({"train": [write(tmp_path / "a.jsonl", rows)]}, "dialogue", "summary1")
+    assert "max_bad_fraction" not in str(error.value)
+
+
+def test_files_of_their_own_are_judged_by_themselves(tmp_path: Path, file):
+    other = write(tmp_path / "v.jsonl", dialogues(12, summary1=None))
+    with pytest.raises(BridoError, match="--validation: 12 of 12"):
+        look({"train": [file], "validation": [other]}, None, "summary1", "fname")
+
+
+def test_splits_that_stand_in_train_are_said(tmp_path: Path, file):
+    files = {"train": [file]}
+    for split in ("validation", "test"):
+        rows = [{**row, "fname": f"{split}{row['fname']}"} for row in dialogues(20)]
+        files[split] = [write(tmp_path / f"{split}.jsonl", rows)]
+    told = look(files, None, "summary1", "fname").doubts
+    assert "validation: all 20 " in told[0]
+    assert "--validation" in told[0]
+    assert "test: all 20 " in told[1]
+
+
+def test_doubtful_summaries_are_said():
+    texts = [f"Document {n} tells of a town and of {n} lorries." for n in range(30)]
+    good = [f"Lorries: {n}." for n in range(30)]
+    assert list(doubts(texts, good)) == []
+    assert list(doubts(texts, [])) == []
+    (alike,) = doubts(texts, ["See the paper."] * 10 + good[10:])
+    assert "10 of 30" in alike
+    (copied,) = doubts(texts, [text.split(" tells")[0] for text in texts])
+    assert "30 of 30" in copied
+    (longer,) = doubts(good, texts)
+    assert "30 of 30" in longer
+    assert list(doubts(texts[:1], good[:1])) == []
+    (script,) = doubts(["猫在垫子上。"] * 2 + ["A cat."], ["猫。", "狗。", "Cat."])
+    assert "pairwise.tokenizer" in script
+
+
+def test_one_document_is_shown_with_its_summary():
+    shown = example(["A\x1b[2Jb " * 100, "other"], ["Short."])
+    assert shown["summary"] == "Short."
+    assert shown["document"].endswith("...")
+    assert "\x1b" not in shown["document"]
+    assert example(["猫在垫子上。"], []) == {"document": "猫在垫子上。"}
+
+
+def test_one_document_under_many_ids_and_few_test_documents_are_said(tmp_path: Path):
+    rows = dialogues(60) + dialogues(60, fname="x")[:1]
+    told = look({"train": [write(tmp_path / "a.jsonl", rows)]}, None, "summary1", "fname").doubts
+    assert any("test documents" in text for text in told)
+    assert any("(x)" in text for text in told)
+
+
+@pytest.mark.parametrize(
+    "name", ["", " ", "a\0b", "a\nb", "\udc80", os.fsdecode(b"\xff"), "x" * 5000]
+)
+@pytest.mark.parametrize("option", ["train", "test", "document", "summary", "identity"])
+def test_names_that_no_file_or_column_has_are_sentences(file, option, name):
+    files = {"train": [file]} | ({option: [name]} if option in ("train", "test") else {})
+    columns = {option: name} if option not in files else {}
+    with pytest.raises(BridoError, match=f"--{option.replace('identity', 'id')}"):
+        look(files, **{"document": "dialogue", "summary": "summary1"} | columns)

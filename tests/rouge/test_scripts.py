@@ -1,0 +1,167 @@
+"""ROUGE with words of every script: equal to rouge_score with the same tokenizer."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from nltk.stem.porter import PorterStemmer
+from rouge_score.rouge_scorer import RougeScorer
+
+from brido.checkers.wholeness import whole_by_rules
+from brido.rouge import rouge_matrix, similarity_batch, similarity_matrix
+from brido.rouge.scripts import coded
+from brido.utils.errors import ArgumentError
+from brido.utils.text import UnicodeTokenizer, split_sentences, unseen_share, words
+from brido.vote.similarity import sentence_votes
+
+MEASURES = ["rouge1", "rouge2", "rougeL", "rougeLsum"]
+WORDS = [
+    *("lorries", "lorry", "hitting", "0q1", "0q0s", "00q2ed", "q12", "2024", "naïve", "Straße"),
+    *(
+        "книга",
+        "книги",
+        "КНИГА",
+        "कुत्ता",
+        "कुत्ते",
+        "الكتاب",
+        "مي\u200cخواهم",
+        "ספר",
+        "한국어",
+        "Ἀθῆναι",
+    ),
+    *(
+        "狗",
+        "猫和狗",
+        "ねこ",
+        "カ\u3099",
+        "ガ",
+        "สุนัข",
+        "ຫມາ",
+        "ខ្មែរ",
+        "၁၂",
+        "ﬁn",
+        "２０２４",
+        "\ud800",
+    ),
+    *("\n", "\n", ".", "。", "!", "\u0301", "İ", "Ⅷ", "𠮷", "x_y", "\u200b"),
+]
+TEXT = st.lists(st.sampled_from(WORDS), max_size=14).map(" ".join) | st.text(max_size=12)
+
+
+def slow(predictions, targets, use_stemmer):
+    """rouge_score's numbers with the tokenizer in its hook."""
+    scorer = RougeScorer(MEASURES, use_stemmer=use_stemmer, tokenizer=UnicodeTokenizer(use_stemmer))
+    found = {name: np.zeros((len(predictions), len(targets))) for name in MEASURES}
+    for row, prediction in enumerate(predictions):
+        for column, target in enumerate(targets):
+            for name, score in scorer.score(target, prediction).items():
+                found[name][row, column] = score.fmeasure
+    return found
+
+
+@settings(max_examples=150, deadline=None)
+@given(
+    st.lists(TEXT, min_size=1, max_size=4), st.lists(TEXT, min_size=1, max_size=3), st.booleans()
+)
+def test_every_number_is_rouge_scores_with_this_tokenizer(predictions, targets, use_stemmer):
+    predictions, targets = (
+        [text.encode("utf-8", "replace").decode() for text in texts]
+        for texts in (predictions, targets)
+    )
+    found = rouge_matrix(predictions, targets, MEASURES, use_stemmer, tokenizer="unicode")
+    for name, expected in slow(predictions, targets, use_stemmer).items():
+        assert np.array_equal(found[name], expected), name
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.text(st.characters(codec="ascii"), max_size=20), min_size=1, max_size=3))
+def test_texts_of_ascii_have_the_numbers_of_the_default(texts):
+    default = rouge_matrix(texts, texts, MEASURES)
+    found = rouge_matrix(texts, texts, MEASURES, tokenizer="unicode")
+    assert all(np.array_equal(found[name], default[name]) for name in MEASURES)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Две кошки, 2 собаки!", "две кошки 2 собаки"),
+        ("猫が2匹。", "猫 が 2 匹"),
+        ("किताब नहीं है।", "किताब नहीं है"),
+        ("هذا كتابٌ جديد؟", "هذا كتابٌ جديد"),
+        ("ภาษาไทย", "ภ า ษ า ไ ท ย"),
+        ("ที่นี่", "ที่ นี่"),
+        ("café cafe\u0301", "café café"),
+        ("می\u200cخواهم", "میخواهم"),
+        ("snake_case İ", "snake case i̇"),
+        ("한국어 텍스트", "한국어 텍스트"),
+        ("ＡＢＣ１２", "abc12"),
+        ("\u0301x", "x"),
+        ("", ""),
+    ],
+)
+def test_words_of_scripts(text, expected):
+    assert words(text) == expected.split()
+
+
+def test_equal_and_unlike_texts_without_letters_of_ascii_differ():
+    texts = ["猫在垫子上睡觉。", "猫在垫子上睡觉。", "今天下雨很大。"]
+    default = similarity_matrix(texts, texts[0], "harmonic_r1_r2")
+    assert not default.any()
+    found = similarity_matrix(texts, texts[0], "harmonic_r1_r2", tokenizer="unicode")
+    assert found[0, 1] == found[0, 3] == 1
+    assert found[0, 2] == 0
+
+
+def test_threads_and_chunks_do_not_change_a_number():
+    documents = [[f"кот {n} спит", f"кошка {n} спит", f"{n}匹の猫"] for n in range(40)]
+    references = [f"кот {n}" for n in range(40)]
+    how = {"combination": "mean_r1_r2_rlsum", "tokenizer": "unicode"}
+    whole = similarity_batch(documents, references, threads=3, **how)
+    each = [similarity_matrix(*one, **how) for one in zip(documents, references, strict=True)]
+    assert np.array_equal(whole, np.array(each))
+
+
+def test_names_in_the_place_of_words_meet_no_word_and_no_stem():
+    texts = coded(["кот 0q0 0qs 00q1 0q0s", "книга"])
+    names = [word for word in texts[0].split() + texts[1].split() if word.startswith("000q")]
+    assert len(names) == 2
+    assert all(PorterStemmer().stem(name) == name for name in names)
+    assert coded(["plain", "0q1"]) == ["plain", "0q1"]
+
+
+def test_sentences_end_at_the_ends_of_other_scripts_where_asked():
+    text = "这是一。“那是二！”三吗？ यह है। هل هذا؟ Это Dr. Иванов. Да."
+    expected = ["这是一。", "“那是二！”", "三吗？", "यह है।", "هل هذا؟", "Это Dr. Иванов.", "Да."]
+    assert split_sentences(text, any_script=True) == expected
+    # Numbers of the default are rouge_score's, with the sentences that they always had.
+    assert split_sentences("这是一。那是二。") == ["这是一。那是二。"]
+    votes = sentence_votes(
+        [["猫。狗。", "狗。猫。"]], ["猫。"], "mean_r1_r2_rlsum", tokenizer="unicode"
+    )
+    apart = similarity_matrix(["猫", "狗"], "猫", "mean_r1_r2_rlsum", tokenizer="unicode")
+    assert votes[0, 0, 1] == pytest.approx(apart[0, 2])
+
+
+@pytest.mark.parametrize("end", "。！？｡।॥؟۔።។")
+def test_a_text_that_ends_so_is_whole(end):
+    assert whole_by_rules(f"文 字{end}")
+    assert whole_by_rules(f"「文 字{end}」")
+    assert not whole_by_rules("文 字")
+
+
+def test_texts_that_rouge_score_does_not_see_are_counted():
+    assert unseen_share([]) == 0
+    seen = ["A text.", "Der Löwe schläft.", "!?", "", "ab猫", "abc猫猫猫"]
+    unseen = ["猫在2024年。", "Книга 5", "किताब", "ab猫猫猫"]
+    assert unseen_share(seen) == 0
+    assert unseen_share(unseen) == 1
+    assert unseen_share(seen + unseen) == 0.4
+
+
+def test_what_cannot_be_chosen_is_named():
+    with pytest.raises(ArgumentError, match="tokenizer"):
+        rouge_matrix(["a"], ["a"], tokenizer="letters")  # type: ignore[arg-type]
+    with pytest.raises(ArgumentError, match="pltrdy"):
+        similarity_matrix(
+            ["a"], "a", "harmonic_r1_r2", implementation="pltrdy", tokenizer="unicode"
+        )
