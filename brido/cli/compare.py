@@ -75,7 +75,7 @@ def command(first: str, second: str, documents: int, html: Path | None) -> None:
 
 
 def _choice(asked: bool) -> "tuple[str, tuple[str, str] | None]":
-    """The chosen system, and the column that decides; if nobody asks for it, it may be missing."""
+    """The chosen system, and the column that decides; it may be missing if not asked for."""
     from brido.utils.stored import read_json
 
     if not asked and not CHOICE.is_file():
