@@ -20,12 +20,12 @@ if sys.argv[:1] == ["-m"] and any(
 
 # Loaded when asked for: `import brido` imports neither numpy nor PyTorch.
 _PUBLIC = {
-    "Summarizer": "summarizer.summarizer",
     "candidate_log_likelihood": "likelihood.likelihood",
     "consensus_scores": "vote.consensus",
     "diverse_beam_search": "search.search",
     "ranking": "vote.consensus",
     "similarity_matrix": "rouge.pairwise",
+    "Summarizer": "summarizer",
 }
 __all__ = list(_PUBLIC)
 __getattr__, __dir__ = lazy(__name__, _PUBLIC, "torch")

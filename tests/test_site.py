@@ -17,6 +17,8 @@ PROMISED = {
     *("brido.models.LanguageModel", "brido.models.interface.Family"),
     *("brido.evaluation.qafacteval.QAFactEval", "brido.evaluation.geval.GEval"),
     "brido.endpoint.Client",
+    *("brido.summarizer.Summarizer", "brido.summarizer.Summary"),
+    *(f"brido.summarizer.usage.{name}" for name in ("Usage", "usage_of", "write_usage")),
 }
 
 

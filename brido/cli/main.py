@@ -19,6 +19,7 @@ from brido.utils.extras import extra
 # help. Score and vote-check need no extra but for compressed files and Parquet.
 COMMANDS = {
     "summarize": ("cli.summarize", "pipeline", "summarize new documents with a tuned model"),
+    "compare": ("cli.compare", "pipeline", "show two systems' summaries side by side"),
     "score": ("cli.score", "pipeline", "give candidates scores by consensus, and ranks"),
     "vote-check": ("cli.vote_check", "pipeline", "check whether a vote finds better candidates"),
     "export": ("cli.export", "pipeline", "write preference pairs, or the chosen model"),

@@ -7,4 +7,4 @@ _PUBLIC = {
     "Summary": "summary",
 }
 __all__ = list(_PUBLIC)
-__getattr__, __dir__ = lazy(__name__, _PUBLIC, "torch")
+__getattr__, __dir__ = lazy(__name__, _PUBLIC, "pipeline")

@@ -88,9 +88,9 @@ def run_stream(
 ) -> None:
     """Do units as they come, and hand each one's rows and counts to `finish` in their order.
 
-    Units are read when workers want them, two a worker ahead at most, so their number need not be
-    known. `finish(rows, counts)` runs in this thread. advance: called with the number of documents
-    of each finished batch.
+    Units are read when workers want them, so their number need not be known: at most two a worker
+    are under way, and results wait only for the units before them. `finish(rows, counts)` runs in
+    this thread. advance: called with the number of documents of each finished batch.
 
     Raises:
         BridoError: a worker's own, or that its process died. What was handed over stays so.

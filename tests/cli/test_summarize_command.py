@@ -52,6 +52,11 @@ def summarize(*arguments):
     return 0
 
 
+def stdin(text):
+    """The text as a standard input."""
+    return io.TextIOWrapper(io.BufferedReader(io.BytesIO(text.encode())))
+
+
 def lines(text):
     return [json.loads(line) for line in text.splitlines()]
 
@@ -67,7 +72,6 @@ def files(folder):
     numbers = list(range(1, 8))
     (folder / "a.jsonl").write_text(as_json_lines(rows))
     (folder / "a.json").write_text(json.dumps(rows, indent=1))
-    (folder / "texts.json").write_text(json.dumps(TEXTS))
     (folder / "a.csv").write_text(
         "id,text\n" + "".join(f"{r['id']},{r['article']}\n" for r in rows)
     )
@@ -77,7 +81,7 @@ def files(folder):
     columns = {"id": ids, "dialogue": TEXTS}
     pq.write_table(pa.table(columns), folder / "a.parquet")
     return {
-        "a.jsonl": ids, "a.json": ids, "texts.json": numbers, "a.csv": ids, "a.tsv": numbers,
+        "a.jsonl": ids, "a.json": ids, "a.csv": ids, "a.tsv": numbers,
         "a.txt": numbers, "a.jsonl.gz": ids, "a.parquet": ids,
     }  # fmt: skip
 
@@ -99,7 +103,7 @@ def test_every_kind_of_file_gives_the_same_lines_in_order(tmp_path, model, expec
     "content", [as_json_lines({"text": text} for text in TEXTS), "\n\n".join(TEXTS)]
 )
 def test_stdin_is_json_lines_or_texts(model, expected, capsys, monkeypatch, content):
-    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(content.encode())))
+    monkeypatch.setattr(sys, "stdin", stdin(content))
     assert summarize("--model", model, *SPEED) == 0
     found = lines(capsys.readouterr().out)
     assert [row["summary"] for row in found] == expected
@@ -133,12 +137,15 @@ def test_broken_rows_are_named_counted_and_left_out(tmp_path, model, capsys):
     assert "6 rows are left out" in err
     for number in range(2, 8):
         assert f"a.jsonl line {number}" in err
-    (tmp_path / "b.txt").write_bytes("w1 w2\nw1 é\nw3".encode("latin-1"))
-    assert summarize("b.txt", "--model", model, *SPEED) == 1
+
+
+def test_a_text_of_another_encoding_ends_it_and_what_came_before_stays(tmp_path, model, capsys):
+    (tmp_path / "b.txt").write_bytes("w1\nw2\nw1 é\nw3".encode("latin-1"))
+    assert summarize("b.txt", "--model", model, *SPEED) == 2
     out, err = capsys.readouterr()
-    assert [row["id"] for row in lines(out)] == [1, 3]
-    assert "b.txt line 2" in err
-    assert "0xe9" in err
+    assert [row["id"] for row in lines(out)] == [1, 2]
+    for words in ("b.txt: line 3", "0xe9", "2 summaries were written"):
+        assert words in err
 
 
 def test_long_documents_are_cut_and_counted_or_refused(tmp_path, model, capsys):
@@ -240,7 +247,7 @@ def test_a_stopped_file_of_something_else_is_refused(tmp_path, stopped, capsys, 
 
 def test_resume_compares_the_documents_of_stdin(tmp_path, model, stopped, capsys, monkeypatch):
     def piped(texts):
-        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO("\n".join(texts).encode())))
+        monkeypatch.setattr(sys, "stdin", stdin("\n".join(texts)))
 
     from brido.summarizer.writer import SummaryWriter
 
@@ -310,7 +317,7 @@ def test_a_project_uses_its_choice_or_a_system_that_is_named(tmp_path, capsys):
         (["a.txt", "--model", "M", "--max-source-tokens", "400"], ["40 positions"]),
         (["a.txt", "--model", "M", "--max-source-tokens", "400", "-o", "s.jsonl"], ["positions"]),
         (["a.txt", "--model", "M", "--max-length", "1"], ["max_length"]),
-        (["a.txt", "--model", "M", "--prompt", "{{ document }}!"], ["prompt", "decoder-only"]),
+        (["a.txt", "--model", "M", "--prompt", "Summarize it."], ["prompt", "{{ document }}"]),
         (["a.txt", "--model", "M", "--batch-tokens", "0"], ["--batch-tokens"]),
         (["a.txt", "--model", "M", "--device", "cuda:99"], ["cuda:99"]),
         (["a.txt", "--model", "encoder"], ["encoder"]),

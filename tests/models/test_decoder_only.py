@@ -11,6 +11,7 @@ from tiny_decoders import CLASSES, build_decoder, build_prompts
 from brido.models import LanguageModel
 from brido.models import family as families
 from brido.models.decoder_only import FAMILIES
+from brido.models.prompt import Prompt
 from brido.models.settings import ReadingSettings
 from brido.models.tokens import Sources
 from brido.utils.errors import BridoError
@@ -66,6 +67,17 @@ def test_what_is_scored_is_the_summary_and_its_end():
     assert scored == ["the cat<|end|>", "sat<|end|>", "in <|end|><|end|>", "<|end|>"]
     # The end that a text spells is no end token: ten tokens, and the last is the one.
     assert targets.lengths.tolist() == [[3, 4], [10, 1]]
+
+
+def test_the_share_of_a_document_that_is_not_read():
+    parts = language(limit=24)
+    short, long = parts.family.unread(parts, ["the cat", DOCUMENTS[2]])
+    prompt = Prompt.of(parts.tokenizer, parts.reading)
+    around, whole = len(prompt.ids("")), len(prompt.ids(DOCUMENTS[2]))
+    read = len(prompt.ids(prompt.cut(DOCUMENTS[2], 24)))
+    assert short == 0.0
+    assert long == (whole - read) / (whole - around)
+    assert 0.5 < long < 1.0
 
 
 def test_a_text_that_is_cut_has_no_end():

@@ -63,6 +63,13 @@ def test_what_does_not_fit_together_is_refused_with_every_reason():
         assert words in str(error.value)
 
 
+def test_the_share_of_a_document_that_is_not_read():
+    # Two of the limit's four tokens are <s> and </s>.
+    parts = language(limit=4)
+    documents = ["w1", "w1 w2", "w1 w2 w3 w4", ""]
+    assert parts.family.unread(parts, documents) == [0.0, 0.0, 0.5, 0.0]
+
+
 def test_what_was_saved_is_loaded_again(tmp_path):
     model = language()
     model.save(tmp_path / "model")

@@ -17,7 +17,7 @@ from brido.utils.errors import BridoError
 from brido.utils.progress import Progress
 from brido.work import Workers, run
 from brido.work import running as run_module
-from brido.work.running import Splits
+from brido.work.running import Splits, run_stream
 from brido.work.shards import Shards
 
 ALL = range(len(UNITS))
@@ -224,3 +224,45 @@ def test_splits_are_done_in_one_run_and_written_apart(tmp_path):
         assert read_metadata(path, "") == {"split": split}
     work.clear()
     assert not any(path.is_file() for path in (tmp_path / "work" / "toy").rglob("*"))
+
+
+@pytest.mark.parametrize("workers", [Workers(), THREADS], ids=["here", "threads"])
+def test_a_stream_is_read_as_it_is_needed_and_handed_over_in_order(workers):
+    read, done, finished, counted = [], [], [], []
+
+    def units():
+        for unit in UNITS:
+            # Two a worker wait, and no more.
+            assert len(read) - len(done) <= 2 * len(workers.devices)
+            read.append(unit)
+            yield unit
+
+    def make(device, advance):
+        def work(unit):
+            time.sleep(0.02 if 0 in unit else 0.0)  # the first is the last
+            done.append(unit)
+            return [{"row": row} for row in unit], {"rows": len(unit)}
+
+        return work
+
+    run_stream(units(), make, workers, lambda *result: finished.append(result), counted.append)
+    assert finished == [([{"row": row} for row in unit], {"rows": 3}) for unit in UNITS]
+    assert sum(counted) == 30
+    run_stream([], make, workers, finished.append)
+    assert len(finished) == len(UNITS)
+
+
+def test_a_stream_that_fails_has_handed_over_what_came_before():
+    finished = []
+
+    def make(device, advance):
+        def work(unit):
+            if 12 in unit:
+                raise BridoError("row 12 is no good")
+            return list(unit), {}
+
+        return work
+
+    with pytest.raises(BridoError, match="row 12"):
+        run_stream(iter(UNITS), make, Workers(), lambda rows, _: finished.extend(rows))
+    assert finished == list(range(12))

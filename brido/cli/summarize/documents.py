@@ -1,24 +1,25 @@
 """The documents of files and of stdin, one after the other; rows that hold none are left out."""
 
-import json
+import io
+from codecs import BOM_UTF8
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
-from itertools import chain
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from brido.cli.init.data import DOCUMENTS
 from brido.summarizer.writer import Named
 from brido.utils.blank import is_blank
-from brido.utils.errors import BridoError, parsing, short
+from brido.utils.errors import BridoError, parsing
 from brido.utils.files import input_lines, read_file
 from brido.utils.json_lines import HALF_PAIR, holds_half_pair, keys_of, kind, read_objects
+from brido.utils.outputs import standard_input
+from brido.utils.text_files import COMPRESSIONS, open_text, text_lines
 
 STDIN = "-"
 _TEXT = (".txt", ".text", ".md")
 _JSON = (".jsonl", ".ndjson", ".json")
 _TABLES = (".csv", ".tsv", ".parquet")
-_PACKED = (".gz", ".zst")
 # Names of rows that a message shows for each kind of fault.
 _NAMED = 3
 
@@ -140,7 +141,7 @@ class Documents:
 
 def _ending(path: Path) -> str:
     suffixes = [suffix.lower() for suffix in path.suffixes]
-    if suffixes and suffixes[-1] in _PACKED:
+    if suffixes and suffixes[-1] in COMPRESSIONS:
         suffixes.pop()
     return suffixes[-1] if suffixes else ""
 
@@ -171,59 +172,36 @@ def _table(path: Path) -> Iterator[_Row]:
 
 
 def _whole_file(name: str, shown: str) -> Iterator[_Row]:
-    with input_lines(name) as lines:
-        content = b"".join(lines)
-    try:
-        yield _Row(1, shown, {"id": shown, "document": content.decode("utf-8-sig")})
-    except UnicodeDecodeError as error:
-        yield _Row(1, shown, {}, _not_utf8(error, content))
+    yield _Row(1, shown, {"id": shown, "document": "".join(_texts(name))})
 
 
-def _not_utf8(error: UnicodeDecodeError, content: bytes) -> str:
-    return f"not UTF-8 (byte 0x{content[error.start]:02x})"
+def _texts(name: str) -> Iterator[str]:
+    """The lines of a text file or of stdin."""
+    path = Path("stdin" if name == STDIN else name)
+    with parsing(lambda reason: f"{path} cannot be read: {reason}"):
+        if name == STDIN:
+            yield from text_lines(path, _stdin())
+            return
+        with open_text(path, COMPRESSIONS.get(path.suffix.lower())) as stream:
+            yield from text_lines(path, stream)
+
+
+def _stdin() -> io.BufferedReader:
+    stream = standard_input()
+    return stream if isinstance(stream, io.BufferedReader) else io.BufferedReader(stream)
 
 
 def _lines(name: str, shown: str, ending: str) -> Iterator[_Row]:
-    """JSON lines, a JSON array, or a text a line; stdin is JSON where its first line is."""
-    with input_lines(name) as stream:
-        lines = iter(stream)
-        skipped: list[bytes] = []
-        for first in lines:
-            skipped.append(first)
-            if first.strip():
-                break
-        start = skipped[-1].lstrip(b"\xef\xbb\xbf").lstrip()[:1] if skipped else b""
-        content = chain(skipped, lines)
-        if ending in _JSON and start == b"[":
-            yield from _array(shown, content)
-        elif ending in _JSON or (not ending and start == b"{"):
-            for number, values, problem in read_objects(content):
-                yield _Row(number, f"{shown} line {number}", values, short(problem))
-        else:
-            yield from _texts(shown, content)
+    """JSON lines, the items of a JSON array, or a text a line.
 
-
-def _array(shown: str, content: Iterable[bytes]) -> Iterator[_Row]:
-    with parsing(lambda reason: f"{shown} is not a JSON array: {reason}"):
-        rows = json.loads(b"".join(content).decode("utf-8-sig"))
-    for number, values in enumerate(rows, 1):
-        place = f"{shown} row {number}"
-        if isinstance(values, str):
-            values = {"document": values}
-        if not isinstance(values, dict):
-            yield _Row(number, place, {}, f"an object is expected, not {kind(values)}")
-        else:
-            yield _Row(number, place, values)
-
-
-def _texts(shown: str, content: Iterable[bytes]) -> Iterator[_Row]:
-    for number, line in enumerate(content, 1):
-        if not line.strip():
-            continue
-        place = f"{shown} line {number}"
-        try:
-            text = line.decode("utf-8-sig" if number == 1 else "utf-8")
-        except UnicodeDecodeError as error:
-            yield _Row(number, place, {}, _not_utf8(error, line))
-        else:
-            yield _Row(number, place, {"document": text})
+    Of stdin the first sign decides.
+    """
+    start = _stdin().peek(64) if name == STDIN else b""
+    if ending in _JSON or start.removeprefix(BOM_UTF8).lstrip().startswith(b"{"):
+        with input_lines(name) as lines:
+            for number, values, problem in read_objects(lines):
+                yield _Row(number, f"{shown} line {number}", values, problem)
+        return
+    for number, line in enumerate(_texts(name), 1):
+        if line.strip():
+            yield _Row(number, f"{shown} line {number}", {"document": line})

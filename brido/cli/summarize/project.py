@@ -42,8 +42,8 @@ def find_model(folder: Path | None, system: str | None, changes: Mapping[str, An
         return Model(folder, usage, f"{folder}{_named(usage)}")
     if not Path("params.yaml").is_file() and not CHOSEN.is_dir():
         raise BridoError(
-            "no model: give --model FOLDER, or run the command in the folder of a project (here is "
-            "no params.yaml)"
+            "no model: give --model FOLDER, or run the command in the folder of a project (one "
+            "with params.yaml)"
         )
     return _chosen(changes) if system is None else _of_system(system, changes)
 
