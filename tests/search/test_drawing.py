@@ -40,8 +40,8 @@ def slow_draw(row, rules, uniform):
     raise AssertionError("a number below 1 falls on a column")
 
 
-# Multiples of 2**-10 with few digits: every sum and product is exact in float64.
-WEIGHTS = st.lists(st.sampled_from([0, 1, 1, 2, 3, 8, 32, 33, 64, 65, 256]), min_size=2,
+# Multiples of 2**-12 with few digits: every sum and product is exact in float64.
+WEIGHTS = st.lists(st.sampled_from([0, 1, 2, 64, 65, 66, 128, 130, 260, 512]), min_size=2,
                    max_size=40).filter(any)  # fmt: skip
 SHARES = st.sampled_from([0.125, 0.25, 0.5, 0.75, 0.875, 0.96875, 1.0])
 
@@ -52,12 +52,15 @@ SHARES = st.sampled_from([0.125, 0.25, 0.5, 0.75, 0.875, 0.96875, 1.0])
     WEIGHTS, st.integers(0, 12), SHARES, st.sampled_from([0, 1 / 64, 1 / 32, 0.25, 0.5]),
     st.integers(0, 255),
 )  # fmt: skip
-@example([32, 32, 32, 32], 2, 0.5, 0.0, 128)  # the nucleus ends among equals, and so does top_k
-@example([256, 256, 256, 256], 0, 0.5, 0.0, 128)  # a sum that is reached exactly
-@example([64, 32, 32, 1], 0, 1.0, 0.5, 255)  # exactly the share of the largest
-@example([33, 32, 33, 32, 33], 3, 0.75, 0.0, 200)  # one bucket with different values
+@example([64, 64, 64, 64], 2, 0.5, 0.0, 128)  # the nucleus ends among equals, and so does top_k
+@example([512] * 8, 0, 0.5, 0.0, 128)  # a sum that is reached exactly
+@example([512] * 8, 0, 1.0, 0.0, 128)  # the same where nothing is left out
+@example([1024] * 3, 0, 0.53125, 0.0, 255)  # the nucleus is a share of 1, not of the sum
+@example([128, 64, 64, 1], 0, 1.0, 0.5, 255)  # exactly the share of the largest
+@example([65, 64, 65, 64, 66], 3, 0.75, 0.0, 200)  # one bucket with different values
+@example([128, 66, 65, 64], 2, 1.0, 0.0, 255)  # top_k ends inside the last bucket
 def test_drawn_is_what_exact_sums_draw(kind, weights, top_k, top_p, min_p, number):
-    row = [Fraction(weight, 1024) for weight in weights]
+    row = [Fraction(weight, 4096) for weight in weights]
     rules = SamplingSettings(top_k=top_k, top_p=top_p, min_p=min_p)
     uniform = number / 256
     found = draw_compiled(
