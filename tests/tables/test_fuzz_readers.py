@@ -181,7 +181,8 @@ def test_tables(tmp_path, data):
             row = {"search_scores": [0.0, 0.0], "order": [0, 1], **both, **ROW}
             row |= {"raw": ROW["candidates"], "sources": ["base", "base"]}
             one = {key: row[key] for key in schema.names}
-            tables.write_table(tmp_path / "data" / name / "train.parquet", [[one] * 9], schema)
+            file = path if name == "scores" else tmp_path / "data" / name / "train.parquet"
+            tables.write_table(file, [[one] * 9], schema)
         (tmp_path / "whole").write_bytes(path.read_bytes())
     path.write_bytes(data.draw(damaged((tmp_path / "whole").read_bytes())))
     quietly(tables.read_rows, path, tables.SCORES, "score")
