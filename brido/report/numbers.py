@@ -125,19 +125,19 @@ def write_numbers(
 def headline(numbers: Numbers, choice: Mapping[str, Any], tuned: Sequence[str]) -> dict[str, Any]:
     """The numbers of the verdict: of the chosen system and of each tuned one.
 
-    Beside them what is left when base's and when the control's are taken away.
+    Beside them what decided and ROUGE-1 less those of base, and less those of the control.
     """
     metric, _, column = choice["by"].partition(".")
-    columns = told_columns(numbers.systems, (metric, column))
+    by: ColumnKey = (metric, column)
+    columns = told_columns(numbers.systems, by)
+    compared = [key for key in columns if key == by or key[1] == "r1"]
     result: dict[str, Any] = {"base": numbers.base}
     for key, system in {"chosen": choice["chosen"], **{name: name for name in tuned}}.items():
         result[key] = {"system": system} if key == "chosen" else {}
         result[key] |= _means(numbers.systems.get(system, {}), columns)
-        for other in filter(None, ("base", numbers.control)):
-            gaps = numbers.differences.get(f"{system} - {other}")
-            if gaps:
-                label = "minus_base" if other == "base" else "minus_control"
-                result[key][label] = _means(gaps, columns)
+        for label, other in (("minus_base", "base"), ("minus_control", numbers.control)):
+            if gaps := numbers.differences.get(f"{system} - {other}"):
+                result[key][label] = _means(gaps, compared)
     return result
 
 

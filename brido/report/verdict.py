@@ -126,7 +126,7 @@ def _control(
             "No control was trained. Only a control shows whether the order of the candidates "
             "matters: dvc exp run -S '+tuned.control.scoring.shuffle=true'."
         )
-    what = f"The control ({control}: the same scores, shuffled)"
+    what = "The control (the same scores, shuffled)"
     if chosen == control:
         return (
             f"{what} was chosen itself: on these documents the order of the candidates does not "
@@ -139,7 +139,7 @@ def _control(
         gap = _item(differences.get(f"{control} - base", {}), by)
         return f"{what}: {_name(by)} {_text(by, own.mean)}, {_versus(by, gap, 'base')}."
     gap = _item(differences.get(f"{chosen} - {control}", {}), by)
-    told = f"{what}: {_name(by)} {_text(by, own.mean)}. {chosen.capitalize()} against it: "
+    told = f"{what}: {_name(by)} {_text(by, own.mean)}; {chosen} less control "
     told += _gap(by, gap) if gap else "unknown"
     better = direction(gap, *by) if gap else 0
     if better > 0:
@@ -150,8 +150,8 @@ def _control(
     kept = _item(differences.get(f"{chosen} - {control}", {}), rouge) if rouge else None
     if rouge and kept and direction(kept, *rouge) > 0:
         return (
-            f"{told}, which may be chance; ROUGE-1 {_gap(rouge, kept)}. The control does as well "
-            "in what decides and loses content: the order keeps the content."
+            f"{told}, which may be chance; ROUGE-1 {_gap(rouge, kept)}. The control gains as "
+            "much and loses content: the order keeps the content."
         )
     return (
         f"{told}, which may be chance. The control does as well: the order of the candidates does "
