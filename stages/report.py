@@ -31,6 +31,7 @@ from brido.utils.progress import say
 from brido.utils.stored import json_text, read_json
 from brido.vote.votes_text import WIDTH, votes_text
 from stages import paths
+from stages.seconds import seconds_line
 
 PAGE = paths.REPORT / "index.html"
 # What the report shows of a validation document.
@@ -61,7 +62,8 @@ def show() -> None:
     print("\nThe verdict:\n")
     for line in read_json(paths.CHOICE, "choose")["verdict"]:
         print(fill(line, WIDTH, subsequent_indent="  "))
-    print(f"\nLook next: {PAGE} in a browser; {paths.METRICS}/figures; dvc metrics diff")
+    print(f"\n{seconds_line()}")
+    print(f"Look next: {PAGE} in a browser; {paths.METRICS}/figures; dvc metrics diff")
 
 
 def report(params: Params) -> None:

@@ -1,0 +1,77 @@
+"""The whole pipeline, like `dvc repro`, with stages of different systems side by side.
+
+    python -m stages
+
+What all systems share runs first, in order. Then each system is a lane of its own: score, train,
+decode and evaluate of one, while another core does those of the next. The tables are the same.
+"""
+
+import os
+import shutil
+import subprocess
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+
+from brido.settings.load import load_params
+from brido.settings.params import Params
+from brido.utils.errors import BridoError, run_command
+from stages.seconds import FILE
+
+# What the lanes have in common; `dvc repro` makes what these need.
+SHARED = ("pairwise", "support", "likelihood")
+# Waits where another lane's `dvc` writes DVC's own files.
+_DVC = ("dvc", "--wait-for-lock", "repro")
+
+
+def main() -> None:
+    """Run every stage that is not up to date."""
+    params = load_params()
+    FILE.unlink(missing_ok=True)
+    _run([*SHARED])
+    with ThreadPoolExecutor(lanes_at_once(params)) as pool:
+        codes = list(pool.map(lambda lane: _code(["--single-item", *lane]), lanes(params)))
+    if any(codes):
+        raise BridoError("a stage failed, see above; finished work is kept, run again to go on")
+    _run([])
+
+
+def lanes_at_once(params: Params) -> int:
+    """One lane a core; one alone where a stage uses all cores, or a GPU that lanes would share."""
+    launched = os.environ.get("BRIDO_LAUNCH")
+    alone = params.runtime.threads != 1 or launched or shutil.which("nvidia-smi")
+    return 1 if alone else os.cpu_count() or 1
+
+
+def lanes(params: Params) -> list[list[str]]:
+    """The stages of each system, in order, as targets of `dvc repro`: the longest lanes first."""
+    metrics = params.evaluation.metrics
+    tuned = [
+        [*(f"{stage}@{name}" for stage in ("score", "train", "decode"))]
+        + [f"evaluate_tuned@{metric}-{name}" for metric in metrics]
+        for name in params.tuned
+    ]
+    # A variant of a tuned model has to wait for it: the last `dvc repro` makes it.
+    variants = [
+        [f"vary@{name}", *(f"evaluate_variants@{metric}-{name}" for metric in metrics)]
+        for name, variant in params.variants.items()
+        if variant.checkpoint not in params.tuned
+    ]
+    others = [
+        [*(["elect"] if name == "elected" else [])]
+        + [f"evaluate@{metric}-{name}" for metric in metrics]
+        for name in params.systems
+    ]
+    return [*tuned, *variants, *others, ["check"]]
+
+
+def _run(targets: Sequence[str]) -> None:
+    if _code(targets):
+        raise BridoError("a stage failed, see above; finished work is kept, run again to go on")
+
+
+def _code(arguments: Sequence[str]) -> int:
+    return subprocess.run([*_DVC, *arguments], check=False).returncode
+
+
+if __name__ == "__main__":
+    run_command(main)

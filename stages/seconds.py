@@ -1,0 +1,43 @@
+"""How long each stage took: a line each in .brido/seconds.jsonl, for the end of a run."""
+
+import atexit
+import json
+import sys
+import time
+from pathlib import Path
+
+FILE = Path(".brido/seconds.jsonl")
+# Stages named one by one in the line at the end.
+_SHOWN = 6
+
+
+def measure() -> None:
+    """Write down, when this process ends, which stage it was and how long it took."""
+    started = time.monotonic()
+
+    def note() -> None:
+        file, stage = Path(sys.argv[0]), Path(sys.argv[0]).stem
+        if file.parent.name != "stages" or stage == "__main__" or "--show" in sys.argv:
+            return
+        name = " ".join([stage, *sys.argv[1:]])
+        seconds = round(time.monotonic() - started, 1)
+        try:
+            FILE.parent.mkdir(exist_ok=True)
+            with FILE.open("a", encoding="utf-8") as lines:
+                lines.write(json.dumps({"stage": name, "seconds": seconds}) + "\n")
+        except OSError:
+            pass  # a stage does not fail because its time cannot be kept
+
+    atexit.register(note)
+
+
+def seconds_line() -> str:
+    """What the stages of the last run cost, the dearest first; "" if nothing is known."""
+    if not FILE.is_file():
+        return ""
+    lines = map(json.loads, FILE.read_text(encoding="utf-8").splitlines())
+    last = {line["stage"]: line["seconds"] for line in lines}
+    dear = sorted(last.items(), key=lambda item: -item[1])
+    shown = ", ".join(f"{name} {seconds:.0f}" for name, seconds in dear[:_SHOWN])
+    rest = sum(seconds for _, seconds in dear[_SHOWN:])
+    return f"Seconds a stage: {shown}; {len(dear[_SHOWN:])} others {rest:.0f}."
