@@ -134,6 +134,8 @@ def test_the_best_has_the_highest_or_the_lowest_mean_and_the_reference_does_not_
         "other": rouge_and_mentions(61.0, 0.5),
     }
     assert best(systems) == [{"tuned", "other"}, {"base"}]
+    two = {name: systems[name] for name in ("reference", "base", "tuned")}
+    assert best(two) == [{"tuned"}, {"base"}]
     # One alone is not the best of any.
     assert best({name: systems[name] for name in ("reference", "base")}) == [set(), set()]
 
