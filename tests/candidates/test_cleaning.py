@@ -73,6 +73,7 @@ LEFT_ALONE = [
     "x_i and __init__ are names; f(**kwargs) takes keywords, g(*args) lists.",
     "A snake_case_name and a -1 stay, - as does a dash.",
     '"My potassium is high"',
+    "“The “cat sat on the old mat.”",
     '"Never," he said, and left; she answered: "Always."',
     "The patient says she is sorry, but she cannot help smoking.",
     "I cannot walk without pain.",

@@ -210,3 +210,11 @@ def test_tables_of_any_kind_side_by_side(tmp_path):
     assert two.column("document").to_pylist() == [f"document {name}" for name in "abcd"]
     ((one,),) = walk(first, part=Part(range(1, 3), range(1, 3)))
     assert one.column("id").to_pylist() == ["b", "c"]
+
+
+def test_lists_without_a_value_are_refused_where_all_are_alike(tmp_path):
+    tables = write_split(tmp_path, ["a", "b"], ["a", "b"])
+    rows = [{"id": name, "scores": [], "order": []} for name in "ab"]
+    write_table(tables.scores, [rows], SCORES, {"candidates": content_hash(tables.pool)})
+    with pytest.raises(BridoError, match=r"id 'a'[\s\S]*id 'b'"):
+        list(read_documents(tables, ["scores"]))
