@@ -196,6 +196,24 @@ def test_where_nothing_is_left_candidates_keep_their_order(tables):
         assert np.array_equal(ranking(batch.scores), ranking(known))
 
 
+@pytest.mark.parametrize(
+    ("settings", "asked"),
+    [
+        ({"prior_weight": 0.2}, set()),
+        ({"support": 0.5}, {"support"}),
+        ({"information": 0.5}, {"likelihood"}),
+        ({"information": 0.5, "prior_weight": 0.2}, {"likelihood", "prior"}),
+        ({"remove_base": True, "prior_weight": 0.2}, {"likelihood"}),
+        ({"remove_base": True, "information": 0.5, "prior_weight": 0.2, "shuffle": True}, set()),
+    ],
+    ids=str,
+)
+def test_an_order_asks_for_what_it_is_made_of(settings, asked):
+    scoring = ScoringSettings(**({"information": 0.0} | settings))
+    names = ("support", "likelihood", "prior")
+    assert {name for name in names if getattr(scoring, f"asks_{name}")} == asked
+
+
 def test_information_needs_what_it_is_made_of(tables):
     split = paths.tables("validation")
     write_likelihood(tables, others=0)
