@@ -19,7 +19,7 @@ from brido.endpoint import Answer, AskedModel, CallPlan, Client
 from brido.endpoint.settings import EndpointRuntime, answer_limit, runtime_problems
 from brido.models.prompt import messages
 from brido.models.settings import ReadingSettings
-from brido.models.special_tokens import break_control_tokens
+from brido.utils.control_tokens import break_control_tokens
 from brido.utils.errors import BridoError
 from brido.utils.paths import user_path
 from brido.utils.progress import Progress, say

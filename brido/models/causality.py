@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import Any
 from weakref import WeakSet
 
 import torch
@@ -54,7 +55,8 @@ def check_causal(
 
 def _texts(model: PreTrainedModel, given: Tensor) -> Tensor:
     """Two texts that begin alike and end in other tokens, [2, _TOKENS]."""
-    size = model.get_input_embeddings().weight.shape[0]
+    embeddings: Any = model.get_input_embeddings()
+    size = embeddings.weight.shape[0]
     places = torch.arange(_TOKENS, device=given.device)
     rows = torch.stack([7 + 5 * places, 7 + 5 * places]) % size
     rows[1, _TOKENS // 2 :] = (rows[1, _TOKENS // 2 :] + size // 2) % size

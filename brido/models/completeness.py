@@ -73,11 +73,11 @@ def tensor_count(folder: Path) -> int | None:
 
 
 def computed(model: Any, name: str) -> bool:
-    """Whether a weight is no learned one: the model computes it by a formula, and has it.
+    """Whether the model computes a weight by a formula, and has computed it.
 
-    Such are the sinusoids of PEGASUS, Marian and FSMT, which published files leave out. They are
-    what the model's initialisation writes whatever was there before and whatever the seed, and
-    more than one repeated number, with which norms and biases begin to learn.
+    Such are the sinusoids of PEGASUS, Marian and FSMT, which published files leave out. The model's
+    initialisation writes them alike over any numbers and with any seed. One repeated number does
+    not count: norms and biases begin to learn from one.
     """
     owner, _, attribute = name.rpartition(".")
     try:

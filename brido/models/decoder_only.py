@@ -44,8 +44,8 @@ class DecoderOnly(Family):
     packs: all texts of a document can share its prompt. For that every layer keeps its own keys and
     values, and reaches attention through transformers' interface, with its window if it has one.
     The model uses a mask of four dimensions as it is, one for each of its `layer_types`. Its logits
-    are its output layer's, with a soft cap or none. unknown: nobody has tried whether its forward
-    pass is causal, so search and likelihood try it.
+    are its output layer's, with a soft cap or none. unknown: search and likelihood first
+    try whether its forward pass is causal.
     """
 
     loader: ClassVar[Any] = AutoModelForCausalLM

@@ -21,8 +21,8 @@ from transformers import (
 from brido.models.cache import CACHE
 from brido.models.causality import check_causal
 from brido.models.decoder_steps import EncoderStates, PlainSteps, SharedSteps, check_length
+from brido.models.encoder_prompt import prompt_of
 from brido.models.interface import Family, Head, ModelParts, States, Steps, Texts
-from brido.models.prompt import PlainPrompt, pieces_of
 from brido.models.sharing.cross_attention import (
     SHARED,
     no_mask,
@@ -42,7 +42,7 @@ class EncoderDecoder(Family):
     For that the decoder is built of BART's modules (`decoder_steps.py`), reaches attention through
     transformers' interface alone and takes the batch size of the keys from the encoder states.
     norm_first: BART's modules normalise what comes in, not what goes out, and the decoder at last.
-    unknown: nobody has tried whether its forward pass is causal, so a likelihood tries it.
+    unknown: a likelihood first tries whether its forward pass is causal.
     """
 
     loader: ClassVar[Any] = AutoModelForSeq2SeqLM
@@ -60,23 +60,15 @@ class EncoderDecoder(Family):
     def read(self, parts: ModelParts, documents: Sequence[str]) -> Sources:
         """See Family: what the tokenizer makes of documents, inside the prompt if there is one."""
         tokenizer, limit = parts.tokenizer, parts.reading.max_source_tokens
-        prompt = prompt_of(parts)
-        before, *behind = prompt.pieces
-        if behind == [""]:
-            rows, cut = _cut_at_their_ends(tokenizer, [before + text for text in documents], limit)
-        else:
-            fitted = [prompt.fit(document, limit) for document in documents]
-            rows = [ids for ids, _ in fitted]
-            cut = [place for place, (_, was_cut) in enumerate(fitted) if was_cut]
+        rows, cut = prompt_of(parts).fit_all(documents, limit)
         ids = padded(rows, tokenizer.pad_token_id)
         mask = padded([[1] * len(ids) for ids in rows], 0)
         return Sources(ids, mask, tuple(cut))
 
     def unread(self, parts: ModelParts, documents: Sequence[str]) -> list[float]:
-        tokenizer, limit = parts.tokenizer, parts.reading.max_source_tokens
-        special = tokenizer.num_special_tokens_to_add()
-        lengths = [len(ids) for ids in tokenizer(list(documents), verbose=False).input_ids]
-        return [max(0, length - limit) / max(1, length - special) for length in lengths]
+        prompt, limit = prompt_of(parts), parts.reading.max_source_tokens
+        before, lengths = len(prompt.ids("")), [len(prompt.ids(text)) for text in documents]
+        return [max(0, length - limit) / max(1, length - before) for length in lengths]
 
     def write(
         self, parts: ModelParts, texts: Texts, sources: Sources | None, limit: int
@@ -159,34 +151,6 @@ def unknown_family(config: Any) -> EncoderDecoder:
     relative = hasattr(config, "relative_attention_num_buckets")
     positions = not relative or hasattr(config, "encoder_attention_type")
     return EncoderDecoder(model_type, shares_source=False, has_positions=positions, unknown=True)
-
-
-def prompt_of(parts: ModelParts) -> PlainPrompt:
-    """The text around a document: `reading.prompt`, or what the model itself was trained with.
-
-    T5's settings name a prefix for each task (`task_specific_params`), which transformers'
-    summarization pipeline put in front of a document. `{{ document }}` as the prompt does without.
-
-    Raises:
-        BridoError: `reading.prompt` cannot be used.
-    """
-    if parts.reading.prompt is not None:
-        return PlainPrompt(parts.tokenizer, pieces_of(parts.reading))
-    tasks = getattr(parts.model.config, "task_specific_params", None)
-    task = tasks.get("summarization") if isinstance(tasks, dict) else None
-    prefix = task.get("prefix") if isinstance(task, dict) else None
-    return PlainPrompt(parts.tokenizer, (prefix if isinstance(prefix, str) else "", ""))
-
-
-def _cut_at_their_ends(
-    tokenizer: Any, texts: Sequence[str], limit: int
-) -> tuple[list[list[int]], list[int]]:
-    """At most `limit` tokens of every text, as the tokenizer cuts it, and the places of the cut."""
-    rows = tokenizer(list(texts), truncation=True, max_length=limit).input_ids
-    # Special tokens stand at the end of a cut text too, so its length alone says nothing.
-    full = [place for place, ids in enumerate(rows) if len(ids) == limit]
-    whole = tokenizer([texts[n] for n in full], verbose=False).input_ids if full else []
-    return rows, [place for place, ids in zip(full, whole, strict=True) if len(ids) > limit]
 
 
 def start_token(model: PreTrainedModel) -> int:

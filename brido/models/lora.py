@@ -122,7 +122,8 @@ _AROUND = re.compile(
 def _check_shapes(model: PreTrainedModel, folder: Path, key: str) -> None:
     """Raise BridoError if weights of the file are of other sizes than the modules they are for."""
     own = {name: list(weight.shape) for name, weight in model.state_dict().items()}
-    rows = model.get_input_embeddings().weight.shape[0]
+    embeddings: Any = model.get_input_embeddings()
+    rows = embeddings.weight.shape[0]
     with safe_open(folder / WEIGHTS, "pt") as file:
         for name in sorted(file.keys()):
             shape, wanted = list(file.get_slice(name).get_shape()), own.get(_AROUND.sub("", name))

@@ -10,12 +10,10 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cached_property
 from typing import TYPE_CHECKING
 
-from jinja2 import StrictUndefined, TemplateSyntaxError, nodes
-from jinja2.sandbox import ImmutableSandboxedEnvironment
-
+from brido.models.document_places import MARKS, pieces_around, pieces_of, question
 from brido.models.plain_text import control_tokens, tokens_of
 from brido.models.rendering import render_chats
 from brido.models.settings import ReadingSettings
@@ -24,11 +22,6 @@ from brido.utils.json_lines import holds_half_pair
 
 if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerBase
-
-# Stand where a document will: two, so that a prompt that does something with its document shows.
-_MARKS = ("\ue000", "\ue000Two words.\ue000")
-DOCUMENT = "{{ document }}"
-_ENVIRONMENT = ImmutableSandboxedEnvironment(undefined=StrictUndefined, keep_trailing_newline=True)
 
 
 @dataclass(frozen=True)
@@ -58,7 +51,7 @@ class Prompt:
             lead = " " * (len(pieces[-1]) - len(pieces[-1].rstrip(" ")))
             pieces = (*pieces[:-1], pieces[-1].rstrip(" "))
             return cls(tokenizer, pieces, _first(tokenizer, pieces[0]), lead)
-        return cls(tokenizer, _pieces(_chats(tokenizer, reading)))
+        return cls(tokenizer, pieces_around(_chats(tokenizer, reading)))
 
     def ids(self, document: str) -> list[int]:
         """Return the tokens of the prompt about a whole document."""
@@ -117,16 +110,6 @@ class Prompt:
         return control_tokens(self.tokenizer)
 
 
-@dataclass(frozen=True)
-class PlainPrompt(Prompt):
-    """What an encoder reads: text around the document, as its tokenizer reads any text."""
-
-    def ids(self, document: str) -> list[int]:
-        """Return the tokens of the prompt about a whole document, the tokenizer's own included."""
-        ids: list[int] = self.tokenizer(document.join(self.pieces), verbose=False).input_ids
-        return ids
-
-
 def end_of_answer(
     tokenizer: PreTrainedTokenizerBase, reading: ReadingSettings, ends: tuple[int, ...]
 ) -> int:
@@ -136,67 +119,13 @@ def end_of_answer(
     writes none of them, it is the tokenizer's own where that is one, else the first.
     """
     if tokenizer.chat_template is not None and reading.template is not None:
-        turns = [*messages(reading, "question"), {"role": "assistant", "content": _MARKS[0]}]
+        turns = [*messages(reading, "question"), {"role": "assistant", "content": MARKS[0]}]
         (text,) = _rendered(tokenizer, reading, [turns], False)
-        behind = tokenizer(text.rpartition(_MARKS[0])[2], add_special_tokens=False).input_ids
+        behind = tokenizer(text.rpartition(MARKS[0])[2], add_special_tokens=False).input_ids
         for token in behind:
             if token in ends:
                 return token
     return tokenizer.eos_token_id if tokenizer.eos_token_id in ends else ends[0]
-
-
-def pieces_of(reading: ReadingSettings) -> tuple[str, ...]:
-    """What stands around each document of `reading.prompt`.
-
-    Raises:
-        BridoError: the prompt does not contain the whole document, or cannot be filled in.
-    """
-    return _pieces([_question(reading, mark) for mark in _MARKS])
-
-
-def _pieces(texts: Sequence[str]) -> tuple[str, ...]:
-    """What stands around each of _MARKS in its text."""
-    one, two = (tuple(text.split(mark)) for text, mark in zip(texts, _MARKS, strict=True))
-    if len(one) < 2 or one != two:
-        raise BridoError(f"reading.prompt must contain {DOCUMENT}, written exactly so")
-    return one
-
-
-def _question(reading: ReadingSettings, document: str) -> str:
-    """`reading.prompt` about a document; the document alone where there is none."""
-    if reading.prompt is None:
-        return document
-    _check_whole(reading.prompt)
-    try:
-        return _ENVIRONMENT.from_string(reading.prompt).render(document=document)
-    except Exception as error:  # an expression of a user's prompt may raise any
-        raise BridoError(f"reading.prompt: cannot be filled in ({first_line(error)})") from None
-
-
-@lru_cache(maxsize=64)
-def _check_whole(prompt: str) -> None:
-    """Raise BridoError unless every place of a document is `{{ document }}` outside of blocks.
-
-    What a slice, a filter or a loop leaves of a document depends on the document: the marks that
-    stand for it here cannot show that it is whole.
-    """
-    try:
-        template = _ENVIRONMENT.parse(prompt)
-    except TemplateSyntaxError as error:
-        raise BridoError(f"reading.prompt: cannot be filled in ({first_line(error)})") from None
-    whole = [
-        part
-        for output in template.body
-        if isinstance(output, nodes.Output)
-        for part in output.nodes
-        if isinstance(part, nodes.Name) and part.name == "document"
-    ]
-    uses = [name for name in template.find_all(nodes.Name) if name.name == "document"]
-    if not whole or len(uses) > len(whole):
-        raise BridoError(
-            f"reading.prompt must contain the whole document: {DOCUMENT} outside of blocks, with "
-            "no filter, slice or condition"
-        )
 
 
 def _check_plain(reading: ReadingSettings) -> None:
@@ -221,13 +150,13 @@ def _first(tokenizer: PreTrainedTokenizerBase, text: str) -> tuple[int, ...]:
 
 
 def _chats(tokenizer: PreTrainedTokenizerBase, reading: ReadingSettings) -> list[str]:
-    """What the chat template writes about each of _MARKS."""
+    """What the chat template writes about each of MARKS."""
     with parsing(lambda reason: f"the chat template cannot be chosen ({reason})"):
         source = tokenizer.get_chat_template()
     for switch in reading.template or {}:
         if not re.search(rf"\b{re.escape(switch)}\b", source):
             raise BridoError(f"reading.template: the chat template has no switch {switch!r}")
-    texts = _rendered(tokenizer, reading, [messages(reading, mark) for mark in _MARKS], True)
+    texts = _rendered(tokenizer, reading, [messages(reading, mark) for mark in MARKS], True)
     if reading.system is not None and reading.system.strip() not in texts[0]:
         raise BridoError(
             "reading.system: the chat template ignores a system message: put it into reading.prompt"
@@ -263,7 +192,7 @@ def messages(reading: ReadingSettings, document: str) -> list[dict[str, str]]:
         BridoError: `reading.prompt` cannot be filled in.
     """
     system = [] if reading.system is None else [{"role": "system", "content": reading.system}]
-    return [*system, {"role": "user", "content": _question(reading, document)}]
+    return [*system, {"role": "user", "content": question(reading, document)}]
 
 
 def message_problems(reading: ReadingSettings, section: str) -> list[str]:

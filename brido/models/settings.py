@@ -210,9 +210,9 @@ CheckpointSettings = Annotated[
 class ReadingSettings(Section):
     """`reading.NAME`: how a model reads documents, and what its decoder begins with.
 
-    max_source_tokens counts everything that is read, a prompt and its template too. prompt, system
-    and template are for decoder-only models; template: switches of the chat template, or None to do
-    without it.
+    max_source_tokens counts everything that is read, a prompt and its template too. prompt: what
+    stands around a document, which is cut where need be. system and template are for decoder-only
+    models; template: switches of the chat template, or None to do without it.
     """
 
     max_source_tokens: _Tokens = Field(
@@ -227,8 +227,8 @@ class ReadingSettings(Section):
     prompt: str | None = Field(
         None,
         description=(
-            "Decoder-only models: the user's turn, with {{ document }} in it. Jinja; "
-            "null: the document alone."
+            "The text around a document (a chat's user turn), with {{ document }} in it. Jinja; "
+            "null: the document alone, for T5 behind its own prefix."
         ),
     )
     system: str | None = Field(

@@ -126,8 +126,8 @@ PUBLISHED = {
         config={"tie_word_embeddings": True},
         seen="huggingface/candle pull request 2930: an output layer is read from the file although "
         "the settings tie it, with the same numbers",
-        taken="the second shard holds the output layer; vocab.json and merges.txt beside "
-        "tokenizer.json are not needed",
+        taken="the second shard holds the output layer; the chat template stands in "
+        "tokenizer_config.json; vocab.json and merges.txt beside tokenizer.json are not needed",
     ),
 }
 # Read by code of their own, with every key and shape checked (tests/checkers,

@@ -149,6 +149,9 @@ def _qwen(folder: Path) -> PreTrainedModel:
     folder.mkdir(parents=True)
     tokenizer = chat_tokenizer(THINKING)
     tokenizer.save_pretrained(folder)
+    settings = json.loads((folder / "tokenizer_config.json").read_text())
+    settings["chat_template"] = THINKING  # its own file has one only since
+    (folder / "tokenizer_config.json").write_text(json.dumps(settings))
     ends = {"bos_token_id": END, "pad_token_id": TEXT_END, "eos_token_id": [END, TEXT_END]}
     config = Qwen3Config(
         vocab_size=len(tokenizer), hidden_size=16, intermediate_size=16, num_hidden_layers=1,

@@ -74,11 +74,12 @@ def stored_llama(tokens: int = 64) -> torch.nn.Module:
 
 def written_adapter(folder: Path, base: torch.nn.Module, **settings: object) -> torch.nn.Module:
     """An adapter as PEFT writes it, its weights drawn at random; the adapted model."""
-    adapted = get_peft_model(base, LoraConfig(r=2, **settings))
+    adapted = get_peft_model(base, LoraConfig(**{"r": 2} | settings))
     for name, weight in adapted.named_parameters():
         if "lora_" in name or "modules_to_save" in name:
             weight.data.normal_(0, 0.3)
-    adapted.save_pretrained(str(folder), save_embedding_layers=True)
+    brings = settings == SAVED or "auto"
+    adapted.save_pretrained(str(folder), save_embedding_layers=brings)
     return adapted
 
 
@@ -107,6 +108,6 @@ def test_an_adapter_of_a_wider_model_names_both_shapes(tmp_path: Path) -> None:
     torch.manual_seed(0)
     wide = LlamaForCausalLM(LlamaConfig(hidden_size=32, intermediate_size=16, num_hidden_layers=1,
         num_attention_heads=2, num_key_value_heads=2, vocab_size=64))  # fmt: skip
-    written_adapter(tmp_path, wide, target_modules=["q_proj"])
-    with pytest.raises(BridoError, match=r"lora_A.weight is \[2, 32\], .* is \[16, 16\]"):
+    written_adapter(tmp_path, wide, target_modules=["q_proj"], r=4)
+    with pytest.raises(BridoError, match=r"lora_A.weight is \[4, 32\], .* is \[16, 16\]"):
         merge_adapter(stored_llama(), tmp_path, "key")

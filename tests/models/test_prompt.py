@@ -143,6 +143,8 @@ NOT_WHOLE = [
     "{{ document | truncate(200) }}",
     "{{ document.split('.')[0] }}",
     "{{ document }} {{ document[:5] }}",
+    "{{ document }} {{ document[:5000] }}",
+    "{{ document }}{% if document | length > 5000 %}...{% endif %}",
     "{% if document %}{{ document }}{% endif %}",
     "{% for part in document %}{{ part }}{% endfor %}",
     "{% set text = document %}{{ text[:5] }}",

@@ -9,6 +9,7 @@ import torch
 from brido.evaluation.geval import GEval
 from brido.evaluation.qafacteval import QAFactEval
 from brido.rouge import rouge_matrix, similarity_batch, similarity_matrix
+from brido.search import SamplingSettings, SearchSettings
 from brido.stats import bootstrap_interval, means
 from brido.training.loss import contrastive_loss
 from brido.utils.errors import ArgumentError
@@ -92,6 +93,9 @@ def bare(kind):
         (lambda: consensus_scores(MATRIX, "half"), "alpha must be a number.*not 'half'"),
         (lambda: consensus_scores(MATRIX, [0, 1]), "alpha must be a number"),
         (lambda: consensus_scores(MATRIX, 10**400), "alpha must be a number"),
+        (lambda: SearchSettings(length_penalty=10**400), "length_penalty: Input should be"),
+        (lambda: SearchSettings(max_length=10**5000), "max_length: Input should be"),
+        (lambda: SamplingSettings(temperature=10**400), "temperature: Input should be"),
         (lambda: consensus_scores(MATRIX, 0, "mean"), "normalization is equation or listing"),
         (lambda: ranking(["b", "a"]), "scores must be an array"),
         (lambda: ranking([[0.5], [1, 2]]), "scores must be an array"),
