@@ -162,6 +162,6 @@ def _measured(numbers: Numbers, system: str) -> dict[str, Any]:
     return {
         "table": list(zip(labels, texts, strict=True)),
         "systems": shown,
-        "documents": f"{len(numbers.scores['tuned'].ids):,}",
+        "documents": f"{len(numbers.scores[system].ids):,}",
         "signatures": json_text(numbers.scores[system].signatures).rstrip(),
     }
