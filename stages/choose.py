@@ -14,7 +14,7 @@ from brido.report.card import weights_of
 from brido.report.choice import Choice, Compared, choose
 from brido.report.display import ColumnKey, display
 from brido.report.metrics import Estimates, Scores, difference, estimate, read_scores
-from brido.report.verdict import verdict
+from brido.report.verdict import USE, verdict
 from brido.settings.load import load_params
 from brido.settings.params import Params
 from brido.summarizer.usage import usage_of, write_usage
@@ -39,7 +39,7 @@ def main() -> None:
     about = {"by": ".".join(by), "control": params.control, "verdict": lines}
     write_text(paths.CHOICE, json_text(choice.plain() | about))
     store(params, choice.chosen, lines)
-    for line in lines:
+    for line in (*lines, USE):
         say(f"choose: {line}")
 
 
@@ -54,6 +54,7 @@ def store(params: Params, system: str, lines: list[str]) -> None:
         system,
         weights_of(paths.checkpoint("base")),
         "\n".join(lines),
+        params.data.lowercase,
     )
     with atomic_folder(paths.CHOSEN) as folder:
         shutil.copytree(model, folder, dirs_exist_ok=True)
@@ -93,7 +94,7 @@ def compared(params: Params, system: str, by: ColumnKey) -> Compared:
     batches = read_batches(path, DECODED, decoded_by(system), ["summary"])
     texts = [text for batch in batches for text in batch.column("summary").to_pylist()]
     words = np.array([len(text.split()) for text in texts], np.float64)
-    return Compared(system, _column(scores, by), words, rouge)
+    return Compared(system, _column(scores, by), words, rouge, scores.ids)
 
 
 def _column(scores: Scores, key: ColumnKey) -> NDArray[np.float64]:
@@ -117,7 +118,17 @@ def verdict_of(params: Params, choice: Choice, by: ColumnKey) -> list[str]:
         if one and other and one != other
     }
     plain: dict[str, Any] = choice.plain()
-    return verdict(plain, by, systems, differences, params.control)
+    ordered = on_an_order(params, choice.chosen)
+    return verdict(plain, by, systems, differences, params.control, ordered)
+
+
+def on_an_order(params: Params, system: str) -> bool:
+    """Whether a system was trained on an order of the candidates: what the control stands for."""
+    if system not in params.tuned:
+        return False
+    training = params.training_of(system)
+    teaches = training.gamma > 0 and training.loss != "spread"
+    return teaches and not params.scoring_of(system).shuffle
 
 
 if __name__ == "__main__":

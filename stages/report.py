@@ -20,6 +20,7 @@ from brido.report.page.content import asked, make_page, voting_checker
 from brido.report.page.data import case_mentions
 from brido.report.sources import LEGEND, compare, sources_rows
 from brido.report.text_table import aligned
+from brido.report.verdict import USE
 from brido.settings.load import load_params
 from brido.settings.params import Params
 from brido.tables.documents import CandidateDocument
@@ -60,7 +61,7 @@ def show() -> None:
     print(aligned(sources_rows(read_json(paths.SOURCES, "report"))))
     print("\n".join(["", *LEGEND]))
     print("\nThe verdict:\n")
-    for line in read_json(paths.CHOICE, "choose")["verdict"]:
+    for line in (*read_json(paths.CHOICE, "choose")["verdict"], USE):
         print(fill(line, WIDTH, subsequent_indent="  "))
     print(f"\n{seconds_line()}")
     print(f"Look next: {PAGE} in a browser; {paths.METRICS}/figures; dvc metrics diff")

@@ -17,6 +17,8 @@ from brido.utils.errors import BridoError
 
 # Digits of what is kept: more would only make diffs noisy.
 _DECIMALS = 6
+# A hair more than a limit is rounding.
+_HAIR = 1e-9
 
 
 @dataclass(frozen=True)
@@ -24,13 +26,14 @@ class Compared:
     """A system on D validation documents: each array is float64 [D], NaN where not measured.
 
     quality: what decides. rouge: ROUGE-1 from 0 to 100, None without references.
-    words: the lengths of its summaries.
+    words: the lengths of its summaries. ids: which documents these are, the same for every system.
     """
 
     name: str
     quality: NDArray[np.float64]
     words: NDArray[np.float64]
     rouge: NDArray[np.float64] | None = None
+    ids: Sequence[str] = ()
 
 
 @dataclass(frozen=True)
@@ -112,7 +115,7 @@ def choose(
         chosen, reason = base.name, "few documents"
     elif best.name == base.name:
         reason = "base is best"
-    elif not sign * best.difference > settings.standard_errors * best.standard_error:
+    elif not sign * best.difference > settings.standard_errors * best.standard_error + _HAIR:
         chosen, reason = base.name, "not clearly better"
     return Choice(chosen, best.name, reason, documents, rows)
 
@@ -120,12 +123,13 @@ def choose(
 def _check(systems: Sequence[Compared]) -> None:
     if not systems or systems[0].name != "base":
         raise BridoError("the first system of a choice must be base")
-    sizes = {len(values) for one in systems for values in (one.quality, one.words)}
-    if len(sizes) > 1:
-        raise BridoError(
-            f"the systems were measured on different numbers of documents ({sorted(sizes)}): "
-            "`dvc repro choose` makes the tables agree"
-        )
+    base, size = systems[0], len(systems[0].quality)
+    for one in systems:
+        if list(one.ids) != list(base.ids) or {len(one.quality), len(one.words)} != {size}:
+            raise BridoError(
+                f"{one.name} and base were measured on different validation documents "
+                f"({len(one.quality):,} and {size:,}): `dvc repro choose` makes the tables agree"
+            )
     empty = [one.name for one in systems if np.isnan(one.quality).all()]
     if empty:
         raise BridoError(
@@ -150,9 +154,8 @@ def _row(system: Compared, base: Compared, settings: ChoiceSettings) -> Row:
         "rouge_loss": (loss, settings.rouge_loss),
         "length_change": (abs(words - own) / own if own else 0.0, settings.length_change),
     }
-    # A hair more than the limit is rounding.
     left_out = [
-        key for key, (value, limit) in limits.items() if limit is not None and value > limit + 1e-9
+        key for key, (value, limit) in limits.items() if limit is not None and value > limit + _HAIR
     ]
     quality = float(np.nanmean(system.quality))
     return Row(system.name, quality, words, rouge, difference, error, tuple(left_out))

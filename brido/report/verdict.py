@@ -9,6 +9,7 @@ from typing import Any
 from brido.report.display import ColumnKey, display
 from brido.report.metrics import Estimate, Estimates
 from brido.report.summary import direction, every_column
+from brido.stats import FEWEST
 
 # What the second sentence tells, in this order, as far as it was measured.
 _TOLD = ("good", "unsupported", "r1", "length")
@@ -20,8 +21,9 @@ _WORDS = {
 }
 _CONDITIONS = {
     "rouge_loss": "loses too much ROUGE-1",
-    "length_change": "writes too short or too long",
+    "length_change": "its length differs too much",
 }
+USE = "Use it: `brido summarize new.jsonl` writes summaries of new documents with data/chosen."
 
 
 def told_columns(systems: Mapping[str, Estimates], by: ColumnKey) -> list[ColumnKey]:
@@ -40,53 +42,52 @@ def verdict(
     systems: Mapping[str, Estimates],
     differences: Mapping[str, Estimates],
     control: str | None,
+    ordered: bool = True,
 ) -> list[str]:
     """The verdict, a sentence or two a line.
 
     choice: the content of metrics/choice.json. by: the column that decided. systems, differences:
     of test documents, by `NAME` and by `NAME - OTHER`; differences of the chosen system to base and
     to the control, and of the control to base. control: its name, None if none was trained.
+    ordered: whether the chosen system was trained on an order of candidates.
     """
     chosen = choice["chosen"]
     lines = [_keep(choice, by)]
     columns = told_columns(systems, by)
     if chosen != "base":
         lines.append(_gain(chosen, columns, systems, differences))
-    lines.append(_control(chosen, by, columns, systems, differences, control))
-    lines.append(
-        "Use it: `brido summarize new.jsonl` writes summaries of new documents with data/chosen."
-    )
+    lines.append(_control(chosen, by, columns, systems, differences, control, ordered))
     return lines
 
 
 def _keep(choice: Mapping[str, Any], by: ColumnKey) -> str:
-    """Which system, chosen where, on how many documents, and why."""
+    """Which system, chosen where, on how many documents, and why; and who could not be chosen."""
     chosen, best, documents = choice["chosen"], choice["best"], choice["documents"]
     rows, counted = choice["systems"], _name(by)
     where = f"on {documents:,} validation documents"
-    own = _text(by, rows["base"]["quality"])
-    if choice["reason"] == "few documents":
-        line = (
-            f"No system was chosen, because {documents:,} validation documents are too few to "
-            "compare systems. Base stays. Use 20 or more, better 100 (documents.validation)."
-        )
-    elif chosen != "base":
-        line = (
-            f"Keep {chosen}: it is best {where} ({counted} {_text(by, rows[chosen]['quality'])}, "
-            f"base {own})."
-        )
-    elif best == "base":
-        line = f"Keep base: no other system is better {where} ({counted} {own})."
-    else:
-        line = (
-            f"Keep base: {best} is not clearly better {where} "
-            f"({counted} {_text(by, rows[best]['quality'])}, base {own})."
-        )
+    own, top = _text(by, rows["base"]["quality"]), rows[best]
     out = [
         f"{name} ({' and '.join(_CONDITIONS[key] for key in row['left_out'])})"
         for name, row in rows.items()
         if row["left_out"]
     ]
+    if choice["reason"] == "few documents":
+        line = (
+            f"No system was chosen, because {documents:,} validation documents are too few to "
+            f"compare systems. Base stays. Use {FEWEST} or more, better 100: section `data` says "
+            "how many there are."
+        )
+    elif chosen != "base":
+        line = f"Keep {chosen}: it is best {where} ({counted} {_text(by, top['quality'])}, base {own})."
+    elif best == "base":
+        others = "no other system that meets the conditions" if out else "no other system"
+        line = f"Keep base: {others} is better {where} ({counted} {own})."
+    else:
+        gap, error = (_text(by, abs(top[key])) for key in ("difference", "standard_error"))
+        line = (
+            f"Keep base: {best} is not clearly better {where} ({counted} "
+            f"{_text(by, top['quality'])}, base {own}; difference {gap}, standard error {error})."
+        )
     return f"{line} Left out: {', '.join(out)}." if out else line
 
 
@@ -96,6 +97,7 @@ def _gain(
     systems: Mapping[str, Estimates],
     differences: Mapping[str, Estimates],
 ) -> str:
+    """The numbers of test documents, with paired intervals."""
     parts = []
     for column in columns:
         own, new, gap = (
@@ -108,7 +110,8 @@ def _gain(
                 f"{_name(column)} {_text(column, own.mean)} -> {_text(column, new.mean)} "
                 f"({_gap(column, gap)})"
             )
-    documents = max((item.documents for _, item in _items(systems[chosen])), default=0)
+    items = (item for numbers in systems[chosen].values() for item in numbers.values())
+    documents = max((item.documents for item in items), default=0)
     return f"On {documents:,} test documents, base -> {chosen}: {'; '.join(parts)}."
 
 
@@ -119,6 +122,7 @@ def _control(
     systems: Mapping[str, Estimates],
     differences: Mapping[str, Estimates],
     control: str | None,
+    ordered: bool,
 ) -> str:
     """What the control says of the order of the candidates."""
     if control is None:
@@ -126,41 +130,52 @@ def _control(
             "No control was trained. Only a control shows whether the order of the candidates "
             "matters: dvc exp run -S '+tuned.control.scoring.shuffle=true'."
         )
-    what = "The control (the same scores, shuffled)"
+    what = f"The control ({control}: the same scores, shuffled)"
     if chosen == control:
-        return (
-            f"{what} was chosen itself: on these documents the order of the candidates does not "
-            "matter."
-        )
+        return f"{what} is the chosen system: the order of the candidates does not matter here."
     own = _item(systems[control], by)
     if own is None:
         return f"{what} was not measured."
+    what += f": {_name(by)} {_text(by, own.mean)}"
     if chosen == "base":
         gap = _item(differences.get(f"{control} - base", {}), by)
-        return f"{what}: {_name(by)} {_text(by, own.mean)}, {_versus(by, gap, 'base')}."
-    gap = _item(differences.get(f"{chosen} - {control}", {}), by)
-    told = f"{what}: {_name(by)} {_text(by, own.mean)}; {chosen} less control "
-    told += _gap(by, gap) if gap else "unknown"
-    better = direction(gap, *by) if gap else 0
-    if better > 0:
-        return f"{told}. The order of the candidates matters here."
-    if better < 0:
-        return f"{told}. The control does better: this order does harm here."
+        return f"{what}; difference to base: {_gap(by, gap) if gap else 'unknown'}."
+    gaps = differences.get(f"{chosen} - {control}", {})
+    gap = _item(gaps, by)
+    if gap is None:
+        return f"{what}; difference of {chosen} to it: unknown."
+    what += f"; difference of {chosen} to it: {_gap(by, gap)}"
     rouge = next((column for column in columns if column[1] == "r1"), None)
-    kept = _item(differences.get(f"{chosen} - {control}", {}), rouge) if rouge else None
-    if rouge and kept and direction(kept, *rouge) > 0:
-        return (
-            f"{told}, which may be chance; ROUGE-1 {_gap(rouge, kept)}. The control gains as "
-            "much and loses content: the order keeps the content."
+    return f"{what}{_meaning(chosen, by, gap, rouge, _item(gaps, rouge), ordered)}"
+
+
+def _meaning(
+    chosen: str,
+    by: ColumnKey,
+    gap: Estimate,
+    rouge: ColumnKey | None,
+    kept: Estimate | None,
+    ordered: bool,
+) -> str:
+    """What follows from the difference of the chosen system to the control, and that of ROUGE-1."""
+    better = direction(gap, *by)
+    if not ordered:
+        return {1: f". {chosen} is better.", -1: ". The control is better."}.get(
+            better, ", which may be chance."
         )
-    return (
-        f"{told}, which may be chance. The control does as well: the order of the candidates does "
-        "not matter here."
-    )
-
-
-def _versus(column: ColumnKey, gap: Estimate | None, other: str) -> str:
-    return f"{_gap(column, gap)} against {other}" if gap else f"difference to {other} unknown"
+    if better > 0:
+        return ". The order of the candidates matters here."
+    if better < 0:
+        return ". The control is better: this order does harm here."
+    side = direction(kept, *rouge) if rouge and kept else 0
+    if rouge and kept and side:
+        content = (
+            "The order keeps content that the control loses."
+            if side > 0
+            else "The control keeps content that this order loses."
+        )
+        return f", which may be chance; of ROUGE-1: {_gap(rouge, kept)}. {content}"
+    return ", which may be chance: nothing here shows that the order of the candidates matters."
 
 
 def _gap(column: ColumnKey, gap: Estimate) -> str:
@@ -179,13 +194,5 @@ def _name(column: ColumnKey) -> str:
     return _WORDS.get(column[1], display(*column).label)
 
 
-def _item(estimates: Estimates, column: ColumnKey) -> Estimate | None:
-    return estimates.get(column[0], {}).get(column[1])
-
-
-def _items(estimates: Estimates) -> list[tuple[ColumnKey, Estimate]]:
-    return [
-        ((metric, name), item)
-        for metric, numbers in estimates.items()
-        for name, item in numbers.items()
-    ]
+def _item(estimates: Estimates, column: ColumnKey | None) -> Estimate | None:
+    return estimates.get(column[0], {}).get(column[1]) if column else None

@@ -19,7 +19,7 @@ def base_of(decoded: Path) -> str:
     Raises:
         BridoError: the table is missing or damaged.
     """
-    rows = read_rows(decoded, DECODED, "decode@base")
+    rows = read_rows(decoded, DECODED, "decode_base")
     text = json.dumps([[row["id"], row["summary"]] for row in rows])
     return hashlib.sha256(text.encode()).hexdigest()[:12]
 

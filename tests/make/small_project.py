@@ -1,7 +1,9 @@
 """A folder with a small corpus, a tiny random BART as `base`, and params.yaml, for two stages."""
 
+import json
 import os
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -47,6 +49,15 @@ def document(number: int) -> str:
     )
 
 
+def write_needs(folder: Path, splits: Sequence[str] = ("validation",), prior: bool = False) -> None:
+    """data/needs: the splits of which stages support and likelihood make tables."""
+    needs = {"splits": list(splits), "prior": prior}
+    for table in ("support", "likelihood"):
+        path = folder / f"data/needs/{table}.json"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(json.dumps(needs))
+
+
 def write_corpus(folder: Path, split: str, documents: list[str]) -> None:
     """data/corpus/SPLIT.parquet with ids SPLIT-0, SPLIT-1, ..."""
     rows = [
@@ -62,6 +73,7 @@ def write_params(folder: Path, **sections: dict[str, Any]) -> None:
     `generation` are keys of the one source, `base`.
     """
     yaml = YAML(typ="safe")
+    yaml.sort_base_mapping_type_on_output = False  # type: ignore[assignment]
     params = yaml.load((ROOT / "params.yaml").read_text())
     params["systems"].remove("elected")
     source = params["generation"]["base"]

@@ -19,11 +19,14 @@ HOSTILE = (
 )
 SUBMETRICS = {
     "rouge": ("r1", "r2", "rl", "rlsum"),
-    "mentions": ("precision", "unsupported"),
+    "mentions": ("precision", "unsupported", "whole", "good"),
     "extractiveness": ("coverage", "length"),
     "world_qa": ("is_answered", "f1", "em"),
 }
-SYSTEMS = ("reference", "base", "tuned")
+# How much better a system is than base, in tenths of every number.
+GAINS = {"reference": -1, "base": 0, "control": 1, "vote": 2}
+SYSTEMS = tuple(GAINS)
+VERDICT = ["Keep vote: it is best.", "The control does as well."]
 
 
 def similarity_matrix(random: np.random.Generator, count: int) -> np.ndarray:
@@ -36,7 +39,7 @@ def similarity_matrix(random: np.random.Generator, count: int) -> np.ndarray:
 
 
 def write_run(folder: Path, documents: int = 12, count: int = 8, seed: int = 0) -> None:
-    """Write data/ and metrics/votes.json of a run of `documents` documents."""
+    """Write data/, metrics/votes.json and metrics/choice.json of a run of `documents` documents."""
     random = np.random.default_rng(seed)
     data = folder / "data"
     for split in ("validation", "test"):
@@ -49,25 +52,41 @@ def write_run(folder: Path, documents: int = 12, count: int = 8, seed: int = 0) 
             path = data / f"decoded/{system}/{split}.parquet"
             tables.write_table(path, [rows], tables.DECODED)
     _write_votes(data, documents, count, random)
-    for shift, system in enumerate(SYSTEMS):
-        _write_evaluations(data, system, documents, shift, random)
-    (data / "checkpoints/base").mkdir(parents=True, exist_ok=True)
-    (data / "checkpoints/base/config.json").write_text('{"is_encoder_decoder": true}')
+    for system in SYSTEMS:
+        for split in ("test", "validation"):
+            _write_evaluations(data, system, split, documents, random)
     (folder / "metrics").mkdir(parents=True, exist_ok=True)
     (folder / "metrics/votes.json").write_text(json.dumps(_check(random, documents, count)))
     splits = {split: {"documents": documents} for split in ("validation", "test")}
     (data / "corpus/source.json").write_text(json.dumps({"source": "world", "splits": splits}))
-    for system in ("base", "tuned"):
-        (data / "checkpoints" / system).mkdir(parents=True, exist_ok=True)
-        (data / "checkpoints" / system / "model.safetensors").write_text(f"weights of {system}")
+    for system in ("base", "vote", "control"):
+        _write_model(data / "checkpoints" / system, system)
     (data / "checkpoints/base/source.json").write_text('{"source": "embedded"}')
+    choose(folder, "vote")
+
+
+def choose(folder: Path, system: str) -> None:
+    """Write what stage choose leaves, as if it had chosen `system`."""
+    about = {"by": "mentions.good", "control": "control", "verdict": VERDICT}
+    (folder / "metrics/choice.json").write_text(json.dumps({"chosen": system} | about))
+    _write_model(folder / "data/chosen", system)
+    (folder / "data/chosen/brido.json").write_text("{}")
+
+
+def _write_model(folder: Path, system: str) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "config.json").write_text('{"is_encoder_decoder": true}')
+    (folder / "generation_config.json").write_text('{"max_length": 20}')
+    (folder / "model.safetensors").write_text(f"weights of {system}")
 
 
 def write_params(folder: Path, **changes: dict) -> None:
     """Write a params.yaml for such a run: the default's, with `changes` of sections."""
     yaml = YAML(typ="safe")
+    yaml.sort_base_mapping_type_on_output = False  # type: ignore[assignment]
     raw = yaml.load((Path(__file__).parents[2] / "params.yaml").read_text())
-    raw["evaluation"]["metrics"], raw["systems"] = list(SUBMETRICS), list(SYSTEMS)
+    raw["evaluation"]["metrics"], raw["systems"] = list(SUBMETRICS), ["reference", "base"]
+    raw["variants"], raw["tuned"] = {}, {"vote": {}, "control": {"scoring": {"shuffle": True}}}
     raw["report"]["bootstrap_samples"] = 50
     for section, values in changes.items():
         raw[section] |= values
@@ -136,12 +155,13 @@ def _write_votes(data: Path, documents: int, count: int, random: np.random.Gener
 
 
 def _write_evaluations(
-    data: Path, system: str, documents: int, shift: int, random: np.random.Generator
+    data: Path, system: str, split: str, documents: int, random: np.random.Generator
 ) -> None:
     for metric, names in SUBMETRICS.items():
         rows = []
         for index in range(documents):
-            numbers = {name: float(random.normal(0.5 + 0.1 * shift, 0.1)) for name in names}
+            centre = 0.5 + 0.1 * GAINS[system]
+            numbers: dict = {name: float(random.normal(centre, 0.1)) for name in names}
             if metric == "world_qa":
                 numbers = {name: 100 * value for name, value in numbers.items()}
                 if index == 2:
@@ -152,10 +172,10 @@ def _write_evaluations(
                     numbers = dict.fromkeys(names)
             if metric == "extractiveness":
                 numbers["length"] = float(random.integers(14, 20))
-            identity = f"test-{index:03d}" if index != 1 else "test/<b>&1+1"
+            identity = _document(split, index)["id"]
             rows.append({"id": identity, **numbers, "detail": "{}"})
         tables.write_table(
-            data / f"evaluation/{metric}/{system}.parquet",
+            data / f"evaluation/{metric}/{system}/{split}.parquet",
             [rows],
             tables.evaluation_schema(names),
             {"signature": {"implementation": metric, "version": "1", "n": documents}},

@@ -46,7 +46,8 @@ def test_the_card_says_base_data_settings_metrics_and_limits(project: Path) -> N
     assert "Base: a small model, trained from scratch" in text
     assert "embedded synthetic news; documents: validation 12, test 12;" in text
     assert "| scoring.alpha | 0 |" in text
-    # A row for each headline number that base or tuned has, with intervals and a difference.
+    assert all(line in text for line in synthetic_run.VERDICT)
+    # A row for each headline number that base or the chosen system has, with intervals and a difference.
     rows = re.findall(
         r"^\| (\w+): .* \| .* \[.*\] \| .* \[.*\] \| [+-]?[\d.]+\*? \[.*\] \|$", text, re.M
     )
@@ -56,7 +57,7 @@ def test_the_card_says_base_data_settings_metrics_and_limits(project: Path) -> N
     assert '"implementation"' in text or '"signature"' in text or '"rouge": {' in text
     assert "of no use for real text" in text
     assert str(project) not in card
-    assert weights_named(card) == weights_of(project / "data/checkpoints/tuned")
+    assert weights_named(card) == weights_of(project / "data/chosen")
 
 
 def test_a_hub_model_is_named_and_a_folder_by_its_last_part_alone(project: Path) -> None:
@@ -73,33 +74,48 @@ def test_a_hub_model_is_named_and_a_folder_by_its_last_part_alone(project: Path)
 
 
 def test_the_exported_folder_is_the_model_with_its_card(project: Path) -> None:
-    tuned = project / "data/checkpoints/tuned"
-    before = {path.name: path.read_bytes() for path in tuned.iterdir()}
+    chosen = project / "data/chosen"
+    before = {path.name: path.read_bytes() for path in chosen.iterdir()}
     invoke(command, ["model", "--output", "my/model"])
     made = {path.name: path.read_bytes() for path in Path("my/model").iterdir()}
     assert made.pop("README.md") == (project / "report/model_card.md").read_bytes()
     # The stage's own output stays what DVC knows.
-    assert made == before == {path.name: path.read_bytes() for path in tuned.iterdir()}
+    assert made == before == {path.name: path.read_bytes() for path in chosen.iterdir()}
     with pytest.raises(BridoError, match="my/model is there already"):
         invoke(command, ["model", "--output", "my/model"])
 
 
 def test_a_card_of_other_weights_is_not_exported(project: Path) -> None:
-    (project / "data/checkpoints/tuned/model.safetensors").write_text("newer")
+    (project / "data/chosen/model.safetensors").write_text("newer")
     with pytest.raises(BridoError, match="other weights than .* `dvc repro report`"):
         invoke(command, ["model", "--output", "my/model"])
     (project / "report/model_card.md").unlink()
     with pytest.raises(BridoError, match="model_card.md is missing"):
         invoke(command, ["model", "--output", "my/model"])
-    (project / "data/checkpoints/tuned/model.safetensors").unlink()
-    with pytest.raises(BridoError, match="contains no weights: make it with `dvc repro train`"):
+    (project / "data/chosen/model.safetensors").unlink()
+    with pytest.raises(BridoError, match="contains no weights: make it with `dvc repro choose`"):
         invoke(command, ["model", "--output", "my/model"])
     assert not (project / "my").exists()
 
 
 def test_the_card_of_the_control_does_not_speak_of_a_vote(project: Path) -> None:
-    synthetic_run.write_params(project, scoring={"shuffle": True})
+    assert "how much the others agree" in (project / "report/model_card.md").read_text()
+    synthetic_run.choose(project, "control")
     report.report(load_params())
     card = (project / "report/model_card.md").read_text()
-    assert "shuffled" in re.search("^# .*$", card, re.MULTILINE)[0]
+    assert "`control`" in re.search("^# .*$", card, re.MULTILINE)[0]
+    assert "shuffled" in card
     assert "how much the others agree" not in card
+
+
+def test_the_card_of_base_says_that_nothing_was_trained(project: Path) -> None:
+    synthetic_run.choose(project, "base")
+    report.report(load_params())
+    card = (project / "report/model_card.md").read_text()
+    assert "base's own weights" in card
+    assert "how much the others agree" not in card
+    assert "training run" not in card
+    # One column of numbers, and no difference.
+    assert "| | base |" in card
+    assert re.search(r"^\| ROUGE: [^|]* \| [^|]* \|$", card, re.MULTILINE)
+    assert weights_named(card) == weights_of(project / "data/chosen")

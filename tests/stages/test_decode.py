@@ -103,8 +103,9 @@ def test_an_empty_document_has_an_empty_summary(project, capsys):
     ("arguments", "message"),
     [
         (["reference"], r"usage: python -m stages.decode SYSTEM"),
-        (["base", "tuned"], r"usage: python -m stages.decode SYSTEM"),
-        (["tuned"], "dvc repro train"),
+        (["base", "vote"], r"usage: python -m stages.decode SYSTEM"),
+        (["tuned"], r"usage: python -m stages.decode SYSTEM"),
+        (["vote"], "dvc repro train@vote"),
     ],
 )
 def test_an_unknown_system_and_a_missing_checkpoint_are_refused(

@@ -80,6 +80,8 @@ def keys(owner: Any, parts: tuple[str, ...]) -> set[tuple[str, ...]]:
             found |= {(parts[0], *rest) for rest in rests}
         elif (method := inspect.getattr_static(form, parts[0], None)) is not None:
             function = method.fget if isinstance(method, property) else method
+            if not isinstance(function, FunctionType):
+                continue  # a constant of the form
             for chain in chains(tree_of(function), "self"):
                 found |= keys(form, chain)
     return found

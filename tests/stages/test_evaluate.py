@@ -29,7 +29,7 @@ def project(tmp_path, monkeypatch):
     return rows
 
 
-def write_summaries(rows, texts, system="tuned"):
+def write_summaries(rows, texts, system="vote"):
     decoded = [
         {"id": row["id"], "summary": text, "score": 0.0}
         for row, text in zip(rows, texts, strict=True)
@@ -39,8 +39,8 @@ def write_summaries(rows, texts, system="tuned"):
 
 @pytest.mark.parametrize("metric", CHEAP)
 def test_a_row_a_document_and_a_signature(project, metric):
-    path = evaluate(PARAMS, metric, "tuned")
-    assert path == paths.evaluation(metric, "tuned")
+    path = evaluate(PARAMS, metric, "vote")
+    assert path == paths.evaluation(metric, "vote")
     rows = read_rows(path, None, "")
     assert [row["id"] for row in rows] == [row["id"] for row in project]
     assert tuple(rows[0])[1:-1] == find_metric(metric).names
@@ -49,31 +49,31 @@ def test_a_row_a_document_and_a_signature(project, metric):
     assert signature["n"] == len(project)
     assert signature["implementation"]
     first = path.read_bytes()
-    assert evaluate(PARAMS, metric, "tuned").read_bytes() == first
+    assert evaluate(PARAMS, metric, "vote").read_bytes() == first
 
 
 def test_a_corpus_without_facts(project):
     rows = [{name: row[name] for name in CORPUS.names} for row in project]
     write_table(paths.corpus("test"), [rows], CORPUS)
-    path = evaluate(PARAMS, "mentions", "tuned")
+    path = evaluate(PARAMS, "mentions", "vote")
     assert "approximate" in read_metadata(path, "")["signature"]["implementation"]
     with pytest.raises(BridoError, match="world_qa needs the column `facts`"):
-        evaluate(PARAMS, "world_qa", "tuned")
-    assert not paths.evaluation("world_qa", "tuned").exists()
+        evaluate(PARAMS, "world_qa", "vote")
+    assert not paths.evaluation("world_qa", "vote").exists()
 
 
 def test_summaries_of_other_documents_are_refused(project):
     write_summaries(project[1:], [row["summary"] for row in project[1:]])
-    with pytest.raises(BridoError, match=r"(?s)other documents.*dvc repro decode@tuned"):
-        evaluate(PARAMS, "rouge", "tuned")
+    with pytest.raises(BridoError, match=r"(?s)other documents.*dvc repro decode@vote"):
+        evaluate(PARAMS, "rouge", "vote")
 
 
 def test_missing_tables_name_the_stage(project):
-    with pytest.raises(BridoError, match="dvc repro decode@base"):
+    with pytest.raises(BridoError, match="dvc repro decode_base"):
         evaluate(PARAMS, "rouge", "base")
     paths.corpus("test").unlink()
     with pytest.raises(BridoError, match="dvc repro download"):
-        evaluate(PARAMS, "rouge", "tuned")
+        evaluate(PARAMS, "rouge", "vote")
 
 
 def test_the_command_line_explains_itself(run_stage, project):
@@ -88,12 +88,17 @@ def test_a_dry_run_counts_all_systems_in_one_sum(project, monkeypatch, capsys):
     same = [row["summary"] for row in project]
     write_summaries(project, same, "reference")
     write_summaries(project, same, "base")
-    write_summaries(project, [*same[:-2], "Other.", "Another."], "tuned")
+    write_summaries(project, [*same[:-2], "Other.", "Another."], "vote")
+    evaluation = {"metrics": ["geval", "mentions"], "mentions": {}}
+    evaluation["geval"] = {"model": "m", "samples": 3}
     params = check_params(
         {
             "checkpoints": {"base": {"source": "embedded"}},
-            "systems": ["reference", "base", "tuned"],
-            "evaluation": {"metrics": ["geval"], "geval": {"model": "m", "samples": 3}},
+            "systems": ["reference", "base"],
+            "tuned": {"vote": {}},
+            "variants": {},
+            "choice": {"rouge_loss": None},
+            "evaluation": evaluation,
             "runtime": {"endpoint": {"base_url": "http://localhost:1/v1", "dry_run": True}},
         }
     )
@@ -101,9 +106,33 @@ def test_a_dry_run_counts_all_systems_in_one_sum(project, monkeypatch, capsys):
     monkeypatch.setattr("sys.argv", ["stages.evaluate", "geval", "--dry-run"])
     stage.main()
     shown = capsys.readouterr().out
-    assert "geval of reference, base, tuned:" in shown
+    assert "geval of reference, base, vote:" in shown
     assert f"for {14 * 3} answers (0 more are in the store)" in shown
-    with pytest.raises(BridoError, match=r"no table of tuned. `python -m stages.evaluate geval --"):
-        evaluate(params, "geval", "tuned")
+    with pytest.raises(BridoError, match=r"no table of vote. `python -m stages.evaluate geval --"):
+        evaluate(params, "geval", "vote")
     with pytest.raises(BridoError, match="rouge does not ask a server"):
         stage.forecast(params, "rouge")
+
+
+@pytest.mark.parametrize(
+    ("choice", "validation"),
+    [
+        ({}, {("rouge", "vote"), ("mentions", "vote"), ("rouge", "base"), ("mentions", "base")}),
+        ({"among": ["guided"]}, {("rouge", "base"), ("mentions", "base")}),
+        (
+            {"among": [], "by": "extractiveness.coverage"},
+            {("rouge", "base"), ("mentions", "base"), ("extractiveness", "base")},
+        ),
+    ],
+)
+def test_what_chooses_is_measured_on_validation_documents_too(choice, validation):
+    """`among` without a name is refused elsewhere; base is always compared."""
+    params = PARAMS.model_copy(update={"choice": PARAMS.choice.model_copy(update=choice)})
+    both = {
+        (metric, system)
+        for metric in ("rouge", "mentions", "extractiveness", "world_qa")
+        for system in ("reference", "base", "vote", "elected")
+        if stage.splits_of(params, metric, system) == ["test", "validation"]
+    }
+    assert both == validation
+    assert stage.splits_of(params, "rouge", "elected") == ["test"]

@@ -13,7 +13,6 @@ import pytest
 import synthetic_run
 from ruamel.yaml import YAML
 
-from brido.report.display import display
 from brido.settings.load import load_params
 from brido.tables import DECODED, read_rows, write_table
 from brido.tables.fingerprint import base_of
@@ -95,7 +94,9 @@ def test_numbers_are_those_of_the_tables_and_finite(finished):
     for system in synthetic_run.SYSTEMS:
         numbers = json.loads((folder / f"metrics/systems/{system}.json").read_text())
         for metric, names in synthetic_run.SUBMETRICS.items():
-            table = pq.read_table(folder / f"data/evaluation/{metric}/{system}.parquet").to_pydict()
+            table = pq.read_table(
+                folder / f"data/evaluation/{metric}/{system}/test.parquet"
+            ).to_pydict()
             for name in names:
                 there = [value for value in table[name] if value is not None]
                 found = numbers.get(metric, {}).get(name)
@@ -106,33 +107,32 @@ def test_numbers_are_those_of_the_tables_and_finite(finished):
                     assert found is None
 
 
-def test_what_dvc_compares_are_the_headline_numbers_of_tuned(finished):
+def test_what_dvc_compares_are_the_numbers_of_the_chosen_and_of_every_tuned_system(finished):
     folder, _ = finished
-    compared = json.loads((folder / "metrics/tuned.json").read_text())
-    every = json.loads((folder / "metrics/systems/tuned.json").read_text())
-    assert compared.pop("base") == every.pop("base")
-    # A name that several metrics have stands below its metric.
-    assert compared["r1"] == every["rouge"]["r1"]
-    assert compared["world_qa"]["f1"] == every["world_qa"]["f1"]
-    shown = [
-        (compared if name in compared else compared[metric]).pop(name) == value
-        for metric, numbers in every.items()
-        for name, value in numbers.items()
-        if display(metric, name).headline
-    ]
-    assert len(shown) > 4
-    assert all(shown)
-    assert not any(compared.values())
+    compared = json.loads((folder / "metrics/headline.json").read_text())
+    assert list(compared) == ["base", "chosen", "vote", "control"]
+    assert compared["chosen"] == {"system": "vote"} | compared["vote"]
+    for name in ("vote", "control"):
+        every = json.loads((folder / f"metrics/systems/{name}.json").read_text())
+        assert compared["base"] == every["base"]
+        places = {"good": "mentions", "unsupported": "mentions", "r1": "rouge"}
+        places |= {"length": "extractiveness"}
+        own = {key: every[metric][key] for key, metric in places.items()}
+        assert {key: compared[name][key] for key in own} == own
+        assert compared[name]["minus_base"].keys() == own.keys()
+    assert "minus_control" not in compared["control"]
+    gaps = json.loads((folder / "metrics/intervals.json").read_text())["differences"]
+    assert compared["vote"]["minus_control"]["r1"] == gaps["vote - control"]["rouge"]["r1"]["mean"]
     stages = YAML(typ="safe").load((ROOT / "dvc.yaml").read_text())["stages"]
     assert [stage["metrics"] for stage in stages.values() if "metrics" in stage] == [
-        [{"metrics/tuned.json": {"cache": False}}]
+        [{"metrics/headline.json": {"cache": False}}]
     ]
 
 
 def test_every_metrics_file_says_which_base_it_belongs_to(finished, tmp_path):
     folder, printed = finished
     files = [*(folder / "metrics/systems").glob("*.json")]
-    files += [folder / f"metrics/{name}.json" for name in ("intervals", "tuned")]
+    files += [folder / f"metrics/{name}.json" for name in ("intervals", "headline")]
     (base,) = {json.loads(path.read_text())["base"] for path in files}
     assert f"base {base}." in printed
     assert f"base {base}." in (folder / "report/index.html").read_text()
@@ -150,16 +150,18 @@ def test_every_metrics_file_says_which_base_it_belongs_to(finished, tmp_path):
 def test_signatures_intervals_and_the_last_lines(finished):
     folder, printed = finished
     signatures = json.loads((folder / "metrics/signatures.json").read_text())
-    assert signatures["tuned"]["rouge"] == {"implementation": "rouge", "version": "1", "n": 12}
+    assert signatures["vote"]["rouge"] == {"implementation": "rouge", "version": "1", "n": 12}
     intervals = json.loads((folder / "metrics/intervals.json").read_text())
-    gap = intervals["differences"]["tuned - base"]["rouge"]["r1"]
+    gap = intervals["differences"]["vote - base"]["rouge"]["r1"]
     assert gap["low"] <= gap["mean"] <= gap["high"]
     assert intervals["bootstrap"] == {"samples": 50, "confidence": 0.95, "seed": 0}
     lines = printed.splitlines()
     rows = [line.split()[0] for line in lines if line[:1].isalpha()]
-    assert rows[:4] == ["reference", "base", "tuned", "tuned"]
-    assert any(line.startswith("warning: Summaries of tuned are") for line in lines)
+    assert rows[:7] == ["reference", "base", "vote", "control", "vote", "control", "vote"]
+    assert any(line.startswith("warning: Summaries of vote are") for line in lines)
     assert "report/index.html" in lines[-1]
+    told = lines.index("The verdict:")
+    assert lines[told + 2 : told + 4] == synthetic_run.VERDICT
     votes = json.loads((folder / "metrics/votes.json").read_text())
     assert votes["election"]["sentence"] in " ".join(printed.split())
 
@@ -168,7 +170,7 @@ def test_page_holds_a_seeded_sample_with_exact_marks(finished):
     project, _ = finished
     data = synthetic_run.page_data(project / "report/index.html")
     assert len(data["documents"]) == 5
-    assert (data["focus"], data["baseline"], data["alpha"]) == ("tuned", "base", 7)
+    assert (data["focus"], data["baseline"], data["alpha"]) == ("vote", "base", 7)
     corpus = pq.read_table(project / "data/corpus/validation.parquet").to_pylist()
     towns = {row["id"]: row["facts"][0]["value"] for row in corpus}
     marks = 0
@@ -184,7 +186,11 @@ def test_page_holds_a_seeded_sample_with_exact_marks(finished):
 @pytest.mark.parametrize(
     ("path", "stage"),
     [
-        ("data/evaluation/rouge/tuned.parquet", "evaluate"),
+        ("data/evaluation/rouge/vote/test.parquet", "evaluate"),
+        ("metrics/choice.json", "choose"),
+        ("metrics/votes.json", "check"),
+        ("data/scores/vote/validation.parquet", "score"),
+        ("data/chosen/model.safetensors", "choose"),
         ("data/pool/counts.json", "pool"),
         ("data/decoded/base/validation.parquet", "decode"),
         ("data/checkpoints/base/config.json", "checkpoint@base"),

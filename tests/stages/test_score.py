@@ -1,5 +1,6 @@
 """The score stage: Eq. 2 row by row, its columns, its metadata and its refusals."""
 
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -8,15 +9,7 @@ import pytest
 from pool_rows import pooled
 from ruamel.yaml import YAML
 
-from brido.tables import (
-    LIKELIHOOD,
-    POOL,
-    SCORES,
-    SUPPORT,
-    read_metadata,
-    similarity_schema,
-    write_table,
-)
+from brido.tables import POOL, SCORES, read_metadata, similarity_schema, write_table
 from brido.utils.errors import BridoError
 from brido.vote.consensus import consensus_scores, ranking
 from stages import paths, score
@@ -28,6 +21,7 @@ SIZE = 16  # as in params.yaml, which knows what `listing` can do
 @pytest.fixture(autouse=True)
 def in_folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "argv", [])
 
 
 def write_similarity(documents):
@@ -45,33 +39,20 @@ def write_similarity(documents):
         pool = [pooled(row["id"], ["a"] * SIZE) for row in rows]
         write_table(paths.pool(split), [pool], POOL)
         found[split] = matrices
-    write_evidence(documents)
     return found
 
 
-def write_evidence(documents, others=2, **metadata):
-    """Support and likelihood tables of the validation split: a later candidate is more wrong."""
-    ids = [f"validation-{i}" for i in range(documents)]
-    wrong = [0] * 4 + [1] * (SIZE - 4)
-    for name, counts in (("validation", wrong), ("base", [1])):
-        row = {"support": [1.0 - c for c in counts], "unsupported": counts}
-        row |= {"words": [9] * len(counts), "whole": [True] * len(counts)}
-        row["copied"] = [0.5] * len(counts)
-        rows = [{"id": i} | row for i in ids]
-        about = {"judge": "a judge"} | metadata
-        write_table(Path(f"data/support/{name}.parquet"), [rows], SUPPORT, about)
-    row = {"log_probability": [-1.0 * i for i in range(SIZE)], "tokens": [2] * SIZE}
-    row["prior"] = [-3.0 * SIZE + 2.0 * i for i in range(SIZE)] if others else None
-    rows = [{"id": i} | row for i in ids]
-    about = {"others": others, "other_writers": ["served"]}
-    write_table(Path("data/likelihood/validation.parquet"), [rows], LIKELIHOOD, about)
+def run(system, **scoring):
+    """The stage for one system, with keys of section scoring changed."""
+    settings(**scoring)
+    sys.argv = ["stages.score", system]
+    score.main()
 
 
-def settings(alpha, normalization="equation", shuffle=False):
+def settings(alpha=0.0, normalization="equation"):
     yaml = YAML()
     params = yaml.load((ROOT / "params.yaml").read_text())
-    params["scoring"] |= {"alpha": alpha, "normalization": normalization, "shuffle": shuffle}
-    params["scoring"]["information"] = 0.0
+    params["scoring"] |= {"alpha": alpha, "normalization": normalization}
     with open("params.yaml", "w") as stream:
         yaml.dump(params, stream)
 
@@ -79,10 +60,9 @@ def settings(alpha, normalization="equation", shuffle=False):
 def test_scores_are_equation_2_and_the_order_is_best_first_and_stable():
     """More documents than a batch holds."""
     matrices = write_similarity(1100)
-    settings(2.5)
-    score.main()
+    run("vote", alpha=2.5)
     for split, expected in matrices.items():
-        path = Path(f"data/scores/{split}.parquet")
+        path = Path(f"data/scores/vote/{split}.parquet")
         table = pq.read_table(path)
         assert table.schema.remove_metadata() == SCORES
         assert table["id"].to_pylist() == [f"{split}-{i}" for i in range(1100)]
@@ -94,14 +74,28 @@ def test_scores_are_equation_2_and_the_order_is_best_first_and_stable():
 
 def test_the_control_is_named():
     write_similarity(40)
-    settings(0, shuffle=True)
-    score.main()
-    assert read_metadata(paths.scores("train"), "")["scoring"]["shuffle"]
+    orders = {}
+    for name in ("vote", "control"):
+        run(name)
+        assert read_metadata(paths.scores(name, "train"), "")["scoring"]["shuffle"] == (
+            name == "control"
+        )
+        orders[name] = pq.read_table(paths.scores(name, "train"))["scores"].to_pylist()
+    # The same scores, and not in their places.
+    assert orders["vote"] != orders["control"]
+    assert [*map(sorted, orders["vote"])] == [*map(sorted, orders["control"])]
 
 
 def test_another_alpha_with_the_listing_is_refused_and_nothing_is_written():
     write_similarity(3)
-    settings(2.5, "listing")
     with pytest.raises(BridoError, match="2.5"):
+        run("vote", alpha=2.5, normalization="listing")
+    assert not Path("data/scores").exists()
+
+
+@pytest.mark.parametrize("arguments", [[], ["base"], ["vote", "control"]])
+def test_whose_scores_is_asked_where_it_is_not_said(monkeypatch, arguments):
+    settings()
+    monkeypatch.setattr(sys, "argv", ["stages.score", *arguments])
+    with pytest.raises(BridoError, match=r"stages.score SYSTEM, .*\(vote, information, control\)"):
         score.main()
-    assert not Path("data/scores/train.parquet").exists()

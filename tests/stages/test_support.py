@@ -27,6 +27,7 @@ TEXTS = ["They say Anna Vane paid 1200.", "They saw Ben Rook pay 7 in Rome.", ""
 def project(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     small_project.write_params(tmp_path)
+    small_project.write_needs(tmp_path)
     return tmp_path
 
 
@@ -77,10 +78,10 @@ TEXTS_SCORED = ["w1 w2 w3", "w4", "", "w1 w2 w3 w9 w8 w7"]
 
 def likelihood_project(folder, monkeypatch, **sections):
     """Candidates of 7 validation documents, which the vote alone orders; the corpus by id."""
-    sections.setdefault("scoring", {"information": 0.0})
     monkeypatch.chdir(folder)
     torch.set_num_threads(1)
     small_project.write_project(folder, **sections)
+    small_project.write_needs(folder)
     corpus = pq.read_table(paths.corpus("validation")).to_pylist()
     write_table(
         paths.pool("validation"), [[pooled(row["id"], TEXTS_SCORED) for row in corpus]], POOL
@@ -140,18 +141,17 @@ def test_too_few_documents_matter_where_information_is_asked_for(tmp_path, monke
     assert "likelihood.others: each document needs 7 other documents" in capsys.readouterr().err
     (first, *_) = pq.read_table(paths.likelihood("validation")).to_pylist()
     assert first["prior"] is None
-    small_project.write_params(tmp_path, likelihood={"others": 7}, scoring={"prior_weight": 0.1})
     with pytest.raises(
         BridoError, match=r"likelihood.others: each document needs 7 other documents"
     ):
-        likelihood.measure(load_params(), ["validation"])
+        likelihood.measure(load_params(), ["validation"], prior=True)
 
 
-def test_information_without_base_is_refused(tmp_path, monkeypatch):
-    likelihood_project(tmp_path, monkeypatch, scoring={"information": 0.5})
+def test_likelihoods_without_base_are_refused(tmp_path, monkeypatch):
+    likelihood_project(tmp_path, monkeypatch)
     shutil.rmtree(paths.checkpoint("base"))
-    with pytest.raises(BridoError, match=r"scoring.information asks base.*has no weights"):
-        likelihood.measure(load_params(), ["validation"])
+    with pytest.raises(BridoError, match="base has no weights.*dvc repro checkpoint@base"):
+        likelihood.main()
 
 
 def test_memory_that_runs_out_halves_the_texts_of_a_block(tmp_path, monkeypatch):
@@ -183,8 +183,6 @@ def test_cut_into_other_shards_it_ends_in_the_same_bytes(tmp_path, monkeypatch):
     likelihood.main()
     wanted = path.read_bytes()
     runtime = small_project.SMALL["runtime"] | {"shard_documents": 99}
-    small_project.write_params(
-        tmp_path, likelihood={"others": 2}, scoring={"information": 0.0}, runtime=runtime
-    )
+    small_project.write_params(tmp_path, likelihood={"others": 2}, runtime=runtime)
     likelihood.main()
     assert path.read_bytes() == wanted

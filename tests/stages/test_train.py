@@ -40,8 +40,10 @@ training:
   max_candidate_tokens: 12
   validation: {every: 4, documents: 4}
 runtime: {device: cpu}
+tuned: {vote: {}}
 """
-TUNED = Path("data/checkpoints/tuned")
+TUNED = Path("data/checkpoints/vote")
+HISTORY = Path("metrics/training/vote.csv")
 # What accelerate wants for two processes without a GPU; `--cpu` would start one.
 TWO = "--multi_gpu --num_processes 2 --num_machines 1"
 
@@ -75,13 +77,14 @@ def write_split(split: str, documents: int, same: int = 0) -> None:
     write_table(paths.corpus(split), [corpus], CORPUS)
     write_table(paths.pool(split), [candidates], POOL)
     metadata = {"candidates": content_hash(paths.pool(split))}
-    write_table(paths.scores(split), [scores], SCORES, metadata)
+    write_table(paths.scores("vote", split), [scores], SCORES, metadata)
 
 
 @pytest.fixture
 def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A project folder with everything that the stage reads."""
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "argv", ["stages.train", "vote"])
     torch.set_num_threads(1)
     Path("params.yaml").write_text(PARAMS)
     write_base(paths.checkpoint("base"))
@@ -91,7 +94,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def rows() -> list[dict[str, str]]:
-    with Path("metrics/training.csv").open() as stream:
+    with HISTORY.open() as stream:
         return list(csv.DictReader(stream))
 
 
@@ -114,20 +117,19 @@ def test_writes_a_checkpoint_and_the_history(
     assert [int(row["update"]) for row in rows()] == [0, 4, 8]
     for name in ("tau", "top1", "rouge", "r1", "mentions_unsupported"):
         assert all(row[name] for row in rows()), name
-    assert not list((project / ".brido/work/train").iterdir())
+    assert not list((project / ".brido/work/train").rglob("*.pt"))
 
 
 def made() -> dict[str, bytes]:
     """Everything that the stage wrote."""
-    history = Path("metrics/training.csv")
     files = (file for file in sorted(TUNED.rglob("*")) if file.is_file())
-    return {str(file): file.read_bytes() for file in (*files, history)}
+    return {str(file): file.read_bytes() for file in (*files, HISTORY)}
 
 
 def test_the_same_bytes_twice_and_stale_work_is_dropped(project: Path) -> None:
     train.main()
     first = made()
-    stale = project / ".brido/work/train/0123456789abcdef"
+    stale = project / ".brido/work/train/vote/0123456789abcdef"
     stale.mkdir(parents=True)
     train.main()
     assert not stale.exists()
@@ -193,8 +195,8 @@ def other_candidates(split: str) -> None:
 @pytest.mark.parametrize(
     ("damage", "message"),
     [
-        (lambda: paths.scores("train").unlink(), "dvc repro score"),
-        (lambda: other_candidates("train"), "computed from other candidates"),
+        (lambda: paths.scores("vote", "train").unlink(), "dvc repro score"),
+        (lambda: other_candidates("train"), "other candidates"),
         (
             lambda: write_split("train", 3, same=3),
             "each document has fewer than two distinct candidates",
@@ -211,13 +213,13 @@ def test_bad_inputs(project: Path, damage: Callable[[], object], message: str) -
     with pytest.raises(BridoError, match=message):
         train.main()
     assert not TUNED.exists()
-    assert not Path("metrics/training.csv").exists()
+    assert not HISTORY.exists()
 
 
 def start(project: Path, **variables: str) -> subprocess.Popen:
     environment = {**os.environ, "PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1", **variables}
     return subprocess.Popen(
-        [sys.executable, "-m", "stages.train"],
+        [sys.executable, "-m", "stages.train", "vote"],
         cwd=project, env=environment, stderr=subprocess.PIPE, text=True,
     )  # fmt: skip
 
@@ -225,7 +227,7 @@ def start(project: Path, **variables: str) -> subprocess.Popen:
 def train_again_on_two(project: Path, says: str, rel: float) -> None:
     """What was trained here on one process is trained on two, which say so: the same losses."""
     alone = rows()
-    Path("metrics/training.csv").unlink()
+    HISTORY.unlink()
     launched = start(project, BRIDO_LAUNCH=TWO)
     said = launched.communicate()[1]
     assert launched.returncode == 0, said

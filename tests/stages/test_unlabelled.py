@@ -14,11 +14,14 @@ from brido.settings.load import check_params
 from brido.tables import CORPUS, read_batches, read_rows, similarity_schema
 from brido.utils.errors import BridoError
 from stages import (
+    check,
+    choose,
     decode,
     download,
     evaluate,
     generate,
     likelihood,
+    needs,
     pairwise,
     paths,
     pool,
@@ -28,7 +31,7 @@ from stages import (
     train,
 )  # fmt: skip
 
-SYSTEMS = ["base", "tuned"]
+SYSTEMS = ["base", "vote"]
 
 
 def raw_params(**changes: object) -> dict:
@@ -48,8 +51,9 @@ def raw_params(**changes: object) -> dict:
         "documents": {"train": None, "validation": None, "empty": "leave_out"},
         "training": raw["training"] | {"epochs": 1, "validation": validation},
         "pool": raw["pool"] | {"too_few": "leave_out"},
-        "systems": SYSTEMS,
-        "decoded_systems": SYSTEMS,
+        "systems": ["base"],
+        "tuned": {"vote": {}},
+        "variants": {},
         "evaluation": {"metrics": ["rouge", "mentions"], "rouge": {}, "mentions": {}},
         "runtime": {"device": "cpu", "threads": 1},
         "report": {"bootstrap_samples": 20, "page_documents": 3},
@@ -87,27 +91,34 @@ def test_from_download_to_the_page(
         values = batch["similarity"].flatten().to_numpy(zero_copy_only=False).reshape(-1, 4, 5)
         assert np.isnan(values[:, :, 4]).all()
         assert np.isfinite(values[:, :, :4]).all()
-    labelled = raw_params(scoring__alpha=1.0, scoring__information=0.0, data={"source": "world"})
+    labelled = raw_params(scoring__alpha=1.0, data={"source": "world"})
     with pytest.raises(BridoError, match=r"scoring\.alpha.*has no reference"):
-        score.write_scores(check_params(labelled))
+        score.write_scores(check_params(labelled), "vote")
     decode.decode(params, "base")
-    for stage in (support, likelihood, score, train):
-        monkeypatch.setattr("sys.argv", [stage.__name__])
+    for stage in (needs, support, likelihood, check, score, train):
+        arguments = ["vote"] if stage in (score, train) else []
+        monkeypatch.setattr("sys.argv", [stage.__name__, *arguments])
         stage.main()
     said = capsys.readouterr().err
     assert "documents have no reference: the elected candidate" in said
-    with Path("metrics/training.csv").open() as stream:
+    with paths.history("vote").open() as stream:
         history = list(csv.DictReader(stream))
     assert float(history[0]["cross_entropy"]) > 0
     assert {row["rouge"] for row in history} == {""}
     assert all(row["tau"] for row in history)
-    decode.decode(params, "tuned")
+    decode.decode(params, "vote")
     for metric in params.evaluation.metrics:
         for system in SYSTEMS:
-            evaluate.evaluate(params, metric, system)
-    assert "rouge base: nothing measured" in capsys.readouterr().err
+            for split in ("validation", "test"):
+                evaluate.evaluate(params, metric, system, split)
+    assert "rouge base test: nothing measured" in capsys.readouterr().err
+    monkeypatch.setattr("sys.argv", ["stages.choose"])
+    choose.main()
+    choice = json.loads(paths.CHOICE.read_text())
+    assert (choice["reason"], choice["by"]) == ("few documents", "mentions.good")
+    assert all(row["rouge"] is None for row in choice["systems"].values())
     report.main()
-    numbers = json.loads(Path("metrics/systems/tuned.json").read_text())
+    numbers = json.loads(Path("metrics/systems/vote.json").read_text())
     assert "mentions" in json.dumps(numbers)
     assert "NaN" not in json.dumps(numbers)
     assert Path("report/index.html").is_file()
@@ -115,7 +126,7 @@ def test_from_download_to_the_page(
 
 def test_what_needs_references_is_refused_in_the_settings() -> None:
     with pytest.raises(BridoError) as error:
-        check_params(raw_params(scoring__alpha=3.0, systems=["reference", *SYSTEMS]))
+        check_params(raw_params(scoring__alpha=3.0, systems=["reference", "base"]))
     said = str(error.value)
     assert "systems: remove `reference`" in said
     assert "scoring.alpha: 3" in said

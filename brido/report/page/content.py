@@ -21,6 +21,7 @@ from brido.report.settings import ReportSettings
 from brido.report.settings_text import run_order, settings_text
 from brido.report.sources import sources_rows
 from brido.report.summary import every_column, headline_columns, result_table, voting_note
+from brido.report.verdict import USE
 from brido.settings.params import Params
 from brido.tables.documents import CandidateDocument
 from brido.utils.errors import parsing
@@ -121,7 +122,7 @@ def make_page(
         baseline=baseline,
         alpha=scoring.alpha,
         order=run_order(scoring),
-        verdict=choice["verdict"],
+        verdict=[*choice["verdict"], USE],
         warnings=numbers.warnings,
         notes=[
             f"Means over {len(first.ids):,} test documents; below them bootstrap intervals "

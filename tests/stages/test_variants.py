@@ -1,57 +1,65 @@
-"""Guidance in the pipeline: a guided system, and a guided source of candidates."""
+"""Systems that a checkpoint writes with other keys of decoding, and a guided source."""
 
 import sys
 
 import pytest
 import small_project
 import torch
+from ruamel.yaml import YAML
 from transformers import AutoModelForSeq2SeqLM, AutoTokenizer
 
 from brido.candidates.blocks import blocks
 from brido.search import SearchSettings, beam_search
 from brido.search.guidance import Guidance
-from brido.settings.load import load_params
 from brido.tables import CANDIDATES, DECODED, read_metadata, read_rows
 from brido.utils.errors import BridoError
-from stages import generate, guide, paths
+from stages import decode, generate, paths
 
 GUIDED = {"weight": 0.4, "floor": 0.02, "others": 2, "seed": 3}
+VARIANTS = {
+    "guided": {"checkpoint": "base", "guidance": GUIDED},
+    "short": {"checkpoint": "base", "length_penalty": -4.0, "num_beams": 2},
+}
 
 
 @pytest.fixture
 def project(tmp_path, monkeypatch):
-    """Makes a small project the present folder, with a system `guided` and changed sections."""
+    """Makes a small project the present folder, with variants and changed sections."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("BRIDO_WORK", raising=False)
 
     def make(**sections):
-        guided = {"guided": {"checkpoint": "base", **GUIDED}}
-        small_project.write_project(tmp_path, guidance=guided, **sections)
+        small_project.write_project(tmp_path, **{"variants": VARIANTS} | sections)
         return tmp_path
 
     return make
 
 
-def summaries(monkeypatch):
-    monkeypatch.setattr(sys, "argv", ["stages.guide", "guided"])
-    guide.main()
-    return read_rows(paths.decoded("guided", "test"), DECODED, "")
+def summaries(monkeypatch, system="guided"):
+    monkeypatch.setattr(sys, "argv", ["stages.decode", system])
+    decode.main()
+    return read_rows(paths.decoded(system, "test"), DECODED, "")
 
 
-def expected(number, others):
-    """What a guided search alone writes of a document, of as many others."""
-    folder = paths.checkpoint("base")
+def expected(number, others=(), system="base", limit=20, **changes):
+    """What a search alone writes of a document, guided by others if there are any."""
+    folder = paths.checkpoint(system)
     model = AutoModelForSeq2SeqLM.from_pretrained(folder).eval()
     tokenizer = AutoTokenizer.from_pretrained(folder)
 
     def read(numbers):
         texts = [small_project.document(n) for n in numbers]
-        made = tokenizer(texts, truncation=True, max_length=20, padding=True, return_tensors="pt")
+        made = tokenizer(
+            texts, truncation=True, max_length=limit, padding=True, return_tensors="pt"
+        )
         return made.input_ids, made.attention_mask
 
-    own, rest = read([number]), read(others)
-    guidance = Guidance(*(part[None] for part in rest), GUIDED["weight"], GUIDED["floor"])
-    settings = SearchSettings(num_beams=3, length_penalty=2.0, max_length=15, early_stopping=True)
+    own, guidance = read([number]), None
+    if others:
+        rest = (part[None] for part in read(others))
+        guidance = Guidance(*rest, GUIDED["weight"], GUIDED["floor"])
+    used = {"num_beams": 3, "length_penalty": 2.0, "max_length": 15, "early_stopping": True}
+    settings = SearchSettings(**used | changes)
     with torch.no_grad():
         result = beam_search(model, *own, settings, guidance)
     text = tokenizer.decode(result.sequences[0, 0], skip_special_tokens=True)
@@ -69,7 +77,34 @@ def test_a_guided_system_is_the_guided_search_with_the_rest_of_a_block(project, 
             assert rows[place]["summary"] == text
             assert rows[place]["score"] == pytest.approx(score, rel=1e-4)
     used = read_metadata(paths.decoded("guided", "test"), "")["guidance"]
-    assert used == {"checkpoint": "base", **GUIDED}
+    assert used == GUIDED
+
+
+def test_other_keys_of_decoding_stand_over_the_shared_section(project, monkeypatch):
+    project(decoding={"max_length": 12})
+    rows = summaries(monkeypatch, "short")
+    changes = {"length_penalty": -4.0, "num_beams": 2, "max_length": 12}
+    for number, row in enumerate(rows):
+        text, score = expected(number, **changes)
+        assert row["summary"] == text
+        assert row["score"] == pytest.approx(score, rel=1e-4)
+    about = read_metadata(paths.decoded("short", "test"), "")
+    assert {key: about["decoding"][key] for key in changes} == changes
+    assert "guidance" not in about
+
+
+def test_the_checkpoint_may_be_another_one_and_reads_as_it_does(project, monkeypatch):
+    folder = project(variants={"zero_shot": {"checkpoint": "other"}})
+    small_project.write_checkpoint(paths.checkpoint("other"), seed=1)
+    yaml = YAML(typ="safe")
+    params = yaml.load((folder / "params.yaml").read_text())
+    params["checkpoints"]["other"] = {"source": "x/y"}
+    params["reading"]["other"] = {"max_source_tokens": 7}
+    with (folder / "params.yaml").open("w") as stream:
+        yaml.dump(params, stream)
+    rows = summaries(monkeypatch, "zero_shot")
+    wanted = [expected(number, system="other", limit=7)[0] for number in range(6)]
+    assert [row["summary"] for row in rows] == wanted
 
 
 def test_shards_change_nothing(project, monkeypatch):
@@ -95,22 +130,6 @@ def test_guided_candidates_differ_from_unguided_ones(project, monkeypatch, metho
 
 
 def test_too_few_documents_are_named(project, monkeypatch):
-    guided = {"guided": {"checkpoint": "base", "others": 9}}
-    small_project.write_params(project(), guidance=guided)
+    project(variants={"guided": {"checkpoint": "base", "guidance": {"others": 9}}})
     with pytest.raises(BridoError, match="needs 9 other documents"):
         summaries(monkeypatch)
-
-
-@pytest.mark.parametrize(
-    ("guidance", "named"),
-    [
-        ({"guided": {"checkpoint": "other"}}, "guidance.guided.checkpoint"),
-        ({"tuned": {}, "guided": {}}, "guidance: `tuned`"),
-        ({"guided": {}, "a b": {}}, "guidance"),
-    ],
-)
-def test_bad_guidance_is_named(project, guidance, named):
-    folder = project()
-    small_project.write_params(folder, guidance=guidance)
-    with pytest.raises(BridoError, match=named):
-        load_params()

@@ -1,0 +1,271 @@
+"""Which system a run keeps: against a slow obvious version, and on both sides of every limit."""
+
+import math
+from statistics import mean, stdev
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from brido.report.choice import Compared, choose
+from brido.report.settings import ChoiceSettings
+from brido.utils.errors import BridoError
+
+FREE = ChoiceSettings(rouge_loss=None, length_change=None)
+nan = math.nan
+
+
+def system(name, quality, words=10.0, rouge=None):
+    """A system; a number stands for the same one of every document."""
+    size = len(quality)
+    lengths = np.full(size, words) if isinstance(words, float) else np.array(words)
+    if isinstance(rouge, float):
+        rouge = np.full(size, rouge)
+    return Compared(name, np.array(quality, float), lengths, rouge)
+
+
+def slowly(systems, how, lower):
+    """The choice in plain Python: (chosen, best, reason, names left out by key)."""
+    base, *_ = systems
+
+    def measured(values):
+        return [value for value in values if not math.isnan(value)]
+
+    out = {}
+    for one in systems:
+        keys = []
+        if how.rouge_loss is not None and one.rouge is not None and base.rouge is not None:
+            loss = mean(measured(base.rouge)) - mean(measured(one.rouge))
+            keys += ["rouge_loss"] * bool(loss > how.rouge_loss + 1e-9)
+        if how.length_change is not None and mean(base.words):
+            change = abs(mean(one.words) / mean(base.words) - 1)
+            keys += ["length_change"] * bool(change > how.length_change + 1e-9)
+        out[one.name] = keys
+    best, value = None, None
+    for one in systems:
+        own = mean(measured(one.quality)) * (-1 if lower else 1)
+        if not out[one.name] and (best is None or own > value):
+            best, value = one, own
+    if len(measured(base.quality)) < 20:
+        return "base", best.name, "few documents", out
+    if best is base:
+        return "base", "base", "base is best", out
+    pairs = zip(best.quality, base.quality, strict=True)
+    gaps = measured((b - a if lower else a - b) for a, b in pairs)
+    error = stdev(gaps) / math.sqrt(len(gaps)) if len(gaps) > 1 else math.inf
+    if len(gaps) > 1 and mean(gaps) > how.standard_errors * error + 1e-9:
+        return best.name, best.name, "best", out
+    return "base", best.name, "not clearly better", out
+
+
+@st.composite
+def runs(draw):
+    """Systems on coarse grids, so that ties and limits are met; some documents not measured."""
+    size = draw(st.integers(17, 26))
+    grid = st.sampled_from([0.0, 0.0, 0.5, 1.0, nan])
+    systems = []
+    for place in range(draw(st.integers(1, 4))):
+        quality = [0.5, *draw(st.lists(grid, min_size=size - 1, max_size=size - 1))]
+        words = float(draw(st.sampled_from([6, 7.5, 8, 10, 12, 12.5, 13])))
+        rouge = draw(st.sampled_from([29.0, 29.5, 30.0, 31.0]))
+        systems.append(system(f"s{place}" if place else "base", quality, words, rouge))
+    if draw(st.booleans()):
+        systems = [Compared(one.name, one.quality, one.words) for one in systems]
+    how = ChoiceSettings(
+        rouge_loss=draw(st.sampled_from([None, 0.0, 1.0])),
+        length_change=draw(st.sampled_from([None, 0.0, 0.25])),
+        standard_errors=draw(st.sampled_from([0.0, 1.0, 2.0])),
+    )
+    return systems, how, draw(st.booleans())
+
+
+@given(runs())
+@settings(max_examples=300, deadline=None)
+def test_it_is_the_obvious_choice(run):
+    systems, how, lower = run
+    choice = choose(systems, how, lower)
+    out = {row.name: list(row.left_out) for row in choice.rows}
+    assert (choice.chosen, choice.best, choice.reason, out) == slowly(systems, how, lower)
+    assert choice.documents == sum(not math.isnan(value) for value in systems[0].quality)
+
+
+def coins(good, size=100):
+    """`good` documents of `size` are good."""
+    return [1.0] * good + [0.0] * (size - good)
+
+
+def chosen(*others, how=FREE, lower=False, base=None):
+    choice = choose([base or system("base", coins(50)), *others], how, lower)
+    return choice.chosen, choice.reason
+
+
+def test_the_best_is_chosen_and_the_first_of_equals():
+    a, b, c = (system(name, coins(good)) for name, good in (("a", 60), ("b", 80), ("c", 80)))
+    assert chosen(a, b, c) == ("b", "best")
+    assert chosen(c, a, b) == ("c", "best")
+
+
+def test_base_wins_ties_and_stays_where_it_is_best():
+    none = ChoiceSettings(rouge_loss=None, length_change=None, standard_errors=0.0)
+    tie = system("tie", coins(50)[::-1])
+    assert chosen(tie, how=none) == ("base", "base is best")
+    assert chosen(system("worse", coins(49)), how=none) == ("base", "base is best")
+    assert chosen(system("better", coins(51)), how=none) == ("better", "best")
+    assert chosen() == ("base", "base is best")
+
+
+# Of 100 documents d are better and none worse: mean d / 100, standard error
+# sqrt(d / 100 * (1 - d / 100) / 99); one document alone is exactly one standard error.
+@pytest.mark.parametrize(
+    ("better", "errors", "kept"),
+    [
+        (1, 0.0, True),
+        (1, 1.0, False),
+        (2, 1.0, True),
+        (3, 2.0, False),
+        (4, 2.0, True),
+    ],
+)
+def test_better_means_more_than_so_many_standard_errors(better, errors, kept):
+    how = ChoiceSettings(rouge_loss=None, length_change=None, standard_errors=errors)
+    name, reason = chosen(system("new", coins(50 + better)), how=how)
+    assert (name, reason) == (("new", "best") if kept else ("base", "not clearly better"))
+
+
+def test_the_row_of_a_system_by_hand():
+    base = system("base", [0.0] * 20 + [1.0] * 5, 10.0, 30.0)
+    new = system("new", [1.0] * 10 + [0.0] * 10 + [1.0] * 4 + [nan], 11.0, 29.5)
+    choice = choose([base, new], ChoiceSettings())
+    own, row = choice.rows
+    assert math.isnan(own.difference)
+    assert math.isnan(own.standard_error)
+    assert (own.quality, own.words, own.rouge) == (0.2, 10.0, 30.0)
+    assert (row.quality, row.words, row.rouge) == (14 / 24, 11.0, 29.5)
+    # The 24 documents that both have: ten are better by 1.
+    assert row.difference == pytest.approx(10 / 24)
+    deviation = math.sqrt((10 * (14 / 24) ** 2 + 14 * (10 / 24) ** 2) / 23)
+    assert row.standard_error == pytest.approx(deviation / math.sqrt(24))
+    assert choice.plain() == {
+        "chosen": "new",
+        "best": "new",
+        "reason": "best",
+        "documents": 25,
+        "systems": {
+            "base": {
+                "quality": 0.2, "rouge": 30.0, "words": 10.0, "difference": None,
+                "standard_error": None, "left_out": [],
+            },
+            "new": {
+                "quality": 0.583333, "rouge": 29.5, "words": 11.0, "difference": 0.416667,
+                "standard_error": round(deviation / math.sqrt(24), 6), "left_out": [],
+            },
+        },
+    }  # fmt: skip
+
+
+LIMITS = ChoiceSettings(rouge_loss=1.0, length_change=0.25)
+
+
+@pytest.mark.parametrize(
+    ("words", "rouge", "left_out"),
+    [
+        (10.0, 29.0, ()),
+        (10.0, 28.99, ("rouge_loss",)),
+        (10.0, 99.0, ()),
+        (12.5, 30.0, ()),
+        (12.51, 30.0, ("length_change",)),
+        (7.5, 30.0, ()),
+        (7.49, 30.0, ("length_change",)),
+        (7.0, 20.0, ("rouge_loss", "length_change")),
+    ],
+)
+def test_at_a_limit_a_system_is_in_and_beside_it_out(words, rouge, left_out):
+    base = system("base", coins(50), 10.0, 30.0)
+    choice = choose([base, system("new", coins(90), words, rouge)], LIMITS)
+    assert choice.rows[1].left_out == left_out
+    assert choice.chosen == ("base" if left_out else "new")
+    # Without the condition nobody is left out.
+    assert choose([base, system("new", coins(90), words, rouge)], FREE).chosen == "new"
+
+
+def test_a_limit_that_rounding_misses_by_a_hair_is_met():
+    base = system("base", coins(50), [0.1] * 100, 0.3)
+    how = ChoiceSettings(rouge_loss=0.1, length_change=0.2)
+    choice = choose([base, system("new", coins(90), [0.12] * 100, 0.2)], how)
+    assert choice.rows[1].left_out == ()
+
+
+def test_rouge_and_length_are_means_over_documents():
+    base = system("base", coins(10, 20), [5.0, 15.0] * 10, np.array([20.0, 40.0] * 10))
+    rouge = np.array([nan, 29.0] * 10)
+    choice = choose([base, system("new", coins(20, 20), [6.0, 19.0] * 10, rouge)], LIMITS)
+    assert choice.rows[0].rouge == 30.0
+    assert (choice.rows[1].rouge, choice.rows[1].left_out) == (29.0, ())
+
+
+def test_without_references_the_length_alone_is_a_condition():
+    base = system("base", coins(50))
+    assert choose([base, system("new", coins(90))], LIMITS).chosen == "new"
+    long = choose([base, system("new", coins(90), 13.0)], LIMITS)
+    assert long.rows[1].left_out == ("length_change",)
+    assert [row.rouge for row in long.rows] == [None, None]
+
+
+def test_where_base_writes_nothing_no_length_is_too_long():
+    base = system("base", coins(50), 0.0)
+    assert choose([base, system("new", coins(90), 13.0)], LIMITS).chosen == "new"
+
+
+def test_less_is_better_where_the_metric_says_so():
+    a, b = system("a", coins(10)), system("b", coins(60))
+    assert chosen(a, b, lower=True) == ("a", "best")
+    assert chosen(b, lower=True) == ("base", "base is best")
+    assert chosen(system("tie", coins(50)), lower=True) == ("base", "base is best")
+    # One document of a hundred is one standard error, on this side too.
+    assert chosen(system("c", coins(49)), lower=True) == ("base", "not clearly better")
+
+
+def test_fewer_than_20_documents_choose_nothing():
+    for size, reason in ((19, "few documents"), (20, "best")):
+        base, new = system("base", [0.0] * size), system("new", [1.0] * size)
+        choice = choose([base, new], FREE)
+        assert (choice.reason, choice.documents, choice.best) == (reason, size, "new")
+        assert choice.chosen == ("new" if size == 20 else "base")
+    # Those without a number of base's do not count.
+    base = system("base", [0.0] * 19 + [nan] * 9)
+    assert choose([base, system("new", [1.0] * 28)], FREE).reason == "few documents"
+
+
+def test_no_document_that_both_have_is_no_reason_to_change():
+    base = system("base", [0.0] * 20 + [nan] * 20)
+    apart = system("new", [nan] * 20 + [1.0] * 20)
+    choice = choose([base, apart], FREE)
+    assert (choice.chosen, choice.best, choice.reason) == ("base", "new", "not clearly better")
+    assert choice.plain()["systems"]["new"]["difference"] is None
+    one = system("new", [1.0] + [nan] * 19 + [1.0] * 20)
+    choice = choose([base, one], FREE)
+    assert choice.reason == "not clearly better"
+    assert choice.plain()["systems"]["new"]["difference"] == 1.0
+    assert choice.plain()["systems"]["new"]["standard_error"] is None
+
+
+def test_what_cannot_be_compared_is_named():
+    base, new = system("base", coins(5, 30)), system("new", coins(9, 30))
+    with pytest.raises(BridoError, match="must be base"):
+        choose([new, base], FREE)
+    with pytest.raises(BridoError, match="must be base"):
+        choose([], FREE)
+    with pytest.raises(BridoError, match=r"new and base .*\(29 and 30\).*dvc repro choose"):
+        choose([base, system("new", coins(9, 29))], FREE)
+    with pytest.raises(BridoError, match=r"new and base .*dvc repro choose"):
+        choose([base, Compared("new", new.quality, new.words[1:])], FREE)
+    named = [
+        Compared(one.name, one.quality, one.words, None, [f"{one.name}{n}" for n in range(30)])
+        for one in (base, new)
+    ]
+    with pytest.raises(BridoError, match=r"new and base .*dvc repro choose"):
+        choose(named, FREE)
+    with pytest.raises(BridoError, match=r"choice\.by .*new, other"):
+        empty = [system(name, [nan] * 30) for name in ("new", "other")]
+        choose([base, *empty], FREE)

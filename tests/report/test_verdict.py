@@ -1,0 +1,241 @@
+"""The verdict of a run: which sentence, on intervals that straddle 0, touch it or lie beside it."""
+
+import pytest
+
+from brido.report.metrics import Estimate
+from brido.report.verdict import told_columns, verdict
+
+GOOD, R1 = ("mentions", "good"), ("rouge", "r1")
+
+
+def number(mean, low=None, high=None, documents=300):
+    return Estimate(mean, mean if low is None else low, mean if high is None else high, documents)
+
+
+def numbers(good=None, unsupported=None, r1=None, length=None):
+    """Estimates of the columns that are given, as numbers or as (mean, low, high)."""
+    given = {GOOD: good, ("mentions", "unsupported"): unsupported, R1: r1}
+    given[("extractiveness", "length")] = length
+    made = {}
+    for (metric, name), value in given.items():
+        if value is not None:
+            value = value if isinstance(value, tuple) else (value,)
+            made.setdefault(metric, {})[name] = number(*value)
+    return made
+
+
+SYSTEMS = {
+    "base": numbers(0.7, 0.3, 50.0, 20.0),
+    "brioInf": numbers(0.8, 0.2, 51.0, 21.0),
+    "control": numbers(0.75, 0.25, 48.5, 19.0),
+}
+ROWS = {
+    "base": {"quality": 0.69, "left_out": [], "difference": None, "standard_error": None},
+    "brioInf": {"quality": 0.81, "left_out": [], "difference": 0.12, "standard_error": 0.02},
+    "control": {"quality": 0.74, "left_out": [], "difference": 0.05, "standard_error": 0.02},
+}
+
+
+def choice(chosen="brioInf", best=None, reason="best", documents=120, **left_out):
+    systems = {name: row | {"left_out": left_out.get(name, [])} for name, row in ROWS.items()}
+    return {
+        "chosen": chosen,
+        "best": best or chosen,
+        "reason": reason,
+        "documents": documents,
+        "systems": systems,
+    }
+
+
+def told(made, gaps=None, by=GOOD, control="control", ordered=True, systems=SYSTEMS):
+    return verdict(made, by, systems, gaps or {}, control, ordered)
+
+
+def test_the_chosen_system_with_its_numbers_on_test_documents():
+    gaps = {
+        "brioInf - base": numbers((0.1, 0.06, 0.14), (-0.1, -0.2, -0.02), (1.0, -0.2, 2.2), (1.0,)),
+        "brioInf - control": numbers((0.05, 0.01, 0.09)),
+    }
+    keep, gain, order = told(choice(), gaps)
+    assert keep == (
+        "Keep brioInf: it is best on 120 validation documents (good summaries 81.0 %, base 69.0 %)."
+    )
+    assert gain == (
+        "On 300 test documents, base -> brioInf: good summaries 70.0 % -> 80.0 % "
+        "(+10.0 [+6.0, +14.0]); unsupported 30.0 % -> 20.0 % (-10.0 [-20.0, -2.0]); "
+        "ROUGE-1 50.00 -> 51.00 (+1.00 [-0.2, +2.2]); words 20.0 -> 21.0 (+1.0 [+1.0, +1.0])."
+    )
+    assert order == (
+        "The control (control: the same scores, shuffled): good summaries 75.0 %; difference of "
+        "brioInf to it: +5.0 [+1.0, +9.0]. The order of the candidates matters here."
+    )
+
+
+def test_what_was_not_measured_is_not_told():
+    systems = {"base": numbers(0.7), "brioInf": numbers(0.8)}
+    gaps = {"brioInf - base": numbers((0.1, 0.06, 0.14))}
+    _, gain, _ = told(choice(), gaps, control=None, systems=systems)
+    assert gain == (
+        "On 300 test documents, base -> brioInf: good summaries 70.0 % -> 80.0 % "
+        "(+10.0 [+6.0, +14.0])."
+    )
+
+
+def test_what_decided_is_told_first_and_each_kind_once():
+    systems = {"base": numbers(0.7, 0.3, 50.0, 20.0)}
+    systems["base"]["world_judge"] = {"good": number(0.6), "average": number(4.0)}
+    columns = told_columns(systems, ("world_judge", "average"))
+    assert columns[0] == ("world_judge", "average")
+    assert [name for _, name in columns[1:]] == ["good", "unsupported", "r1", "length"]
+    assert told_columns(systems, R1) == [
+        R1, ("mentions", "good"), ("mentions", "unsupported"), ("extractiveness", "length"),
+    ]  # fmt: skip
+    assert told_columns({"base": {}}, GOOD) == []
+
+
+def test_base_is_kept_because_it_is_best():
+    gaps = {"control - base": numbers((0.05, 0.01, 0.09))}
+    keep, order = told(choice("base", reason="base is best"), gaps)
+    assert keep == (
+        "Keep base: no other system is better on 120 validation documents (good summaries 69.0 %)."
+    )
+    assert order == (
+        "The control (control: the same scores, shuffled): good summaries 75.0 %; difference to "
+        "base: +5.0 [+1.0, +9.0]."
+    )
+
+
+def test_base_is_kept_because_the_best_is_not_clearly_better():
+    keep, _ = told(choice("base", "control", "not clearly better"))
+    assert keep == (
+        "Keep base: control is not clearly better on 120 validation documents (good summaries "
+        "74.0 %, base 69.0 %; difference 5.0 %, standard error 2.0 %)."
+    )
+
+
+def test_few_documents_choose_nothing():
+    keep, _ = told(choice("base", "brioInf", "few documents", 12))
+    assert keep.startswith("No system was chosen, because 12 validation documents are too few")
+    assert "20 or more" in keep
+    assert "Keep" not in keep
+
+
+def test_who_was_left_out_is_named_with_the_condition():
+    out = {"control": ["rouge_loss", "length_change"]}
+    keep, *_ = told(choice(**out))
+    assert keep.endswith(
+        " Left out: control (loses too much ROUGE-1 and its length differs too much)."
+    )
+    out = {"control": ["length_change"], "brioInf": ["rouge_loss"]}
+    keep, _ = told(choice("base", reason="base is best", **out))
+    assert keep.startswith("Keep base: no other system that meets the conditions is better")
+    assert keep.endswith(
+        " Left out: brioInf (loses too much ROUGE-1), control (its length differs too much)."
+    )
+
+
+MATTERS, HARM = "The order of the candidates matters here.", "this order does harm here."
+KEEPS, LOSES = "keeps content that the control loses.", "keeps content that this order loses."
+NOTHING, CHANCE = "nothing here shows that the order", "may be chance"
+
+
+# Shares are printed in per cent with one digit: .0004 is 0.0, .0006 is 0.1.
+@pytest.mark.parametrize(
+    ("good", "said"),
+    [
+        ((0.05, 0.01, 0.09), {MATTERS}),
+        ((0.05, 0.0006, 0.09), {MATTERS}),
+        ((0.05, 0.0004, 0.09), {CHANCE, NOTHING}),
+        ((0.05, 0.0, 0.09), {CHANCE, NOTHING}),
+        ((0.05, -0.01, 0.09), {CHANCE, NOTHING}),
+        ((-0.05, -0.09, 0.01), {CHANCE, NOTHING}),
+        ((-0.05, -0.09, 0.0), {CHANCE, NOTHING}),
+        ((-0.05, -0.09, -0.0004), {CHANCE, NOTHING}),
+        ((-0.05, -0.09, -0.0006), {HARM}),
+        ((-0.05, -0.09, -0.01), {HARM}),
+    ],
+)
+def test_what_the_control_says_of_the_order(good, said):
+    *_, order = told(choice(), {"brioInf - control": numbers(good)})
+    every = {MATTERS, HARM, KEEPS, LOSES, NOTHING, CHANCE}
+    assert {sentence for sentence in every if sentence in order} == said
+    # What ROUGE-1 says changes nothing where the difference is clear.
+    if said != {CHANCE, NOTHING}:
+        *_, same = told(choice(), {"brioInf - control": numbers(good, r1=(2.0, 1.0, 3.0))})
+        assert same == order
+
+
+@pytest.mark.parametrize(
+    ("r1", "said"),
+    [
+        ((2.6, 1.0, 4.0), {CHANCE, KEEPS}),
+        ((2.6, 0.06, 4.0), {CHANCE, KEEPS}),
+        ((2.6, 0.04, 4.0), {CHANCE, NOTHING}),
+        ((2.6, 0.0, 4.0), {CHANCE, NOTHING}),
+        ((2.6, -0.2, 4.0), {CHANCE, NOTHING}),
+        ((-2.6, -4.0, 0.2), {CHANCE, NOTHING}),
+        ((-2.6, -4.0, -0.04), {CHANCE, NOTHING}),
+        ((-2.6, -4.0, -0.06), {CHANCE, LOSES}),
+        (None, {CHANCE, NOTHING}),
+    ],
+)
+def test_as_good_as_the_control_rouge_says_what_the_order_keeps(r1, said):
+    *_, order = told(choice(), {"brioInf - control": numbers((0.01, -0.02, 0.04), r1=r1)})
+    every = {MATTERS, HARM, KEEPS, LOSES, NOTHING, CHANCE}
+    assert {sentence for sentence in every if sentence in order} == said
+    if KEEPS in said:
+        assert f"of ROUGE-1: +2.60 [+{r1[1]:.1f}, +4.0]" in order
+
+
+@pytest.mark.parametrize(
+    ("unsupported", "said"),
+    [
+        ((-0.05, -0.09, -0.01), MATTERS),
+        ((0.05, 0.01, 0.09), HARM),
+        ((-0.05, -0.09, 0.01), NOTHING),
+    ],
+)
+def test_less_may_be_better(unsupported, said):
+    gaps = {"brioInf - control": numbers(unsupported=unsupported)}
+    *_, order = told(choice(), gaps, ("mentions", "unsupported"))
+    assert said in order
+    assert "unsupported 25.0 %" in order
+
+
+@pytest.mark.parametrize(
+    ("good", "said"),
+    [
+        ((0.05, 0.01, 0.09), "]. brioInf is better."),
+        ((-0.05, -0.09, -0.01), "]. The control is better."),
+        ((0.05, -0.01, 0.09), "], which may be chance."),
+    ],
+)
+def test_a_system_without_an_order_says_nothing_of_orders(good, said):
+    gaps = {"brioInf - control": numbers(good, r1=(2.0, 1.0, 3.0))}
+    *_, order = told(choice(), gaps, ordered=False)
+    assert order.endswith(said)
+    assert "order of" not in order
+
+
+def test_the_control_itself_is_chosen():
+    gaps = {"control - base": numbers((0.05, 0.01, 0.09))}
+    keep, gain, order = told(choice("control"), gaps)
+    assert keep.startswith("Keep control: it is best")
+    assert "75.0 % (+5.0 [+1.0, +9.0])" in gain
+    assert "is the chosen system" in order
+    assert "does not matter" in order
+
+
+def test_without_a_control_the_command_that_trains_one():
+    for made in (choice(), choice("base", reason="base is best")):
+        *_, order = told(made, control=None)
+        assert "dvc exp run -S '+tuned.control.scoring.shuffle=true'" in order
+
+
+def test_a_number_that_is_missing_is_unknown():
+    *_, order = told(choice())
+    assert order.endswith("75.0 %; difference of brioInf to it: unknown.")
+    *_, order = told(choice("base", reason="base is best"))
+    assert order.endswith("75.0 %; difference to base: unknown.")
+    *_, order = told(choice(), systems=SYSTEMS | {"control": numbers(r1=40.0)})
+    assert order.endswith("was not measured.")
