@@ -15,7 +15,6 @@ from brido.cli.comparison import (
     comparison_options,
     told_when_compiling,
     unclean_words,
-    unseen_warning,
 )
 from brido.rouge import similarity_matrix
 from brido.rouge.pairwise import Combination, Tokenizer
@@ -24,7 +23,7 @@ from brido.utils.files import input_lines
 from brido.utils.json_lines import read_objects
 from brido.utils.outputs import check_output, output_text
 from brido.utils.progress import say
-from brido.utils.text import one_sentence_a_line, unseen_share
+from brido.utils.text import one_sentence_a_line, unseen_share, unseen_warning
 from brido.vote.consensus import consensus_scores, ranking
 
 ANSWER = ("scores", "ranks", "order")

@@ -196,13 +196,13 @@ def _setting_problems(reward: ConsensusReward) -> Iterator[str]:
     for name, (value, known) in choices.items():
         if not any(value is each or value == each for each in known if type(value) is type(each)):
             yield f"{name} must be {' or '.join(map(str, known))}, not {quoted(value)}"
-    known = ", ".join(CLEANING_RULES)
+    every = ", ".join(CLEANING_RULES)
     if isinstance(reward.rules, str) or not isinstance(reward.rules, Collection):
-        yield f"rules must be a tuple of {known}, not {quoted(reward.rules)}"
+        yield f"rules must be a tuple of {every}, not {quoted(reward.rules)}"
     else:
         for rule in reward.rules:
             if rule not in CLEANING_RULES:
-                yield f"rules: {quoted(rule)} is no rule; known are {known}"
+                yield f"rules: {quoted(rule)} is no rule; known are {every}"
     tokens = reward.end_tokens
     if tokens is not None and not (
         isinstance(tokens, Collection)

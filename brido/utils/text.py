@@ -120,6 +120,19 @@ def unseen_share(texts: Sequence[str]) -> float:
     return unseen / max(len(texts), 1)
 
 
+def unseen_warning(share: float, way_out: str) -> str:
+    """The sentence about texts that ROUGE does not see, or "" where they are no more than half.
+
+    share: of `unseen_share`; way_out: a sentence with the option or key that mends it.
+    """
+    if share <= 0.5:
+        return ""
+    return (
+        f"warning: {share:.0%} of the texts are in a script of which rouge_score sees no word "
+        f"(it knows a-z and 0-9): their similarities mean nothing. {way_out}"
+    )
+
+
 @functools.cache
 def _pattern() -> re.Pattern[str]:
     alone = _ranges(_SPACELESS, "L") + _ranges([(0x3005, 0x3007)], "N")

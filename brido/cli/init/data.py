@@ -187,7 +187,7 @@ def _check_names(
     try:
         FilesSettings(**settings)
     except ValidationError as error:
-        problems = {}
+        problems: dict[str, None] = {}
         for item in error.errors():
             words = item["msg"].removeprefix("Value error, ")
             option = f"--{str(item['loc'][0]).replace('_', '-')}: " if item["loc"] else ""
