@@ -74,7 +74,7 @@ def comparison_options(function: Function) -> Function:
 
 
 def unclean_words(count: int, texts: int) -> str:
-    """What is said of candidates that are no plain summaries, as the start of a sentence."""
+    """The start of a sentence about candidates that hold more than a summary, or none."""
     return (
         f"{count:,} of {texts:,} candidates hold a preamble, a thought or markup, are empty or "
         "refuse:"

@@ -95,7 +95,7 @@ def score_stream(
 ) -> None:
     """Answer every line of `lines` on `output`, each flushed before the next is read.
 
-    At the end it says which candidates are no plain summaries, and which ROUGE does not see.
+    At the end it says how many candidates hold more than a summary, and how many ROUGE misses.
 
     Raises:
         BridoError: a line is bad (the lines before it have been answered), or there is none.
@@ -129,7 +129,7 @@ def _scored_cleaned(
     cleaned: Sequence[Cleaned],
     score: Callable[[dict[str, Any]], dict[str, Any]],
 ) -> dict[str, Any]:
-    """What is added to a line whose candidates are cleaned; what is no answer has no score."""
+    """What is added to a line whose candidates are cleaned; a refusal gets null for a score."""
     size = len(cleaned)
     voters = [place for place, each in enumerate(cleaned) if each.answers]
     raw = record.get("raw", record["candidates"])

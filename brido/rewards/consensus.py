@@ -15,10 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from brido.candidates.cleaning import clean
-from brido.candidates.settings import CLEANING_RULES, CleaningRule
 from brido.rouge import similarity_matrix
 from brido.rouge.pairwise import Combination, Tokenizer
 from brido.utils.arguments import as_list
+from brido.utils.cleaning_rules import CLEANING_RULES, CleaningRule
 from brido.utils.errors import ArgumentError, quoted
 from brido.utils.text import one_sentence_a_line
 from brido.vote.consensus import consensus_scores
@@ -202,7 +202,7 @@ def _setting_problems(reward: ConsensusReward) -> Iterator[str]:
     else:
         for rule in reward.rules:
             if rule not in CLEANING_RULES:
-                yield f"rules: {quoted(rule)} is no rule; known are {every}"
+                yield f"rules: {quoted(rule)} is unknown; known are {every}"
     tokens = reward.end_tokens
     if tokens is not None and not (
         isinstance(tokens, Collection)
