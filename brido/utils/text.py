@@ -110,13 +110,13 @@ def words(text: str) -> list[str]:
 def unseen_share(texts: Sequence[str]) -> float:
     """The share of texts whose words rouge_score's tokenizer leaves out, 0 to 1; 0 without texts.
 
-    Such a text has more other letters and digits than those of ASCII.
+    Such a text has more other letters than those of ASCII; digits do not count.
     """
     unseen = 0
     for text in texts:
         if not text.isascii():
-            signs = [sign for sign in text if sign.isalnum()]
-            unseen += 2 * sum(not sign.isascii() for sign in signs) > len(signs)
+            letters = [sign for sign in text if sign.isalpha()]
+            unseen += 2 * sum(not letter.isascii() for letter in letters) > len(letters)
     return unseen / max(len(texts), 1)
 
 
