@@ -102,8 +102,8 @@ def read_documents(path: Path | str) -> list[dict[str, Any]]:
     """Return the JSON lines of a file (`-` is stdin) as rows with id, document and summary.
 
     A document or summary that is a list of sentences is joined with spaces. A line without `id`
-    gets its number. One array of objects is read as its items. Lines in the form of QAFactEval's released script (`document.text`, `claim`)
-    are read as well.
+    gets its number. One array of objects is read as its items. Lines in the form of QAFactEval's
+    released script (`document.text`, `claim`) are read as well.
 
     Raises:
         BridoError: the file cannot be read or is empty, or lines are wrong; all problems together.
