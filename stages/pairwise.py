@@ -6,8 +6,10 @@ from brido.settings.load import load_params
 from brido.settings.params import Params
 from brido.tables import similarity_schema
 from brido.tables.fingerprint import content_hash
-from brido.tables.join import SplitTables, num_candidates, parts_of
+from brido.tables.join import Part, SplitTables, num_candidates, parts_of, read_documents
 from brido.utils.errors import run_command
+from brido.utils.progress import say
+from brido.utils.text import unseen_share, unseen_warning
 from brido.vote.similarity import Comparer, needs_sentences
 from brido.work.running import Splits
 from brido.work.shards import fingerprint
@@ -33,6 +35,8 @@ def compare(split: str, params: Params) -> None:
     key = fingerprint([settings, unit, SHARD_DOCUMENTS], [tables.pool, paths.corpus(split)])
     units = parts_of(tables, SHARD_DOCUMENTS)
     work = Splits(f"pairwise/{split}", key, similarity_schema(size), {split: units})
+    if units and params.pairwise.tokenizer != "unicode":
+        _warn_of_scripts(tables, split, units[0])
     make = partial(Comparer, tables, size, params.pairwise, unit)
     # Threads if compiled code does the work; processes if Python splits sentences.
     threads = unit == "summary" and not needs_sentences(params.pairwise)
@@ -47,6 +51,14 @@ def compare(split: str, params: Params) -> None:
     }
     work.write(split, paths.similarity(split), metadata)
     work.clear()
+
+
+def _warn_of_scripts(tables: SplitTables, split: str, part: Part) -> None:
+    """Say if ROUGE's words leave most of the first texts out."""
+    documents = [one for batch in read_documents(tables, ["candidates"], part) for one in batch]
+    texts = [text for one in documents for text in one.candidates]
+    if warning := unseen_warning(unseen_share(texts), "Set pairwise.tokenizer to unicode"):
+        say(f"pairwise {split}: {warning}")
 
 
 if __name__ == "__main__":

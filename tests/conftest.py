@@ -29,7 +29,7 @@ Run = Callable[..., subprocess.CompletedProcess[str]]
 
 @pytest.fixture(scope="session")
 def hub_folder(tmp_path_factory: pytest.TempPathFactory) -> tuple[LoopbackHub, Path]:
-    """The repositories of `tiny_hub`, written once, and three that cannot be read."""
+    """The repositories of `tiny_hub`, written once, three that cannot be read, and a script."""
     import tiny_hub
 
     folder = tmp_path_factory.mktemp("repositories")
@@ -38,6 +38,11 @@ def hub_folder(tmp_path_factory: pytest.TempPathFactory) -> tuple[LoopbackHub, P
     for kind in ("models", "datasets"):
         for fault in ("private", "gated", "broken"):
             hub.add(kind, f"some/{fault}", folder / "xsum").fault = fault
+    script = folder / "scripted"
+    script.mkdir()
+    (script / "scripted.py").write_text("raise SystemExit('a script of the hub was run')\n")
+    (script / "README.md").write_text("A data set of former days.\n")
+    hub.add("datasets", "some/scripted", script)
     return hub, folder
 
 

@@ -44,7 +44,7 @@ ROOMS = {
     "candidates": ("where the N texts of a document come from",
                    "endpoint likelihood models search sections tables utils work"),
     "rewards": ("the vote as a reward for other trainers",
-                "candidates rouge sections utils vote"),
+                "candidates rouge utils vote"),
     "summarizer": ("summaries of new documents, as a run decodes them",
                    "candidates checkers models rouge search sections utils vote work"),
     "training": ("Eq. 1 and 3, batches, loop",

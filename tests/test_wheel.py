@@ -214,8 +214,7 @@ IMPORTS = {
     "qafacteval": "from brido.evaluation.qafacteval import QAFactEval\ntry:\n"
     "    QAFactEval.load(spacy_model='no/pipeline', device='cpu')\n"
     "except brido.utils.errors.BridoError as error:\n    print(type(error).__name__)",
-    "judge": "import brido.endpoint.call, openai, brido.cli.geval"
-    ", brido.settings.load",
+    "judge": "import brido.endpoint.call, openai, brido.cli.geval, brido.settings.load",
     # A server is asked by two modules that a stage loads when it asks one.
     "pipeline": IMPORT_ALL.replace("missing = {", 'missing = {("endpoint", "openai"), '),
     "ray": "import ray, brido.work.cluster",

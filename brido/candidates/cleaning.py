@@ -12,9 +12,9 @@ import re
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from brido.candidates.settings import CLEANING_RULES as RULES
-from brido.candidates.settings import CleaningRule as Rule
 from brido.utils.blank import is_blank
+from brido.utils.cleaning_rules import CLEANING_RULES as RULES
+from brido.utils.cleaning_rules import CleaningRule as Rule
 from brido.utils.thoughts import without_thoughts
 
 

@@ -10,6 +10,7 @@ from typing import Any
 
 from brido.utils.errors import BridoError, some
 from brido.utils.files import read_records
+from brido.utils.paths import left_behind
 
 Row = dict[str, Any]
 
@@ -28,6 +29,8 @@ def read_candidates(path: Path, ids: list[str], num_candidates: int, source: str
     """
     if path.exists() and not path.is_file() and not path.is_dir():
         raise BridoError(f"{path} is not a file: name a file of candidates")
+    if not path.exists():
+        raise BridoError(f"{path}: there is no such file{left_behind(path)}")
     rows = read_records(path)
     for number, row in enumerate(rows, start=1):
         if not isinstance(row.get("id"), str) or "candidates" not in row:

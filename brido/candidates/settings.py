@@ -17,6 +17,7 @@ from brido.search.settings import (
     Stopping,
     TruncationSettings,
 )
+from brido.utils.cleaning_rules import CLEANING_RULES, CleaningRule
 from brido.utils.sections import (
     Count,
     Name,
@@ -199,11 +200,6 @@ class DocumentsSettings(Section):
     def splits(self) -> tuple[str, ...]:
         """The splits that have candidates."""
         return ("train", "validation") + (("test",) if self.test is None else ())
-
-
-# What `brido.candidates.cleaning` takes off a candidate.
-CleaningRule = Literal["think", "refusal", "markdown", "preamble", "label", "quotes"]
-CLEANING_RULES: tuple[CleaningRule, ...] = get_args(CleaningRule)
 
 
 class PoolSettings(Section):

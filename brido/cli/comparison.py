@@ -12,9 +12,6 @@ from brido.utils.errors import ArgumentError, quoted
 from brido.utils.json_lines import keys_of, kind
 from brido.utils.progress import say
 
-# Of fewer such texts ROUGE still compares the others.
-_MOST_UNSEEN = 0.5
-
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 
@@ -77,23 +74,10 @@ def comparison_options(function: Function) -> Function:
 
 
 def unclean_words(count: int, texts: int) -> str:
-    """What is said of candidates that are no plain summaries, as the start of a sentence."""
+    """The start of a sentence about candidates that hold more than a summary, or none."""
     return (
         f"{count:,} of {texts:,} candidates hold a preamble, a thought or markup, are empty or "
         "refuse:"
-    )
-
-
-def unseen_warning(share: float, way_out: str) -> str:
-    """The sentence about texts that ROUGE does not see, or "" where they are few.
-
-    share: see `brido.utils.text.unseen_share`; way_out: the option or key that mends it.
-    """
-    if share <= _MOST_UNSEEN:
-        return ""
-    return (
-        f"warning: {share:.0%} of the texts are in a script of which rouge_score sees no word "
-        f"(it knows a-z and 0-9): their similarities mean nothing. {way_out}"
     )
 
 

@@ -8,10 +8,11 @@ import click
 
 from brido.evaluation.qafacteval.answers import Strategy
 from brido.evaluation.question_view import as_text
-from brido.utils.errors import BridoError, parsing, quoted
+from brido.utils.errors import BridoError, quoted
 from brido.utils.extras import extra
+from brido.utils.files import input_lines
 from brido.utils.json_lines import HALF_PAIR, holds_half_pair, parse_object
-from brido.utils.outputs import check_output, output_text, standard_input
+from brido.utils.outputs import check_output, output_text
 from brido.utils.progress import Progress, say
 
 _PATH = click.Path(path_type=Path)
@@ -101,24 +102,21 @@ def read_documents(path: Path | str) -> list[dict[str, Any]]:
     """Return the JSON lines of a file (`-` is stdin) as rows with id, document and summary.
 
     A document or summary that is a list of sentences is joined with spaces. A line without `id`
-    gets its number. Lines in the form of QAFactEval's released script (`document.text`, `claim`)
-    are read as well.
+    gets its number. One array of objects is read as its items. Lines in the form of QAFactEval's
+    released script (`document.text`, `claim`) are read as well.
 
     Raises:
         BridoError: the file cannot be read or is empty, or lines are wrong; all problems together.
     """
-    with parsing(lambda reason: f"{path} cannot be read: {reason}"):
-        is_stdin = str(path) == "-"
-        content = standard_input().read() if is_stdin else Path(path).read_bytes()
-        text = content.decode("utf-8-sig")
     rows, problems = [], []
-    for number, line in enumerate(text.split("\n"), start=1):
-        if not line.strip():
-            continue
-        try:
-            rows.append(_record(parse_object(line), number))
-        except BridoError as error:
-            problems.append(f"line {number}: {error}")
+    with input_lines(str(path)) as lines:
+        for number, line in enumerate(lines, start=1):
+            if not line.strip():
+                continue
+            try:
+                rows.append(_record(parse_object(line), number))
+            except BridoError as error:
+                problems.append(f"line {number}: {error}")
     if problems:
         heading = f"{path} has lines that cannot be used:"
         raise BridoError.from_problems(heading, problems, limit=20)

@@ -15,7 +15,6 @@ from brido.cli.comparison import (
     comparison_options,
     told_when_compiling,
     unclean_words,
-    unseen_warning,
 )
 from brido.rouge import similarity_matrix
 from brido.rouge.pairwise import Combination, Tokenizer
@@ -24,7 +23,7 @@ from brido.utils.files import input_lines
 from brido.utils.json_lines import read_objects
 from brido.utils.outputs import check_output, output_text
 from brido.utils.progress import say
-from brido.utils.text import one_sentence_a_line, unseen_share
+from brido.utils.text import one_sentence_a_line, unseen_share, unseen_warning
 from brido.vote.consensus import consensus_scores, ranking
 
 ANSWER = ("scores", "ranks", "order")
@@ -96,7 +95,7 @@ def score_stream(
 ) -> None:
     """Answer every line of `lines` on `output`, each flushed before the next is read.
 
-    At the end it says which candidates are no plain summaries, and which ROUGE does not see.
+    At the end it says how many candidates hold more than a summary, and how many ROUGE misses.
 
     Raises:
         BridoError: a line is bad (the lines before it have been answered), or there is none.
@@ -130,7 +129,7 @@ def _scored_cleaned(
     cleaned: Sequence[Cleaned],
     score: Callable[[dict[str, Any]], dict[str, Any]],
 ) -> dict[str, Any]:
-    """What is added to a line whose candidates are cleaned; what is no answer has no score."""
+    """What is added to a line whose candidates are cleaned; a refusal gets null for a score."""
     size = len(cleaned)
     voters = [place for place, each in enumerate(cleaned) if each.answers]
     raw = record.get("raw", record["candidates"])

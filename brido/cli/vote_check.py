@@ -17,7 +17,6 @@ from brido.cli.comparison import (
     candidates_problem,
     comparison_options,
     told_when_compiling,
-    unseen_warning,
 )
 from brido.rouge import similarity_batch
 from brido.rouge.pairwise import Combination, Tokenizer
@@ -26,7 +25,7 @@ from brido.utils.files import input_lines
 from brido.utils.json_lines import is_number, kind, read_objects
 from brido.utils.outputs import check_output, output_text
 from brido.utils.progress import say
-from brido.utils.text import one_sentence_a_line, unseen_share
+from brido.utils.text import one_sentence_a_line, unseen_share, unseen_warning
 from brido.vote.consensus import consensus_scores
 from brido.vote.votes import TOLERANCE, CheckSettings, check_votes
 from brido.vote.votes_text import votes_text

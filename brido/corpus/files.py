@@ -5,7 +5,6 @@ import difflib
 import glob
 import hashlib
 import json
-import os
 from collections.abc import Generator
 from pathlib import Path
 from typing import Any
@@ -16,7 +15,7 @@ from brido.tables import CORPUS
 from brido.utils.blank import is_blank
 from brido.utils.errors import BridoError, quoted, short
 from brido.utils.files import read_file
-from brido.utils.paths import user_path
+from brido.utils.paths import left_behind, user_path
 
 _KEY = "data.files"
 # Used when a file has it; every other name of an id column must exist.
@@ -152,20 +151,9 @@ def find_files(key: str, patterns: str | list[str] | None, problems: list[str]) 
         if not matches:
             is_folder = Path(expanded).is_dir()
             hint = f"; it is a folder: {pattern}/*" if is_folder else f" (from {Path.cwd()})"
-            problems.append(f"{key}: no file matches {pattern}{hint}{_in_a_copy(pattern)}")
+            problems.append(f"{key}: no file matches {pattern}{hint}{left_behind(pattern)}")
         found += matches
     return found
-
-
-def _in_a_copy(pattern: str) -> str:
-    """What helps where DVC runs a stage in a copy of the project without what git ignores."""
-    if os.path.isabs(pattern) or ".dvc/tmp" not in Path.cwd().as_posix():
-        return ""
-    first = Path(pattern).parts[0]
-    return (
-        f". DVC runs here in a copy without the files that git ignores: add `--copy-paths {first}` "
-        "to `dvc exp run`, or set BRIDO_HOME to the project's folder"
-    )
 
 
 def _references(value: Any) -> Any:

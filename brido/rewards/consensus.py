@@ -15,10 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from brido.candidates.cleaning import clean
-from brido.candidates.settings import CLEANING_RULES, CleaningRule
 from brido.rouge import similarity_matrix
 from brido.rouge.pairwise import Combination, Tokenizer
 from brido.utils.arguments import as_list
+from brido.utils.cleaning_rules import CLEANING_RULES, CleaningRule
 from brido.utils.errors import ArgumentError, quoted
 from brido.utils.text import one_sentence_a_line
 from brido.vote.consensus import consensus_scores
@@ -196,13 +196,13 @@ def _setting_problems(reward: ConsensusReward) -> Iterator[str]:
     for name, (value, known) in choices.items():
         if not any(value is each or value == each for each in known if type(value) is type(each)):
             yield f"{name} must be {' or '.join(map(str, known))}, not {quoted(value)}"
-    known = ", ".join(CLEANING_RULES)
+    every = ", ".join(CLEANING_RULES)
     if isinstance(reward.rules, str) or not isinstance(reward.rules, Collection):
-        yield f"rules must be a tuple of {known}, not {quoted(reward.rules)}"
+        yield f"rules must be a tuple of {every}, not {quoted(reward.rules)}"
     else:
         for rule in reward.rules:
             if rule not in CLEANING_RULES:
-                yield f"rules: {quoted(rule)} is no rule; known are {known}"
+                yield f"rules: {quoted(rule)} is unknown; known are {every}"
     tokens = reward.end_tokens
     if tokens is not None and not (
         isinstance(tokens, Collection)

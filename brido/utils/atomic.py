@@ -121,7 +121,7 @@ def _prefix(path: Path) -> str:
 
 
 def _remove_left(path: Path) -> None:
-    """Remove what killed processes left of this path: nobody holds its lock."""
+    """Remove what killed processes left of this path; a living one holds a lock."""
     for left in path.parent.glob(f"{_prefix(path)}*.tmp"):
         with contextlib.suppress(OSError), _locked(left, wait=False):
             _remove(left)

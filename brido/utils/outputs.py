@@ -113,7 +113,7 @@ def standard_input() -> BinaryIO:
 
 
 def _state(stream: TextIO | None) -> os.stat_result | None:
-    """What stdin or stdout is; None where it is no file of the system."""
+    """What stdin or stdout is; None where the system has no file for it."""
     with suppress(OSError, AttributeError, ValueError):
         return os.fstat(cast(TextIO, stream).fileno())
     return None

@@ -110,14 +110,27 @@ def words(text: str) -> list[str]:
 def unseen_share(texts: Sequence[str]) -> float:
     """The share of texts whose words rouge_score's tokenizer leaves out, 0 to 1; 0 without texts.
 
-    Such a text has more other letters and digits than those of ASCII.
+    Such a text has more other letters than those of ASCII; digits do not count.
     """
     unseen = 0
     for text in texts:
         if not text.isascii():
-            signs = [sign for sign in text if sign.isalnum()]
-            unseen += 2 * sum(not sign.isascii() for sign in signs) > len(signs)
+            letters = [sign for sign in text if sign.isalpha()]
+            unseen += 2 * sum(not letter.isascii() for letter in letters) > len(letters)
     return unseen / max(len(texts), 1)
+
+
+def unseen_warning(share: float, way_out: str) -> str:
+    """The sentence about texts that ROUGE does not see, or "" where they are no more than half.
+
+    share: of `unseen_share`; way_out: a sentence with the option or key that mends it.
+    """
+    if share <= 0.5:
+        return ""
+    return (
+        f"warning: {share:.0%} of the texts are in a script of which rouge_score sees no word "
+        f"(it knows a-z and 0-9): their similarities mean nothing. {way_out}"
+    )
 
 
 @functools.cache

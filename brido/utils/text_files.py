@@ -10,7 +10,7 @@ from brido.utils.errors import BridoError
 from brido.utils.extras import extra
 
 COMPRESSIONS = {".gz": "gzip", ".zst": "zstd"}
-# What a file that is no text begins with, what it is, and the way out.
+# How files of other kinds begin, what they are, and the way out.
 _OTHERS = {
     b"PK\x03\x04": ("an Excel or ZIP file", "save it as CSV (UTF-8), or unpack it"),
     b"\xd0\xcf\x11\xe0": ("an old Excel or Word file", "save it as CSV (UTF-8)"),
@@ -42,7 +42,7 @@ def open_text(path: Path, compression: str | None) -> io.BufferedReader:
     for mark, (what, way_out) in _OTHERS.items():
         if start.startswith(mark):
             stream.close()
-            raise BridoError(f"{path} is {what}, whatever its name says: {way_out}")
+            raise BridoError(f"{path} is {what}, though its name says something else: {way_out}")
     if marked_encoding(start) is None and b"\0" in start[:4]:
         stream.close()
         raise BridoError(

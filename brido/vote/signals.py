@@ -240,6 +240,11 @@ def shuffled_scores(scores: NDArray[np.floating], names: Sequence[str]) -> NDArr
     shuffled = np.array(scores, np.float64)
     for row, name in zip(shuffled, names, strict=True):
         known = np.flatnonzero(~np.isnan(row))
-        keys = [blake2b(f"{place} {name}".encode()).digest() for place in range(len(known))]
+        keys = [_digest(f"{place} {name}") for place in range(len(known))]
         row[known] = row[known][sorted(range(len(known)), key=keys.__getitem__)]
     return shuffled
+
+
+def _digest(text: str) -> bytes:
+    # A prompt may hold half a surrogate pair, which UTF-8 has no bytes for.
+    return blake2b(text.encode("utf-8", "surrogatepass")).digest()

@@ -351,3 +351,35 @@ def test_speed_is_measured_by_running_a_model_of_the_shape(checkout, kind: str) 
     assert all(0 < value < 1 for value in vars(measured).values())
     later = model.find_model("embedded")
     assert speed.measure_speed(later, data.texts, data.summaries, reading, 4) is None
+
+
+def test_texts_of_other_scripts_are_compared_by_unicode_words(checkout, capsys) -> None:
+    rows = [
+        {
+            "id": str(n),
+            "document": f"第{n}天 猫在垫子上睡觉。 狗在叫。 " * 9,
+            "summary": f"第{n}天 猫睡觉。",
+        }
+        for n in range(120)
+    ]
+    write_jsonl(checkout / "a.jsonl", rows)
+    params = own("--train", "a.jsonl")
+    assert params.pairwise.tokenizer == "unicode"
+    assert params.evaluation.rouge.tokenizer == "unicode"
+    said = capsys.readouterr().out
+    assert "pairwise.tokenizer" in said
+    assert "猫睡觉" in said
+    write_jsonl(checkout / "a.jsonl", abstracts(120))
+    assert own("--train", "a.jsonl", *SCI).pairwise.tokenizer == "rouge_score"
+
+
+def test_several_references_and_ids_are_written(checkout, capsys) -> None:
+    rows = [row | {"second": f"{row['tldr']} Indeed."} for row in abstracts(120)]
+    write_jsonl(checkout / "a.jsonl", rows)
+    files = own(
+        *("--train", "a.jsonl", "--document-column", "abstract", "--id-column", "paper_id"),
+        *("--summary-column", "tldr", "--summary-column", "second"),
+    ).data.files
+    assert files.summary_column == ["tldr", "second"]
+    assert files.id_column == "paper_id"
+    assert "summaries in tldr, second" in capsys.readouterr().out

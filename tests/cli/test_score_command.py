@@ -177,3 +177,57 @@ def test_the_file_that_is_read_is_not_written(tmp_path):
     with pytest.raises(BridoError, match="is the file that is read"):
         main([str(path), "--output", str(tmp_path / ".." / tmp_path.name / "c.jsonl")])
     assert path.read_text() == '{"candidates": ["a", "b"]}\n'
+
+
+def scored(tmp_path, *arguments):
+    main([*map(str, arguments), "-o", str(tmp_path / "out.jsonl")])
+    return [json.loads(line) for line in (tmp_path / "out.jsonl").read_text().splitlines()]
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("r.json", lambda rows: json.dumps(rows, indent=1).encode()),
+        ("r.jsonl", lambda rows: "\n".join(map(json.dumps, rows)).encode("utf-16")),
+        ("r.jsonl", lambda rows: "\n".join(map(json.dumps, rows)).encode("utf-8-sig")),
+    ],
+)
+def test_arrays_and_other_encodings_are_scored(tmp_path, name, content):
+    rows = [RECORD | {"id": number} for number in range(3)]
+    (tmp_path / name).write_bytes(content(rows))
+    found = scored(tmp_path, tmp_path / name)
+    assert [row["id"] for row in found] == [0, 1, 2]
+    assert found[0]["scores"] == score_record(RECORD)["scores"]
+
+
+@pytest.mark.parametrize("number", ["1e400", "-1e999", "NaN", "Infinity"])
+def test_numbers_that_no_json_holds_are_refused_and_not_repeated(tmp_path, number):
+    (tmp_path / "r.jsonl").write_text(f'{{"candidates": ["a", "b"], "x": [{{"y": {number}}}]}}\n')
+    with pytest.raises(BridoError, match="line 1: not JSON .*finite"):
+        scored(tmp_path, tmp_path / "r.jsonl")
+    assert not (tmp_path / "out.jsonl").exists()
+
+
+def test_long_whole_numbers_are_repeated_digit_by_digit(tmp_path):
+    (tmp_path / "r.jsonl").write_text(f'{{"candidates": ["a", "b"], "x": {10**400}}}\n')
+    assert scored(tmp_path, tmp_path / "r.jsonl")[0]["x"] == 10**400
+
+
+def test_an_excel_file_is_named(tmp_path):
+    (tmp_path / "r.jsonl").write_bytes(b"PK\x03\x04")
+    with pytest.raises(BridoError, match="Excel"):
+        scored(tmp_path, tmp_path / "r.jsonl")
+
+
+def test_texts_of_other_scripts_are_scored_with_unicode_words_or_said(tmp_path, capsys):
+    row = {"candidates": ["猫在睡觉。狗在叫。", "猫在睡觉。", "今天下雨"]}
+    (tmp_path / "r.jsonl").write_text(json.dumps(row))
+    (plain,) = scored(tmp_path, tmp_path / "r.jsonl")
+    assert plain["scores"] == [0, 0, 0]
+    assert "--tokenizer unicode" in capsys.readouterr().err
+    for combination in ("harmonic_r1_r2", "mean_r1_r2_rlsum"):
+        how = ("--tokenizer", "unicode", "--combination", combination)
+        (found,) = scored(tmp_path, tmp_path / "r.jsonl", *how)
+        assert found["scores"] == score_record(row, 0.0, combination, "unicode")["scores"]
+        assert found["order"][-1] == 2
+        assert "warning" not in capsys.readouterr().err

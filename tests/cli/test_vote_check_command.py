@@ -163,3 +163,13 @@ def test_log_probabilities_with_other_documents_make_information(tmp_path, capsy
     del record["log_probability"]
     with pytest.raises(BridoError, match="`prior` needs `log_probability`"):
         main([str(write(tmp_path / "d.jsonl", record))])
+
+
+def test_texts_that_rouge_does_not_see_are_said_or_compared(tmp_path, capsys):
+    row = {"document": "猫在睡觉。", "candidates": ["猫在睡觉。", "猫在睡觉吗", "今天下雨"]}
+    lines = "".join(json.dumps(row | {"id": n}) + "\n" for n in range(3))
+    (tmp_path / "in.jsonl").write_text(lines)
+    invoke(command, [str(tmp_path / "in.jsonl")])
+    assert "--tokenizer unicode" in capsys.readouterr().err
+    invoke(command, [str(tmp_path / "in.jsonl"), "--tokenizer", "unicode"])
+    assert "--tokenizer" not in capsys.readouterr().err

@@ -12,6 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from brido import tables
+from brido.candidates.files import read_candidates
 from brido.corpus.files import FilesSource
 from brido.corpus.settings import FilesData, FilesSettings
 from brido.corpus.write import write_corpus
@@ -414,3 +415,17 @@ def test_documents_of_two_splits_or_two_ids_are_counted_and_named(tmp_path: Path
 def test_one_document_under_many_ids_is_named(tmp_path: Path, capsys):
     corpus(tmp_path, **three(tmp_path, [row(i, document="The same.") for i in range(60)]))
     assert "train: 59 of 60" in capsys.readouterr().err
+
+
+def test_files_that_dvc_left_behind_are_named_with_the_option(tmp_path: Path, monkeypatch):
+    files = three(tmp_path, [row(1)])
+    missing = {**files, "train": "my/articles.jsonl"}
+    assert "--copy-paths" not in refused(tmp_path, **missing)
+    copy = tmp_path / ".dvc/tmp/exps/tmpabc"
+    copy.mkdir(parents=True)
+    monkeypatch.chdir(copy)
+    assert "`--copy-paths my`" in refused(tmp_path, **missing)
+    assert "BRIDO_HOME" in refused(tmp_path, **missing)
+    assert "--copy-paths" not in refused(tmp_path, **{**files, "train": "/my/articles.jsonl"})
+    with pytest.raises(BridoError, match="--copy-paths my"):
+        read_candidates(Path("my/candidates.jsonl"), ["a"], 2, "mine")

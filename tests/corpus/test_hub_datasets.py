@@ -104,6 +104,7 @@ def test_what_is_wrong_with_a_data_set_is_said_in_one_sentence(hub, run_stage, t
     cases = [
         ({**XSUM, "revision": "nope"}, "has no revision 'nope'"),
         ({**XSUM, "revision": "f" * 40}, f"has no revision '{'f' * 40}'"),
+        ({"id": "some/scripted"}, "set data.hub.revision to refs/convert/parquet"),
         ({"id": "some/gated"}, f"is gated: accept its terms at {address}/datasets/some/gated"),
         ({**CNNDM, "config": None}, "Please pick one among the available configs: ['1.0.0'"),
         ({**CNNDM, "config": "2"}, "'2' not found. Available: ['1.0.0', '3.0.0']"),

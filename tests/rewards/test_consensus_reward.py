@@ -3,6 +3,7 @@
 import pickle
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from brido.rewards import ConsensusReward, consensus_reward
@@ -159,3 +160,63 @@ def _on_process(folder: Path) -> None:
 
     PartialState()
     _split_over_processes(folder)
+
+
+@pytest.mark.parametrize(
+    ("settings", "names"),
+    [
+        ({"num_generations": 1}, ["num_generations"]),
+        ({"num_generations": 2.5}, ["num_generations"]),
+        ({"num_generations": True}, ["num_generations"]),
+        ({"rules": ("x",)}, ["rules: 'x'"]),
+        ({"rules": "thoughts"}, ["rules"]),
+        ({"rules": None}, ["rules"]),
+        ({"end_tokens": 2}, ["end_tokens"]),
+        ({"end_tokens": ()}, ["end_tokens"]),
+        ({"end_tokens": ("</s>",)}, ["end_tokens"]),
+        ({"combination": "rouge"}, ["combination"]),
+        ({"tokenizer": "letters", "gather": "no"}, ["tokenizer", "gather"]),
+        ({"shuffled": 1, "use_stemmer": None}, ["shuffled", "use_stemmer"]),
+    ],
+)
+def test_settings_that_cannot_be_used_are_all_named(settings, names):
+    with pytest.raises(ArgumentError) as caught:
+        ConsensusReward(**settings)
+    assert all(name in str(caught.value) for name in names)
+
+
+def test_settings_as_trainers_hold_them_are_taken():
+    ids = np.array([2, 3])
+    reward = ConsensusReward(end_tokens=tuple(ids), num_generations=np.int64(3), rules=())
+    assert reward(["p"] * 3, CATS[:3], [[2], [3], [2]]) == voted(CATS[:3])
+    assert ConsensusReward(end_tokens=[2])(["p"] * 3, CATS[:3], [[2], [2], [1]])[2] is None
+
+
+@pytest.mark.parametrize("shuffled", [False, True])
+def test_half_a_surrogate_in_a_prompt_or_completion_is_scored(shuffled):
+    reward = ConsensusReward(shuffled=shuffled)
+    rewards = reward(["\ud800"] * 3, [*CATS[:2], "\udfff"])
+    assert all(score is not None for score in rewards)
+    messages = [[{"role": "user", "content": "\ud800"}]] * 3
+    assert sorted(reward(messages, CATS[:3])) == sorted(voted(CATS[:3]))
+
+
+def test_parts_of_messages_may_have_no_text():
+    def message(*parts):
+        return [{"role": "assistant", "content": list(parts)}]
+
+    texts = [
+        message({"type": "text", "text": None}, {"type": "text", "text": CATS[0]}),
+        message({"type": "image"}, {"type": "text", "text": CATS[1]}),
+        message({"type": "text", "text": CATS[2]}),
+    ]
+    assert consensus_reward(["p"] * 3, texts) == voted(CATS[:3])
+    with pytest.raises(ArgumentError, match=r"completions\[0\]"):
+        consensus_reward(["p"], [message({"type": "text", "text": 5})])
+
+
+def test_other_scripts_are_rewarded_with_unicode_words():
+    texts = ["猫在睡觉。", "猫在睡觉。", "今天下雨"]
+    assert consensus_reward(["p"] * 3, texts) == [0, 0, 0]
+    first, second, third = ConsensusReward(tokenizer="unicode")(["p"] * 3, texts)
+    assert first == second > third

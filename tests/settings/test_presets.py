@@ -1,5 +1,6 @@
 """What presets lay over the default, their sources, and the paper's numbers."""
 
+import subprocess
 from itertools import pairwise
 from pathlib import Path
 
@@ -22,6 +23,7 @@ from brido.settings.presets import (
     render,
 )
 from brido.settings.text import that_matter
+from brido.utils.errors import BridoError
 from brido.utils.sections import Variant
 
 ROOT = Path(__file__).parents[2]
@@ -164,3 +166,30 @@ def test_every_value_that_the_paper_could_have_set_says_where_it_comes_from(name
 def test_each_recipe_says_what_it_rests_on(name):
     # The judge's preset changes no recipe.
     assert "\nEvidence: " in heading(name, PRESETS)
+
+
+@pytest.mark.parametrize("text", ["just a text\n", "- a\n- list\n", "5\n"])
+def test_a_preset_that_holds_no_keys_is_a_sentence(tmp_path, text):
+    (tmp_path / "mine.yaml").write_text(text)
+    with pytest.raises(BridoError, match=r"mine.yaml must hold keys"):
+        read_preset("mine", tmp_path)
+    (tmp_path / "mine.yaml").write_text("# nothing differs\n")
+    assert read_preset("mine", tmp_path) == read_preset(DEFAULT)
+
+
+@pytest.mark.parametrize(
+    "name", ["x; touch y", "$(shell touch y)", "`touch y`", "$(touch y)", "a'b\"c", "--list", ""]
+)
+def test_make_gives_the_name_of_a_preset_to_no_shell(tmp_path, name):
+    (tmp_path / "Makefile").write_bytes((ROOT / "Makefile").read_bytes())
+    (tmp_path / "requirements.txt").touch()
+    python = tmp_path / ".venv/bin/python"
+    python.parent.mkdir(parents=True)
+    python.write_text('#!/bin/sh\nprintf "%s|" "$@"\n')
+    python.chmod(0o755)
+    (tmp_path / ".venv/.runtime").touch()
+    made = subprocess.run(
+        ["make", "preset", f"NAME={name}"], cwd=tmp_path, capture_output=True, text=True, check=True
+    )
+    assert made.stdout == f"-m|brido|preset|--|{name}|"
+    assert not (tmp_path / "y").exists()

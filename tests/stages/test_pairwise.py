@@ -119,3 +119,34 @@ def test_sentences_are_compared_where_they_vote():
     wanted = sentence_votes(texts, references, "harmonic_r1_r2")
     for row, matrix in zip(found, wanted, strict=True):
         assert row["similarity"] == matrix.reshape(-1).tolist()
+
+
+def write_chinese():
+    texts = ["猫在睡觉。狗在叫。", "猫在睡觉。", "今天下雨。", "2024年。"]
+    for split in ("train", "validation"):
+        corpus = [{"id": split, "document": "d", "summary": texts[1], "references": []}]
+        write_table(Path(f"data/corpus/{split}.parquet"), [corpus], CORPUS)
+        write_table(Path(f"data/pool/{split}.parquet"), [[pooled(split, texts)]], POOL)
+    return texts
+
+
+@pytest.mark.parametrize("unit", ["summary", "sentence"])
+def test_texts_of_other_scripts_are_said_or_compared_by_unicode_words(unit, capsys):
+    texts = write_chinese()
+    settings(unit=unit, combination="mean_r1_r2_rlsum")
+    pairwise.main()
+    assert "pairwise.tokenizer" in capsys.readouterr().err
+    settings(unit=unit, combination="mean_r1_r2_rlsum", tokenizer="unicode")
+    pairwise.main()
+    assert "warning" not in capsys.readouterr().err
+    assert read_metadata(output(), "")["pairwise"]["tokenizer"] == "unicode"
+    (row,) = pq.read_table(output()).to_pylist()
+    how = {"combination": "mean_r1_r2_rlsum", "tokenizer": "unicode"}
+    if unit == "sentence":
+        expected = sentence_votes([texts], [texts[1]], **how)[0]
+    else:
+        lines = [one_sentence_a_line(text, any_script=True) for text in texts]
+        assert lines[0] == "猫在睡觉。\n狗在叫。"
+        expected = similarity_matrix(lines, lines[1], **how)
+    assert np.array_equal(np.reshape(row["similarity"], (SIZE, SIZE + 1)), expected)
+    assert expected[1, SIZE] == 1

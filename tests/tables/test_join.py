@@ -218,3 +218,28 @@ def test_lists_without_a_value_are_refused_where_all_are_alike(tmp_path):
     write_table(tables.scores, [rows], SCORES, {"candidates": content_hash(tables.pool)})
     with pytest.raises(BridoError, match=r"id 'a'[\s\S]*id 'b'"):
         list(read_documents(tables, ["scores"]))
+
+
+@pytest.mark.parametrize("sizes", [(0, 0, 0), (N, 0, N), (0, N, N)])
+def test_lists_without_a_value_are_named(tmp_path, sizes):
+    tables = write_split(tmp_path, "abc", "abc")
+    rows = [pool_row(name, size) for name, size in zip("abc", sizes, strict=True)]
+    write_table(tables.pool, [rows], POOL)
+    with pytest.raises(BridoError) as caught:
+        list(read_documents(tables, ["candidates"]))
+    message = str(caught.value)
+    for name, size in zip("abc", sizes, strict=True):
+        assert (f"'{name}': 0 values" in message) == (size == 0)
+    assert "expected 0" not in message
+
+
+@pytest.mark.parametrize("about", [None, {}, {"other": "x"}])
+def test_tables_that_name_no_candidates_are_read(tmp_path, about):
+    tables = write_split(tmp_path, "abc", "abc")
+    rows = [{"id": name, "scores": [1.0] * N, "order": [0, 1, 2]} for name in "abc"]
+    write_table(tables.scores, [rows], SCORES, about)
+    (read,) = read_documents(tables, ["candidates", "scores"])
+    assert read.ids == ["a", "b", "c"]
+    write_table(tables.scores, [rows], SCORES, {"candidates": ""})
+    with pytest.raises(BridoError, match="other candidates"):
+        list(read_documents(tables, ["candidates", "scores"]))

@@ -187,11 +187,11 @@ def _check_names(
     try:
         FilesSettings(**settings)
     except ValidationError as error:
-        problems = {}
+        problems: dict[str, None] = {}
         for item in error.errors():
             words = item["msg"].removeprefix("Value error, ")
             option = f"--{str(item['loc'][0]).replace('_', '-')}: " if item["loc"] else ""
-            # Of a list pydantic also says that it is no single text.
+            # pydantic also tries a list as a single text, and says so.
             if item["type"] != "string_type":
                 problems[f"{option}{quoted(item['input'])} {words}" if option else words] = None
         raise BridoError.from_problems("the command line cannot be used:", problems) from None

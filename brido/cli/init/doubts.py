@@ -13,7 +13,7 @@ _SHOWN = 160
 
 
 def doubts(texts: Sequence[str], summaries: Sequence[str]) -> Iterator[str]:
-    """Sentences about summaries that are no summaries: all alike, copied, longer, hardly a word.
+    """Sentences about summaries that look wrong: all alike, copied, as long as their documents.
 
     texts: the first documents of train, with their summaries (none: there are no references).
     """

@@ -119,6 +119,13 @@ def test_input_that_cannot_be_marked(tmp_path, content, message):
         command.read_summaries(path)
 
 
+def test_an_id_that_is_null_is_the_number_of_the_row(tmp_path):
+    rows = [{"id": name, "document": "d", "summary": "s"} for name in (None, "a", None)]
+    path = tmp_path / "in.json"
+    path.write_text(json.dumps(rows))
+    assert [row["id"] for row in command.read_summaries(path)] == ["0", "a", "2"]
+
+
 def test_the_evaluate_stage_writes_the_judges_table(tmp_path, monkeypatch):
     from brido.settings.load import check_params
     from brido.tables import CORPUS, DECODED, read_metadata, write_table

@@ -121,6 +121,14 @@ def test_command_line(published, pipeline_folder, tmp_path, capsys):
     assert '"faithful": true' in output.err
 
 
+def test_ids_that_are_null_and_arrays(tmp_path):
+    rows = [{"id": name, "document": ["One.", "Two."], "summary": "s"} for name in (None, "a")]
+    file = tmp_path / "documents.json"
+    file.write_bytes(json.dumps(rows).encode("utf-16"))
+    assert [row["id"] for row in read_documents(file)] == ["1", "a"]
+    assert read_documents(file)[0]["document"] == "One. Two."
+
+
 def test_bad_lines_are_all_named(tmp_path):
     file = tmp_path / "documents.jsonl"
     file.write_text('{"document": 3, "summary": "x"}\n[]\n{"document": "x"}\n{', encoding="utf-8")
