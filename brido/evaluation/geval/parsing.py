@@ -5,7 +5,7 @@ tags, sections and sentences. A mark is a number that is said to be the mark, or
 Numbers of lists, counts ("4 sentences") and ranges ("3-4") are none. A mark off its scale, a form
 left at 0 and thoughts without an end leave the mark missing, with a reason.
 
-`forms.py` knows the forms, `numbers.py` what is no mark; this file decides which mark counts.
+`forms.py` knows the forms, `numbers.py` which numbers are not marks; this file decides what counts.
 """
 
 import json
