@@ -137,6 +137,7 @@ def test_the_evaluate_stage_writes_the_judges_table(tmp_path, monkeypatch):
                 "checkpoints": {"base": {"source": "embedded"}},
                 "evaluation": {
                     "metrics": ["rouge", "mentions", "geval"],
+                    **{"rouge": {}, "mentions": {}},
                     "geval": {"model": "m", "samples": 2},
                 },
                 "runtime": {"endpoint": {"base_url": server.url}},
