@@ -112,8 +112,8 @@ class Asker(NamedTuple):
 class AnswerWorker:
     """Makes rows of what the store holds; see `brido.work.worker.MakeWorker`.
 
-    An answer that was cut at the limit, that a filter stopped, that did not come or that says of
-    its end what nobody knows has not ended.
+    An answer has not ended if it was cut at the limit, stopped by a filter or did not come, or if
+    the reason of its end is unknown.
     """
 
     def __init__(self, asker: Asker, device: str, advance: Advance) -> None:

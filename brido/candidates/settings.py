@@ -146,8 +146,8 @@ class EndpointGeneration(_Source):
     seed: Count | None = Field(0, description="Sent as seed + sample number; null: not sent.")
     choices_per_call: Positive = Field(
         1,
-        description="Candidates that one call asks for (n), which pays the prompt once, where the "
-        "server gives several: vLLM, OpenAI.",
+        description="Candidates that one call asks for (n). The prompt is paid once, where the "
+        "server gives several (vLLM, OpenAI).",
     )
     extra_parameters: ExtraParameters = Field(
         default_factory=dict,

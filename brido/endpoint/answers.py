@@ -12,8 +12,8 @@ Message = Mapping[str, str]
 
 # The finish_reason of a response that was paid for and holds no answer: only what it took is kept.
 NO_ANSWER = "no_answer"
-# How servers say that an answer came to its own end, or was cut at a limit, or was stopped by a
-# filter (OpenAI, vLLM, llama.cpp, Mistral, Anthropic, Gemini, Cohere, Bedrock); in lower case.
+# How servers say that an answer came to its own end, was cut at a limit, or stopped by a filter.
+# In lower case; of OpenAI, vLLM, llama.cpp, Mistral, Anthropic, Gemini, Cohere, Bedrock.
 _ENDED = {"", "stop", "eos", "eos_token", "end_turn", "end", "stop_sequence", "complete",
           "completed", "finished", "finish"}  # fmt: skip
 CUT = {"length", "max_tokens", "max_length", "max_output_tokens", "max_completion_tokens",
@@ -50,7 +50,7 @@ class Answer:
 
     @property
     def ended(self) -> bool:
-        """Whether it came to its own end; a reason that nobody knows does not say so."""
+        """Whether it came to its own end; an unknown reason does not say so."""
         return not self.refused and self.finish_reason.lower() in _ENDED
 
 

@@ -85,7 +85,7 @@ def _choice(choice: Any) -> Answer | None:
 
 
 def _texts(content: Any) -> tuple[list[str], bool]:
-    """The texts of a message, and whether a part of it is a refusal; thoughts are no text.
+    """The texts of a message, and whether a part of it is a refusal; thoughts are left out.
 
     Raises:
         TypeError: it is neither a text nor parts of one.

@@ -1,7 +1,6 @@
 """What a model thinks aloud before it answers, in the forms of the chat templates of today.
 
-Candidates and a judge's answers go through the same function: thoughts are no summary, and a mark
-that is only considered is no mark.
+Candidates and a judge's answers go through the same function: thoughts neither vote nor mark.
 """
 
 import re

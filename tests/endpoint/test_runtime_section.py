@@ -61,17 +61,13 @@ def test_a_field_that_cannot_be_sent(extra, said):
         ({"prompt": "Write a summary."}, "reading.big.prompt"),
         ({"prompt": "{{ summary }}"}, "reading.big.prompt"),
         ({"prompt": "{{ document"}, "reading.big.prompt"),
+        ({"prompt": "Shorten: {{ document[:2000] }}"}, "reading.big.prompt"),
         ({"prompt": "\ud800 {{ document }}"}, "reading.big.prompt"),
         ({"prompt": "{{ document }}", "system": "half \ud800"}, "reading.big.system"),
     ],
 )
-def test_a_prompt_that_asks_the_same_or_cannot_be_sent(reading, key):
+def test_a_prompt_that_asks_the_same_asks_a_part_or_cannot_be_sent(reading, key):
     assert key in refused(generation={"big": SERVED}, reading={"big": reading})
-
-
-def test_a_prompt_may_take_a_part_of_its_document():
-    reading = {"big": {"prompt": "Shorten: {{ document[:2000] }}"}}
-    assert check_params(BASE | {"generation": {"big": SERVED}, "reading": reading})
 
 
 def test_samples_that_would_all_be_the_same_are_refused():

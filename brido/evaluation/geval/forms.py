@@ -30,7 +30,7 @@ _LABELS = (
     r"bewertung|punktzahl|puntuaci[oó]n|calificaci[oó]n|оценка|评分|得分|分数|スコア|評価|점수)s?"
 )
 # Of which scale it is: (1-5), [1 to 5], (out of 5).
-_SCALE = r"[\s\"'*_`]{0,9}(?:[(\[][^()\[\]\n]{0,20}[)\]]|1\s*(?:-|–|to)\s*\d)?[\s\"'*_`]{0,9}"
+_SCALE = r"[\s\"'*_`\]]{0,9}(?:[(\[][^()\[\]\n]{0,20}[)\]]|1\s*(?:-|–|to)\s*\d)?[\s\"'*_`]{0,9}"
 _LINK = r"(?:(?:\s+(?:is|was|would be))?\s*[:=|\t]|→|[-=]>|\s[-–—]\s)"
 _OTHER_SCORE = re.compile(
     r"\b(?:max|maximum|min|minimum|possible|highest|lowest|best|worst|perfect|top)[\s*_]*\Z",

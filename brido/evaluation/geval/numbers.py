@@ -1,7 +1,6 @@
 """Numbers in a judge's answer: how they are written, and which of them cannot be marks.
 
-Numbers of lists, counts ("4 sentences") and ranges ("3-4") are no marks, whatever stands before
-them.
+Numbers of lists, counts ("4 sentences") and ranges ("3-4") never are, also behind `Score:`.
 """
 
 import re
@@ -68,7 +67,7 @@ def written_in(match: re.Match[str]) -> Written:
 
 
 def marks(pattern: re.Pattern[str], text: str) -> Iterator[re.Match[str]]:
-    """The matches whose number is no range, no count and no number of a list."""
+    """The matches whose number is neither a range, a count nor the number of a list item."""
     for match in pattern.finditer(text):
         if not (is_range(match) or _is_count(match) or _is_item(match)):
             yield match

@@ -5,7 +5,7 @@ tags, sections and sentences. A mark is a number that is said to be the mark, or
 Numbers of lists, counts ("4 sentences") and ranges ("3-4") are none. A mark off its scale, a form
 left at 0 and thoughts without an end leave the mark missing, with a reason.
 
-`forms.py` knows the forms, `numbers.py` what is no mark; this file decides which mark counts.
+`forms.py` knows the forms, `numbers.py` which numbers are not marks; this file decides what counts.
 """
 
 import json
@@ -25,6 +25,8 @@ _QUOTES = str.maketrans(
 )
 # Control tokens that a server left in the answer, and the name of who speaks.
 _TOKENS = re.compile(r"<\|[a-z_]{1,30}\|>(?:assistant\b)?")
+# Emphasis in HTML.
+_TAGS = re.compile(r"</?(?:b|strong|em|i|u|span|code)>", re.IGNORECASE)
 # Characters of an answer that are read, its last ones: a stranger may have written any number.
 _LONGEST = 20_000
 # Words of a key beside its criterion: {"final_coherence_score": 4}.
@@ -53,7 +55,7 @@ def read_marks(
     if refused:
         return dict.fromkeys(criteria, Missing("refused"))
     text, thoughts_cut = without_thoughts(text.translate(_QUOTES))
-    text, cut_off = _TOKENS.sub("\n", text)[-_LONGEST:], cut_off or thoughts_cut
+    text, cut_off = _TOKENS.sub("\n", _TAGS.sub("", text))[-_LONGEST:], cut_off or thoughts_cut
     if not text.strip():
         return dict.fromkeys(criteria, Missing("cut_off" if cut_off else "empty"))
     objects = list(_objects(text))

@@ -86,6 +86,8 @@ ONE = [
     ("said", "I'd say 4.", 4),
     ("control tokens left", "<|im_start|>assistant\n4<|im_end|>", 4),
     ("stars and a number", "**Final rating:** ★★★★☆ (4/5)", 4),
+    ("html", "<b>Coherence</b>: <strong>4</strong>", 4),
+    ("a bracketed label", "[Coherence]: 4", 4),
     ("confidence behind", "Score: 4\nConfidence: 5", 4),
     ("counts with labels", "Number of sentences: 3\nErrors: 1\nCoherence: 5", 5),
     ("a deduction told", "I deduct 1 point for the jump. Score: 4", 4),

@@ -85,7 +85,7 @@ class Client:
             "max_attempts": 50,
         }
         words = [word for name, value in changes.items() for word in ("-S", f"{name}={value}")]
-        self.command = [sys.executable, "-m", "brido.evaluation.geval", str(folder / "in.jsonl")]
+        self.command = [sys.executable, "-m", "brido", "geval", str(folder / "in.jsonl")]
         self.command += ["-o", str(self.out), *words]
 
     def start(self):

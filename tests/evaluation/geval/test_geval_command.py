@@ -142,7 +142,11 @@ def test_the_evaluate_stage_writes_the_judges_table(tmp_path, monkeypatch):
         params = check_params(
             {
                 "checkpoints": {"base": {"source": "embedded"}},
-                "evaluation": {"metrics": ["geval"], "geval": {"model": "m", "samples": 2}},
+                "evaluation": {
+                    "metrics": ["rouge", "mentions", "geval"],
+                    **{"rouge": {}, "mentions": {}},
+                    "geval": {"model": "m", "samples": 2},
+                },
                 "runtime": {"endpoint": {"base_url": server.url}},
             }
         )
