@@ -42,6 +42,7 @@ PARTS = (
             ("training", 1900),
             ("checkers", 450),
             ("endpoint", 700),
+            ("summarizer", 700),
         )
     ),
     RoomWeight("evaluation/geval", (GEVAL,), 900),

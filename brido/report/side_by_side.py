@@ -92,7 +92,7 @@ def pairs(
         gain = better * (values[1] - values[0])
         fewer = sides[0].unsupported - sides[1].unsupported
         order = (0.0 if math.isnan(gain) else gain, fewer)
-        found.append(Pair(row["id"], row["document"], *sides, order))
+        found.append(Pair(row["id"], row["document"], sides[0], sides[1], order))
     return found
 
 
@@ -137,7 +137,8 @@ def _quality(data: Path, system: str, split: str, by: ColumnKey | None) -> dict[
 def _changes(first: str, second: str) -> tuple[list[range], list[range]]:
     """Of each text the places of the words that the other one lacks there."""
     words = [list(_WORD.finditer(text)) for text in (first, second)]
-    matcher = SequenceMatcher(None, *([word.group() for word in own] for own in words), False)
+    before, after = ([word.group() for word in own] for own in words)
+    matcher = SequenceMatcher(None, before, after, autojunk=False)
     places: tuple[list[range], list[range]] = ([], [])
     for kind, *ends in matcher.get_opcodes():
         if kind != "equal":

@@ -76,9 +76,14 @@ class Summarizer:
         usage = usage_in(place, changes)
         writing = writing_of(place, usage, guided, candidates, long)
         try:
-            runtime = RuntimeSettings(
-                device=device, precision=precision, threads=threads, batch_tokens=batch_tokens
-            )  # type: ignore[arg-type]  # checked by pydantic
+            runtime = RuntimeSettings.model_validate(
+                {
+                    "device": device,
+                    "precision": precision,
+                    "threads": threads,
+                    "batch_tokens": batch_tokens,
+                }
+            )
         except ValidationError as error:
             problems = [f"{item['loc'][0]}: {item['msg']}" for item in error.errors()]
             raise ArgumentError.from_problems("the model cannot be loaded so:", problems) from None

@@ -1,7 +1,9 @@
 """Summarizer: stage decode's texts, what is said about them, and threads that share it."""
 
+import pickle
 import sys
 import threading
+from functools import partial
 from itertools import combinations
 
 import pytest
@@ -15,8 +17,9 @@ from brido.search import SearchSettings
 from brido.search.settings import GuidanceSettings
 from brido.summarizer import Summarizer, Summary
 from brido.summarizer.election import elect
+from brido.summarizer.model import writing_of
 from brido.summarizer.usage import Usage, write_usage
-from brido.summarizer.writer import Named, chunks
+from brido.summarizer.writer import Named, SummaryWriter, chunks
 from brido.tables import CORPUS, DECODED, read_rows
 from brido.utils.errors import BridoError
 from brido.work.settings import RuntimeSettings
@@ -205,3 +208,13 @@ def test_chunks_are_the_units_of_stage_decode():
     counts = {0: [], 7: [7], 100: [100], 199: [199], 200: [100, 100], 350: [100, 100, 150]}
     for count, expected in counts.items():
         assert sizes(count, GuidanceSettings()) == expected
+
+
+def test_a_worker_its_chunks_and_its_rows_travel_between_processes(folder):
+    writing = writing_of(folder, Usage(reading=SHORT, guidance=GuidanceSettings()), candidates=4)
+    make = partial(SummaryWriter, folder, SHORT, RuntimeSettings(device="cpu"), writing)
+    chunk = [Named(number, text) for number, text in enumerate(TEXTS)]
+    there, units = pickle.loads(pickle.dumps((make, chunk)))
+    rows, counts = pickle.loads(pickle.dumps(there("cpu", lambda count: None)(units)))
+    assert (rows, counts) == make()(chunk)
+    assert [row["id"] for row in rows] == list(range(12))

@@ -1,4 +1,4 @@
-"""`import brido` is light, and its five names are those of their rooms."""
+"""`import brido` is light, and its names are those of their rooms."""
 
 import subprocess
 import sys
@@ -19,9 +19,10 @@ def test_the_names_are_those_of_their_rooms():
     from brido.likelihood import candidate_log_likelihood
     from brido.rouge import similarity_matrix
     from brido.search import diverse_beam_search
+    from brido.summarizer import Summarizer
     from brido.vote import consensus_scores, ranking
 
     rooms = [candidate_log_likelihood, consensus_scores, diverse_beam_search, ranking]
-    assert [getattr(brido, name) for name in brido.__all__] == [*rooms, similarity_matrix]
+    assert [getattr(brido, name) for name in brido.__all__] == [*rooms, similarity_matrix, Summarizer]
     with pytest.raises(AttributeError, match="no attribute 'ranks'"):
         _ = brido.ranks

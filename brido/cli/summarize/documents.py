@@ -105,15 +105,15 @@ class Documents:
     def __iter__(self) -> Iterator[Named]:
         several = len(self._files) > 1
         for name in self._files:
-            column = None
+            column = ""
             shown = "stdin" if name == STDIN else Path(name).name
             for row in self._rows(name, shown):
-                problem = row.problem
-                if not problem:
-                    column = column or self._column_of(shown, row.values)
-                    problem = _fault(row.values, column)
-                if problem:
-                    self.left_out.note(problem, row.place)
+                if row.problem:
+                    self.left_out.note(row.problem, row.place)
+                    continue
+                column = column or self._column_of(shown, row.values)
+                if fault := _fault(row.values, column):
+                    self.left_out.note(fault, row.place)
                     continue
                 number = f"{shown}:{row.number}" if several else row.number
                 yield Named(_id_of(row.values, number), row.values[column])
@@ -188,7 +188,9 @@ def _texts(name: str) -> Iterator[str]:
 
 def _stdin() -> io.BufferedReader:
     stream = standard_input()
-    return stream if isinstance(stream, io.BufferedReader) else io.BufferedReader(stream)
+    if isinstance(stream, io.BufferedReader):
+        return stream
+    return io.BufferedReader(stream)  # type: ignore[arg-type]  # it reads into buffers
 
 
 def _lines(name: str, shown: str, ending: str) -> Iterator[_Row]:

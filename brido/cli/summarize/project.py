@@ -118,7 +118,7 @@ def runtime_for(model: Model, options: Mapping[str, Any]) -> RuntimeSettings:
 
 
 def tell(model: Model, guided: bool) -> None:
-    """Say which model writes, and what its run found."""
+    """Say which model writes, and the first sentence of what its run found."""
     say(f"summarize: {model.about}{', guided by the other documents' * guided}")
-    if model.usage.verdict:
-        say(f"summarize: {model.usage.verdict}")
+    for line in model.usage.verdict.splitlines()[:1]:
+        say(f"summarize: {line}")
