@@ -103,8 +103,7 @@ class LanguageModel(ModelParts):
 
     def ready_to_write(self) -> LanguageModel:
         """The same model, its weights laid out for writing token by token; not to be saved."""
-        if self.model.device.type == "cpu" and not pack_layers(self.model):
-            columns_first(self.family.written_with(self.model))
+        lay_out(self.model)
         return self
 
     def ready_to_score(self) -> LanguageModel:
@@ -158,6 +157,13 @@ class LanguageModel(ModelParts):
             self.adapter.merge()
             self.adapter = None
         save(self.model, self.tokenizer, folder)
+
+
+def lay_out(model: PreTrainedModel) -> None:
+    """Lay a model's weights out for writing on a processor: packed where that is faster, else by
+    columns."""
+    if model.device.type == "cpu" and not pack_layers(model):
+        columns_first(family_of(model.config).written_with(model))
 
 
 def columns_first(modules: Iterable[torch.nn.Module]) -> None:
