@@ -5,7 +5,7 @@
 
 A random model of SmolLM2-135M's shape writes to the maximum length; all beams (or samples) of a
 document are wanted. Both sides get the same model, alternate, and the best of each counts. On a
-processor: float32, processor time of one thread, ours laid out by `columns_first`, as the stages
+processor: float32, processor time of one thread, ours laid out by `lay_out`, as the stages
 do, theirs not. On a GPU: bfloat16, time on the wall, and the peak of memory above the model.
 """
 
@@ -18,8 +18,7 @@ from torch import Tensor
 from transformers import LlamaForCausalLM
 
 from benchmarks.harness import head, interleave, random_llama, row
-from brido.models.family import family_of
-from brido.models.language_model import columns_first
+from brido.models.language_model import lay_out
 from brido.search import SamplingSettings, SearchSettings, beam_search, sample
 from brido.search.sampling import document_uniforms
 
@@ -64,7 +63,7 @@ def compare(options: argparse.Namespace) -> None:
     if device == "cpu":
         torch.set_num_threads(1)
         models["brido"] = copy.deepcopy(model)
-        columns_first(family_of(model.config).written_with(models["brido"]))
+        lay_out(models["brido"])
     shape = (options.documents, options.prompt)
     prompts = torch.randint(4, VOCABULARY, shape).to(device)
     head("", "brido, s", "MiB", "transformers, s", "MiB", "ratio", "same rows")

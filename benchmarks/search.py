@@ -4,7 +4,7 @@
 
 The oracle is an environment of its own (`tests/search/record_search_fixtures.py` says how to make
 it). One thread, processor time, runs alternate, the best of each side counts. Each run has a
-process of its own; memory is its peak above the model (ours laid out by `columns_first`, as the
+process of its own; memory is its peak above the model (ours laid out by `lay_out`, as the
 stages do) and a first small search. "Reordered once" is 4.55.4 without its reordering of the
 source's keys and values, which changes nothing in its result: once, because that lays them out as
 its attention reads them fastest, then never.
@@ -69,9 +69,9 @@ def prepare(engine: str) -> BartForConditionalGeneration:
     model = build_model()
     if engine == OURS:
         from brido.models.family import family_of
-        from brido.models.language_model import columns_first
+        from brido.models.language_model import lay_out
 
-        columns_first(family_of(model.config).written_with(model))
+        lay_out(model)
     elif engine == REORDERED_ONCE:
         from transformers.cache_utils import EncoderDecoderCache
 

@@ -28,8 +28,7 @@ from transformers import (
 )
 
 from benchmarks.harness import MIB, head, measured, place, random_batch, row
-from brido.models.family import family_of
-from brido.models.language_model import columns_first
+from brido.models.language_model import lay_out
 from brido.models.lora import Adapter
 from brido.models.tokens import Sources, Targets
 from brido.search import (
@@ -160,7 +159,7 @@ def measure(name: str, device: torch.device, documents: int | None) -> dict[str,
     model = build_model(BASES[name], device).eval()
     model.to(inference_dtype(device))
     if device.type == "cpu":
-        columns_first(family_of(model.config).written_with(model))  # as stages do
+        lay_out(model)  # as stages do
     found = {
         stage: writing_rate(model, tokens, settings, batch(rows, settings.max_length))
         for stage, settings, rows in (

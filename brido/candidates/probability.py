@@ -90,7 +90,7 @@ class ProbabilityWorker:
     ) -> None:
         place = computing_device(device or runtime.device, runtime.threads)
         dtype = inference_dtype(place, runtime.precision)
-        self._language = LanguageModel.load(folder, reading, place, dtype)
+        self._language = LanguageModel.load(folder, reading, place, dtype).ready_to_score()
         self._budget = MemoryBudget(runtime.batch_tokens)
         self._settings, self._advance = settings, advance
         positions = self._language.family.written_positions(self._language.model.config)

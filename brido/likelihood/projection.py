@@ -6,6 +6,7 @@ projection runs in chunks of rows, keeps one number a row, and is computed again
 the backward pass: a third more work in this one layer, almost none of its memory.
 """
 
+from collections.abc import Callable
 from typing import Any
 
 import torch
@@ -13,6 +14,7 @@ from torch import Tensor
 
 from brido.models.interface import Head
 
+Product = Callable[[Tensor], Tensor]
 # Logits held at once. A processor's caches like few, an accelerator wants large products.
 CHUNK_ELEMENTS = {"cpu": 2**21}
 CHUNK_ELEMENTS_ACCELERATOR = 2**26
@@ -23,20 +25,25 @@ LEAST_ROWS = 256
 def of_tokens(hidden: Tensor, head: Head | None, targets: Tensor) -> tuple[Tensor, Tensor]:
     """`token_log_probability` with a model's head; where that is None, hidden holds logits."""
     if head is not None:
-        return token_log_probability(hidden, head.weight, head.bias, targets)
+        return token_log_probability(hidden, head.weight, head.bias, targets, head.product)
     logits = hidden.to(torch.promote_types(hidden.dtype, torch.float32)).log_softmax(-1)
     return logits.gather(1, targets[:, None])[:, 0], logits.mean(-1)
 
 
 def token_log_probability(
-    hidden: Tensor, weight: Tensor, bias: Tensor | None, targets: Tensor
+    hidden: Tensor,
+    weight: Tensor,
+    bias: Tensor | None,
+    targets: Tensor,
+    faster: Product | None = None,
 ) -> tuple[Tensor, Tensor]:
     """log p(target) and the mean of log p(v) over the vocabulary, each [R], float32 or float64.
 
     hidden [R, D], weight [V, D], bias [V] or None, targets [R]: the logits are
     hidden @ weight.T + bias, of which at most a chunk of rows exists at a time. Differentiable in
     hidden, weight and bias. Under autocast the products run in autocast's type; the sums over the
-    vocabulary never run in less than float32.
+    vocabulary never run in less than float32. faster: computes hidden @ weight.T where nothing
+    asks for a gradient.
     """
     device = hidden.device.type
     exact = torch.promote_types(hidden.dtype, torch.float32)
@@ -48,7 +55,7 @@ def token_log_probability(
         if bias is None:
             bias = weight.new_zeros(weight.shape[0])
         log_probability, normalizer = _Chunked.apply(
-            hidden.to(product), weight.to(product), bias.to(exact), targets
+            hidden.to(product), weight.to(product), bias.to(exact), targets, faster
         )
         # The mean logit is a product with the mean weight: no second pass over the vocabulary.
         mean_logit = hidden.to(exact) @ weight.to(exact).mean(0) + bias.to(exact).mean()
@@ -65,13 +72,21 @@ class _Chunked(torch.autograd.Function):
 
     @staticmethod
     def forward(
-        ctx: Any, hidden: Tensor, weight: Tensor, bias: Tensor, targets: Tensor
+        ctx: Any,
+        hidden: Tensor,
+        weight: Tensor,
+        bias: Tensor,
+        targets: Tensor,
+        faster: Product | None,
     ) -> tuple[Tensor, Tensor]:
         rows = _chunk_rows(hidden, weight.shape[0])
         log_probability, normalizer = bias.new_empty(2, hidden.shape[0]).unbind()
         for start in range(0, hidden.shape[0], rows):
             part = slice(start, start + rows)
-            logits = _logits(hidden[part], weight, bias)
+            if faster is None or hidden.dtype != bias.dtype:
+                logits = _logits(hidden[part], weight, bias)
+            else:
+                logits = faster(hidden[part]).add_(bias)
             normalizer[part] = logits.logsumexp(-1)
             chosen = logits.gather(1, targets[part, None])[:, 0]
             log_probability[part] = chosen - normalizer[part]
@@ -107,7 +122,7 @@ class _Chunked(torch.autograd.Function):
                     grad_weight += grad.T @ hidden[part]
         if grad_weight is not None:
             grad_weight = grad_weight.to(weight.dtype)
-        return grad_hidden, grad_weight, grad_bias, None
+        return grad_hidden, grad_weight, grad_bias, None, None
 
 
 def _logits(hidden: Tensor, weight: Tensor, bias: Tensor) -> Tensor:

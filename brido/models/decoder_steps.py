@@ -16,6 +16,7 @@ from transformers.modeling_outputs import BaseModelOutput
 
 from brido.models.cache import CACHE
 from brido.models.interface import Steps
+from brido.models.products import PackedLinear
 from brido.models.sharing.cross_attention import source_mask
 from brido.models.sharing.prompt_attention import Past, rows_of
 from brido.utils.errors import BridoError
@@ -101,8 +102,15 @@ class SharedSteps(DecoderSteps):
             hidden = self._layer(layer, past, source, hidden)
         if self.norm_first:
             hidden = self.decoder.layer_norm(hidden)
+        return self._logits(hidden)
+
+    def _logits(self, hidden: torch.Tensor) -> torch.Tensor:
         # One tensor for all steps: the largest of a step, taken anew each time, scatters memory.
-        weight = self.model.get_output_embeddings().weight
+        output = self.model.get_output_embeddings()
+        if isinstance(output, PackedLinear):
+            logits = output.product(hidden)
+            return logits if self.bias is None else logits.add_(self.bias)
+        weight = output.weight
         if self.logits is None or len(self.logits) != len(hidden):
             self.logits = weight.new_empty(len(hidden), len(weight))
         # Autocast, under which training decodes its sample, does not reach a product with `out`.

@@ -15,6 +15,7 @@ from brido.models.checkpoint import load_checkpoint, save
 from brido.models.family import family_of
 from brido.models.interface import ModelParts, Texts
 from brido.models.lora import Adapter
+from brido.models.products import pack_layers
 from brido.models.settings import LoraSettings, ReadingSettings
 from brido.models.special_tokens import end_tokens, pad_token
 from brido.models.tokens import Sources, Targets, padded
@@ -102,8 +103,12 @@ class LanguageModel(ModelParts):
 
     def ready_to_write(self) -> LanguageModel:
         """The same model, its weights laid out for writing token by token; not to be saved."""
-        if self.model.device.type == "cpu":
-            columns_first(self.family.written_with(self.model))
+        lay_out(self.model)
+        return self
+
+    def ready_to_score(self) -> LanguageModel:
+        """The same model, its weights laid out for products of many rows; not to be trained."""
+        pack_layers(self.model)
         return self
 
     def read(self, documents: Sequence[str]) -> Sources:
@@ -152,6 +157,13 @@ class LanguageModel(ModelParts):
             self.adapter.merge()
             self.adapter = None
         save(self.model, self.tokenizer, folder)
+
+
+def lay_out(model: PreTrainedModel) -> None:
+    """Lay a model's weights out for writing on a processor: packed where that is faster, else by
+    columns."""
+    if model.device.type == "cpu" and not pack_layers(model):
+        columns_first(family_of(model.config).written_with(model))
 
 
 def columns_first(modules: Iterable[torch.nn.Module]) -> None:

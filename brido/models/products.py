@@ -1,0 +1,115 @@
+"""Linear layers of models that only read and write, with weights laid out for oneDNN's products.
+
+On a processor PyTorch multiplies float32 matrices with MKL, which reaches half of oneDNN's speed on
+AMD's processors (benchmarks/RESULTS.md). PyTorch's public ways to oneDNN either copy every input
+(`torch.utils.mkldnn`) or need a C++ compiler (`torch.compile`). So the operator that the latter
+emits is called here, if it is there and computes right, and nothing changes where it does not.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import torch
+from torch import Tensor
+
+if TYPE_CHECKING:
+    from transformers import PreTrainedModel
+
+# Smaller layers gain only with hundreds of rows, and lose with a few.
+LEAST = 192
+_PROCESSOR = Path("/proc/cpuinfo")
+
+
+class PackedLinear(torch.nn.Module):
+    """A linear layer without gradients; its weights are held once, as oneDNN reads them.
+
+    kept: whether the plain weights stay as well, because others read them (embeddings that are
+    tied to the output layer). Without them `weight` has their shape and type, but no values.
+    """
+
+    def __init__(self, linear: torch.nn.Linear, kept: bool) -> None:
+        super().__init__()
+        self.in_features, self.out_features = linear.in_features, linear.out_features
+        self.packed = pack(linear.weight.data)
+        self.weight = linear.weight if kept else linear.weight.data.to("meta")
+        self.bias = linear.bias
+
+    def forward(self, states: Tensor) -> Tensor:
+        return _linear(states, self.packed, self.bias)
+
+    def product(self, states: Tensor) -> Tensor:
+        """states [..., inputs] times the weights, without the bias."""
+        return _linear(states, self.packed, None)
+
+    def _save_to_state_dict(self, destination: dict, prefix: str, keep_vars: bool) -> None:
+        """What the plain layer saves: packing loses nothing."""
+        super()._save_to_state_dict(destination, prefix, keep_vars)
+        destination.setdefault(f"{prefix}weight", self.packed.to_dense())
+
+
+def pack_layers(model: PreTrainedModel) -> bool:
+    """Replace a model's large float32 layers by `PackedLinear`, if that is faster here.
+
+    Whether it is follows from the processor's maker and not from a timing, so that two runs on one
+    machine give the same bytes. Returns False where nothing was done.
+    """
+    if model.device.type != "cpu" or not is_faster():
+        return False
+    outputs = model.get_output_embeddings()
+    # Modules that are used in several places are replaced in all of them by the same one.
+    packed: dict[torch.nn.Module, PackedLinear] = {}
+    for name, module in list(model.named_modules(remove_duplicate=False)):
+        if _is_fit(module):
+            if module not in packed:
+                packed[module] = PackedLinear(module, kept=module is outputs)
+            parent, _, child = name.rpartition(".")
+            setattr(model.get_submodule(parent), child, packed[module])
+    if packed:
+        # Loaded weights are parts of a mapped file, which stays in memory for the last of them.
+        for parameter in model.parameters():
+            parameter.data = parameter.data.clone()
+    return bool(packed)
+
+
+def _is_fit(module: torch.nn.Module) -> bool:
+    if (
+        type(module) is not torch.nn.Linear
+    ):  # quantized layers and adapters are classes of their own
+        return False
+    weight = module.weight
+    return weight.dtype is torch.float32 and min(weight.shape) >= LEAST
+
+
+@cache
+def is_faster() -> bool:
+    """Whether this processor is AMD's, and the operator is there and computes what it should."""
+    try:
+        text = _PROCESSOR.read_text(encoding="utf-8", errors="replace")
+    except OSError:  # not Linux
+        return False
+    return "AuthenticAMD" in text and computes_right()
+
+
+def computes_right() -> bool:
+    """Whether PyTorch's private operator exists and gives a product that is known."""
+    weight = torch.arange(35.0).view(5, 7)
+    states, bias = torch.arange(42.0).view(2, 3, 7), torch.arange(5.0)
+    try:
+        # Whole numbers: exact in any order of summation.
+        return torch.equal(_linear(states, pack(weight), bias), states @ weight.T + bias)
+    except (AttributeError, RuntimeError, TypeError):  # another release of PyTorch, or its build
+        return False
+
+
+def pack(weight: Tensor) -> Tensor:
+    """The matrix [outputs, inputs] as oneDNN lays it out; `to_dense` gives it back."""
+    return torch.ops.mkldnn._reorder_linear_weight(weight.contiguous(), None)
+
+
+def _linear(states: Tensor, packed: Tensor, bias: Tensor | None) -> Tensor:
+    if not states.numel():
+        return states.new_empty(*states.shape[:-1], packed.shape[0])
+    return torch.ops.mkldnn._linear_pointwise(states, packed, bias, "none", [], "")

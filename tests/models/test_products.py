@@ -1,0 +1,175 @@
+"""Layers laid out for oneDNN give what plain layers give."""
+
+import copy
+from types import SimpleNamespace
+
+import pytest
+import torch
+from transformers import BartConfig, BartForConditionalGeneration, LlamaConfig, LlamaForCausalLM
+
+from brido.likelihood import candidate_log_likelihood
+from brido.likelihood.projection import token_log_probability
+from brido.models import products
+from brido.models.products import PackedLinear, computes_right, pack_layers
+from brido.search import SearchSettings, diverse_beam_search
+
+SIZE = products.LEAST
+
+
+def build(family, dtype=torch.float32):
+    """A model whose matrices are just large enough."""
+    torch.manual_seed(0)
+    if family == "bart":
+        config = BartConfig(
+            vocab_size=300, d_model=SIZE, encoder_layers=1, decoder_layers=2,
+            encoder_attention_heads=3, decoder_attention_heads=3, encoder_ffn_dim=SIZE,
+            decoder_ffn_dim=SIZE + 40, max_position_embeddings=64,
+        )  # fmt: skip
+        model = BartForConditionalGeneration(config)
+        model.final_logits_bias.normal_()
+    else:
+        config = LlamaConfig(
+            vocab_size=300, hidden_size=SIZE, intermediate_size=SIZE + 40, num_hidden_layers=2,
+            num_attention_heads=3, num_key_value_heads=1, pad_token_id=1,
+            tie_word_embeddings=family == "tied llama",
+        )  # fmt: skip
+        model = LlamaForCausalLM(config)
+    for parameter in model.parameters():
+        parameter.data *= 3  # clear choices
+    return model.to(dtype).eval()
+
+
+@pytest.fixture
+def amd(monkeypatch, tmp_path):
+    """The processor is AMD's."""
+    pretend(monkeypatch, tmp_path, "vendor_id\t: AuthenticAMD\n")
+
+
+def pretend(monkeypatch, tmp_path, text):
+    (tmp_path / "cpuinfo").write_text(text)
+    monkeypatch.setattr(products, "_PROCESSOR", tmp_path / "cpuinfo")
+    products.is_faster.cache_clear()
+    monkeypatch.setattr(products, "is_faster", products.is_faster.__wrapped__)
+
+
+@pytest.mark.parametrize("family", ["bart", "llama", "tied llama"])
+@torch.no_grad()
+def test_texts_and_likelihoods_are_those_of_the_plain_model(amd, family):
+    plain = build(family)
+    packed = copy.deepcopy(plain)
+    assert pack_layers(packed) == computes_right()
+    source = torch.randint(4, 300, (2, 9))
+    mask = torch.ones_like(source)
+    settings = SearchSettings(num_beams=4, num_beam_groups=2, diversity_penalty=0.5, max_length=8)
+    found, expected = (
+        diverse_beam_search(model, source, mask, settings) for model in (packed, plain)
+    )
+    assert torch.equal(found.sequences, expected.sequences)
+    torch.testing.assert_close(found.scores, expected.scores, rtol=1e-5, atol=1e-5)
+    texts = torch.randint(4, 300, (2, 3, 6))
+    texts[:, :, 0] = source[:, -1:] if family != "bart" else 2
+    lengths = torch.tensor([[5, 4, 1], [2, 5, 5]])
+    found, expected = (
+        candidate_log_likelihood(model, source, mask, texts, 1.0, lengths)
+        for model in (packed, plain)
+    )
+    torch.testing.assert_close(found, expected, rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.parametrize("family", ["bart", "llama", "tied llama"])
+def test_what_is_saved_stays_and_nothing_is_held_twice(amd, family):
+    model = build(family)
+    before = {name: value.clone() for name, value in model.state_dict().items()}
+    embedded = model.get_input_embeddings().weight
+    assert pack_layers(model) == computes_right()
+    after = model.state_dict()
+    assert sorted(after) == sorted(before)
+    assert all(torch.equal(after[name], before[name]) for name in before)
+    packed = [module for module in model.modules() if isinstance(module, PackedLinear)]
+    # Llama with one head of keys: those matrices are too small.
+    assert len(packed) == (6 + 2 * 10 + 1 if family == "bart" else 2 * 5 + 1) * computes_right()
+    output = model.get_output_embeddings()
+    assert [module for module in packed if not module.weight.is_meta] == [output][: len(packed)]
+    if family == "tied llama":
+        assert output.weight is embedded
+
+
+def test_other_layers_stay_as_they_are(amd):
+    assert not pack_layers(build("llama", torch.bfloat16))
+
+    class Adapted(torch.nn.Linear):
+        pass
+
+    class Model(torch.nn.Module):
+        device = torch.device("cpu")
+        get_output_embeddings = staticmethod(lambda: None)
+
+        def __init__(self):
+            super().__init__()
+            self.thin = torch.nn.Linear(SIZE - 1, SIZE)
+            self.flat = torch.nn.Linear(SIZE, SIZE - 1)
+            self.adapted = Adapted(SIZE, SIZE)
+
+    model = Model()
+    assert not pack_layers(model)
+    # One module in two places stays one.
+    model.first = model.second = torch.nn.Linear(SIZE, SIZE)
+    model.inner = torch.nn.ModuleList([model.first])
+    assert pack_layers(model) == computes_right()
+    assert model.first is model.second is model.inner[0]
+    assert type(model.thin) is type(model.flat) is torch.nn.Linear
+    assert type(model.adapted) is Adapted
+
+
+@pytest.mark.parametrize("shape", [(0, SIZE), (1, SIZE), (2, 0, SIZE), (2, 3, SIZE), (130, SIZE)])
+@pytest.mark.parametrize("bias", [True, False])
+@torch.no_grad()
+def test_any_number_of_rows_goes_through_a_layer(amd, shape, bias):
+    plain = torch.nn.Linear(SIZE, SIZE + 8, bias=bias)
+    model = torch.nn.Sequential(plain)
+    model.device, model.get_output_embeddings = torch.device("cpu"), lambda: None
+    pack_layers(model)
+    states = torch.randn(shape)
+    torch.testing.assert_close(model(states), plain(states), rtol=1e-5, atol=1e-5)
+
+
+def test_a_faster_product_leaves_gradients_as_they_are():
+    hidden, weight, bias = torch.randn(5, 4), torch.randn(7, 4), torch.randn(7)
+    inputs = [part.double().requires_grad_() for part in (hidden, weight, bias)]
+    targets = torch.tensor([0, 6, 3, 3, 1])
+    gradients = []
+    for faster in (None, lambda states: states.detach() @ inputs[1].detach().T):
+        values, means = token_log_probability(*inputs, targets, faster)
+        gradients.append(torch.autograd.grad(values.sum() + means.sum(), inputs))
+    for one, other in zip(*gradients, strict=True):
+        torch.testing.assert_close(one, other)
+
+
+@pytest.mark.parametrize(
+    ("processor", "operator"),
+    [
+        ("vendor_id\t: GenuineIntel\n", None),
+        ("vendor_id\t: AuthenticAMD\n", SimpleNamespace()),
+        ("vendor_id\t: AuthenticAMD\n", "wrong"),
+    ],
+)
+def test_nothing_is_packed_where_it_is_not_faster_or_not_right(
+    monkeypatch, tmp_path, processor, operator
+):
+    pretend(monkeypatch, tmp_path, processor)
+    if operator == "wrong":
+        operator = SimpleNamespace(
+            _reorder_linear_weight=lambda weight, rows: weight,
+            _linear_pointwise=lambda states, weight, *_: states @ weight.T,  # no bias
+        )
+    if operator is not None:
+        monkeypatch.setattr(torch.ops, "mkldnn", operator)
+    model = build("llama")
+    assert not pack_layers(model)
+    assert not any(isinstance(module, PackedLinear) for module in model.modules())
+
+
+def test_nothing_is_packed_where_the_processor_is_not_known(monkeypatch, tmp_path):
+    pretend(monkeypatch, tmp_path, "")
+    (tmp_path / "cpuinfo").unlink()
+    assert not pack_layers(build("llama"))
