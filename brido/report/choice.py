@@ -93,10 +93,10 @@ def choose(
 ) -> Choice:
     """Choose among the systems, of which base is the first.
 
-    Of those that lose at most `rouge_loss` points of ROUGE-1 against base, and whose mean length
-    differs from base's by at most the share `length_change`, the one with the best mean quality
-    (the first of equals). Base stays unless that one is better by more than `standard_errors` times
-    the standard error of the paired difference, s / sqrt(D) (s: the differences' standard
+    A system must lose at most `rouge_loss` points of ROUGE-1 against base, and its mean length may
+    differ from base's by the share `length_change`. Of these the one with the best mean quality is
+    the best, the first of equals. Base stays unless it is better by more than `standard_errors`
+    times the standard error of the paired difference, s / sqrt(D) (s: the differences' standard
     deviation, with D - 1). With fewer than FEWEST documents base stays.
 
     Raises:
