@@ -1,11 +1,14 @@
 """Check a params.yaml: every problem in one message, misspelt keys with a suggestion."""
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import click
 
+from brido.candidates.settings import NO_CHECKPOINT
 from brido.settings.dvc_files import mend_dvc_files
 from brido.settings.load import PARAMS_FILE, load_params
+from brido.settings.params import Params
 from brido.settings.presets import PRESETS, load_preset
 
 
@@ -28,5 +31,18 @@ def command(file: Path) -> None:
     if file.parent.name == PRESETS.name and file.suffix == ".yaml":
         load_preset(file.stem, file.parent)
     else:
-        load_params(file)
+        params = load_params(file)
+        for sentence in [*params.warnings(), *left_over(params)]:
+            click.echo(f"config: warning: {sentence}")
     click.echo(f"{file} is fine: every key is known and every value fits")
+
+
+def left_over(params: Params) -> Iterator[str]:
+    """What lies in data/ of systems that params.yaml does not name any more."""
+    known = {*params.checkpoints, *params.all_systems, NO_CHECKPOINT}
+    for folder in sorted(Path("data/checkpoints").glob("*")):
+        if folder.name not in known:
+            yield (
+                f"{folder} is left of a system that params.yaml does not name. It does no harm; to "
+                f"free its space: rm -r {folder} data/*/{folder.name}"
+            )

@@ -6,7 +6,9 @@ import sys
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
+from brido.cli.config import command
 from brido.settings.load import check_params, load_params, read_yaml
 from brido.settings.presets import flatten
 from brido.settings.text import that_matter
@@ -81,6 +83,19 @@ def test_groups_and_kept_beams_must_fit():
     message = problems(generation={"base": source})
     assert "num_beam_groups (2) must divide num_beams (15)" in message
     assert "more than num_beams (15)" in message
+
+
+def test_the_command_warns_of_equal_systems_and_of_what_is_left_over(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("params.yaml").write_text("tuned: {vote: {}, again: {}}\n", encoding="utf-8")
+    for name in ("base", "vote", "none", "control"):
+        (tmp_path / "data/checkpoints" / name).mkdir(parents=True)
+    done = CliRunner().invoke(command, [])
+    assert done.exit_code == 0
+    first, second, fine = done.output.splitlines()
+    assert "tuned.again" in first
+    assert "data/checkpoints/control" in second
+    assert fine.startswith("params.yaml is fine")
 
 
 def test_decoding_is_checked_as_far_as_it_is_given():
