@@ -47,7 +47,7 @@ class ContrastiveTask(Task):
     """Eq. 3 on `documents`, of which gamma 0 leaves maximum likelihood alone.
 
     validation: documents that are ranked at each validation; None: nothing is. history_file is
-    metrics/training.csv. `generator` decodes a sample at each validation, or is None.
+    metrics/training/NAME.csv. `generator` decodes a sample at each validation, or is None.
     """
 
     language: LanguageModel

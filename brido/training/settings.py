@@ -109,7 +109,7 @@ class TrainingSettings(Section):
         64, description="Tokens of a candidate that are scored."
     )
     keep: Literal["last", "best_ranker", "best_generator"] = Field(
-        "last", description="The update that becomes `tuned`: last | best_ranker | best_generator."
+        "last", description="The update that is kept: last | best_ranker | best_generator."
     )
     validation: ValidationSettings = Field(
         ValidationSettings(), description="The checks during training."
