@@ -69,7 +69,8 @@ MAY_READ = {ROOT / "brido" / "rouge" / "vectors.py": {"pathlib"}}
 # What every stage uses to read, write and speak. Results do not depend on it, so a changed error
 # message does not retrain a model: dvc.yaml leaves it out. Sections too: their values are params.
 PLUMBING = {"utils", "sections", "tables", "work", "settings"}
-RESULTS_DEPEND_ON = {ROOT / "brido" / "utils" / name for name in ("text.py", "thoughts.py")}
+NAMED_UTILS = ("control_tokens.py", "text.py", "thoughts.py")
+RESULTS_DEPEND_ON = {ROOT / "brido" / "utils" / name for name in NAMED_UTILS}
 
 
 def modules(folder: Path) -> list[Path]:
