@@ -92,7 +92,7 @@ def compared(params: Params, system: str, by: ColumnKey) -> Compared:
     if rouge is not None and np.isnan(rouge).all():
         rouge = None
     path = paths.decoded(system, "validation")
-    batches = read_batches(path, DECODED, decoded_by(system), ["summary"])
+    batches = read_batches(path, DECODED, decoded_by(system, params.variants), ["summary"])
     texts = [text for batch in batches for text in batch.column("summary").to_pylist()]
     words = np.array([len(text.split()) for text in texts], np.float64)
     return Compared(system, _column(scores, by), words, rouge, scores.ids)

@@ -216,6 +216,7 @@ def test_other_documents_are_refused(project):
         (paths.evaluation("rouge", "vote", "validation"), "evaluate"),
         (paths.evaluation("rouge", "vote", "test"), "evaluate"),
         (paths.decoded("vote", "validation"), "decode@vote"),
+        (paths.decoded("guided", "validation"), "vary@guided"),
         (paths.checkpoint("vote") / "generation_config.json", "train@vote"),
     ],
 )
