@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from brido.evaluation.registry import find_metric
 from brido.report.card import weights_of
 from brido.report.choice import Choice, Compared, choose
 from brido.report.display import ColumnKey, display
@@ -65,17 +66,17 @@ def decides(params: Params) -> ColumnKey:
     """The column that decides: `choice.by`, or the first measured one that says what is good.
 
     Raises:
-        BridoError: no column of base's tables says what is good.
+        BridoError: no column of base's tables says what is good, or a table is missing.
     """
     if params.choice.by is not None:
         metric, _, column = params.choice.by.partition(".")
         return metric, column
-    for metric in params.evaluation.metrics:
-        path = paths.evaluation(metric, "base", "validation")
-        if path.exists():
-            columns = estimate(read_scores({metric: path}), params.report).get(metric, {})
-            if "good" in columns:
-                return metric, "good"
+    for name in params.evaluation.metrics:
+        metric = find_metric(name)
+        if metric.chooses and "good" in metric.names:
+            scores = read_scores({name: paths.evaluation(name, "base", "validation")})
+            if not np.isnan(_column(scores, (name, "good"))).all():
+                return name, "good"
     raise BridoError(
         "no measured metric says which summaries are good: add mentions to evaluation.metrics, or "
         "set choice.by"
@@ -91,7 +92,7 @@ def compared(params: Params, system: str, by: ColumnKey) -> Compared:
     if rouge is not None and np.isnan(rouge).all():
         rouge = None
     path = paths.decoded(system, "validation")
-    batches = read_batches(path, DECODED, decoded_by(system), ["summary"])
+    batches = read_batches(path, DECODED, decoded_by(system, params.variants), ["summary"])
     texts = [text for batch in batches for text in batch.column("summary").to_pylist()]
     words = np.array([len(text.split()) for text in texts], np.float64)
     return Compared(system, _column(scores, by), words, rouge, scores.ids)

@@ -56,7 +56,7 @@ def splits_of(params: Params, name: str, system: str) -> list[str]:
 def evaluate(params: Params, name: str, system: str, split: str = "test") -> Path:
     """Measure, write the table, and return its path."""
     metric = find_metric(name)
-    corpus, decoded, made_by = _tables(system, split)
+    corpus, decoded, made_by = _tables(params, system, split)
     number = len(read_inputs(corpus, decoded, made_by).ids)
     settings, runtime = getattr(params.evaluation, name), params.runtime
     make = partial(Measurer, name, settings, runtime, corpus, decoded)
@@ -95,7 +95,7 @@ def forecast(params: Params, name: str) -> str:
         raise BridoError(f"{name} does not ask a server: there is nothing to count")
     systems = params.all_systems
     tables = [
-        read_inputs(*_tables(system, split))
+        read_inputs(*_tables(params, system, split))
         for system in systems
         for split in splits_of(params, name, system)
     ]
@@ -111,8 +111,8 @@ def forecast(params: Params, name: str) -> str:
     raise BridoError(f"{name} has no dry run: there is nothing to count")
 
 
-def _tables(system: str, split: str) -> tuple[Path, Path, str]:
-    return paths.corpus(split), paths.decoded(system, split), decoded_by(system)
+def _tables(params: Params, system: str, split: str) -> tuple[Path, Path, str]:
+    return paths.corpus(split), paths.decoded(system, split), decoded_by(system, params.variants)
 
 
 def _write(path: Path, schema: Any, rows: Iterable[Any], said: list[dict[str, Any]]) -> None:

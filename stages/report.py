@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from textwrap import fill
 from typing import Any
 
-from brido.report.card import model_card, weights_of
+from brido.report.card import model_card, origin, weights_of
 from brido.report.figures import length_figure
 from brido.report.numbers import (
     INTERVALS,
@@ -116,8 +116,9 @@ def sources_table(cases: Sequence[CandidateDocument], params: Params) -> dict[st
 
 def write_card(params: Params, numbers: Numbers, choice: Mapping[str, Any]) -> None:
     """The model card of the chosen system, with the verdict of the run."""
+    checkpoint = origin(params, choice["chosen"])
     made_by = {
-        paths.checkpoint("base") / "source.json": "checkpoint@base",
+        paths.checkpoint(checkpoint) / "source.json": f"checkpoint@{checkpoint}",
         paths.corpus("test").with_name("source.json"): "download",
     }
     base, corpus = (

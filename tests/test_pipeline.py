@@ -7,15 +7,26 @@ import pytest
 from dvc.repo import Repo
 from dvc_project import ROOT, commit, copy_project, run, small_settings
 
-TAIL = {"train", "decode@tuned", "evaluate-tuned", "report"}
+TUNED = ("vote", "information", "control")
+VARIANTS = ("guided", "short")
+SYSTEMS = ("reference", "base", "elected", *VARIANTS, *TUNED)
+
+
+def each(stage, systems=TUNED):
+    """A stage of these systems."""
+    return {f"{stage}{'-' if stage == 'evaluate' else '@'}{system}" for system in systems}
+
+
+END = {"choose", "report"}
+TAIL = {*each("train"), *each("decode"), *each("evaluate"), *END}
 ELECT = {"elect", "evaluate-elected"}
-SYSTEMS = ("reference", "base", "guided", "elected", "tuned")
-EVALUATE_ALL = {f"evaluate-{system}" for system in SYSTEMS}
-GUIDE = {"guide@guided", "evaluate-guided"}
-AFTER_POOL = {"pairwise", "support", "likelihood", "score", *ELECT, *TAIL}
+EVALUATE_ALL = each("evaluate", SYSTEMS)
+VARY = {*each("vary", VARIANTS), *each("evaluate", VARIANTS)}
+ORDERS = {"check", *each("score"), *TAIL}
+AFTER_SUPPORT = {*ORDERS, *ELECT}
+AFTER_POOL = {"pairwise", "support", "likelihood", *AFTER_SUPPORT}
 AFTER_GENERATE = {"generate@base", "pool", *AFTER_POOL}
-# Read off the graph: in a run DVC stops at `score`, whose scores do not depend on these.
-AFTER_SUPPORT = {"support", "score", *ELECT, *TAIL}
+CONTROL = {"score@control", "train@control", "decode@control", "evaluate-control"}
 
 
 @pytest.fixture(scope="module")
@@ -25,63 +36,79 @@ def graph():
 
 
 def rerun(graph, key):
-    """The stages whose params cover `key`, and every stage downstream of them."""
+    """The stages whose params cover `key`, and every stage downstream of them.
+
+    Stage needs stops there: its files keep their bytes unless an order needs more of them
+    (tests/stages/test_needs.py).
+    """
     stages = set()
     for stage in graph:
         for param in stage.params:
             if any(key == name or key.startswith(f"{name}.") for name in param.params):
-                stages |= {stage, *networkx.ancestors(graph, stage)}
+                later = networkx.ancestors(graph, stage) if stage.addressing != "needs" else ()
+                stages |= {stage, *later}
     return {_short(stage.addressing) for stage in stages}
 
 
 def _short(name):
-    """evaluate@METRIC-SYSTEM -> evaluate-SYSTEM: the metric does not matter here."""
-    name, _, item = name.partition("@")
-    return f"evaluate-{item.split('-')[-1]}" if name == "evaluate" else f"{name}@{item}".strip("@")
+    """evaluate_tuned@METRIC-SYSTEM -> evaluate-SYSTEM: the metric does not matter here."""
+    stage, _, item = name.partition("@")
+    is_evaluation = stage.startswith("evaluate")
+    return f"evaluate-{item.split('-')[-1]}" if is_evaluation else f"{stage}@{item}".strip("@")
 
 
 @pytest.mark.parametrize(
     ("key", "stages"),
     [
-        ("scoring.alpha", {"score", *TAIL}),
-        ("scoring.normalization", {"score", *ELECT, *TAIL}),
-        ("scoring.unit", {"pairwise", "score", *ELECT, *TAIL}),
+        ("scoring.alpha", {"needs", *ORDERS}),
+        ("scoring.normalization", {"needs", *ORDERS, *ELECT}),
+        ("scoring.unit", {"needs", "pairwise", *ORDERS, *ELECT}),
+        ("scoring.information", {"needs", *ORDERS, *ELECT}),
         ("generation.base.diversity_penalty", AFTER_GENERATE),
         ("documents.train", AFTER_GENERATE),
         ("pool.eligible", {"pool", *AFTER_POOL}),
-        ("pairwise.combination", {"pairwise", "score", *ELECT, *TAIL}),
-        ("support.checker", AFTER_SUPPORT),
-        ("likelihood.others", {"likelihood", "score", *ELECT, *TAIL}),
-        ("scoring.information", {"likelihood", "score", *ELECT, *TAIL}),
-        ("scoring.prior_weight", {"likelihood", "score", *ELECT, *TAIL}),
+        ("pairwise.combination", {"pairwise", *ORDERS, *ELECT}),
+        ("support.checker", {"support", *AFTER_SUPPORT}),
+        ("likelihood.others", {"likelihood", *AFTER_SUPPORT}),
         ("training.gamma", TAIL),
-        ("guidance.guided.weight", {*GUIDE, "report"}),
+        ("tuned.control.scoring.shuffle", {"needs", "check", *CONTROL, *END}),
+        ("tuned.control.training.gamma", {"needs", "check", *CONTROL, *END}),
+        ("variants.guided.guidance.weight", {"vary@guided", "evaluate-guided", *END}),
         (
             "decoding.length_penalty",
-            {"decode@base", "decode@tuned", *GUIDE, *EVALUATE_ALL, *AFTER_SUPPORT},
+            # Read off the graph: in a run DVC stops at `score`, whose scores do not depend on it.
+            {"decode_base", "support", *VARY, *EVALUATE_ALL, *AFTER_SUPPORT}
+            - {"evaluate-reference"},
         ),
         (
             "reading.default.max_source_tokens",
             # Fine-tuning reads as later stages do; what does not fine-tune comes back as it was.
-            {"checkpoint@base", "decode@base", "evaluate-base", *GUIDE, *AFTER_GENERATE},
+            {"checkpoint@base", "decode_base", "evaluate-base", *VARY, *AFTER_GENERATE},
         ),
-        ("report.bootstrap_samples", {"report"}),
+        ("choice.rouge_loss", END),
+        ("choice.among", {*EVALUATE_ALL, *END}),
+        ("report.bootstrap_samples", END),
+        ("report.length_warning", {"report"}),
         ("runtime.batch_tokens", set()),
     ],
 )
 def test_a_changed_key_reruns_these_stages(graph, key, stages):
-    found = rerun(graph, key)
-    if key.startswith("decoding"):
-        stages = stages - {"evaluate-reference"}
-    assert found == stages
+    assert rerun(graph, key) == stages
 
 
 def test_a_metric_reruns_alone(graph):
-    assert rerun(graph, "evaluation.rouge.use_stemmer") == {*EVALUATE_ALL, "report"}
+    assert rerun(graph, "evaluation.rouge.use_stemmer") == {*EVALUATE_ALL, *END}
 
 
 def test_everything_follows_the_data(graph):
-    assert rerun(graph, "data.world.seed") == {_short(stage.addressing) for stage in graph}
+    every = {_short(stage.addressing) for stage in graph}
+    assert rerun(graph, "data.world.seed") == every - {"needs"}
+
+
+def test_what_orders_need_decides_support_and_likelihood_alone(graph):
+    (needs,) = (stage for stage in graph if stage.addressing == "needs")
+    direct = {_short(stage.addressing) for stage in graph.predecessors(needs)}
+    assert direct == {"support", "likelihood"}
 
 
 @pytest.fixture(scope="module")
@@ -102,38 +129,51 @@ def stages_run(output):
 @pytest.mark.slow
 def test_the_whole_pipeline_as_a_dvc_user_sees_it(project):
     folder, first = project
-    assert stages_run(first) >= {"download", "checkpoint@base", "train", "report"}
+    assert stages_run(first) >= {"download", "checkpoint@base", *TAIL}
     systems = {path.stem for path in (folder / "metrics/systems").glob("*.json")}
     assert systems == set(SYSTEMS)
-    before = {
-        path.name: path.read_bytes() for path in (folder / "metrics").rglob("*") if path.is_file()
-    }
+    before = numbers(folder)
 
     again = run(folder, "dvc", "repro")
     assert stages_run(again) == set()
 
     votes = json.loads((folder / "metrics/votes.json").read_text())
     assert votes["election"]["sentence"] in first
+    choice = json.loads((folder / "metrics/choice.json").read_text())
+    assert choice["chosen"] in SYSTEMS
+    assert all(line in first for line in choice["verdict"])
+    assert (folder / "data/chosen/brido.json").is_file()
 
     # Another way to decode tells base's own output anew, and trains nothing.
     output = run(folder, "dvc", "exp", "run", "-S", "decoding.length_penalty=0.5")
-    assert {"decode@base", "support", "score"} <= stages_run(output)
-    assert "train" not in stages_run(output)
+    assert {"decode_base", "support", "score@vote", "decode@vote"} <= stages_run(output)
+    assert not each("train") & stages_run(output)
+    run(folder, "git", "reset", "-q", "--hard")
+
+    # Without the control nobody else is trained again.
+    output = run(folder, "dvc", "exp", "run", "-S", "~tuned.control")
+    assert stages_run(output) == {"needs", "check", *END}
+    assert "No control was trained" in output
     run(folder, "git", "reset", "-q", "--hard")
 
     output = run(folder, "dvc", "exp", "run", "-S", "scoring.alpha=31")
-    assert stages_run(output) == {"score", *TAIL}
+    assert {"needs", "check", *each("score"), *each("train"), *END} <= stages_run(output)
+    assert stages_run(output) <= {"needs", *ORDERS}
     assert json.loads((folder / "metrics/systems/base.json").read_text())
-    assert "tuned" in run(folder, "dvc", "metrics", "diff", "--all")
+    assert "vote.good" in run(folder, "dvc", "metrics", "diff", "--all")
     assert "31" in run(folder, "dvc", "params", "diff")
 
     # Back at alpha 0 with every stage forced: the same bytes as the first time.
     run(folder, "git", "reset", "-q", "--hard")  # DVC has staged the experiment's params
-    assert "alpha: 0 " in (folder / "params.yaml").read_text()
+    assert "alpha: 0" in (folder / "params.yaml").read_text()
     run(folder, "dvc", "repro", "--force")
-    after = {
-        path.name: path.read_bytes() for path in (folder / "metrics").rglob("*") if path.is_file()
-    }
+    after = numbers(folder)
     assert after.keys() == before.keys()
-    changed = [name for name in after if after[name] != before[name] and name != "training.csv"]
+    changed = [name for name in after if after[name] != before[name] and name.suffix != ".csv"]
     assert changed == []
+
+
+def numbers(folder):
+    """The bytes of every file below metrics."""
+    files = (path for path in (folder / "metrics").rglob("*") if path.is_file())
+    return {path.relative_to(folder): path.read_bytes() for path in files}

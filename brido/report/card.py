@@ -84,12 +84,14 @@ def model_card(
 ) -> str:
     """Write the card as Markdown with the hub's YAML header.
 
-    base, corpus: their source.json; weights: `weights_of` the chosen folder; choice: the content of
-    choice.json.
+    base: source.json of the checkpoint that `origin` names; corpus: that of the corpus; weights:
+    `weights_of` the chosen folder; choice: the content of choice.json.
     """
     from huggingface_hub import ModelCard, ModelCardData
 
-    source = params.checkpoints["base"].source
+    system = choice["chosen"]
+    model = params.model_of(system)
+    source = params.checkpoints[origin(params, system)].source
     on_hub = _HUB_ID.fullmatch(source) is not None
     header = ModelCardData(
         library_name="transformers",
@@ -97,33 +99,39 @@ def model_card(
         tags=["summarization", "brido"],
     )
     pinned = "".join(f", {key} {base[key]}" for key in ("commit", "sha256") if base.get(key))
-    system = choice["chosen"]
     guidance = params.guidance_of(system)
     reading = {
         "reading": params.reading_of(system).model_dump(mode="json"),
         "decoding": params.decoding_of(system).model_dump(mode="json", exclude_none=True),
         **({"guidance": guidance.model_dump(mode="json")} if guidance else {}),
     }
-    trained = params.model_of(system) in params.tuned
+    trained = model in params.tuned
     hidden = {"data", "checkpoints.base"}  # named above the settings
     card = ModelCard.from_template(
         header,
         template_str=resources.files(__package__).joinpath(_TEMPLATE).read_text("utf-8"),
         system=system,
+        model=model,
         trained=trained,
-        shuffled=trained and params.scoring_of(params.model_of(system)).shuffle,
+        shuffled=trained and params.scoring_of(model).shuffle,
         base=_base_name(source, on_hub) + pinned,
         data=_data(params, corpus),
         weights=weights,
         settings=[row for row in settings_text(params) if row[0] not in hidden],
         reading=json_text(reading).rstrip(),
         world=params.data.source == "world",
-        seed=params.training_of(params.model_of(system)).seed if trained else 0,
+        seed=params.training_of(model).seed if trained else 0,
         warnings=numbers.warnings,
         verdict=choice["verdict"],
         **_measured(numbers, system),
     )
     return f"{str(card).rstrip()}\n"
+
+
+def origin(params: Params, system: str) -> str:
+    """The checkpoint whose model the system has or was trained from."""
+    model = params.model_of(system)
+    return "base" if model in params.tuned else model
 
 
 def _base_name(source: str, on_hub: bool) -> str:

@@ -1,6 +1,7 @@
 """The settings of a run as the page and the card show them: the keys of params.yaml."""
 
 import math
+from collections.abc import Mapping
 from typing import Any
 
 from brido.settings.params import Params
@@ -11,7 +12,7 @@ from brido.vote.settings import ScoringSettings
 _SHOWN = {
     "pairwise": ("combination",),
     "training": (
-        *("margin_kind", "margin", "gamma", "length_penalty", "reduction", "anchor"),
+        *("loss", "margin_kind", "margin", "gamma", "length_penalty", "reduction", "anchor"),
         *("learning_rate", "schedule", "epochs", "batch_size", "seed"),
     ),
 }
@@ -49,6 +50,19 @@ def settings_text(params: Params) -> list[tuple[str, str]]:
     for section, found in sections.items():
         values = dict(found)
         rows += [(f"{section}.{key}", _text(values[key])) for key in _SHOWN.get(section, values)]
+    for section, systems in {"tuned": params.tuned, "variants": params.variants}.items():
+        for name, system in systems.items():
+            changes = _leaves(system.model_dump(exclude_unset=True), f"{section}.{name}")
+            rows += changes or [(f"{section}.{name}", "no changes")]
+    return rows
+
+
+def _leaves(tree: Mapping[str, Any], above: str) -> list[tuple[str, str]]:
+    """The values of nested sections, each with its dotted key."""
+    rows = []
+    for key, value in tree.items():
+        place = f"{above}.{key}"
+        rows += _leaves(value, place) if isinstance(value, dict) else [(place, _text(value))]
     return rows
 
 

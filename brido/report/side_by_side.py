@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 
 from jinja2 import Environment, StrictUndefined
 
-from brido.checkers.mentions import Mention
-from brido.evaluation.mentions import MentionsSettings, find_mentions
+from brido.checkers.mentions import Mention, mentions_of
+from brido.evaluation.mentions import MentionsSettings
 from brido.report.display import ColumnKey, display
 from brido.report.metrics import read_scores
 from brido.tables import CORPUS, DECODED, read_rows
@@ -78,7 +78,7 @@ def pairs(
         if first == second:
             continue
         mentions = [
-            find_mentions(row["document"], text, row.get("facts"), settings)
+            mentions_of(row["document"], text, row.get("facts"), settings.case_sensitive)
             for text in (first, second)
         ]
         values = [own.get(row["id"], math.nan) for own in quality]

@@ -78,7 +78,8 @@ def _keep(choice: Mapping[str, Any], by: ColumnKey) -> str:
             "how many there are."
         )
     elif chosen != "base":
-        line = f"Keep {chosen}: it is best {where} ({counted} {_text(by, top['quality'])}, base {own})."
+        value = _text(by, top["quality"])
+        line = f"Keep {chosen}: it is best {where} ({counted} {value}, base {own})."
     elif best == "base":
         others = "no other system that meets the conditions" if out else "no other system"
         line = f"Keep base: {others} is better {where} ({counted} {own})."

@@ -5,7 +5,7 @@ candidates; similarity, support, likelihood and scores hold exactly these, and c
 tables may hold further documents between them.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -120,9 +120,13 @@ _DECODED_BY = {"reference": "download", "elected": "elect", "base": "decode_base
 _NOT_BY_CANDIDATE = {"references", "facts", "own_unsupported", "own_words", "own_whole"}
 
 
-def decoded_by(system: str) -> str:
-    """The stage that makes a system's summaries, as `dvc repro` takes it."""
-    return _DECODED_BY.get(system, f"decode@{system}")
+def decoded_by(system: str, variants: Container[str] = ()) -> str:
+    """The stage that makes a system's summaries, as `dvc repro` takes it.
+
+    variants: the keys of section variants, whose systems a stage of its own decodes.
+    """
+    stage = "vary" if system in variants else "decode"
+    return _DECODED_BY.get(system, f"{stage}@{system}")
 
 
 def read_documents(

@@ -468,9 +468,6 @@ def test_nothing_is_exported_into_the_folders_of_the_pipeline(several, kind, out
 
 def test_the_model_that_is_exported_is_the_chosen_one(several, tmp_path):
     several("vote")
-    (tmp_path / "data/chosen").mkdir()
-    (tmp_path / "data/chosen/model.safetensors").write_bytes(b"weights")
-    (tmp_path / "data/chosen/brido.json").write_text("{}")
     (tmp_path / "report").mkdir()
     with pytest.raises(BridoError, match=r"model_card.md is missing"):
         main(["model", "-o", "mine"])

@@ -47,7 +47,8 @@ def test_the_card_says_base_data_settings_metrics_and_limits(project: Path) -> N
     assert "embedded synthetic news; documents: validation 12, test 12;" in text
     assert "| scoring.alpha | 0 |" in text
     assert all(line in text for line in synthetic_run.VERDICT)
-    # A row for each headline number that base or the chosen system has, with intervals and a difference.
+    assert "| tuned.vote | no changes |\n| tuned.control.scoring.shuffle | true |" in text
+    # Each headline number that base or the chosen system has, with intervals and a difference.
     rows = re.findall(
         r"^\| (\w+): .* \| .* \[.*\] \| .* \[.*\] \| [+-]?[\d.]+\*? \[.*\] \|$", text, re.M
     )
@@ -112,9 +113,10 @@ def test_the_card_of_base_says_that_nothing_was_trained(project: Path) -> None:
     synthetic_run.choose(project, "base")
     report.report(load_params())
     card = (project / "report/model_card.md").read_text()
-    assert "base's own weights" in card
+    assert "weights of the checkpoint `base`" in card
     assert "how much the others agree" not in card
     assert "training run" not in card
+    assert re.search("^# .*`base`$", card, re.MULTILINE)
     # One column of numbers, and no difference.
     assert "| | base |" in card
     assert re.search(r"^\| ROUGE: [^|]* \| [^|]* \|$", card, re.MULTILINE)

@@ -2,7 +2,8 @@
 
 import pytest
 
-from brido.report.settings_text import run_order
+from brido.report.settings_text import run_order, settings_text
+from brido.settings.load import check_params
 from brido.vote.settings import ScoringSettings
 
 
@@ -20,3 +21,31 @@ def test_every_part_of_the_order_is_named(scoring, parts):
     said = run_order(ScoringSettings(**scoring))
     words = {"15", "information 0.25", "support 0.5", "base", "shuffled"}
     assert {word for word in words if word in said} == parts
+
+
+def test_what_each_system_changes_is_among_the_settings():
+    params = check_params(
+        {
+            "checkpoints": {"base": {"source": "embedded"}},
+            "training": {"loss": "listwise"},
+            "tuned": {
+                "vote": {},
+                "flat": {
+                    "scoring": {"alpha": float("inf")},
+                    "training": {"loss": "spread", "validation": {"every": 9}},
+                },
+            },
+            "variants": {"short": {"checkpoint": "base", "length_penalty": -4}},
+        }
+    )
+    rows = settings_text(params)
+    assert ("training.loss", "listwise") in rows
+    assert [row for row in rows if row[0].startswith(("tuned", "variants"))] == [
+        ("tuned.vote", "no changes"),
+        ("tuned.flat.scoring.alpha", "inf"),
+        ("tuned.flat.training.loss", "spread"),
+        ("tuned.flat.training.validation.every", "9"),
+        ("variants.short.length_penalty", "-4"),
+        ("variants.short.checkpoint", "base"),
+    ]
+    assert len({key for key, _ in rows}) == len(rows)

@@ -71,6 +71,8 @@ def test_summaries_of_other_documents_are_refused(project):
 def test_missing_tables_name_the_stage(project):
     with pytest.raises(BridoError, match="dvc repro decode_base"):
         evaluate(PARAMS, "rouge", "base")
+    with pytest.raises(BridoError, match="dvc repro vary@guided"):
+        evaluate(PARAMS, "rouge", "guided")
     paths.corpus("test").unlink()
     with pytest.raises(BridoError, match="dvc repro download"):
         evaluate(PARAMS, "rouge", "vote")

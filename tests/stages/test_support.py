@@ -78,6 +78,7 @@ TEXTS_SCORED = ["w1 w2 w3", "w4", "", "w1 w2 w3 w9 w8 w7"]
 
 def likelihood_project(folder, monkeypatch, **sections):
     """Candidates of 7 validation documents, which the vote alone orders; the corpus by id."""
+    sections.setdefault("tuned", {"information": {}})
     monkeypatch.chdir(folder)
     torch.set_num_threads(1)
     small_project.write_project(folder, **sections)

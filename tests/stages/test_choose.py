@@ -1,0 +1,263 @@
+"""Stage choose: the choice on validation documents, its verdict, and the model that is kept."""
+
+import json
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+import synthetic_run
+
+from brido.report.card import weights_of
+from brido.settings.load import load_params
+from brido.summarizer.usage import read_usage
+from brido.tables import DECODED, evaluation_schema, read_rows, write_table
+from brido.utils.errors import BridoError
+from stages import choose, paths
+
+DOCUMENTS = 60
+SYSTEMS = ("base", "vote", "control", "guided")
+VARIANTS = {"guided": {"checkpoint": "base", "length_penalty": -2.0, "guidance": {"weight": 0.3}}}
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("run")
+    synthetic_run.write_run(folder, documents=DOCUMENTS, count=4)
+    shutil.rmtree(folder / "data/chosen")
+    (folder / "metrics/choice.json").unlink()
+    return folder
+
+
+@pytest.fixture
+def project(run, tmp_path, monkeypatch):
+    """A finished run with one variant of base beside its systems."""
+    shutil.copytree(run, tmp_path, dirs_exist_ok=True)
+    monkeypatch.chdir(tmp_path)
+    synthetic_run.write_params(tmp_path, variants=VARIANTS)
+    copies = [(paths.decoded("base", split), paths.decoded("guided", split)) for split in SPLITS]
+    copies += [
+        (paths.evaluation(metric, "base", split), paths.evaluation(metric, "guided", split))
+        for metric in synthetic_run.SUBMETRICS
+        for split in SPLITS
+    ]
+    for source, copy in copies:
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(source, copy)
+    return tmp_path
+
+
+SPLITS = ("validation", "test")
+
+
+def measured(metric, system, split="validation", **columns):
+    """Columns of a system's table get these values, one for every document."""
+    path = paths.evaluation(metric, system, split)
+    rows = read_rows(path, None, "")
+    for place, row in enumerate(rows):
+        for name, values in columns.items():
+            row[name] = values[place]
+    names = [name for name in rows[0] if name not in ("id", "detail")]
+    write_table(path, [rows], evaluation_schema(names), {"signature": {}})
+
+
+def good(**counts):
+    """So many of each system's summaries are good, on validation documents and on test ones."""
+    for system, count in counts.items():
+        for split in SPLITS:
+            values = [1.0] * count + [0.0] * (DOCUMENTS - count)
+            measured("mentions", system, split, good=values)
+
+
+def same_rouge():
+    for system in SYSTEMS:
+        for split in SPLITS:
+            measured("rouge", system, split, r1=[40.0] * DOCUMENTS)
+
+
+def chosen():
+    choose.main()
+    return json.loads(paths.CHOICE.read_text())
+
+
+def test_what_is_written_of_the_best_system(project, capsys):
+    same_rouge()
+    good(base=30, vote=50, control=40, guided=35)
+    choice = chosen()
+    assert (choice["chosen"], choice["best"], choice["reason"]) == ("vote", "vote", "best")
+    assert (choice["documents"], choice["by"], choice["control"]) == (
+        DOCUMENTS, "mentions.good", "control",
+    )  # fmt: skip
+    assert list(choice["systems"]) == ["base", "guided", "vote", "control"]
+    row = choice["systems"]["vote"]
+    assert (row["quality"], row["rouge"], row["left_out"]) == (round(50 / 60, 6), 40.0, [])
+    texts = [row["summary"] for row in read_rows(paths.decoded("vote", "validation"), DECODED, "")]
+    words = sum(len(text.split()) for text in texts) / DOCUMENTS
+    assert row["words"] == pytest.approx(words, abs=1e-6)
+    said = capsys.readouterr().err
+    assert len(choice["verdict"]) == 3
+    assert all(f"choose: {line}\n" in said for line in choice["verdict"])
+    assert "brido summarize" in said
+    # On test documents 50 of 60 are good as well, and 40 of the control's.
+    assert "50.0 % -> 83.3 %" in choice["verdict"][1]
+    assert "66.7 %" in choice["verdict"][2]
+    assert "matters here" in choice["verdict"][2]
+
+    assert weights_of(paths.CHOSEN) == weights_of(paths.checkpoint("vote"))
+    usage = read_usage(paths.CHOSEN)
+    assert (usage.system, usage.base) == ("vote", weights_of(paths.checkpoint("base")))
+    assert usage.verdict == "\n".join(choice["verdict"])
+    assert (usage.decoding.max_length, usage.guidance, usage.lowercase) == (20, None, False)
+    assert usage.reading == load_params().reading_of("base")
+
+
+def test_a_variant_is_bases_weights_with_its_own_decoding_and_guidance(project):
+    same_rouge()
+    good(base=30, vote=31, control=30, guided=50)
+    assert chosen()["chosen"] == "guided"
+    assert weights_of(paths.CHOSEN) == weights_of(paths.checkpoint("base"))
+    usage = read_usage(paths.CHOSEN)
+    assert (usage.system, usage.decoding.length_penalty) == ("guided", -2.0)
+    assert usage.guidance.weight == 0.3
+
+
+def test_a_variant_says_nothing_of_the_order(project):
+    same_rouge()
+    good(base=30, vote=31, control=30, guided=50)
+    assert "order" not in chosen()["verdict"][2]
+    params = load_params()
+    assert [name for name in SYSTEMS if choose.on_an_order(params, name)] == ["vote"]
+    for training in ({"loss": "spread"}, {"gamma": 0.0}):
+        synthetic_run.write_params(project, variants=VARIANTS, training=training)
+        assert not choose.on_an_order(load_params(), "vote")
+
+
+def test_lower_case_documents_are_remembered(project):
+    same_rouge()
+    synthetic_run.write_params(project, variants=VARIANTS, data={"lowercase": True})
+    chosen()
+    assert read_usage(paths.CHOSEN).lowercase
+
+
+def test_base_stays_where_nothing_is_clearly_better(project):
+    same_rouge()
+    good(base=30, vote=31, control=30, guided=29)
+    choice = chosen()
+    assert (choice["chosen"], choice["best"]) == ("base", "vote")
+    assert weights_of(paths.CHOSEN) == weights_of(paths.checkpoint("base"))
+    assert read_usage(paths.CHOSEN).system == "base"
+    assert len(choice["verdict"]) == 2
+
+
+def test_rouge_and_length_leave_systems_out(project):
+    same_rouge()
+    good(base=30, vote=50, control=40, guided=45)
+    measured("rouge", "vote", r1=[38.9] * DOCUMENTS)
+    path = paths.decoded("guided", "validation")
+    long = [row | {"summary": "w " * 40} for row in read_rows(path, DECODED, "")]
+    write_table(path, [long], DECODED)
+    choice = chosen()
+    assert {name: row["left_out"] for name, row in choice["systems"].items()} == {
+        "base": [], "vote": ["rouge_loss"], "guided": ["length_change"], "control": [],
+    }  # fmt: skip
+    assert choice["chosen"] == "control"
+
+
+def test_without_references_nobody_is_left_out_by_rouge(project):
+    for system in SYSTEMS:
+        measured("rouge", system, r1=[None] * DOCUMENTS)
+    good(base=30, vote=50, control=40, guided=35)
+    choice = chosen()
+    assert choice["chosen"] == "vote"
+    assert {row["rouge"] for row in choice["systems"].values()} == {None}
+
+
+def test_another_column_may_decide_and_less_of_it_be_better(project):
+    same_rouge()
+    good(base=30, vote=50, control=40, guided=35)
+    for system, count in {"base": 20, "vote": 30, "control": 5, "guided": 20}.items():
+        values = [1.0] * count + [0.0] * (DOCUMENTS - count)
+        measured("mentions", system, unsupported=values)
+    synthetic_run.write_params(
+        project, variants=VARIANTS, choice={"by": "mentions.unsupported", "among": ["control"]}
+    )
+    choice = chosen()
+    assert (choice["by"], choice["chosen"]) == ("mentions.unsupported", "control")
+    assert list(choice["systems"]) == ["base", "control"]
+    assert "unsupported" in choice["verdict"][0]
+
+
+def test_the_metric_that_says_what_is_good_is_the_first_with_numbers(project):
+    same_rouge()
+    for system in SYSTEMS:
+        measured("mentions", system, good=[None] * DOCUMENTS)
+    with pytest.raises(BridoError, match="add mentions to evaluation.metrics"):
+        choose.main()
+    assert not paths.CHOICE.exists()
+    assert not paths.CHOSEN.exists()
+
+
+def test_other_documents_are_refused(project):
+    same_rouge()
+    for metric in synthetic_run.SUBMETRICS:
+        path = paths.evaluation(metric, "vote", "validation")
+        rows = read_rows(path, None, "")
+        rows[0]["id"] = "another"
+        names = [name for name in rows[0] if name not in ("id", "detail")]
+        write_table(path, [rows], evaluation_schema(names), {"signature": {}})
+    with pytest.raises(BridoError, match="vote and base .*different validation documents"):
+        choose.main()
+
+
+@pytest.mark.parametrize(
+    ("path", "stage"),
+    [
+        (paths.evaluation("mentions", "base", "validation"), "evaluate"),
+        (paths.evaluation("rouge", "vote", "validation"), "evaluate"),
+        (paths.evaluation("rouge", "vote", "test"), "evaluate"),
+        (paths.decoded("vote", "validation"), "decode@vote"),
+        (paths.decoded("guided", "validation"), "vary@guided"),
+        (paths.checkpoint("vote") / "generation_config.json", "train@vote"),
+    ],
+)
+def test_missing_tables_are_named_with_their_stage(project, path, stage):
+    same_rouge()
+    good(base=30, vote=50, control=40, guided=35)
+    path.unlink()
+    with pytest.raises(BridoError, match=f"dvc repro .*{stage}") as caught:
+        choose.main()
+    assert str(path.parent) in str(caught.value)
+    assert not paths.CHOSEN.exists()
+
+
+def made():
+    files = [*sorted(paths.CHOSEN.rglob("*")), paths.CHOICE]
+    return {str(path): path.read_bytes() for path in files}
+
+
+def test_killed_while_it_writes_and_repeated_it_is_the_same(project, monkeypatch):
+    same_rouge()
+    good(base=30, vote=50, control=40, guided=35)
+    chosen()
+    expected = made()
+    chosen()
+    assert made() == expected
+    for output in (paths.CHOICE, *paths.CHOSEN.iterdir()):
+        output.unlink()
+    paths.CHOSEN.rmdir()
+    real, calls = os.replace, []
+
+    def dying(*arguments):
+        calls.append(arguments)
+        if len(calls) == 2:
+            raise KeyboardInterrupt
+        return real(*arguments)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "replace", dying)
+        with pytest.raises(KeyboardInterrupt):
+            choose.main()
+    assert not paths.CHOSEN.exists()
+    assert not [path for path in Path("data").iterdir() if path.name.startswith(".")]
+    chosen()
+    assert made() == expected

@@ -1,0 +1,79 @@
+"""Stage needs: of which splits the orders need support and likelihood, and what that hides."""
+
+import json
+
+import pytest
+from ruamel.yaml import YAML
+from small_project import ROOT
+
+from stages import needs, paths
+
+VALIDATION, TUNING = ["validation"], ["train", "validation"]
+EVERY = ["train", "validation", "test"]
+# Sections whose other keys stay.
+MERGED = ("scoring", "documents")
+
+
+@pytest.fixture
+def needed(tmp_path, monkeypatch):
+    """What the stage writes for the project's params with other sections."""
+    monkeypatch.chdir(tmp_path)
+
+    def run(**sections):
+        params = YAML(typ="safe").load((ROOT / "params.yaml").read_text())
+        for name, value in sections.items():
+            params[name] = params[name] | value if name in MERGED else value
+        (tmp_path / "params.yaml").write_text(json.dumps(params))
+        needs.main()
+        files = {table: paths.needs(table).read_bytes() for table in ("support", "likelihood")}
+        return {table: json.loads(text) for table, text in files.items()}, files
+
+    return run
+
+
+def system(**scoring):
+    return {"x": {"scoring": scoring}}
+
+
+@pytest.mark.parametrize(
+    ("sections", "support", "likelihood", "prior"),
+    [
+        ({"tuned": {"vote": {}}}, VALIDATION, VALIDATION, False),
+        # A tuned system asks about the documents that it learns from; nobody elects by it.
+        ({"tuned": system(information=0.5)}, VALIDATION, TUNING, False),
+        ({"tuned": system(information=0.5, prior_weight=0.2)}, VALIDATION, TUNING, True),
+        ({"tuned": system(remove_base=True)}, VALIDATION, TUNING, False),
+        ({"tuned": system(support=0.5)}, TUNING, VALIDATION, False),
+        ({"tuned": {"vote": {}} | system(support=0.5, information=0.5)}, TUNING, TUNING, False),
+        # A shuffled order needs neither.
+        ({"tuned": system(support=0.5, information=0.5, shuffle=True)}, *[VALIDATION] * 2, False),
+        # The shared order is that of `elected`, which chooses on test documents too.
+        (
+            {"scoring": {"information": 0.5, "prior_weight": 0.1}, "tuned": {"vote": {}}},
+            VALIDATION, EVERY, True,
+        ),
+        ({"scoring": {"support": 0.5}, "tuned": system(support=0.0)}, EVERY, VALIDATION, False),
+        # Without test candidates, and with the default's entry `information`.
+        (
+            {"scoring": {"support": 0.5}, "documents": {"test": 0}, "systems": ["base"]},
+            TUNING, TUNING, True,
+        ),
+    ],
+)  # fmt: skip
+def test_what_is_needed(needed, sections, support, likelihood, prior):
+    found, _ = needed(**sections)
+    assert found == {
+        "support": {"splits": support},
+        "likelihood": {"splits": likelihood, "prior": prior},
+    }
+
+
+def test_a_change_that_needs_no_more_leaves_the_bytes(needed):
+    _, before = needed()
+    for sections in (
+        {"scoring": {"alpha": 31.0}},
+        {"scoring": {"length_penalty": 1.0}},
+        {"tuned": {"a": {}} | system(information=0.1, prior_weight=1.0)},
+    ):
+        assert needed(**sections)[1] == before
+    assert needed(tuned={"vote": {}})[1] != before
