@@ -161,11 +161,13 @@ def test_a_users_own_temporary_names_are_left_alone(make, tmp_path):
 
 def test_two_writers_of_a_path_do_not_meet(tmp_path):
     path = tmp_path / "result"
-    with atomic_file(path) as first, atomic_file(path) as second:
+    with atomic_file(path) as first:
         first.write_text("first")
-        second.write_text("second")
-        assert first != second
-        assert first.exists()
+        with atomic_file(path) as second:
+            assert first != second
+            assert first.exists()
+            second.write_text("second")
+        assert path.read_text() == "second"
     assert path.read_text() == "first"
     assert os.listdir(tmp_path) == ["result"]
 
@@ -279,7 +281,7 @@ def test_files_are_on_the_disk_before_they_have_their_name(tmp_path, monkeypatch
     assert paths[-1] == str(tmp_path)
 
 
-@pytest.mark.parametrize("mask", [0o022, 0o077])
+@pytest.mark.parametrize("mask", [0o002, 0o022, 0o077])
 def test_results_have_the_modes_of_the_users_other_files(mask, tmp_path):
     outside = tmp_path / "outside"
     outside.write_text("not ours")
