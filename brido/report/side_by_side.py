@@ -13,7 +13,6 @@ from typing import Any, NamedTuple
 from jinja2 import Environment, StrictUndefined
 
 from brido.checkers.mentions import Mention, mentions_of
-from brido.evaluation.mentions import MentionsSettings
 from brido.report.display import ColumnKey, display
 from brido.report.metrics import read_scores
 from brido.tables import CORPUS, DECODED, read_rows
@@ -57,14 +56,15 @@ class Pair:
 def pairs(
     data: Path,
     systems: tuple[str, str],
-    settings: MentionsSettings,
+    case_sensitive: bool,
     by: ColumnKey | None = None,
     split: str = "test",
 ) -> list[Pair]:
     """The documents of a split of which two systems wrote different summaries.
 
-    data: the folder of the pipeline's tables. by: a column of the evaluation; the gain is its
-    difference, and behind it the number of unsupported mentions that went.
+    data: the folder of the pipeline's tables. case_sensitive: see `evaluation.mentions`. by: a
+    column of the evaluation; the gain is its difference, and behind it the number of unsupported
+    mentions that went.
 
     Raises:
         BridoError: a table is missing or damaged, or holds other documents.
@@ -78,7 +78,7 @@ def pairs(
         if first == second:
             continue
         mentions = [
-            mentions_of(row["document"], text, row.get("facts"), settings.case_sensitive)
+            mentions_of(row["document"], text, row.get("facts"), case_sensitive)
             for text in (first, second)
         ]
         values = [own.get(row["id"], math.nan) for own in quality]

@@ -8,7 +8,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from brido.cli.main import main
-from brido.evaluation.mentions import MentionsSettings
 from brido.report.side_by_side import _changes, _pieces, as_html, most_changed, pairs
 from brido.tables import DECODED, write_table
 from brido.tables.schemas import evaluation_schema
@@ -43,7 +42,7 @@ def project(tmp_path, monkeypatch):
 
 
 def found(project, by=BY):
-    return pairs(project / "data", ("base", "guided"), MentionsSettings(), by)
+    return pairs(project / "data", ("base", "guided"), True, by)
 
 
 def test_what_decides_comes_before_the_mentions_that_went(project):
