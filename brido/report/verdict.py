@@ -31,7 +31,7 @@ def told_columns(systems: Mapping[str, Estimates], by: ColumnKey) -> list[Column
     measured = every_column(systems)
     columns = [by] if by in measured else []
     for name in _TOLD:
-        same = [column for column in measured if column[1] == name]
+        same = [column for column in (*columns, *measured) if column[1] == name]
         columns += [column for column in same[:1] if column not in columns]
     return columns
 

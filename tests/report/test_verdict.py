@@ -91,6 +91,9 @@ def test_what_decided_is_told_first_and_each_kind_once():
         R1, ("mentions", "good"), ("mentions", "unsupported"), ("extractiveness", "length"),
     ]  # fmt: skip
     assert told_columns({"base": {}}, GOOD) == []
+    # Of two columns of one name the one that decided.
+    columns = told_columns(systems, ("world_judge", "good"))
+    assert [column for column in columns if column[1] == "good"] == [("world_judge", "good")]
 
 
 def test_base_is_kept_because_it_is_best():
