@@ -54,6 +54,7 @@ def build(kind: str) -> PreTrainedModel:
         vocab_size=BART_WORDS, d_model=768, encoder_layers=6, decoder_layers=6,
         encoder_attention_heads=12, decoder_attention_heads=12, encoder_ffn_dim=3072,
         decoder_ffn_dim=3072, forced_eos_token_id=None,
+        normalize_before=False, normalize_embedding=True,  # CTranslate2 asks for them
     )  # fmt: skip
     return BartForConditionalGeneration(config).eval()
 

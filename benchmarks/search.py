@@ -68,7 +68,6 @@ def prepare(engine: str) -> BartForConditionalGeneration:
     """The model as an engine gets it."""
     model = build_model()
     if engine == OURS:
-        from brido.models.family import family_of
         from brido.models.language_model import lay_out
 
         lay_out(model)
