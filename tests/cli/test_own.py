@@ -2,6 +2,8 @@
 
 import re
 import shutil
+from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -10,7 +12,7 @@ from own_articles import abstracts, dialogues, write_csv, write_jsonl
 from tiny_chat import CHATML, chat_tokenizer, tiny_llama
 from tiny_models import SPECIAL, tiny_bart, word_tokenizer
 
-from brido.cli.init import command, model, plan, settings, speed, write
+from brido.cli.init import command, limits, model, plan, settings, speed, write
 from brido.cli.init.data import look
 from brido.models import gguf
 from brido.models.checkpoint import save
@@ -24,7 +26,7 @@ from brido.utils.errors import BridoError
 # Sections and keys that init decides; everything else is the preset's.
 COMPUTED = (
     *("data", "systems", "evaluation.metrics", "pairwise.combination", "decoding.max_length"),
-    "scoring.length_penalty",
+    *("scoring.length_penalty", "tuned", "variants"),
     *("documents.train", "documents.validation"),
     *(f"checkpoints.base.{key}" for key in ("source", "fine_tuning")),
     *(f"checkpoints.base.embedded.max_{key}_tokens" for key in ("source", "summary")),
@@ -83,7 +85,9 @@ def test_scientific_abstracts_in_jsonl_with_the_embedded_model(checkout, capsys)
     params, said = own("--train", "my/papers.jsonl", *SCI), capsys.readouterr().out
     assert params.checkpoints["base"].embedded.tokenizer == "bpe"
     assert params.checkpoints["base"].embedded.world is None
-    assert params.systems == ["reference", "base", "tuned"]
+    assert params.systems == ["reference", "base"]
+    assert list(params.tuned) == ["vote", "information", "likelihood", "control"]
+    assert list(params.variants) == ["short"]
     assert params.evaluation.metrics == ["rouge", "mentions", "extractiveness"]
     # Every document fits, and every summary with room; one sentence each.
     longest = max(len(row["abstract"].split()) for row in abstracts(60))
@@ -162,10 +166,10 @@ def test_a_chat_model_samples_and_learns_from_references_first(own_chat) -> None
     assert params.training.lora is None
     # Without references the vote alone teaches.
     params = own_chat(60, "--document-column", "abstract", "--summary-column", "none")
-    assert params.systems == ["base", "tuned"]
+    assert params.systems == ["base"]
+    assert "control" in params.tuned
     assert params.checkpoints["base"].fine_tuning is None
     assert params.training.cross_entropy == "elected"
-    assert params.scoring.information == 0.0
 
 
 @pytest.mark.parametrize("name", ["chatt", "some/chatt", "./chatt", "weights.bin", "chatt.gguf"])
@@ -237,8 +241,6 @@ def test_every_key_that_is_not_computed_is_the_presets(checkout, name: str, summ
         "--model", name)  # fmt: skip
     written = flatten(read_yaml(checkout / "params.yaml"))
     preset = flatten(read_preset(model.find_model(name).preset))
-    if summaries == "none":
-        preset["scoring.information"] = 0.0
 
     def recipe(leaves: dict) -> dict:
         return {
@@ -258,84 +260,127 @@ def test_every_key_that_is_not_computed_is_the_presets(checkout, name: str, summ
 def test_base_learns_from_references_that_the_time_allows_and_the_rest_is_cut(
     own_chat, monkeypatch
 ) -> None:
-    params = own_chat(800)
-    learns = params.checkpoints["base"].fine_tuning
+    params = own_chat(800, *SCI, "--minutes", "200")
     assert params.data.max_documents is None
-    assert params.data.max_evaluated == params.documents.validation == 60
-    assert params.documents.train == plan.UNTUNED
-    fast = learns.documents or 10**6
-    assert fast > 300
-    slow = speed.Speed(*(5 * value for value in vars(FAST).values()))
+    assert params.data.max_evaluated > 80
+    assert params.documents.train == read_preset("smollm2")["documents"]["train"]
+    assert params.num_candidates == read_preset("smollm2")["generation"]["base"]["num_candidates"]
+    assert params.checkpoints["base"].fine_tuning.documents is None
+    assert list(params.tuned) == ["vote", "information", "likelihood", "control"]
+    slow = speed.Speed(*(3 * value for value in vars(FAST).values()))
     monkeypatch.setattr(write, "measure_speed", lambda *given: slow)
     params = own_chat(800)
-    assert 48 <= params.checkpoints["base"].fine_tuning.documents < fast
-    assert params.documents.validation >= 40
+    assert 48 <= params.checkpoints["base"].fine_tuning.documents < 700
+    assert {"vote", "control"} <= set(params.tuned)
+    assert params.data.max_evaluated < 80
 
 
-def test_the_plan_has_a_check_with_minutes_and_tuning_with_more(checkout, own_chat, capsys) -> None:
+def test_the_plan_is_one_run_within_the_minutes(checkout, own_chat, capsys) -> None:
     own_chat(300)
     said = capsys.readouterr().out
-    check, tuning = said.split("1. The check")[1].split("2. Tuning")
-    assert "dvc repro score" in check
-    assert 5 <= int(re.search(r"about (\d+) minutes", check)[1]) <= plan.AIM / 60 + 5
-    assert "dvc exp run -n tuned -S documents.train=" in tuning
-    assert "warning" not in check
-    # One tuning run is one change, and its settings pass.
-    (change,) = re.findall(r"-S (\S+)", tuning)
-    apply_overrides(checkout / "params.yaml", [change])
-    assert load_params().documents.train == read_preset("smollm2")["documents"]["train"]
+    low, high = (int(part) for part in re.search(r"(\d+) to (\d+) minutes", said).groups())
+    assert 2 <= low < high <= 90
+    assert "\n  dvc repro\n" in said
+    assert "dvc exp run" not in said
+    assert "even the smallest" not in said
+    own_chat(300, *SCI, "--minutes", "10")
+    (least,) = re.findall(r"(\d+) to \d+ minutes", capsys.readouterr().out)
+    assert int(least) <= low
 
 
-def test_where_no_look_fits_into_an_hour_it_says_so_and_what_would(
-    own_chat, monkeypatch, capsys
-) -> None:
+def test_where_no_run_fits_it_says_so_and_what_would(own_chat, monkeypatch, capsys) -> None:
     monkeypatch.setattr(write, "measure_speed", lambda *given: speed.Speed(0.5, 0.5, 0.5))
-    own_chat(300)
+    params = own_chat(300)
     said = capsys.readouterr().out
-    assert "warning: on this machine even the smallest check" in said
+    assert "warning: even the smallest run may take more than 60 minutes" in said
     assert "hours" in said
+    assert "left out for time (--minutes 60): information, likelihood, short" in said
+    # The model is small already.
+    assert "--model" not in said
+    assert list(params.tuned) == ["vote", "control"]
+    assert not params.variants
     monkeypatch.setattr(write, "measure_speed", lambda *given: None)
     own_chat(300)
     assert "how long is not known" in capsys.readouterr().out
 
 
+@pytest.mark.parametrize("count", [60, 61, 90, 130, 300])
+def test_sixty_rows_give_twenty_documents_to_choose_and_to_measure_on(checkout, count) -> None:
+    write_jsonl(checkout / "a.jsonl", abstracts(count))
+    data = look({"train": ["a.jsonl"]}, "abstract", "tldr")
+    assert min(data.documents["validation"], data.documents["test"]) >= 20
+    assert data.documents["train"] >= 8
+    assert not [text for text in data.doubts if "can be trusted" in text]
+
+
+def test_fewer_rows_say_that_no_number_can_be_trusted(checkout) -> None:
+    write_jsonl(checkout / "a.jsonl", abstracts(45))
+    data = look({"train": ["a.jsonl"]}, "abstract", "tldr")
+    for split in ("validation", "test"):
+        told = any(f"{split} documents: no number" in text for text in data.doubts)
+        assert told == (data.documents[split] < 20)
+    assert min(data.documents["validation"], data.documents["test"]) < 20
+
+
 def test_few_validation_documents_are_told_with_how_many_there_are(checkout, capsys) -> None:
     write_jsonl(checkout / "a.jsonl", abstracts(60))
-    found = own("--train", "a.jsonl", *SCI).data.max_evaluated
+    own("--train", "a.jsonl", *SCI)
     said = capsys.readouterr().out
-    assert f"warning: {found} validation documents are few" in said
+    assert "validation documents are few" in said
     assert "--validation" in said
     write_jsonl(checkout / "a.jsonl", abstracts(400))
     own("--train", "a.jsonl", *SCI)
     assert "--validation" not in capsys.readouterr().out
 
 
-def planned(checkout: Path, count: int, name: str, how: speed.Speed, gpu=False, recipe=(4, 15, 4)):
+def test_many_cut_documents_are_a_warning_with_the_share_that_is_read(checkout, capsys) -> None:
+    rows = [{"text": f"Word {n} " * 2000, "summary": f"A word, {n}."} for n in range(20)]
+    rows += [{"text": f"Text {n}.", "summary": f"Short {n}."} for n in range(60)]
+    write_jsonl(checkout / "a.jsonl", rows)
+    own("--train", "a.jsonl")
+    said = capsys.readouterr().out
+    (cut,) = re.findall(r"warning: (\d+)% of the documents are longer", said)
+    (read,) = re.findall(r"only (\d+)% of all text is read", said)
+    assert 20 < int(cut) < 35
+    assert int(read) < 15
+    write_jsonl(checkout / "a.jsonl", abstracts(60))
+    own("--train", "a.jsonl", *SCI)
+    assert "are longer" not in capsys.readouterr().out
+
+
+def planned(checkout: Path, count: int, name: str, how: speed.Speed, minutes: float = 60,
+            gpu: bool = False, others: int = 4) -> plan.RunPlan:  # fmt: skip
     """The plan for so many abstracts, a model and its speed."""
     write_jsonl(checkout / "a.jsonl", abstracts(count))
     data, found = look({"train": ["a.jsonl"]}, "abstract", "tldr"), model.find_model(name)
-    limits = plan.find_limits(data, found)
-    return plan.make_plan(data, found, limits, how, gpu, plan.Recipe(*recipe))
+    recipe = replace(write.recipe_of(found), others=others)
+    return plan.make_plan(data, found, limits.find_limits(data, found), how, gpu, recipe, minutes)
 
 
-def test_a_plan_grows_with_documents_and_time(checkout) -> None:
+def test_a_plan_fits_its_minutes_and_grows_with_them(checkout) -> None:
+    chat_folder(checkout)
     slow = speed.Speed(*(3 * value for value in vars(FAST).values()))
-    first, second = (planned(checkout, 300, "embedded", how) for how in (FAST, slow))
-    assert first.check < second.check
-    assert first.tuning < second.tuning
-    alone = planned(checkout, 300, "embedded", FAST, recipe=(4, 15, 0))
-    assert alone.check < first.check  # candidates are scored with their own document only
-    assert planned(checkout, 300, "embedded", FAST, gpu=True).candidates > first.candidates
+    plans = [planned(checkout, 300, "chat", slow, minutes) for minutes in (60, 80, 120, 400)]
+    for minutes, made in zip((60, 80, 120, 400), plans, strict=True):
+        assert made.seconds <= 60 * minutes
+    for less, more in pairwise(plans):
+        assert less.references <= more.references
+        assert less.candidates <= more.candidates
+    # References first, then candidates, then systems.
+    assert plans[0].references == plans[-1].references == 163
+    assert plans[0].candidates < plans[-1].candidates
+    assert len(plans[0].tuned) < len(plans[-1].tuned)
+    assert planned(checkout, 300, "chat", FAST, 500, gpu=True).candidates > plans[-1].candidates
+    cheap, dear = (planned(checkout, 300, "chat", FAST, 500, others=n).seconds for n in (0, 4))
+    assert cheap < dear  # candidates are scored with their own document only
 
 
 def test_base_learns_from_few_references_more_often(checkout) -> None:
     chat_folder(checkout)
-    # So slow that the check takes as long as it should before base learns a second time.
-    slow = speed.Speed(0.01, 0.03, 0.03)
-    few, many = (planned(checkout, count, "chat", slow, recipe=(4, 0, 4)) for count in (60, 400))
+    few, many = (planned(checkout, count, "chat", speed.Speed(0.003, 0.006, 0.015), 100)
+                 for count in (60, 400))  # fmt: skip
     assert few.epochs > many.epochs == 1
     assert few.references < many.references
-    assert few.fits
 
 
 @pytest.mark.parametrize("kind", ["chat", "bart"])
@@ -345,8 +390,8 @@ def test_speed_is_measured_by_running_a_model_of_the_shape(checkout, kind: str) 
     chat_folder(checkout)
     data = look({"train": ["a.jsonl"]}, "abstract", "tldr")
     found = model.find_model(kind)
-    limits = plan.find_limits(data, found)
-    reading = ReadingSettings(**settings.reading_of(found, data, limits))
+    room = limits.find_limits(data, found)
+    reading = ReadingSettings(**settings.reading_of(found, data, room))
     measured = speed.measure_speed(found, data.texts, data.summaries, reading, 4)
     assert all(0 < value < 1 for value in vars(measured).values())
     later = model.find_model("embedded")

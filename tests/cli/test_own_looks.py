@@ -145,7 +145,7 @@ def test_one_document_is_shown_with_its_summary():
 
 
 def test_one_document_under_many_ids_and_few_test_documents_are_said(tmp_path: Path):
-    rows = dialogues(60) + dialogues(60, fname="x")[:1]
+    rows = dialogues(30) + dialogues(30, fname="x")[:1]
     told = look({"train": [write(tmp_path / "a.jsonl", rows)]}, None, "summary1", "fname").doubts
     assert any("test documents" in text for text in told)
     assert any("(x)" in text for text in told)

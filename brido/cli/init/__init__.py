@@ -47,12 +47,19 @@ def _split(name: str, required: bool = False) -> Callable[[Any], Any]:
     metavar="NAME",
     help="Column of the ids. Default: id, if the files have it; else ids are made from the texts.",
 )
-def command(kind: str, model: str | None, **given: Any) -> None:
+@click.option(
+    "--minutes",
+    type=click.FloatRange(1, 100_000),
+    default=60,
+    show_default=True,
+    help="How long the run may take on this machine: it is made as large as fits.",
+)
+def command(kind: str, model: str | None, minutes: float, **given: Any) -> None:
     """Write params.yaml for documents of your own, and print what to run and how long it takes.
 
     It reads the files as the pipeline will, counts tokens, and runs a model of this shape, with
-    random weights, for some seconds. From that it sizes the settings for a first check. It keeps
-    the old params.yaml in .brido/ and does not fetch weights.
+    random weights, for some seconds. From that it sizes a run of at most --minutes that ends in a
+    verdict. It keeps the old params.yaml in .brido/ and does not fetch weights.
 
     \b
     Example:
@@ -74,4 +81,5 @@ def command(kind: str, model: str | None, **given: Any) -> None:
             given["summary_column"],
             model,
             given["id_column"],
+            minutes,
         )

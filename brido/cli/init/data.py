@@ -29,12 +29,13 @@ _SUMMARIES = ("summary", "highlights", "target", "abstract", "tldr", "headline",
 _SAMPLE = 1000
 # Up to so many rows of train this share of them is cut off for each split without files.
 _SHARES = ((500, 0.2), (20_000, 0.1), (math.inf, 0.05))
-# Rows that the check wants for a verdict, and the largest share of few rows that it gets.
-_WANTED, _MOST = 50, 0.4
+# Rows that are wanted to choose a system on, and to measure it on; the largest share of few rows.
+_WANTED, _MOST = 50, 0.34
 # Documents that a split needs, and rows of train from which each split is likely to get them.
 _FEWEST, _ENOUGH = 4, 40
-# Fewer test documents leave an interval that says nothing.
-_MEASURED = 20
+# Fewer documents to choose or to measure on leave an interval that says nothing. From so many rows
+# each split can have them; the share of a split that is short grows in such steps.
+_MEASURED, _TO_MEASURE, _STEP = 20, 60, 0.02
 # A larger share of bad rows is a mistake, not an accident.
 MOST_BAD = 0.05
 # Keys that messages call what the command line calls them.
@@ -82,18 +83,11 @@ def look(
     # Of few documents a larger share, so that there is something to measure on.
     share = next(part for most, part in _SHARES if rows <= most)
     checked = max(share, round(min(_MOST, _WANTED / max(rows, 1)), 2))
-    settings |= {"validation_fraction": checked, "test_fraction": share}
-    source = _source(settings)
-    documents = DocumentsSeen()
-    texts: list[str] = []
-    summaries: list[str] = []
-    found: dict[str, SplitChecks] = {}
-    for split in SPLITS:
-        checks = found[split] = SplitChecks(split, False, MOST_BAD, documents)
-        for row in checks.keep_good(source.rows(split)):
-            if split == "train" and checks.kept <= _SAMPLE:
-                texts.append(row["document"])
-                summaries += [row["summary"]] if row["summary"] else []
+    settings |= {"validation_fraction": checked, "test_fraction": checked}
+    found, texts, summaries, documents = _read(settings)
+    if rows >= _TO_MEASURE:
+        while _enlarge(settings, found, given):
+            found, texts, summaries, documents = _read(settings)
     _check_bad(found, given)
     counts = {split: checks.kept for split, checks in found.items()}
     if min(counts.values()) < _FEWEST:
@@ -109,6 +103,40 @@ def look(
         (*repeated, *_few_to_measure(counts), *doubts(texts, summaries)),
         unseen_share(texts) > 0.5,
     )
+
+
+def _read(
+    settings: Mapping[str, Any],
+) -> tuple[dict[str, SplitChecks], list[str], list[str], DocumentsSeen]:
+    """What each split holds, and the first documents and summaries of train."""
+    source = _source(settings)
+    documents = DocumentsSeen()
+    texts: list[str] = []
+    summaries: list[str] = []
+    found: dict[str, SplitChecks] = {}
+    for split in SPLITS:
+        checks = found[split] = SplitChecks(split, False, MOST_BAD, documents)
+        for row in checks.keep_good(source.rows(split)):
+            if split == "train" and checks.kept <= _SAMPLE:
+                texts.append(row["document"])
+                summaries += [row["summary"]] if row["summary"] else []
+    return found, texts, summaries, documents
+
+
+def _enlarge(
+    settings: dict[str, Any], found: Mapping[str, SplitChecks], given: Mapping[str, Any]
+) -> bool:
+    """Enlarge the share of a split that is cut from train and has too few documents to measure on.
+
+    False where there is none, or where train has too few itself.
+    """
+    short = [split for split in SPLITS[1:] if split not in given and found[split].kept < _MEASURED]
+    if not short or found["train"].kept <= _FEWEST + 2 * len(short):
+        return False
+    for split in short:
+        key = f"{split}_fraction"
+        settings[key] = round(settings[key] + _STEP, 2)
+    return True
 
 
 def _check_bad(found: Mapping[str, SplitChecks], given: Mapping[str, Any]) -> None:
@@ -131,11 +159,12 @@ def _check_bad(found: Mapping[str, SplitChecks], given: Mapping[str, Any]) -> No
 
 
 def _few_to_measure(counts: Mapping[str, int]) -> Iterator[str]:
-    if counts["test"] < _MEASURED:
-        yield (
-            f"{counts['test']} test documents: no number that is measured on fewer than "
-            f"{_MEASURED} can be trusted. Give more rows, or a file of their own with --test"
-        )
+    for split in SPLITS[1:]:
+        if counts[split] < _MEASURED:
+            yield (
+                f"{counts[split]} {split} documents: no number that is measured on fewer than "
+                f"{_MEASURED} can be trusted. Give more rows, or a file of their own with --{split}"
+            )
 
 
 def _too_few(found: Mapping[str, int], given: Mapping[str, Any]) -> str:

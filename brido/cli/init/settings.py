@@ -3,9 +3,11 @@
 import math
 from typing import Any
 
+from brido.cli.init.cost import VALIDATED
 from brido.cli.init.data import MOST_BAD, Data
+from brido.cli.init.limits import Limits
 from brido.cli.init.model import Model
-from brido.cli.init.plan import UNTUNED, Limits, RunPlan
+from brido.cli.init.plan import RunPlan
 from brido.corpus.settings import FilesSettings
 from brido.settings.presets import merge, read_preset, render
 from brido.settings.text import comments
@@ -19,15 +21,13 @@ def params_text(data: Data, model: Model, limits: Limits, plan: RunPlan) -> str:
     preset = read_preset(model.preset)
     settings = merge(preset, computed(preset, data, model, limits, plan))
     told = comments(settings) | {
-        "documents.train": f"the check needs none; to tune: {plan.tuned}",
         "data.max_evaluated": "of validation and of test: what systems are measured on",
     }
     counts = ", ".join(f"{split} {count:,}" for split, count in data.documents.items())
     heading = (
         f"Documents of your own ({counts}), summarized by\n{model.source}.\n"
-        f"From presets/{model.preset}.yaml by python -m brido init own, sized for a check:\n"
-        "`dvc repro score` writes candidates, lets them vote, and says whether tuning will help.\n"
-        f"To tune: dvc exp run -n tuned -S documents.train={plan.tuned}"
+        f"From presets/{model.preset}.yaml by python -m brido init own.\n"
+        "`dvc repro` makes every system and ends in the verdict."
     )
     return render(settings, told, heading)
 
@@ -43,20 +43,20 @@ def computed(
     if preset["generation"]["base"]["method"] == "diverse_beam":
         # One beam a group: voters that do not share a guess.
         generation |= dict.fromkeys(("num_beams", "num_beam_groups"), plan.candidates)
-    updates = -(-plan.tuned // preset["training"]["batch_size"])
+    updates = -(-plan.train // preset["training"]["batch_size"])
     changes: dict[str, Any] = {
         "data": {
             "source": "files",
             "files": FilesSettings(**data.files).model_dump(mode="json"),
             "lowercase": False,
             "max_documents": plan.references if model.form == "embedded" else None,
-            "max_evaluated": plan.validation,
+            "max_evaluated": plan.evaluated,
             # Of a small split one bad row is a large share.
             "max_bad_fraction": max(MOST_BAD, math.ceil(100 * data.bad_share) / 100),
         },
         "checkpoints": {"base": _base(preset["checkpoints"]["base"], data, model, limits, plan)},
         "reading": {"default": reading_of(model, data, limits)},
-        "documents": {"train": UNTUNED, "validation": plan.validation},
+        "documents": {"train": plan.train, "validation": plan.looked_at},
         "generation": {"base": generation},
         "pairwise": {
             "combination": "mean_r1_r2_rlsum" if limits.sentences >= 1.5 else "harmonic_r1_r2"
@@ -65,9 +65,14 @@ def computed(
         "scoring": {"length_penalty": 1.0},
         "training": {
             "max_candidate_tokens": limits.summary_tokens,
-            "validation": {"every": max(1, updates // 4), "documents": min(32, plan.validation)},
+            "validation": {
+                "every": max(1, updates),
+                "documents": min(VALIDATED, plan.looked_at),
+            },
         },
         "decoding": {"max_length": limits.summary_tokens},
+        "tuned": {name: preset["tuned"][name] for name in plan.tuned},
+        "variants": {name: preset["variants"][name] for name in plan.variants},
         # The world's metrics have no meaning here.
         "evaluation": {"metrics": ["rouge", "mentions", "extractiveness"]},
     }
@@ -75,10 +80,8 @@ def computed(
         changes["pairwise"]["tokenizer"] = "unicode"
         changes["evaluation"]["rouge"] = {"tokenizer": "unicode"}
     if not data.summaries:
-        changes["systems"] = ["base", "tuned"]
+        changes["systems"] = ["base"]
         changes["training"]["cross_entropy"] = "elected"
-        # Without having learned first, base's likelihood was not measured.
-        changes["scoring"]["information"] = 0.0
     return changes
 
 

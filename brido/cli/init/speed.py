@@ -20,10 +20,15 @@ from brido.models.settings import ReadingSettings
 from brido.search import SamplingSettings
 from brido.search.sampling import document_uniforms, sample
 from brido.utils.device import computing_device, inference_dtype
+from brido.utils.progress import say
 
-# So many weights are run at most, on so many documents, of which so many tokens are read.
+# So many weights are run at most, on so many documents, of which so many tokens are read in all.
 _WEIGHTS = 250_000_000
-_DOCUMENTS, _TOKENS, _STEPS = 2, 96, 6
+_DOCUMENTS, _TOKENS = 8, 1200
+# Tokens that are written of each candidate.
+_STEPS = 6
+# Tokens of a summary that an update learns, at most.
+_LONGEST = 128
 _LAYERS = ("num_hidden_layers", "encoder_layers", "decoder_layers", "num_layers",
            "num_decoder_layers")  # fmt: skip
 
@@ -40,23 +45,31 @@ class Speed:
 
 def measure_speed(
     model: Model, documents: Sequence[str], summaries: Sequence[str], reading: ReadingSettings,
-    candidates: int,
+    candidates: int, batch: int = _DOCUMENTS,
 ) -> Speed | None:  # fmt: skip
     """Run the model on some documents of median length; None for one that is made later.
 
-    summaries: what it learns from. candidates: how many are written of a document at once.
+    summaries: what it learns from. candidates: how many are written of a document at once. batch:
+    documents of an update. What is timed ran once before, since the first time takes longer.
     """
     if model.config is None:
         return None
     place = computing_device("auto")
     try:
         built, scale = _random_model(model)
-        room = _TOKENS if model.positions is None else min(_TOKENS, model.positions // 2)
-        tokens = min(room, reading.max_source_tokens)
-        reading = reading.model_copy(update={"max_source_tokens": tokens})
         language = LanguageModel(built.to(place), model.tokenizer, reading)
-        texts = _of_median_length(documents)
-        learn = _learning(language, texts, _of_median_length(summaries or documents), tokens)
+        tokens = _median(model.count(documents), reading.max_source_tokens)
+        count = max(1, min(_DOCUMENTS, batch, _TOKENS // tokens))
+        texts = _of_median_length(documents, count)
+        say(f"init: an update with {count} of your documents is timed")
+        longest = max(model.count(summaries or documents[:1]))
+        if model.positions is not None:
+            longest = min(longest, model.positions // 2)
+        longest = min(longest, _LONGEST)
+        learn = _learning(
+            language, texts, _of_median_length(summaries or documents, count), longest
+        )
+        say(f"init: the writing of {candidates} candidates of each is timed")
         built.to(inference_dtype(place)).eval()
         read, write = _writing(language.ready_to_write(), texts, candidates)
     except (ValueError, RuntimeError, AttributeError, TypeError, KeyError):
@@ -65,9 +78,13 @@ def measure_speed(
     return Speed(scale * read, scale * write, scale * learn)
 
 
-def _of_median_length(texts: Sequence[str]) -> list[str]:
-    middle = len(texts) // 2
-    return sorted(texts, key=len)[middle : middle + _DOCUMENTS] or list(texts[:1])
+def _median(counts: Sequence[int], most: int) -> int:
+    return max(1, min(most, sorted(counts)[len(counts) // 2]))
+
+
+def _of_median_length(texts: Sequence[str], count: int) -> list[str]:
+    middle = max(0, (len(texts) - count) // 2)
+    return sorted(texts, key=len)[middle : middle + count]
 
 
 def _random_model(model: Model) -> tuple[Any, float]:
@@ -100,6 +117,7 @@ def _learning(language: LanguageModel, texts: list[str], summaries: list[str], l
         optimizer.step()
 
     tokens = int(sources.mask.sum()) + int(targets.lengths.sum())
+    update()
     return _seconds(update) / tokens
 
 

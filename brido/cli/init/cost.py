@@ -1,0 +1,61 @@
+"""The seconds that a run takes, reckoned from the seconds of a token."""
+
+from typing import TYPE_CHECKING
+
+from brido.cli.init.data import Data
+from brido.cli.init.limits import Limits
+from brido.cli.init.speed import Speed
+
+if TYPE_CHECKING:
+    from brido.cli.init.plan import Recipe, RunPlan
+
+# A run may take between so many times what is reckoned: other programs, longer texts than half.
+RANGE = (0.7, 1.3)
+# Seconds that a stage takes to start.
+_START = 6
+# Stages that every run has, those of a tuned system, and those of another system.
+_SHARED, _OF_TUNED, _OF_OTHERS = 14, 6, 4
+# A training run validates before its first update and after its last, on so many documents.
+VALIDATIONS, VALIDATED = 2, 16
+# What base, tuned systems and variants weigh in the likelihood: these ask for it.
+_ASKS_LIKELIHOOD, _ASKS_OTHERS = ("information", "likelihood"), "information"
+# Without the backward pass scoring is a third of learning.
+_FORWARD = 1 / 3
+
+
+def seconds_of(
+    plan: "RunPlan", data: Data, limits: Limits, speed: Speed, recipe: "Recipe"
+) -> float:
+    """Return the seconds of all stages of a run, one after the other."""
+    read, written = _read(limits), _written(limits)
+    # A batch is written until its longest text ends.
+    longest = min(2 * written, limits.summary_tokens)
+
+    def write(documents: int, rows: int) -> float:
+        return documents * (read * speed.read + rows * longest * speed.write)
+
+    def score(documents: int, sources: int = 1) -> float:
+        return documents * (read + sources * plan.candidates * written) * speed.learn
+
+    learn = plan.references * plan.epochs * (read + written) * speed.learn
+    with_candidates = plan.looked_at + plan.train
+    seconds = learn + write(with_candidates, plan.candidates)
+    if set(_ASKS_LIKELIHOOD) & set(plan.tuned):
+        others = recipe.others if _ASKS_OTHERS in plan.tuned else 0
+        seconds += score(with_candidates, 1 + others) * _FORWARD
+    validated = min(VALIDATED, plan.looked_at)
+    validate = write(validated, recipe.beams) + score(validated) * _FORWARD
+    seconds += len(plan.tuned) * (score(plan.train) + VALIDATIONS * validate)
+    measured = sum(min(plan.evaluated, data.documents[split]) for split in ("validation", "test"))
+    systems = 1 + len(plan.tuned) + len(plan.variants)
+    seconds += systems * write(measured, recipe.beams)
+    others_stages = _OF_OTHERS * (2 + len(plan.variants))
+    return seconds + _START * (_SHARED + _OF_TUNED * len(plan.tuned) + others_stages)
+
+
+def _read(limits: Limits) -> float:
+    return min(limits.documents.mean, limits.source_tokens)
+
+
+def _written(limits: Limits) -> float:
+    return limits.summaries.mean if limits.summaries else limits.summary_tokens / 2
