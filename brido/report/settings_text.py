@@ -50,7 +50,8 @@ def settings_text(params: Params) -> list[tuple[str, str]]:
     for section, found in sections.items():
         values = dict(found)
         rows += [(f"{section}.{key}", _text(values[key])) for key in _SHOWN.get(section, values)]
-    for section, systems in {"tuned": params.tuned, "variants": params.variants}.items():
+    named: dict[str, Mapping[str, Section]] = {"tuned": params.tuned, "variants": params.variants}
+    for section, systems in named.items():
         for name, system in systems.items():
             changes = _leaves(system.model_dump(exclude_unset=True), f"{section}.{name}")
             rows += changes or [(f"{section}.{name}", "no changes")]

@@ -84,9 +84,9 @@ def spread_loss(log_likelihood: Tensor, eligible: Tensor | None = None) -> Tenso
     """The variance of f(S) within a document, a scalar: candidates should be equally likely.
 
     No order has a part in it. Eq. 1 does the same under any order (docs/method.md), so what an
-    order adds shows beside this loss. log_likelihood [B, N] is f(S). The loss of a document is the mean
-    over its n eligible candidates of (f(S_i) - mean f)^2: the population variance, which divides by
-    n. The loss is the mean over documents.
+    order adds shows beside this loss. log_likelihood [B, N] is f(S). The loss of a document is the
+    mean over its n eligible candidates of (f(S_i) - mean f)^2: the population variance, which
+    divides by n. The loss is the mean over documents.
 
     One document, f = (-1.0, -2.0, -3.0): the mean is -2 and the loss (1 + 0 + 1) / 3.
 

@@ -21,18 +21,18 @@ def run(tmp_path_factory):
 
 
 def scores_of(run, system, metrics=synthetic_run.SUBMETRICS):
-    return read_scores({metric: run / metric / f"{system}.parquet" for metric in metrics})
+    return read_scores({metric: run / metric / system / "test.parquet" for metric in metrics})
 
 
 def test_estimates_count_only_documents_with_a_number(run):
-    found = estimate(scores_of(run, "tuned"), HOW)["world_qa"]
+    found = estimate(scores_of(run, "vote"), HOW)["world_qa"]
     assert found["f1"].documents == 15
     assert found["em"].documents == 14
     assert found["em"].low <= found["em"].mean <= found["em"].high
 
 
 def test_difference_is_paired(run):
-    base, tuned = scores_of(run, "base"), scores_of(run, "tuned")
+    base, tuned = scores_of(run, "base"), scores_of(run, "vote")
     found = difference(tuned, base, HOW)
     place = base.columns.index(("rouge", "r1"))
     gap = tuned.values[:, place] - base.values[:, place]

@@ -23,6 +23,7 @@ def test_the_names_are_those_of_their_rooms():
     from brido.vote import consensus_scores, ranking
 
     rooms = [candidate_log_likelihood, consensus_scores, diverse_beam_search, ranking]
-    assert [getattr(brido, name) for name in brido.__all__] == [*rooms, similarity_matrix, Summarizer]
+    rooms += [similarity_matrix, Summarizer]
+    assert [getattr(brido, name) for name in brido.__all__] == rooms
     with pytest.raises(AttributeError, match="no attribute 'ranks'"):
         _ = brido.ranks
