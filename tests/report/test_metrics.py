@@ -48,7 +48,7 @@ def test_tables_of_different_documents_are_refused(run, tmp_path):
     row = {"id": "elsewhere", "x": 1.0, "detail": "{}"}
     tables.write_table(other, [[row]], tables.evaluation_schema(["x"]))
     with pytest.raises(BridoError, match="hold different documents"):
-        read_scores({"rouge": run / "rouge/base.parquet", "x": other})
+        read_scores({"rouge": run / "rouge/base/test.parquet", "x": other})
     with pytest.raises(BridoError, match="different documents"):
         difference(read_scores({"x": other}), scores_of(run, "base"), HOW)
 
