@@ -23,7 +23,7 @@ from brido.cli.score import check_file, score_stream
 from brido.corpus.files import FilesSource
 from brido.corpus.settings import FilesData, FilesSettings
 from brido.corpus.write import write_corpus
-from brido.endpoint.answers import Unreadable, read_response
+from brido.endpoint.responses import ErrorBody, Unreadable, read_response
 from brido.evaluation.geval.parsing import read_marks
 from brido.settings.load import check_params, load_params, read_yaml
 from brido.tables.join import SplitTables
@@ -267,7 +267,7 @@ def answers(draw):
 @FUZZ
 @given(content=answers() | damaged(json.dumps(ANSWER).encode()) | st.binary(max_size=20))
 def test_answers_of_a_judge(content):
-    if answer := quietly(read_response, content, also=Unreadable):
+    for answer in quietly(read_response, content, also=(Unreadable, ErrorBody)) or []:
         answer.text.encode()
         read_marks(answer.text, ["coherence", "fluency"])
 

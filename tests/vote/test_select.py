@@ -206,7 +206,6 @@ def test_where_nothing_is_left_candidates_keep_their_order(tables):
         ({"remove_base": True, "prior_weight": 0.2}, {"likelihood"}),
         ({"remove_base": True, "information": 0.5, "prior_weight": 0.2, "shuffle": True}, set()),
     ],
-    ids=str,
 )
 def test_an_order_asks_for_what_it_is_made_of(settings, asked):
     scoring = ScoringSettings(**({"information": 0.0} | settings))
