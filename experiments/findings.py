@@ -1,284 +1,217 @@
-"""Print the tables of docs/results.md from the committed rows; cases.py says of what."""
+"""The tables and the picture of docs/results.md, from committed rows.
 
-from collections.abc import Iterable, Iterator
+python -m experiments.findings            # prints the tables
+python -m experiments.findings --write    # puts them into docs/results.md, draws docs/choice.png
+"""
+
+from collections.abc import Callable, Iterator
+from functools import cache
+from pathlib import Path
+from typing import Any
 
 import click
 import numpy as np
 import pandas as pd
 
+from brido.report.style import COLOURS, drawing
+from brido.utils.atomic import write_text
 from brido.utils.commands import invoke
-from brido.utils.errors import run_command
-from experiments.cases import (
-    ARMS,
-    CASES,
-    GREEDY,
-    LEARNED_MORE,
-    NOT,
-    ORDERS,
-    OTHER_KERNELS,
-    PRICED,
-    ROUNDS,
-    SHORT,
-    SHORTER,
-    SMOLLM2,
-    STEPS,
-    THE_DEFAULT,
-    TUNED_ON,
+from brido.utils.errors import BridoError, run_command
+from experiments.numbers import gaps, pairs, percent, points
+from experiments.replay import Options, by_default, counts, finished, options, table
+from experiments.rows import EVIDENCE, marked, read_rows
+from experiments.tables import Record, cells, markdown
+
+PAGE = Path("docs/results.md")
+PICTURE = "choice"
+DEFAULT = "the default world"
+WORLD = (
+    DEFAULT,
+    "small model, breaks sentences",
+    "small model, breaks sentences, other kernels",
+    "SmolLM2, 800 articles",
+    "SmolLM2, 3,200 articles",
+    "SmolLM2, 800 articles, earlier wording",
+    "SmolLM2, 3,200 articles, earlier wording",
+    "SmolLM2, no stock phrases, earlier wording",
+    "Gemma 3, earlier wording",
 )
-from experiments.costs import minutes
-from experiments.foretold import foretells, foretells_good
-from experiments.numbers import difference, gaps, paired, percent, points, rouge
-from experiments.plan import AT_BASE_LENGTH, BEAMS, elected_before
-from experiments.rows import METRICS, chosen, committed, has
-from experiments.tables import Record, markdown
+REAL = ("SmolLM2, MTS-Dialog", "SmolLM2, MTS-Dialog, 300 documents", "SmolLM2, SciTLDR")
+ORDERED = (DEFAULT, "small model, breaks sentences", *WORLD[3:5], "Gemma 3, earlier wording")
+ORDERS = ("base", "vote", "information", "likelihood", "brio", "control", "guided", "short",
+          "flat", "known", "null", "vote_listwise")  # fmt: skip
+EQUAL = " at base's length"
 
 
-def _good(first: pd.DataFrame, second: pd.DataFrame) -> str:
-    """The difference in good summaries, empty on other corpora than the world."""
-    pairs = paired(first, second)
-    return points(gaps(first, second, "good")) if has(pairs[0], "good") else ""
+@cache
+def rows() -> pd.DataFrame:
+    """All committed rows: the default's study first, then those of finished studies."""
+    tables = [read_rows(EVIDENCE / "default.csv"), read_rows(EVIDENCE / "finished/rows.csv")]
+    return pd.concat([one for one in tables if len(one)], ignore_index=True)
 
 
-def _shares(arms: Iterable[pd.DataFrame], mark: str = "unsupported") -> str:
-    """The arms' shares in one cell; empty if they were not measured."""
-    values = [percent(rows, mark).removesuffix(" %") for rows in arms]
-    return f"{', '.join(values)} %" if all(values) else ""
+def of(setting: str) -> pd.DataFrame:
+    """The rows of a setting."""
+    return rows()[rows().setting == setting]
 
 
-def _rouge_1(arms: Iterable[pd.DataFrame]) -> str:
-    """The arms' ROUGE-1 in one cell, means over seeds."""
-    return ", ".join(f"{rows.r1.mean():.1f}" for rows in arms)
+def measured(*settings: str) -> list[str]:
+    """Those settings that have rows."""
+    return [name for name in settings if len(of(name))]
 
 
-def less() -> Iterator[Record]:
-    """Does tuning help, and does the order matter?"""
-    for label, source, system, way in CASES:
-        rows = committed(*source)
-        base, tuned = paired(chosen(rows, "base", way), chosen(rows, system, way))
-        control = paired(tuned, chosen(rows, "random", way))[1]
-        arms = (base, tuned, control)
+def _good(run: Options, name: str) -> float:
+    return float(marked(run.test[name], "good").mean()) if name in run.test else np.nan
+
+
+def _mean(values: list[float]) -> str:
+    known = [value for value in values if not np.isnan(value)]
+    return f"{100 * np.mean(known):.1f}" if known else "-"
+
+
+def regimes() -> Iterator[Record]:
+    """What a run ends with: base, chosen, control and the best in hindsight."""
+    for setting in measured(*WORLD):
+        runs = options(of(setting))
+        kept = [by_default(run) for run in runs]
+        chosen = [(run.test[name], run.test["base"]) for run, name in zip(runs, kept, strict=True)]
+        control = [
+            (run.test[name], run.test["control"])
+            for run, name in zip(runs, kept, strict=True)
+            if "control" in run.test
+        ]
+        gains = gaps(chosen, "good")
+        words = np.mean([own.words / base.words - 1 for own, base in chosen])
         yield {
-            "model": label,
-            "tuned on": _tuned_on(system),
-            "seeds": f"{len(base)}",
-            "unsupported: base, tuned, control": _shares(arms),
-            "tuned - base": difference(tuned, base),
-            "good: base, tuned, control": _shares(arms, "good"),
-            "good, tuned - base": _good(tuned, base),
-            "good, tuned - control": _good(tuned, control),
-            "ROUGE-1: base, tuned, control": _rouge_1(arms),
+            "base": setting,
+            "runs": f"{len(runs)}",
+            "whole": percent([run.test["base"] for run in runs], "whole"),
+            "good: base": _mean([_good(run, "base") for run in runs]),
+            "chosen": _mean([_good(*pair) for pair in zip(runs, kept, strict=True)]),
+            "control": _mean([_good(run, "control") for run in runs]),
+            "best in hindsight": _mean([_good(run, run.best) for run in runs]),
+            "chosen - base": points(gains),
+            "worst run": f"{100 * min(one.mean() for one in gains):+.1f}",
+            "chosen - control": points(gaps(control, "good")),
+            "ROUGE-1, chosen - base": f"{np.mean([own.r1 - base.r1 for own, base in chosen]):+.1f}",
+            "words": f"{100 * words:+.0f} %",
+            "chosen systems": ", ".join(
+                f"{name} {count}" for name, count in counts(runs, by_default).items()
+            ),
         }
 
 
 def orders() -> Iterator[Record]:
-    """Do other orders do as much?"""
-    for label, source, system in ORDERS:
-        rows = committed(*source)
-        base, own = arms = paired(*(chosen(rows, name, BEAMS) for name in ("base", system)))
-        yield {
-            "tuned on": label,
-            "seeds": f"{len(own)}",
-            "unsupported: base, tuned": _shares(arms),
-            "whole: base, tuned": _shares(arms, "well-formed"),
-            "good: base, tuned": _shares(arms, "good"),
-            "good - base": _good(own, base),
-            "greedy": _less_base(rows, system, GREEDY),
-            "at base's length": _good(chosen(rows, system, AT_BASE_LENGTH), base),
-            "ROUGE-1: base, tuned": _rouge_1(arms),
-            "words": f"{own.words.mean():.1f}",
-        }
+    """What each system does."""
+    for setting in measured(*ORDERED):
+        own = of(setting)
+        for name in ORDERS:
+            if ((own.system == name) & (own.split == "test")).any():
+                label = f"{setting}: base" if name == "base" else name
+                yield {"system": label} | cells(own, name)
 
 
 def equal() -> Iterator[Record]:
-    """What is left at equal length?"""
-    for label, source, system, way in CASES:
-        if way != BEAMS:
-            continue
-        rows = committed(*source)
-        base = chosen(rows, "base", way)
-        tuned, control = (chosen(rows, each, AT_BASE_LENGTH) for each in (system, "random"))
-        yield {
-            "model": label.removesuffix(", beams"),
-            "tuned on": _tuned_on(system),
-            "seeds that reach base's length": f"{len(gaps(tuned, base))} of {len(tuned)}",
-            "unsupported, tuned - base": difference(tuned, base).split(", out")[0],
-            "good, tuned - base": _good(tuned, base),
-            "seeds where the control does too": f"{len(gaps(tuned, control))}",
-            "unsupported, tuned - shuffled": difference(tuned, control).split(", out")[0],
-            "good, tuned - shuffled": _good(tuned, control),
-        }
+    """What is left when a length penalty makes a system write as many words as base."""
+    for setting in measured(*ORDERED, *REAL):
+        own = of(setting)
+        for name in ("vote", "likelihood", "brio", "control"):
+            both = pairs(own, name + EQUAL, "base")
+            if both:
+                yield {
+                    "base": setting,
+                    "system": name,
+                    "seeds": f"{len(both)}",
+                    "unsupported - base": points(gaps(both, "unsupported")),
+                    "good - base": points(gaps(both, "good")),
+                }
 
 
-def shorter() -> Iterator[Record]:
-    """And if base is decoded as short as beams can?"""
-    for label, source, systems in SHORTER:
-        rows = committed(*source)
-        for system in systems:
-            own, base = paired(chosen(rows, system, BEAMS), chosen(rows, "base", SHORT))
-            arms = (paired(chosen(rows, "base", BEAMS), base)[0], base, own)
-            short, same = paired(chosen(rows, system, SHORT), base)
-            yield {
-                "model": label,
-                "tuned on": _tuned_on(system),
-                "seeds": f"{len(base)}",
-                "words, short base": f"{base.words.mean():.1f}",
-                "tuned": f"{own.words.mean():.1f}",
-                "unsupported: base, short base, tuned": _shares(arms),
-                "good: base, short base, tuned": _shares(arms, "good"),
-                "good, tuned - short base": _good(own, base),
-                "both short": _good(short, same),
-                "ROUGE-1/2, short base": rouge(base),
-                "of tuned": rouge(own),
-            }
+def real() -> Iterator[Record]:
+    """Real text: what the automatic count of names and numbers says."""
+    for setting in measured(*REAL):
+        own = of(setting)
+        for name in ("base", "vote", "likelihood", "control", "guided"):
+            if ((own.system == name) & (own.split == "test")).any():
+                found = cells(own, name)
+                yield {
+                    "base": setting,
+                    "system": name,
+                    "seeds": found["seeds"],
+                    "unsupported": found["unsupported"],
+                    "unsupported - base": ""
+                    if name == "base"
+                    else points(gaps(pairs(own, name, "base"), "unsupported")),
+                    "ROUGE-1": found["ROUGE-1"],
+                    "words": found["words"],
+                }
 
 
-def again() -> Iterator[Record]:
-    """And a second round?"""
-    for label, source, system, control, start in ROUNDS:
-        rows = committed(*source)
-        rows = rows[rows.seed.isin(chosen(rows, "both again", BEAMS).seed)]
-        own, base, other = (chosen(rows, name, BEAMS) for name in (system, "base", control))
-        elected = chosen(rows, elected_before(system), "", "validation")
-        yield {
-            "arm": label,
-            "seeds": f"{len(own)}",
-            "unsupported": percent(own),
-            "good": percent(own, "good"),
-            "good - base": "" if system == "base" else _good(own, base),
-            "good - control": _good(own, other) if len(other) else "",
-            "good - base, greedy": "" if system == "base" else _less_base(rows, system, GREEDY),
-            "turned good, turned bad": flips(own, chosen(rows, start, BEAMS)),
-            "foretold": flips(elected, chosen(rows, start, BEAMS, "validation")),
-            "ROUGE-1/2": rouge(own),
-            "words": f"{own.words.mean():.1f}",
-        }
+def choices() -> Iterator[Record]:
+    """The choice, replayed under several rules."""
+    yield from table(finished())
 
 
-def flips(after: pd.DataFrame, before: pd.DataFrame) -> str:
-    """The shares of documents whose summary turned good, and no longer is; empty if unmeasured."""
-    if after.empty or before.empty:
-        return ""
-    found = [[(one > 0).mean(), (one < 0).mean()] for one in gaps(after, before, "good")]
-    return ", ".join(f"{100 * share:.1f} %" for share in np.mean(found, axis=0))
+FINDINGS: tuple[Callable[[], Iterator[Record]], ...] = (regimes, choices, orders, equal, real)
 
 
-def cost() -> Iterator[Record]:
-    """What does it cost?"""
-    for label, (name, setting), systems in PRICED:
-        rows, spent = committed(name, setting), minutes(METRICS / f"{name}-costs.csv")[setting]
-        for system in systems:
-            once, each = (f"{sum(spent[step] for step in steps):.0f}" for steps in STEPS[system])
-            own = chosen(rows, system, "" if system.startswith("elected") else BEAMS)
-            base = chosen(rows, "base", BEAMS)
-            yield {
-                "model": label,
-                "tuned on": _tuned_on(system),
-                "minutes to tune on 1,000 documents": once,
-                "to write 1,000 summaries": each,
-                "seeds": f"{len(own)}",
-                "unsupported - base": "" if system == "base" else difference(own, base),
-                "good - base": "" if system == "base" else _good(own, base),
-                "ROUGE-1/2": rouge(own),
-                "words": f"{own.words.mean():.1f}",
-            }
+def draw(folder: Path) -> None:
+    """Write choice.png: an arrow from base to the chosen system for each run, and its control."""
+    runs: list[tuple[int, Options]] = []
+    for place, setting in enumerate(measured(*WORLD)):
+        runs += [(place, run) for run in options(of(setting))]
+    with drawing(folder, PICTURE, width=8.0, height=4.0) as axes:
+        axis = axes[0, 0]
+        for x, (_, run) in enumerate(runs):
+            before, after = (100 * _good(run, name) for name in ("base", by_default(run)))
+            axis.plot([x, x], [before, after], color=COLOURS[0], linewidth=1.6)
+            axis.plot(x, before, "o", color="white", markeredgecolor=COLOURS[0])
+            axis.plot(x, after, "o", color=COLOURS[0])
+            axis.plot(x, 100 * _good(run, "control"), "x", color=COLOURS[1])
+        _label(axis, [place for place, _ in runs])
+    (folder / f"{PICTURE}.svg").unlink()
 
 
-def when_not() -> Iterator[Record]:
-    """When does it not help?"""
-    for label, source, system, way in NOT:
-        rows = committed(*source)
-        base, tuned = chosen(rows, "base", way), chosen(rows, system, way)
-        equally = difference(chosen(rows, system, AT_BASE_LENGTH), base) if way == BEAMS else ""
-        yield {
-            "case": label,
-            "decoded": way,
-            "seeds": f"{len(base)}",
-            "unsupported, base -> tuned": f"{percent(base)} -> {percent(tuned)}",
-            "tuned - base": difference(tuned, base),
-            "unsupported at base's length": equally,
-            "good, tuned - base": _good(tuned, base),
-        }
-
-
-def knows() -> Iterator[Record]:
-    """Is there a score that knows more?"""
-    rows = committed(*THE_DEFAULT)
-    others = committed(*OTHER_KERNELS)
-    for label, system in ARMS:
-        own, control = chosen(rows, system, BEAMS), chosen(rows, "random", BEAMS)
-        yield {
-            "arm": label,
-            "unsupported": percent(own),
-            "good": percent(own, "good"),
-            "good - base": _less_base(rows, system, BEAMS),
-            "other arithmetic": _less_base(others, system, BEAMS),
-            "good - control": "" if system == "random" else _good(own, control),
-            "good - base, greedy": _less_base(rows, system, GREEDY),
-            "ROUGE-1/2": rouge(own),
-            "words": f"{own.words.mean():.1f}",
-        }
-
-
-def _tuned_on(system: str) -> str:
-    return TUNED_ON.get(system, "vote")
-
-
-def _less_base(rows: pd.DataFrame, system: str, way: str) -> str:
-    """Good summaries of a system minus base's, decoded in the same way; empty if not measured."""
-    own = chosen(rows, system, way)
-    return _good(own, chosen(rows, "base", way)) if len(own) else ""
-
-
-def rouge_by_seed() -> str:
-    """The lowest and highest change of ROUGE-1 and ROUGE-2 by a seed of the small model."""
-    rows = committed(*THE_DEFAULT)
-    after, before = (chosen(rows, system, BEAMS).set_index("seed") for system in ("both", "base"))
-    changes = {
-        name: after[key] - before[key] for name, key in (("ROUGE-1", "r1"), ("ROUGE-2", "r2"))
-    }
-    return "; ".join(
-        f"{name}: {own.min():+.1f} to {own.max():+.1f}" for name, own in changes.items()
-    )
-
-
-def against_parts() -> list[str]:
-    """Good summaries of the default minus those of one of its parts, and how they are compared."""
-    found = []
-    for other, source, way in (
-        ("vote", THE_DEFAULT, BEAMS),
-        ("vote", OTHER_KERNELS, BEAMS),
-        ("vote", THE_DEFAULT, GREEDY),
-        ("likelihood", THE_DEFAULT, BEAMS),
-        ("vote", SMOLLM2, BEAMS),
-        ("vote", SMOLLM2, GREEDY),
-        ("vote", LEARNED_MORE, BEAMS),
+def _label(axis: Any, places: list[int]) -> None:
+    names = measured(*WORLD)
+    for place in range(len(names)):
+        where = [x for x, own in enumerate(places) if own == place]
+        axis.axvline(where[-1] + 0.5, color="#cccccc", linewidth=0.8)
+        name = names[place].replace(", ", ",\n")
+        axis.text(np.mean(where), -3, name, ha="center", va="top", fontsize=6.5)
+    axis.set_xticks([])
+    axis.set_ylim(0, 100)
+    axis.grid(visible=False, axis="x")
+    axis.set_ylabel("good summaries, % of test documents")
+    for marker, colour, face, label in (
+        ("o", COLOURS[0], "white", "base"),
+        ("o", COLOURS[0], COLOURS[0], "chosen"),
+        ("x", COLOURS[1], COLOURS[1], "control (shuffled order)"),
     ):
-        rows = committed(*source)
-        found.append(_good(*(chosen(rows, system, way) for system in ("both", other))))
-    return found
+        axis.plot([], [], marker, color=face, markeredgecolor=colour, label=label)
+    axis.legend(loc="upper left", ncols=3)
 
 
-FINDINGS = (
-    less,
-    knows,
-    orders,
-    equal,
-    shorter,
-    again,
-    when_not,
-    foretells,
-    foretells_good,
-    cost,
-)
+def filled(page: str) -> str:
+    """The page with each table, between `<!-- NAME -->` and `<!-- end -->`, made anew."""
+    for finding in FINDINGS:
+        start, end = f"<!-- {finding.__name__} -->\n\n", "\n\n<!-- end -->"
+        before, found, rest = page.partition(start)
+        if not found:
+            raise BridoError(f"{PAGE} has no {start.strip()}: the place of a table")
+        page = before + start + markdown(finding()) + rest[rest.index(end) :]
+    return page
 
 
 @click.command()
-def command() -> None:
-    """Print the tables of docs/results.md from the committed rows of metrics/."""
+@click.option("--write", is_flag=True, help="put them into docs/results.md, draw docs/choice.png")
+def command(write: bool) -> None:
+    """Print the tables of docs/results.md, computed from the committed rows."""
     for finding in FINDINGS:
-        click.echo(f"{finding.__doc__}\n\n{markdown(finding())}\n")
-    click.echo(f"Small model, tuned - base, seed by seed: {rouge_by_seed()}")
-    click.echo(f"Good, vote and likelihood - a part: {'; '.join(against_parts())}")
+        click.echo(f"{finding.__name__}\n\n{markdown(finding())}\n")
+    if write:
+        write_text(PAGE, filled(PAGE.read_text(encoding="utf-8")))
+        draw(PAGE.parent)
 
 
 if __name__ == "__main__":

@@ -1,71 +1,50 @@
-"""Shares, differences and their intervals, as numbers and as the text of a table."""
+"""Means, differences and their intervals over runs, as numbers and as the text of a table."""
 
 from collections.abc import Sequence
 from functools import cache
+from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from experiments.rows import has, marks, measured
+from experiments.rows import by_run, marked, row_of
 
 SAMPLES = 2000
 Values = Sequence[NDArray[np.float64]]
+Pairs = Sequence[tuple[Any, Any]]
 
 
-def paired(first: pd.DataFrame, second: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """The rows of two systems of one setting, of the seeds that have documents of both."""
-    first, second = measured(first), measured(second)
-    seeds = set(first.seed) & set(second.seed)
-    return first[first.seed.isin(seeds)], second[second.seed.isin(seeds)]
+def pairs(rows: pd.DataFrame, first: str, second: str, split: str = "test") -> Pairs:
+    """The rows of two systems, for each run that has both."""
+    both = [(row_of(own, first, split), row_of(own, second, split)) for _, own in by_run(rows)]
+    return [(one, other) for one, other in both if one is not None and other is not None]
 
 
-def gaps(first: pd.DataFrame, second: pd.DataFrame, mark: str = "unsupported") -> Values:
-    """First minus second for each document, seed by seed."""
-    pairs = zip(*(marks(rows, mark) for rows in paired(first, second)), strict=True)
-    return [after - before for after, before in pairs]
-
-
-def difference(first: pd.DataFrame, second: pd.DataFrame, mark: str = "unsupported") -> str:
-    """First minus second in points, paired by document, over the seeds that have both.
-
-    Empty if one of them was not measured.
-    """
-    if first.empty or second.empty:
-        return ""
-    found = gaps(first, second, mark)
-    # A row without documents: the length is out of reach. A seed without a row was not run.
-    all_rows = pd.concat([first, second])
-    missing = all_rows[all_rows.unsupported == ""].seed.nunique()
-    parts = [points(found)] if found else []
-    return ", ".join([*parts, *([f"out of reach for {missing}"] if missing else [])])
-
-
-def share(rows: pd.DataFrame, mark: str = "unsupported") -> str:
-    """The mean share of documents with a mark, with its interval."""
-    mean, low, high = (100 * value for value in interval(marks(rows, mark)))
-    return f"{mean:.1f} % [{low:.1f}, {high:.1f}]"
-
-
-def percent(rows: pd.DataFrame, mark: str = "unsupported") -> str:
-    """The same share without an interval, empty if the mark was not measured."""
-    return (
-        ""
-        if not has(rows, mark)
-        else f"{100 * np.mean([one.mean() for one in marks(rows, mark)]):.1f} %"
-    )
+def gaps(both: Pairs, mark: str) -> Values:
+    """First minus second for each document, run by run; runs without the mark are left out."""
+    found = [marked(first, mark) - marked(second, mark) for first, second in both]
+    return [values for values in found if not np.isnan(values).any()]
 
 
 def points(values: Values) -> str:
-    """Mean and interval of differences, in points; values[s] are the documents of seed s."""
+    """Mean and interval of differences, in points; empty without runs."""
+    if not values:
+        return ""
     mean, low, high = (100 * value for value in interval(values))
     return f"{mean:+.1f} [{low:+.1f}, {high:+.1f}]"
 
 
-def interval(values: Values, seed: int = 0) -> tuple[float, float, float]:
-    """Mean and 95 % bootstrap interval of the mean; values[s] are the documents of seed s.
+def percent(rows: Sequence[Any], mark: str) -> str:
+    """The mean share of documents with a mark over some rows, empty if it was not measured."""
+    mean = float(np.mean([marked(row, mark).mean() for row in rows])) if rows else np.nan
+    return "" if np.isnan(mean) else f"{100 * mean:.1f}"
 
-    Seeds are drawn with replacement and then the documents of each drawn seed, so the interval
+
+def interval(values: Values, seed: int = 0) -> tuple[float, float, float]:
+    """Mean and 95 % bootstrap interval of the mean; values[s] are the documents of run s.
+
+    Runs are drawn with replacement and then the documents of each drawn run, so the interval
     covers another world and another training run as well.
     """
     return _interval(tuple(np.asarray(one, float).tobytes() for one in values), seed)
@@ -82,8 +61,3 @@ def _interval(values: tuple[bytes, ...], seed: int) -> tuple[float, float, float
         means.append(np.mean([total / len(one) for total, one in zip(sums, drawn, strict=True)]))
     low, high = np.percentile(means, [2.5, 97.5])
     return float(np.mean([one.mean() for one in arrays])), float(low), float(high)
-
-
-def rouge(rows: pd.DataFrame) -> str:
-    """ROUGE-1 and ROUGE-2, means over seeds."""
-    return f"{rows.r1.mean():.1f}/{rows.r2.mean():.1f}"

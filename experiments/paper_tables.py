@@ -17,6 +17,8 @@ from experiments.paper import ALPHA, ETA, NUMBERS, paper_runs, read_yaml
 from experiments.runs import Run, different_keys, find_base, find_run, read_runs
 from experiments.tables import markdown
 
+# The system that the presets of the paper tune.
+TUNED = "vote"
 # The paper's data sets as params.yaml names them.
 DATASETS = {"EdinburghNLP/xsum": "xsum", "abisee/cnn_dailymail": "cnndm"}
 COLUMNS: tuple[ColumnKey, ...] = (
@@ -74,13 +76,13 @@ def tables_for(runs: Sequence[Run]) -> list[Table]:
         }
     tuned = {}
     for name, own in sorted(settings.items(), key=lambda item: _order(item[1])):
-        row = Row(_label(own), "tuned", own, paper["runs"].get(name, [])[2:])
+        row = Row(_label(own), TUNED, own, paper["runs"].get(name, [])[2:])
         tuned[row.label] = row
     first = [Row(label, system, {}, paper.get(name, ())) for label, system, name in (
         ("reference", "reference", "reference"), (paper["name"], "base", "base"),
         ("BRIO", "brio", "preliminary"),
     )]  # fmt: skip
-    chosen = Row(_label(main), "tuned", main, next(
+    chosen = Row(_label(main), TUNED, main, next(
         (row.paper for row in tuned.values() if row.changes == main), ()
     ))  # fmt: skip
     return [
@@ -109,9 +111,9 @@ def run_of(row: Row, runs: Sequence[Run]) -> tuple[Run, str] | None:
     base, system = find_base(runs), row.system
     evaluated = base is not None and row.system == "brio" and "brio" in base.systems
     run = base
-    if row.system == "tuned" or (row.system == "brio" and not evaluated):
+    if row.system == TUNED or (row.system == "brio" and not evaluated):
         # Without BRIO's own checkpoint its method: the references' order.
-        run, system = find_run(runs, row.changes or {ALPHA: inf}), "tuned"
+        run, system = find_run(runs, row.changes or {ALPHA: inf}), TUNED
     return (run, system) if run is not None and system in run.systems else None
 
 

@@ -1,6 +1,6 @@
 """Summaries of several systems read side by side by readers who do not know which is whose.
 
-`sheet` writes CHAIN/reading/sheet.jsonl, a line for each test document with a summary of each
+`sheet` writes RUN/reading/sheet.jsonl, a line for each test document with a summary of each
 system as `a`, `b`, ... in an order that is drawn for each, and rubric.md, what readers are told.
 key.json has the order; readers do not open it. A reader writes marks.jsonl beside them (a second
 one marks-2.jsonl), `{"number": 1, "a": 2, "b": 0}`: how many statements of each the document does
@@ -20,13 +20,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from brido.evaluation.extractiveness import measure
-from brido.tables import CORPUS, read_rows
+from brido.tables import CORPUS, DECODED, read_rows
 from brido.utils.atomic import write_text
 from brido.utils.commands import invoke
 from brido.utils.errors import BridoError, parsing, run_command
 from brido.utils.files import read_records
 from experiments.numbers import interval, points
-from experiments.plan import AT_BASE_LENGTH, BEAMS, texts_of
 
 # The system that the others are compared with, where a reading has it.
 TUNED = "tuned"
@@ -49,28 +48,16 @@ def command() -> None:
 
 @command.command()
 @FOLDERS
-@click.option("--system", "systems", multiple=True, help="once for each (default: base, tuned)")
-@click.option("--decoding", default=BEAMS, show_default=True)
-@click.option(
-    "--equal-length", is_flag=True, help="beams at base's length, of all systems that have them"
-)
+@click.option("--system", "systems", multiple=True, help="once for each (default: base, vote)")
 @click.option("--documents", default=100, show_default=True, help="the first of the test split")
 @click.option("--seed", default=0, show_default=True)
-def sheet(
-    folders: tuple[Path, ...], systems: tuple[str, ...], decoding: str, equal_length: bool,
-    documents: int, seed: int,
-) -> None:  # fmt: skip
-    """Write FOLDER/reading/sheet.jsonl of the folders of chains in .brido/studies."""
-    systems = systems or ("base", TUNED)
+def sheet(folders: tuple[Path, ...], systems: tuple[str, ...], documents: int, seed: int) -> None:
+    """Write FOLDER/reading/sheet.jsonl of finished runs: build/studies/PLAN/RUN."""
+    systems = systems or ("base", "vote")
     if len(set(systems)) != len(systems) or len(systems) < 2:
         raise BridoError("--system: name two different systems or more")
-    for chain in folders:
-        rows = dict.fromkeys(systems, decoding)
-        if equal_length:
-            there = [name for name in systems if _texts(chain, name, AT_BASE_LENGTH).is_file()]
-            rows |= dict.fromkeys(there, AT_BASE_LENGTH)
-        click.echo(f"{chain.name}: {', '.join(f'{name}: {way}' for name, way in rows.items())}")
-        write_sheet(chain, rows, documents, seed)
+    for run in folders:
+        write_sheet(run, systems, documents, seed)
 
 
 @command.command("count")
@@ -81,16 +68,13 @@ def count_marks(folders: tuple[Path, ...], system: str | None) -> None:
     click.echo(count(folders, system))
 
 
-def write_sheet(chain: Path, rows: Mapping[str, str], documents: int, seed: int) -> None:
-    """Write sheet.jsonl, rubric.md, key.json and measures.json of the first so many test documents.
-
-    rows: the decoding of each system, as in rows.csv.
-    """
-    corpus = read_rows(chain / "data/corpus/test.parquet", CORPUS, "download")[:documents]
-    texts = {name: _read(_texts(chain, name, way)) for name, way in rows.items()}
+def write_sheet(run: Path, systems: Sequence[str], documents: int, seed: int) -> None:
+    """Write a sheet of the first so many test documents, its key, rubric and measures."""
+    corpus = read_rows(run / "data/corpus/test.parquet", CORPUS, "download")[:documents]
+    texts = {name: _texts(run, name) for name in systems}
     rng, lines, key = np.random.default_rng(seed), [], {}
     for place, row in enumerate(corpus):
-        order = rng.permutation(list(rows)).tolist()
+        order = rng.permutation(list(systems)).tolist()
         letters = ascii_lowercase[: len(order)]
         shown = {a: texts[name][place] for a, name in zip(letters, order, strict=True)}
         line = {"number": place + 1, "document": row["document"], **shown}
@@ -98,10 +82,10 @@ def write_sheet(chain: Path, rows: Mapping[str, str], documents: int, seed: int)
         key[place + 1] = order
     sources = [row["document"] for row in corpus]
     found = {name: _measures(sources, own[: len(corpus)]) for name, own in texts.items()}
-    write_text(chain / "reading/sheet.jsonl", "\n".join(lines) + "\n")
-    write_text(chain / "reading/key.json", json.dumps(key))
-    write_text(chain / "reading" / RUBRIC.name, RUBRIC.read_text(encoding="utf-8"))
-    write_text(chain / "reading" / MEASURES, json.dumps(found))
+    write_text(run / "reading/sheet.jsonl", "\n".join(lines) + "\n")
+    write_text(run / "reading/key.json", json.dumps(key))
+    write_text(run / "reading" / RUBRIC.name, RUBRIC.read_text(encoding="utf-8"))
+    write_text(run / "reading" / MEASURES, json.dumps(found))
 
 
 def _measures(documents: Sequence[str], texts: Sequence[str]) -> dict[str, float]:
@@ -251,14 +235,15 @@ def _numbers(mark: Any) -> list[int]:
     return found if counts and len(found) in (1, len(KINDS)) else []
 
 
-def _texts(chain: Path, name: str, decoding: str) -> Path:
-    return chain / texts_of((name, decoding, "test"))
+def _texts(run: Path, system: str) -> list[str]:
+    rows = read_rows(run / "data/decoded" / system / "test.parquet", DECODED, "decode")
+    return [row["summary"] for row in rows]
 
 
 def _read(path: Path) -> Any:
     with parsing(
         lambda reason: (
-            f"{path}: {reason}; sheet takes the folder of a chain that was run, count its reading/"
+            f"{path}: {reason}; sheet takes the folder of a finished run, count its reading/"
         )
     ):
         return json.loads(path.read_text(encoding="utf-8"))

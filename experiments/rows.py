@@ -1,19 +1,13 @@
-"""The table of a study: one row for each system of each chain, kept as CSV beside its settings.
+"""The rows of a study: one for each system of each run and split, kept as CSV.
 
-setting, seed: the chain. system, decoding, split: which summaries. decoding is a name of the plan's
-decodings or "beams at base's length"; it is empty for references and elected candidates.
-length_penalty: NaN where nothing was decoded. words, r1, r2: mean length and mean ROUGE F-measures
-in points. The other columns have a digit for each document:
-
-* unsupported: the number of mentions that the document does not support (9: nine or more). Empty
-  if no length penalty reaches the length.
-* fluency: 3 for a sentence of the world's grammar. sound: 1 for such a sentence whose statements
-  are all right. Both are empty on other corpora, and `sound` in the rows of older studies.
+setting, seed: the run. system, split: whose summaries of which documents. words, r1, r2: mean
+length and mean ROUGE F-measures in points (empty without references). marks: a digit for each
+document, in the corpus' order: 4 if the summary is good, plus 2 if it is whole, plus 1 if it says
+something unsupported; 8 and 9 instead of 0 and 1 where wholeness was not measured.
 """
 
 import json
 from collections.abc import Mapping, Sequence
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -21,15 +15,22 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from brido.report.metrics import Scores, read_scores
+from brido.tables import DECODED
+from brido.tables import read_rows as read_table
 from brido.utils.atomic import write_text
+from brido.utils.errors import BridoError
 
-METRICS = Path("metrics")
-CHAIN = ["setting", "seed"]
-PLACE = [*CHAIN, "system", "decoding", "split"]
+EVIDENCE = Path("metrics/evidence")
+RUN = ["setting", "seed"]
 MEANS = ["words", "r1", "r2"]
-DIGITS = ["unsupported", "fluency", "sound"]
-COLUMNS = [*PLACE, "length_penalty", *MEANS, *DIGITS]
-TYPES = {"seed": int, "length_penalty": float, **dict.fromkeys(MEANS, float)}
+COLUMNS = [*RUN, "system", "split", *MEANS, "marks"]
+SPLITS = ("validation", "test")
+# What a share of documents can be asked of: its place in the digit.
+BITS = {"unsupported": 1, "whole": 2, "good": 4}
+UNKNOWN = 8
+# Who knows whether a summary is whole and good: the world's judge, or else the rules.
+_JUDGES = ("world_judge", "mentions")
 
 
 def read_rows(path: Path) -> pd.DataFrame:
@@ -39,18 +40,12 @@ def read_rows(path: Path) -> pd.DataFrame:
     return make_rows(pd.read_csv(path, dtype=str, keep_default_na=False).to_dict("records"))
 
 
-@cache
-def committed(study: str, *settings: str) -> pd.DataFrame:
-    """The committed rows of a study, such as evidence/gemma; of these settings, if any is named."""
-    rows = read_rows(METRICS / f"{study}.csv")
-    return rows[rows.setting.isin(settings)] if settings else rows
-
-
 def make_rows(records: Sequence[Mapping[Any, Any]]) -> pd.DataFrame:
-    """Make a table of rows; a column that a record lacks is empty."""
-    frame = pd.DataFrame([dict.fromkeys(COLUMNS, "") | dict(one) for one in records], None, COLUMNS)
-    frame["length_penalty"] = pd.to_numeric(frame["length_penalty"], errors="coerce")
-    return frame.astype({name: TYPES.get(name, object) for name in COLUMNS})
+    """Make a table of rows."""
+    frame = pd.DataFrame([dict(record) for record in records], None, COLUMNS)
+    for name in MEANS:
+        frame[name] = pd.to_numeric(frame[name], errors="coerce")
+    return frame.astype({"seed": int, **dict.fromkeys(MEANS, float)})
 
 
 def write_rows(path: Path, rows: pd.DataFrame) -> None:
@@ -58,77 +53,71 @@ def write_rows(path: Path, rows: pd.DataFrame) -> None:
     write_text(path, rows.round(dict.fromkeys(MEANS, 4)).to_csv(index=False))
 
 
-def chosen(
-    rows: pd.DataFrame, system: str, decoding: str = "", split: str = "test"
-) -> pd.DataFrame:
-    """The rows of a system, seed by seed."""
-    wanted = (rows.system == system) & (rows.decoding == decoding) & (rows.split == split)
-    return rows[wanted].sort_values("seed")
+def by_run(rows: pd.DataFrame) -> list[tuple[tuple[str, int], pd.DataFrame]]:
+    """The rows of each run, in the order of the table."""
+    return list(rows.groupby(RUN, sort=False))
 
 
-def by_chain(rows: pd.DataFrame) -> list[tuple[tuple[str, int], pd.DataFrame]]:
-    """The rows of each chain, in the order of the table."""
-    return list(rows.groupby(CHAIN, sort=False))
+def row_of(rows: pd.DataFrame, system: str, split: str = "test") -> Any:
+    """A system's row among those of one run; None if it was not measured."""
+    own = rows[(rows.system == system) & (rows.split == split)]
+    return next(own.itertuples(), None)
 
 
-def measured(rows: pd.DataFrame) -> pd.DataFrame:
-    """The rows that have documents: a length that is out of reach has none."""
-    return rows[rows.unsupported != ""]
+def marked(row: Any, mark: str) -> NDArray[np.float64]:
+    """1 or 0 for each document of a row, NaN where it was not measured."""
+    digits = np.array([int(digit) for digit in row.marks])
+    values = (digits & BITS[mark] > 0).astype(float)
+    unknown = (digits >= UNKNOWN) & (mark != "unsupported")
+    return np.where(unknown, np.nan, values)
 
 
-def _digits(text: str) -> NDArray[np.float64]:
-    return np.array([float(digit) for digit in text])
+def collect(folder: Path, setting: str, seed: int) -> pd.DataFrame:
+    """The rows of a finished run, from the tables that `dvc repro` left in its folder.
+
+    Raises:
+        BridoError: the folder has no evaluation, or a table of it is missing or damaged.
+    """
+    records = []
+    for path in sorted(folder.glob("data/evaluation/mentions/*/*.parquet")):
+        system, split = path.parent.name, path.stem
+        place = {"setting": setting, "seed": seed, "system": system, "split": split}
+        records.append(place | _measured(folder, system, split))
+    if not records:
+        raise BridoError(f"{folder} has no data/evaluation/mentions: its run is not finished")
+    return make_rows(records)
 
 
-def _unsupported(row: Any) -> NDArray[np.float64]:
-    return (_digits(row.unsupported) > 0).astype(float)
+def _measured(folder: Path, system: str, split: str) -> dict[str, Any]:
+    """Means and marks of a system's summaries of a split."""
+    data = folder / "data"
+    there = [path.name for path in sorted((data / "evaluation").iterdir())]
+    tables = {name: data / "evaluation" / name / system / f"{split}.parquet" for name in there}
+    scores = read_scores({name: path for name, path in tables.items() if path.is_file()})
+    texts = read_table(data / "decoded" / system / f"{split}.parquet", DECODED, "decode")
+    words = [len(row["summary"].split()) for row in texts]
+    rouge = {name: np.nanmean(_column(scores, "rouge", name)) for name in ("r1", "r2")}
+    return {"words": np.mean(words), **rouge, "marks": _marks(scores)}
 
 
-def _well_formed(row: Any) -> NDArray[np.float64]:
-    return (_digits(row.fluency) == 3).astype(float)
+def _column(scores: Scores, metric: str, name: str) -> NDArray[np.float64]:
+    return scores.values[:, scores.columns.index((metric, name))]
 
 
-# What a share of documents can be asked of: name -> 1 or 0 for each document of a row.
-MARKS = {
-    "unsupported": _unsupported,
-    "well-formed": _well_formed,
-    "good": lambda row: _well_formed(row) * (1 - _unsupported(row)),
-    "sound": lambda row: _digits(row.sound),
-}
-NEEDS = {"well-formed": "fluency", "good": "fluency", "sound": "sound"}
-
-
-def has(rows: pd.DataFrame, mark: str) -> bool:
-    """Whether all of these rows, at least one, have this mark."""
-    return len(rows) > 0 and bool((rows[NEEDS.get(mark, "unsupported")] != "").all())
-
-
-def marks(rows: pd.DataFrame, mark: str) -> list[NDArray[np.float64]]:
-    """1 or 0 for each document, row by row."""
-    return [MARKS[mark](row) for row in rows.itertuples()]
+def _marks(scores: Scores) -> str:
+    digits = np.nan_to_num(_column(scores, "mentions", "unsupported")).astype(int)
+    judge = next(name for name in _JUDGES if (name, "whole") in scores.columns)
+    whole, good = (_column(scores, judge, name) for name in ("whole", "good"))
+    known = ~np.isnan(whole)
+    marks = digits + 2 * np.nan_to_num(whole) + 4 * np.nan_to_num(good)
+    return "".join(f"{int(value)}" for value in np.where(known, marks, digits + UNKNOWN))
 
 
 def write_settings(path: Path, settings: Mapping[str, Mapping[str, Any]]) -> None:
-    """Write which values of params.yaml each setting was measured under.
-
-    settings: setting -> dotted key -> value. Keys that all settings share are written once.
-    """
-    first = next(iter(settings.values()), {})
-    shared = {
-        key: value
-        for key, value in first.items()
-        if all(key in other and other[key] == value for other in settings.values())
-    }
-    own = {
-        name: {key: value for key, value in values.items() if key not in shared}
-        for name, values in settings.items()
-    }
-    write_text(path, json.dumps({"all": shared, "settings": own}, indent=1) + "\n")
+    """Write which values of params.yaml each setting was measured under, by dotted key."""
+    write_text(path, json.dumps(settings, indent=0) + "\n")
 
 
 def read_settings(path: Path) -> dict[str, dict[str, Any]]:
     """Read what `write_settings` wrote; empty if there is no such file."""
-    if not path.is_file():
-        return {}
-    kept = json.loads(path.read_text(encoding="utf-8"))
-    return {name: kept["all"] | own for name, own in kept["settings"].items()}
+    return json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}

@@ -20,7 +20,7 @@ XSUM = {
     ALPHA: 0,
 }
 WORLD = {"data.source": "world", "generation.base.num_candidates": 16, ETA: 0.1, ALPHA: 0}
-BOTH = ("base", "tuned")
+BOTH = ("base", "vote")
 
 
 def estimates(r1):
@@ -31,7 +31,7 @@ def estimates(r1):
 
 
 def run(name, params, r1, **changes):
-    systems = {"reference": {}, "base": estimates(50), "tuned": estimates(r1)}
+    systems = {"reference": {}, "base": estimates(50), "vote": estimates(r1)}
     return Run(name, params | changes, systems)
 
 
@@ -83,7 +83,7 @@ LOCKED = """
 stages:
   score: {params: {params.yaml: {scoring: {alpha: 5}}}}
   gone@brio: {params: {params.yaml: {decoding: {num_beams: 4}}}}
-  decode@tuned: {params: {params.yaml: {decoding: {num_beams: 8}, checkpoints.old: {a: 1}}}}
+  decode@vote: {params: {params.yaml: {decoding: {num_beams: 8}, checkpoints.old: {a: 1}}}}
 """
 
 
@@ -138,7 +138,7 @@ def test_xsum_tables_hold_ours_and_the_papers_numbers():
 def test_every_number_of_the_paper_is_in_its_tables(dataset, count):
     tables = tables_for([run("workspace", XSUM, 47.0, **{"data.hub.id": dataset})])
     rows = [row for table in tables[1:] for row in table.rows]
-    assert len({row.label for row in rows if row.system == "tuned"}) == count
+    assert len({row.label for row in rows if row.system == "vote"}) == count
     assert all(len(row.paper) == 9 for row in rows)
 
 

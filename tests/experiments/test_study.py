@@ -1,280 +1,174 @@
-"""The engine of studies: its plans, equal lengths, and a small study that is killed."""
+"""Studies: their plans, the rows of a run, and a small study that is stopped and goes on."""
 
 import json
-import os
-import shutil
-import signal
-import subprocess
-import sys
-import time
 from pathlib import Path
 
-import pandas as pd
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
-from dvc_project import SMALL, copy_project, environment, run
+from dvc_project import SMALL
 from ruamel.yaml import YAML
 
-from brido.settings.presets import flatten, read_preset
-from brido.tables import CANDIDATES, POOL
-from brido.tables import read_rows as read_table
+from brido.settings.presets import flatten
+from brido.tables import DECODED, write_table
 from brido.utils.errors import BridoError
-from experiments import chain, plan, study
-from experiments.plan import AT_BASE_LENGTH, changed
-from experiments.rows import measured, read_rows, read_settings, write_rows
+from experiments import plan, replay, study
+from experiments.rows import collect, make_rows, marked, read_rows, read_settings, row_of
 
 ROOT = Path(__file__).parents[2]
-NAMES = sorted(path.stem for path in plan.PLANS.glob("*.yaml"))
+NAMES = sorted(path.stem for path in (ROOT / plan.PLANS).glob("*.yaml"))
 
 
-@pytest.mark.parametrize(
-    ("known", "target", "expected"),
-    [
-        ({0.0: 10.0, 1.0: 12.0, 2.0: 20.0}, 11.0, 0.5),
-        ({0.0: 10.0, 1.0: 12.0, 2.0: 20.0}, 16.0, 1.5),
-        ({2.0: 20.0, 0.0: 10.0}, 10.0, 0.0),
-        ({0.0: 10.0, 1.0: 12.0}, 13.0, None),
-        ({0.0: 10.0, 1.0: 10.0}, 11.0, None),
-        ({1.0: 10.0}, 9.0, None),
-        ({0.0: 12.0, 1.0: 10.0}, 11.0, 0.5),
-    ],
-)
-def test_matched_penalty(known, target, expected):
-    assert chain.matched_penalty(known, target) == expected
+@pytest.fixture(autouse=True)
+def at_root(monkeypatch):
+    monkeypatch.chdir(ROOT)
 
 
-def test_penalties_are_tried_outwards_until_the_length_is_enclosed():
-    tried = []
-
-    def words(penalty):
-        tried.append(penalty)
-        return 10 + 2 * penalty
-
-    assert chain.penalty_for(13.4, 1.0, 12.0, words) == 1.7
-    assert tried == [1.5, 2.0]
-    assert chain.penalty_for(11.5, 1.0, 12.0, words) == 0.75
-    assert chain.penalty_for(12.0, 1.0, 12.0, words) == 1.0
-    assert tried == [1.5, 2.0, 0.5]
-    assert chain.penalty_for(50.0, 1.0, 12.0, words) is None
-    # Where a higher penalty makes shorter summaries, the other direction is tried as well.
-    assert chain.penalty_for(13.0, 1.0, 12.0, lambda penalty: 14 - 2 * penalty) == 0.5
+def write_plan(folder: Path, **keys) -> Path:
+    path = folder / "small.yaml"
+    content = {"preset": "default", "seeds": [3, 4], "settings": {"one": None}} | keys
+    YAML().dump(content, path)
+    return path
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_plan_has_each_chain_once_and_its_rows_are_of_its_settings(name, monkeypatch):
-    monkeypatch.chdir(ROOT)
+def test_a_plan_has_each_run_once_and_its_rows_are_of_its_settings(name):
     found = plan.read_plan(plan.PLANS / f"{name}.yaml")
-    assert len({one.name for one in found.chains}) == len(found.chains)
-    assert len({one.folder for one in found.chains}) == len(found.chains)
-    for one in found.chains:
-        used = flatten(one.params)
-        assert {used[key] for key in plan.SEEDS if key in used} == {one.seed}
-        for system in one.systems.values():
-            if control := one.systems.get(system.control):
-                # Of the same documents and candidates, and by the same steps. Signals change the
-                # order alone, so the vote's scores, shuffled, are the control of each of them.
-                signals = {
-                    *("scoring.information", "scoring.prior_weight", "scoring.length_penalty"),
-                    "scoring.support",
-                }
-                own, same = (
-                    {key: value for key, value in each.changes.items() if key not in signals}
-                    for each in (system, control)
-                )
-                assert same == {**own, "scoring.shuffle": True}
-                assert (control.documents, control.candidates) == (
-                    system.documents, system.candidates,
-                )  # fmt: skip
-    recorded = read_settings(found.recorded)
-    settings = {one.setting: one.settings for one in found.chains}
-    known = set(read_rows(found.table).setting)
-    assert known <= settings.keys() & recorded.keys()
-    for setting in known:
-        assert study.differences(settings[setting], recorded[setting]) == []
+    assert len({found.folder(run) for run in found.runs}) == len(found.runs)
+    for run in found.runs:
+        used = flatten(run.params)
+        assert {used[key] for key in plan.SEEDS if key in used} == {run.seed}
+    rows = read_rows(found.table)
+    assert set(rows.setting) <= {run.setting for run in found.runs}
+    assert set(rows.setting) <= read_settings(found.recorded).keys()
+    study.check_settings(found)
 
 
-def test_the_world_s_plan_is_the_default_over_seeds_and_a_plane(monkeypatch):
-    monkeypatch.chdir(ROOT)
-    found = plan.read_plan(plan.PLANS / "world.yaml").chains
-    assert len(found) == 5 + 15 * 3
-    home = [one for one in found if one.setting == "the default"]
-    shipped = flatten(read_preset("default"))
-    older = {"scoring.information", "training.epochs"}
-    for one in home:
-        other = flatten(one.params)
-        assert {key for key in shipped if shipped[key] != other[key]} <= older | set(plan.SEEDS)
-    assert {one.seed for one in found[:16]} == {0}
+def test_the_default_s_plan_adds_arms_to_the_default_and_changes_nothing_else():
+    found = plan.read_plan(plan.PLANS / "default.yaml")
+    assert [run.seed for run in found.runs] == list(range(30, 40))
+    own, shipped = found.runs[0].settings, plan.settings_of(plan.read_preset("default"), "")
+    changed = {key.split(".")[0] for key in study.different(own, shipped)}
+    assert changed <= {"tuned", "evaluation"}
 
 
-@pytest.mark.parametrize(
-    ("old", "new"), [("[tuned, brio, random", "[tuned, bria"), ("control: random", "control: bria")]
-)
-def test_a_plan_that_names_no_system_is_refused(tmp_path, monkeypatch, old, new):
-    monkeypatch.chdir(ROOT)
-    text = (plan.PLANS / "smollm2.yaml").read_text().replace(old, new)
-    (tmp_path / "plan.yaml").write_text(text)
-    with pytest.raises(BridoError, match="bria"):
-        plan.read_plan(tmp_path / "plan.yaml")
+def test_a_plan_s_unknown_key_and_impossible_value_are_named(tmp_path):
+    with pytest.raises(BridoError, match="scoring.alpah"):
+        plan.read_plan(write_plan(tmp_path, changes={"scoring.alpah": 1}))
+    with pytest.raises(BridoError, match=r"training\.epochs"):
+        plan.read_plan(write_plan(tmp_path, settings={"one": {"changes": {"training.epochs": -1}}}))
 
 
-@pytest.mark.parametrize("systems", ["[again, tuned]", "[tuned, again, third]", "[again]"])
-def test_a_second_round_goes_on_from_a_first_one_before_it(tmp_path, monkeypatch, systems):
-    monkeypatch.chdir(ROOT)
-    text = (plan.PLANS / "control.yaml").read_text()
-    text = text.replace("systems:\n  tuned", "systems:\n  again: {after: tuned}\n  tuned")
-    text = text.replace("systems:\n  again", "systems:\n  third: {after: again}\n  again")
-    own = f"  rounds: {{systems: {systems}}}\n"
-    (tmp_path / "plan.yaml").write_text(text.replace("\nsystems:\n", f"\n{own}systems:\n"))
-    with pytest.raises(BridoError, match="rounds: .* goes on after"):
-        plan.read_plan(tmp_path / "plan.yaml")
+def test_seeds_and_environments_of_settings(tmp_path):
+    settings = {"one": {"seeds": [5]}, "two": {"environment": {"A": 1}}}
+    runs = plan.read_plan(write_plan(tmp_path, settings=settings, environment={"B": 2})).runs
+    assert [(run.setting, run.seed) for run in runs] == [("two", 3), ("two", 4), ("one", 5)]
+    assert runs[0].environment == {"A": "1", "B": "2"}
 
 
-def test_a_setting_may_have_an_environment_and_seeds_of_its_own(tmp_path, monkeypatch):
-    monkeypatch.chdir(ROOT)
-    text = (plan.PLANS / "control.yaml").read_text()
-    environment = "{ATEN_CPU_CAPABILITY: default}"
-    own = f"  plain kernels: {{systems: [tuned], seeds: [7], environment: {environment}}}"
-    (tmp_path / "plan.yaml").write_text(
-        text.replace("systems:\n  tuned", f"{own}\nsystems:\n  tuned")
-    )
-    chains = plan.read_plan(tmp_path / "plan.yaml").chains
-    assert (chains[-1].name, chains[-1].environment) == (
-        "plain-kernels-seed-7", {"ATEN_CPU_CAPABILITY": "default"},
+def table(path: Path, **columns) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    arrays = {"id": ["a", "b", "c"]} | columns
+    pq.write_table(pa.table(arrays), path)
+
+
+def finished(folder: Path, known: bool = True) -> Path:
+    """A folder as `dvc repro` leaves it: three documents, base alone."""
+    data = folder / "data"
+    table(data / "evaluation/rouge/base/test.parquet", r1=[10.0, 20.0, 60.0], r2=[1.0, 2.0, 3.0])
+    judged = {"whole": [1.0, 1.0, 0.0], "good": [1.0, 0.0, 0.0]}
+    unknown = dict.fromkeys(judged, pa.array([None] * 3, pa.float64()))
+    unsupported = [0.0, 1.0, 0.0]
+    table(
+        data / "evaluation/mentions/base/test.parquet", unsupported=unsupported,
+        **unknown,
     )  # fmt: skip
-    assert chains[0].environment == {}
-
-
-def test_only_another_value_of_a_key_makes_rows_stale():
-    then = {"scoring.alpha": 0, "pairwise.value": "fmeasure"}
-    assert study.differences({"scoring.alpha": 0, "scoring.new": 1}, then) == []
-    assert study.differences({"scoring.alpha": 1}, then) == ["scoring.alpha"]
-
-
-SMALL_PLAN = """
-preset: small
-seeds: [3]
-settings:
-  small:
-    systems: [tuned, again, 3 candidates, supported, guided]
-    environment: {ATEN_CPU_CAPABILITY: default}
-  two sources:
-    changes:
-      generation:
-        base: {checkpoint: base, method: sampling, num_candidates: 3, seed: 0, max_length: 32}
-        greedy:
-          checkpoint: base
-          method: diverse_beam
-          num_candidates: 1
-          num_beams: 1
-          num_beam_groups: 1
-          diversity_penalty: 0.0
-    systems: []
-systems:
-  tuned: {at_base_length: true}
-  again: {after: tuned, at_base_length: true}
-  3 candidates: {documents: 8, candidates: 3, changes: {scoring.support: 0.5}}
-  supported: {tune: false, changes: {scoring.support: 0.5}}
-  guided: {at_base_length: true, guidance: {weight: 0.2, floor: 0.1, others: 2, seed: 0}}
-decodings:
-  greedy: {decoding.num_beams: 1}
-  beams: {decoding.num_beams: 4, decoding.length_penalty: 1.0}
-"""
-SMALLER = {key: value for key, value in SMALL.items() if "report" not in key} | {
-    "checkpoints.base.embedded.world.documents": 1200,
-    "checkpoints.base.embedded.epochs": 1,
-    "documents.train": 16,
-}
-
-
-@pytest.fixture
-def project(tmp_path):
-    """The project with a small preset and a small plan of two chains."""
-    folder = copy_project(tmp_path)
-    write_preset(folder)
-    (folder / "small.yaml").write_text(SMALL_PLAN)
+    if known:
+        table(data / "evaluation/world_judge/base/test.parquet", **judged)
+    texts = [("a", "one two three"), ("b", "one"), ("c", "one two")]
+    rows = [{"id": name, "summary": text, "score": 0.0} for name, text in texts]
+    path = data / "decoded/base/test.parquet"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write_table(path, [rows], DECODED, {})
     return folder
 
 
-def write_preset(folder, **more):
-    small = changed(read_preset("default", ROOT / "presets"), SMALLER | more, "small")
-    with (folder / "presets/small.yaml").open("w") as stream:
-        YAML().dump(small, stream)
+@pytest.mark.parametrize(("known", "marks"), [(True, "630"), (False, "898")])
+def test_rows_are_what_the_tables_of_a_run_say(tmp_path, known, marks):
+    (row,) = collect(finished(tmp_path, known), "one", 3).itertuples(index=False)
+    assert tuple(row) == ("one", 3, "base", "test", 2.0, 30.0, 2.0, marks)
+    assert marked(row, "unsupported").tolist() == [0, 1, 0]
+    if known:
+        assert marked(row, "whole").tolist() == [1, 1, 0]
+        assert marked(row, "good").tolist() == [1, 0, 0]
+    else:
+        assert np.isnan(marked(row, "good")).all()
+
+
+def test_a_folder_without_a_finished_run_has_no_rows(tmp_path):
+    with pytest.raises(BridoError, match="data/evaluation/mentions"):
+        collect(tmp_path, "one", 3)
+
+
+def test_a_finished_folder_is_known_by_its_params(tmp_path, monkeypatch):
+    kept = tmp_path / "kept"
+    monkeypatch.setattr(plan, "EVIDENCE", kept)
+    found = plan.read_plan(write_plan(tmp_path))
+    folder = finished(tmp_path / "run")
+    for seed in (4, 3):
+        params = plan.changed(found.runs[seed - 3].params, {"runtime.threads": 2}, "")
+        YAML().dump(params, folder / "params.yaml")
+        study.keep(found, study.find_run(found, folder), folder)
+    assert read_rows(found.table).seed.tolist() == [3, 4]
+    study.check_settings(found)
+    # Another value, and another seed.
+    YAML().dump(plan.changed(params, {"training.epochs": 3}, ""), folder / "params.yaml")
+    with pytest.raises(BridoError, match=r"one: training\.epochs$"):
+        study.find_run(found, folder)
+    YAML().dump(plan.changed(params, {"data.world.seed": 9}, ""), folder / "params.yaml")
+    with pytest.raises(BridoError, match="seeds 3, 9"):
+        study.find_run(found, folder)
+    # The plan's own settings changed since.
+    other = plan.read_plan(write_plan(tmp_path, changes={"scoring.alpha": 31}))
+    with pytest.raises(BridoError, match=r"one: scoring\.alpha$"):
+        study.run_plan(other, 1)
 
 
 @pytest.mark.slow
-def test_a_killed_study_goes_on_and_measures_only_what_is_missing(project):
-    command = [sys.executable, "-m", "experiments.study", "small.yaml"]
-    log = project / "killed.log"
-    with log.open("w") as output:
-        started = subprocess.Popen(
-            command, cwd=project, env=environment(), stderr=output, start_new_session=True
-        )
-    deadline = time.monotonic() + 1500
-    while "done in" not in log.read_text():
-        assert started.poll() is None, log.read_text()
-        assert time.monotonic() < deadline, log.read_text()
-        time.sleep(0.1)
-    os.killpg(started.pid, signal.SIGKILL)
-    started.wait()
-    assert "2 chains, 1 done already" in run(project, *command)
-    table = project / "metrics/evidence/small.csv"
-    whole, rows = table.read_bytes(), read_rows(table)
-    untuned = {"reference", "base", "elected", "elected by the reference"}
-    systems = {setting: set(own.system) for setting, own in rows.groupby("setting")}
-    assert systems == {
-        "small": untuned
-        | {"tuned", "again", "elected in again", "3 candidates", "supported", "guided"},
-        "two sources": untuned,
+def test_a_small_study_goes_on_and_keeps_the_rows_of_its_run(tmp_path, monkeypatch):
+    monkeypatch.setattr(plan, "EVIDENCE", tmp_path / "kept")
+    monkeypatch.setattr(plan, "WORK", tmp_path / "work")
+    monkeypatch.setattr(study, "WORK", tmp_path / "work")
+    changes = SMALL | {
+        "evaluation.metrics": ["rouge", "mentions", "world_judge"],
+        "tuned": {"vote": {}, "control": {"scoring": {"shuffle": True}}},
     }
-    for name in ("unsupported", "fluency"):
-        assert (measured(rows)[name].str.len() == 40).all()
-    fitted = rows[rows.decoding == AT_BASE_LENGTH]
-    assert set(fitted.system) == {"tuned", "again", "guided"}
-    assert "## small\n" in (project / "metrics/evidence/README.md").read_text()
-    (made_in,) = (project / ".brido/studies").glob("two-sources*")
-    pooled = read_table(made_in / "data/pool/test.parquet", POOL, "pool")
-    assert len(pooled[0]["candidates"]) == 4
+    variants = {"short": {"checkpoint": "base", "length_penalty": -4.0}}
+    path = write_plan(tmp_path, seeds=[3], changes=changes | {"variants": variants})
+    found = plan.read_plan(path)
+    (run,) = found.runs
+    folder = found.folder(run)
+    # A stage fails, the cause is mended, and the study goes on.
+    folder.mkdir(parents=True)
+    (folder / "metrics").write_text("in the way")
+    with pytest.raises(BridoError, match="one-seed-3: see"):
+        study.run_plan(found, 1)
+    (folder / "metrics").unlink()
+    study.run_plan(found, 1)
+    rows = read_rows(found.table)
+    assert set(rows.system) == {"reference", "base", "elected", "vote", "control", "short"}
+    assert len(row_of(rows, "vote", "validation").marks) == 40
+    # The replay keeps what the run kept, by the same settings.
+    chosen = json.loads((folder / "metrics/choice.json").read_text())["chosen"]
+    (options,) = replay.options(rows)
+    assert replay.by_default(options) == chosen
+    study.run_plan(found, 1)
+    assert read_rows(found.table).equals(rows)
 
-    # The summaries are kept, to be read by somebody who does not know whose they are.
-    (made_in,) = (project / ".brido/studies").glob("small-seed*")
-    run(project, sys.executable, "-m", "experiments.reading", "sheet", str(made_in))
-    sheet = [json.loads(line) for line in (made_in / "reading/sheet.jsonl").open()]
-    key = json.loads((made_in / "reading/key.json").read_text())
-    assert "not mentioned" in (made_in / "reading/rubric.md").read_text()
-    assert {order[0] for order in key.values()} == {"base", "tuned"}
-    for name in ("base", "tuned"):
-        kept = json.loads((made_in / f"texts/{name}-beams-test.json").read_text())
-        assert [row["ab"[key[str(row["number"])].index(name)]] for row in sheet] == kept
 
-    # What the steps cost, for 40 documents a split of the first round and the second.
-    costs = pd.read_csv(project / "metrics/evidence/small-costs.csv").query("setting == 'small'")
-    # Validation candidates are scored with four other documents as well.
-    assert costs.set_index("step").documents.to_dict() == {
-        "candidates": 96, "likelihood": 16 + 5 * 40 + 40, "decode, greedy": 80,
-        "decode, 4 beams": 80, "train": 16, "guide, greedy": 80, "guide, 4 beams": 80,
-    }  # fmt: skip
-    assert (costs.seconds > 0).all()
-
-    # A second round starts from what the first one tuned, and its candidates are new.
-    again = made_in / "rounds/again"
-    candidates = Path("data/candidates/base/validation.parquet")
-    first, second = (
-        read_table(folder / candidates, CANDIDATES, "generate") for folder in (made_in, again)
-    )
-    assert [row["id"] for row in first] == [row["id"] for row in second]
-    assert [row["candidates"] for row in first] != [row["candidates"] for row in second]
-    bases = [folder / "data/checkpoints/base/model.safetensors" for folder in (made_in, again)]
-    assert bases[0].read_bytes() != bases[1].read_bytes()
-
-    # Another machine has the table alone: nothing is measured again.
-    shutil.rmtree(project / ".brido/studies")
-    assert "2 chains, 2 done already" in run(project, *command)
-    assert table.read_bytes() == whole
-
-    # Without a system's rows that system alone is measured again, with equal rows.
-    write_rows(table, rows[rows.system != "3 candidates"])
-    assert "2 chains, 1 done already" in run(project, *command)
-    assert sorted(table.read_bytes().splitlines()) == sorted(whole.splitlines())
-
-    # Under another value of a key no rows are added to them.
-    write_preset(project, **{"training.gamma": 1.0})
-    assert "training.gamma" in run(project, *command, code=2)
+def test_means_are_read_as_they_were_written(tmp_path):
+    rows = make_rows([{"setting": "s", "seed": 1, "system": "base", "split": "test", "words": 2,
+                       "r1": 1.23456, "r2": "", "marks": "60"}])  # fmt: skip
+    study.write_rows(tmp_path / "rows.csv", rows)
+    assert read_rows(tmp_path / "rows.csv").r1.tolist() == [1.2346]
