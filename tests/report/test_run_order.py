@@ -15,7 +15,6 @@ from brido.vote.settings import ScoringSettings
         ({"information": 0.0, "remove_base": True}, {"base"}),
         ({"information": 0.25, "remove_base": True, "shuffle": True}, {"shuffled"}),
     ],
-    ids=str,
 )
 def test_every_part_of_the_order_is_named(scoring, parts):
     said = run_order(ScoringSettings(**scoring))
