@@ -1,0 +1,82 @@
+"""`python -m stages`: every stage of dvc.yaml has its place, and the seconds of a run are told."""
+
+import json
+import subprocess
+from pathlib import Path
+
+import pytest
+
+import stages.__main__ as driver
+from brido.settings.load import check_params, load_params
+from brido.utils.errors import BridoError
+from stages import seconds
+
+ROOT = Path(__file__).parents[2]
+BASE = {"checkpoints": {"base": {"source": "embedded"}}}
+
+
+def test_lanes_name_stages_of_dvc_yaml_and_leave_none_of_a_system_out():
+    listed = subprocess.run(
+        ["dvc", "stage", "list", "--name-only"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout.split()
+    lanes = driver.lanes(load_params(ROOT / "params.yaml"))
+    targets = [target for lane in lanes for target in lane]
+    assert len(targets) == len(set(targets))
+    assert set(targets) <= set(listed)
+    # What is left runs before all lanes, or after them.
+    before = {"download", "pool", "pairwise", "needs", "decode_base", "support", "likelihood"}
+    rest = {name.split("@")[0] for name in set(listed) - set(targets)}
+    assert rest == before | {"checkpoint", "generate", "choose", "report"}
+
+
+def test_a_variant_of_a_tuned_model_waits_for_it():
+    variants = {"late": {"checkpoint": "vote"}, "short": {"checkpoint": "base"}}
+    lanes = driver.lanes(check_params(BASE | {"variants": variants}))
+    targets = [target for lane in lanes for target in lane]
+    assert "vary@short" in targets
+    assert "vary@late" not in targets
+
+
+@pytest.mark.parametrize("threads", [0, 2])
+def test_stages_that_use_all_cores_run_one_by_one(monkeypatch, threads):
+    monkeypatch.setattr(driver.shutil, "which", lambda name: None)
+    monkeypatch.setattr(driver.os, "cpu_count", lambda: 8)
+    monkeypatch.delenv("BRIDO_LAUNCH", raising=False)
+    assert driver.lanes_at_once(check_params(BASE)) == 8
+    assert driver.lanes_at_once(check_params(BASE | {"runtime": {"threads": threads}})) == 1
+    monkeypatch.setattr(driver.shutil, "which", lambda name: "/usr/bin/nvidia-smi")
+    assert driver.lanes_at_once(check_params(BASE)) == 1
+
+
+@pytest.mark.parametrize("failing", ["pairwise", "train@vote", ""])
+def test_a_failed_stage_ends_the_run(tmp_path, monkeypatch, failing):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "params.yaml").write_text((ROOT / "params.yaml").read_text())
+    asked = []
+
+    def run(command, check):
+        asked.append(command)
+        failed = failing in command if failing else command[-1] == "repro"
+        return subprocess.CompletedProcess(command, bool(failed))
+
+    monkeypatch.setattr(driver.subprocess, "run", run)
+    with pytest.raises(BridoError, match="run again"):
+        driver.main()
+    lanes = len(driver.lanes(load_params()))
+    assert len(asked) == (1 if failing == "pairwise" else 1 + lanes + (not failing))
+
+
+def test_the_dearest_stages_are_named(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert seconds.seconds_line() == ""
+    seconds.FILE.parent.mkdir()
+    lines = [{"stage": f"s{n}", "seconds": float(n)} for n in range(9)]
+    # Run again, a stage counts once.
+    lines += [{"stage": "s1", "seconds": 40.0}]
+    seconds.FILE.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    line = seconds.seconds_line()
+    assert line == "Seconds a stage: s1 40, s8 8, s7 7, s6 6, s5 5, s4 4; 3 others 5."
