@@ -65,7 +65,7 @@ mutants: .venv/.dev
 
 # Five columns in 100 characters; `dvc exp show --only-changed` has whatever differs.
 experiments: .venv/.runtime
-	@dvc exp show --no-pager --precision 3 --drop '.*' --keep '^(Experiment|scoring.(alpha|information|shuffle)|unsupported|good|r1|length)$$'
+	@dvc exp show --no-pager --precision 3 --drop '.*' --keep '^(Experiment|scoring.alpha|chosen.(system|good|unsupported|r1))$$'
 
 # Whatever NAME is, it reaches the command as one word: neither make nor the shell reads it.
 override NAME := $(value NAME)
