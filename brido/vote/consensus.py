@@ -81,7 +81,8 @@ def eligible_scores(
     """`consensus_scores` among the voters, float64 [D, N]; NaN for candidates not to be elected.
 
     voters, eligible [D, N]: which candidates vote, and which of these can be elected. A candidate
-    that does not vote is as if it were not there: N counts the voters only.
+    that does not vote is as if it were not there: N counts the voters only. With `listing` an alpha
+    of N - 1, which gives the reference half the vote, is one less than the voters of each document.
 
     Raises:
         ArgumentError: voters or eligible are not [D, N], a document has a single voter and alpha is
@@ -96,10 +97,12 @@ def eligible_scores(
     similarity = as_numbers("similarity", similarity, "[D, N, N + 1]")
     scores = consensus_scores(similarity, alpha, normalization)
     voters, eligible = as_flags(scores, voters=voters, eligible=eligible)
+    is_half = normalization == "listing" and alpha == scores.shape[1] - 1 > 1
     for row in np.flatnonzero(~voters.all(1)):
         inside = np.flatnonzero(voters[row])
         among = similarity[row][np.ix_(inside, np.append(inside, -1))]
-        scores[row, inside] = consensus_scores(among, alpha, normalization)
+        own = float(len(inside) - 1) if is_half else alpha
+        scores[row, inside] = consensus_scores(among, own, normalization)
     return np.where(eligible & voters, scores, np.nan)
 
 

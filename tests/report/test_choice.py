@@ -243,6 +243,7 @@ def test_no_document_that_both_have_is_no_reason_to_change():
     apart = system("new", [nan] * 20 + [1.0] * 20)
     choice = choose([base, apart], FREE)
     assert (choice.chosen, choice.best, choice.reason) == ("base", "new", "not clearly better")
+    assert (choice.plain()["chosen"], choice.plain()["best"]) == ("base", "new")
     assert choice.plain()["systems"]["new"]["difference"] is None
     one = system("new", [1.0] + [nan] * 19 + [1.0] * 20)
     with warnings.catch_warnings(action="error"):

@@ -81,6 +81,15 @@ def test_what_was_not_measured_is_not_told():
     )
 
 
+def test_a_column_that_few_documents_have_does_not_say_how_many_there_are():
+    systems = {
+        "base": numbers(0.7, r1=50.0),
+        "brioInf": numbers((0.8, 0.7, 0.9, 300), r1=(51.0, 50.0, 52.0, 120)),
+    }
+    _, gain, _ = told(choice(), control=None, systems=systems)
+    assert gain.startswith("On 300 test documents")
+
+
 def test_what_decided_is_told_first_and_each_kind_once():
     systems = {"base": numbers(0.7, 0.3, 50.0, 20.0)}
     systems["base"]["world_judge"] = {"good": number(0.6), "average": number(4.0)}
@@ -114,6 +123,11 @@ def test_base_is_kept_because_the_best_is_not_clearly_better():
         "Keep base: control is not clearly better on 120 validation documents (good summaries "
         "74.0 %, base 69.0 %; difference 5.0 %, standard error 2.0 %)."
     )
+    # Where less is better the difference is below 0.
+    made = choice("base", "control", "not clearly better")
+    made["systems"]["control"] |= {"quality": 0.64, "difference": -0.05}
+    keep, _ = told(made, by=("mentions", "unsupported"))
+    assert "difference 5.0 %," in keep
 
 
 def test_few_documents_choose_nothing():

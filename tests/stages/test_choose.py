@@ -3,11 +3,14 @@
 import json
 import os
 import shutil
+import warnings
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 import synthetic_run
 
+from brido.evaluation.registry import find_metric
 from brido.report.card import weights_of
 from brido.settings.load import load_params
 from brido.summarizer.usage import read_usage
@@ -147,6 +150,7 @@ def test_base_stays_where_nothing_is_clearly_better(project):
     assert weights_of(paths.CHOSEN) == weights_of(paths.checkpoint("base"))
     assert read_usage(paths.CHOSEN).system == "base"
     assert len(choice["verdict"]) == 2
+    assert "difference to base: +0.0 [" in choice["verdict"][1]
 
 
 def test_rouge_and_length_leave_systems_out(project):
@@ -167,7 +171,8 @@ def test_without_references_nobody_is_left_out_by_rouge(project):
     for system in SYSTEMS:
         measured("rouge", system, r1=[None] * DOCUMENTS)
     good(base=30, vote=50, control=40, guided=35)
-    choice = chosen()
+    with warnings.catch_warnings(action="error", category=RuntimeWarning):
+        choice = chosen()
     assert choice["chosen"] == "vote"
     assert {row["rouge"] for row in choice["systems"].values()} == {None}
 
@@ -195,6 +200,16 @@ def test_the_metric_that_says_what_is_good_is_the_first_with_numbers(project):
         choose.main()
     assert not paths.CHOICE.exists()
     assert not paths.CHOSEN.exists()
+
+
+def test_a_metric_that_does_not_choose_says_nothing_of_what_is_good(project, monkeypatch):
+    """It is not measured on validation documents."""
+    same_rouge()
+    monkeypatch.setattr(
+        choose, "find_metric", lambda name: replace(find_metric(name), chooses=False)
+    )
+    with pytest.raises(BridoError, match="add mentions to evaluation.metrics"):
+        choose.main()
 
 
 def test_other_documents_are_refused(project):

@@ -52,6 +52,10 @@ def system(**scoring):
             {"scoring": {"information": 0.5, "prior_weight": 0.1}, "tuned": {"vote": {}}},
             VALIDATION, EVERY, True,
         ),
+        (
+            {"scoring": {"information": 0.5, "prior_weight": 0.1}, "tuned": system(shuffle=True)},
+            VALIDATION, EVERY, True,
+        ),
         ({"scoring": {"support": 0.5}, "tuned": system(support=0.0)}, EVERY, VALIDATION, False),
         # Without test candidates, and with the default's entry `information`.
         (

@@ -179,3 +179,25 @@ def test_shuffled_scores_say_nothing_of_the_candidates():
     expected = documents / size
     # 99.99 % of chi-square with (5 - 1)^2 degrees of freedom.
     assert ((counts - expected) ** 2 / expected).sum() < 46
+
+
+@pytest.mark.parametrize("size", [3, 5, 32])
+def test_with_listing_half_the_vote_is_half_of_each_documents_voters(size):
+    """One candidate that does not vote is no reason to refuse the preset's alpha."""
+    matrices = np.stack([similarity(size, seed) for seed in range(3)])
+    voters = np.ones((3, size), bool)
+    voters[1, 0] = voters[2, size - 1] = False
+    found = eligible_scores(matrices, size - 1, "listing", voters, voters)
+    assert found[0].tolist() == consensus_scores(matrices[0], size - 1, "listing").tolist()
+    for row in (1, 2):
+        inside = np.flatnonzero(voters[row])
+        among = matrices[row][np.ix_(inside, [*inside, size])]
+        wanted = consensus_scores(among, size - 2, "listing")
+        assert found[row, inside].tolist() == wanted.tolist()
+        assert np.isnan(found[row]).sum() == 1
+    # Alpha 1 is 1 for every number of voters, and no other alpha is taken.
+    one = eligible_scores(matrices, 1, "listing", voters, voters)
+    among = matrices[1][1:, 1:]
+    assert one[1, 1:].tolist() == consensus_scores(among, 1, "listing").tolist()
+    with pytest.raises(BridoError, match="listing"):
+        eligible_scores(matrices, size - 0.5, "listing", voters, voters)
