@@ -71,10 +71,10 @@ def world_mentions(summary: str, facts: list[dict[str, Any]]) -> list[Mention]:
 def text_mentions(document: str, summary: str, case_sensitive: bool) -> list[Mention]:
     """Return the numbers and capitalised spans of any summary, and whether the document has them.
 
-    A number is supported when the document has the same digits (thousands separators aside) or the
-    same time of day ("3.30 pm" is 3:30), a span when its words stand in the document one after the
-    other, a placeholder such as #Person1# when the document has it. The first word of a sentence is
-    a name if it is one elsewhere in the text or the document.
+    A number is supported when the document has the same digits, thousands separators aside, or the
+    same time of day ("3.30 pm" is 3:30). A span is supported when its words stand in the document
+    one after the other. A placeholder such as #Person1# is one name. The first word of a sentence
+    is a name if it is one elsewhere in the text or the document.
     """
     source = _read_source(document, case_sensitive)
     fold = str if case_sensitive else str.lower
@@ -82,7 +82,7 @@ def text_mentions(document: str, summary: str, case_sensitive: bool) -> list[Men
         Mention("name", hit.group(), fold(hit.group()) in source.placeholders, *hit.span())
         for hit in _PLACEHOLDER.finditer(summary)
     ]
-    # What is hidden keeps its place, as a word that is no name.
+    # What is hidden keeps its place, as a word without a capital.
     rest = _PLACEHOLDER.sub(lambda hit: "x" * len(hit.group()), summary)
     found += [
         Mention("number", hit.group(), bool(_values(rest, hit) & source.numbers), *hit.span())

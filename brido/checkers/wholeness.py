@@ -22,8 +22,8 @@ _LOOPING, _DIFFERENT = 10, 0.4
 _STUTTER = re.compile(r"([^\W\d_]{1,10}?)\1{4,}")
 RULES = (
     "whole: half to twice the words of its reference, no word twice in a row, no three words in a "
-    "row twice, no loop (of ten words or more two in five differ, no letters stand five times in a "
-    "row), and an end (. ! ? ...) if the reference has one or is missing"
+    "row twice, and an end (. ! ? ...) if the reference has one or is missing. No loop: of ten "
+    "words or more two in five differ, and no letters stand five times in a row"
 )
 
 
