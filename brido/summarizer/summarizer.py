@@ -107,7 +107,7 @@ class Summarizer:
     ) -> Iterator[Summary]:
         """The same, one after the other, in constant memory: documents are read as they are needed.
 
-        Summaries come in chunks of 200 (`runtime.shard_documents`), with guidance of 100.
+        Summaries come in chunks of 25 (`runtime.shard_documents`), with guidance of 100.
 
         Raises:
             BridoError: see `summarize`.

@@ -53,7 +53,7 @@ class RuntimeSettings(Section):
         ),
     )
     shard_documents: Positive = Field(
-        200,
+        25,
         description="Documents of a shard; after a kill a stage goes on with the shard that "
         "was under way.",
     )

@@ -4,7 +4,7 @@ import pickle
 
 import pytest
 
-from brido.candidates.documents import SplitDocuments
+from brido.candidates.documents import SplitDocuments, cut_warning
 from brido.tables import CORPUS, write_table
 from brido.utils.errors import BridoError
 
@@ -45,3 +45,17 @@ def test_repeated_ids_and_empty_documents_are_named_together(tmp_path):
         SplitDocuments(path, None, "refuse", "documents.empty")
     for part in ("1 ids occur more than once: a", "1 documents are empty: b", "documents.empty"):
         assert part in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("cut", "unread", "read"), [(3, 1500, "85 %"), (10, 9999, "0 %"), (2, 1500, None), (0, 0, None)]
+)
+def test_more_than_one_in_five_cut_documents_are_a_warning(cut, unread, read):
+    warning = cut_warning(cut, unread, 10, 512)
+    assert (warning is None) == (read is None)
+    if read:
+        assert f"{cut} of 10 " in warning
+        assert "512" in warning
+        assert f" {read} " in warning
+        assert "reading.default.max_source_tokens" in warning
+    assert cut_warning(0, 0, 0, 512) is None

@@ -37,6 +37,7 @@ def test_text_mentions():
         ("number", "1200"): True,
         ("number", "5th"): False,
         ("number", "3.5"): True,
+        ("name", "Merkel"): True,
         ("name", "Angela Merkel"): True,
         ("name", "Rome"): False,
         ("name", "Paris"): True,
@@ -67,3 +68,60 @@ def test_every_mention_of_any_text_stands_where_it_says(text):
         assert [word.removesuffix("'s").removesuffix("’s") for word in shown.split()] == [
             *one.text.split()
         ]
+
+
+def told(document: str, summary: str, case_sensitive: bool = True) -> list[tuple[str, str, bool]]:
+    return [one[:3] for one in text_mentions(document, summary, case_sensitive)]
+
+
+def test_placeholders_are_one_name_each():
+    source = "#Person1#: Where is [NAME]? #Person2#: In <LOCATION_2>."
+    summary = "#Person1# asks #Person3#, and [NAME] is in <LOCATION_2>, <LOCATION_1> and 2."
+    found = text_mentions(source, summary, True)
+    assert all(summary[one.start : one.end] == one.text for one in found)
+    assert [one[:3] for one in found] == [
+        ("name", "#Person1#", True),
+        ("name", "#Person3#", False),
+        ("name", "[NAME]", True),
+        ("name", "<LOCATION_2>", True),
+        ("name", "<LOCATION_1>", False),
+        ("number", "2", True),
+    ]
+    assert told("#Person1#: Hi.", "Person1 waves. So does Person2.") == [
+        ("name", "Person2", False),
+    ]
+    assert told("#PERSON1#: Hi.", "#Person1# waves.", False) == [("name", "#Person1#", True)]
+
+
+@pytest.mark.parametrize(
+    ("document", "summary", "found"),
+    [
+        # A name elsewhere in the text, or in the document, or the speaker of a turn.
+        ("It rained.", "Colham is wet. It is Colham.", [False, False]),
+        ("It rained in Colham.", "Colham is wet.", [True]),
+        ("Anna: It rained. Ben: So it did.", "Anna saw rain.", [True]),
+        ("It rained in Colham.", "Rain fell.", []),
+        ("Rain fell. Rain: water.", "Rain fell.", [True]),
+    ],
+)
+def test_first_words_that_are_names_elsewhere_are_checked(document, summary, found):
+    assert [one[2] for one in told(document, summary)] == found
+
+
+@pytest.mark.parametrize(
+    ("document", "summary", "supported"),
+    [
+        ("Come at 3:30.", "They meet at 3.30 pm.", True),
+        ("Come at 3.30 p.m. today.", "They meet at 3:30.", True),
+        ("Come at 03:30pm.", "They meet at 3.30 pm.", True),
+        ("Come at 3 pm.", "They meet at 3pm.", True),
+        ("Come at 3:00.", "They meet at 3pm.", True),
+        ("Come at 3:45.", "They meet at 3.30 pm.", False),
+        ("Come at 4pm.", "They meet at 3pm.", False),
+        ("It cost 3.30 euros.", "They meet at 3:30.", False),
+        ("It cost 3:30.", "It cost 3.30 euros.", False),
+    ],
+)
+def test_times_of_day_in_other_words(document, summary, supported):
+    (mention,) = [one for one in told(document, summary) if one[0] == "number"]
+    assert mention[2] == supported

@@ -20,6 +20,13 @@ REFERENCE = "A lorry hit a wall in Ashwick on Monday."
         ("A bus hit a tree in “Colham.”", True),
         ("A bus hit a tree in Colham", False),  # no end
         ("A bus hit hit a tree in Colham.", False),  # a word twice in a row
+        ("A bus hit, hit a tree in Colham.", False),  # a comma between
+        ("A bus hit Tom. Tom lives in Colham.", True),  # two sentences
+        ("A a b b a b b a a b a b b.", False),  # few words again and again
+        ("a b c d a c b d c a b c.", False),  # 4 of 12 differ, fewer than two in five
+        ("a b c d a c e d b c.", True),  # 5 of 10
+        ("A bus hahahahaha hit a tree.", False),  # letters five times in a row
+        ("A bus of 1000000 euros hit a tree.", True),
         ("In the town of a bus in the town.", False),  # three words twice
         ("A bus crashed.", False),  # less than half of the reference's words
         (" ".join(f"word{n}" for n in range(19)) + ".", False),  # more than twice
@@ -77,6 +84,11 @@ def test_the_metric_says_good_of_texts_that_are_not_the_worlds():
     assert [row["whole"] for row in found.rows] == [1.0, 1.0, 0.0]
     assert [row["good"] for row in found.rows] == [1.0, 0.0, 0.0]
     assert "half to twice" in found.signature["good"]
+    assert [row["checked"] for row in found.rows] == [1.0, 1.0, 1.0]
+    assert [row["details"] for row in found.rows] == [1.0, 1.0, 1.0]
+    nothing = Inputs(["a"], [REFERENCE], ["A lorry hit a wall."], [[REFERENCE]])
+    row = find_metric("mentions").measure(nothing).rows[0]
+    assert (row["checked"], row["details"], row["unsupported"]) == (0.0, 0.0, 0.0)
     without = Inputs(["a"], [REFERENCE], texts[:1], [[]])
     assert find_metric("mentions").measure(without).rows[0]["good"] == 1.0
     facts = [{"slot": "place", "type": "town", "value": "Ashwick", "in_document": True}]

@@ -32,10 +32,13 @@ def test_references_of_the_world_are_judged_as_their_facts_say(index):
 def test_types_matter_on_the_world_and_case_is_a_setting():
     facts = [{"slot": "number", "type": "number", "value": "440", "in_document": True}]
     exact = measure(["440"], ["440 and 44."], [facts])
-    assert exact.rows == [{"precision": 0.5, "unsupported": 1, "whole": None, "good": None}]
+    seen = {"checked": 1, "details": 2}
+    unknown = {"whole": None, "good": None}
+    assert exact.rows == [{"precision": 0.5, "unsupported": 1, **seen, **unknown}]
     assert "exact" in exact.signature["implementation"]
     without = measure(["Some text."], ["nothing to see"])
-    assert without.rows == [{"precision": None, "unsupported": 0, "whole": 0, "good": 0}]
+    seen = {"checked": 0, "details": 0}
+    assert without.rows == [{"precision": None, "unsupported": 0, **seen, "whole": 0, "good": 0}]
     assert "approximate" in without.signature["implementation"]
     texts = ["they met anna aldlow"], ["They met Anna Aldlow."]
     (strict,), (lenient,) = (measure(*texts, case_sensitive=case).rows for case in (True, False))

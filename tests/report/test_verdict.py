@@ -256,3 +256,16 @@ def test_a_number_that_is_missing_is_unknown():
     assert order.endswith("75.0 %; difference to base: unknown.")
     *_, order = told(choice(), systems=SYSTEMS | {"control": numbers(r1=40.0)})
     assert order.endswith("was not measured.")
+
+
+@pytest.mark.parametrize(("checked", "warns"), [(0.3, True), (0.499, True), (0.5, False)])
+def test_few_checked_summaries_are_a_warning_of_mentions_alone(checked, warns):
+    seen = {"checked": number(checked), "details": number(0.4)}
+    systems = {name: made | {"mentions": made["mentions"] | seen} for name, made in SYSTEMS.items()}
+    lines = told(choice(), systems=systems)
+    assert ("minicheck" in lines[-1]) == warns
+    if warns:
+        assert f"{100 * checked:.0f} % of the summaries of brioInf (0.4 " in lines[-1]
+    # Another metric decided: the world's judge sees all of its texts.
+    judged = {name: made | {"judge": {"good": number(0.7)}} for name, made in systems.items()}
+    assert "minicheck" not in " ".join(told(choice(), by=("judge", "good"), systems=judged))

