@@ -37,10 +37,17 @@ WORLD = (
     "SmolLM2, no stock phrases, earlier wording",
     "Gemma 3, earlier wording",
 )
-REAL = ("SmolLM2, MTS-Dialog", "SmolLM2, SciTLDR")
 ORDERED = (DEFAULT, "small model, breaks sentences", *WORLD[3:5])
 ORDERS = ("base", "vote", "information", "likelihood", "brio", "control", "guided", "short",
           "flat", "known", "null", "vote_listwise")  # fmt: skip
+QUESTIONS = (
+    ("is a shuffled order under `listwise` within 3 points of base?", "null", "base"),
+    ("is `spread`, no order at all, within 3 points of the control?", "flat", "control"),
+    ("is what is left of information 8 points above shuffled?", "known", "null"),
+    ("does the vote gain anything under `listwise`?", "vote_listwise", "base"),
+    ("does information with a prior beat the vote?", "information", "vote"),
+    ("does it beat the control?", "information", "control"),
+)
 EQUAL = " at base's length"
 
 
@@ -115,7 +122,7 @@ def orders() -> Iterator[Record]:
 
 def equal() -> Iterator[Record]:
     """What is left when a length penalty makes a system write as many words as base."""
-    for setting in measured(*ORDERED, *REAL):
+    for setting in measured(*ORDERED):
         own = of(setting)
         for name in ("vote", "likelihood", "control"):
             both = pairs(own, name + EQUAL, "base")
@@ -129,12 +136,27 @@ def equal() -> Iterator[Record]:
                 }
 
 
+def losses() -> Iterator[Record]:
+    """The questions about losses: one system minus another in the default's study."""
+    for question, first, second in QUESTIONS:
+        both = pairs(of(DEFAULT), first, second)
+        rouge = np.mean([own.r1 - other.r1 for own, other in both])
+        yield {
+            "question": question,
+            "good summaries": f"{first} - {second}",
+            "runs": f"{len(both)}",
+            "points": points(gaps(both, "good")),
+            "whole": points(gaps(both, "whole")),
+            "ROUGE-1": f"{rouge:+.1f}",
+        }
+
+
 def choices() -> Iterator[Record]:
     """The choice, replayed under several rules."""
     yield from table(finished())
 
 
-FINDINGS: tuple[Callable[[], Iterator[Record]], ...] = (regimes, choices, orders, equal)
+FINDINGS: tuple[Callable[[], Iterator[Record]], ...] = (regimes, choices, orders, equal, losses)
 
 
 def draw(folder: Path) -> None:

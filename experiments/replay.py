@@ -76,13 +76,12 @@ RULES: dict[str, Rule] = {
         f"the default on the first {count} validation documents": kept_by(
             count, standard_errors=1.0, length_change=0.25
         )
-        for count in (20, 50, 100)
+        for count in (20, 50)
     },
     "always the vote": always("vote"),
     "always vote and likelihood": always("likelihood"),
     "always the references' order (BRIO)": always("brio"),
     "always the control (shuffled)": always("control"),
-    "always guided": always("guided"),
 }
 
 
