@@ -29,7 +29,6 @@ DEFAULT = "the default world"
 WORLD = (
     DEFAULT,
     "small model, breaks sentences",
-    "small model, breaks sentences, other kernels",
     "SmolLM2, 800 articles",
     "SmolLM2, 3,200 articles",
     "SmolLM2, 800 articles, earlier wording",
@@ -37,7 +36,7 @@ WORLD = (
     "SmolLM2, no stock phrases, earlier wording",
     "Gemma 3, earlier wording",
 )
-ORDERED = (DEFAULT, "small model, breaks sentences", *WORLD[3:5])
+ORDERED = (DEFAULT, "small model, breaks sentences", *WORLD[2:4])
 ORDERS = ("base", "vote", "information", "likelihood", "brio", "control", "guided", "short",
           "flat", "known", "null", "vote_listwise")  # fmt: skip
 QUESTIONS = (
