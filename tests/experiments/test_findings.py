@@ -1,0 +1,126 @@
+"""docs/results.md says what the committed rows say."""
+
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from experiments import findings, numbers, reading, replay
+from experiments.rows import EVIDENCE, make_rows
+from experiments.tables import markdown
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture
+def page(monkeypatch):
+    monkeypatch.chdir(ROOT)
+    return (ROOT / "docs/results.md").read_text(encoding="utf-8")
+
+
+def text_of(page):
+    """The page without its tables, in one line."""
+    return " ".join(line for line in page.splitlines() if not line.startswith("|"))
+
+
+@pytest.mark.parametrize("finding", findings.FINDINGS, ids=lambda each: each.__name__)
+def test_each_table_is_computed_from_the_committed_rows(finding, page):
+    assert markdown(finding()) in page
+
+
+def test_the_page_is_short_and_its_decimals_are_in_tables_or_readings(page):
+    assert len(page.splitlines()) <= 200
+    tables = "\n".join(line for line in page.splitlines() if line.startswith("|"))
+    readings = [
+        reading.count([EVIDENCE / "readings" / name], "a token")
+        for name in ("information-equal-length-seed-3", "scitldr-equal-length-seed-3")
+    ]
+    known = "\n".join([tables, *readings])
+    text = text_of(page)
+    found = re.findall(r"(?<![\w.])[-+]?\d+\.\d+(?![\w.]*\w)", text)
+    assert len(found) > 10
+    # A length penalty, not a measured number.
+    assert [number for number in found if number not in known] == ["-4.0"] * text.count("-4.0")
+
+
+def test_the_text_counts_what_the_replay_keeps(page):
+    runs = replay.finished()
+    kept = replay.counts(runs, replay.by_default)
+    text = " ".join(page.split())
+    assert f"replayed in {len(runs)} finished runs" in text
+    assert f"Base stayed in {kept['base']} of {len(runs)} runs; the vote was kept in" in text
+    assert f"{kept['vote']}, brio in {kept['brio']}, likelihood in {kept['likelihood']}" in text
+
+
+def test_the_evidence_of_presets_is_in_the_tables(page):
+    shares = {round(float(number)) for number in re.findall(r"\d+\.\d+", page)}
+    lines = [
+        line
+        for path in sorted((ROOT / "presets").glob("*.yaml"))
+        for line in path.read_text(encoding="utf-8").splitlines()
+        if line.startswith("# Evidence: ")
+    ]
+    found = [int(share) for line in lines for share in re.findall(r"(\d+)(?= to | %)", line)]
+    assert len(found) >= 3
+    assert set(found) <= shares
+
+
+def test_a_page_without_the_place_of_a_table_is_refused(page):
+    assert findings.filled(page) == page
+    with pytest.raises(findings.BridoError, match="regimes"):
+        findings.filled(page.replace("<!-- regimes -->", ""))
+
+
+def test_a_picture_has_a_mark_for_each_run(tmp_path, monkeypatch):
+    monkeypatch.chdir(ROOT)
+    findings.draw(tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == ["choice.png"]
+
+
+def run(seed, **systems):
+    """Rows of a run; systems: name -> (validation marks, test marks, ROUGE-1, words)."""
+    return [
+        {"setting": "s", "seed": seed, "system": name, "split": split, "words": words, "r1": r1,
+         "r2": 1.0, "marks": marks}
+        for name, (validation, test, r1, words) in systems.items()
+        for split, marks in (("validation", validation), ("test", test))
+    ]  # fmt: skip
+
+
+def test_a_replay_keeps_the_best_that_meets_the_conditions():
+    good, bad = "6" * 30, "3" * 30
+    half = "6" * 15 + "3" * 15
+    rows = make_rows([
+        *run(1, base=(bad, half, 50, 10), vote=(half, good, 50, 10),
+             control=(good, half, 48.9, 10)),
+        *run(2, base=(bad, half, 50, 10), vote=(good, bad, 50, 7.4)),
+        # Nobody else, and nobody knows.
+        *run(3, base=(bad, half, 50, 10)),
+        *run(4, base=("8" * 30, "8" * 30, 50, 10), vote=("8" * 30, "8" * 30, 50, 10)),
+    ])  # fmt: skip
+    runs = replay.options(rows)
+    assert [one.name for one in runs] == ["s, seed 1", "s, seed 2"]
+    assert [replay.by_default(one) for one in runs] == ["vote", "base"]
+    assert [replay.kept_by(rouge_loss=None)(one) for one in runs] == ["control", "vote"]
+    assert [replay.always("control")(one) for one in runs] == ["control", None]
+    assert [one.best for one in runs] == ["vote", "base"]
+    # Too few documents for a choice.
+    assert replay.kept_by(15)(runs[0]) == "base"
+    records = {row["rule"]: row for row in replay.table(runs)}
+    vote = records["always the vote"]
+    assert vote["runs"] == "2"
+    assert vote["good - base"].startswith("+0.0 [")
+    assert (vote["worst run"], vote["regret"]) == ("-50.0", "25.0")
+    assert vote["lose more than 2 points (interval without 0)"] == "1 (1)"
+    assert records["always the control (shuffled)"]["ROUGE-1"] == "-1.1"
+
+
+def test_intervals_are_over_runs_and_documents():
+    same = [np.ones(40), np.ones(40)]
+    assert numbers.interval(same) == (1.0, 1.0, 1.0)
+    mean, low, high = numbers.interval([np.zeros(40), np.ones(40)])
+    assert (mean, low, high) == (0.5, 0.0, 1.0)
+    mean, low, high = numbers.interval([np.repeat([0.0, 1.0], 200)])
+    assert mean == 0.5
+    assert abs(high - low - 2 * 1.96 * 0.025) < 0.01
