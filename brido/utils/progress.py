@@ -5,6 +5,9 @@ import time
 from collections.abc import Callable
 from typing import Any
 
+# Units a second below which the seconds of a unit say more.
+_SLOW = 0.1
+
 
 class Progress:
     """Counts finished units of work and shows rate and time left, on stderr.
@@ -30,6 +33,7 @@ class Progress:
         self.note = ""
         self._shown = shown
         self._bar: Any = None
+        self._told = -1
 
     def __enter__(self) -> "Progress":
         self._start = self._last = time.monotonic()
@@ -42,7 +46,7 @@ class Progress:
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         if self._bar is not None:
             self._bar.stop()
-        elif self._shown and kind is None:
+        elif self._shown and kind is None and self._told != self.done + self.skipped:
             self._line()
 
     def skip(self, count: int) -> None:
@@ -66,10 +70,12 @@ class Progress:
 
     def _rate(self) -> str:
         rate = self.done / max(time.monotonic() - self._start, 1e-9)
+        if 0 < rate < _SLOW:
+            return f"{1 / rate:,.0f} s for each of the {self.unit}"
         return f"{rate:,.0f} {self.unit}/s" if rate >= 10 else f"{rate:.2f} {self.unit}/s"
 
     def _line(self) -> None:
-        finished = self.done + self.skipped
+        finished = self._told = self.done + self.skipped
         total = "" if self.total is None else f"/{self.total:,}"
         parts = [f"{self.label}: {finished:,}{total} {self.unit}", self._rate()]
         if self.total is not None and self.done and finished < self.total:

@@ -428,3 +428,8 @@ def test_several_references_and_ids_are_written(checkout, capsys) -> None:
     assert files.summary_column == ["tldr", "second"]
     assert files.id_column == "paper_id"
     assert "summaries in tldr, second" in capsys.readouterr().out
+
+
+def test_few_references_do_not_cut_what_is_measured(checkout) -> None:
+    write_jsonl(checkout / "a.jsonl", abstracts(60))
+    assert own("--train", "a.jsonl", *SCI).data.max_documents is None

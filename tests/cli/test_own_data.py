@@ -12,7 +12,7 @@ from own_articles import abstracts, write_jsonl
 
 # What only a machine with a network and time can run: the environment of the tests has the first
 # two done already.
-LEFT_OUT = ("make setup", "source ", "pip install", "dvc exp run -n ")
+LEFT_OUT = ("make setup", "source ", "pip install", "dvc exp run -n ", "brido summarize")
 
 
 def blocks(name: str) -> list[str]:
@@ -54,18 +54,21 @@ def test_papers_in_one_file_from_init_to_a_report(project: Path):
     (first,) = [block for block in blocks("docs/tutorial.md") if "brido init" in block]
     # Without a word about the model it would be SmolLM2 here; this is the one that needs nothing.
     said = run(project, "bash", "-c", f"{first.strip()} --model embedded")
-    assert "1. The check" in said
-    (tuning,) = re.findall(r"^ *(dvc exp run .*)$", said, re.MULTILINE)
-    check = run(project, "dvc", "repro", "score")
-    votes = json.loads((project / "metrics/votes.json").read_text())
-    assert votes["documents"] <= 30
-    assert "stage 'train'" not in check
-    run(project, "bash", "-c", tuning)
-    numbers = json.loads((project / "metrics/tuned.json").read_text())
-    assert {"r1", "r2", "unsupported", "length"} <= numbers.keys()
-    assert (project / "report/index.html").is_file()
-    assert "the makers' own files" in (project / "report/model_card.md").read_text()
-    assert "Running stage" not in run(project, "dvc", "repro")
+    assert "my/run && dvc repro" in said
+    tracked = run(project, "git", "status", "--short")
+    own = project / "my/run"
+    verdict = run(own, "dvc", "repro")
+    choice = json.loads((own / "metrics/choice.json").read_text())
+    assert choice["documents"] >= 20
+    for line in choice["verdict"]:
+        assert line in verdict
+    assert {"control", "vote", "short", "base"} <= set(choice["systems"])
+    assert (own / "data/chosen/config.json").is_file()
+    assert (own / "report/index.html").is_file()
+    assert "the makers' own files" in (own / "report/model_card.md").read_text()
+    assert "Running stage" not in run(own, "dvc", "repro")
+    # The clone is as it was.
+    assert run(project, "git", "status", "--short") == tracked
     # Nothing of the user's is Git's.
     assert "my/" not in run(project, "git", "status", "--short")
 
@@ -78,12 +81,11 @@ def test_the_tutorial_with_a_language_model(project: Path):
         said += run(project, "bash", "-ec", f"source .venv/bin/activate\n{block}")
         if "brido init" in block:
             learns = [f"checkpoints.base.fine_tuning.{one}" for one in ("documents=8", "epochs=1")]
-            change(project, "data.max_evaluated=8", "documents.validation=8",
-                   "generation.base.num_candidates=4", *learns)  # fmt: skip
+            change(project / "my/run", "data.max_evaluated=8", "documents.validation=8",
+                   "documents.train=4", "generation.base.num_candidates=4", "~tuned.information",
+                   "~tuned.likelihood", *learns)  # fmt: skip
     assert "SmolLM2-135M-Instruct" in said
-    assert "dvc exp run -n tuned" in said
-    # The sentences of the check, whatever they say; where its lines are broken does not matter.
-    votes = json.loads((project / "metrics/votes.json").read_text())
-    for line in votes["lines"]:
+    choice = json.loads((project / "my/run/metrics/choice.json").read_text())
+    assert choice["reason"] == "few documents"
+    for line in choice["verdict"]:
         assert " ".join(line.split()) in " ".join(said.split())
-    assert votes["documents"] <= 8

@@ -29,15 +29,16 @@ _ALWAYS = ("vote", "control")
 class RunPlan:
     """How much a run takes.
 
-    evaluated: validation documents and test documents, each, that every system writes. looked_at:
-    validation documents with candidates; train: training documents with them; candidates: of each
-    document. references, epochs: what base learns from first, and how often (0: not at all).
+    evaluated: validation documents and test documents, each, that every system writes. candidates:
+    of each document that has some; train: training documents with them; validation: how many there
+    are. references, epochs: what base learns from first, and how often (0: not at all).
     tuned, variants: names of the systems. seconds: None if the speed is not known.
     """
 
     evaluated: int
     candidates: int
     train: int
+    validation: int
     references: int
     epochs: int
     tuned: tuple[str, ...] = _ALWAYS
@@ -47,7 +48,7 @@ class RunPlan:
     @property
     def looked_at(self) -> int:
         """Validation documents with candidates."""
-        return min(self.evaluated, _LOOKED_AT)
+        return min(self.evaluated, self.validation, _LOOKED_AT)
 
 
 @dataclass(frozen=True)
@@ -90,6 +91,7 @@ def make_plan(
         min(evaluated, measured),
         candidates,
         min(train, counts["train"]),
+        counts["validation"],
         min(counts["train"], _FEWEST) if learns else 0,
         int(learns),
     )

@@ -49,7 +49,7 @@ def computed(
             "source": "files",
             "files": FilesSettings(**data.files).model_dump(mode="json"),
             "lowercase": False,
-            "max_documents": plan.references if model.form == "embedded" else None,
+            "max_documents": _most_documents(data, model, plan),
             "max_evaluated": plan.evaluated,
             # Of a small split one bad row is a large share.
             "max_bad_fraction": max(MOST_BAD, math.ceil(100 * data.bad_share) / 100),
@@ -83,6 +83,12 @@ def computed(
         changes["systems"] = ["base"]
         changes["training"]["cross_entropy"] = "elected"
     return changes
+
+
+def _most_documents(data: Data, model: Model, plan: RunPlan) -> int | None:
+    """A model from scratch learns from all of train, so the corpus itself is cut if it is large."""
+    cut = model.form == "embedded" and plan.references < data.documents["train"]
+    return plan.references if cut else None
 
 
 def _base(
