@@ -14,7 +14,7 @@ from brido.world import SPLITS, document, documents, lexicon, reading
 from brido.world.events import FOLDER, MOST_WORDINGS, distractors, event_types
 
 DEFAULT = WorldSettings()
-# The world with which `blind-vote` runs (experiments/blind.yaml).
+# A world in which the vote likes what is unsupported (docs/log.md).
 FIRST = WorldSettings(stock_phrases=0.0, extras_per_reference=(1, 2))
 
 
