@@ -25,8 +25,7 @@ class RougeSettings(Section):
     use_stemmer: bool = Field(True, description='Whether "reports" matches "reported".')
     tokenizer: Literal["rouge_score", "unicode"] = Field(
         "rouge_score",
-        description="Words of a-z and 0-9, as in rouge_score | unicode: of any script, for "
-        "Chinese, Hindi, Russian, Arabic.",
+        description="rouge_score (words of a-z and 0-9) | unicode (words of any script).",
     )
 
 

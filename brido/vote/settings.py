@@ -24,8 +24,7 @@ class PairwiseSettings(Section):
     use_stemmer: bool = Field(True, description='Whether "reports" matches "reported".')
     tokenizer: Literal["rouge_score", "unicode"] = Field(
         "rouge_score",
-        description="Words of a-z and 0-9, as in rouge_score | unicode: of any script, for "
-        "Chinese, Hindi, Russian, Arabic.",
+        description="rouge_score (words of a-z and 0-9) | unicode (words of any script).",
     )
 
     def problems(self) -> Iterator[str]:

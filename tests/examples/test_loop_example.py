@@ -54,7 +54,7 @@ def test_its_losses_are_those_of_the_stages(loop, alpha, tmp_path, monkeypatch):
     for split in paths.TUNING_SPLITS:
         pool.join(split, params)
         pairwise.compare(split, params)
-    score.write_scores(params)
+    score.write_scores(params, "vote")
     reported = []
     count = TrainState.count
 
@@ -63,7 +63,7 @@ def test_its_losses_are_those_of_the_stages(loop, alpha, tmp_path, monkeypatch):
         count(state, report, updates)
 
     monkeypatch.setattr(TrainState, "count", noting)
-    run_task(train.make_task(params))
+    run_task(train.make_task(params, "vote"))
 
     language = LanguageModel.load(paths.checkpoint("base"), params.reading_of("base"))
     rows = read_rows(paths.corpus("train"), CORPUS, "")[: params.documents.train]

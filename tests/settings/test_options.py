@@ -70,6 +70,9 @@ UNVARIED_BECAUSE = {
         pairwise: use_stemmer
         evaluation.rouge: use_stemmer""",
     "texts of people, where a model checks better than names do": "support: checker",
+    "texts in Chinese, Hindi, Russian, Arabic": """
+        pairwise: tokenizer
+        evaluation.rouge: tokenizer""",
     "lower-cased documents": """
         support: case_sensitive
         evaluation.mentions: case_sensitive""",

@@ -93,13 +93,12 @@ IMPORTS = {
 }
 # What is called, and the extra that it needs.
 CALLS = {
-    "brido judge lines.jsonl": "judge",
+    "brido geval lines.jsonl": "judge",
     "brido qafacteval lines.jsonl": "qafacteval",
     "brido config": "pipeline",
     "brido export preferences": "pipeline",
     "brido export preferences --scores scored.jsonl --output pairs.parquet": "pipeline",
     "brido vote-check lines.jsonl.gz": "pipeline",
-    "brido.evaluation.geval lines.jsonl": "judge",
 }
 
 
@@ -133,7 +132,7 @@ def test_commands_say_what_is_missing(alone, tmp_path, call):
 
 
 def test_what_needs_no_extra_runs_without_one(alone, tmp_path):
-    for call in ("brido score lines.jsonl", "brido --help", "brido judge --help"):
+    for call in ("brido score lines.jsonl", "brido --help", "brido geval --help"):
         (tmp_path / "lines.jsonl").write_text('{"candidates": ["a b.", "a c.", "d"]}\n')
         command = [sys.executable, "-m", *call.split()]
         subprocess.run(command, cwd=tmp_path, env=alone, capture_output=True, check=True)

@@ -25,7 +25,7 @@ COMMANDS = {
     "score": (["score", "in.jsonl"], LINES),
     "vote-check": (["vote-check", "in.jsonl"], LINES),
     "export": (["export", "preferences", "--scores", "in.jsonl"], SCORED),
-    "judge": (["judge", "in.jsonl"], LINES),
+    "geval": (["geval", "in.jsonl"], LINES),
     "qafacteval": (["qafacteval", "in.jsonl"], LINES),
 }
 
@@ -58,7 +58,7 @@ def test_no_command_writes_onto_its_input(command, kind, tmp_path):
     arguments, content = COMMANDS[command]
     source = tmp_path / "in.jsonl"
     source.write_text(content)
-    if command in ("judge", "qafacteval") and kind != "hard":
+    if command in ("geval", "qafacteval") and kind != "hard":
         with pytest.raises(BridoError, match="in.jsonl"):
             check_output(other_name(kind, source), [source])
         return

@@ -1,13 +1,9 @@
 """The seconds that a run takes, reckoned from the seconds of a token."""
 
-from typing import TYPE_CHECKING
-
 from brido.cli.init.data import Data
 from brido.cli.init.limits import Limits
+from brido.cli.init.recipe import Recipe, RunPlan
 from brido.cli.init.speed import Speed
-
-if TYPE_CHECKING:
-    from brido.cli.init.plan import Recipe, RunPlan
 
 # A run may take between so many times what is reckoned: other programs, longer texts than half.
 RANGE = (0.7, 1.3)
@@ -23,9 +19,7 @@ _ASKS_LIKELIHOOD, _ASKS_OTHERS = ("information", "likelihood"), "information"
 _FORWARD = 1 / 3
 
 
-def seconds_of(
-    plan: "RunPlan", data: Data, limits: Limits, speed: Speed, recipe: "Recipe"
-) -> float:
+def seconds_of(plan: RunPlan, data: Data, limits: Limits, speed: Speed, recipe: Recipe) -> float:
     """Return the seconds of all stages of a run, one after the other."""
     read, written = _read(limits), _written(limits)
     # A batch is written until its longest text ends.

@@ -1,12 +1,13 @@
 """From what is known of data, model and machine to the sizes of a run that ends in a verdict."""
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from brido.cli.init.cost import RANGE, seconds_of
 from brido.cli.init.data import Data
 from brido.cli.init.limits import Limits
 from brido.cli.init.model import Model
+from brido.cli.init.recipe import ALWAYS, Recipe, RunPlan
 from brido.cli.init.speed import Speed
 
 # Documents of each measured split, candidates of a document, and training documents with
@@ -14,58 +15,11 @@ from brido.cli.init.speed import Speed
 _SMALLEST = (40, 6, 32)
 _CANDIDATES, _CANDIDATES_ON_GPU = ((8, 48), (12, 64)), ((16, 1000),)
 _EVALUATED, _MORE, _MORE_ON_GPU = 60, (100,), (100, 300)
-# Validation documents with candidates: for the check of the orders, and while training.
-_LOOKED_AT = 40
 # References that base learns from at least, and how often at most. It learns from fewer references
 # more often, until it has seen so many texts: after fewer it does not end its summaries.
 _FEWEST, _EPOCHS, _SEEN = 48, 3, 96
 # Documents that a model from scratch learns from, before that takes too long.
 _FROM_SCRATCH = 2000
-# Systems that every run has; the control tells what the order of the candidates is worth.
-_ALWAYS = ("vote", "control")
-
-
-@dataclass(frozen=True)
-class RunPlan:
-    """How much a run takes.
-
-    evaluated: validation documents and test documents, each, that every system writes. candidates:
-    of each document that has some; train: training documents with them; validation: how many there
-    are. references, epochs: what base learns from first, and how often (0: not at all).
-    tuned, variants: names of the systems. seconds: None if the speed is not known.
-    """
-
-    evaluated: int
-    candidates: int
-    train: int
-    validation: int
-    references: int
-    epochs: int
-    tuned: tuple[str, ...] = _ALWAYS
-    variants: tuple[str, ...] = ()
-    seconds: float | None = None
-
-    @property
-    def looked_at(self) -> int:
-        """Validation documents with candidates."""
-        return min(self.evaluated, self.validation, _LOOKED_AT)
-
-
-@dataclass(frozen=True)
-class Recipe:
-    """What the preset of this kind of model says.
-
-    Beams of decoding, epochs of a model from scratch, the other documents that candidates are
-    scored with, the documents to tune on (None: as many as there are), and the names of tuned
-    systems and of variants.
-    """
-
-    beams: int
-    epochs: int
-    others: int
-    train: int | None = None
-    tuned: tuple[str, ...] = _ALWAYS
-    variants: tuple[str, ...] = ()
 
 
 def make_plan(
@@ -151,7 +105,7 @@ def _steps(measured: int, train: int, on_gpu: bool, recipe: Recipe, again: bool)
     yield _to(evaluated=min(_EVALUATED, measured))
     for name in recipe.variants:
         yield _with_variant(name)
-    for number, name in enumerate(name for name in recipe.tuned if name not in _ALWAYS):
+    for number, name in enumerate(name for name in recipe.tuned if name not in ALWAYS):
         yield _with_tuned(name, recipe.tuned)
         if number == 0:
             yield _to(evaluated=min(_MORE[0], measured))
