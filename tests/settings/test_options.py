@@ -33,18 +33,16 @@ UNVARIED_BECAUSE = {
         checkpoints.*: revision
         checkpoints.*.embedded: attention_heads batch_size label_smoothing num_beams length_penalty
         checkpoints.*.embedded: encoder_layers
-        checkpoints.*.embedded.world: documents
         checkpoints.*.fine_tuning: learning_rate warmup_steps label_smoothing
         {LORA[0]}: {" ".join(LoraSettings.model_fields)}
         {LORA[1]}: {" ".join(LoraSettings.model_fields)}
         support: model revision
         evaluation.minicheck: model revision""",
     "servers differ in speed, fields and prices": """
-        generation.*: endpoint model revision max_answer_tokens extra_parameters
-        generation.*: max_missing_fraction
+        generation.*: endpoint revision max_answer_tokens extra_parameters
         evaluation.geval: revision temperature top_p max_answer_tokens structured_output seed
         evaluation.geval: extra_parameters max_invalid_fraction
-        runtime.endpoint: api_key_env max_concurrency timeout_seconds max_attempts
+        runtime.endpoint: api_key_env max_attempts
         runtime.endpoint: input_price output_price""",
     "machines and memory differ": """
         runtime: device checkpoint_minutes candidate_micro_batch fsdp workers
@@ -54,7 +52,6 @@ UNVARIED_BECAUSE = {
     "docs/world.md: when does a vote like what is unsupported?": """
         data.world: counties_from_towns formulaic_extras bare_references""",
     "brido init own computes it": """
-        data: max_evaluated
         checkpoints.*.fine_tuning: epochs batch_size max_summary_tokens""",
     "a model that somebody tuned with LoRA": "checkpoints.*: adapter",
     "chat models whose instruction belongs into the system's turn": "reading.*: system",
@@ -78,10 +75,9 @@ UNVARIED_BECAUSE = {
         evaluation.mentions: case_sensitive""",
     "does a result hang on which documents the others are?": "likelihood: seed",
     "summaries of several sentences": "scoring: unit",
-    "does an order know more than base does?": "scoring: remove_base",
     "usual for AdamW": "training: weight_decay",
     "the paper's Eq. 1, where its code takes a mean": "training: reduction",
-    "what does an order add to flattening?": "training: loss temperature log_ratio_scale",
+    "what does an order add to flattening?": "training: temperature log_ratio_scale",
     "papers print 1 to 4": "evaluation.extractiveness: novel_ngrams",
     "converted models in a folder": "evaluation.qafacteval: models",
     "another version of it": "evaluation.qafacteval: spacy_model",
@@ -92,7 +88,6 @@ UNVARIED_BECAUSE = {
     "quicker, or finer, intervals": "report: bootstrap_samples",
     "summaries whose length varies more": "report: length_warning",
     "a page of more documents": "report: page_documents",
-    "documents that take minutes each": "runtime: shard_documents",
     "logs of batch jobs": "runtime: log_seconds",
     "teams that watch runs elsewhere": "runtime: trackers",
     "answers that several projects share": "runtime.endpoint: store",

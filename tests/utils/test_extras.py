@@ -89,7 +89,6 @@ IMPORTS = {
     "from brido.evaluation.geval import GEvalSettings": "judge",
     "from brido.endpoint import Client": "judge",
     "from brido.evaluation import Metric": "pipeline",
-    "from brido.rewards import consensus_reward": "trl",
 }
 # What is called, and the extra that it needs.
 CALLS = {
