@@ -47,7 +47,7 @@ def test_every_figure_names_its_axes(page):
         "return [...document.querySelectorAll('figure svg')].map((svg) => "
         "[...svg.querySelectorAll('.axis')].map((text) => text.textContent))"
     )
-    assert titles == [["pairs with the better candidate first", "ranking"]]
+    assert titles == [["pairs with the better candidate first", "order"]]
     heat_map = page.execute_script(
         "return [...document.querySelectorAll('.map svg text')].map((text) => text.textContent)"
     )
