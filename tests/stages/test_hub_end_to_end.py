@@ -57,7 +57,7 @@ def test_a_preset_runs_end_to_end_and_then_without_a_network(hub, project: Path,
         project / "data" / "candidates" / "base" / "train.parquet", tables.CANDIDATES, ""
     )
     assert [len(row["candidates"]) for row in candidates] == [32] * 32
-    for system in ("base", "brio"):
+    for system in ("base", "published_brio"):
         record = json.loads((project / "data" / "checkpoints" / system / "source.json").read_text())
         repository = server.repositories["models", params.checkpoints[system].source]
         assert record["commit"] == repository.commit
