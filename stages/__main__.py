@@ -30,8 +30,7 @@ def main() -> None:
     _run([*SHARED])
     with ThreadPoolExecutor(lanes_at_once(params)) as pool:
         codes = list(pool.map(lambda lane: _code(["--single-item", *lane]), lanes(params)))
-    if any(codes):
-        raise BridoError("a stage failed, see above; finished work is kept, run again to go on")
+    _check(codes)
     _run([])
 
 
@@ -65,7 +64,11 @@ def lanes(params: Params) -> list[list[str]]:
 
 
 def _run(targets: Sequence[str]) -> None:
-    if _code(targets):
+    _check([_code(targets)])
+
+
+def _check(codes: Sequence[int]) -> None:
+    if any(codes):
         raise BridoError("a stage failed, see above; finished work is kept, run again to go on")
 
 

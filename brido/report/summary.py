@@ -104,7 +104,7 @@ def _best(column: ColumnKey, systems: Mapping[str, Estimates]) -> set[str]:
     found = {
         name: item
         for name, estimates in systems.items()
-        if name != "reference" and (item := _item(estimates, column)) is not None
+        if name != "reference" and (item := item_of(estimates, column)) is not None
     }
     if better == "neither" or len(found) < 2:
         return set()
@@ -113,12 +113,13 @@ def _best(column: ColumnKey, systems: Mapping[str, Estimates]) -> set[str]:
     return {name for name, item in found.items() if item.mean == top}
 
 
-def _item(estimates: Estimates, column: ColumnKey) -> Estimate | None:
+def item_of(estimates: Estimates, column: ColumnKey) -> Estimate | None:
+    """The estimate of a column, None where it was not measured."""
     return estimates.get(column[0], {}).get(column[1])
 
 
 def _cell(estimates: Estimates, column: ColumnKey, best: bool) -> Cell:
-    item = _item(estimates, column)
+    item = item_of(estimates, column)
     if item is None:
         return Cell("–")
     shown = display(*column)
@@ -127,7 +128,7 @@ def _cell(estimates: Estimates, column: ColumnKey, best: bool) -> Cell:
 
 
 def _difference(estimates: Estimates, column: ColumnKey) -> Cell:
-    item = _item(estimates, column)
+    item = item_of(estimates, column)
     if item is None:
         return Cell("–")
     shown, side, tone = display(*column), direction(item, *column), ""

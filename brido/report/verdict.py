@@ -8,7 +8,7 @@ from typing import Any
 
 from brido.report.display import ColumnKey, display
 from brido.report.metrics import Estimate, Estimates
-from brido.report.summary import direction, every_column
+from brido.report.summary import direction, every_column, item_of
 from brido.stats import FEWEST
 
 # What the second sentence tells, in this order, as far as it was measured.
@@ -67,7 +67,7 @@ def verdict(
 def coverage_warning(systems: Mapping[str, Estimates], system: str) -> str | None:
     """What is said where metric mentions can check less than half of a system's summaries."""
     checked, details = (
-        _item(systems.get(system, {}), ("mentions", name)) for name in ("checked", "details")
+        item_of(systems.get(system, {}), ("mentions", name)) for name in ("checked", "details")
     )
     if checked is None or details is None or checked.mean >= _CHECKED:
         return None
@@ -121,9 +121,9 @@ def _gain(
     parts = []
     for column in columns:
         own, new, gap = (
-            _item(systems["base"], column),
-            _item(systems[chosen], column),
-            _item(differences.get(f"{chosen} - base", {}), column),
+            item_of(systems["base"], column),
+            item_of(systems[chosen], column),
+            item_of(differences.get(f"{chosen} - base", {}), column),
         )
         if own and new and gap:
             parts.append(
@@ -153,20 +153,21 @@ def _control(
     what = f"The control ({control}: the same scores, shuffled)"
     if chosen == control:
         return f"{what} is the chosen system: the order of the candidates does not matter here."
-    own = _item(systems[control], by)
+    own = item_of(systems[control], by)
     if own is None:
         return f"{what} was not measured."
     what += f": {_name(by)} {_text(by, own.mean)}"
     if chosen == "base":
-        gap = _item(differences.get(f"{control} - base", {}), by)
+        gap = item_of(differences.get(f"{control} - base", {}), by)
         return f"{what}; difference to base: {_gap(by, gap) if gap else 'unknown'}."
     gaps = differences.get(f"{chosen} - {control}", {})
-    gap = _item(gaps, by)
+    gap = item_of(gaps, by)
     if gap is None:
         return f"{what}; difference of {chosen} to it: unknown."
     what += f"; difference of {chosen} to it: {_gap(by, gap)}"
     rouge = next((column for column in columns if column[1] == "r1"), None)
-    return f"{what}{_meaning(chosen, by, gap, rouge, _item(gaps, rouge), ordered)}"
+    kept = item_of(gaps, rouge) if rouge else None
+    return f"{what}{_meaning(chosen, by, gap, rouge, kept, ordered)}"
 
 
 def _meaning(
@@ -212,7 +213,3 @@ def _text(column: ColumnKey, value: float) -> str:
 
 def _name(column: ColumnKey) -> str:
     return _WORDS.get(column[1], display(*column).label)
-
-
-def _item(estimates: Estimates, column: ColumnKey | None) -> Estimate | None:
-    return estimates.get(column[0], {}).get(column[1]) if column else None
