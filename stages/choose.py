@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from brido.evaluation.registry import find_metric
 from brido.report.card import weights_of
 from brido.report.choice import Choice, Compared, choose
 from brido.report.display import ColumnKey, display
@@ -22,7 +21,7 @@ from brido.summarizer.usage import usage_of, write_usage
 from brido.tables import DECODED, read_batches
 from brido.tables.join import decoded_by
 from brido.utils.atomic import atomic_folder, write_text
-from brido.utils.errors import BridoError, run_command
+from brido.utils.errors import run_command
 from brido.utils.progress import say
 from brido.utils.stored import json_text
 from stages import paths
@@ -33,7 +32,8 @@ ROUGE = ("rouge", "r1")
 def main() -> None:
     """Write metrics/choice.json and data/chosen."""
     params = load_params()
-    by = decides(params)
+    metric, _, column = str(params.decides).partition(".")
+    by = metric, column
     systems = [compared(params, name, by) for name in params.choosable]
     choice = choose(systems, params.choice, display(*by).better == "lower")
     lines = verdict_of(params, choice, by)
@@ -60,27 +60,6 @@ def store(params: Params, system: str, lines: list[str]) -> None:
     with atomic_folder(paths.CHOSEN) as folder:
         shutil.copytree(model, folder, dirs_exist_ok=True)
         write_usage(folder, usage)
-
-
-def decides(params: Params) -> ColumnKey:
-    """The column that decides: `choice.by`, or the first measured one that says what is good.
-
-    Raises:
-        BridoError: no column of base's tables says what is good, or a table is missing.
-    """
-    if params.choice.by is not None:
-        metric, _, column = params.choice.by.partition(".")
-        return metric, column
-    for name in params.evaluation.metrics:
-        metric = find_metric(name)
-        if metric.chooses and "good" in metric.names:
-            scores = read_scores({name: paths.evaluation(name, "base", "validation")})
-            if not np.isnan(_column(scores, (name, "good"))).all():
-                return name, "good"
-    raise BridoError(
-        "no measured metric says which summaries are good: add mentions to evaluation.metrics, or "
-        "set choice.by"
-    )
 
 
 def compared(params: Params, system: str, by: ColumnKey) -> Compared:

@@ -178,7 +178,8 @@ class Metric:
 
     `against_references` says that it compares with the references, so that the reference has no
     number of its own. `chooses` says that stage choose compares systems by it, so that it is
-    measured on validation documents too.
+    measured on validation documents too. `needs_facts`: it measures nothing without the world's
+    facts, and it decides there what is good.
     `by_default`: the default of `evaluation.metrics` names it.
     """
 
@@ -191,6 +192,7 @@ class Metric:
     whole: bool = False
     against_references: bool = False
     chooses: bool = False
+    needs_facts: bool = False
     by_default: bool = False
 
     @property

@@ -112,5 +112,6 @@ METRIC = Metric(
     ),
     evaluate=evaluate,
     chooses=True,
+    needs_facts=True,
     by_default=True,
 )

@@ -87,5 +87,6 @@ METRIC = Metric(
         points("em", "QA EM"),
     ),
     evaluate=evaluate,
+    needs_facts=True,
     by_default=True,
 )

@@ -21,6 +21,7 @@ class Params(Sections):
         yield from self._systems()
         yield from self._tuned()
         yield from self._variants()
+        yield from self._metrics()
         yield from self._choice()
         yield from self._references()
         yield from self._sources()
@@ -142,13 +143,13 @@ class Params(Sections):
             yield "choice.among: name at least one system, or write null for all of them"
         measured = self.evaluation.metrics
         columns = [f"{name}.{one}" for name in measured for one in find_metric(name).names]
-        if self.choice.by is None:
-            if not any(column.endswith(".good") for column in columns):
-                yield (
-                    "choice.by: no measured metric says which summaries are good: add mentions to "
-                    "evaluation.metrics, or name a column of a measured metric"
-                )
-        elif self.choice.by not in columns:
+        if self.decides is None:
+            metric = "world_judge" if self.data.source == "world" else "mentions"
+            yield (
+                f"choice.by: no measured metric says which summaries are good: add {metric} to "
+                "evaluation.metrics, or name a column of a measured metric"
+            )
+        elif self.decides not in columns:
             close = close_to(self.choice.by, columns)
             yield (
                 f"choice.by: {quoted(self.choice.by)} is not a column of a metric that "
@@ -158,6 +159,14 @@ class Params(Sections):
             yield (
                 "choice.rouge_loss: rouge is not measured: add it to evaluation.metrics, or write "
                 "null"
+            )
+
+    def _metrics(self) -> Iterator[str]:
+        needs = [name for name in self.evaluation.metrics if find_metric(name).needs_facts]
+        if needs and self.data.source != "world":
+            yield (
+                f"evaluation.metrics: {', '.join(needs)} needs facts of the embedded world, and "
+                f"data.source is {self.data.source}: remove it"
             )
 
     def _sources(self) -> Iterator[str]:

@@ -11,6 +11,7 @@ from brido.candidates.settings import (
 )
 from brido.checkers.settings import MentionsSupport, SupportSettings
 from brido.corpus.settings import DataSettings, WorldData
+from brido.evaluation.registry import find_metric
 from brido.evaluation.settings import EvaluationSettings
 from brido.models.settings import CheckpointSettings, EmbeddedCheckpoint, ReadingSettings
 from brido.report.settings import ChoiceSettings, ReportSettings
@@ -145,6 +146,22 @@ class Sections(Section):
         written = [name for name in self.all_systems if name not in MADE]
         among = written if self.choice.among is None else self.choice.among
         return ["base", *(name for name in among if name != "base")]
+
+    @property
+    def decides(self) -> str | None:
+        """METRIC.COLUMN that decides the choice: `choice.by`, or what says which are good.
+
+        On the world that is a metric that knows its facts, elsewhere one that needs none. None if
+        no such metric is measured.
+        """
+        says_good = (
+            f"{metric.name}.good"
+            for metric in map(find_metric, self.evaluation.metrics)
+            if metric.chooses
+            and "good" in metric.names
+            and metric.needs_facts == (self.data.source == "world")
+        )
+        return self.choice.by or next(says_good, None)
 
     @property
     def control(self) -> str | None:

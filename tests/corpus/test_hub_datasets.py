@@ -35,6 +35,7 @@ def write_params(folder: Path, hub: dict, **data: object) -> None:
     """A params.yaml (JSON is YAML) that downloads this data set."""
     params = {
         "data": {"source": "hub", "hub": hub, **data},
+        "evaluation": {"metrics": ["rouge", "mentions"], "rouge": {}, "mentions": {}},
         "checkpoints": {"base": {"source": "embedded", "embedded": {"world": None}}},
     }
     (folder / "params.yaml").write_text(json.dumps(params))

@@ -88,6 +88,7 @@ def write_params(folder: Path, **changes: dict) -> None:
     raw["evaluation"]["metrics"], raw["systems"] = list(SUBMETRICS), ["reference", "base"]
     raw["variants"], raw["tuned"] = {}, {"vote": {}, "control": {"scoring": {"shuffle": True}}}
     raw["report"]["bootstrap_samples"] = 50
+    raw["choice"]["by"] = "mentions.good"
     for section, values in changes.items():
         raw[section] |= values
     with (folder / "params.yaml").open("w") as stream:

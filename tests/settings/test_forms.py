@@ -76,7 +76,9 @@ def test_suggestions_inside_a_form():
 
 def test_the_section_of_the_chosen_form_may_be_left_out():
     base = {"source": "embedded", "embedded": {"world": None}}
-    data = check_params({"checkpoints": {"base": base}, "data": {"source": "hub"}}).data
+    metrics = {"evaluation": {"metrics": ["rouge", "mentions"], "rouge": {}, "mentions": {}}}
+    hub = {"checkpoints": {"base": base}, "data": {"source": "hub"}}
+    data = check_params(metrics | hub).data
     assert data.hub.id == "EdinburghNLP/xsum"
     assert not hasattr(data, "world")
     sampling = check_params({**BASE, **source(method="sampling")}).generation["base"]

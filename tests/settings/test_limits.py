@@ -76,7 +76,8 @@ def test_values_are_shown_escaped_and_cut():
 def test_a_glob_or_a_list_of_files_is_fine():
     for train in ("a.csv", ["a.csv", "b/*.jsonl"]):
         base = {"checkpoints": {"base": {"source": "some/model"}}}
-        check_params({**base, "data": {**FILES, "files": {"train": train}}})
+        metrics = {"evaluation": {"metrics": ["rouge", "mentions"], "rouge": {}, "mentions": {}}}
+        check_params({**base, **metrics, "data": {**FILES, "files": {"train": train}}})
 
 
 @pytest.mark.parametrize("penalty", [math.nan, math.inf])

@@ -15,7 +15,16 @@ from brido.settings.text import that_matter
 from brido.utils.errors import BridoError
 from brido.utils.paths import user_path
 
+FILES = {
+    "checkpoints": {"base": {"source": "a/model"}},
+    "data": {"source": "files", "files": {"train": "a.jsonl"}},
+}
 BASE = {"checkpoints": {"base": {"source": "embedded"}}}
+
+
+def measured(*metrics: str) -> dict:
+    """Section evaluation with these metrics."""
+    return {"evaluation": {"metrics": list(metrics)} | {name: {} for name in metrics}}
 
 
 def problems(**sections) -> str:
@@ -169,8 +178,14 @@ def test_relations_between_sections():
         ({"choice": {"among": []}}, "choice.among: "),
         ({"choice": {"by": "rogue.r1"}}, "did you mean rouge.r1?"),
         ({"choice": {"by": "geval.average"}}, "choice.by: 'geval.average'"),
-        ({"evaluation": {"metrics": ["mentions"], "mentions": {}}}, "choice.rouge_loss: rouge"),
-        ({"evaluation": {"metrics": ["rouge"], "rouge": {}}}, "choice.by: "),
+        (FILES | measured("mentions"), "choice.rouge_loss: rouge"),
+        (measured("rouge"), "add world_judge to"),
+        (measured("rouge", "mentions"), "add world_judge to"),
+        (FILES | measured("rouge"), "add mentions to"),
+        (
+            FILES | measured("rouge", "mentions", "world_qa", "world_judge"),
+            "evaluation.metrics: world_qa, world_judge needs facts",
+        ),
     ],
 )
 def test_systems_that_are_wrong(sections, key):

@@ -4,13 +4,11 @@ import json
 import os
 import shutil
 import warnings
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 import synthetic_run
 
-from brido.evaluation.registry import find_metric
 from brido.report.card import weights_of
 from brido.settings.load import load_params
 from brido.summarizer.usage import read_usage
@@ -190,26 +188,6 @@ def test_another_column_may_decide_and_less_of_it_be_better(project):
     assert (choice["by"], choice["chosen"]) == ("mentions.unsupported", "control")
     assert list(choice["systems"]) == ["base", "control"]
     assert "unsupported" in choice["verdict"][0]
-
-
-def test_the_metric_that_says_what_is_good_is_the_first_with_numbers(project):
-    same_rouge()
-    for system in SYSTEMS:
-        measured("mentions", system, good=[None] * DOCUMENTS)
-    with pytest.raises(BridoError, match="add mentions to evaluation.metrics"):
-        choose.main()
-    assert not paths.CHOICE.exists()
-    assert not paths.CHOSEN.exists()
-
-
-def test_a_metric_that_does_not_choose_says_nothing_of_what_is_good(project, monkeypatch):
-    """It is not measured on validation documents."""
-    same_rouge()
-    monkeypatch.setattr(
-        choose, "find_metric", lambda name: replace(find_metric(name), chooses=False)
-    )
-    with pytest.raises(BridoError, match="add mentions to evaluation.metrics"):
-        choose.main()
 
 
 def test_other_documents_are_refused(project):

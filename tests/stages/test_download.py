@@ -24,7 +24,12 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def set_data(folder: Path, data: dict) -> None:
     base = {"source": "embedded", "embedded": {"world": None}}
-    params = {"data": data, "checkpoints": {"base": base}}
+    metrics = ["rouge", "mentions", *(["world_judge"] if "world" in data else [])]
+    params = {
+        "data": data,
+        "checkpoints": {"base": base},
+        "evaluation": {"metrics": metrics} | {name: {} for name in metrics},
+    }
     (folder / "params.yaml").write_text(json.dumps(params))
 
 

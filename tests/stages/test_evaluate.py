@@ -99,7 +99,7 @@ def test_a_dry_run_counts_all_systems_in_one_sum(project, monkeypatch, capsys):
             "systems": ["reference", "base"],
             "tuned": {"vote": {}},
             "variants": {},
-            "choice": {"rouge_loss": None},
+            "choice": {"rouge_loss": None, "by": "mentions.good"},
             "evaluation": evaluation,
             "runtime": {"endpoint": {"base_url": "http://localhost:1/v1", "dry_run": True}},
         }

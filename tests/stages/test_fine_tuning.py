@@ -41,6 +41,7 @@ def make(**tuning: object) -> Path:
     base = {"source": "mine", "fine_tuning": TUNING | tuning}
     raw = {
         "data": {"source": "files", "files": {"train": "a.jsonl"}},
+        "evaluation": {"metrics": ["rouge", "mentions"], "rouge": {}, "mentions": {}},
         "checkpoints": {"base": base},
         "reading": {"default": {"max_source_tokens": 20}},
         "runtime": {"device": "cpu", "checkpoint_minutes": 1e-9},

@@ -58,7 +58,7 @@ def write_params(folder, section):
     raw["evaluation"] |= {"metrics": ["mentions", "shouting"], "shouting": section}
     raw["report"] |= {"bootstrap_samples": 20, "page_documents": 2}
     raw |= {"systems": ["reference", "base"], "variants": {}}
-    raw["choice"]["rouge_loss"] = None
+    raw["choice"] |= {"rouge_loss": None, "by": "mentions.good"}
     del raw["tuned"]["information"]
     raw["generation"]["base"] |= {"num_candidates": 4, "num_beams": 4, "num_beam_groups": 4}
     (folder / "params.yaml").write_text(json.dumps(raw))

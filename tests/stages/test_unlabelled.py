@@ -91,7 +91,9 @@ def test_from_download_to_the_page(
         values = batch["similarity"].flatten().to_numpy(zero_copy_only=False).reshape(-1, 4, 5)
         assert np.isnan(values[:, :, 4]).all()
         assert np.isfinite(values[:, :, :4]).all()
-    labelled = raw_params(scoring__alpha=1.0, data={"source": "world"})
+    labelled = raw_params(
+        scoring__alpha=1.0, data={"source": "world"}, choice={"by": "mentions.good"}
+    )
     with pytest.raises(BridoError, match=r"scoring\.alpha.*has no reference"):
         score.write_scores(check_params(labelled), "vote")
     decode.decode(params, "base")

@@ -142,6 +142,7 @@ def test_the_evaluate_stage_writes_the_judges_table(tmp_path, monkeypatch):
         params = check_params(
             {
                 "checkpoints": {"base": {"source": "embedded"}},
+                "choice": {"by": "mentions.good"},
                 "evaluation": {
                     "metrics": ["rouge", "mentions", "geval"],
                     **{"rouge": {}, "mentions": {}},
