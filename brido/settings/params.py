@@ -51,7 +51,8 @@ class Params(Sections):
             if learns and learns.world and self.data.source != "world":
                 yield (
                     f"checkpoints.{name}.{form}.world: data.source is {self.data.source}, so there "
-                    "is no world: write null to learn from the training split"
+                    "are no articles of the world to learn from: write null, and the model learns "
+                    "from the training split"
                 )
 
     def _systems(self) -> Iterator[str]:
@@ -65,9 +66,9 @@ class Params(Sections):
             )
         if unknown := [name for name in self.systems if name not in known]:
             yield (
-                f"systems: {quoted(unknown)} must be of {', '.join(known)}. Tuned systems are "
-                "keys of `tuned`. Another checkpoint's is a key of `variants`, such as "
-                f"`zero_shot: {{checkpoint: {short(unknown[0])}}}`"
+                f"systems: {quoted(unknown)} must be one of {', '.join(known)}. Tuned systems are "
+                "keys of `tuned`. For the summaries of another checkpoint add a key to `variants`, "
+                f"such as `zero_shot: {{checkpoint: {short(unknown[0])}}}`"
             )
         if "elected" in self.systems and "test" not in self.documents.splits:
             yield (
@@ -143,16 +144,17 @@ class Params(Sections):
             yield "choice.among: name at least one system, or write null for all of them"
         measured = self.evaluation.metrics
         columns = [f"{name}.{one}" for name in measured for one in find_metric(name).names]
-        if self.decides is None:
+        by = self.decides
+        if by is None:
             metric = "world_judge" if self.data.source == "world" else "mentions"
             yield (
                 f"choice.by: no measured metric says which summaries are good: add {metric} to "
                 "evaluation.metrics, or name a column of a measured metric"
             )
-        elif self.decides not in columns:
-            close = close_to(self.choice.by, columns)
+        elif by not in columns:
+            close = close_to(by, columns)
             yield (
-                f"choice.by: {quoted(self.choice.by)} is not a column of a metric that "
+                f"choice.by: {quoted(by)} is not a column of a metric that "
                 f"evaluation.metrics names{close}"
             )
         if self.choice.rouge_loss is not None and self.data.labelled and "rouge" not in measured:
@@ -195,8 +197,8 @@ class Params(Sections):
             )
         if name in self.checkpoints:
             yield (
-                f"generation.{name}: a checkpoint has the same name, and a key of `reading` would "
-                "mean both: rename one of them"
+                f"generation.{name}: a checkpoint has the same name, so `reading.{name}` would be "
+                "about both: rename one of them"
             )
         elif (reading := self.reading_of(name)).prompt is None:
             yield (
@@ -220,8 +222,9 @@ class Params(Sections):
         count = sum(self.generation[name].num_candidates for name in names)
         if count < self.pool.minimum and self.num_candidates >= 2:
             yield (
-                f"pool.minimum: {self.pool.minimum} is more than the {count} candidates of the "
-                f"sources that can be elected ({', '.join(names) or 'none'}; pool.eligible)"
+                f"pool.minimum: {self.pool.minimum} is more than the {count} candidates that can be "
+                f"elected. They come from the sources of pool.eligible: "
+                f"{', '.join(names) or 'none'}"
             )
 
     def _reading(self) -> Iterator[str]:
@@ -254,4 +257,4 @@ def _bad_names(section: str, names: Iterable[str], taken: Sequence[str] = ()) ->
         if not re.fullmatch(r"[A-Za-z0-9_]+", name):
             yield f"{section}: {quoted(name)} must consist of letters, digits and _ only"
         if name in taken:
-            yield f"{section}: `{name}` cannot be a name here: it means something else"
+            yield f"{section}: the name `{name}` is taken: choose another"
