@@ -222,9 +222,8 @@ class Params(Sections):
         count = sum(self.generation[name].num_candidates for name in names)
         if count < self.pool.minimum and self.num_candidates >= 2:
             yield (
-                f"pool.minimum: {self.pool.minimum} is more than the {count} candidates that can be "
-                f"elected. They come from the sources of pool.eligible: "
-                f"{', '.join(names) or 'none'}"
+                f"pool.minimum: {self.pool.minimum} is more than the {count} candidates that can "
+                f"be elected, those of pool.eligible: {', '.join(names) or 'none'}"
             )
 
     def _reading(self) -> Iterator[str]:
