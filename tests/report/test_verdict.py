@@ -61,7 +61,8 @@ def test_the_chosen_system_with_its_numbers_on_test_documents():
         "Keep brioInf: it is best on 120 validation documents (good summaries 81.0 %, base 69.0 %)."
     )
     assert gain == (
-        "On 300 test documents, base -> brioInf: good summaries 70.0 % -> 80.0 % "
+        "On 300 test documents, base -> brioInf (difference with its 95 % interval): "
+        "good summaries 70.0 % -> 80.0 % "
         "(+10.0 [+6.0, +14.0]); unsupported 30.0 % -> 20.0 % (-10.0 [-20.0, -2.0]); "
         "ROUGE-1 50.00 -> 51.00 (+1.00 [-0.2, +2.2]); words 20.0 -> 21.0 (+1.0 [+1.0, +1.0])."
     )
@@ -76,7 +77,8 @@ def test_what_was_not_measured_is_not_told():
     gaps = {"brioInf - base": numbers((0.1, 0.06, 0.14))}
     _, gain, _ = told(choice(), gaps, control=None, systems=systems)
     assert gain == (
-        "On 300 test documents, base -> brioInf: good summaries 70.0 % -> 80.0 % "
+        "On 300 test documents, base -> brioInf (difference with its 95 % interval): "
+        "good summaries 70.0 % -> 80.0 % "
         "(+10.0 [+6.0, +14.0])."
     )
 
