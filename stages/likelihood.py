@@ -48,7 +48,7 @@ def measure(params: Params, splits: Sequence[str], prior: bool) -> None:
     work_units = {split: _units(params, split, prior) for split in splits}
     others = {split: found[0].others if found else 0 for split, found in work_units.items()}
     inputs = [path for split in splits for path in (paths.pool(split), paths.corpus(split))]
-    key = fingerprint([reading, settings, others, runtime.shard_documents], [*inputs, base])
+    key = fingerprint([reading, settings, others, runtime.documents_of_shard], [*inputs, base])
     work = Splits("likelihood", key, LIKELIHOOD, work_units)
     make = partial(ProbabilityWorker, base, reading, runtime, settings)
     work.run(make, model_workers(runtime), "likelihood", runtime.log_seconds)
@@ -74,7 +74,7 @@ def _units(params: Params, split: str, needed: bool) -> list[ProbabilityUnit]:
             raise BridoError(f"{paths.pool(split)}: {problem}")
         say(f"likelihood {split}: candidates are not scored with other documents: {problem}")
         others = 0
-    return units(tables, params.runtime.shard_documents, others)
+    return units(tables, params.runtime.documents_of_shard, others)
 
 
 def _other_writers(params: Params) -> list[str]:

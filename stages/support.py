@@ -32,7 +32,7 @@ def check(params: Params, splits: Sequence[str]) -> None:
         split: SplitTables(pool=paths.pool(split), corpus=paths.corpus(split)) for split in splits
     }
     own, judged = paths.decoded(OWN, "validation"), paths.corpus("validation")
-    size = params.runtime.shard_documents
+    size = params.runtime.documents_of_shard
     work_units = {split: units(one, size) for split, one in tables.items()}
     work_units[OWN] = units(replace(tables["validation"], decoded={OWN: own}), size, OWN)
     settings = {"support": params.support}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from array import array
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -9,16 +10,20 @@ from pathlib import Path
 from typing import Literal
 
 from brido.candidates.blocks import WINDOW
-from brido.search.settings import GuidanceSettings
+from brido.models.settings import ReadingSettings
+from brido.search.settings import GuidanceSettings, SamplingSettings, SearchSettings
 from brido.tables import CORPUS
 from brido.tables.walk import Table, cut
 from brido.utils.blank import is_blank
 from brido.utils.errors import BridoError, some
+from brido.work.settings import RuntimeSettings
 
 # What an empty document leads to: an error, no row, or a row with an empty text.
 EmptyDocuments = Literal["refuse", "leave_out", "keep"]
 
 
+# Bytes of a token, about.
+_BYTES = 4
 # More cut documents than this share are a warning.
 _MANY_CUT = 0.2
 
@@ -62,6 +67,36 @@ def _rows(path: Path, rows: range | None) -> Iterator[tuple[str, str]]:
         yield from zip(*(column.to_pylist() for column in batch.columns), strict=True)
 
 
+@dataclass(frozen=True)
+class Writing:
+    """What a model reads and writes of a document.
+
+    source: tokens that are read of it at most; texts: how many are written at once; length: tokens
+    of each at most; guided: whether other documents guide it.
+    """
+
+    source: int
+    texts: int
+    length: int
+    guided: bool = False
+
+    @classmethod
+    def of(
+        cls,
+        settings: SearchSettings | SamplingSettings,
+        reading: ReadingSettings,
+        guidance: GuidanceSettings | None,
+    ) -> Writing:
+        """What a search or a sampler with these settings writes."""
+        beams = isinstance(settings, SearchSettings)
+        texts = settings.num_beams if beams else settings.num_return_sequences
+        return cls(reading.max_source_tokens, texts, settings.max_length, guidance is not None)
+
+    def tokens(self, size: int) -> int:
+        """Tokens that are read, and may be written, of a document of so many bytes, about."""
+        return min(size // _BYTES + 1, self.source) + self.texts * self.length
+
+
 class SplitDocuments:
     """The first `limit` documents of a corpus table (None: all).
 
@@ -75,9 +110,12 @@ class SplitDocuments:
     def __init__(self, path: Path, limit: int | None, empty: EmptyDocuments, key: str = "") -> None:
         self.path, self._leave_out = path, empty == "leave_out"
         self.ids: list[str] = []
+        # Their lengths, from which shards are cut.
+        self._bytes = array("Q")
         empty_ids: list[str] = []
         for name, document in _rows(path, None if limit is None else range(limit)):
             self.ids.append(name)
+            self._bytes.append(len(document.encode()))
             if is_blank(document):
                 empty_ids.append(name)
         self.left_out = empty_ids if self._leave_out else []
@@ -100,6 +138,24 @@ class SplitDocuments:
             units[-2:] = [range(units[-2].start, units[-1].stop)]
         return [DocumentPart(self.path, rows, self._leave_out) for rows in units]
 
-    def units(self, size: int, guidance: GuidanceSettings | None) -> list[DocumentPart]:
-        """Cut the documents into units of about `size` rows, guided ones into whole windows."""
-        return self.parts(size) if guidance is None else self.parts(WINDOW, whole=True)
+    def units(self, runtime: RuntimeSettings, writing: Writing | None) -> list[DocumentPart]:
+        """Cut the documents into shards by section `runtime`, guided ones into whole windows.
+
+        writing: what a model writes of each document; None: no model does.
+        """
+        size, most = runtime.documents_of_shard, runtime.tokens_of_shard
+        if writing is not None and writing.guided:
+            return self.parts(WINDOW, whole=True)
+        if writing is None or most is None:
+            return self.parts(size)
+        parts: list[range] = []
+        tokens = 0
+        for row, length in enumerate(self._bytes):
+            work = writing.tokens(length)
+            if parts and len(parts[-1]) < size and tokens + work <= most:
+                parts[-1] = range(parts[-1].start, row + 1)
+                tokens += work
+            else:
+                parts.append(range(row, row + 1))
+                tokens = work
+        return [DocumentPart(self.path, rows, self._leave_out) for rows in parts]

@@ -13,9 +13,10 @@ from pathlib import Path
 from typing import Any
 
 from brido.candidates.cleaning import clean
-from brido.candidates.documents import DocumentPart, SplitDocuments, cut_warning
+from brido.candidates.documents import DocumentPart, SplitDocuments, Writing, cut_warning
 from brido.candidates.files import read_candidates
 from brido.candidates.look import Example
+from brido.candidates.settings import DiverseBeamGeneration, SamplingGeneration
 from brido.models.settings import ReadingSettings
 from brido.tables import CANDIDATES, CORPUS, GROUPED_CANDIDATES
 from brido.tables.join import Table, walk
@@ -128,20 +129,27 @@ def generate(request: Request) -> Splits:
     plan = SOURCES[settings.method](request)
     grouped = settings.method == "diverse_beam" and settings.num_beam_groups > 1
     schema = GROUPED_CANDIDATES if grouped else CANDIDATES
+    writing = _writing(settings, request.reading)
+    units = {
+        split: documents.units(runtime, writing) for split, documents in request.documents.items()
+    }
     # Shards of another size are other shards, though they make the same table.
+    sizes = {split: list(map(len, parts)) for split, parts in units.items()}
     key = fingerprint(
-        [settings, request.reading, runtime.shard_documents, schema.names],
+        [settings, request.reading, sizes, schema.names],
         [*(documents.path for documents in request.documents.values()), *plan.inputs],
     )
-    guidance = getattr(settings, "guidance", None)
-    units = {
-        split: documents.units(runtime.shard_documents, guidance)
-        for split, documents in request.documents.items()
-    }
     label = f"generate {request.name}"
     work = Splits(f"generate/{request.name}", key, schema, units)
     work.run(partial(_Counting, plan.make_worker), plan.workers, label, runtime.log_seconds)
     return work
+
+
+def _writing(settings: Any, reading: ReadingSettings) -> Writing | None:
+    """What the source's model writes of a document; None: no model here does."""
+    if not isinstance(settings, DiverseBeamGeneration | SamplingGeneration):
+        return None
+    return Writing.of(settings.search(), reading, settings.guidance)
 
 
 class _Counting:

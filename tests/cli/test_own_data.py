@@ -9,6 +9,9 @@ import pytest
 import smollm2
 from dvc_project import ROOT, copy_project, run
 from own_articles import abstracts, write_jsonl
+from ruamel.yaml import YAML
+
+from brido.settings.load import read_yaml
 
 # What only a machine with a network and time can run: the environment of the tests has the first
 # two done already.
@@ -38,10 +41,20 @@ def project(tmp_path: Path) -> Path:
     return folder
 
 
-def change(project: Path, *changes: str) -> None:
-    """Change keys of params.yaml, as `-S` does: what takes minutes takes seconds."""
-    run(project, sys.executable, "-c", "import sys; from dvc.utils.hydra import apply_overrides as "
-        "change; change('params.yaml', sys.argv[1:])", *changes)  # fmt: skip
+def make_small(params: Path) -> None:
+    """What takes minutes takes seconds. How large the plan is depends on the machine."""
+    settings = read_yaml(params)
+    base = settings["checkpoints"]["base"]["fine_tuning"]
+    base |= {"documents": 8, "epochs": 1, "batch_size": 4, "max_summary_tokens": 32}
+    settings["data"]["max_evaluated"] = 8
+    settings["documents"] |= {"train": 4, "validation": 8}
+    settings["generation"]["base"] |= {"num_candidates": 4, "max_length": 32}
+    settings["training"]["max_candidate_tokens"] = settings["decoding"]["max_length"] = 32
+    settings["training"]["validation"]["documents"] = 2
+    settings["decoding"]["num_beams"] = 2
+    settings["tuned"] = {name: settings["tuned"][name] for name in ("vote", "control")}
+    settings["variants"] = {}
+    YAML().dump(settings, params)
 
 
 @pytest.mark.slow
@@ -80,10 +93,7 @@ def test_the_tutorial_with_a_language_model(project: Path):
     for block in blocks("docs/tutorial.md"):
         said += run(project, "bash", "-ec", f"source .venv/bin/activate\n{block}")
         if "brido init" in block:
-            learns = [f"checkpoints.base.fine_tuning.{one}" for one in ("documents=8", "epochs=1")]
-            change(project / "my/run", "data.max_evaluated=8", "documents.validation=8",
-                   "documents.train=4", "generation.base.num_candidates=4", "~tuned.information",
-                   "~tuned.likelihood", *learns)  # fmt: skip
+            make_small(project / "my/run/params.yaml")
     assert "SmolLM2-135M-Instruct" in said
     choice = json.loads((project / "my/run/metrics/choice.json").read_text())
     assert choice["reason"] == "few documents"

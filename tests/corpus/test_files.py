@@ -175,6 +175,10 @@ def test_max_evaluated_cuts_what_systems_are_measured_on_and_nothing_else(tmp_pa
     }
     found = corpus(tmp_path, {"max_evaluated": 3}, **paths)
     assert [len(found[split]) for split in ("train", "validation", "test")] == [9, 3, 3]
+    # What base learns from has the same bytes, so DVC does not train it again.
+    train = (tmp_path / "corpus/train.parquet").read_bytes()
+    corpus(tmp_path, {"max_evaluated": 5}, **paths)
+    assert (tmp_path / "corpus/train.parquet").read_bytes() == train
     found = corpus(tmp_path, {"max_evaluated": 3, "max_documents": 2}, **paths)
     assert {len(rows) for rows in found.values()} == {2}
 

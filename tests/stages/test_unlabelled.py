@@ -133,3 +133,15 @@ def test_what_needs_references_is_refused_in_the_settings() -> None:
     assert "systems: remove `reference`" in said
     assert "scoring.alpha: 3" in said
     assert said.count("(data.files.summary_column is null)") == 2
+
+
+@pytest.mark.parametrize(
+    ("base", "key"),
+    [
+        ({"source": "embedded", "embedded": {"world": None}}, "embedded"),
+        ({"source": "x", "fine_tuning": {}}, "fine_tuning"),
+    ],
+)
+def test_a_model_that_would_learn_from_references_is_refused_in_the_settings(base, key) -> None:
+    with pytest.raises(BridoError, match=rf"checkpoints\.base\.{key}: .*summary_column is null"):
+        check_params(raw_params(checkpoints={"base": base}))

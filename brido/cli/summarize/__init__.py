@@ -156,7 +156,7 @@ class _Run:
         tell(model, writing.guidance is not None)
         if path := options["output"]:
             settings = [model.usage, str(writing), options["document_column"], options["whole"]]
-            exact = [options["flag_below"], runtime.batch_tokens, runtime.shard_documents]
+            exact = [options["flag_below"], runtime.batch_tokens, runtime.documents_of_shard]
             key = fingerprint([*settings, *exact], [model.folder, *documents.paths])
             output: Output = FileOutput(path, key, options["resume"])
         else:
@@ -179,7 +179,7 @@ class _Run:
     def _units(self) -> Iterator[list[Named]]:
         """The chunks that are not done."""
         waiting = self.output.documents
-        for chunk in chunks(self.stream, self.runtime.shard_documents, self.guidance):
+        for chunk in chunks(self.stream, self.runtime.documents_of_shard, self.guidance):
             if not waiting:
                 yield chunk
                 continue

@@ -1,0 +1,167 @@
+"""What `brido init own` prints: documents, model, plan, and what is measured."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import click
+import torch
+
+from brido.cli.init.cost import RANGE
+from brido.cli.init.data import Data
+from brido.cli.init.doubts import example
+from brido.cli.init.limits import Limits
+from brido.cli.init.model import Model, another_model
+from brido.cli.init.recipe import Recipe, RunPlan
+from brido.stats import FEWEST
+
+# Fewer validation documents hardly tell two systems apart.
+_FEW = 40
+# More than this share of cut documents is a warning.
+_CUT = 0.2
+# Weights of a model than which smollm2 is smaller.
+_SMALL = 200_000_000
+
+
+def tell_data(data: Data, model: Model, limits: Limits) -> None:
+    files, read = data.files, limits.documents
+    counts = model.count(data.texts)
+    cut = sum(count > limits.source_tokens for count in counts) / len(counts)
+    seen = sum(min(count, limits.source_tokens) for count in counts) / max(sum(counts), 1)
+    counted = "estimated from words" if model.form == "embedded" else "the model's"
+    rows = {
+        "documents": ", ".join(f"{name} {count:,}" for name, count in data.documents.items()),
+        "columns": f"documents in {files['document_column']}, summaries in {_columns(files)}",
+        "length": f"half have up to {read.half:,} tokens, 19 in 20 up to {read.most:,} ({counted})",
+        "read": f"up to {limits.source_tokens:,} tokens; {cut:.0%} of them are cut there "
+        "(reading.default.max_source_tokens)",
+    }
+    _heading("Your documents")
+    _rows(rows)
+    for name, text in example(data.texts, data.summaries).items():
+        click.echo(f"  a {name}: {text}")
+    for text in data.doubts:
+        _warn(text)
+    for text in data.bad:
+        _warn(f"left out: {text}")
+    if cut > _CUT:
+        _warn(
+            f"{cut:.0%} of the documents are longer than what is read, {limits.source_tokens:,} "
+            f"tokens: only {seen:.0%} of all text is read, and what a summary says of the rest is "
+            "made up. More is read with a larger reading.default.max_source_tokens, if model and "
+            "memory allow; or shorten the documents"
+        )
+    few = data.documents["validation"]
+    if few < _FEW:
+        told = f", and below {FEWEST} there is none" if few < FEWEST else ""
+        _warn(
+            f"{few} validation documents are few for a verdict: {_FEW} or more are better{told}. "
+            "Give more rows, or a file of their own with --validation"
+        )
+
+
+def _columns(files: Mapping[str, Any]) -> str:
+    named = files["summary_column"]
+    return ", ".join([named] if isinstance(named, str) else named or ["none"])
+
+
+def tell_plan(
+    data: Data, model: Model, plan: RunPlan, recipe: Recipe, minutes: float, folder: Path | None
+) -> None:
+    _heading("The model")
+    weights = f"{model.source}, {model.parameters / 1e6:,.0f} million weights"
+    _rows({"model": weights, "settings": f"presets/{model.preset}.yaml"})
+    if model.form == "embedded":
+        _warn(
+            "a model that learns from so little shows the pipeline, but writes too badly for a "
+            f"verdict. One that can: {another_model()}"
+        )
+    _heading(f"The run: {duration(plan.seconds, model)}")
+    go = f"cd {folder} && " if folder else ""
+    for line in (f"{go}dvc repro", *_what_the_run_does(data, model, plan)):
+        click.echo(f"  {line}")
+    left_out = [name for name in (*recipe.tuned, *recipe.variants)
+                if name not in (*plan.tuned, *plan.variants)]  # fmt: skip
+    if left_out:
+        click.echo(f"  left out for time (--minutes {minutes:g}): {', '.join(left_out)}")
+    if plan.seconds and plan.seconds * RANGE[1] > 60 * minutes:
+        _warn(f"even the smallest run may take more than {minutes:g} minutes. {_faster(model)}")
+    _heading("What is measured")
+    for line in _MEASURED:
+        click.echo(f"  {line}")
+
+
+# What decides without further weights, what it cannot see, and what can be had instead.
+_MEASURED = (
+    "good summaries are whole, and the document has their names and numbers (metric mentions).",
+    "It does not see who did what. These read more; add one to evaluation.metrics:",
+    "  minicheck   a model of 0.8 billion weights from the hub: hours without a GPU",
+    "  geval       a language model behind a server (judge): a paid request a summary; see the",
+    "              price with `python -m stages.evaluate geval --dry-run`",
+    "  qafacteval  questions and answers: 4 GB of models from the hub, slow without a GPU",
+)
+
+
+def _faster(model: Model) -> str:
+    """What makes a run shorter, the model in use left aside."""
+    ways = ["a GPU", "shorter documents", "more --minutes"]
+    if model.parameters > _SMALL:
+        ways.insert(1, "--model smollm2")
+    return f"It would be shorter with {', '.join(ways[:-1])}; or allow {ways[-1]}"
+
+
+def _what_the_run_does(data: Data, model: Model, plan: RunPlan) -> list[str]:
+    lines = []
+    if plan.references and model.form == "embedded":
+        lines.append(f"base learns from {plan.references:,} references, from scratch")
+    elif plan.references:
+        times = f", {plan.epochs} times" if plan.epochs > 1 else ""
+        every = "all " * (plan.references == data.documents["train"])
+        lines.append(f"base first learns from {every}{plan.references:,} references{times}")
+    lines += [
+        f"it writes {plan.candidates} candidates of each of {plan.train:,} training and "
+        f"{plan.looked_at:,} validation documents; they vote",
+        f"tuned on them: {', '.join(plan.tuned)} (control: the same scores, shuffled)"
+        + (f"; without training: {', '.join(plan.variants)}" if plan.variants else ""),
+        _where_measured(data, plan),
+        "the verdict stands at the end, and in report/index.html",
+    ]
+    return lines
+
+
+def _where_measured(data: Data, plan: RunPlan) -> str:
+    chosen, measured = (
+        min(plan.evaluated, data.documents[split]) for split in ("validation", "test")
+    )
+    return (
+        f"the best of them is chosen on {chosen:,} validation documents and measured on "
+        f"{measured:,} test documents"
+    )
+
+
+def duration(seconds: float | None, model: Model) -> str:
+    """A range of minutes or hours in words, with what it rests on."""
+    if seconds is None:
+        short = "some minutes" if model.form == "embedded" else "how long is not known"
+        return f"{short} (the speed of this model was not measured)"
+    cores = torch.get_num_threads()
+    place = "1 core that does nothing else" if cores == 1 else f"{cores} cores that do nothing else"
+    if torch.cuda.is_available():
+        place = "this GPU"
+    low, high = (max(1.0, seconds / 60 * factor) for factor in RANGE)
+    if high <= 120:
+        return f"{round(low)} to {max(2, round(high))} minutes on {place}"
+    return f"{low / 60:.1f} to {high / 60:.1f} hours on {place}"
+
+
+def _heading(text: str) -> None:
+    click.secho(f"\n{text}", bold=True)
+
+
+def _rows(rows: Mapping[str, str]) -> None:
+    for name, text in rows.items():
+        click.echo(f"  {name:<10} {text}")
+
+
+def _warn(text: str) -> None:
+    click.echo(f"  {click.style('warning:', fg='yellow')} {text}")
