@@ -19,7 +19,7 @@ from brido.rewards import ConsensusReward
 from brido.utils.extras import extra
 from brido.world import documents
 
-PROMPT = "Summarise this article in one sentence.\n\n{document}"
+PROMPT = "Summarise this article in one sentence.\n\n"
 
 
 def read_documents(file: Path | None, count: int) -> list[str]:
@@ -45,9 +45,7 @@ def train(options: argparse.Namespace) -> None:
         shuffled=options.shuffled,
         end_tokens=(ends,) if isinstance(ends, int) else tuple(ends),
     )
-    prompts = [
-        PROMPT.format(document=text) for text in read_documents(options.documents, options.count)
-    ]
+    prompts = [PROMPT + text for text in read_documents(options.documents, options.count)]
     if tokenizer.chat_template:
         prompts = [[{"role": "user", "content": prompt}] for prompt in prompts]
     settings = GRPOConfig(

@@ -1,18 +1,16 @@
 """What commands that compare candidates share: options, a check, a word while code compiles."""
 
-from collections.abc import Callable
 from contextlib import AbstractContextManager, suppress
-from typing import Any, TypeVar
+from typing import Any
 
 import click
 from numba.core.event import Event, Listener, install_listener
 
+from brido.cli.shared import Function, choice_option
 from brido.utils.arguments import as_alpha
 from brido.utils.errors import ArgumentError, quoted
 from brido.utils.json_lines import keys_of, kind
 from brido.utils.progress import say
-
-Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 def candidates_problem(record: dict[str, Any]) -> str:
@@ -43,20 +41,16 @@ def _alpha(context: click.Context, option: click.Parameter, value: str) -> float
 def comparison_options(function: Function) -> Function:
     """Add the options that say how candidates are compared."""
     for option in (
-        click.option(
+        choice_option(
             "--tokenizer",
-            type=click.Choice(["rouge_score", "unicode"]),
-            default="rouge_score",
-            show_default=True,
-            help="Words of a-z and 0-9, as in rouge_score, or those of any script: for Chinese, "
+            ["rouge_score", "unicode"],
+            "Words of a-z and 0-9, as in rouge_score, or those of any script: for Chinese, "
             "Hindi, Russian, Arabic.",
         ),
-        click.option(
+        choice_option(
             "--combination",
-            type=click.Choice(["harmonic_r1_r2", "mean_r1_r2_rlsum"]),
-            default="harmonic_r1_r2",
-            show_default=True,
-            help="Similarity of two texts: the harmonic mean of ROUGE-1 and 2, or the mean of "
+            ["harmonic_r1_r2", "mean_r1_r2_rlsum"],
+            "Similarity of two texts: the harmonic mean of ROUGE-1 and 2, or the mean of "
             "ROUGE-1, 2 and Lsum.",
         ),
         click.option(

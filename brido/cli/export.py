@@ -12,7 +12,8 @@ import click
 
 from brido.cli.comparison import unclean_words
 from brido.cli.export_system import check_place, export_system, scored_system
-from brido.utils.errors import BridoError, quoted
+from brido.cli.shared import choice_option, output_option, prompt_option, prompt_pieces
+from brido.utils.errors import BridoError
 from brido.utils.extras import extra
 from brido.utils.files import input_lines
 from brido.utils.outputs import check_output
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 
 # The prompt ends without a space and each answer starts with one, as tokenizers of decoder-only
 # models expect it: the space belongs to the token of the first word.
-PROMPT = "{document}\\n\\nTL;DR:"
+PROMPT = "{{ document }}\\n\\nTL;DR:"
 
 
 @click.command("export", short_help="votes as preference pairs, or the chosen model")
@@ -35,40 +36,27 @@ PROMPT = "{document}\\n\\nTL;DR:"
     metavar="FILE",
     help="Read what `brido score` wrote (- for stdin), not the pipeline's votes.",
 )
-@click.option(
-    "-o",
-    "--output",
-    type=click.Path(path_type=Path),
-    help="The file to write: .parquet or .jsonl (.gz, .zst). Default: "
-    "DATA/export/preferences-SPLIT.parquet, or stdout with --scores. For `model`: a new folder.",
+@output_option(
+    "The file to write: .parquet or .jsonl (.gz, .zst). Default: "
+    "DATA/export/preferences-SPLIT.parquet, or stdout with --scores. For `model`: a new folder."
 )
-@click.option(
-    "--split",
-    type=click.Choice(["train", "validation"]),
-    default="train",
-    show_default=True,
-    help="The split of the pipeline's votes.",
-)
+@choice_option("--split", ["train", "validation"], "The split of the pipeline's votes.")
 @click.option(
     "--system",
     metavar="NAME",
     help="Whose scores, or whose model. Default: the system that the run chose "
     "(metrics/choice.json).",
 )
-@click.option(
+@choice_option(
     "--pairs",
-    type=click.Choice(["best-worst", "all"]),
-    default="best-worst",
-    show_default=True,
-    help="Pair the best candidate with the worst, or write every pair.",
+    ["best-worst", "all"],
+    "Pair the best candidate with the worst, or write every pair.",
 )
-@click.option(
+@choice_option(
     "--rejected",
-    type=click.Choice(["worst", "lower-half"]),
-    default="worst",
-    show_default=True,
-    help="With best-worst: reject the worst candidate, or one of the worse half, which the "
-    "document's id decides (SEALONG, arXiv 2411.08147).",
+    ["worst", "lower-half"],
+    "With best-worst: reject the worst candidate, or one of the worse half, which the document's "
+    "id decides (SEALONG, arXiv 2411.08147).",
 )
 @click.option(
     "--max-similarity",
@@ -84,13 +72,7 @@ PROMPT = "{document}\\n\\nTL;DR:"
     show_default=True,
     help="Leave out pairs whose scores do not differ by more than this.",
 )
-@click.option(
-    "--prompt",
-    default=PROMPT,
-    show_default=True,
-    help="Template of the prompt, with {document} in it. \\n is a new line. Each answer begins "
-    "with a space.",
-)
+@prompt_option("Each answer begins with a space.", PROMPT)
 @click.option("--chat", is_flag=True, help="Write messages of a chat instead of texts.")
 @click.option(
     "--data",
@@ -126,7 +108,8 @@ def command(**options: Any) -> None:
             return export_system(asked.system, asked.data, folder)
     if asked.output is None and asked.scores is None:
         asked.output = asked.data / "export" / f"preferences-{asked.split}.parquet"
-    _check(asked)
+    with extra("pipeline"):
+        pieces = _checked(asked)
     inputs = [] if asked.scores is None else [asked.scores]
     check_output(asked.output, inputs)
     with extra("pipeline"), ExitStack() as stack:
@@ -139,8 +122,8 @@ def command(**options: Any) -> None:
         form = Form(
             asked.pairs == "all",
             asked.min_gap,
-            asked.template,
-            _conversation(asked) if asked.chat else None,
+            pieces,
+            _conversation(asked, pieces) if asked.chat else None,
             asked.rejected,
             asked.max_similarity,
         )
@@ -170,11 +153,6 @@ class ExportOptions:
     prompt: str
     chat: bool
     data: Path
-
-    @property
-    def template(self) -> str:
-        """The prompt with its new lines."""
-        return self.prompt.replace("\\n", "\n")
 
 
 def _say(told: tuple[int, int, int], output: Path | None, left_out: Counter[str]) -> None:
@@ -221,10 +199,13 @@ def _counted(
         yield document
 
 
-def _check(options: ExportOptions) -> None:
-    problems = []
-    if "{document}" not in options.template:
-        problems.append(f"--prompt must contain {{document}}, not {quoted(options.template)}")
+def _checked(options: ExportOptions) -> tuple[str, ...]:
+    """What stands around a document in the prompt; raise BridoError for bad options."""
+    problems, pieces = [], ()
+    try:
+        pieces = prompt_pieces(options.prompt)
+    except BridoError as error:
+        problems.append(str(error))
     if not options.min_gap >= 0:
         problems.append(f"--min-gap must be at least 0, not {options.min_gap}")
     if not 0 <= options.max_similarity <= 1:
@@ -234,15 +215,13 @@ def _check(options: ExportOptions) -> None:
         problems.append(f"--output {output} must end in .parquet or .jsonl (.gz, .zst)")
     if problems:
         raise BridoError.from_problems("the export cannot start:", problems)
+    return pieces
 
 
-def _conversation(options: ExportOptions) -> "Callable[[str], Messages]":
+def _conversation(options: ExportOptions, pieces: tuple[str, ...]) -> "Callable[[str], Messages]":
     """Return a function that makes the messages for a document."""
-    from brido.cli.preference_files import filled
-
-    template = options.template
     if options.scores is not None:
-        return lambda document: [{"role": "user", "content": filled(template, document)}]
+        return lambda document: [{"role": "user", "content": document.join(pieces)}]
     from brido.models.checkpoint import load_tokenizer
     from brido.models.prompt import Prompt, messages
     from brido.settings.load import load_params

@@ -32,14 +32,15 @@ COLUMNS: dict[str, Kind] = {
 class Form:
     """Which pairs are written, and how a pair becomes a row.
 
-    everything: every pair, not the best against the worst. conversation: makes the messages of a
+    everything: every pair, not the best against the worst. pieces: the prompt around its document,
+    as in `brido.models.document_places.pieces_of`. conversation: makes the messages of a
     document; None writes texts. rejected, max_similarity: see `brido.vote.preferences.pairs`.
     left_out counts what is in no pair.
     """
 
     everything: bool
     min_gap: float
-    template: str
+    pieces: tuple[str, ...]
     conversation: Callable[[str], Messages] | None = None
     rejected: Rejected = "worst"
     max_similarity: float = 1.0
@@ -54,7 +55,7 @@ class Form:
 
     def rows(self, item: CandidateDocument) -> list[dict[str, Any]]:
         """The rows of a document."""
-        prompt = filled(self.template, item.document)
+        prompt = item.document.join(self.pieces)
         how = (self.rejected, self.max_similarity)
         ranks = pairs(item, self.everything, self.min_gap, self.left_out, *how)
         rows = [_row(item, prompt, *pair) for pair in ranks]
@@ -83,12 +84,6 @@ def _row(item: CandidateDocument, prompt: str, better: int, worse: int) -> dict[
         "rank_chosen": better + 1,
         "rank_rejected": worse + 1,
     }
-
-
-def filled(template: str, document: str) -> str:
-    """The template with the document in it."""
-    # str.format would trip over braces in the template or the document.
-    return template.replace("{document}", document)
 
 
 def write_pairs(

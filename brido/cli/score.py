@@ -16,6 +16,7 @@ from brido.cli.comparison import (
     told_when_compiling,
     unclean_words,
 )
+from brido.cli.shared import output_option
 from brido.rouge import similarity_matrix
 from brido.rouge.pairwise import Combination, Tokenizer
 from brido.utils.errors import BridoError, quoted
@@ -40,9 +41,7 @@ _MOST_PROBLEMS = 20
     help="Take off preambles, thoughts and headings first, and let refusals not vote, as the "
     "pipeline does. `candidates` are then the cleaned texts, `raw` the given ones.",
 )
-@click.option(
-    "-o", "--output", type=click.Path(path_type=Path), help="The file to write, in place of stdout."
-)
+@output_option("The file to write, in place of stdout.")
 def command(
     file: str,
     alpha: float,

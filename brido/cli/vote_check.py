@@ -18,6 +18,7 @@ from brido.cli.comparison import (
     comparison_options,
     told_when_compiling,
 )
+from brido.cli.shared import output_option
 from brido.rouge import similarity_batch
 from brido.rouge.pairwise import Combination, Tokenizer
 from brido.utils.errors import BridoError, quoted
@@ -46,9 +47,7 @@ _RIGHT = '{"document": "A long text.", "candidates": ["A text.", "Another text."
 @click.argument("file", default="-")
 @comparison_options
 @click.option("--json", "as_json", is_flag=True, help="Print everything that was found, as JSON.")
-@click.option(
-    "-o", "--output", type=click.Path(path_type=Path), help="The file to write, in place of stdout."
-)
+@output_option("The file to write, in place of stdout.")
 def command(
     file: str,
     alpha: float,

@@ -229,10 +229,16 @@ def test_documents_without_a_pair_are_counted(data, tmp_path, capsys):
 
 
 def test_template_takes_braces_and_escapes(data, tmp_path):
-    path = export(data, tmp_path, "preferences", "--prompt", "{x} {document}\\nSummary:")
+    path = export(data, tmp_path, "preferences", "--prompt", "{x} {{ document }}\\nSummary:")
     row = tables.read_rows(path, None, "")[0]
     assert row["prompt"].startswith("{x} ")
     assert row["prompt"].endswith("\nSummary:")
+
+
+@pytest.mark.parametrize("prompt", ["Sum {document}", "Sum { document }: {{ document }}"])
+def test_one_brace_around_the_document_is_refused(data, tmp_path, prompt):
+    with pytest.raises(BridoError, match=r"--prompt.*\{\{ document \}\} in place of \{ ?document"):
+        export(data, tmp_path, "preferences", "--prompt", prompt)
 
 
 def test_bad_options_are_named_together(data, tmp_path):
@@ -338,7 +344,7 @@ def told(text):
 
 
 def test_scores_of_a_file_become_pairs_on_stdout(scored, capsys):
-    main(["preferences", "--scores", str(scored), "--prompt", "{document} In short:"])
+    main(["preferences", "--scores", str(scored), "--prompt", "{{ document }} In short:"])
     first, second = told(capsys.readouterr().out)
     votes = told(scored.read_text())
     assert first["id"] == "7"
@@ -363,7 +369,7 @@ def test_scores_come_through_a_pipe_and_go_into_a_file(scored, tmp_path, monkeyp
 
 
 def test_scores_as_messages(scored, capsys):
-    main(["preferences", "--scores", str(scored), "--chat", "--prompt", "Shorten: {document}"])
+    main(["preferences", "--scores", str(scored), "--chat", "--prompt", "Shorten: {{ document }}"])
     row = told(capsys.readouterr().out)[0]
     assert row["prompt"] == [{"role": "user", "content": "Shorten: A cat {sat}."}]
     assert row["chosen"][0]["role"] == "assistant"

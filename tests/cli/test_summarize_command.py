@@ -317,7 +317,12 @@ def test_a_project_uses_its_choice_or_a_system_that_is_named(tmp_path, capsys):
         (["a.txt", "--model", "M", "--max-source-tokens", "400"], ["40 positions"]),
         (["a.txt", "--model", "M", "--max-source-tokens", "400", "-o", "s.jsonl"], ["positions"]),
         (["a.txt", "--model", "M", "--max-length", "1"], ["max_length"]),
-        (["a.txt", "--model", "M", "--prompt", "Summarize it."], ["prompt", "{{ document }}"]),
+        (["a.txt", "--model", "M", "--prompt", "Summarize it."], ["--prompt", "{{ document }}"]),
+        (
+            ["a.txt", "--model", "M", "--prompt", "In short: {document}"],
+            ["{{ document }} in place"],
+        ),
+        (["a.txt", "--model", "M", "--prompt", "{{ body }} {{ document }}"], ["--prompt", "body"]),
         (["a.txt", "--model", "M", "--batch-tokens", "0"], ["--batch-tokens"]),
         (["a.txt", "--model", "M", "--device", "cuda:99"], ["cuda:99"]),
         (["a.txt", "--model", "encoder"], ["encoder"]),

@@ -11,6 +11,7 @@ from typing import Any
 import click
 
 from brido.cli.comparison import told_when_compiling
+from brido.cli.shared import choice_option, output_option, prompt_option, prompt_pieces
 from brido.cli.summarize.documents import Documents
 from brido.cli.summarize.output import FileOutput, Output, check_output
 from brido.cli.summarize.project import find_model, runtime_for, tell
@@ -32,12 +33,7 @@ from brido.work.worker import model_workers
     help="A model's folder. Default: data/chosen, the system that this project's run chose.",
 )
 @click.option("--system", metavar="NAME", help="Another system of this project, such as base.")
-@click.option(
-    "-o",
-    "--output",
-    type=click.Path(path_type=Path),
-    help="The file to write, in place of stdout. It must be new.",
-)
+@output_option("The file to write, in place of stdout. It must be new.")
 @click.option("--resume", is_flag=True, help="Go on with the --output of a stopped command.")
 @click.option("--text", "whole", is_flag=True, help="Read each file as one document.")
 @click.option(
@@ -61,14 +57,10 @@ from brido.work.worker import model_workers
     metavar="X",
     help="With --candidates: `flagged` is true where the agreement is below X.",
 )
-@click.option(
-    "--long",
-    type=click.Choice(["cut", "refuse"]),
-    default="cut",
-    show_default=True,
-    help="What becomes of a document that is longer than the model reads.",
+@choice_option(
+    "--long", ["cut", "refuse"], "What becomes of a document that is longer than the model reads."
 )
-@click.option("--prompt", help="Replaces the model's prompt; with {{ document }} in it.")
+@prompt_option("Replaces the model's prompt.")
 @click.option("--max-source-tokens", type=int, help="Tokens that the model reads.")
 @click.option("--max-length", type=int, help="Most tokens of a summary.")
 @click.option("--num-beams", type=int, help="Beams of the search.")
@@ -140,6 +132,8 @@ class _Run:
         if options["flag_below"] is not None and options["candidates"] is None:
             raise BridoError("--flag-below needs --candidates: one summary agrees with nothing")
         check_output(options["output"], options["resume"])
+        if options["prompt"] is not None:
+            prompt_pieces(options["prompt"])
         documents = Documents(files, options["document_column"], options["whole"])
         reading = ("prompt", "max_source_tokens", "max_length", "num_beams")
         model = find_model(options["model"], options["system"], _given(options, reading))

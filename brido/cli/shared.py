@@ -1,0 +1,53 @@
+"""Options that several commands have, and the one syntax of a prompt."""
+
+import re
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+
+from brido.utils.errors import BridoError, quoted
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+_ONE_BRACE = re.compile(r"(?<!\{)\{ *document *\}(?!\})")
+
+
+def choice_option(name: str, choices: Sequence[str], text: str) -> Callable[[Function], Function]:
+    """An option with few values, of which the first is the default."""
+    kind = click.Choice(choices)
+    return click.option(name, type=kind, default=choices[0], show_default=True, help=text)
+
+
+def output_option(text: str) -> Callable[[Function], Function]:
+    """The option --output."""
+    return click.option("-o", "--output", type=click.Path(path_type=Path), help=text)
+
+
+def prompt_option(text: str, default: str | None = None) -> Callable[[Function], Function]:
+    """The option --prompt, in which \\n is a new line; `prompt_pieces` checks it."""
+    return click.option(
+        "--prompt",
+        default=default,
+        show_default=default is not None,
+        callback=lambda context, option, value: value and value.replace("\\n", "\n"),
+        help=f"{text} {{{{ document }}}} stands for the document, \\n for a new line.",
+    )
+
+
+def prompt_pieces(prompt: str) -> tuple[str, ...]:
+    """What stands around the document (each of them) in a --prompt, as in `reading.prompt`.
+
+    Raises:
+        BridoError: the prompt does not contain the whole document, or cannot be filled in.
+    """
+    from brido.models.document_places import DOCUMENT, pieces_of
+    from brido.models.settings import ReadingSettings
+
+    if match := _ONE_BRACE.search(prompt):
+        raise BridoError(f"--prompt: write {DOCUMENT} in place of {match[0]} ({quoted(prompt)})")
+    try:
+        return pieces_of(ReadingSettings(prompt=prompt))
+    except BridoError as error:
+        text = str(error).replace("reading.prompt", "--prompt")
+        raise BridoError(f"{text}: {quoted(prompt)}") from None
