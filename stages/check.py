@@ -15,7 +15,7 @@ from stages import paths
 def main() -> None:
     """Write metrics/votes.json and print its sentences.
 
-    Where base is no model (`none`), nothing is known of its own output and its likelihood.
+    Without a base (`none`) its own output and its likelihood are not known.
     """
     params = load_params()
     tables = paths.tables("validation")

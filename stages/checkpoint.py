@@ -67,7 +67,7 @@ def _say_prefix(params: Params, system: str) -> None:
     if prefix and config.get("is_encoder_decoder") and params.reading_of(system).prompt is None:
         say(
             f"checkpoint {system}: the model's own settings put {quoted(prefix)} in front of every "
-            f"document. reading.{system}.prompt changes that: '{{{{ document }}}}' is no prefix"
+            f"document. To change that set reading.{system}.prompt ('{{{{ document }}}}': nothing)"
         )
 
 

@@ -29,7 +29,7 @@ def main() -> None:
 def check(params: Params, splits: Sequence[str]) -> None:
     """Check the candidates of these splits, and base's own output of the validation documents.
 
-    Where base is no model (`none`), there is no output of its own.
+    Without a base (`none`) it has no output of its own.
     """
     tables = {
         split: SplitTables(pool=paths.pool(split), corpus=paths.corpus(split)) for split in splits
