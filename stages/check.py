@@ -3,6 +3,8 @@
 Nothing depends on it: it tells what training can learn, and stage `choose` tells what it learned.
 """
 
+from dataclasses import replace
+
 from brido.settings.load import load_params
 from brido.utils.errors import run_command
 from brido.utils.progress import say
@@ -11,10 +13,16 @@ from stages import paths
 
 
 def main() -> None:
-    """Write metrics/votes.json and print its sentences."""
+    """Write metrics/votes.json and print its sentences.
+
+    Without a base (`none`) its own output and its likelihood are not known.
+    """
     params = load_params()
+    tables = paths.tables("validation")
+    if tables.likelihood and paths.is_left_empty(tables.likelihood.parent):
+        tables = replace(tables, likelihood=None, own=None)
     orders = {name: params.scoring_of(name) for name in params.tuned}
-    check = write_check(paths.tables("validation"), orders, paths.pool_counts(), paths.VOTES)
+    check = write_check(tables, orders, paths.pool_counts(), paths.VOTES)
     for line in check["lines"]:
         say(f"check: {line}")
 

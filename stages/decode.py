@@ -19,6 +19,7 @@ from brido.search.settings import GuidanceSettings, SearchSettings
 from brido.settings.load import load_params
 from brido.settings.params import Params
 from brido.tables import DECODED
+from brido.utils.atomic import atomic_folder
 from brido.utils.errors import BridoError, run_command
 from brido.utils.progress import say
 from brido.work.running import Splits
@@ -39,7 +40,14 @@ def main() -> None:
     """Write data/decoded/SYSTEM/{validation,test}.parquet for the system on the command line."""
     params = load_params()
     known = ["base", *params.variants, *params.tuned]
-    decode(params, name_given("decode", "SYSTEM", known, "base, a key of `tuned` or `variants`"))
+    system = name_given("decode", "SYSTEM", known, "base, a key of `tuned` or `variants`")
+    if system == "base" and paths.is_left_empty(paths.checkpoint("base")):
+        with atomic_folder(paths.decoded_folder("base")):
+            say("decode base: checkpoints.base.source is none: there are no summaries of base")
+        return
+    if params.model_of(system) == "base":
+        paths.check_base(f"decode {system}")
+    decode(params, system)
 
 
 def decode(params: Params, system: str, splits: Sequence[str] = SPLITS) -> None:

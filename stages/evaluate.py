@@ -42,6 +42,8 @@ def main() -> None:
         print(forecast(load_params(), name))
         return
     params = load_params()
+    if system == "base":
+        paths.check_base(f"evaluate {name} base")
     for split in splits_of(params, name, system):
         evaluate(params, name, system, split)
 

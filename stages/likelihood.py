@@ -14,6 +14,7 @@ from brido.settings.params import Params
 from brido.tables import LIKELIHOOD
 from brido.tables.fingerprint import content_hash
 from brido.tables.join import SplitTables
+from brido.utils.atomic import atomic_folder
 from brido.utils.errors import BridoError, run_command
 from brido.utils.progress import say
 from brido.utils.stored import read_json
@@ -26,6 +27,10 @@ from stages import paths
 def main() -> None:
     """Write data/likelihood/validation.parquet, and a table of every split that an order needs."""
     needs = read_json(paths.needs("likelihood"), "needs")
+    if paths.is_left_empty(paths.checkpoint("base")):
+        with atomic_folder(paths.likelihood("validation").parent):
+            say("likelihood: checkpoints.base.source is none: candidates have no log p")
+        return
     measure(load_params(), needs["splits"], needs["prior"])
 
 

@@ -5,6 +5,7 @@ from functools import partial
 from pathlib import Path
 
 from brido.tables.join import SplitTables
+from brido.utils.errors import BridoError
 
 DATA = Path("data")
 METRICS = Path("metrics")
@@ -60,6 +61,25 @@ def checkpoint(system: str) -> Path:
     return DATA / "checkpoints" / system
 
 
+def is_left_empty(folder: Path) -> bool:
+    """Whether a stage left its folder empty, because base is `none`: no model."""
+    return folder.is_dir() and not any(folder.iterdir())
+
+
+def check_base(stage: str) -> None:
+    """Check that there is a model named base.
+
+    Raises:
+        BridoError: checkpoints.base.source is none.
+    """
+    if is_left_empty(checkpoint("base")):
+        raise BridoError(
+            f"{stage}: there is no base to train or to compare with (checkpoints.base.source: "
+            "none). Candidates, check and scores need none: `dvc repro score check elect`. For "
+            "more name a model there: a hub id or a folder"
+        )
+
+
 def candidates(source: str, split: str) -> Path:
     """data/candidates/SOURCE/SPLIT.parquet."""
     return DATA / "candidates" / source / f"{split}.parquet"
@@ -72,7 +92,12 @@ def pool_counts() -> Path:
 
 def decoded(system: str, split: str) -> Path:
     """data/decoded/SYSTEM/SPLIT.parquet."""
-    return DATA / "decoded" / system / f"{split}.parquet"
+    return decoded_folder(system) / f"{split}.parquet"
+
+
+def decoded_folder(system: str) -> Path:
+    """data/decoded/SYSTEM."""
+    return DATA / "decoded" / system
 
 
 def history(system: str) -> Path:

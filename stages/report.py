@@ -48,6 +48,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m stages.report", description=__doc__)
     parser.add_argument("--show", action="store_true", help="print the table of the last report")
     if not parser.parse_args().show:
+        paths.check_base("report")
         report(load_params())
     show()
 

@@ -27,17 +27,23 @@ def main() -> None:
 
 
 def check(params: Params, splits: Sequence[str]) -> None:
-    """Check the candidates of these splits, and base's own output of the validation documents."""
+    """Check the candidates of these splits, and base's own output of the validation documents.
+
+    Without a base (`none`) it has no output of its own.
+    """
     tables = {
         split: SplitTables(pool=paths.pool(split), corpus=paths.corpus(split)) for split in splits
     }
     own, judged = paths.decoded(OWN, "validation"), paths.corpus("validation")
     size = params.runtime.documents_of_shard
     work_units = {split: units(one, size) for split, one in tables.items()}
-    work_units[OWN] = units(replace(tables["validation"], decoded={OWN: own}), size, OWN)
+    has_own = not paths.is_left_empty(own.parent)
+    if has_own:
+        work_units[OWN] = units(replace(tables["validation"], decoded={OWN: own}), size, OWN)
     settings = {"support": params.support}
     inputs = [path for split in splits for path in (paths.pool(split), paths.corpus(split))]
-    work = Splits("support", fingerprint([settings, size], [*inputs, own]), SUPPORT, work_units)
+    inputs += [own] if has_own else []
+    work = Splits("support", fingerprint([settings, size], inputs), SUPPORT, work_units)
     runtime, by_model = params.runtime, params.support.runs_model
     make = partial(SupportWorker, params.support, runtime)
     workers = model_workers(runtime) if by_model else core_workers(runtime, threads=False)
@@ -46,7 +52,8 @@ def check(params: Params, splits: Sequence[str]) -> None:
     judge = judge_of(judged, params.support)
     for name in work_units:
         source = paths.pool("validation" if name == OWN else name)
-        metadata = described | judge | {"candidates": content_hash(source), "base": base_of(own)}
+        metadata = described | judge | {"candidates": content_hash(source)}
+        metadata |= {"base": base_of(own)} if has_own else {}
         work.write(name, paths.support(name), metadata)
     work.clear()
 

@@ -26,6 +26,7 @@ def main() -> None:
     """Write data/checkpoints/SYSTEM and metrics/training/SYSTEM.csv for SYSTEM."""
     params = load_params()
     system = name_given("train", "SYSTEM", params.tuned, "a key of `tuned`")
+    paths.check_base(f"train {system}")
     relaunch("stages.train")
     task = make_task(params, system)
     task.trackers = sample_trackers(task)

@@ -43,7 +43,8 @@ KILLS = {"checkpoint@base": 7, "generate@base": 5, "pairwise": 2, "support": 2,
          "train@vote": 7, "decode@vote": 2}  # fmt: skip
 # Killed while it writes an output.
 WRITING = ("download", "pool", "choose")
-LOCK_KILLS = 8
+# Some of them come too late.
+LEAST_KILLS, LOCK_KILLS = 22, 8
 
 pytestmark = pytest.mark.slow
 
@@ -125,7 +126,7 @@ def test_killed_twenty_times_the_pipeline_ends_in_the_same_bytes(stages, tmp_pat
         processes.run(killed, command, outputs)
     assert content(killed) == content(whole)
     assert len(content(killed)) > 20
-    assert kills >= 22
+    assert kills >= LEAST_KILLS
     assert not list((killed / ".brido/work").rglob("*.parquet")), "work that nobody needs"
     assert not unfinished(killed)
 

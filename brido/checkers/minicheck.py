@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 
 import torch
 
-from brido.models.loading import pretrained
+from brido.models.loading import pretrained, whole
 from brido.utils.device import computing_device, inference_dtype, memory_errors
 from brido.utils.errors import BridoError, first_line
 from brido.utils.hub_errors import hub_errors
@@ -103,8 +103,10 @@ class MiniCheck:
                 answers = bool(getattr(config, "is_encoder_decoder", False))
                 kind = AutoModelForSeq2SeqLM if answers else AutoModelForSequenceClassification
                 tokenizer = pretrained(AutoTokenizer, source, revision=revision)
-                loaded = pretrained(kind, source, revision=revision, dtype=dtype)
-        except (OSError, ValueError, KeyError) as error:
+                loaded = whole(kind, source, revision=revision, dtype=dtype)
+        except BridoError:
+            raise
+        except Exception as error:  # damaged files raise any
             raise BridoError(
                 f"{key}.model: {model} cannot be loaded ({first_line(error)})"
             ) from None

@@ -226,7 +226,13 @@ def _conversation(options: ExportOptions, pieces: tuple[str, ...]) -> "Callable[
     from brido.models.prompt import Prompt, messages
     from brido.settings.load import load_params
 
-    reading = load_params().reading_of("base")
+    params = load_params()
+    if not params.has_base:
+        raise BridoError(
+            "--chat: messages are written as base gets them, and there is none "
+            "(checkpoints.base.source: none): leave --chat out, or name a model there"
+        )
+    reading = params.reading_of("base")
     tokenizer = load_tokenizer(options.data / "checkpoints" / "base")
     if tokenizer.chat_template is None or reading.template is None:
         raise BridoError(

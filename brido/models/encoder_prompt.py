@@ -41,10 +41,18 @@ def prompt_of(parts: ModelParts) -> PlainPrompt:
     """
     if parts.reading.prompt is not None:
         return PlainPrompt(parts.tokenizer, pieces_of(parts.reading))
-    tasks = getattr(parts.model.config, "task_specific_params", None)
+    prefix = own_prefix(getattr(parts.model.config, "task_specific_params", None))
+    return PlainPrompt(parts.tokenizer, (prefix, ""))
+
+
+def own_prefix(tasks: Any) -> str:
+    """What `task_specific_params` of a model's settings put in front of a document; "" if nothing.
+
+    Strangers write anything there.
+    """
     task = tasks.get("summarization") if isinstance(tasks, dict) else None
     prefix = task.get("prefix") if isinstance(task, dict) else None
-    return PlainPrompt(parts.tokenizer, (prefix if isinstance(prefix, str) else "", ""))
+    return prefix if isinstance(prefix, str) else ""
 
 
 def _cut_at_their_ends(

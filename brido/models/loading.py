@@ -11,7 +11,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from brido.utils.errors import BridoError
+from brido.utils.errors import BridoError, some
+
+# Published files have some weights that a model does not use (a task's head, old buffers).
+MOST_UNUSED = 0.2
 
 
 def pretrained(kind: Any, source: Any, **how: Any) -> Any:
@@ -35,6 +38,34 @@ def pretrained(kind: Any, source: Any, **how: Any) -> Any:
             f"{source} needs Python code of its own, and brido never runs such code: choose a "
             "model that transformers knows without it"
         ) from None
+
+
+def whole(kind: Any, source: Any, **how: Any) -> Any:
+    """The model of `pretrained`, whose weights are those of its files.
+
+    transformers fills missing ones with random numbers, such as the classifier of a model that has
+    none, and leaves out layers that the settings do not name.
+
+    Raises:
+        BridoError: weights are missing, of another shape or left over, or see `pretrained`.
+    """
+    how |= {"output_loading_info": True, "ignore_mismatched_sizes": True}
+    model, found = pretrained(kind, source, **how)
+    # Each entry is a name, or begins with one.
+    named = {
+        what: sorted(
+            str(one[0] if isinstance(one, tuple) else one) for one in found[f"{what}_keys"]
+        )
+        for what in ("missing", "mismatched", "unexpected")
+    }
+    if len(named["unexpected"]) <= MOST_UNUSED * len(model.state_dict()):
+        del named["unexpected"]
+    if problems := [f"{len(keys)} {what}, {some(keys, 1)}" for what, keys in named.items() if keys]:
+        raise BridoError(
+            f"{source} does not hold the weights of a {type(model).__name__} ({'; '.join(problems)}"
+            "): it is another model, or its files are damaged"
+        )
+    return model
 
 
 @contextmanager

@@ -160,7 +160,8 @@ class _Checkpoint(Variant):
     chooser = "source"
 
     source: str = Field(
-        description="embedded (a small model, trained here) | a hub id, a folder or a GGUF file."
+        description="embedded (small, trained here) | a hub id, folder or GGUF file | none (base: "
+        "no model)."
     )
 
 
@@ -176,7 +177,8 @@ class EmbeddedCheckpoint(_Checkpoint):
 class StoredCheckpoint(_Checkpoint):
     """`checkpoints.NAME` from a hub id, a folder written by save_pretrained, or a GGUF file.
 
-    adapter: a PEFT folder that is merged into the weights.
+    `none` for base: no model, where only candidates and scores are asked for. adapter: a PEFT
+    folder that is merged into the weights.
     """
 
     otherwise = "a hub id or folder"

@@ -11,6 +11,12 @@ from brido.settings.sections import MADE, RESERVED, Sections
 from brido.utils.errors import close_to, quoted, short
 from brido.vote.settings import ScoringSettings
 
+_NO_BASE = "base has no model (checkpoints.base.source: none)"
+_NEEDS_LIKELIHOOD = (
+    "{}: information and remove_base need base's likelihood, and " + _NO_BASE + ": set information "
+    "to 0 and remove_base to false, or delete the system"
+)
+
 
 class Params(Sections):
     """The whole of params.yaml."""
@@ -18,6 +24,8 @@ class Params(Sections):
     def problems(self) -> Iterator[str]:
         """What the sections demand of each other."""
         yield from self._checkpoints()
+        if "base" in self.checkpoints and not self.has_base:
+            yield from self._without_base()
         yield from self._systems()
         yield from self._tuned()
         yield from self._variants()
@@ -40,12 +48,19 @@ class Params(Sections):
                     "same model: change one or delete it"
                 )
             known.setdefault(key, name)
+        if not self.has_base:
+            yield (
+                "checkpoints.base.source is none: `dvc repro score check elect` makes candidates, "
+                "check and scores. Training, and what compares with base, needs a model there"
+            )
 
     def _checkpoints(self) -> Iterator[str]:
         if "base" not in self.checkpoints:
             yield "checkpoints: `base` is missing: it is the model that is tuned"
         yield from _bad_names("checkpoints", self.checkpoints, RESERVED)
         for name, checkpoint in self.checkpoints.items():
+            if checkpoint.source == NO_CHECKPOINT and name != "base":
+                yield f"checkpoints.{name}.source: only base can be none: delete this key"
             form = "embedded" if checkpoint.source == "embedded" else "fine_tuning"
             learns = getattr(checkpoint, form)
             if learns and learns.world and self.data.source != "world":
@@ -54,6 +69,17 @@ class Params(Sections):
                     "are no articles of the world to learn from: write null, and the model learns "
                     "from the training split"
                 )
+
+    def _without_base(self) -> Iterator[str]:
+        """What candidates and scores need of base where `checkpoints.base.source` is none."""
+        for name, source in self.generation.items():
+            if source.checkpoint == "base":
+                yield f"generation.{name}.checkpoint: {_NO_BASE}: name another, or delete {name}"
+        for key in ("adapter", "fine_tuning"):
+            if getattr(self.checkpoints["base"], key) is not None:
+                yield f"checkpoints.base.{key}: {_NO_BASE}: write null"
+        if self.scoring.asks_likelihood:
+            yield _NEEDS_LIKELIHOOD.format("scoring")
 
     def _systems(self) -> Iterator[str]:
         known = ("base", *MADE)
@@ -103,6 +129,8 @@ class Params(Sections):
                 f"{self.num_candidates - 1} (N-1) and inf, not {scoring.alpha}; use "
                 "normalization `equation`"
             )
+        if scoring.asks_likelihood and key != "scoring" and not self.has_base:
+            yield _NEEDS_LIKELIHOOD.format(key)
         if scoring.asks_prior and not self.likelihood.others:
             yield (
                 f"likelihood.others: must be 1 or more, because {key}.information needs the "

@@ -6,7 +6,8 @@ How a preset is laid over the default:
 * a section that names its form (`source`, `method`, `checker`) replaces the whole
   section, since other forms have other keys;
 * a list, a value or an empty section (`{}`) replaces what was there, and so do `tuned` and
-  `variants`: a preset names all systems of its run.
+  `variants`: a preset names all systems of its run;
+* a source of `generation` that is null is left out.
 
 The default is what the fields of `Params` say, and the params.yaml that the project ships. So a
 preset means the same after every edit of params.yaml.
@@ -71,7 +72,10 @@ def read_preset(name: str, folder: Path = PRESETS) -> dict[str, Any]:
         raise BridoError(
             f"{path} must hold keys of params.yaml, such as `data:`, not {quoted(changes)}"
         )
-    return merge(default, changes)
+    merged = merge(default, changes)
+    if isinstance(sources := merged["generation"], Mapping):
+        merged["generation"] = {name: one for name, one in sources.items() if one is not None}
+    return merged
 
 
 def load_preset(name: str, folder: Path = PRESETS) -> Params:

@@ -136,6 +136,12 @@ class Sections(Section):
         return overlaid(self.training, self.tuned[system].training)
 
     @property
+    def has_base(self) -> bool:
+        """Whether there is a model to tune; without one a run ends with check and scores."""
+        base = self.checkpoints.get("base")
+        return base is None or base.source != NO_CHECKPOINT
+
+    @property
     def all_systems(self) -> list[str]:
         """The rows of every table: `systems`, then the variants, then the tuned ones."""
         return [*self.systems, *self.variants, *self.tuned]

@@ -12,6 +12,10 @@ _COLUMN = (
     "The keys of one section must start in the same column, and a text with a colon and a blank in "
     "it needs quotes"
 )
+_EMPTY = (
+    "An empty section stands on its key's line, as `variants: {}`. DVC breaks the line where "
+    "`-S '~KEY'` removes the last key of a section, so write that in params.yaml yourself"
+)
 _BLOCK = "The keys of one section must start in the same column, and a bracket needs its partner"
 # Parts of the parser's words, and what usually causes them.
 _CAUSES = {
@@ -41,6 +45,8 @@ def yaml_problem(error: YAMLError, text: str) -> str:
     place = min(mark.line, len(lines) - 1)
     if cause in (_COLUMN, _BLOCK) and (before := _before(lines, place)) is not None:
         place, cause = before, _COLON
+    if lines[place] == "{}":
+        cause = _EMPTY
     return f'Line {place + 1} is "{short(lines[place].strip())}". {cause or problem}.'
 
 

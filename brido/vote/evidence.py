@@ -17,10 +17,9 @@ from brido.vote.settings import ScoringSettings
 from brido.vote.votes import TOLERANCE, CheckSettings, check_votes
 
 # What the check reads of the validation documents.
-COLUMNS = (
-    *("voters", "similarity", "support", "unsupported", "words", "whole", "copied"),
-    *("own_unsupported", "own_whole", "log_probability", "tokens"),
-)
+COLUMNS = ("voters", "similarity", "support", "unsupported", "words", "whole", "copied")
+OF_OWN = ("own_unsupported", "own_whole")
+OF_LIKELIHOOD = ("log_probability", "tokens")
 
 
 def write_check(
@@ -31,16 +30,18 @@ def write_check(
     orders: the settings of each order by its name. Those that score alike have one row. The
     candidates that the first one elects stand against base's own output; a shuffled order elects
     only if there is no other. counts: data/pool/counts.json, whose warnings about the candidates
-    are repeated.
+    are repeated. What `tables.own` and `tables.likelihood` say is left out where they are None.
 
     Raises:
         BridoError: a table is missing or damaged, or the tables do not belong together.
     """
     assert tables.support is not None
-    assert tables.likelihood is not None
-    about = read_metadata(tables.support, "support")
-    likelihood = read_metadata(tables.likelihood, "likelihood")
-    ids, arrays = read_arrays(tables, [*COLUMNS, *(["prior"] if likelihood.get("others") else [])])
+    about, likelihood = read_metadata(tables.support, "support"), {}
+    columns = [*COLUMNS, *(OF_OWN if tables.own else ())]
+    if tables.likelihood:
+        likelihood = read_metadata(tables.likelihood, "likelihood")
+        columns += [*OF_LIKELIHOOD, *(["prior"] if likelihood.get("others") else [])]
+    ids, arrays = read_arrays(tables, columns)
     if not ids:
         raise BridoError(
             "no validation document has candidates, so there is no order to check: see "

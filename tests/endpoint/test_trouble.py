@@ -15,6 +15,11 @@ TEXTS = [f"Confidential document {number}: what of the bridge?" for number in ra
 KEY = "sk-do-not-tell-anybody"
 
 
+# What a Retry-After and a count of tokens cannot be.
+NO_WAITS = ["nan", "-1", "0", "1e-9", "soon"]
+NO_COUNTS = [-5, 2**64, 10**400, 1e300, "nan", float("nan"), True, [3], "many", 1.5]
+
+
 @pytest.mark.parametrize("trouble", TROUBLES)
 def test_every_trouble_is_got_over_and_leaves_no_trace_in_the_answers(asking, trouble):
     how = {"trouble": 0.3, "troubles": (trouble,), "stall_seconds": 1.0}
@@ -35,7 +40,7 @@ def test_a_response_without_end_is_left_at_the_cap(asking):
     assert LONGEST_RESPONSE < server.flooded < LONGEST_RESPONSE + 2**24
 
 
-@pytest.mark.parametrize("asked", ["nan", "-1", "0", "1e-9", "soon"])
+@pytest.mark.parametrize("asked", NO_WAITS)
 def test_a_retry_after_that_means_nothing_is_not_no_wait(asking, asked):
     with BadEndpoint(trouble=1.0, troubles=("429 after",), retry_after=asked) as server:
         with pytest.raises(BridoError, match=r"generation\.big: .*patience_seconds"):
@@ -71,9 +76,7 @@ def completion(content="half \ud83d", usage=None, finish_reason=None, **message)
     return json.dumps({"choices": [choice], "usage": usage}).encode()
 
 
-@pytest.mark.parametrize(
-    "count", [-5, 2**64, 10**400, 1e300, "nan", float("nan"), True, [3], "many", 1.5], ids=repr
-)
+@pytest.mark.parametrize("count", NO_COUNTS, ids=repr)
 def test_token_counts_that_are_none_are_not_counted_and_half_a_character_is_replaced(count):
     for usage in (
         {"prompt_tokens": count, "completion_tokens": 3},

@@ -130,6 +130,3 @@ PUBLISHED = {
         "tokenizer_config.json; vocab.json and merges.txt beside tokenizer.json are not needed",
     ),
 }
-# Read by code of their own, with every key and shape checked (tests/checkers,
-# tests/evaluation/qafacteval): MiniCheck (lytang/MiniCheck-Flan-T5-Large, -RoBERTa-Large,
-# -DeBERTa-v3-Large) and QAFactEval's archives. No public text that was found lists their keys.

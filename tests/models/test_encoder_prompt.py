@@ -1,6 +1,7 @@
 """What an encoder-decoder reads around a document: the user's prompt, or T5's own prefix."""
 
 import pytest
+import small_project
 import tiny_hub
 import torch
 from tiny_models import WORDS, tiny_bart, word_tokenizer
@@ -9,7 +10,9 @@ from transformers import AutoModelForSeq2SeqLM, AutoTokenizer
 from brido.models import LanguageModel
 from brido.models.checkpoint import store_checkpoint
 from brido.models.settings import ReadingSettings
+from brido.settings.load import load_params
 from brido.utils.errors import BridoError
+from stages import checkpoint
 
 DOCUMENT = " ".join(WORDS[:12])
 SUMMARIZATION = {"summarization": {"prefix": "summarize: ", "num_beams": 4}}
@@ -98,3 +101,22 @@ def test_t5_keeps_its_prefix_from_the_published_files_on(tmp_path):
     tokenizer = AutoTokenizer.from_pretrained(folder)
     expected = tokenizer(f"summarize: {document}", truncation=True, max_length=20).input_ids
     assert read.read([document]).ids[0].tolist() == expected
+
+
+@pytest.mark.parametrize("prompt", [None, "{{ document }}"])
+def test_the_stage_says_which_prefix_a_model_brings(tmp_path, monkeypatch, capsys, prompt):
+    monkeypatch.chdir(tmp_path)
+    model = tiny_bart()
+    model.config.task_specific_params = SUMMARIZATION
+    model.save_pretrained("theirs")
+    word_tokenizer().save_pretrained("theirs")
+    small_project.write_params(tmp_path, reading={"default": {"prompt": prompt}})
+    text = (tmp_path / "params.yaml").read_text()
+    params = small_project.YAML(typ="safe").load(text)
+    params["checkpoints"]["base"] = {"source": "theirs"}
+    with (tmp_path / "params.yaml").open("w") as stream:
+        small_project.YAML(typ="safe").dump(params, stream)
+    checkpoint.make(load_params(), "base")
+    lines = [line for line in capsys.readouterr().err.splitlines() if "'summarize: '" in line]
+    assert len(lines) == (prompt is None)
+    assert all("reading.base.prompt" in line for line in lines)

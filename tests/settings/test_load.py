@@ -1,6 +1,7 @@
 """params.yaml: what is accepted, and that every problem is named in one message."""
 
 import math
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -296,3 +297,23 @@ def test_whatever_the_parser_says_becomes_a_sentence(tmp_path, text):
 def test_a_home_that_nobody_has_is_a_sentence():
     with pytest.raises(BridoError, match="there is no such user"):
         user_path("~nosuchuser/articles.jsonl")
+
+
+def test_the_file_that_dvc_writes_when_a_section_loses_its_last_key(tmp_path):
+    from dvc.utils.hydra import apply_overrides
+
+    path = tmp_path / "params.yaml"
+    shutil.copy("params.yaml", path)
+    apply_overrides(path, [f"~variants.{name}" for name in load_params(path).variants])
+    with pytest.raises(BridoError) as caught:
+        load_params(path)
+    number = path.read_text().splitlines().index("{}") + 1
+    assert f"Line {number} " in str(caught.value)
+    assert "`variants: {}`" in str(caught.value)
+    # What it says to write is read, by DVC's own parser too.
+    text = Path("params.yaml").read_text()
+    start, end = text.index("variants:"), text.index("systems:")
+    path.write_text(f"{text[:start]}variants: {{}}\n{text[end:]}")
+    apply_overrides(path, ["scoring.alpha=1"])
+    params = load_params(path)
+    assert (params.variants, params.scoring.alpha) == ({}, 1)

@@ -23,7 +23,7 @@ from brido.evaluation.qafacteval.contexts import (
     owning_windows,
     windows,
 )
-from brido.models.loading import pretrained
+from brido.models.loading import pretrained, whole
 from brido.models.tokens import padded
 from brido.work.batches import plan_batches
 
@@ -142,7 +142,7 @@ class Reader:
 
     def __init__(self, folder: Path, device: torch.device, faithful: bool = True) -> None:
         self.tokenizer = pretrained(AutoTokenizer, folder)
-        model = pretrained(AutoModelForQuestionAnswering, folder, dtype=torch.float32)
+        model = whole(AutoModelForQuestionAnswering, folder, dtype=torch.float32)
         self.model = model.to(device).eval()
         self.device = device
         self.faithful = faithful

@@ -11,7 +11,7 @@ from pathlib import Path
 import torch
 from transformers import AutoTokenizer, RobertaForSequenceClassification
 
-from brido.models.loading import pretrained
+from brido.models.loading import pretrained, whole
 from brido.models.tokens import padded
 
 MAX_TOKENS = 512
@@ -36,7 +36,7 @@ class LercQuip:
 
     def __init__(self, folder: Path, device: torch.device) -> None:
         self.tokenizer = pretrained(AutoTokenizer, folder)
-        model = pretrained(RobertaForSequenceClassification, folder, dtype=torch.float32)
+        model = whole(RobertaForSequenceClassification, folder, dtype=torch.float32)
         self.model = model.to(device).eval()
         self.device = device
 

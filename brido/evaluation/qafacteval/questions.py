@@ -20,7 +20,7 @@ from transformers.tokenization_utils_base import PreTrainedTokenizerBase
 
 from brido.evaluation.qafacteval.beam import beam_search
 from brido.models.cache import CACHE
-from brido.models.loading import pretrained
+from brido.models.loading import pretrained, whole
 from brido.models.tokens import padded
 from brido.work.batches import plan_batches
 
@@ -64,7 +64,7 @@ class QuestionGenerator:
 
     def __init__(self, folder: Path, device: torch.device, faithful: bool = True) -> None:
         self.tokenizer = pretrained(AutoTokenizer, folder)
-        model = pretrained(BartForConditionalGeneration, folder, dtype=torch.float32)
+        model = whole(BartForConditionalGeneration, folder, dtype=torch.float32)
         self.model = model.to(device).eval()
         self.device = device
         if faithful:

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 import spacy
 import torch
+from published_checkers import QAFACTEVAL, PublishedChecker
 from spacy.language import Language
 from spacy.tokens import Doc
 from tokenizers import BertWordPieceTokenizer, ByteLevelBPETokenizer
@@ -128,10 +129,21 @@ def _tar(path: Path, files: dict[str, bytes]) -> None:
             archive.addfile(entry, io.BytesIO(content))
 
 
-def _saved(state: dict[str, torch.Tensor]) -> bytes:
+def _saved(state: dict[str, torch.Tensor], zipped: bool = True) -> bytes:
+    """A state as torch.save writes it; zipped: as since torch 1.6."""
     buffer = io.BytesIO()
-    torch.save(state, buffer)
+    torch.save(state, buffer, _use_new_zipfile_serialization=zipped)
     return buffer.getvalue()
+
+
+def _files(published: PublishedChecker, config: dict, given: dict[str, bytes]) -> dict[str, bytes]:
+    """The files of an archive beside its weights, with what its authors' programs wrote there."""
+    written = {
+        "config.json": json.dumps(config | published.config).encode(),
+        "tokenizer_config.json": json.dumps(published.tokenizer).encode(),
+        "special_tokens_map.json": b"{}",
+    }
+    return {name: (given | written).get(name, b"never read") for name in published.files}
 
 
 def _shape(**more) -> dict:
@@ -164,22 +176,23 @@ def _make_questions(folder: Path) -> BartForConditionalGeneration:
     model.final_logits_bias.normal_()
     state = {f"bart.{key}": value for key, value in model.state_dict().items()}
     del state["bart.lm_head.weight"]
-    files = {"weights.th": _saved(state), "config.json": b"{}", "vocabulary/tokens.txt": b"x"}
-    _tar(folder / "generation_model.tar.gz", files)
+    files = _files(QAFACTEVAL["questions"], {}, {})
+    _tar(folder / "generation_model.tar.gz", {"weights.th": _saved(state), **files})
     return model
 
 
 def _make_answering(folder: Path, scratch: Path) -> ElectraForQuestionAnswering:
     vocabulary = _wordpiece(scratch / "electra")
-    config = ElectraConfig(vocab_size=vocabulary, embedding_size=16, **_shape())
+    config = ElectraConfig(vocab_size=vocabulary, embedding_size=32, **_shape())
     model = _spread(ElectraForQuestionAnswering(config))
-    state = dict(model.state_dict())
-    state["electra.embeddings.position_ids"] = torch.arange(514)[None]
+    state, published = dict(model.state_dict()), QAFACTEVAL["answering"]
+    state |= {name: torch.arange(514)[None] for name in published.extra}
+    given = {"vocab.txt": (scratch / "electra" / "vocab.txt").read_bytes()}
+    files = {"pytorch_model.bin": _saved(state, zipped=False)}
+    files |= _files(published, config.to_dict(), given)
     with zipfile.ZipFile(folder / "answering_model.zip", "w") as archive:
-        archive.writestr("answering/pytorch_model.bin", _saved(state))
-        archive.writestr("answering/config.json", json.dumps(config.to_dict()))
-        archive.writestr("answering/training_args.bin", b"never unpickled")
-        archive.write(scratch / "electra" / "vocab.txt", "answering/vocab.txt")
+        for name, content in files.items():
+            archive.writestr(f"model/{name}", content)
     return model
 
 
@@ -190,13 +203,12 @@ def _make_quip(folder: Path, scratch: Path) -> RobertaForSequenceClassification:
         type_vocab_size=1, **_shape(),
     )  # fmt: skip
     model = _spread(RobertaForSequenceClassification(config))
-    files = {
-        "quip-512-mocha/pytorch_model.bin": _saved(model.state_dict()),
-        "quip-512-mocha/config.json": json.dumps(config.to_dict()).encode(),
-    }
-    for name in ("vocab.json", "merges.txt"):
-        files[f"quip-512-mocha/{name}"] = (scratch / "roberta" / name).read_bytes()
-    _tar(folder / "quip-512-mocha.tar.gz", files)
+    published, names = QAFACTEVAL["lerc_quip"], ("vocab.json", "merges.txt")
+    state = dict(model.state_dict()) | {name: torch.arange(514.0)[None] for name in published.extra}
+    given = {name: (scratch / "roberta" / name).read_bytes() for name in names}
+    files = {"pytorch_model.bin": _saved(state)} | _files(published, config.to_dict(), given)
+    inside = {f"quip-512-mocha/{name}": content for name, content in files.items()}
+    _tar(folder / "quip-512-mocha.tar.gz", inside)
     return model
 
 

@@ -7,7 +7,10 @@ from pathlib import Path
 
 import pytest
 import torch
+from safetensors.torch import load_file, save_file
 
+from brido.evaluation.qafacteval.answering import Reader
+from brido.evaluation.qafacteval.lerc import LercQuip
 from brido.evaluation.qafacteval.questions import MarkedSentence, QuestionGenerator
 from brido.evaluation.qafacteval.weights import find_models
 from brido.utils.errors import BridoError
@@ -138,3 +141,16 @@ def test_hub_without_network_says_how_to_fetch(monkeypatch, tmp_path):
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path))
     with pytest.raises(BridoError, match="hf download amritgupta/qafacteval"):
         find_models("hub")
+
+
+@pytest.mark.parametrize(
+    ("part", "kind", "left_out"),
+    [("lerc_quip", LercQuip, "classifier"), ("answering", Reader, "qa_outputs")],
+)
+def test_a_converted_folder_that_lacks_weights_is_refused(folders, tmp_path, part, kind, left_out):
+    folder = Path(shutil.copytree(folders[part], tmp_path / part))
+    state = load_file(folder / "model.safetensors")
+    kept = {name: tensor for name, tensor in state.items() if left_out not in name}
+    save_file(kept, folder / "model.safetensors", {"format": "pt"})
+    with pytest.raises(BridoError, match=f"{len(state) - len(kept)} missing, {left_out}"):
+        kind(folder, CPU)

@@ -1,0 +1,139 @@
+"""A server's candidates are voted on, scored and exported where no model is named base."""
+
+import importlib
+import json
+import sys
+from pathlib import Path
+
+import pytest
+from bad_endpoint import BadEndpoint
+from click.testing import CliRunner
+from ruamel.yaml import YAML
+
+from brido.cli.main import group
+from brido.settings.load import check_params
+from brido.settings.presets import read_preset
+from brido.tables import POOL, SCORES, SUPPORT, read_rows
+from brido.utils.errors import BridoError
+from stages import paths
+
+PRESETS = Path(__file__).parents[2] / "presets"
+NOUNS = ("ferry", "bridge", "school", "market", "river")
+
+
+def nothing(**sections):
+    """The preset `endpoint` without a base."""
+    raw = read_preset("endpoint", PRESETS) | sections
+    return raw | {"checkpoints": {**raw["checkpoints"], "base": {"source": "none"}}}
+
+
+def test_the_preset_needs_no_base_for_candidates_and_scores():
+    params = check_params(nothing())
+    assert not params.has_base
+    (sentence,) = [line for line in params.warnings() if "checkpoints.base.source" in line]
+    assert "dvc repro score check elect" in sentence
+    whole = check_params(read_preset("endpoint", PRESETS))
+    assert whole.has_base
+    assert list(whole.generation) == ["served"]
+
+
+def test_what_needs_base_is_named_at_once():
+    beams = {"method": "diverse_beam", "checkpoint": "base"}
+    raw = nothing(
+        tuned={"vote": {}, "clear": {"scoring": {"information": 0.5}},
+               "pure": {"scoring": {"remove_base": True}}},
+    )  # fmt: skip
+    raw["generation"] = raw["generation"] | {"own": beams}
+    raw["checkpoints"]["base"]["adapter"] = "my/adapter"
+    raw["checkpoints"]["other"] = {"source": "none"}
+    with pytest.raises(BridoError) as caught:
+        check_params(raw)
+    said = str(caught.value)
+    keys = ("generation.own.checkpoint", "tuned.clear.scoring", "tuned.pure.scoring")
+    for key in (*keys, "checkpoints.base.adapter", "checkpoints.other.source"):
+        assert f"{key}:" in said
+    assert "tuned.vote" not in said
+    with pytest.raises(BridoError, match="scoring: information"):
+        check_params(nothing(scoring={"information": 1.0}))
+
+
+def stage(monkeypatch, name, *arguments):
+    """Run a stage in this process."""
+    monkeypatch.setattr(sys, "argv", [name, *arguments])
+    importlib.import_module(f"stages.{name}").main()
+
+
+def answer(question):
+    number = sum(map(ord, question)) % 97
+    return f"The {NOUNS[number % 5]} was closed, and {number} people came."
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory):
+    """A project whose candidates a server wrote, up to the scores."""
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        folder = tmp_path_factory.mktemp("served")
+        monkeypatch.chdir(folder)
+        monkeypatch.delenv("BRIDO_WORK", raising=False)
+        write_and_run(folder, monkeypatch)
+    return folder
+
+
+@pytest.fixture
+def served(project, monkeypatch):
+    monkeypatch.chdir(project)
+    return project
+
+
+def write_and_run(folder, monkeypatch):
+    (folder / "my").mkdir()
+    documents = [f"The {NOUNS[n % 5]} number {n} was closed on day {n * 7}." for n in range(40)]
+    lines = [
+        {"id": f"a{n}", "document": text, "summary": f"{NOUNS[n % 5]} {n} closed."}
+        for n, text in enumerate(documents)
+    ]
+    text = "".join(json.dumps(line) + "\n" for line in lines)
+    (folder / "my/articles.jsonl").write_text(text)
+    raw = nothing()
+    with BadEndpoint(answer=answer, most_choices=8) as server:
+        raw["runtime"]["endpoint"]["base_url"] = server.url
+        with (folder / "params.yaml").open("w") as stream:
+            YAML(typ="safe").dump(raw, stream)
+        stage(monkeypatch, "download")
+        stage(monkeypatch, "checkpoint", "base")
+        stage(monkeypatch, "decode", "base")
+        stage(monkeypatch, "generate", "served")
+        for name in ("pool", "pairwise", "needs", "support", "likelihood", "check", "elect"):
+            stage(monkeypatch, name)
+        stage(monkeypatch, "score", "vote")
+
+
+def test_check_scores_and_pairs_come_without_a_base(served):
+    pool = read_rows(paths.pool("validation"), POOL, "")
+    assert len(read_rows(paths.support("validation"), SUPPORT, "")) == len(pool) > 0
+    assert not paths.support("base").exists()
+    assert len(read_rows(paths.scores("vote", "train"), SCORES, "")) > 0
+    check = json.loads(paths.VOTES.read_text())
+    assert set(check["taken_out"]) == {"copied", "length"}
+    assert "election" not in check
+    done = CliRunner().invoke(group, ["export", "preferences", "-o", "pairs.jsonl"])
+    assert done.exit_code == 0
+    assert (served / "pairs.jsonl").read_text().count("\n") > 20
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments"),
+    [("train", ["vote"]), ("decode", ["short"]), ("evaluate", ["rouge", "base"]), ("report", [])],
+)
+def test_what_needs_a_base_says_so(served, monkeypatch, name, arguments):
+    with pytest.raises(BridoError, match=r"checkpoints\.base\.source") as caught:
+        stage(monkeypatch, name, *arguments)
+    assert "dvc repro score check elect" in str(caught.value)
+
+
+def test_messages_as_base_gets_them_need_a_base(served):
+    arguments = ["export", "preferences", "--chat", "-o", "chat.jsonl"]
+    done = CliRunner().invoke(group, arguments)
+    assert isinstance(done.exception, BridoError)
+    assert "checkpoints.base.source" in str(done.exception)
+    assert not (served / "chat.jsonl").exists()
