@@ -295,4 +295,4 @@ def _bad_names(section: str, names: Iterable[str], taken: Sequence[str] = ()) ->
         if not re.fullmatch(r"[A-Za-z0-9_]+", name):
             yield f"{section}: {quoted(name)} must consist of letters, digits and _ only"
         if name in taken:
-            yield f"{section}: the name `{name}` is taken: choose another"
+            yield f"{section}: `{name}` cannot be a name here, because it is taken: choose another"

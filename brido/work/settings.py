@@ -56,8 +56,7 @@ class RuntimeSettings(Section):
     )
     shard_documents: Positive | None = Field(
         None,
-        description="Documents of a shard, which a killed stage starts again; null: 25, fewer "
-        "if much is written of each.",
+        description="Documents of a shard (a kill repeats one); null: 25, or fewer long ones.",
     )
     checkpoint_minutes: Number = Field(
         10.0, description="Minutes between two states of a training run on disk, at most."
