@@ -27,11 +27,11 @@ def gaps(both: Pairs, mark: str) -> Values:
     return [values for values in found if not np.isnan(values).any()]
 
 
-def points(values: Values) -> str:
-    """Mean and interval of differences, in points; empty without runs."""
+def points(values: Values, alike: Sequence[Any] | None = None) -> str:
+    """Mean and interval of differences, in points; empty without runs. alike: see `interval`."""
     if not values:
         return ""
-    mean, low, high = (100 * value for value in interval(values))
+    mean, low, high = (100 * value for value in interval(values, alike=alike))
     return f"{mean:+.1f} [{low:+.1f}, {high:+.1f}]"
 
 
@@ -41,22 +41,34 @@ def percent(rows: Sequence[Any], mark: str) -> str:
     return "" if np.isnan(mean) else f"{100 * mean:.1f}"
 
 
-def interval(values: Values, seed: int = 0) -> tuple[float, float, float]:
+def interval(
+    values: Values, seed: int = 0, alike: Sequence[Any] | None = None
+) -> tuple[float, float, float]:
     """Mean and 95 % bootstrap interval of the mean; values[s] are the documents of run s.
 
     Runs are drawn with replacement and then the documents of each drawn run, so the interval
-    covers another world and another training run as well.
+    covers another world and another training run as well. Runs with the same alike[s], such as
+    their base, are drawn together, because they are not independent.
     """
-    return _interval(tuple(np.asarray(one, float).tobytes() for one in values), seed)
+    numbers = pd.factorize(pd.Series(range(len(values)) if alike is None else list(alike)))[0]
+    return _interval(
+        tuple(np.asarray(one, float).tobytes() for one in values), tuple(numbers.tolist()), seed
+    )
 
 
 @cache
-def _interval(values: tuple[bytes, ...], seed: int) -> tuple[float, float, float]:
+def _interval(
+    values: tuple[bytes, ...], alike: tuple[int, ...], seed: int
+) -> tuple[float, float, float]:
     arrays = [np.frombuffer(one) for one in values]
+    groups: list[list[NDArray[np.float64]]] = [[] for _ in set(alike)]
+    for one, number in zip(arrays, alike, strict=True):
+        groups[number].append(one)
     rng = np.random.default_rng(seed)
     means = []
     for _ in range(SAMPLES):
-        drawn = [arrays[index] for index in rng.integers(len(arrays), size=len(arrays))]
+        indices = rng.integers(len(groups), size=len(groups))
+        drawn = [one for index in indices for one in groups[index]]
         sums = [np.add.reduce(one[rng.integers(len(one), size=len(one))]) for one in drawn]
         means.append(np.mean([total / len(one) for total, one in zip(sums, drawn, strict=True)]))
     low, high = np.percentile(means, [2.5, 97.5])

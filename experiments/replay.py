@@ -134,7 +134,7 @@ def table(runs: Sequence[Options]) -> Iterator[Record]:
         yield {
             "rule": label,
             "runs": f"{len(chosen)}",
-            "good - base": points(gains),
+            "good - base": points(gains, [run.test["base"].marks for run, _ in chosen]),
             "worst run": f"{100 * min(means):+.1f}",
             "lose more than 2 points (interval without 0)": f"{len(lost)} ({clear})",
             "regret": f"{100 * np.mean(regrets):.1f}",

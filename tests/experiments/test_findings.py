@@ -121,6 +121,11 @@ def test_intervals_are_over_runs_and_documents():
     assert numbers.interval(same) == (1.0, 1.0, 1.0)
     mean, low, high = numbers.interval([np.zeros(40), np.ones(40)])
     assert (mean, low, high) == (0.5, 0.0, 1.0)
+    # Runs of one base are drawn together: two of them tell no more than one.
+    three = [np.zeros(40), np.ones(40), np.ones(40)]
+    twice = [values for values in three for _ in range(2)]
+    assert numbers.interval(twice, alike=[*"aabbcc"]) == numbers.interval(three)
+    assert numbers.interval(twice)[1] > numbers.interval(three)[1]
     mean, low, high = numbers.interval([np.repeat([0.0, 1.0], 200)])
     assert mean == 0.5
     assert abs(high - low - 2 * 1.96 * 0.025) < 0.01
