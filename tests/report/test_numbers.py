@@ -2,7 +2,8 @@
 
 import pytest
 
-from brido.report.numbers import headline, measure, metrics_of
+from brido.report.metrics import Estimate
+from brido.report.numbers import Numbers, headline, measure, metrics_of
 from brido.report.settings import ReportSettings
 from brido.tables import DECODED, evaluation_schema, write_table
 
@@ -80,4 +81,28 @@ def test_headline_json_has_the_chosen_system_each_tuned_one_and_what_is_left(run
         "chosen": {"system": "vote"} | vote,
         "vote": vote,
         "control": {"unsupported": 0.75, "minus_base": {"unsupported": 0.25}},
+    }
+
+
+def test_only_what_decides_and_rouge_are_compared_in_headline_json():
+    def estimates(**means):
+        numbers = {name: Estimate(mean, mean, mean, 9) for name, mean in means.items()}
+        metrics = {"r1": "rouge", "length": "extractiveness"}
+        result = {}
+        for name, number in numbers.items():
+            result.setdefault(metrics.get(name, "mentions"), {})[name] = number
+        return result
+
+    systems = {
+        "base": estimates(good=0.5, unsupported=0.4, r1=40.0, length=9.0),
+        "vote": estimates(good=0.7, r1=41.0),
+    }
+    gaps = {"vote - base": estimates(good=0.2, unsupported=-0.1, r1=1.0, length=2.0)}
+    numbers = Numbers({}, systems, gaps, {}, [], "abc")
+    stored = headline(numbers, {"by": "mentions.good", "chosen": "base"}, ["vote", "unknown"])
+    assert stored == {
+        "base": "abc",
+        "chosen": {"system": "base", "good": 0.5, "unsupported": 0.4, "r1": 40.0, "length": 9.0},
+        "vote": {"good": 0.7, "r1": 41.0, "minus_base": {"good": 0.2, "r1": 1.0}},
+        "unknown": {},
     }

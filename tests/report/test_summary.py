@@ -34,6 +34,10 @@ GAPS = {
 
 def test_what_should_be_low_comes_first_and_unknown_columns_last():
     assert headline_columns(SYSTEMS) == [("mentions", "unsupported"), ("rouge", "r1")]
+    both = {
+        "base": {"mentions": {"good": Estimate(0.5, 0.4, 0.6, 9)} | SYSTEMS["base"]["mentions"]}
+    }
+    assert headline_columns(both) == [("mentions", "unsupported"), ("mentions", "good")]
     assert every_column(SYSTEMS)[-1] == ("made_up", "thing")
     assert ("rouge", "rl") in every_column(SYSTEMS)
 
@@ -49,7 +53,20 @@ def test_table_shows_units_intervals_and_stars():
     assert lines[3].split() == ["base", "35.9", "60.20"]
     assert lines[4].split() == ["31.0…40.4", "59.0…61.4"]
     assert lines[8].split() == ["tuned", "-", "base", "-7.3*", "-0.10"]
-    assert "95%" in lines[-1]
+    assert lines[9].split() == ["-10.0…-4.0", "-0.9…+0.6"]
+    assert lines[-1] == (
+        "Below each mean: its 95% bootstrap interval over documents; * the interval of a paired "
+        "difference leaves out 0"
+    )
+
+
+def test_a_metric_stands_over_the_first_of_its_columns():
+    columns = [("rouge", "r1"), ("rouge", "rl"), ("mentions", "unsupported")]
+    first, second, *_ = summary_table(result_table(columns, SYSTEMS, {}), 0.9).splitlines()
+    assert first.split() == ["ROUGE", "Mentions"]
+    assert second.split() == ["R-1", "↑", "R-L", "↑", "unsupported", "%", "↓"]
+    ends = [first.index("ROUGE") + 5, first.index("Mentions") + 8]
+    assert ends == [second.index("R-1 ↑") + 5, second.index("unsupported % ↓") + 15]
 
 
 def lengths(base, tuned):
@@ -68,7 +85,10 @@ def test_a_checker_that_also_voted_is_marked():
     systems = {"base": {"mentions": {"unsupported": Estimate(0.2, 0.1, 0.3, 9)}}}
     marked = table(systems, {}, "mentions")
     assert "Mentions †" in marked
-    assert "scoring.support" in marked
+    assert marked.splitlines()[-1] == (
+        "Below each mean: its 95% bootstrap interval over documents; † mentions also voted "
+        "(scoring.support): it prefers what it helped to choose"
+    )
     assert "†" not in table(systems, {})
     assert "†" not in table(systems, {}, "minicheck")
 
