@@ -1,7 +1,8 @@
 """Stage report: numbers with intervals, figures and the page (`--show` prints the table again)."""
 
 import argparse
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from textwrap import fill
 from typing import Any
 
@@ -25,21 +26,19 @@ from brido.settings.load import load_params
 from brido.settings.params import Params
 from brido.tables.documents import CandidateDocument
 from brido.tables.fingerprint import base_of
-from brido.tables.join import read_documents
 from brido.utils.atomic import atomic_folder, write_text
 from brido.utils.errors import run_command
 from brido.utils.progress import say
 from brido.utils.stored import json_text, read_json
+from brido.vote.consensus import ranking
+from brido.vote.select import score_documents
 from brido.vote.votes_text import WIDTH, votes_text
 from stages import paths
 from stages.seconds import seconds_line
 
 PAGE = paths.REPORT / "index.html"
-# What the report shows of a validation document.
-COLUMNS = (
-    *("document", "references", "facts", "summaries", "candidates", "raw", "ended", "sources"),
-    *("voters", "eligible", "similarity", "scores", "order"),
-)
+# What the report shows of a document, beside its vote.
+COLUMNS = ("document", "references", "facts", "summaries", "candidates", "raw", "ended", "sources")
 CARD = paths.REPORT / "model_card.md"
 
 
@@ -82,10 +81,10 @@ def report(params: Params) -> None:
     numbers = measure(tables, summaries, params.report, base, params.control, tuned)
     write_numbers(paths.METRICS, numbers, params.report, choice, tuned, voting_checker(params))
 
-    # The order of the candidates that the page shows is the first tuned system's.
-    split = paths.tables("validation", params.all_systems, tuned[0])
-    cases = [document for documents in read_documents(split, COLUMNS) for document in documents]
-    say(f"report: mentions of {len(cases):,} validation documents and their candidates")
+    # The documents of the numbers; without candidates of theirs those that the choice saw.
+    split = params.documents.splits[-1]
+    cases = list(shown_cases(split, params))
+    say(f"report: mentions of {len(cases):,} {split} documents and their candidates")
     mentions = [case_mentions(case, params) for case in cases]
     with atomic_folder(paths.METRICS / "figures") as folder:
         length_figure(folder, numbers.systems, numbers.lengths)
@@ -97,7 +96,7 @@ def report(params: Params) -> None:
         cases,
         mentions,
         read_json(paths.VOTES, "check"),
-        sources_table(cases, params),
+        sources_table(cases, split),
         choice,
         asked("base", paths.checkpoint("base"), params.reading_of("base"), documents),
     )
@@ -108,9 +107,18 @@ def report(params: Params) -> None:
     write_card(params, numbers, choice)
 
 
-def sources_table(cases: Sequence[CandidateDocument], params: Params) -> dict[str, dict[str, Any]]:
+def shown_cases(split: str, params: Params) -> Iterator[CandidateDocument]:
+    """The documents of a split, their candidates in the order of section scoring."""
+    tables = paths.tables(split, params.all_systems)
+    for documents, scores in score_documents(tables, params.scoring, columns=COLUMNS):
+        orders = ranking(scores).tolist()
+        for case, own, order in zip(documents, scores.tolist(), orders, strict=True):
+            yield replace(case, scores=own, order=order)
+
+
+def sources_table(cases: Sequence[CandidateDocument], split: str) -> dict[str, dict[str, Any]]:
     """Where candidates and elections come from, written to metrics/sources.json."""
-    table = compare(cases, paths.pool_counts())
+    table = compare(cases, paths.pool_counts(), split)
     write_text(paths.SOURCES, json_text(table))
     return table
 

@@ -14,8 +14,10 @@ from brido.utils.stored import read_json
 _LIKENESS = ("distinct", "alike", "agreement")
 
 
-def compare(cases: Sequence[CandidateDocument], counts: Path) -> dict[str, dict[str, Any]]:
-    """What is true of each source on the validation documents, by its name.
+def compare(
+    cases: Sequence[CandidateDocument], counts: Path, split: str
+) -> dict[str, dict[str, Any]]:
+    """What is true of each source on the documents of a split, by its name.
 
     counts: what stage pool counted (pool/counts.json).
 
@@ -29,7 +31,7 @@ def compare(cases: Sequence[CandidateDocument], counts: Path) -> dict[str, dict[
     Raises:
         BridoError: a table is missing or damaged.
     """
-    odd = read_json(counts, "pool")["validation"]["sources"]
+    odd = read_json(counts, "pool")[split]["sources"]
     numbers: dict[str, dict[str, int]] = {}
     means: dict[str, dict[str, list[float]]] = {}
     elected: dict[str, int] = defaultdict(int)
@@ -85,7 +87,7 @@ _COUNTS = {
 _MEANS = ("alike", "agreement")
 # What the columns of the table mean.
 LEGEND = (
-    "The table counts validation documents and their candidates.",
+    "The table counts test documents (validation documents if these have no candidates).",
     "Cleaned: candidates from which stage pool took something off, such as a preamble.",
     "Not ended: candidates that were cut at the length limit. They do not vote.",
     "Other script: candidates mostly in letters that the document does not use.",

@@ -136,23 +136,25 @@ def _summary(random: np.random.Generator, row: dict) -> str:
 
 
 def _write_votes(data: Path, documents: int, count: int, random: np.random.Generator) -> None:
-    corpus = [_document("validation", index) for index in range(documents)]
-    pool, similarity, scores = [], [], []
-    for row in corpus:
-        texts = [_summary(random, row) for _ in range(count)]
-        if "<b>" in row["id"]:
-            texts[0] = HOSTILE
-        matrix = similarity_matrix(random, count)
-        values = matrix[:, :count].astype(np.float64).sum(axis=1) / (count - 1)
-        pool.append(pooled(row["id"], texts))
-        similarity.append({"id": row["id"], "similarity": matrix.ravel().tolist()})
-        order = np.argsort(-values, kind="stable").tolist()
-        scores.append({"id": row["id"], "scores": values.tolist(), "order": order})
-    split = "validation.parquet"
-    tables.write_table(data / "pool" / split, [pool], tables.POOL)
-    (data / "pool/counts.json").write_text('{"validation": {"sources": {"base": {}}}}')
-    tables.write_table(data / "similarity" / split, [similarity], tables.similarity_schema(count))
-    tables.write_table(data / "scores/vote" / split, [scores], tables.SCORES)
+    for split in ("validation", "test"):
+        pool, similarity, scores = [], [], []
+        for row in (_document(split, index) for index in range(documents)):
+            texts = [_summary(random, row) for _ in range(count)]
+            if "<b>" in row["id"]:
+                texts[0] = HOSTILE
+            matrix = similarity_matrix(random, count)
+            values = matrix[:, :count].astype(np.float64).sum(axis=1) / (count - 1)
+            pool.append(pooled(row["id"], texts))
+            similarity.append({"id": row["id"], "similarity": matrix.ravel().tolist()})
+            order = np.argsort(-values, kind="stable").tolist()
+            scores.append({"id": row["id"], "scores": values.tolist(), "order": order})
+        file, schema = f"{split}.parquet", tables.similarity_schema(count)
+        tables.write_table(data / "pool" / file, [pool], tables.POOL)
+        tables.write_table(data / "similarity" / file, [similarity], schema)
+        if split == "validation":
+            tables.write_table(data / "scores/vote" / file, [scores], tables.SCORES)
+    counts = {split: {"sources": {"base": {}}} for split in ("validation", "test")}
+    (data / "pool/counts.json").write_text(json.dumps(counts))
 
 
 def _write_evaluations(

@@ -31,8 +31,8 @@ def address(documents, tmp_path_factory):
     systems = dict.fromkeys(("base", "tuned"), estimates)
     table = result_table([("rouge", "r1")], systems, {"tuned - base": estimates})
     page = Page(
-        "The vote", [("text", HOSTILE)], table, table, documents, ["base", "tuned"], "tuned",
-        "base", 0.0, "a vote", [HOSTILE], signatures={"x": HOSTILE}, prompt=PROMPT,
+        "The vote", "test", [("text", HOSTILE)], table, table, documents, ["base", "tuned"],
+        "tuned", "base", 0.0, "a vote", [HOSTILE], signatures={"x": HOSTILE}, prompt=PROMPT,
         check=VoteCheck(["Electing helps."], [BAR], TABLE, "A note."),
     )  # fmt: skip
     path = tmp_path_factory.mktemp("page") / "index.html"

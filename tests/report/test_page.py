@@ -46,6 +46,7 @@ def page(documents, data_bytes=DATA_BYTES, **changes):
     table = result_table(COLUMNS, SYSTEMS, GAPS)
     content = {
         "title": "A page",
+        "split": "test",
         "settings": [("alpha", HOSTILE)],
         "headline": table,
         "everything": table,

@@ -37,7 +37,7 @@ def run(tmp_path):
     odd = {"other_script": 3, "candidates": 9}
     counts = {"validation": {"sources": {"one": odd, "two": {"markup_left": 1}}, "left_out": []}}
     (tmp_path / "counts.json").write_text(json.dumps(counts))
-    return cases, tmp_path / "counts.json"
+    return cases, tmp_path / "counts.json", "validation"
 
 
 def test_what_is_counted(run):
@@ -69,7 +69,7 @@ def test_likeness_of_many_pools_by_loops(tmp_path, seed):
         for key, own, flags, matrix in zip(ids, texts, voting, matrices, strict=True)
     ]  # fmt: skip
     (tmp_path / "counts.json").write_text('{"validation": {"sources": {}}}')
-    found = compare(cases, tmp_path / "counts.json")
+    found = compare(cases, tmp_path / "counts.json", "validation")
     for name in sizes:
         sums = {key: [] for key in ("alike", "agreement")}
         for place, matrix in enumerate(matrices.astype(float)):

@@ -171,7 +171,7 @@ def test_page_holds_a_seeded_sample_with_exact_marks(finished):
     data = synthetic_run.page_data(project / "report/index.html")
     assert len(data["documents"]) == 5
     assert (data["focus"], data["baseline"], data["alpha"]) == ("vote", "base", 7)
-    corpus = pq.read_table(project / "data/corpus/validation.parquet").to_pylist()
+    corpus = pq.read_table(project / "data/corpus/test.parquet").to_pylist()
     towns = {row["id"]: row["facts"][0]["value"] for row in corpus}
     marks = 0
     for document in data["documents"]:
@@ -183,13 +183,28 @@ def test_page_holds_a_seeded_sample_with_exact_marks(finished):
     assert marks > 20
 
 
+def test_the_page_shows_the_documents_of_the_numbers_if_they_have_candidates(project, monkeypatch):
+    monkeypatch.chdir(project)
+    shown = {}
+    for split, documents in (("test", None), ("validation", 0)):
+        synthetic_run.write_params(project, documents={"test": documents})
+        report.report(load_params())
+        page = (project / "report/index.html").read_text()
+        assert f"of the {split} documents." in page
+        shown[split] = [
+            each["id"] for each in synthetic_run.page_data(project / report.PAGE)["documents"]
+        ]
+    assert all(name.startswith("test") for name in shown["test"])
+    assert all(name.startswith("validation") for name in shown["validation"])
+
+
 @pytest.mark.parametrize(
     ("path", "stage"),
     [
         ("data/evaluation/rouge/vote/test.parquet", "evaluate"),
         ("metrics/choice.json", "choose"),
         ("metrics/votes.json", "check"),
-        ("data/scores/vote/validation.parquet", "score"),
+        ("data/similarity/test.parquet", "pairwise"),
         ("data/chosen/model.safetensors", "choose"),
         ("data/pool/counts.json", "pool"),
         ("data/decoded/base/validation.parquet", "decode"),

@@ -30,15 +30,16 @@ _SCRIPTS = ("vote.js", "heatmap.js", "document.js", "browser.js")
 class Page:
     """What the page shows.
 
-    settings: (name, value) pairs; warnings, notes: full sentences; focus, baseline: the systems
-    that the filters compare. alpha: the run's; order: what the run's order of candidates is, in a
-    few words. verdict: what the run answers, a sentence or two
-    each. sources: the rows of the table of sources. check: what the check of the orders found.
-    marks: sentences on how mentions are found. prompt: a model's name, and what it was asked: the
-    text before, between and behind the places of the document.
+    split: whose documents are shown. settings: (name, value) pairs; warnings, notes: full
+    sentences; focus, baseline: the systems that the filters compare. alpha: of section scoring;
+    order: what its order of candidates is, in a few words. verdict: what the run answers, a
+    sentence or two each. sources: the rows of the table of sources. check: what the check of the
+    orders found. marks: sentences on how mentions are found. prompt: a model's name, and what it
+    was asked: the text before, between and behind the places of the document.
     """
 
     title: str
+    split: str
     settings: Sequence[tuple[str, str]]
     headline: ResultTable
     everything: ResultTable

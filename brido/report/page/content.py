@@ -100,10 +100,8 @@ def make_page(
     is of `cases`. The filters compare base with the chosen system, or with the first tuned one
     where base is chosen.
     """
-    settings, baseline = params.report, "base"
-    shown = next(iter(params.tuned))
-    focus = choice["chosen"] if choice["chosen"] != baseline else shown
-    scoring = params.scoring_of(shown)
+    settings, baseline, scoring = params.report, "base", params.scoring
+    focus = choice["chosen"] if choice["chosen"] != baseline else next(iter(params.tuned))
     places = sample(cases, found, baseline, settings)
     read = prompt.read if prompt else [None] * len(cases)
     voting = voting_checker(params)
@@ -113,6 +111,7 @@ def make_page(
     marks = _WORLD_MARKS if cases and cases[0].facts is not None else _TEXT_MARKS
     return Page(
         title="BRIDO: a run and its vote",
+        split=params.documents.splits[-1],
         settings=settings_text(params),
         headline=result_table(headline, *estimates),
         everything=result_table(every_column(numbers.systems), *estimates),
