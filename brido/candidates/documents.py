@@ -88,8 +88,10 @@ class Writing:
         guidance: GuidanceSettings | None,
     ) -> Writing:
         """What a search or a sampler with these settings writes."""
-        beams = isinstance(settings, SearchSettings)
-        texts = settings.num_beams if beams else settings.num_return_sequences
+        if isinstance(settings, SearchSettings):
+            texts = settings.num_beams
+        else:
+            texts = settings.num_return_sequences
         return cls(reading.max_source_tokens, texts, settings.max_length, guidance is not None)
 
     def tokens(self, size: int) -> int:

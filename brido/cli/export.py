@@ -201,7 +201,8 @@ def _counted(
 
 def _checked(options: ExportOptions) -> tuple[str, ...]:
     """What stands around a document in the prompt; raise BridoError for bad options."""
-    problems, pieces = [], ()
+    problems: list[str] = []
+    pieces: tuple[str, ...] = ()
     try:
         pieces = prompt_pieces(options.prompt)
     except BridoError as error:
