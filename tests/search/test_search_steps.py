@@ -88,8 +88,11 @@ def test_the_end_is_banned_below_the_minimum_length():
     assert (long[:, 4] == -torch.inf).all()
 
 
-def naive_next_tokens(scores, running, done, penalty, end, pad):
-    """Diverse beam search's step for one document over the whole vocabulary, in plain loops."""
+def naive_next_tokens(scores, running, done, penalty, end, pad, cost):
+    """Diverse beam search's step for one document over the whole vocabulary, in plain loops.
+
+    cost: as scores, how many times the penalty counts.
+    """
     beams, vocabulary = scores.shape
     groups = len(done)
     size = beams // groups
@@ -99,7 +102,10 @@ def naive_next_tokens(scores, running, done, penalty, end, pad):
             taken += [pad] * size
             continue
         options = [
-            (scores[row, token] - penalty * taken.count(token) + running[row], token)
+            (
+                scores[row, token] - penalty * taken.count(token) * cost[row, token] + running[row],
+                token,
+            )
             for row in range(group * size, group * size + size)
             for token in range(vocabulary)
         ]
@@ -110,15 +116,20 @@ def naive_next_tokens(scores, running, done, penalty, end, pad):
 
 @pytest.mark.parametrize(("beams", "groups"), [(4, 4), (6, 3), (8, 2)])
 @pytest.mark.parametrize("penalty", [0.0, 0.5, 20.0])
-def test_choosing_equals_plain_loops_over_the_vocabulary(beams, groups, penalty):
+@pytest.mark.parametrize("costs", [False, True])
+@pytest.mark.parametrize("choose", [choose_compiled, choose_by_operators])
+def test_choosing_equals_plain_loops_over_the_vocabulary(beams, groups, penalty, costs, choose):
     generator = torch.Generator().manual_seed(beams)
     log_probabilities = torch.randn(5 * beams, 40, generator=generator).log_softmax(-1)
     running = -torch.rand(5, beams, generator=generator)
     done = torch.rand(5, groups, generator=generator) < 0.3
+    every_cost = torch.randint(1, 4, (5 * beams, 40), generator=generator).float()
     values, tokens = row_top_k(log_probabilities, beams + 1)
+    cost = every_cost.gather(1, tokens) if costs else None
+    every_cost = (every_cost if costs else torch.ones_like(every_cost)).view(5, beams, 40)
     values, tokens = values.view(5, beams, -1), tokens.view(5, beams, -1)
     special = SpecialTokens((39,), 1)
-    choice = choose_compiled(GroupOptions(values, tokens, running, done, penalty, 40, special))
+    choice = choose(GroupOptions(values, tokens, running, done, penalty, 40, special, cost))
     for document in range(5):
         expected = naive_next_tokens(
             log_probabilities.view(5, beams, 40)[document],
@@ -127,6 +138,7 @@ def test_choosing_equals_plain_loops_over_the_vocabulary(beams, groups, penalty)
             penalty,
             end=39,
             pad=1,
+            cost=every_cost[document],
         )
         assert choice.next_tokens[document].flatten().tolist() == expected
 

@@ -24,6 +24,7 @@ from brido.tables.join import (
     Part,
     SplitTables,
     Table,
+    decoded_by,
     num_candidates,
     parts_of,
     read_arrays,
@@ -243,3 +244,16 @@ def test_tables_that_name_no_candidates_are_read(tmp_path, about):
     write_table(tables.scores, [rows], SCORES, {"candidates": ""})
     with pytest.raises(BridoError, match="other candidates"):
         list(read_documents(tables, ["candidates", "scores"]))
+
+
+def test_a_systems_summaries_name_the_stage_that_makes_them(tmp_path):
+    stages = {
+        "reference": "download", "elected": "elect", "base": "decode_base", "vote": "decode@vote",
+        "short": "vary@short",
+    }  # fmt: skip
+    for system, stage in stages.items():
+        assert decoded_by(system, ["short"]) == stage
+    assert decoded_by("short") == "decode@short"
+    tables = SplitTables.at(tmp_path, "test", ["base", "vote"])
+    made_by = {name: (table.schema, table.stage) for name, table in tables.summaries().items()}
+    assert made_by == {"base": (DECODED, "decode_base"), "vote": (DECODED, "decode@vote")}
