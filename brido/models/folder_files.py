@@ -56,7 +56,7 @@ def _check_types(folder: Path) -> None:
             with safe_open(path, "pt") as weights:
                 types = {
                     name: str(weights.get_slice(name).get_dtype())
-                    for name in weights.keys()  # noqa: SIM118 - it is no dictionary
+                    for name in weights.keys()  # noqa: SIM118 - not a dictionary
                     if name.endswith(".weight")
                 }
             if odd := sorted(name for name, kind in types.items() if kind not in _FLOATS):
