@@ -211,6 +211,8 @@ def _checked(options: ExportOptions) -> tuple[str, ...]:
         problems.append(f"--min-gap must be at least 0, not {options.min_gap}")
     if not 0 <= options.max_similarity <= 1:
         problems.append(f"--max-similarity must be from 0 to 1, not {options.max_similarity}")
+    if options.scores is not None and options.system is not None:
+        problems.append("--system names scores of the pipeline, and --scores another file's")
     output, endings = options.output, (".parquet", ".jsonl", ".jsonl.gz", ".jsonl.zst")
     if output is not None and not output.name.endswith(endings):
         problems.append(f"--output {output} must end in .parquet or .jsonl (.gz, .zst)")

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from brido.utils.errors import BridoError, close_to, parsing, quoted
 from brido.utils.json_lines import parse_object
+from brido.utils.outputs import check_name
 from brido.utils.progress import say
 
 if TYPE_CHECKING:
@@ -25,6 +26,7 @@ def check_place(output: Path | None, data: Path) -> None:
     """
     if output is None:
         return
+    check_name(output)
     free = data / "export"
     place = output.resolve()
     if data.resolve() in (place, *place.parents) and free.resolve() not in place.parents:

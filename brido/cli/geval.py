@@ -14,7 +14,7 @@ import numpy as np
 from brido.utils.errors import BridoError, parsing, quoted, short
 from brido.utils.extras import extra
 from brido.utils.files import read_records
-from brido.utils.json_lines import parse_object
+from brido.utils.json_lines import read_objects
 from brido.utils.outputs import check_output, output_bytes, standard_input
 from brido.utils.progress import Progress
 
@@ -65,7 +65,7 @@ def _mark(summaries: str, output: Path | None, settings: Any, runtime: Any) -> N
     from brido.endpoint import DryRun
     from brido.evaluation.geval.judge import GEval
 
-    check_output(output, [summaries])
+    check_output(output, [summaries], "Parquet")
     judge = GEval(settings, runtime)
     records = read_summaries(summaries)
     columns = ("document", "summary", "id")
@@ -141,6 +141,12 @@ def _parsed(text: str) -> Any:
     return text
 
 
+def _row(number: int, record: dict[str, Any], problem: str) -> dict[str, Any]:
+    if problem:
+        raise BridoError(f"stdin: line {number}: {problem}")
+    return record
+
+
 def read_summaries(file: str | Path) -> list[dict[str, Any]]:
     """The rows of a file, or of stdin (-), with id, system, document and summary, each a text.
 
@@ -149,7 +155,7 @@ def read_summaries(file: str | Path) -> list[dict[str, Any]]:
     """
     path = "stdin" if file == "-" else file
     if file == "-":
-        records = [parse_object(line) for line in standard_input() if line.strip()]
+        records = [_row(*read) for read in read_objects(standard_input())]
     else:
         records = read_records(Path(file))
     problems = []

@@ -77,7 +77,7 @@ def command(
     Example:
         brido qafacteval documents.jsonl --explain -o scores.jsonl
     """
-    check_output(output, [documents])
+    check_output(output, [documents], "JSON lines")
     rows = read_documents(documents)
     with extra("qafacteval"):
         from brido.evaluation.qafacteval.metric import QAFactEval

@@ -62,7 +62,7 @@ def command(
     Example:
         brido score candidates.jsonl -o scored.jsonl
     """
-    check_output(output, [file])
+    check_output(output, [file], "JSON lines")
     if file != "-":
         check_file(file, alpha)
     with told_when_compiling(), input_lines(file) as lines, output_text(output, [file]) as text:
@@ -164,7 +164,10 @@ def _problem(record: dict[str, Any], alpha: float) -> str | None:
         return problem
     reference = record.get("reference")
     if alpha > 0 and not (isinstance(reference, str) and reference.strip()):
-        return f"`reference` must be a text when alpha is {alpha:g}, not {quoted(reference)}"
+        return (
+            f"`reference` must be a text, and not empty, when alpha is {alpha:g}, not "
+            f"{quoted(reference)}"
+        )
     taken = [key for key in ANSWER if key in record]
     return f"already has {', '.join(taken)}, which the answer adds: rename them" if taken else None
 

@@ -89,6 +89,8 @@ def fetch(name: str, revision: str | None, key: str) -> Path:
     """
     from huggingface_hub import HfApi, snapshot_download
 
+    if "://" in name:
+        raise BridoError(f"{key}.source: {name} is an address: write the hub id alone (owner/name)")
     if name.startswith((".", "/", "~")) or name.count("/") > 1:
         raise BridoError(f"{key}.source: the folder {name} does not exist")
     with hub_errors("model", name, revision, key):
@@ -187,8 +189,10 @@ def _load_foreign(folder: Path, key: str) -> tuple[Any, Any, dict[str, Any]]:
     except BridoError:
         raise
     except Exception as error:
+        reason = first_line(error)
+        if "weights_only" in reason:  # PyTorch's advice is to run what the file holds
+            reason = "a file of weights holds other things than weights, and those are not read"
         raise BridoError(
-            f"{key}.source: {folder} cannot be loaded as a model with its tokenizer: "
-            f"{first_line(error)}"
+            f"{key}.source: {folder} cannot be loaded as a model with its tokenizer: {reason}"
         ) from error
     return model, tokenizer, found

@@ -17,6 +17,7 @@ import torch
 from safetensors import safe_open
 
 from brido.models.family import family_of
+from brido.models.folder_files import check_files
 from brido.models.loading import MOST_UNUSED
 from brido.models.lora import not_finite
 from brido.utils.errors import BridoError, first_line, short, some
@@ -43,12 +44,13 @@ def check_folder(folder: Path) -> None:
     """`check_layers` for a folder, before anything of its size is built.
 
     Raises:
-        ValueError: see `check_layers`.
+        ValueError: see `check_files` and `check_layers`.
         Exception: what a parser raises for files that are damaged.
     """
     config = folder / "config.json"
-    if config.is_file():
-        check_layers(json.loads(config.read_text(encoding="utf-8")), tensor_count(folder))
+    settings = json.loads(config.read_text(encoding="utf-8")) if config.is_file() else None
+    check_files(folder, settings)
+    check_layers(settings, tensor_count(folder))
 
 
 def tensor_count(folder: Path) -> int | None:
@@ -115,7 +117,7 @@ def incomplete(
     ]
     if missing:
         yield f"{len(missing)} weights are missing from the file, such as {short(missing[0])}"
-    if names := sorted(str(name) for name in found["mismatched_keys"]):
+    if names := sorted(str(key[0]) for key in found["mismatched_keys"]):
         yield f"{len(names)} weights are of another shape in the file, such as {short(names[0])}"
     unused = sorted(str(name) for name in found["unexpected_keys"])
     if tensors is not None and len(unused) > MOST_UNUSED * tensors:

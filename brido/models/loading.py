@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from brido.utils.errors import BridoError, some
+from brido.utils.errors import BridoError, short, some
 
 # Published files have some weights that a model does not use (a task's head, old buffers).
 MOST_UNUSED = 0.2
@@ -23,9 +23,12 @@ def pretrained(kind: Any, source: Any, **how: Any) -> Any:
     kind: a class of transformers, such as AutoTokenizer or AutoModelForSeq2SeqLM.
 
     Raises:
-        BridoError: the checkpoint cannot be loaded without code of its own.
+        BridoError: the checkpoint cannot be loaded without code of its own, or of the hub.
         Exception: what transformers raises for a checkpoint that is damaged.
     """
+    is_model = kind.__name__.startswith("AutoModel") or hasattr(kind, "base_model_prefix")
+    if is_model and "gguf_file" not in how:
+        _check_kernels(source, how.get("revision"))
     if kind.__name__.startswith("Auto"):
         how["trust_remote_code"] = False
     try:
@@ -38,6 +41,34 @@ def pretrained(kind: Any, source: Any, **how: Any) -> Any:
             f"{source} needs Python code of its own, and brido never runs such code: choose a "
             "model that transformers knows without it"
         ) from None
+
+
+def _check_kernels(source: Any, revision: str | None) -> None:
+    """Check that the settings name no code of the hub to compute with.
+
+    `"attn_implementation": "owner/name"` makes transformers fetch and run compiled code.
+
+    Raises:
+        BridoError: they do.
+    """
+    from transformers import PretrainedConfig
+
+    with _silent():
+        settings, _ = PretrainedConfig.get_config_dict(str(source), revision=revision)
+    if named := _kernel_of(settings):
+        raise BridoError(
+            f"{source} asks for code of the hub ({short(named)}, in config.json), and brido never "
+            "runs such code: delete that key"
+        )
+
+
+def _kernel_of(value: Any, below: bool = False) -> str | None:
+    """The first repository that a key `..._implementation` of nested settings names."""
+    if isinstance(value, str):
+        return value if below and "/" in value else None
+    items = value.items() if isinstance(value, dict) else ()
+    found = (_kernel_of(one, below or str(key).endswith("_implementation")) for key, one in items)
+    return next(filter(None, found), None)
 
 
 def whole(kind: Any, source: Any, **how: Any) -> Any:

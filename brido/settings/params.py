@@ -271,6 +271,11 @@ class Params(Sections):
         for name in self.reading:
             if name not in known:
                 yield _no_key("reading", name, "checkpoints, nor an endpoint of generation", known)
+            elif self.reading[name].prompt is not None and name not in asked:
+                # Found by a stage it would be too late: DVC has removed what the stage had made.
+                from brido.models.prompt import message_problems
+
+                yield from message_problems(self.reading[name], f"reading.{name}")
 
 
 def _of_system(name: str, error: ValidationError) -> Iterator[str]:

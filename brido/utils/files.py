@@ -5,21 +5,20 @@ Whatever a parser raises becomes a BridoError that says where.
 """
 
 import csv
-import io
 import json
 import re
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from itertools import chain
 from pathlib import Path
 from typing import Any
 
 from brido.utils.errors import BridoError, parsing, some
 from brido.utils.extras import extra
+from brido.utils.json_files import are_lines, array_or_lines, first_line, is_spread, items_of
 from brido.utils.json_lines import HALF_PAIR, holds_half_pair, kind, parse_object
 from brido.utils.outputs import standard_input
-from brido.utils.text_files import COMPRESSIONS, marked_encoding, open_text, text_lines
+from brido.utils.text_files import COMPRESSIONS, open_text, text_lines
 
 Rows = Iterator[tuple[str, dict[str, Any]]]
 
@@ -38,9 +37,7 @@ def read_file(path: Path) -> Rows:
         BridoError: an unknown ending, a file that is missing, empty, truncated, of another encoding
             or not of its format; the message says where.
     """
-    suffixes = [suffix.lower() for suffix in path.suffixes]
-    compression = COMPRESSIONS.get(suffixes[-1]) if suffixes else None
-    ending = suffixes[-2] if compression and len(suffixes) > 1 else (suffixes or [""])[-1]
+    compression, ending = COMPRESSIONS.get(path.suffix.lower()), _ending(path)
     if ending == ".parquet":
         if compression:
             raise BridoError(
@@ -65,6 +62,12 @@ def read_file(path: Path) -> Rows:
     return _text(path, compression, readers[ending])
 
 
+def _ending(path: Path) -> str:
+    """The ending that says the format, in small letters, without that of a packer."""
+    packed = path.suffix.lower() in COMPRESSIONS
+    return (path.with_suffix("") if packed else path).suffix.lower() or path.suffix.lower()
+
+
 def read_records(path: Path) -> list[dict[str, Any]]:
     """All rows of a file that `read_file` reads, for files that fit in memory.
 
@@ -83,15 +86,25 @@ def read_records(path: Path) -> list[dict[str, Any]]:
 def input_lines(name: str) -> Iterator[Iterator[bytes]]:
     """The JSON lines of a file, unpacked if it ends in .gz or .zst; those of stdin for `-`.
 
-    A file may also be UTF-16 with a byte order mark, or one array of objects: each is then a line.
+    A file may also be UTF-16 with a byte order mark, one array of objects, or objects of several
+    lines each: each is then a line. So is each row of a Parquet file.
 
     Raises:
-        BridoError: the file cannot be read, or is no text.
+        BridoError: the file cannot be read, or is no text, or CSV by its name.
     """
     if name == "-":
         yield iter(standard_input())
         return
     path = Path(name)
+    ending = _ending(path)
+    if ending == ".parquet":
+        yield (json.dumps(row, default=str).encode() for _, row in _parquet(path))
+        return
+    if ending in (".csv", ".tsv") and path.exists():
+        raise BridoError(
+            f"{path}: this command reads JSON lines or Parquet, and {ending[1:].upper()} has no "
+            "lists: write one object a line"
+        )
     compression = COMPRESSIONS.get(path.suffix.lower())
 
     def unreadable(reason: str) -> str:
@@ -99,55 +112,16 @@ def input_lines(name: str) -> Iterator[Iterator[bytes]]:
 
     def lines() -> Iterator[bytes]:
         with parsing(unreadable):
-            if _are_lines(stream):
+            if are_lines(stream):
                 yield from stream
                 return
-            for row in _array_or_lines(path, text_lines(path, stream)):
+            for row in array_or_lines(path, text_lines(path, stream)):
                 yield row.encode("utf-8", "surrogatepass")
 
     with parsing(unreadable):
         opened = open_text(path, compression)
     with opened as stream:
         yield lines()
-
-
-def _are_lines(stream: io.BufferedReader) -> bool:
-    """Whether a file is neither one array nor in another encoding than UTF-8."""
-    start = stream.peek(64)
-    return marked_encoding(start) is None and not start.lstrip().startswith(b"[")
-
-
-def _array_or_lines(path: Path, lines: Iterator[str]) -> Iterator[str]:
-    """Lines of JSON: those of a file, or one for each item of its array."""
-    first, lines = _first_line(lines)
-    if not first.lstrip().startswith("["):
-        yield from lines
-        return
-    for item in _array(path, lines):
-        yield json.dumps(item, ensure_ascii=False)
-
-
-def _first_line(lines: Iterator[str]) -> tuple[str, Iterator[str]]:
-    """The first line that is not blank, and all lines."""
-    read = []
-    for line in lines:
-        read.append(line)
-        if line.strip():
-            break
-    return (read[-1] if read else ""), chain(read, lines)
-
-
-def _array(path: Path, lines: Iterator[str]) -> list[Any]:
-    """The items of a file that is one JSON array."""
-    with parsing(
-        lambda reason: (
-            f"{path}: line 1: not JSON ({reason}): write one object a line, or one array of objects"
-        )
-    ):
-        items: list[Any] = json.loads("".join(lines))
-    if not items:
-        raise BridoError(f"{path} is an empty array: it has no rows")
-    return items
 
 
 def _text(path: Path, compression: str | None, read: Callable[[Path, Iterator[str]], Rows]) -> Rows:
@@ -168,9 +142,9 @@ def _text(path: Path, compression: str | None, read: Callable[[Path, Iterator[st
 
 
 def _json_lines(path: Path, stream: Iterator[str]) -> Rows:
-    first, lines = _first_line(stream)
-    if first.lstrip().startswith("["):
-        for number, item in enumerate(_array(path, lines), 1):
+    first, lines = first_line(stream)
+    if is_spread(first):
+        for number, item in enumerate(items_of(path, lines), 1):
             if not isinstance(item, dict):
                 raise BridoError(
                     f"{path}: item {number}: a JSON object is expected, not {kind(item)}"
@@ -197,7 +171,7 @@ def _advice(line: str, first: str) -> str:
 def _delimited(path: Path, stream: Iterator[str], delimiter: str | None) -> Rows:
     """Rows under a header; quoted fields may hold delimiters, quotes ("") and newlines."""
     csv.field_size_limit(sys.maxsize)
-    first, lines = _first_line(stream)
+    first, lines = first_line(stream)
     if delimiter is None:
         delimiter, is_said = _delimiter_of(first)
         if is_said:

@@ -22,31 +22,65 @@ from brido.utils.text_files import COMPRESSIONS
 # What opening a device or pipe may answer.
 _REFUSALS = IMPOSSIBLE | {errno.ENXIO, errno.ENODEV, errno.EBADF, errno.EIO, errno.EBUSY}
 _MOST_LINKS = 40
+# What the endings of outputs say.
+NAMES = {".jsonl": "JSON lines", ".ndjson": "JSON lines", ".parquet": "Parquet", ".csv": "CSV",
+         ".tsv": "TSV", ".xlsx": "a table of Excel"}  # fmt: skip
 
 
-def check_output(path: Path | None, inputs: Iterable[str | Path] = ()) -> None:
+def check_name(path: Path, written: str = "") -> None:
+    """Check that the name of an output is what it says.
+
+    written: the format that a command writes, as in NAMES; "" for any.
+
+    Raises:
+        BridoError: it is `-`, begins with a `~` that no shell has replaced, or has the ending of
+            another format.
+    """
+    if str(path) == "-":
+        raise BridoError("--output -: leave --output out, and stdout gets it")
+    if path.parts and path.parts[0].startswith("~"):
+        raise BridoError(
+            f"--output {path}: the shell replaces ~ at the start of a word alone, so this would "
+            "be a folder named ~: write the whole path"
+        )
+    ending = path.with_suffix("") if path.suffix.lower() in COMPRESSIONS else path
+    named = NAMES.get(ending.suffix.lower(), written)
+    if written and named != written:
+        raise BridoError(
+            f"--output {path} is named as {named}, but this command writes {written}: give it "
+            "another ending"
+        )
+
+
+def check_output(path: Path | None, inputs: Iterable[str | Path] = (), written: str = "") -> None:
     """Check that an output can be written and is none of the inputs.
 
     path: None is stdout. inputs: the files that are read, `-` for stdin. Files are compared by what
-    they are, not by name: links and other spellings are known.
+    they are, not by name: links and other spellings are known. written: see check_name.
 
     Raises:
-        BridoError: the output is an input, a folder, or inside what is not a folder; or stdout is
-            asked for and closed.
+        BridoError: the output is an input, a folder, or inside what is not a folder; its name is
+            wrong; or stdout is asked for and closed.
     """
+    _check_place(path, inputs)
+    if path is not None:
+        check_name(path, written)
+
+
+def _check_place(path: Path | None, inputs: Iterable[str | Path]) -> None:
     if path is None and sys.stdout is None:
         raise BridoError("stdout is closed: name a file with --output")
     with explained(path or Path("stdout"), _REFUSALS):
-        written = _state(sys.stdout) if path is None else _state_of(path)
+        state = _state(sys.stdout) if path is None else _state_of(path)
         for name in inputs:
             read = _state(sys.stdin) if str(name) == "-" else _state_of(Path(name))
-            if written and read and stat.S_ISREG(read.st_mode) and os.path.samestat(written, read):
+            if state and read and stat.S_ISREG(read.st_mode) and os.path.samestat(state, read):
                 output = "stdout" if path is None else f"--output {path}"
                 source = "stdin" if str(name) == "-" else name
                 raise BridoError(f"{output} is the file that is read ({source}): name another one")
-        if path is not None and written is None and (lower := _not_a_folder(path)):
+        if path is not None and state is None and (lower := _not_a_folder(path)):
             raise BridoError(f"--output {path} cannot be written: {lower} is not a folder")
-    if path is not None and written is not None and stat.S_ISDIR(written.st_mode):
+    if path is not None and state is not None and stat.S_ISDIR(state.st_mode):
         raise BridoError(f"--output {path} is a folder: name a file in it")
 
 

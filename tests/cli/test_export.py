@@ -406,7 +406,7 @@ def test_scores_that_are_no_file_and_no_json(tmp_path):
     with pytest.raises(BridoError, match="there is no such file; `-` reads from stdin"):
         main(["preferences", "--scores", str(tmp_path / "none.jsonl")])
     (tmp_path / "bad.jsonl").write_bytes(b"\xff\n")
-    with pytest.raises(BridoError, match=r"bad.jsonl, line 1: not JSON"):
+    with pytest.raises(BridoError, match=r"bad.jsonl, line 1: not UTF-8"):
         main(["preferences", "--scores", str(tmp_path / "bad.jsonl")])
 
 

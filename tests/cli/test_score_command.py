@@ -168,7 +168,7 @@ def test_a_reference_that_weighs_must_say_something(reference):
     line = json.dumps({"candidates": ["a", "b"], "reference": reference}).encode()
     assert [problem for _, problem in checked([line], 0.0)] == [""]
     ((_, problem),) = checked([line], 1.0)
-    assert "`reference` must be a text when alpha is 1" in problem
+    assert "`reference` must be a text, and not empty, when alpha is 1" in problem
 
 
 def test_the_file_that_is_read_is_not_written(tmp_path):

@@ -317,3 +317,12 @@ def test_the_file_that_dvc_writes_when_a_section_loses_its_last_key(tmp_path):
     apply_overrides(path, ["scoring.alpha=1"])
     params = load_params(path)
     assert (params.variants, params.scoring.alpha) == ({}, 1)
+
+
+@pytest.mark.parametrize(
+    "prompt", ["", "Summarize.", "{{ doc }}", "{{ document[:5] }}", "{% for %}"]
+)
+def test_a_prompt_of_any_model_holds_the_whole_document(prompt):
+    assert "reading.default" in problems(reading={"default": {"prompt": prompt}})
+    good = {"default": {"prompt": "Summarize:\n{{ document }}"}}
+    assert check_params({**BASE, "reading": good}).reading_of("base").prompt

@@ -1,0 +1,81 @@
+"""Inputs and outputs of every kind, as strangers name and write them."""
+
+import json
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from click.testing import CliRunner
+
+from brido.cli.main import group
+from brido.utils.errors import BridoError
+from brido.utils.files import read_records
+
+ROW = {"id": "a", "document": "A cat sat.", "candidates": ["The cat sat.", "A cat sat."]}
+ROWS = [ROW | {"id": str(number)} for number in range(3)]
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def write_lines(name, rows=ROWS):
+    with open(name, "w") as file:
+        file.writelines(json.dumps(row) + "\n" for row in rows)
+
+
+def refused(*arguments):
+    done = CliRunner().invoke(group, arguments)
+    assert isinstance(done.exception, BridoError), done.output
+    return str(done.exception)
+
+
+def scored(name):
+    done = CliRunner().invoke(group, ["score", name])
+    assert done.exception is None
+    return [json.loads(line)["id"] for line in done.stdout.splitlines()]
+
+
+def test_objects_of_several_lines_and_tables_are_read(folder):
+    spread = [json.dumps(row, indent=2) for row in ROWS]
+    (folder / "one.json").write_text(spread[0])
+    (folder / "stream.json").write_text("\n".join(spread))
+    (folder / "bom.json").write_bytes(b"\xef\xbb\xbf" + spread[0].encode())
+    pq.write_table(pa.Table.from_pylist(ROWS), "rows.parquet")
+    assert scored("one.json") == scored("bom.json") == ["0"]
+    assert scored("stream.json") == scored("rows.parquet") == ["0", "1", "2"]
+    assert read_records(folder / "stream.json") == ROWS
+    (folder / "cut.json").write_text(spread[0] + "\n{\n")
+    assert "one object a line" in refused("score", "cut.json")
+    (folder / "rows.csv").write_text("id,candidates\na,b\n")
+    assert "rows.csv" in refused("score", "rows.csv")
+
+
+def test_lines_of_another_encoding_are_named_with_the_way_out(folder):
+    (folder / "rows.jsonl").write_bytes('{"candidates": ["caf\xe9", "b"]}\n'.encode("latin-1"))
+    said = refused("score", "rows.jsonl")
+    assert "line 1" in said
+    assert "0xe9" in said
+    assert "iconv" in said
+
+
+@pytest.mark.parametrize("output", ["-", "~/x.jsonl", "~", "x.parquet", "x.csv", "x.tsv.gz"])
+def test_outputs_whose_names_say_something_else(folder, output):
+    write_lines("in.jsonl")
+    assert output in refused("score", "in.jsonl", "-o", output)
+    assert [path.name for path in folder.iterdir()] == ["in.jsonl"]
+
+
+def test_each_command_knows_what_it_writes():
+    write_lines("in.jsonl")
+    assert "Parquet" in refused("geval", "in.jsonl", "-o", "x.jsonl")
+    assert "JSON lines" in refused("qafacteval", "in.jsonl", "-o", "x.parquet")
+    assert "~" in refused("export", "model", "-o", "~/model")
+
+
+def test_a_system_is_of_the_pipeline_and_not_of_a_file():
+    write_lines("scored.jsonl", [ROW | {"scores": [0.2, 0.1], "order": [0, 1]}])
+    command = ("export", "preferences", "--scores", "scored.jsonl")
+    assert "--system" in refused(*command, "--system", "vote")

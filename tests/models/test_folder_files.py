@@ -1,0 +1,108 @@
+"""Checkpoints of strangers whose files are not what they seem: one sentence, and nothing stored."""
+
+import json
+import os
+import shutil
+
+import pytest
+import small_project
+import torch
+from safetensors.torch import load_file, save_file
+
+from brido.checkers.minicheck import MiniCheck
+from brido.models.checkpoint import store_checkpoint
+from brido.utils.errors import BridoError
+
+
+@pytest.fixture(scope="module")
+def good(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("good") / "model"
+    small_project.write_checkpoint(folder)
+    return folder
+
+
+@pytest.fixture
+def folder(good, tmp_path):
+    return shutil.copytree(good, tmp_path / "theirs")
+
+
+def weights(folder, change):
+    path = folder / "model.safetensors"
+    state = {name: change(tensor) for name, tensor in load_file(path).items()}
+    save_file(state, path, {"format": "pt"})
+
+
+def settings(folder, **changes):
+    path = folder / "config.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | changes))
+
+
+def sharded(folder, named):
+    (folder / "model.safetensors").rename(folder / "a.safetensors")
+    where = dict.fromkeys(load_file(folder / "a.safetensors"), named)
+    (folder / "model.safetensors.index.json").write_text(
+        json.dumps({"metadata": {}, "weight_map": where})
+    )
+
+
+def outside(folder):
+    sharded(folder, "../outside.safetensors")
+    (folder / "a.safetensors").rename(folder.parent / "outside.safetensors")
+
+
+def pipe(name):
+    def make(folder):
+        (folder / name).unlink()
+        os.mkfifo(folder / name)
+
+    return make
+
+
+def pickled(folder):
+    (folder / "model.safetensors").unlink()
+    torch.save({"x": os.system}, folder / "pytorch_model.bin")
+
+
+POINTER = "version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 9\n"
+CASES = {
+    "a pipe for settings": (pipe("config.json"), "config.json is a pipe"),
+    "a pipe for weights": (pipe("model.safetensors"), "model.safetensors is a pipe"),
+    "a pointer": (lambda f: (f / "model.safetensors").write_text(POINTER), "git lfs pull"),
+    "out of the folder": (outside, "../outside.safetensors"),
+    "a number for a file": (lambda f: sharded(f, 3), "names 3"),
+    "8 bits": (lambda f: weights(f, lambda t: t.to(torch.int8)), "type I8"),
+    "8 bits of floats": (lambda f: weights(f, lambda t: t.to(torch.float8_e4m3fn)), "type F8_E4M3"),
+    "complex numbers": (lambda f: weights(f, lambda t: t.to(torch.complex64)), "type C64"),
+    "a kernel": (lambda f: settings(f, _attn_implementation="evil/kernel"), "evil/kernel"),
+    "a kernel without _": (lambda f: settings(f, attn_implementation="evil/kernel"), "evil/kernel"),
+    "kernels": (lambda f: settings(f, attn_implementation={"": "a/b@main"}), "a/b@main"),
+    "a pickle": (pickled, "other things than weights"),
+}
+
+
+@pytest.mark.parametrize(("change", "said"), CASES.values(), ids=CASES)
+def test_files_that_are_not_what_they_seem(folder, tmp_path, change, said):
+    change(folder)
+    with pytest.raises(BridoError, match="checkpoints.base|theirs") as error:
+        store_checkpoint(str(folder), None, tmp_path / "stored", "checkpoints.base")
+    assert said in str(error.value)
+    assert "weights_only" not in str(error.value)
+    assert not (tmp_path / "stored").exists()
+
+
+def test_half_precision_and_shards_of_the_folder_are_stored(folder, tmp_path):
+    weights(folder, lambda tensor: tensor.to(torch.bfloat16))
+    sharded(folder, "a.safetensors")
+    store_checkpoint(str(folder), None, tmp_path / "stored", "checkpoints.base")
+    assert (tmp_path / "stored/model.safetensors").is_file()
+
+
+def test_a_checker_names_no_kernel_either(folder):
+    settings(folder, _attn_implementation="evil/kernel")
+    with pytest.raises(BridoError, match="evil/kernel"):
+        MiniCheck.load(str(folder), device="cpu")
+
+
+def test_an_address_is_no_source(tmp_path):
+    with pytest.raises(BridoError, match="hub id"):
+        store_checkpoint("https://huggingface.co/a/b", None, tmp_path / "x", "checkpoints.base")
