@@ -6,6 +6,7 @@ from itertools import pairwise
 from brido.utils.errors import speak_plainly
 from brido.utils.lazy import lazy
 from brido.utils.signals import end_at_signals
+from brido.utils.waiting import let_threads_sleep
 
 __version__ = "0.4.0"
 
@@ -17,6 +18,7 @@ if sys.argv[:1] == ["-m"] and any(
 ):
     end_at_signals()
     speak_plainly()
+    let_threads_sleep()
 
 # Loaded when asked for: `import brido` imports neither numpy nor PyTorch.
 _PUBLIC = {

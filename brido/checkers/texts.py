@@ -54,7 +54,9 @@ def check_texts(
             "support": [text.support for text in checked],
             "unsupported": [text.unsupported for text in checked],
             "words": [len(text.split()) for text in own],
-            "whole": [is_whole(text, source.reference, source.facts) for text in own],
+            "whole": [
+                is_whole(text, source.reference, source.facts, source.document) for text in own
+            ],
             "copied": [copied_share(source.document, text) for text in own],
         }
         for source, own, checked in zip(sources, texts, checker(sources, texts), strict=True)

@@ -13,6 +13,8 @@ from brido.world import reading
 
 # A text has at least half and at most twice as many words as its reference.
 SHORTEST, LONGEST = 0.5, 2.0
+# Without a reference it has at most half of its document's words, or so many.
+OF_DOCUMENT, ALWAYS = 0.5, 20
 _END = re.compile(rf"""[.!?…{ENDS}][{re.escape(CLOSERS)}]*$""")
 _WORD = re.compile(r"\w+")
 _POINTS = ".,;:!?…"
@@ -22,24 +24,28 @@ _LOOPING, _DIFFERENT = 10, 0.4
 _STUTTER = re.compile(r"([^\W\d_]{1,10}?)\1{4,}")
 RULES = (
     "whole: half to twice the words of its reference, no word twice in a row, no three words in a "
-    "row twice, and an end (. ! ? ...) if the reference has one or is missing. No loop: of ten "
-    "words or more two in five differ, and no letters stand five times in a row"
+    "row twice, and an end (. ! ? ...) if the reference has one or is missing. Without a reference "
+    "at most half of the document's words, or 20. No loop: of ten words or more two in five "
+    "differ, and no letters stand five times in a row"
 )
 
 
-def is_whole(text: str, reference: str | None, facts: list[dict[str, Any]] | None) -> bool:
+def is_whole(
+    text: str, reference: str | None, facts: list[dict[str, Any]] | None, document: str = ""
+) -> bool:
     """Whether a text is whole: by the world's grammar where there are facts, else by RULES."""
     event = next((fact["value"] for fact in facts or () if fact["slot"] == "event"), None)
     if event is not None:
         return reading.read(text, event).well_formed
-    return whole_by_rules(text, reference)
+    return whole_by_rules(text, reference, document)
 
 
-def whole_by_rules(text: str, reference: str | None = None) -> bool:
+def whole_by_rules(text: str, reference: str | None = None, document: str = "") -> bool:
     """An approximation without a model: length against the reference, repetition, an end.
 
-    A text without a word is not whole. Without a reference its length is not judged and it has to
-    end; beside a reference that does not end in a full stop (a headline) it need not.
+    A text without a word is not whole. Without a reference it has to end, and is no longer than
+    half of the document if that is given: who repeats a document summarizes nothing. Beside a
+    reference that does not end in a full stop (a headline) it need not end.
     """
     words = text.lower().split()
     if not words:
@@ -49,7 +55,8 @@ def whole_by_rules(text: str, reference: str | None = None) -> bool:
     if _repeats(words) or len(set(threes)) < len(threes) or _loops(plain):
         return False
     if reference is None or not reference.strip():
-        return bool(_END.search(text.strip()))
+        most = max(ALWAYS, OF_DOCUMENT * len(document.split())) if document.strip() else len(words)
+        return bool(_END.search(text.strip())) and len(words) <= most
     length = len(reference.split())
     ends = _END.search(text.strip()) or not _END.search(reference.strip())
     return bool(ends) and SHORTEST * length <= len(words) <= LONGEST * length

@@ -14,6 +14,7 @@ import brido
 from brido.utils.commands import invoke
 from brido.utils.errors import close_to, run_command
 from brido.utils.extras import extra
+from brido.utils.waiting import let_threads_sleep
 
 # In the order of the help: the module that has the command, the extra that it needs, its line of
 # help. Score and vote-check need no extra but for compressed files and Parquet.
@@ -81,6 +82,7 @@ def main(arguments: Sequence[str] | None = None, program: str = "brido") -> None
 
 def script() -> None:
     """What the installed command `brido` runs."""
+    let_threads_sleep()
     if "_BRIDO_COMPLETE" in os.environ:  # a shell asks click what may come next
         group(prog_name="brido")
     run_command(main)

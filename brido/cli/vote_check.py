@@ -253,7 +253,7 @@ def _similarity(
 
 
 def _is_whole(text: str, record: dict[str, Any]) -> bool:
-    return whole_by_rules(text, record.get("reference"))
+    return whole_by_rules(text, record.get("reference"), record.get("document") or "")
 
 
 def _copied(text: str, record: dict[str, Any]) -> float:

@@ -49,7 +49,8 @@ def evaluate(inputs: Inputs, settings: MentionsSettings, progress: MakeProgress)
             "good": None,
         }
         if facts is None:
-            whole = whole_by_rules(summary, next(iter(inputs.references[index]), None))
+            reference = next(iter(inputs.references[index]), None)
+            whole = whole_by_rules(summary, reference, inputs.documents[index])
             row |= {"whole": float(whole), "good": float(whole and all(supported))}
         keys = ("type", "text", "supported")
         return row, {"mentions": [dict(zip(keys, each, strict=False)) for each in found]}

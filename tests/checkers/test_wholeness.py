@@ -4,6 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from brido.checkers.registry import by_mentions
+from brido.checkers.texts import Source, check_texts
 from brido.checkers.wholeness import copied_share, is_whole, whole_by_rules
 from brido.corpus.settings import WorldSettings
 from brido.evaluation import Inputs
@@ -43,6 +45,22 @@ def test_what_the_reference_does_not_say_is_not_asked():
     assert not whole_by_rules("A bus crashed")
     assert whole_by_rules("Bus hits tree in Colham", "Lorry hits wall in Ashwick")
     assert whole_by_rules("A bus crashed.", "  ")
+
+
+@pytest.mark.parametrize(
+    ("words", "of_document", "whole"),
+    [(20, 1, True), (21, 1, False), (21, 41, False), (21, 42, True), (60, 119, False),
+     (60, 120, True)],
+)  # fmt: skip
+def test_without_a_reference_it_is_half_of_its_document_at_most(words, of_document, whole):
+    text = " ".join(f"word{n}" for n in range(words)) + "."
+    document = " ".join(f"word{n}" for n in range(of_document))
+    assert whole_by_rules(text, None, document) == whole
+    assert is_whole(text, None, None, document) == whole
+    assert whole_by_rules(text, text, document), "a reference says how long it may be"
+    assert whole_by_rules(text)
+    (row,) = check_texts([Source(document)], [[text]], by_mentions)
+    assert row["whole"] == [whole]
 
 
 def test_on_the_world_its_grammar_decides():

@@ -158,18 +158,20 @@ def test_a_folder_of_an_encoder_decoder_is_counted_with_its_tokenizer(checkout, 
     assert "(the model's)" in said
 
 
-def test_a_chat_model_samples_and_learns_from_references_first(own_chat) -> None:
+def test_a_chat_model_samples_and_learns_from_references_first(own_chat, capsys) -> None:
     params = own_chat(60)
     assert params.generation["base"].method == "sampling"
     assert "{{ document }}" in params.reading["default"].prompt
     assert params.checkpoints["base"].fine_tuning.world is None
     assert params.training.lora is None
+    assert "no summaries to learn from" not in capsys.readouterr().out
     # Without references the vote alone teaches.
     params = own_chat(60, "--document-column", "abstract", "--summary-column", "none")
     assert params.systems == ["base"]
     assert "control" in params.tuned
     assert params.checkpoints["base"].fine_tuning is None
     assert params.training.cross_entropy == "elected"
+    assert "warning: there are no summaries to learn from" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("name", ["chatt", "some/chatt", "./chatt", "weights.bin", "chatt.gguf"])

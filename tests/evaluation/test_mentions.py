@@ -9,9 +9,9 @@ from brido.evaluation.mentions import METRIC, MentionsSettings
 from brido.world import document
 
 
-def measure(documents, summaries, facts=None, case_sensitive=True):
+def measure(documents, summaries, facts=None, case_sensitive=True, references=("x",)):
     ids = [str(index) for index in range(len(summaries))]
-    inputs = Inputs(ids, documents, summaries, [["x"]] * len(summaries), facts)
+    inputs = Inputs(ids, documents, summaries, [list(references)] * len(summaries), facts)
     return METRIC.measure(inputs, MentionsSettings(case_sensitive=case_sensitive))
 
 
@@ -43,3 +43,10 @@ def test_types_matter_on_the_world_and_case_is_a_setting():
     texts = ["they met anna aldlow"], ["They met Anna Aldlow."]
     (strict,), (lenient,) = (measure(*texts, case_sensitive=case).rows for case in (True, False))
     assert (strict["unsupported"], lenient["unsupported"]) == (1, 0)
+
+
+def test_without_a_reference_a_copied_document_is_not_good():
+    talk = "Tom Reed takes Benicar, twenty daily. " + " ".join(f"word{n}" for n in range(30)) + "."
+    copied, short = measure([talk] * 2, [talk, "Tom Reed takes Benicar."], references=()).rows
+    assert (copied["unsupported"], copied["whole"], copied["good"]) == (0, 0, 0)
+    assert (short["unsupported"], short["whole"], short["good"]) == (0, 1, 1)

@@ -76,6 +76,11 @@ def tell_plan(
             "a model that learns from so little shows the pipeline, but writes too badly for a "
             f"verdict. One that can: {another_model()}"
         )
+    elif model.learns_first and not data.summaries:
+        _warn(
+            "there are no summaries to learn from first, and a model this small often repeats a "
+            "text, or writes about it: add some summaries, or name a larger --model"
+        )
     _heading(f"The run: {duration(plan.seconds, model)}")
     go = f"cd {folder} && " if folder else ""
     for line in (f"{go}dvc repro", *_what_the_run_does(data, model, plan)):
