@@ -14,7 +14,7 @@ from brido.search.own_search import own_search, says_length
 from brido.search.settings import GuidanceSettings
 from brido.summarizer.usage import USAGE_FILE, Usage, read_object, read_usage
 from brido.summarizer.writer import Long, Writing
-from brido.utils.errors import BridoError, close_to, quoted
+from brido.utils.errors import BridoError, close_to, parsing, quoted
 
 # What a model without brido.json reads at most, if it can.
 LONGEST_SOURCE = 1024
@@ -91,15 +91,32 @@ def model_config(folder: Path) -> dict[str, Any]:
     return raw
 
 
+def _check_writes(folder: Path) -> None:
+    """Raise BridoError if the model of a folder is of a kind that does not write text."""
+    from transformers import AutoConfig
+
+    from brido.models.family import family_of
+    from brido.models.loading import pretrained
+
+    with parsing(lambda reason: f"{folder}/config.json cannot be used: {reason}"):
+        config = pretrained(AutoConfig, folder)
+    try:
+        family_of(config)
+    except BridoError as error:
+        raise BridoError(f"{folder} holds {error}") from None
+
+
 def decoding_of(folder: Path, usage: Usage) -> dict[str, Any]:
     """The keys of SearchSettings with which the model decodes.
 
     Raises:
-        BridoError: nothing says how long a decoder-only model's summary may be.
+        BridoError: the model does not write text, or is decoder-only and nothing says how long a
+            summary may be.
     """
     path = folder / "generation_config.json"
     checkpoint = read_object(path) if path.is_file() else {}
     behind_prompts = not model_config(folder).get("is_encoder_decoder", False)
+    _check_writes(folder)
     if usage.decoding.max_length is None and not says_length(checkpoint, behind_prompts):
         raise BridoError(
             f"{folder}: neither {USAGE_FILE} nor generation_config.json says how long a summary "

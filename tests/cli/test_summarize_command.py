@@ -325,7 +325,7 @@ def test_a_project_uses_its_choice_or_a_system_that_is_named(tmp_path, capsys):
         (["a.txt", "--model", "M", "--prompt", "{{ body }} {{ document }}"], ["--prompt", "body"]),
         (["a.txt", "--model", "M", "--batch-tokens", "0"], ["--batch-tokens"]),
         (["a.txt", "--model", "M", "--device", "cuda:99"], ["cuda:99"]),
-        (["a.txt", "--model", "encoder"], ["encoder"]),
+        (["a.txt", "--model", "encoder"], ["encoder", "bert", "does not write text"]),
     ],
 )
 def test_bad_input_is_one_error(tmp_path, model, capsys, arguments, words):

@@ -1,31 +1,39 @@
-"""Killed at several moments, `brido summarize --resume` ends in the bytes of one that was not."""
+"""Killed at ten moments, `brido summarize --resume` ends in the bytes of one that was not."""
 
+import json
+import random
+
+import pytest
 import small_project
 from killed_summaries import end, kill_when, start
 
 from brido.models.settings import ReadingSettings
 from brido.summarizer.usage import Usage, write_usage
 
+DOCUMENTS, KILLS = 240, 10
 
-def test_kills_lose_nothing_and_change_nothing(tmp_path, monkeypatch):
+
+@pytest.mark.parametrize("ways", [[], pytest.param(["--candidates", "8"], marks=pytest.mark.slow)])
+def test_kills_lose_nothing_and_change_nothing(tmp_path, monkeypatch, ways):
     monkeypatch.chdir(tmp_path)
     small_project.write_checkpoint(tmp_path / "model")
-    write_usage(tmp_path / "model", Usage(reading=ReadingSettings(max_source_tokens=20)))
-    documents = "\n".join(small_project.document(number) for number in range(60))
+    reading = ReadingSettings(max_source_tokens=20)
+    write_usage(tmp_path / "model", Usage(reading=reading))
+    documents = "\n".join(small_project.document(number) for number in range(DOCUMENTS))
     (tmp_path / "a.txt").write_text(documents)
-    command = ["a.txt", "--model", "model", "--device", "cpu", "--shard-documents", "2"]
+    command = ["a.txt", "--model", "model", "--device", "cpu", "--shard-documents", "4", *ways]
     assert end(start([*command, "-o", "whole.jsonl"])) == 0
     whole = (tmp_path / "whole.jsonl").read_bytes()
+    lines = whole.splitlines(keepends=True)
     partial = tmp_path / "s.jsonl.partial"
-    kills = 0
-    for moment in range(4):
-        size = partial.stat().st_size if partial.exists() else -1
-        limit = -1 if moment == 0 else max(size, 0) + len(whole) // 8
-        process = start([*command, "-o", "s.jsonl", "--resume"])
-        kills += kill_when(process, partial, limit)
+    # The first moment is before any line, the last is behind nearly all of them.
+    moments = [0, *sorted(random.Random(52).sample(range(1, DOCUMENTS - 8), KILLS - 1))]
+    for moment in moments:
+        limit = len(b"".join(lines[:moment])) if moment else -1
+        assert kill_when(start([*command, "-o", "s.jsonl", "--resume"]), partial, limit)
         if partial.exists():
             assert whole.startswith(partial.read_bytes())
-    assert kills == 4
     assert end(start([*command, "-o", "s.jsonl", "--resume"])) == 0
     assert (tmp_path / "s.jsonl").read_bytes() == whole
+    assert [json.loads(line)["id"] for line in lines] == [*range(1, DOCUMENTS + 1)]
     assert not list(tmp_path.glob("*.partial*"))
