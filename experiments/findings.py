@@ -20,7 +20,7 @@ from brido.utils.commands import invoke
 from brido.utils.errors import BridoError, run_command
 from experiments.numbers import gaps, pairs, percent, points
 from experiments.replay import Options, by_default, counts, finished, options, table
-from experiments.rows import EVIDENCE, marked, read_rows
+from experiments.rows import ELECTED, EVIDENCE, marked, read_elections, read_rows
 from experiments.tables import Record, cells, markdown
 
 PAGE = Path("docs/results.md")
@@ -135,6 +135,25 @@ def equal() -> Iterator[Record]:
                 }
 
 
+def election() -> Iterator[Record]:
+    """What the vote does at use: candidates of base and of the chosen system elect a summary."""
+    for system in ("base", "chosen"):
+        both = pairs(read_elections(), system + ELECTED, system)
+        elected, decoded = zip(*both, strict=True)
+        record = {"system": system, "runs": f"{len(both)}"}
+        for mark in ("good", "unsupported", "whole"):
+            record[mark], record[f"{mark}, elected"] = (
+                percent(decoded, mark),
+                percent(elected, mark),
+            )
+        ratio = np.mean([own.seconds / other.seconds for own, other in both])
+        yield record | {
+            "good, elected - decoded": points(gaps(both, "good")),
+            "ROUGE-1": f"{np.mean([own.r1 - other.r1 for own, other in both]):+.1f}",
+            "processor time": f"{ratio:.1f} times",
+        }
+
+
 def losses() -> Iterator[Record]:
     """The questions about losses: one system minus another in the default's study."""
     for question, first, second in QUESTIONS:
@@ -155,7 +174,9 @@ def choices() -> Iterator[Record]:
     yield from table(finished())
 
 
-FINDINGS: tuple[Callable[[], Iterator[Record]], ...] = (regimes, choices, orders, equal, losses)
+FINDINGS: tuple[Callable[[], Iterator[Record]], ...] = (
+    regimes, choices, orders, election, equal, losses,
+)  # fmt: skip
 
 
 def draw(folder: Path) -> None:

@@ -22,6 +22,8 @@ from brido.utils.atomic import write_text
 from brido.utils.errors import BridoError
 
 EVIDENCE = Path("metrics/evidence")
+ELECTIONS = EVIDENCE / "election.csv"
+ELECTED = ", elected"
 RUN = ["setting", "seed"]
 MEANS = ["words", "r1", "r2"]
 COLUMNS = [*RUN, "system", "split", *MEANS, "marks"]
@@ -38,6 +40,11 @@ def read_rows(path: Path) -> pd.DataFrame:
     if not path.is_file():
         return make_rows([])
     return make_rows(pd.read_csv(path, dtype=str, keep_default_na=False).to_dict("records"))
+
+
+def read_elections() -> pd.DataFrame:
+    """Read the rows of `experiments.election`; `seconds` is the processor time of a row."""
+    return pd.read_csv(ELECTIONS, dtype={"marks": str})
 
 
 def make_rows(records: Sequence[Mapping[Any, Any]]) -> pd.DataFrame:
