@@ -13,9 +13,9 @@ from typing import Any, BinaryIO
 from brido.cli.summarize.documents import LeftOut
 from brido.utils.atomic import write_text
 from brido.utils.errors import BridoError, is_disk_full, parsing
+from brido.utils.outputs import check_name
 from brido.utils.progress import say
-
-_OTHER_KINDS = (".gz", ".zst", ".csv", ".tsv", ".parquet")
+from brido.utils.text_files import COMPRESSIONS
 
 
 class Output:
@@ -163,8 +163,11 @@ def check_output(path: Path | None, resume: bool) -> None:
         if resume:
             raise BridoError("--resume goes on with a file: name it with --output")
         return
-    if path.name.endswith(_OTHER_KINDS):
-        raise BridoError(f"--output {path}: summarize writes JSON lines: name a file FILE.jsonl")
+    check_name(path, "JSON lines")
+    if path.suffix in COMPRESSIONS:
+        raise BridoError(
+            f"--output {path}: summarize does not pack its lines: name a file FILE.jsonl"
+        )
     if path.is_dir():
         raise BridoError(
             f"--output {path} is a folder: name a file, such as {path}/summaries.jsonl"
