@@ -38,6 +38,8 @@ _PLACEHOLDER = re.compile(r"#\w+#|\[[A-Z][A-Z0-9_]*\]|<[A-Z][A-Z0-9_]*>")
 # The speaker of a turn, at its start: "Anna: It rains."
 _SPEAKER = re.compile(r"(\w+):(?=\s)")
 _WORD = re.compile(r"\w+(?:[-'’.&]\w+)*")
+# "I'm" is no name; "I" is one only behind another, as in "Elizabeth I".
+_PRONOUN = re.compile(r"I(['’]\w+)?")
 _POSSESSIVE = re.compile(r"['’]s$")
 # A capital at the start of a sentence says nothing about these; they never start a name there.
 _FUNCTION_WORDS = frozenset(
@@ -166,14 +168,15 @@ def capitalised_spans(
     """Return the runs of capitalised words: (words without possessives, start, end).
 
     The first word of every sentence is capitalised. A function word is cut off there, and a run
-    that is only that one word is left out, unless it is one of `names`.
+    that is only that one word is left out, unless it is one of `names`. The pronoun I is none.
     """
     spans: list[tuple[str, int, int]] = []
     run: list[re.Match[str]] = []
     starts_sentence = False
     for position, word in enumerate(_WORD.finditer(sentence)):
-        capital = word.group()[0].isupper()
         joined = bool(run) and sentence[run[-1].end() : word.start()] == " "
+        pronoun = _PRONOUN.fullmatch(word.group())
+        capital = word.group()[0].isupper() and not (pronoun and (pronoun[1] or not joined))
         if run and not (capital and joined):
             spans += _span(run, starts_sentence, names)
             run = []

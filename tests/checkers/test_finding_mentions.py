@@ -17,6 +17,8 @@ from brido.checkers.mentions import capitalised_spans, text_mentions
         ("In London it rained.", ["London"]),
         ("He met Anna's friend Tom, Ben and Liz.", ["Anna", "Tom", "Ben", "Liz"]),
         ("Anna, Ben met.", ["Ben"]),
+        ("Hello, I'm glad that I came and I’ve met Anna.", ["Anna"]),
+        ("I'm here, and Elizabeth I was.", ["Elizabeth I"]),
         ("nothing here", []),
         ("", []),
     ],
