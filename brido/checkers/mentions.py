@@ -38,7 +38,7 @@ _PLACEHOLDER = re.compile(r"#\w+#|\[[A-Z][A-Z0-9_]*\]|<[A-Z][A-Z0-9_]*>")
 # The speaker of a turn, at its start: "Anna: It rains."
 _SPEAKER = re.compile(r"(\w+):(?=\s)")
 _WORD = re.compile(r"\w+(?:[-'’.&]\w+)*")
-# "I'm" is no name; "I" is one only behind another, as in "Elizabeth I".
+# The pronoun, not the number in "Elizabeth I".
 _PRONOUN = re.compile(r"I(['’]\w+)?")
 _POSSESSIVE = re.compile(r"['’]s$")
 # A capital at the start of a sentence says nothing about these; they never start a name there.
