@@ -134,12 +134,13 @@ def load_checkpoint(folder: Path, dtype: torch.dtype) -> Loaded:
     Raises:
         BridoError: the folder is missing or cannot be loaded, or weights are missing from it.
     """
-    made_by = "train" if folder.name == "tuned" else f"checkpoint@{folder.name}"
+    name = folder.name
+    tuned = "" if name == "base" else f" (`train@{name}` if it is a key of `tuned`)"
     if not folder.is_dir():
-        raise BridoError(f"{folder} is missing: make it with `dvc repro {made_by}`")
+        raise BridoError(f"{folder} is missing: make it with `dvc repro checkpoint@{name}`{tuned}")
     again = "put a whole model in its place"
     if folder.parent.name == "checkpoints":
-        again = f"make it again with `dvc repro -f {made_by}`"
+        again = f"make it again with `dvc repro -f checkpoint@{name}`{tuned}"
     try:
         check_folder(folder)
         family = family_of(_config(folder))

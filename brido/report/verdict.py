@@ -98,14 +98,14 @@ def _keep(choice: Mapping[str, Any], by: ColumnKey) -> str:
         )
     elif chosen != "base":
         value = _text(by, top["quality"])
-        line = f"Keep {chosen}: it is best {where} ({counted} {value}, base {own})."
+        line = f"Keep `{chosen}`: it is best {where} ({counted} {value}, base {own})."
     elif best == "base":
         others = "no other system that meets the conditions" if out else "no other system"
-        line = f"Keep base: {others} is better {where} ({counted} {own})."
+        line = f"Keep `base`: {others} is better {where} ({counted} {own})."
     else:
         gap, error = (_text(by, abs(top[key])) for key in ("difference", "standard_error"))
         line = (
-            f"Keep base: {best} is not clearly better {where} ({counted} "
+            f"Keep `base`: `{best}` is not clearly better {where} ({counted} "
             f"{_text(by, top['quality'])}, base {own}; difference {gap}, standard error {error})."
         )
     return f"{line} Left out: {', '.join(out)}." if out else line
@@ -153,7 +153,7 @@ def _control(
             "No control was trained. Only a control shows whether the order of the candidates "
             "matters: dvc exp run -S '+tuned.control.scoring.shuffle=true'."
         )
-    what = f"The control ({control}: the same scores, shuffled)"
+    what = f"The control (`{control}`: the same scores, shuffled)"
     if chosen == control:
         return f"{what} is the chosen system: the order of the candidates does not matter here."
     own = item_of(systems[control], by)

@@ -58,7 +58,7 @@ def test_the_chosen_system_with_its_numbers_on_test_documents():
     }
     keep, gain, order = told(choice(), gaps)
     assert keep == (
-        "Keep brioInf: it is best on 120 validation documents (good summaries 81.0 %, base 69.0 %)."
+        "Keep `brioInf`: it is best on 120 validation documents (good summaries 81.0 %, base 69.0 %)."
     )
     assert gain == (
         "On 300 test documents, base -> brioInf (difference with its 95 % interval): "
@@ -67,7 +67,7 @@ def test_the_chosen_system_with_its_numbers_on_test_documents():
         "ROUGE-1 50.00 -> 51.00 (+1.00 [-0.2, +2.2]); words 20.0 -> 21.0 (+1.0 [+1.0, +1.0])."
     )
     assert order == (
-        "The control (control: the same scores, shuffled): good summaries 75.0 %; difference of "
+        "The control (`control`: the same scores, shuffled): good summaries 75.0 %; difference of "
         "brioInf to it: +5.0 [+1.0, +9.0]. The order of the candidates matters here."
     )
 
@@ -111,10 +111,10 @@ def test_base_is_kept_because_it_is_best():
     gaps = {"control - base": numbers((0.05, 0.01, 0.09))}
     keep, order = told(choice("base", reason="base is best"), gaps)
     assert keep == (
-        "Keep base: no other system is better on 120 validation documents (good summaries 69.0 %)."
+        "Keep `base`: no other system is better on 120 validation documents (good summaries 69.0 %)."
     )
     assert order == (
-        "The control (control: the same scores, shuffled): good summaries 75.0 %; difference to "
+        "The control (`control`: the same scores, shuffled): good summaries 75.0 %; difference to "
         "base: +5.0 [+1.0, +9.0]."
     )
 
@@ -122,7 +122,7 @@ def test_base_is_kept_because_it_is_best():
 def test_base_is_kept_because_the_best_is_not_clearly_better():
     keep, _ = told(choice("base", "control", "not clearly better"))
     assert keep == (
-        "Keep base: control is not clearly better on 120 validation documents (good summaries "
+        "Keep `base`: `control` is not clearly better on 120 validation documents (good summaries "
         "74.0 %, base 69.0 %; difference 5.0 %, standard error 2.0 %)."
     )
     # Where less is better the difference is below 0.
@@ -147,7 +147,7 @@ def test_who_was_left_out_is_named_with_the_condition():
     )
     out = {"control": ["length_change"], "brioInf": ["rouge_loss"]}
     keep, _ = told(choice("base", reason="base is best", **out))
-    assert keep.startswith("Keep base: no other system that meets the conditions is better")
+    assert keep.startswith("Keep `base`: no other system that meets the conditions is better")
     assert keep.endswith(
         " Left out: brioInf (loses too much ROUGE-1), control (its length differs too much)."
     )
@@ -239,7 +239,7 @@ def test_a_system_without_an_order_says_nothing_of_orders(good, said):
 def test_the_control_itself_is_chosen():
     gaps = {"control - base": numbers((0.05, 0.01, 0.09))}
     keep, gain, order = told(choice("control"), gaps)
-    assert keep.startswith("Keep control: it is best")
+    assert keep.startswith("Keep `control`: it is best")
     assert "75.0 % (+5.0 [+1.0, +9.0])" in gain
     assert "is the chosen system" in order
     assert "does not matter" in order
