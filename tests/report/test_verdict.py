@@ -58,7 +58,8 @@ def test_the_chosen_system_with_its_numbers_on_test_documents():
     }
     keep, gain, order = told(choice(), gaps)
     assert keep == (
-        "Keep `brioInf`: it is best on 120 validation documents (good summaries 81.0 %, base 69.0 %)."
+        "Keep `brioInf`: it is best on 120 validation documents (good summaries 81.0 %, base "
+        "69.0 %)."
     )
     assert gain == (
         "On 300 test documents, base -> brioInf (difference with its 95 % interval): "
@@ -111,7 +112,8 @@ def test_base_is_kept_because_it_is_best():
     gaps = {"control - base": numbers((0.05, 0.01, 0.09))}
     keep, order = told(choice("base", reason="base is best"), gaps)
     assert keep == (
-        "Keep `base`: no other system is better on 120 validation documents (good summaries 69.0 %)."
+        "Keep `base`: no other system is better on 120 validation documents (good summaries "
+        "69.0 %)."
     )
     assert order == (
         "The control (`control`: the same scores, shuffled): good summaries 75.0 %; difference to "
