@@ -10,6 +10,7 @@ import click
 from brido.utils.errors import BridoError, quoted
 
 Function = TypeVar("Function", bound=Callable[..., Any])
+_PLACE, _TEMPLATE = re.compile(r"\{\{ *document *\}\}"), re.compile(r"\{[{%#]")
 _ONE_BRACE = re.compile(r"(?<!\{)\{ *document *\}(?!\})")
 
 
@@ -41,11 +42,17 @@ def prompt_pieces(prompt: str) -> tuple[str, ...]:
     Raises:
         BridoError: the prompt does not contain the whole document, or cannot be filled in.
     """
-    from brido.models.document_places import DOCUMENT, pieces_of
+    if match := _ONE_BRACE.search(prompt):
+        raise BridoError(
+            f"--prompt: write {{{{ document }}}} in place of {match[0]} ({quoted(prompt)})"
+        )
+    pieces = tuple(_PLACE.split(prompt))
+    if len(pieces) > 1 and not _TEMPLATE.search("\0".join(pieces)):
+        return pieces
+    # Whatever else a template may say needs Jinja, and the extra that brings it.
+    from brido.models.document_places import pieces_of
     from brido.models.settings import ReadingSettings
 
-    if match := _ONE_BRACE.search(prompt):
-        raise BridoError(f"--prompt: write {DOCUMENT} in place of {match[0]} ({quoted(prompt)})")
     try:
         return pieces_of(ReadingSettings(prompt=prompt))
     except BridoError as error:
