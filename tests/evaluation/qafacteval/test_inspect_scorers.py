@@ -16,6 +16,7 @@ from other_packages import install
 
 from brido.evaluation import Inputs, extractiveness, mentions
 from brido.evaluation.qafacteval import METRIC as QAFACTEVAL
+from brido.evaluation.qafacteval import overlap, records
 from brido.work.settings import RuntimeSettings
 
 HERE = Path(__file__).parent
@@ -23,7 +24,6 @@ ROOT = HERE.parents[2]
 pytestmark = pytest.mark.slow
 
 SOURCE = "The court in Leeds jailed Ann Smith. She sold three cakes to the owner of the café."
-# Random models keep a question of the one or of the other, with one thread and with two.
 SUMMARIES = ["The court jailed Ann Smith.", "The council in Leeds sold the café. The judge left."]
 # One sample has its source in the metadata, the other as its input.
 # Without a model: counting a mock model's tokens needs a network.
@@ -45,9 +45,12 @@ task = Task(dataset=[first, Sample(input={SOURCE!r})], solver=answer())
 (log,) = eval(task, model="mockllm/model", display="none", log_dir="logs")
 assert log.status == "success", log.error
 """
-# The command `inspect` where the toy parser of conftest.py is known to spaCy.
+# The command `inspect` where the toy parser of conftest.py is known to spaCy. Random readers almost
+# never find an answer again: the filter keeps every question.
 INSPECT = """
 import conftest, runpy
+from brido.evaluation.qafacteval import overlap, records
+records.is_kept = overlap.is_kept = lambda *arguments: True
 runpy.run_module("inspect_ai", run_name="__main__")
 """
 TELL = """
@@ -82,6 +85,8 @@ def test_scores_are_those_of_the_metrics(
 ):
     # Answers of the other process would be found beside its work.
     monkeypatch.setenv("BRIDO_WORK", str(tmp_path / "own"))
+    for module in (records, overlap):
+        monkeypatch.setattr(module, "is_kept", lambda *arguments: True)
 
     def run(*arguments: str) -> str:
         command = [sys.executable, *arguments]
