@@ -90,7 +90,7 @@ def input_lines(name: str) -> Iterator[Iterator[bytes]]:
     lines each: each is then a line. So is each row of a Parquet file.
 
     Raises:
-        BridoError: the file cannot be read, or is no text, or CSV by its name.
+        BridoError: the file cannot be read, holds other data than text, or is CSV by its name.
     """
     if name == "-":
         yield iter(standard_input())

@@ -36,6 +36,12 @@ _ELSEWHERE = {
     "tokenizer_file": None,
     "name_or_path": "/home/author/model",
 }
+# Of RoBERTa and DeBERTa, which classify a chunk and a claim.
+_CLASSIFIER = {
+    "finetuning_task": "text-classification",
+    "torch_dtype": "float32",
+    "problem_type": "single_label_classification",
+}
 _TASKS = {"summarization": {"prefix": "summarize: ", "num_beams": 4}}
 
 MINICHECK = {
@@ -68,11 +74,7 @@ MINICHECK = {
         files=("config.json", "tokenizer.json", "tokenizer_config.json", "special_tokens_map.json"),
         weights=_BOTH,
         extra=("roberta.embeddings.position_ids",),
-        config={
-            "finetuning_task": "text-classification",
-            "torch_dtype": "float32",
-            "problem_type": "single_label_classification",
-        },
+        config=_CLASSIFIER,
         tokenizer={"model_max_length": 512, "trim_offsets": True, **_ELSEWHERE},
         seen="Liyan06/MiniCheck's inference.py: lytang/MiniCheck-RoBERTa-Large by "
         "AutoModelForSequenceClassification with two labels, 512 tokens, </s> between chunk and "
@@ -90,9 +92,7 @@ MINICHECK = {
         weights=_BOTH,
         extra=("deberta.embeddings.position_ids",),
         config={
-            "finetuning_task": "text-classification",
-            "torch_dtype": "float32",
-            "problem_type": "single_label_classification",
+            **_CLASSIFIER,
             "position_buckets": 256,
             "norm_rel_ebd": "layer_norm",
             "share_att_key": True,
