@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from brido.candidates.decoding import search_settings
-from brido.candidates.documents import SplitDocuments, Writing, cut_warning
+from brido.candidates.documents import SplitDocuments, Writing, cut_warning, shard_sizes
 from brido.models.settings import ReadingSettings
 from brido.search.settings import GuidanceSettings, SearchSettings
 from brido.settings.load import load_params
@@ -99,10 +99,9 @@ def _summaries(
     settings = SearchSettings(**used, num_return_sequences=1, count_prompt=False)
     writing = Writing.of(settings, reading, guidance)
     units = {split: documents[split].units(runtime, writing) for split in documents}
-    # Shards of another size are other shards, though they make the same table.
-    sizes = {split: list(map(len, parts)) for split, parts in units.items()}
     key = fingerprint(
-        [used, reading, sizes, guidance], [*(paths.corpus(split) for split in documents), folder]
+        [used, reading, shard_sizes(units), guidance],
+        [*(paths.corpus(split) for split in documents), folder],
     )
     work = Splits(f"decode/{system}", key, DECODED, units)
     make = partial(SummaryWorker, folder, reading, runtime, settings, guidance)

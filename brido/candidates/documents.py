@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from array import array
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -25,7 +25,7 @@ EmptyDocuments = Literal["refuse", "leave_out", "keep"]
 # Bytes of a token, about.
 _BYTES = 4
 # More cut documents than this share are a warning.
-_MANY_CUT = 0.2
+MANY_CUT = 0.2
 
 
 def cut_warning(cut: int, unread_thousandths: int, documents: int, limit: int) -> str | None:
@@ -34,7 +34,7 @@ def cut_warning(cut: int, unread_thousandths: int, documents: int, limit: int) -
     cut: how many are; unread_thousandths: thousandths of a document that were cut off, summed;
     limit: reading.max_source_tokens.
     """
-    if not documents or cut <= _MANY_CUT * documents:
+    if not documents or cut <= MANY_CUT * documents:
         return None
     read = 100 * (1 - unread_thousandths / 1000 / documents)
     return (
@@ -97,6 +97,14 @@ class Writing:
     def tokens(self, size: int) -> int:
         """Tokens that are read, and may be written, of a document of so many bytes, about."""
         return min(size // _BYTES + 1, self.source) + self.texts * self.length
+
+
+def shard_sizes(units: Mapping[str, Sequence[DocumentPart]]) -> dict[str, list[int]]:
+    """The documents of each shard, by split, for a fingerprint.
+
+    Shards of another size are other shards, though they make the same table.
+    """
+    return {split: list(map(len, parts)) for split, parts in units.items()}
 
 
 class SplitDocuments:

@@ -13,7 +13,13 @@ from pathlib import Path
 from typing import Any
 
 from brido.candidates.cleaning import clean
-from brido.candidates.documents import DocumentPart, SplitDocuments, Writing, cut_warning
+from brido.candidates.documents import (
+    DocumentPart,
+    SplitDocuments,
+    Writing,
+    cut_warning,
+    shard_sizes,
+)
 from brido.candidates.files import read_candidates
 from brido.candidates.look import Example
 from brido.candidates.settings import DiverseBeamGeneration, SamplingGeneration
@@ -133,10 +139,8 @@ def generate(request: Request) -> Splits:
     units = {
         split: documents.units(runtime, writing) for split, documents in request.documents.items()
     }
-    # Shards of another size are other shards, though they make the same table.
-    sizes = {split: list(map(len, parts)) for split, parts in units.items()}
     key = fingerprint(
-        [settings, request.reading, sizes, schema.names],
+        [settings, request.reading, shard_sizes(units), schema.names],
         [*(documents.path for documents in request.documents.values()), *plan.inputs],
     )
     label = f"generate {request.name}"

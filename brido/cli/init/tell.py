@@ -7,6 +7,7 @@ from typing import Any
 import click
 import torch
 
+from brido.candidates.documents import MANY_CUT
 from brido.cli.init.cost import RANGE
 from brido.cli.init.data import Data
 from brido.cli.init.doubts import example
@@ -17,8 +18,6 @@ from brido.stats import FEWEST
 
 # Fewer validation documents hardly tell two systems apart.
 _FEW = 40
-# More than this share of cut documents is a warning.
-_CUT = 0.2
 # Weights of a model than which smollm2 is smaller.
 _SMALL = 200_000_000
 
@@ -44,7 +43,7 @@ def tell_data(data: Data, model: Model, limits: Limits) -> None:
         _warn(text)
     for text in data.bad:
         _warn(f"left out: {text}")
-    if cut > _CUT:
+    if cut > MANY_CUT:
         _warn(
             f"{cut:.0%} of the documents are longer than what is read, {limits.source_tokens:,} "
             f"tokens: only {seen:.0%} of all text is read, and what a summary says of the rest is "
