@@ -7,9 +7,10 @@ from pathlib import Path
 from typing import Any
 
 # Okabe and Ito's palette, ordered so that neighbours differ in lightness too; markers differ as
-# well, so that a figure printed in grey says the same.
+# well, so that a figure printed in grey says the same. One marker more than colours: a further
+# round repeats no pair.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000")
-MARKERS = ("o", "s", "^", "D", "v", "P", "X")
+MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
 
 _STYLE: dict[Any, Any] = {
     "figure.facecolor": "white",

@@ -2,6 +2,7 @@
 
 from brido.report.figures import length_figure
 from brido.report.metrics import Estimate
+from brido.report.style import COLOURS, MARKERS
 
 
 def test_every_axis_has_a_title(tmp_path, monkeypatch):
@@ -26,3 +27,8 @@ def test_every_axis_has_a_title(tmp_path, monkeypatch):
 def test_it_exists_even_when_there_is_nothing_to_show(tmp_path):
     length_figure(tmp_path, {}, {})
     assert {path.name for path in tmp_path.iterdir()} == {"length.svg", "length.png"}
+
+
+def test_no_two_systems_look_alike():
+    looks = {(COLOURS[place % len(COLOURS)], MARKERS[place % len(MARKERS)]) for place in range(50)}
+    assert len(looks) == 50
