@@ -169,9 +169,12 @@ def ban_tokens(
     token that would complete an n-gram a second time.
     """
     length = history.shape[1]
-    for token in (*(special.ends if too_short else ()), *special.banned):
-        # Not all at once: an accelerator would be waited for to send it the list.
-        log_probabilities[:, token].fill_(-torch.inf)
+    if too_short:
+        # One by one: to be sent a list of them, an accelerator would be waited for at every step.
+        for end in special.ends:
+            log_probabilities[:, end] = -torch.inf
+    if special.banned:
+        log_probabilities[:, list(special.banned)] = -torch.inf
     if 0 < no_repeat_ngram_size <= length:
         windows = history.unfold(1, no_repeat_ngram_size, 1)
         prefix = history[:, length - no_repeat_ngram_size + 1 :]

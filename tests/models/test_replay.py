@@ -206,14 +206,24 @@ def test_short_texts_gradients_and_autocast_are_not_replayed(monkeypatch):
 @pytest.mark.parametrize("family", [*tiny_decoders.CLASSES, "bart", "mbart", "marian", "pegasus"])
 def test_on_a_gpu_replayed_steps_write_what_steps_write(family, kind, monkeypatch):
     model, *tensors = build(family)
-    model, tensors = model.float().cuda(), [part.cuda() for part in tensors]
+    model, tensors = model.cuda(), [part.cuda() for part in tensors]
     recorded = count_records(monkeypatch, replay.record)
-    with monkeypatch.context() as patch:
-        patch.setattr(replay, "LEAST_STEPS", LENGTH + 1)
-        expected = write(kind, model, *tensors)
-    assert not recorded
-    assert_same(write(kind, model, *tensors), expected)
+
+    def both():
+        with monkeypatch.context() as patch:
+            patch.setattr(replay, "LEAST_STEPS", LENGTH + 1)
+            before = len(recorded)
+            expected = write(kind, model, *tensors)
+            assert len(recorded) == before
+        return write(kind, model, *tensors), expected
+
+    assert_same(*both())
     # Some of its layers have a window that is shorter than a prompt.
     assert bool(recorded) == (family != "gemma3")
-    half = write(kind, model.bfloat16(), *tensors)
-    assert half.scores.isfinite().all()
+    model = model.float()
+    found, expected = (result.sequences.flatten(0, 1) for result in both())
+    shorter = min(found.shape[1], expected.shape[1])
+    # Two texts of nearly the same score may change places by a rounding.
+    assert (found[:, :shorter] == expected[:, :shorter]).all(1).double().mean() > 0.8
+    model = model.bfloat16()
+    assert all(result.scores.isfinite().all() for result in both())
