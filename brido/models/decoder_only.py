@@ -21,7 +21,9 @@ from brido.models.cache import CACHE
 from brido.models.causality import check_causal
 from brido.models.interface import Family, ModelParts, States, Steps, Texts
 from brido.models.prompt import Prompt, end_of_answer
-from brido.models.sharing.prompt_attention import RepeatedPrompt, SharedPrompt, rows_of
+from brido.models.replay import can_replay, replayed
+from brido.models.sharing.pasts import Pasts, rows_of
+from brido.models.sharing.prompt_attention import RepeatedPrompt, SharedPrompt
 from brido.models.sharing.shared_prefix import CachedStates, PackedStates
 from brido.models.special_tokens import SpecialTokens, end_tokens, pad_token
 from brido.models.tokens import Sources, left_padded
@@ -128,7 +130,9 @@ class DecoderOnly(Family):
             )
         if self.unknown:
             check_causal(model, sources.ids[:1, :1], partial(_logits, model))
-        return CausalSteps(model, sources, limit, self.packs)
+        static = self.packs and can_replay(model, sources.ids.shape[1], limit)
+        steps = CausalSteps(model, sources, limit, self.packs, static)
+        return replayed(steps, steps.pasts, limit)
 
     def states(
         self, model: PreTrainedModel, sources: Sources, given: Tensor, passes: int
@@ -200,10 +204,20 @@ class CausalSteps(Steps):
     """A batch of prompts [B, S], padded on either side, and what is written behind them.
 
     Nothing is given: lengths count written tokens. With `shares` all rows of a document share its
-    prompt's keys and values (`prompt_attention.py`); without, each row has a copy.
+    prompt's keys and values (`prompt_attention.py`); without, each row has a copy. static: steps
+    are to be replayed (`replay.py`), from `pasts`.
     """
 
-    def __init__(self, model: PreTrainedModel, sources: Sources, limit: int, shares: bool) -> None:
+    pasts: Pasts | None = None
+
+    def __init__(
+        self,
+        model: PreTrainedModel,
+        sources: Sources,
+        limit: int,
+        shares: bool,
+        static: bool = False,
+    ) -> None:
         """Reads the prompts; `limit` counts written tokens. BridoError: a prompt is empty."""
         ids, mask = left_padded(sources)
         self.prompts = ids.masked_fill(mask == 0, -1)
@@ -212,7 +226,8 @@ class CausalSteps(Steps):
         self.logits, self.positions = _read(model, ids, mask, prompts)
         self.past: SharedPrompt | RepeatedPrompt
         if shares:
-            self.past = SharedPrompt(model, prompts, mask.bool(), limit)
+            self.past = SharedPrompt(model, prompts, mask.bool(), limit, static)
+            self.pasts = self.past.own
         else:
             self.past = RepeatedPrompt(model, prompts, mask.bool())
 
@@ -228,7 +243,7 @@ class CausalSteps(Steps):
 
     def step(self, tokens: Tensor) -> Tensor:
         logits = self.past.step(tokens, self.positions)
-        self.positions = self.positions + 1
+        self.positions += 1
         return logits
 
     def reorder(self, rows: Tensor) -> None:

@@ -18,7 +18,7 @@ from brido.models.cache import CACHE
 from brido.models.interface import Steps
 from brido.models.products import PackedLinear
 from brido.models.sharing.cross_attention import source_mask
-from brido.models.sharing.prompt_attention import Past, rows_of
+from brido.models.sharing.pasts import new_pasts, rows_of
 from brido.utils.errors import BridoError
 
 # The tokens that stand before what is written (see Steps).
@@ -61,7 +61,8 @@ class SharedSteps(DecoderSteps):
 
     They keep their batch of B, and the N rows of a document are folded into the query axis. The
     model's modules are called in the order of its own forward pass. That pass takes a whole
-    sequence and spends more on masks, positions and caches than a step of one token needs.
+    sequence and spends more on masks, positions and caches than a step of one token needs. static:
+    steps are to be replayed (`replay.py`), from `pasts`.
     """
 
     def __init__(
@@ -72,6 +73,7 @@ class SharedSteps(DecoderSteps):
         given: Given,
         max_length: int,
         norm_first: bool,
+        static: bool = False,
     ) -> None:
         self.model: Any = model
         self.decoder: Any = model.get_decoder()
@@ -93,13 +95,14 @@ class SharedSteps(DecoderSteps):
             )
             for layer in self.decoder.layers
         ]
-        self.pasts = [Past(max_length) for _ in self.decoder.layers]
+        layers = len(self.decoder.layers)
+        self.pasts = new_pasts(max_length, layers, states.device if static else None)
         self.logits: torch.Tensor | None = None
 
     def step(self, tokens: torch.Tensor) -> torch.Tensor:
-        hidden = self._embed(tokens, self.pasts[0].length)
-        for layer, past, source in zip(self.decoder.layers, self.pasts, self.sources, strict=True):
-            hidden = self._layer(layer, past, source, hidden)
+        hidden = self._embed(tokens, self.pasts.begin())
+        for number, layer in enumerate(self.decoder.layers):
+            hidden = self._layer(number, layer, hidden)
         if self.norm_first:
             hidden = self.decoder.layer_norm(hidden)
         return self._logits(hidden)
@@ -117,7 +120,7 @@ class SharedSteps(DecoderSteps):
         logits = torch.mm(hidden.to(weight.dtype), weight.t(), out=self.logits)
         return logits if self.bias is None else logits.add_(self.bias)
 
-    def _embed(self, tokens: torch.Tensor, position: int) -> torch.Tensor:
+    def _embed(self, tokens: torch.Tensor, position: int | torch.Tensor) -> torch.Tensor:
         decoder = self.decoder
         # The embeddings of BART and mBART scale by themselves.
         words = decoder.embed_tokens(tokens) * getattr(decoder, "embed_scale", 1.0)
@@ -126,13 +129,7 @@ class SharedSteps(DecoderSteps):
             hidden = decoder.layernorm_embedding(hidden)
         return hidden
 
-    def _layer(
-        self,
-        layer: torch.nn.Module,
-        past: Past,
-        source: tuple[torch.Tensor, ...],
-        hidden: torch.Tensor,
-    ) -> torch.Tensor:
+    def _layer(self, number: int, layer: torch.nn.Module, hidden: torch.Tensor) -> torch.Tensor:
         def residual(hidden, norm, work):
             if self.norm_first:
                 return work(norm(hidden)).add_(hidden)
@@ -144,11 +141,12 @@ class SharedSteps(DecoderSteps):
                 _heads(project(hidden), attention)
                 for project in (attention.q_proj, attention.k_proj, attention.v_proj)
             )
-            found = _one_query(query, *past.append(key, value), attention.scaling)
+            key, value = self.pasts.append(number, key, value)
+            found = _one_query(query, key, value, attention.scaling, self.pasts.hidden)
             return attention.out_proj(found)
 
         def source_tokens(hidden):
-            attention, (key, value) = layer.encoder_attn, source
+            attention, (key, value) = layer.encoder_attn, self.sources[number]
             query = _heads(attention.q_proj(hidden), attention)
             folded = query.unflatten(0, (len(key), -1)).transpose(1, 2)
             found = F.scaled_dot_product_attention(
@@ -164,8 +162,7 @@ class SharedSteps(DecoderSteps):
         return residual(hidden, layer.final_layer_norm, feed_forward)
 
     def reorder(self, rows: torch.Tensor) -> None:
-        for past in self.pasts:
-            past.take(rows)
+        self.pasts.take(rows)
 
     _spread = reorder
 
@@ -184,11 +181,19 @@ def _heads(states: torch.Tensor, attention: torch.nn.Module) -> torch.Tensor:
 
 
 def _one_query(
-    query: torch.Tensor, key: torch.Tensor, value: torch.Tensor, scaling: float
+    query: torch.Tensor,
+    key: torch.Tensor,
+    value: torch.Tensor,
+    scaling: float,
+    hidden: torch.Tensor | None,
 ) -> torch.Tensor:
-    """Attention [R, H * D] of one query a row [R, H, D] to keys and values [R, H, t, D]."""
-    if query.device.type != "cpu":
-        found = F.scaled_dot_product_attention(query[:, :, None], key, value, scale=scaling)
+    """Attention [R, H * D] of one query a row [R, H, D] to keys and values [R, H, t, D].
+
+    hidden: see `Pasts`.
+    """
+    if query.device.type != "cpu" or hidden is not None:
+        mask = None if hidden is None else ~hidden[None, None, None]
+        found = F.scaled_dot_product_attention(query[:, :, None], key, value, mask, scale=scaling)
         return found.flatten(1)
     # On a processor two batched products are faster than the fused kernel, made for many queries.
     query = (query * scaling).flatten(0, 1)[:, None]

@@ -23,6 +23,7 @@ from brido.models.causality import check_causal
 from brido.models.decoder_steps import EncoderStates, PlainSteps, SharedSteps, check_length
 from brido.models.encoder_prompt import prompt_of
 from brido.models.interface import Family, Head, ModelParts, States, Steps, Texts
+from brido.models.replay import can_replay, replayed
 from brido.models.sharing.cross_attention import (
     SHARED,
     no_mask,
@@ -101,7 +102,9 @@ class EncoderDecoder(Family):
     def steps(self, model: PreTrainedModel, sources: Sources, limit: int) -> Steps:
         states, given = self.encode(model, sources), (start_token(model),)
         if self.shares_source:
-            return SharedSteps(model, states, sources.mask, given, limit, self.norm_first)
+            static = can_replay(model, 0, limit)
+            steps = SharedSteps(model, states, sources.mask, given, limit, self.norm_first, static)
+            return replayed(steps, steps.pasts, limit)
         positions = self.written_positions(model.config)
         if positions is not None:
             check_length(limit, positions)

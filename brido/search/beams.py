@@ -9,10 +9,7 @@ from brido.models.special_tokens import SpecialTokens
 from brido.search.groups import Choice, GroupOptions, choose, forced_choice, row_top_k
 from brido.search.hypotheses import Hypotheses
 from brido.search.settings import SearchSettings
-from brido.search.token_by_token import Rules, log_softmax
-
-# On an accelerator a look at "is anything done?" waits for the device, so it is taken rarely.
-STEPS_BETWEEN_CHECKS = 8
+from brido.search.token_by_token import STEPS_BETWEEN_CHECKS, Rules, log_softmax
 
 
 class Search:

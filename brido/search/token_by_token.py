@@ -11,6 +11,9 @@ from brido.models.special_tokens import SpecialTokens
 from brido.search.groups import is_end
 from brido.search.settings import SamplingSettings, SearchSettings
 
+# On an accelerator a look at "is anything done?" waits for the device, so it is taken rarely.
+STEPS_BETWEEN_CHECKS = 8
+
 # Takes processed logits [R, V], the unfinished rows' numbers [R] and the step; returns tokens [R].
 Pick = Callable[[torch.Tensor, torch.Tensor, int], torch.Tensor]
 
@@ -45,7 +48,7 @@ class Writing:
         logits = self.steps.start(first, self.rows).repeat_interleave(self.rows, 0)
         for step in range(self.given, self.settings.max_length):
             self._write(step, *self._choose(logits.float(), step, pick))
-            if step + 1 == self.settings.max_length or not self._drop_finished():
+            if step + 1 == self.settings.max_length or not self._drop_finished(step + 1):
                 break
             logits = self.steps.step(self.history[self.active, step])
         written = (self.lengths - self.given).double()
@@ -80,8 +83,10 @@ class Writing:
         self.lengths[active] += running
         self.done[active] |= is_end(token, self.special.ends)
 
-    def _drop_finished(self) -> bool:
-        """Whether documents are left; those whose rows have all ended leave the batch."""
+    def _drop_finished(self, length: int) -> bool:
+        """Whether documents are left; now and then those whose rows have all ended leave."""
+        if self.done.device.type != "cpu" and length % STEPS_BETWEEN_CHECKS:
+            return True
         left = (~self.done[self.active].view(-1, self.rows).all(1)).nonzero()[:, 0]
         if len(left) < len(self.active) // self.rows:
             self.active = self.active.view(-1, self.rows)[left].flatten()
@@ -165,7 +170,9 @@ def ban_tokens(
     """
     length = history.shape[1]
     if too_short:
-        log_probabilities[:, list(special.ends)] = -torch.inf
+        # One by one: to be sent a list of them, an accelerator would be waited for at every step.
+        for end in special.ends:
+            log_probabilities[:, end] = -torch.inf
     if special.banned:
         log_probabilities[:, list(special.banned)] = -torch.inf
     if 0 < no_repeat_ngram_size <= length:

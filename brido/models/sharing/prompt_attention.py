@@ -4,7 +4,7 @@
 documents. A step's queries of a document's N rows are folded into one product with them, a second
 product takes the rows' own keys, and both are weighed by one softmax. No module of the model is
 touched: its attention is pointed to a function that is registered with transformers, its cache is
-one that returns the rows' own keys and values alone. `Past` serves encoder-decoders too.
+one that returns the rows' own keys and values alone.
 """
 
 from __future__ import annotations
@@ -17,68 +17,36 @@ from torch import Tensor
 from transformers import AttentionInterface, DynamicCache, PreTrainedModel
 
 from brido.models.cache import CACHE
+from brido.models.sharing.pasts import new_pasts
 
 SHARED_PROMPT = "brido_shared_prompt"
-# Elements of a cache that are reordered at once on a processor: half a MiB or one.
-PIECE = 1 << 17
-
-
-class Past:
-    """Keys and values of one layer's tokens so far, in buffers [limit, R, H, D], the newest last.
-
-    With tokens first, new tokens and reordered rows touch the part of a buffer that is in use, and
-    a processor gives memory to no other part.
-    """
-
-    def __init__(self, limit: int) -> None:
-        self.limit, self.length = limit, 0
-        self.buffers: list[Tensor] = []
-
-    def append(self, *states: Tensor) -> list[Tensor]:
-        """All keys and values [R, H, t, D], after those [R, H, D] of one more token."""
-        if not self.buffers:
-            self.buffers = [part.new_empty(self.limit, *part.shape) for part in states]
-        for buffer, part in zip(self.buffers, states, strict=True):
-            buffer[self.length] = part
-        self.length += 1
-        return [buffer[: self.length].permute(1, 2, 0, 3) for buffer in self.buffers]
-
-    def take(self, rows: Tensor) -> None:
-        """Keep `rows` (any number, in their order, repeats allowed)."""
-        for place, buffer in enumerate(self.buffers):
-            used = buffer[: self.length]
-            if buffer.device.type == "cpu" and len(rows) == buffer.shape[1]:
-                # Piece by piece in place: a second buffer would be more of the system's memory.
-                for piece in used.split(max(1, PIECE // used[0].numel())):
-                    piece.copy_(piece.index_select(1, rows))
-            else:
-                self.buffers[place] = buffer.new_empty(self.limit, len(rows), *buffer.shape[2:])
-                torch.index_select(used, 1, rows, out=self.buffers[place][: self.length])
-
-
-def rows_of(documents: Tensor, rows_a_document: int) -> Tensor:
-    """The rows [B * N] of documents [B], N each."""
-    offsets = torch.arange(rows_a_document, device=documents.device)
-    return (documents[:, None] * rows_a_document + offsets).flatten()
 
 
 class SharedPrompt(DynamicCache):
     """Keys and values of B prompts, and of at most `limit` tokens of each row behind them.
 
     mask: [B, S], True where a token is; prompts are padded on the left, so column S + t - 1 is the
-    place of every row's t-th own token.
+    place of every row's t-th own token. static: steps are to be replayed (`StaticPasts`).
     """
 
-    def __init__(self, model: PreTrainedModel, prompts: DynamicCache, mask: Tensor, limit: int):
+    def __init__(
+        self,
+        model: PreTrainedModel,
+        prompts: DynamicCache,
+        mask: Tensor,
+        limit: int,
+        static: bool = False,
+    ) -> None:
         super().__init__()
         self.model = model
         layers: Any = prompts.layers
         self.prompts: list[tuple[Tensor, Tensor]] = [(one.keys, one.values) for one in layers]
         self.pads = None if bool(mask.all()) else ~mask
-        self.own = [Past(limit) for _ in self.prompts]
+        self.own = new_pasts(limit, len(self.prompts), mask.device if static else None)
 
     def step(self, tokens: Tensor, positions: Tensor) -> Tensor:
         """Logits [R, V] after one more token a row, [R] at `positions` [R]."""
+        self.own.begin()
         former = self.model.config._attn_implementation
         reading = _READING.set(self)
         self.model.set_attn_implementation(SHARED_PROMPT)
@@ -97,9 +65,7 @@ class SharedPrompt(DynamicCache):
 
     def take(self, rows: Tensor) -> None:
         """Row r goes on from what row `rows[r]` was."""
-        for own in self.own:
-            if own.length:
-                own.take(rows)
+        self.own.take(rows)
 
     def keep(self, documents: Tensor, rows: Tensor) -> None:
         """Go on with `documents` alone, which have `rows`."""
@@ -115,12 +81,11 @@ class SharedPrompt(DynamicCache):
         self, key_states: Tensor, value_states: Tensor, layer_idx: int, *_: Any, **__: Any
     ) -> tuple[Tensor, Tensor]:
         """The rows' own keys and values [R, H, t, D] after one more token, [R, H, 1, D]."""
-        key, value = self.own[layer_idx].append(key_states[:, :, 0], value_states[:, :, 0])
-        return key, value
+        return self.own.append(layer_idx, key_states[:, :, 0], value_states[:, :, 0])
 
     def get_seq_length(self, layer_idx: int = 0) -> int:
         """The number of tokens that stand before a step's, pads included."""
-        return self.prompts[0][0].shape[2] + self.own[0].length
+        return self.prompts[0][0].shape[2] + self.own.length
 
 
 class RepeatedPrompt:
@@ -191,6 +156,8 @@ def _attend(
         scores = torch.tanh(scores / softcap) * softcap
     if hidden is not None:
         scores[..., :length].masked_fill_(hidden[:, None, None, None], -torch.inf)
+    if past.own.hidden is not None:
+        scores[..., length:].masked_fill_(past.own.hidden, -torch.inf)
     weights = scores.softmax(-1).to(query.dtype)
     found = _far(weights[..., :length], far_value) + weights[..., length:] @ value
     return found.flatten(2, 3).flatten(0, 1)[:, None], None

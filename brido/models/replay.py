@@ -1,0 +1,146 @@
+"""Steps of a search on a GPU, recorded once as a CUDA graph and replayed.
+
+A step of one token is hundreds of small kernels. To launch them takes several times as long as to
+run them, so the launches are recorded (`torch.cuda.CUDAGraph`). A replay repeats the same work on
+the same memory: a step's shapes must not change, and all that differs from step to step must lie on
+the device (`StaticPasts`). So documents that are finished stay in the recorded batch until fewer
+than half are left.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from itertools import chain
+
+import torch
+from torch import Tensor
+from transformers import PreTrainedModel
+
+from brido.models.interface import Steps
+from brido.models.sharing.pasts import Pasts, StaticPasts, rows_of
+
+# Recording takes about as long as two or three steps.
+LEAST_STEPS = 16
+# Rotary positions that ask on the processor how long the text is.
+LENGTHS_ASKED = ("dynamic", "longrope")
+
+# A step: tokens [R] to logits [R, V].
+Step = Callable[[Tensor], Tensor]
+
+
+def can_replay(model: PreTrainedModel, tokens: int, limit: int) -> bool:
+    """Whether the steps of a search may be recorded: `limit` tokens behind at most `tokens`.
+
+    The whole model lies on one GPU in plain parameters (no layer on the processor, none quantized,
+    none in shards), is not in training and records no gradient; autocast is off, under which
+    weights are converted anew at every step; no layer's window is shorter than the text; rotary
+    positions do not depend on its length.
+    """
+    if model.device.type != "cuda" or limit < LEAST_STEPS:
+        return False
+    weights = list(model.parameters())
+    plain = all(type(weight) is torch.nn.Parameter for weight in weights)
+    devices = {part.device for part in chain(weights, model.buffers())}
+    window = getattr(model.config, "sliding_window", None)
+    positions = str(getattr(model.config, "rope_parameters", None))
+    return (
+        plain
+        and devices == {model.device}
+        and not (model.training or torch.is_grad_enabled() or torch.is_autocast_enabled("cuda"))
+        and (window is None or tokens + limit <= window)
+        and not any(name in positions for name in LENGTHS_ASKED)
+    )
+
+
+def replayed(steps: Steps, pasts: Pasts | None, limit: int) -> Steps:
+    """Steps whose keys and values are `pasts`: replayed where those are static, or as they are."""
+    return ReplayedSteps(steps, pasts, limit) if isinstance(pasts, StaticPasts) else steps
+
+
+class ReplayedSteps(Steps):
+    """Steps whose keys and values lie in `StaticPasts`; each but the first is a replay.
+
+    documents: which documents of the recorded batch the caller still asks for, and rows: their
+    rows; None for all.
+    """
+
+    def __init__(self, steps: Steps, pasts: StaticPasts, limit: int) -> None:
+        self.steps, self.pasts, self.limit = steps, pasts, limit
+        self.given, self.prompts = steps.given, steps.prompts
+
+    def start(self, tokens: Tensor, rows_a_document: int) -> Tensor:
+        logits = self.steps.start(tokens, rows_a_document)
+        self.pasts.length = tokens.shape[1]
+        self._begin(len(tokens), rows_a_document, tokens.device)
+        return logits
+
+    def _begin(self, documents: int, rows_a_document: int, device: torch.device) -> None:
+        """Nothing is recorded of steps of this many rows."""
+        self.width = documents
+        self.documents: Tensor | None = None
+        self.rows: Tensor | None = None
+        self.tokens = torch.zeros(documents * rows_a_document, dtype=torch.long, device=device)
+        self.warm = False
+        self.recorded: tuple[Callable[[], None], Tensor] | None = None
+
+    def step(self, tokens: Tensor) -> Tensor:
+        if self.rows is None:
+            self.tokens.copy_(tokens)
+        else:
+            self.tokens.index_copy_(0, self.rows, tokens)
+        if not self.warm:
+            self.warm, logits = True, warm_up(self.steps.step, self.tokens)
+        else:
+            if self.recorded is None:
+                self.recorded = record(self.steps.step, self.tokens)
+            replay, logits = self.recorded
+            replay()
+        self.pasts.length += 1
+        return logits if self.rows is None else logits.index_select(0, self.rows)
+
+    def reorder(self, rows: Tensor) -> None:
+        if self.rows is not None:
+            every = torch.arange(len(self.tokens), device=rows.device)
+            rows = every.index_copy_(0, self.rows, self.rows.index_select(0, rows))
+        self.steps.reorder(rows)
+
+    def keep(self, documents: Tensor, rows_a_document: int) -> None:
+        """See Steps. Fewer rows are recorded anew where that pays, else all are written on."""
+        if self.documents is not None:
+            documents = self.documents.index_select(0, documents)
+        steps_left = self.limit - self.pasts.length
+        if 2 * len(documents) > self.width or steps_left < LEAST_STEPS:
+            self.documents, self.rows = documents, rows_of(documents, rows_a_document)
+        else:
+            # Its memory is given back before more is asked for.
+            self._begin(len(documents), rows_a_document, documents.device)
+            self.steps.keep(documents, rows_a_document)
+
+
+def warm_up(step: Step, tokens: Tensor) -> Tensor:
+    """A step before it is recorded, on the recording stream: libraries ready what they need."""
+    present, aside = torch.cuda.current_stream(tokens.device), _stream(tokens.device)
+    aside.wait_stream(present)
+    with torch.cuda.stream(aside):
+        logits = step(tokens)
+    present.wait_stream(aside)
+    return logits
+
+
+def record(step: Step, tokens: Tensor) -> tuple[Callable[[], None], Tensor]:
+    """What replays a step that reads `tokens`, and where the logits then lie. Nothing is run yet.
+
+    Other threads, such as those that load data, may use the device meanwhile.
+    """
+    graph = torch.cuda.CUDAGraph()
+    aside = _stream(tokens.device)
+    with torch.cuda.graph(graph, stream=aside, capture_error_mode="thread_local"):
+        logits = step(tokens)
+    return graph.replay, logits
+
+
+@cache
+def _stream(device: torch.device) -> torch.cuda.Stream:
+    """One stream for all recordings of a device: each has a workspace for matrix products."""
+    return torch.cuda.Stream(device)
