@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from array import array
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from hashlib import sha256
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from brido.candidates.blocks import WINDOW
 from brido.models.settings import ReadingSettings
@@ -16,7 +18,9 @@ from brido.tables import CORPUS
 from brido.tables.walk import Table, cut
 from brido.utils.blank import is_blank
 from brido.utils.errors import BridoError, some
+from brido.work.kept import code_key
 from brido.work.settings import RuntimeSettings
+from brido.work.shards import fingerprint
 
 # What an empty document leads to: an error, no row, or a row with an empty text.
 EmptyDocuments = Literal["refuse", "leave_out", "keep"]
@@ -61,6 +65,13 @@ class DocumentPart:
         rows = _rows(self.path, self.rows)
         return [row for row in rows if not (self.leave_out and is_blank(row[1]))]
 
+    def digest(self) -> str:
+        """A hash of its rows' ids and documents, and of what becomes of empty ones."""
+        digest = sha256(str(self.leave_out).encode())
+        for row in _rows(self.path, self.rows):
+            digest.update(json.dumps(row).encode())
+        return digest.hexdigest()
+
 
 def _rows(path: Path, rows: range | None) -> Iterator[tuple[str, str]]:
     for batch in Table(path, CORPUS, "download", ("document",)).batches(rows):
@@ -99,12 +110,18 @@ class Writing:
         return min(size // _BYTES + 1, self.source) + self.texts * self.length
 
 
-def shard_sizes(units: Mapping[str, Sequence[DocumentPart]]) -> dict[str, list[int]]:
-    """The documents of each shard, by split, for a fingerprint.
+def shard_keys(
+    settings: Any, inputs: Iterable[Path], units: Mapping[str, Sequence[DocumentPart]]
+) -> dict[str, list[str]]:
+    """A key of each shard, by split: it changes with all that decides the shard's bytes.
 
-    Shards of another size are other shards, though they make the same table.
+    settings, inputs: what all shards depend on besides the code (see `fingerprint`).
     """
-    return {split: list(map(len, parts)) for split, parts in units.items()}
+    shared = fingerprint([settings, code_key()], inputs)
+    return {
+        split: [fingerprint([shared, part.digest()]) for part in parts]
+        for split, parts in units.items()
+    }
 
 
 class SplitDocuments:
