@@ -204,7 +204,12 @@ def test_nothing_is_taken_over_that_something_else_decides_now(project, written,
 
 @pytest.mark.parametrize("workers", [1, 2])
 def test_tokens_are_told_while_a_batch_is_written(project, capsys, workers):
-    runtime = {"log_seconds": 1e-6, "shard_documents": 25, "batch_tokens": 10**6, "workers": workers}
+    runtime = {
+        "log_seconds": 1e-6,
+        "shard_documents": 25,
+        "batch_tokens": 10**6,
+        "workers": workers,
+    }
     small_project.write_params(project, runtime=runtime)
     run()
     lines = capsys.readouterr().err.splitlines()
