@@ -40,11 +40,18 @@ def cut_warning(cut: int, unread_thousandths: int, documents: int, limit: int) -
     """
     if not documents or cut <= MANY_CUT * documents:
         return None
+    return (
+        f"{cut_sentence(cut, unread_thousandths, documents, limit)}. Increase "
+        "reading.default.max_source_tokens, if model and memory allow, or shorten the documents"
+    )
+
+
+def cut_sentence(cut: int, unread_thousandths: int, documents: int, limit: int) -> str:
+    """How many of the documents are cut, and how much of them is read; as for `cut_warning`."""
     read = 100 * (1 - unread_thousandths / 1000 / documents)
     return (
         f"{cut:,} of {documents:,} documents are longer than {limit:,} tokens and cut there: on "
-        f"average {read:.0f} % of a document is read. Increase reading.default.max_source_tokens, "
-        "if model and memory allow, or shorten the documents"
+        f"average {read:.0f} % of a document is read"
     )
 
 
