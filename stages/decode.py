@@ -99,7 +99,7 @@ def _summaries(
     settings = SearchSettings(**used, num_return_sequences=1, count_prompt=False)
     writing = Writing.of(settings, reading, guidance)
     units = {split: documents[split].units(runtime, writing) for split in documents}
-    keys = shard_keys([used, reading, guidance], [folder, Path(__file__)], units)
+    keys = shard_keys([used, reading, guidance], [folder, Path(__file__)], documents, units)
     work = Splits(f"decode/{system}", fingerprint(keys), DECODED, units, keys)
     make = partial(SummaryWorker, folder, reading, runtime, settings, guidance)
     work.run(make, model_workers(runtime), f"decode {system}", runtime.log_seconds)

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from array import array
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from hashlib import sha256
+from hashlib import blake2b
 from pathlib import Path
 from typing import Any, Literal
 
@@ -26,8 +25,8 @@ from brido.work.shards import fingerprint
 EmptyDocuments = Literal["refuse", "leave_out", "keep"]
 
 
-# Bytes of a token, about.
-_BYTES = 4
+# Bytes of a token, about, and of a document's hash.
+_BYTES, _HASH = 4, 16
 # More cut documents than this share are a warning.
 MANY_CUT = 0.2
 
@@ -72,13 +71,6 @@ class DocumentPart:
         rows = _rows(self.path, self.rows)
         return [row for row in rows if not (self.leave_out and is_blank(row[1]))]
 
-    def digest(self) -> str:
-        """A hash of its rows' ids and documents, and of what becomes of empty ones."""
-        digest = sha256(str(self.leave_out).encode())
-        for row in _rows(self.path, self.rows):
-            digest.update(json.dumps(row).encode())
-        return digest.hexdigest()
-
 
 def _rows(path: Path, rows: range | None) -> Iterator[tuple[str, str]]:
     for batch in Table(path, CORPUS, "download", ("document",)).batches(rows):
@@ -117,20 +109,6 @@ class Writing:
         return min(size // _BYTES + 1, self.source) + self.texts * self.length
 
 
-def shard_keys(
-    settings: Any, inputs: Iterable[Path], units: Mapping[str, Sequence[DocumentPart]]
-) -> dict[str, list[str]]:
-    """A key of each shard, by split: it changes with all that decides the shard's bytes.
-
-    settings, inputs: what all shards depend on besides the code (see `fingerprint`).
-    """
-    shared = fingerprint([settings, code_key()], inputs)
-    return {
-        split: [fingerprint([shared, part.digest()]) for part in parts]
-        for split, parts in units.items()
-    }
-
-
 class SplitDocuments:
     """The first `limit` documents of a corpus table (None: all).
 
@@ -146,10 +124,15 @@ class SplitDocuments:
         self.ids: list[str] = []
         # Their lengths, from which shards are cut.
         self._bytes = array("Q")
+        self._hashes = bytearray()
         empty_ids: list[str] = []
         for name, document in _rows(path, None if limit is None else range(limit)):
             self.ids.append(name)
-            self._bytes.append(len(document.encode()))
+            text = document.encode()
+            self._bytes.append(len(text))
+            digest = blake2b(f"{len(name)} {name}".encode(), digest_size=_HASH)
+            digest.update(text)
+            self._hashes += digest.digest()
             if is_blank(document):
                 empty_ids.append(name)
         self.left_out = empty_ids if self._leave_out else []
@@ -164,6 +147,11 @@ class SplitDocuments:
             )
         if problems:
             raise BridoError.from_problems(f"{path} cannot be used:", problems)
+
+    def digest(self, part: DocumentPart) -> str:
+        """A hash of a part's ids and documents, and of what becomes of empty ones."""
+        rows = self._hashes[_HASH * part.rows.start : _HASH * part.rows.stop]
+        return blake2b(rows + bytes([part.leave_out]), digest_size=_HASH).hexdigest()
 
     def parts(self, size: int, whole: bool = False) -> list[DocumentPart]:
         """Cut the documents into units of `size` rows; `whole`: the last one has what is left."""
@@ -193,3 +181,20 @@ class SplitDocuments:
                 parts.append(range(row, row + 1))
                 tokens = work
         return [DocumentPart(self.path, rows, self._leave_out) for rows in parts]
+
+
+def shard_keys(
+    settings: Any,
+    inputs: Iterable[Path],
+    documents: Mapping[str, SplitDocuments],
+    units: Mapping[str, Sequence[DocumentPart]],
+) -> dict[str, list[str]]:
+    """A key of each shard, by split: it changes with all that decides the shard's bytes.
+
+    settings, inputs: what all shards depend on besides the code (see `fingerprint`).
+    """
+    shared = fingerprint([settings, code_key()], inputs)
+    return {
+        split: [fingerprint([shared, documents[split].digest(part)]) for part in parts]
+        for split, parts in units.items()
+    }

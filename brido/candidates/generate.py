@@ -139,7 +139,8 @@ def generate(request: Request) -> Splits:
     units = {
         split: documents.units(runtime, writing) for split, documents in request.documents.items()
     }
-    keys = shard_keys([settings, request.reading, schema.names], plan.inputs, units)
+    decides = [settings, request.reading, schema.names]
+    keys = shard_keys(decides, plan.inputs, request.documents, units)
     label = f"generate {request.name}"
     # A store of answers, or a file, may have more the next time, and is read in no time.
     kept = keys if writing else None

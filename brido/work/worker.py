@@ -37,7 +37,7 @@ class Advance(Protocol):
 class Advanced(NamedTuple):
     """What a worker's process reports to the driver (see `Advance`)."""
 
-    count: int
+    documents: int
     tokens: int
 
 
@@ -165,7 +165,7 @@ class ProcessExecutor:
         try:
             self._connection.send(unit)
             while isinstance(answer := self._connection.recv(), Advanced):
-                self._advance(answer.count, tokens=answer.tokens)
+                self._advance(answer.documents, tokens=answer.tokens)
         except (EOFError, OSError):
             raise BridoError(self._death()) from None
         if isinstance(answer, BridoError):
