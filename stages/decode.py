@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from brido.candidates.decoding import search_settings
-from brido.candidates.documents import SplitDocuments, Writing, cut_warning, shard_sizes
+from brido.candidates.documents import SplitDocuments, Writing, cut_warning, shard_keys
 from brido.models.settings import ReadingSettings
 from brido.search.settings import GuidanceSettings, SearchSettings
 from brido.settings.load import load_params
@@ -99,11 +99,8 @@ def _summaries(
     settings = SearchSettings(**used, num_return_sequences=1, count_prompt=False)
     writing = Writing.of(settings, reading, guidance)
     units = {split: documents[split].units(runtime, writing) for split in documents}
-    key = fingerprint(
-        [used, reading, shard_sizes(units), guidance],
-        [*(paths.corpus(split) for split in documents), folder],
-    )
-    work = Splits(f"decode/{system}", key, DECODED, units)
+    keys = shard_keys([used, reading, guidance], [folder, Path(__file__)], documents, units)
+    work = Splits(f"decode/{system}", fingerprint(keys), DECODED, units, keys)
     make = partial(SummaryWorker, folder, reading, runtime, settings, guidance)
     work.run(make, model_workers(runtime), f"decode {system}", runtime.log_seconds)
     return work

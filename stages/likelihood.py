@@ -6,6 +6,7 @@ side by side (see `runtime.workers`).
 
 from collections.abc import Sequence
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 from brido.candidates.probability import ProbabilityUnit, ProbabilityWorker, lacks_others, units
@@ -18,8 +19,9 @@ from brido.utils.atomic import atomic_folder
 from brido.utils.errors import BridoError, run_command
 from brido.utils.progress import say
 from brido.utils.stored import read_json
+from brido.work.kept import code_key
 from brido.work.running import Splits
-from brido.work.shards import fingerprint
+from brido.work.shards import fingerprint, table_keys
 from brido.work.worker import model_workers
 from stages import paths
 
@@ -52,9 +54,17 @@ def measure(params: Params, splits: Sequence[str], prior: bool) -> None:
     reading, settings = params.reading_of("base"), params.likelihood
     work_units = {split: _units(params, split, prior) for split in splits}
     others = {split: found[0].others if found else 0 for split, found in work_units.items()}
-    inputs = [path for split in splits for path in (paths.pool(split), paths.corpus(split))]
-    key = fingerprint([reading, settings, others, runtime.documents_of_shard], [*inputs, base])
-    work = Splits("likelihood", key, LIKELIHOOD, work_units)
+    size = runtime.documents_of_shard
+    shared = fingerprint([reading, settings, size, code_key()], [base, Path(__file__)])
+    keys = {
+        split: table_keys(
+            [shared, others[split]],
+            [paths.pool(split), paths.corpus(split)],
+            len(work_units[split]),
+        )
+        for split in splits
+    }
+    work = Splits("likelihood", fingerprint(keys), LIKELIHOOD, work_units, keys)
     make = partial(ProbabilityWorker, base, reading, runtime, settings)
     work.run(make, model_workers(runtime), "likelihood", runtime.log_seconds)
     for split in splits:

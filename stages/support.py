@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 
 from brido.checkers.table import SupportWorker, judge_of, units
 from brido.settings.load import load_params
@@ -12,8 +13,9 @@ from brido.tables.fingerprint import base_of, content_hash
 from brido.tables.join import SplitTables
 from brido.utils.errors import run_command
 from brido.utils.stored import read_json
+from brido.work.kept import code_key
 from brido.work.running import Splits
-from brido.work.shards import fingerprint
+from brido.work.shards import fingerprint, table_keys
 from brido.work.worker import core_workers, model_workers
 from stages import paths
 
@@ -40,11 +42,16 @@ def check(params: Params, splits: Sequence[str]) -> None:
     has_own = not paths.is_left_empty(own.parent)
     if has_own:
         work_units[OWN] = units(replace(tables["validation"], decoded={OWN: own}), size, OWN)
-    settings = {"support": params.support}
-    inputs = [path for split in splits for path in (paths.pool(split), paths.corpus(split))]
-    inputs += [own] if has_own else []
-    work = Splits("support", fingerprint([settings, size], inputs), SUPPORT, work_units)
     runtime, by_model = params.runtime, params.support.runs_model
+    shared = fingerprint([params.support, size, code_key()], [Path(__file__)])
+    keys = {}
+    for name, parts in work_units.items():
+        split = "validation" if name == OWN else name
+        inputs = [paths.pool(split), paths.corpus(split)] + ([own] if name == OWN else [])
+        keys[name] = table_keys(shared, inputs, len(parts))
+    # A model's answers have a store of their own, and the model may be a folder that changes.
+    kept = None if by_model else keys
+    work = Splits("support", fingerprint(keys), SUPPORT, work_units, kept)
     make = partial(SupportWorker, params.support, runtime)
     workers = model_workers(runtime) if by_model else core_workers(runtime, threads=False)
     work.run(make, workers, "support", runtime.log_seconds)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from array import array
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from hashlib import blake2b
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from brido.candidates.blocks import WINDOW
 from brido.models.settings import ReadingSettings
@@ -16,14 +17,16 @@ from brido.tables import CORPUS
 from brido.tables.walk import Table, cut
 from brido.utils.blank import is_blank
 from brido.utils.errors import BridoError, some
+from brido.work.kept import code_key
 from brido.work.settings import RuntimeSettings
+from brido.work.shards import fingerprint
 
 # What an empty document leads to: an error, no row, or a row with an empty text.
 EmptyDocuments = Literal["refuse", "leave_out", "keep"]
 
 
-# Bytes of a token, about.
-_BYTES = 4
+# Bytes of a token, about, and of a document's hash.
+_BYTES, _HASH = 4, 16
 # More cut documents than this share are a warning.
 MANY_CUT = 0.2
 
@@ -36,11 +39,18 @@ def cut_warning(cut: int, unread_thousandths: int, documents: int, limit: int) -
     """
     if not documents or cut <= MANY_CUT * documents:
         return None
+    return (
+        f"{cut_sentence(cut, unread_thousandths, documents, limit)}. Increase "
+        "reading.default.max_source_tokens, if model and memory allow, or shorten the documents"
+    )
+
+
+def cut_sentence(cut: int, unread_thousandths: int, documents: int, limit: int) -> str:
+    """How many of the documents are cut, and how much of them is read; as for `cut_warning`."""
     read = 100 * (1 - unread_thousandths / 1000 / documents)
     return (
         f"{cut:,} of {documents:,} documents are longer than {limit:,} tokens and cut there: on "
-        f"average {read:.0f} % of a document is read. Increase reading.default.max_source_tokens, "
-        "if model and memory allow, or shorten the documents"
+        f"average {read:.0f} % of a document is read"
     )
 
 
@@ -99,14 +109,6 @@ class Writing:
         return min(size // _BYTES + 1, self.source) + self.texts * self.length
 
 
-def shard_sizes(units: Mapping[str, Sequence[DocumentPart]]) -> dict[str, list[int]]:
-    """The documents of each shard, by split, for a fingerprint.
-
-    Shards of another size are other shards, though they make the same table.
-    """
-    return {split: list(map(len, parts)) for split, parts in units.items()}
-
-
 class SplitDocuments:
     """The first `limit` documents of a corpus table (None: all).
 
@@ -122,10 +124,15 @@ class SplitDocuments:
         self.ids: list[str] = []
         # Their lengths, from which shards are cut.
         self._bytes = array("Q")
+        self._hashes = bytearray()
         empty_ids: list[str] = []
         for name, document in _rows(path, None if limit is None else range(limit)):
             self.ids.append(name)
-            self._bytes.append(len(document.encode()))
+            text = document.encode()
+            self._bytes.append(len(text))
+            digest = blake2b(f"{len(name)} {name}".encode(), digest_size=_HASH)
+            digest.update(text)
+            self._hashes += digest.digest()
             if is_blank(document):
                 empty_ids.append(name)
         self.left_out = empty_ids if self._leave_out else []
@@ -140,6 +147,11 @@ class SplitDocuments:
             )
         if problems:
             raise BridoError.from_problems(f"{path} cannot be used:", problems)
+
+    def digest(self, part: DocumentPart) -> str:
+        """A hash of a part's ids and documents, and of what becomes of empty ones."""
+        rows = self._hashes[_HASH * part.rows.start : _HASH * part.rows.stop]
+        return blake2b(rows + bytes([part.leave_out]), digest_size=_HASH).hexdigest()
 
     def parts(self, size: int, whole: bool = False) -> list[DocumentPart]:
         """Cut the documents into units of `size` rows; `whole`: the last one has what is left."""
@@ -169,3 +181,20 @@ class SplitDocuments:
                 parts.append(range(row, row + 1))
                 tokens = work
         return [DocumentPart(self.path, rows, self._leave_out) for rows in parts]
+
+
+def shard_keys(
+    settings: Any,
+    inputs: Iterable[Path],
+    documents: Mapping[str, SplitDocuments],
+    units: Mapping[str, Sequence[DocumentPart]],
+) -> dict[str, list[str]]:
+    """A key of each shard, by split: it changes with all that decides the shard's bytes.
+
+    settings, inputs: what all shards depend on besides the code (see `fingerprint`).
+    """
+    shared = fingerprint([settings, code_key()], inputs)
+    return {
+        split: [fingerprint([shared, documents[split].digest(part)]) for part in parts]
+        for split, parts in units.items()
+    }

@@ -18,7 +18,7 @@ from brido.candidates.documents import (
     SplitDocuments,
     Writing,
     cut_warning,
-    shard_sizes,
+    shard_keys,
 )
 from brido.candidates.files import read_candidates
 from brido.candidates.look import Example
@@ -139,12 +139,12 @@ def generate(request: Request) -> Splits:
     units = {
         split: documents.units(runtime, writing) for split, documents in request.documents.items()
     }
-    key = fingerprint(
-        [settings, request.reading, shard_sizes(units), schema.names],
-        [*(documents.path for documents in request.documents.values()), *plan.inputs],
-    )
+    decides = [settings, request.reading, schema.names]
+    keys = shard_keys(decides, plan.inputs, request.documents, units)
     label = f"generate {request.name}"
-    work = Splits(f"generate/{request.name}", key, schema, units)
+    # A store of answers, or a file, may have more the next time, and is read in no time.
+    kept = keys if writing else None
+    work = Splits(f"generate/{request.name}", fingerprint(keys), schema, units, kept)
     work.run(partial(_Counting, plan.make_worker), plan.workers, label, runtime.log_seconds)
     return work
 

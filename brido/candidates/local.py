@@ -92,7 +92,7 @@ def _guide(
 class Generator:
     """A loaded checkpoint that writes; its subclasses are workers (`brido.work.worker.MakeWorker`).
 
-    advance: called with the number of documents of each finished batch.
+    advance: called at each step with its tokens, and with the documents of each finished batch.
     """
 
     def __init__(
@@ -102,7 +102,7 @@ class Generator:
         runtime: RuntimeSettings,
         settings: Any = None,
         device: str = "",
-        advance: Advance = lambda count: None,
+        advance: Advance = lambda count, *, tokens=0: None,
     ) -> None:
         """Load `folder` for inference, on `device` if it is not runtime's.
 
@@ -140,16 +140,20 @@ class Generator:
         found: dict[int, Written] = {}
         halved_before = self.budget.halved
 
+        def on_step(tokens: int) -> None:
+            self._advance(0, tokens=tokens)
+
         def work(numbers: list[int]) -> None:
             batch = sources.take(numbers).to(model.device)
+            read = model, batch.ids, batch.mask
             others = guided.of(numbers) if guided else None
             if isinstance(settings, SearchSettings):
-                result = diverse_beam_search(model, batch.ids, batch.mask, settings, others)
+                result = diverse_beam_search(*read, settings, others, on_step)
             else:
                 samples, longest = settings.num_return_sequences, settings.max_length
                 names = [ids[number] for number in numbers]
                 uniforms = document_uniforms(seed, names, samples, longest)
-                result = sample(model, batch.ids, batch.mask, settings, uniforms, others)
+                result = sample(*read, settings, uniforms, others, on_step)
             scores, sequences = result.scores.tolist(), result.sequences.cpu()
             groups = [None] * len(numbers) if result.groups is None else result.groups.tolist()
             for place, number in enumerate(numbers):

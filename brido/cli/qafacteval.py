@@ -11,7 +11,7 @@ from brido.evaluation.question_view import as_text
 from brido.utils.errors import BridoError, quoted
 from brido.utils.extras import extra
 from brido.utils.files import input_lines
-from brido.utils.json_lines import HALF_PAIR, holds_half_pair, parse_object
+from brido.utils.json_lines import fault_of, parse_object
 from brido.utils.outputs import check_output, output_text
 from brido.utils.progress import Progress, say
 
@@ -126,8 +126,8 @@ def read_documents(path: Path | str) -> list[dict[str, Any]]:
 
 
 def _record(raw: dict[str, Any], number: int) -> dict[str, Any]:
-    if holds_half_pair(raw):
-        raise BridoError(HALF_PAIR)
+    if fault := fault_of(raw):
+        raise BridoError(fault)
     document, summary = raw.get("document"), raw.get("summary", raw.get("claim"))
     if isinstance(document, dict):
         document = document.get("text")

@@ -9,7 +9,7 @@ from brido.corpus.duplicates import DocumentsSeen
 from brido.corpus.settings import FilesSettings, HubSettings
 from brido.utils.blank import is_blank
 from brido.utils.errors import short
-from brido.utils.json_lines import holds_half_pair
+from brido.utils.json_lines import Repeating, holds_half_pair
 from brido.utils.text import clean
 
 SPLITS = ("train", "validation", "test")
@@ -29,7 +29,8 @@ class RawRow:
 
     `id` None means that the source has no ids: one is made from the document. `where` says where
     the row stands, for messages (`articles.jsonl line 7`). `extra` holds further columns of the
-    corpus table, unchecked (the embedded world's facts).
+    corpus table, unchecked (the embedded world's facts). `fault` is what is wrong with the row as a
+    whole, such as a key that occurs twice.
     """
 
     id: Any
@@ -38,6 +39,7 @@ class RawRow:
     references: Any = None
     where: str = ""
     extra: dict[str, Any] = field(default_factory=dict)
+    fault: str = ""
 
 
 class MissingId:
@@ -64,6 +66,7 @@ def raw_row(
         Unlabelled if summary_column is None else values.get(summary_column),
         references,
         where,
+        fault=values.fault if isinstance(values, Repeating) else "",
     )
 
 
@@ -89,7 +92,8 @@ def made_id(document: Any) -> str | None:
 class SplitChecks:
     """The checks of one split and what they found.
 
-    A row is bad if its document or summary is null, blank or not a text, or if both are the same.
+    A row is bad if a key occurs twice in it. It is bad if its document or summary is null, blank or
+    not a text, or if both are the same.
     It is bad too if its id is null or was seen before in the split, or if its references are not a
     list of texts. Bad rows are left out; `problem` says whether that is acceptable.
     Memory grows by about 100 bytes a row, for the ids.
@@ -146,6 +150,8 @@ class SplitChecks:
 
     def _fault(self, row: RawRow, identity: Any) -> str | None:
         """What is wrong with a row, None where nothing is; remembers the id of a good one."""
+        if row.fault:
+            return row.fault
         texts = {"document": row.document, "summary": row.summary}
         for name, value in texts.items():
             if value is Unlabelled:

@@ -54,7 +54,7 @@ def verdict(
     ordered: whether the chosen system was trained on an order of candidates.
     """
     chosen = choice["chosen"]
-    lines = [_keep(choice, by)]
+    lines = [_keep(choice, by), *_better_but_for_length(choice, by)]
     columns = told_columns(systems, by)
     if chosen != "base":
         lines.append(_gain(chosen, columns, systems, differences))
@@ -109,6 +109,32 @@ def _keep(choice: Mapping[str, Any], by: ColumnKey) -> str:
             f"{_text(by, top['quality'])}, base {own}; difference {gap}, standard error {error})."
         )
     return f"{line} Left out: {', '.join(out)}." if out else line
+
+
+def _better_but_for_length(choice: Mapping[str, Any], by: ColumnKey) -> list[str]:
+    """The best system that was left out for its length alone, if it beats the chosen one.
+
+    Where base copies its documents every good system is shorter.
+    """
+    rows, sign = choice["systems"], -1 if display(*by).better == "lower" else 1
+    chosen, base = rows[choice["chosen"]], rows["base"]
+    better = {
+        name: row
+        for name, row in rows.items()
+        if row["left_out"] == ["length_change"]
+        and sign * (row["quality"] - chosen["quality"]) > 0
+        and sign * row["difference"] > (row["standard_error"] or 0.0)
+    }
+    if not better or choice["reason"] == "few documents":
+        return []
+    name = max(better, key=lambda name: sign * better[name]["quality"])
+    values = (_text(by, row["quality"]) for row in (better[name], chosen))
+    words = (f"{row['words']:.1f}" for row in (better[name], base))
+    return [
+        f"`{name}` does better ({_name(by)} {' against '.join(values)}), but was left out for its "
+        f"length: {' words a summary, base '.join(words)}. If its length is right for you, "
+        "`dvc exp run -S choice.length_change=null` chooses among all lengths."
+    ]
 
 
 def _gain(

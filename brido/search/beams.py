@@ -8,6 +8,7 @@ from brido.models.interface import Steps
 from brido.models.special_tokens import SpecialTokens
 from brido.search.groups import Choice, GroupOptions, choose, forced_choice, row_top_k
 from brido.search.hypotheses import Hypotheses
+from brido.search.result import OnStep
 from brido.search.settings import SearchSettings
 from brido.search.token_by_token import STEPS_BETWEEN_CHECKS, Rules, log_softmax
 
@@ -26,8 +27,10 @@ class Search:
         special: SpecialTokens,
         settings: SearchSettings,
         device: torch.device,
+        on_step: OnStep | None = None,
     ) -> None:
         self.model, self.special, self.settings, self.device = model, special, settings, device
+        self.on_step = on_step
         self.beams, self.groups = settings.num_beams, settings.num_beam_groups
         self.size = self.beams // self.groups
         self.rules = Rules(model, special, settings)
@@ -52,6 +55,8 @@ class Search:
                 choice = self._choose(logits, length)
             self.hypotheses.add(choice, self.history, length)
             self._advance(choice, length)
+            if self.on_step:
+                self.on_step(self.running.numel())
             length += 1
             if length == longest:
                 self.hypotheses.close(self.running, self.history, length)

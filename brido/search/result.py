@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import torch
+
+# Called at every step of a search or sampling with the number of tokens that it wrote, of all rows.
+OnStep = Callable[[int], None]
 
 
 @dataclass(frozen=True)

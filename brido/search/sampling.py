@@ -15,7 +15,7 @@ from brido.models.family import check_scores, family_of
 from brido.models.tokens import Sources
 from brido.search import drawing
 from brido.search.guidance import Guidance, guided_steps
-from brido.search.result import SearchResult
+from brido.search.result import OnStep, SearchResult
 from brido.search.settings import (
     SamplingSettings,
     SearchSettings,
@@ -42,6 +42,7 @@ def greedy_search(
     attention_mask: Tensor,
     settings: SearchSettings,
     guidance: Guidance | None = None,
+    on_step: OnStep | None = None,
 ) -> SearchResult:
     """The most likely token at each step: one sequence a document.
 
@@ -50,7 +51,7 @@ def greedy_search(
     """
     sources = as_written_sources(model, input_ids, attention_mask)
     pick: Pick = lambda logits, rows, step: logits.argmax(-1)  # noqa: E731
-    return _write(model, sources, settings, 1, pick, guidance)
+    return _write(model, sources, settings, 1, pick, guidance, on_step)
 
 
 def sample(
@@ -60,6 +61,7 @@ def sample(
     settings: SamplingSettings,
     uniforms: Tensor,
     guidance: Guidance | None = None,
+    on_step: OnStep | None = None,
 ) -> SearchResult:
     """N sampled sequences a document, in the order drawn.
 
@@ -67,7 +69,8 @@ def sample(
     numbers in [0, 1), one a token (`document_uniforms`): what is drawn depends on them alone, not
     on how documents are batched, up to rounding (seldom in float32; in bfloat16 a batch of another
     size changed a third of SmolLM2's samples). A score is the model's log-likelihood (before
-    temperature and truncation) over the number of new tokens to the power length_penalty.
+    temperature and truncation) over the number of new tokens to the power length_penalty. on_step:
+    as for `brido.search.beam_search`.
 
     Raises:
         ArgumentError: see `brido.models.arguments`; other settings, or uniforms of another shape.
@@ -96,7 +99,7 @@ def sample(
         return draw(logits, settings, draws[rows, step])
 
     count = settings.num_return_sequences
-    return _write(model, sources, settings, count, pick, guidance)
+    return _write(model, sources, settings, count, pick, guidance, on_step)
 
 
 def document_uniforms(seed: int, ids: list[str], count: int, length: int) -> Tensor:
@@ -121,13 +124,15 @@ def _write(
     rows_a_document: int,
     pick: Pick,
     guidance: Guidance | None,
+    on_step: OnStep | None,
 ) -> SearchResult:
     family = family_of(model.config)
     special = family.special(model)
     documents = len(sources.ids)
     with torch.inference_mode():
         steps = guided_steps(model, sources, settings.max_length, guidance)
-        writing = Writing(steps, documents, special, settings, rows_a_document, sources.ids.device)
+        device = sources.ids.device
+        writing = Writing(steps, documents, special, settings, rows_a_document, device, on_step)
         sequences, scores = writing.run(pick)
     check_scores(model, scores.view(documents, -1), every=False)
     # Copies made outside inference mode may be used in training.

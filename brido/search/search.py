@@ -15,7 +15,7 @@ from brido.models.arguments import as_written_sources
 from brido.models.family import check_scores, family_of
 from brido.search.beams import Search
 from brido.search.guidance import Guidance, guided_steps
-from brido.search.result import SearchResult
+from brido.search.result import OnStep, SearchResult
 from brido.search.settings import SearchSettings, check_settings
 from brido.utils.errors import BridoError
 
@@ -29,6 +29,7 @@ def beam_search(
     attention_mask: torch.Tensor,
     settings: SearchSettings,
     guidance: Guidance | None = None,
+    on_step: OnStep | None = None,
 ) -> SearchResult:
     """Return the candidates that `model.generate` of transformers 5 returns for the same settings.
 
@@ -37,7 +38,7 @@ def beam_search(
     min_length count what is written. The model must be in evaluation mode. num_beams = 1 is greedy
     search. Start, end, pad and forced tokens are generation_config's. guidance: other documents
     whose likely words are taken away (`brido.search.guidance`); scores then sum guided
-    log-probabilities.
+    log-probabilities. on_step: called with the number of tokens of each step, of all beams.
 
     Raises:
         ArgumentError: see `brido.models.arguments`, or other settings than these.
@@ -58,8 +59,8 @@ def beam_search(
     if settings.num_beams == 1:
         from brido.search.sampling import greedy_search
 
-        return greedy_search(model, input_ids, attention_mask, settings, guidance)
-    return _run(model, input_ids, attention_mask, settings, guidance)
+        return greedy_search(model, input_ids, attention_mask, settings, guidance, on_step)
+    return _run(model, input_ids, attention_mask, settings, guidance, on_step)
 
 
 def diverse_beam_search(
@@ -68,12 +69,13 @@ def diverse_beam_search(
     attention_mask: torch.Tensor,
     settings: SearchSettings,
     guidance: Guidance | None = None,
+    on_step: OnStep | None = None,
 ) -> SearchResult:
     """The candidates that group beam search of transformers 4.55.4 returns, in the same order.
 
-    input_ids, attention_mask [B, S], guidance and errors as for `beam_search`. The order is global
-    by score over all groups, so every 8th of 128 is not one a group. With one group this is plain
-    beam search.
+    input_ids, attention_mask [B, S], guidance, on_step and errors as for `beam_search`. The order
+    is global by score over all groups, so every 8th of 128 is not one a group. With one group this
+    is plain beam search.
 
     Example:
         >>> tokens = tokenizer(["A document."], return_tensors="pt")
@@ -84,8 +86,8 @@ def diverse_beam_search(
     """
     check_settings(settings, SearchSettings)
     if settings.num_beam_groups == 1:
-        return beam_search(model, input_ids, attention_mask, settings, guidance)
-    return _run(model, input_ids, attention_mask, settings, guidance)
+        return beam_search(model, input_ids, attention_mask, settings, guidance, on_step)
+    return _run(model, input_ids, attention_mask, settings, guidance, on_step)
 
 
 def _run(
@@ -94,6 +96,7 @@ def _run(
     attention_mask: torch.Tensor,
     settings: SearchSettings,
     guidance: Guidance | None = None,
+    on_step: OnStep | None = None,
 ) -> SearchResult:
     sources = as_written_sources(model, input_ids, attention_mask)
     family = family_of(model.config)
@@ -109,7 +112,7 @@ def _run(
         steps = guided_steps(model, sources, settings.max_length, guidance)
         if special.forced_first is not None and settings.max_length < len(steps.given) + 2:
             raise BridoError("max_length must be at least 3: this model's first token is forced")
-        search = Search(steps, len(sources.ids), special, settings, sources.ids.device)
+        search = Search(steps, len(sources.ids), special, settings, sources.ids.device, on_step)
         sequences, scores, groups = search.run()
     check_scores(model, scores, every=False)
     # Copies made outside inference mode may be used in training.

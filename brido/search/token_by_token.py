@@ -9,6 +9,7 @@ import torch
 from brido.models.interface import Steps
 from brido.models.special_tokens import SpecialTokens
 from brido.search.groups import is_end
+from brido.search.result import OnStep
 from brido.search.settings import SamplingSettings, SearchSettings
 
 # On an accelerator a look at "is anything done?" waits for the device, so it is taken rarely.
@@ -29,8 +30,10 @@ class Writing:
         settings: SearchSettings | SamplingSettings,
         rows_a_document: int,
         device: torch.device,
+        on_step: OnStep | None = None,
     ) -> None:
         self.steps, self.special, self.settings = steps, special, settings
+        self.on_step = on_step
         self.rows, self.given = rows_a_document, len(steps.given)
         self.rules = Rules(steps, special, settings)
         total = documents * rows_a_document
@@ -48,6 +51,8 @@ class Writing:
         logits = self.steps.start(first, self.rows).repeat_interleave(self.rows, 0)
         for step in range(self.given, self.settings.max_length):
             self._write(step, *self._choose(logits.float(), step, pick))
+            if self.on_step:
+                self.on_step(len(self.active))
             if step + 1 == self.settings.max_length or not self._drop_finished(step + 1):
                 break
             logits = self.steps.step(self.history[self.active, step])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pydantic import ValidationError
 
@@ -15,6 +15,9 @@ from brido.search.settings import GuidanceSettings
 from brido.summarizer.usage import USAGE_FILE, Usage, read_object, read_usage
 from brido.summarizer.writer import Long, Writing
 from brido.utils.errors import BridoError, close_to, parsing, quoted
+
+if TYPE_CHECKING:
+    from brido.models.interface import Family
 
 # What a model without brido.json reads at most, if it can.
 LONGEST_SOURCE = 1024
@@ -91,8 +94,22 @@ def model_config(folder: Path) -> dict[str, Any]:
     return raw
 
 
-def _check_writes(folder: Path) -> None:
-    """Raise BridoError if the model of a folder is of a kind that does not write text."""
+def most_source_tokens(folder: Path, written: int) -> int | None:
+    """The tokens that the model of a folder can read; None if it has no limit.
+
+    written: the tokens of a summary, at most, which a decoder-only model writes behind them.
+
+    Raises:
+        BridoError: the folder has no config.json of a model that writes text.
+    """
+    config, family = _kind_of(folder)
+    positions = family.positions(config)
+    behind = 0 if config.is_encoder_decoder else written
+    return None if positions is None else max(0, positions - behind)
+
+
+def _kind_of(folder: Path) -> tuple[Any, Family]:
+    """A model's config and family; BridoError if it is of a kind that does not write text."""
     from transformers import AutoConfig
 
     from brido.models.family import family_of
@@ -101,7 +118,7 @@ def _check_writes(folder: Path) -> None:
     with parsing(lambda reason: f"{folder}/config.json cannot be used: {reason}"):
         config = pretrained(AutoConfig, folder)
     try:
-        family_of(config)
+        return config, family_of(config)
     except BridoError as error:
         raise BridoError(f"{folder} holds {error}") from None
 
@@ -116,7 +133,7 @@ def decoding_of(folder: Path, usage: Usage) -> dict[str, Any]:
     path = folder / "generation_config.json"
     checkpoint = read_object(path) if path.is_file() else {}
     behind_prompts = not model_config(folder).get("is_encoder_decoder", False)
-    _check_writes(folder)
+    _kind_of(folder)
     if usage.decoding.max_length is None and not says_length(checkpoint, behind_prompts):
         raise BridoError(
             f"{folder}: neither {USAGE_FILE} nor generation_config.json says how long a summary "

@@ -85,7 +85,7 @@ class SummaryWriter(Generator):
         runtime: RuntimeSettings,
         writing: Writing,
         device: str = "",
-        advance: Advance = lambda count: None,
+        advance: Advance = lambda count, *, tokens=0: None,
     ) -> None:
         super().__init__(folder, reading, runtime, writing, device, advance)
         self._writing = writing

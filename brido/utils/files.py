@@ -16,7 +16,7 @@ from typing import Any
 from brido.utils.errors import BridoError, parsing, some
 from brido.utils.extras import extra
 from brido.utils.json_files import are_lines, array_or_lines, first_line, is_spread, items_of
-from brido.utils.json_lines import HALF_PAIR, holds_half_pair, kind, parse_object
+from brido.utils.json_lines import fault_of, kind, parse_object
 from brido.utils.outputs import standard_input
 from brido.utils.text_files import COMPRESSIONS, open_text, text_lines
 
@@ -32,6 +32,8 @@ def read_file(path: Path) -> Rows:
     The ending says the format: .jsonl, .ndjson or .json (an object a line, or one array of objects,
     which is read whole), .csv (its columns parted by commas, semicolons or tabs), .tsv, .parquet.
     All but Parquet may be compressed (.gz, .zst). Text is UTF-8, or UTF-16 with a byte order mark.
+
+    A JSON object that names a key twice is a `json_lines.Repeating`.
 
     Raises:
         BridoError: an unknown ending, a file that is missing, empty, truncated, of another encoding
@@ -72,12 +74,12 @@ def read_records(path: Path) -> list[dict[str, Any]]:
     """All rows of a file that `read_file` reads, for files that fit in memory.
 
     Raises:
-        BridoError: as read_file, or a text of a row holds half of a surrogate pair.
+        BridoError: as read_file, or a row has a fault (`json_lines.fault_of`).
     """
     records = []
     for place, row in read_file(path):
-        if holds_half_pair(row):
-            raise BridoError(f"{path}: {place}: {HALF_PAIR}")
+        if fault := fault_of(row):
+            raise BridoError(f"{path}: {place}: {fault}")
         records.append(row)
     return records
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from brido.utils.errors import BridoError, parsing
+from brido.utils.json_lines import ANY, Repeating
 from brido.utils.text_files import marked_encoding
 
 _BLANKS = re.compile(r"\s*")
@@ -36,7 +37,9 @@ def array_or_lines(path: Path, lines: Iterator[str]) -> Iterator[str]:
         yield from lines
         return
     for item in items_of(path, lines):
-        yield json.dumps(item, ensure_ascii=False)
+        # A key that occurs twice is told by who reads the line.
+        repeats = isinstance(item, Repeating)
+        yield item.text() if repeats else json.dumps(item, ensure_ascii=False)
 
 
 def first_line(lines: Iterator[str]) -> tuple[str, Iterator[str]]:
@@ -58,7 +61,7 @@ def items_of(path: Path, lines: Iterator[str]) -> list[Any]:
         )
     ):
         while end < len(text):
-            value, end = json.JSONDecoder().raw_decode(text, end)
+            value, end = ANY.raw_decode(text, end)
             items += value if isinstance(value, list) else [value]
             end = _BLANKS.match(text, end).end()  # type: ignore[union-attr]  # it always matches
     if not items:

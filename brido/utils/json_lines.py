@@ -1,8 +1,9 @@
-"""JSON from outside: a line as an object, and texts that cannot be written as UTF-8."""
+"""JSON from outside: a line as an object, repeated keys, and texts that UTF-8 cannot hold."""
 
 import json
 import math
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -21,7 +22,9 @@ def parse_object(line: str | bytes, finite: bool = False) -> dict[str, Any]:
     finite: refuse NaN, Infinity and numbers that become infinite (1e400), which no JSON can hold.
     """
     with parsing(lambda reason: f"not JSON ({reason})"), _utf8():
-        value = _FINITE.decode(_text(line)) if finite else json.loads(line)
+        value = (
+            _FINITE.decode(_text(line)) if finite else json.loads(line, object_pairs_hook=_object)
+        )
     if not isinstance(value, dict):
         raise BridoError(f"a JSON object is expected, not {kind(value)}")
     return value
@@ -50,7 +53,41 @@ def _finite(text: str) -> float:
     return number
 
 
-_FINITE = json.JSONDecoder(parse_float=_finite, parse_constant=_finite)
+class Repeating(dict[str, Any]):
+    """A JSON object that names a key twice; it has the last value, as everywhere.
+
+    pairs: all its keys and values.
+    """
+
+    def __init__(self, pairs: list[tuple[str, Any]]) -> None:
+        super().__init__(pairs)
+        self.pairs = pairs
+
+    @property
+    def fault(self) -> str:
+        """What is wrong with it."""
+        counts = Counter(key for key, _ in self.pairs)
+        return f"a key occurs twice ({some([key for key, count in counts.items() if count > 1])})"
+
+    def text(self) -> str:
+        """It as JSON, with every pair."""
+        return "{" + ", ".join(f"{json.dumps(key)}: {json.dumps(v)}" for key, v in self.pairs) + "}"
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    plain = dict(pairs)
+    return plain if len(plain) == len(pairs) else Repeating(pairs)
+
+
+ANY = json.JSONDecoder(object_pairs_hook=_object)
+_FINITE = json.JSONDecoder(parse_float=_finite, parse_constant=_finite, object_pairs_hook=_object)
+
+
+def fault_of(row: dict[str, Any]) -> str:
+    """What no row of a user's may have: a key twice, or half of a surrogate pair; "" for none."""
+    if isinstance(row, Repeating):
+        return row.fault
+    return HALF_PAIR if holds_half_pair(row) else ""
 
 
 def kind(value: Any) -> str:
@@ -80,8 +117,8 @@ def read_objects(
         except BridoError as error:
             yield number, {}, str(error)
         else:
-            half = holds_half_pair(record)
-            yield number, {} if half else record, HALF_PAIR if half else ""
+            fault = fault_of(record)
+            yield number, {} if fault else record, fault
 
 
 def holds_half_pair(value: Any) -> bool:

@@ -29,7 +29,7 @@ class Progress:
         shown: bool = True,
     ) -> None:
         self.label, self.total, self.unit, self.interval = label, total, unit, interval
-        self.done = self.skipped = 0
+        self.done = self.skipped = self.tokens = 0
         self.note = ""
         self._shown = shown
         self._bar: Any = None
@@ -54,9 +54,10 @@ class Progress:
         self.skipped += count
         self._show()
 
-    def advance(self, count: int = 1, note: str = "") -> None:
-        """Count `count` more units as finished now; `note` is shown beside the rate."""
+    def advance(self, count: int = 1, note: str = "", tokens: int = 0) -> None:
+        """Count `count` more units as finished now, and `tokens` as written; show `note` too."""
         self.done += count
+        self.tokens += tokens
         self.note = note or self.note
         self._show()
 
@@ -70,9 +71,14 @@ class Progress:
 
     def _rate(self) -> str:
         rate = self.done / max(time.monotonic() - self._start, 1e-9)
+        tokens = f"{self.tokens:,} tokens written" if self.tokens else ""
+        if tokens and not self.done:
+            return tokens
         if 0 < rate < _SLOW:
-            return f"{1 / rate:,.0f} s for each of the {self.unit}"
-        return f"{rate:,.0f} {self.unit}/s" if rate >= 10 else f"{rate:.2f} {self.unit}/s"
+            speed = f"{1 / rate:,.0f} s for each of the {self.unit}"
+        else:
+            speed = f"{rate:,.0f} {self.unit}/s" if rate >= 10 else f"{rate:.2f} {self.unit}/s"
+        return f"{speed}, {tokens}" if tokens else speed
 
     def _line(self) -> None:
         finished = self._told = self.done + self.skipped

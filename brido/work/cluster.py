@@ -63,7 +63,9 @@ class RayWorker:
                 self._enter()
                 # The driver counts whole units.
                 make_worker = pickle.loads(self._maker)
-                self._execute = LocalExecutor(make_worker, self._device, lambda _: None)
+                self._execute = LocalExecutor(
+                    make_worker, self._device, lambda _, *, tokens=0: None
+                )
             return self._execute(unit)
         except BridoError as error:
             return error

@@ -22,6 +22,7 @@ import pyarrow as pa
 
 from brido.tables import write_table
 from brido.utils.progress import Progress
+from brido.work.kept import Kept
 from brido.work.shards import Shards
 from brido.work.worker import (
     Advance,
@@ -67,9 +68,9 @@ def run(
         progress.skip(total - sum(len(unit) for _, unit in todo))
         lock = threading.Lock()
 
-        def advance(count: int) -> None:
+        def advance(count: int, /, *, tokens: int = 0) -> None:
             with lock:
-                progress.advance(count)
+                progress.advance(count, tokens=tokens)
 
         try:
             _do(workers, make_worker, todo, advance, shards.write)
@@ -84,13 +85,13 @@ def run_stream(
     make_worker: MakeWorker,
     workers: Workers,
     finish: Callable[..., None],
-    advance: Advance = lambda count: None,
+    advance: Advance = lambda count, *, tokens=0: None,
 ) -> None:
     """Do units as they come, and hand each one's rows and counts to `finish` in their order.
 
     Units are read when workers want them, so their number need not be known: at most two a worker
     are under way, and results wait only for the units before them. `finish(rows, counts)` runs in
-    this thread. advance: called with the number of documents of each finished batch.
+    this thread. advance: see `worker.Advance`.
 
     Raises:
         BridoError: a worker's own, or that its process died. What was handed over stays so.
@@ -106,9 +107,9 @@ def run_stream(
             finish(*waiting.pop(handed_over))
             handed_over += 1
 
-    def locked(count: int) -> None:
+    def locked(count: int, /, *, tokens: int = 0) -> None:
         with lock:
-            advance(count)
+            advance(count, tokens=tokens)
 
     _do(workers, make_worker, enumerate(units), locked, keep)
 
@@ -189,9 +190,18 @@ class Splits:
     """
 
     def __init__(
-        self, stage: str, key: str, schema: pa.Schema, units: Mapping[str, Sequence[Sized]]
+        self,
+        stage: str,
+        key: str,
+        schema: pa.Schema,
+        units: Mapping[str, Sequence[Sized]],
+        keys: Mapping[str, Sequence[str]] | None = None,
     ) -> None:
-        """Open (or start) the stage's work folder; `units` of each split as in `run`."""
+        """Open (or start) the stage's work folder; `units` of each split as in `run`.
+
+        keys: of each unit, which cover all that decides its shard, `code_key` included. With keys
+        the shards are kept for the stage's next run, and those of its last one are taken over.
+        """
         self._shards = Shards(stage, key, schema)
         self._units: list[Sized] = []
         self._numbers: dict[str, range] = {}
@@ -199,6 +209,11 @@ class Splits:
             first = len(self._units)
             self._units += own
             self._numbers[split] = range(first, len(self._units))
+        self._kept = Kept(stage)
+        self._keys = [key for split in units for key in keys[split]] if keys else []
+        for index, own_key in enumerate(self._keys):
+            if not self._shards.done(index):
+                self._kept.take_over(own_key, self._shards.path(index))
 
     def run(self, make_worker: MakeWorker, workers: Workers, label: str, interval: float) -> None:
         """Finish every shard of every split (see `run`)."""
@@ -214,5 +229,7 @@ class Splits:
         write_table(path, rows, self._shards.schema, metadata)
 
     def clear(self) -> None:
-        """Remove the work folder: call it when all tables are written."""
+        """Remove the work folder, or keep its shards: call it when all tables are written."""
+        if self._keys:
+            self._kept.keep((key, self._shards.path(n)) for n, key in enumerate(self._keys))
         self._shards.clear()

@@ -3,7 +3,8 @@
 A stage cuts its input into shards, writes each finished shard to
 `.brido/work/STAGE/FINGERPRINT/NNNNNN.parquet` and assembles its output once. The fingerprint covers
 the settings and the content of the inputs, so work done under other settings is never picked up;
-it is removed when the stage next starts (`brido.work.folder`). BRIDO_WORK moves the folder.
+it is removed when the stage next starts (`brido.work.folder`). BRIDO_WORK moves the folder. What
+the next run can use is kept beyond the stage's end (`brido.work.kept`).
 """
 
 import hashlib
@@ -32,6 +33,12 @@ def fingerprint(settings: Any, inputs: Iterable[Path] = ()) -> str:
     for path in inputs:
         digest.update(content_hash(path).encode())
     return digest.hexdigest()[:16]
+
+
+def table_keys(settings: Any, inputs: Iterable[Path], count: int) -> list[str]:
+    """Keys of a table's `count` shards, which all change with the settings or an input."""
+    shared = fingerprint(settings, inputs)
+    return [f"{shared}-{number}" for number in range(count)]
 
 
 def _plain(value: Any) -> Any:

@@ -15,7 +15,7 @@ from collections.abc import Callable, Sequence, Sized
 from dataclasses import dataclass
 from multiprocessing import resource_tracker
 from multiprocessing.connection import Connection
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import pyarrow as pa
 
@@ -25,7 +25,21 @@ from brido.work.settings import RayRuntime, RuntimeSettings
 
 # A unit's rows, and what is counted about them.
 Result = tuple[pa.RecordBatch | list[dict[str, Any]], dict[str, Any]]
-Advance = Callable[[int], None]
+
+
+class Advance(Protocol):
+    """Is told of finished documents, and of tokens written about one that is not finished yet."""
+
+    def __call__(self, count: int, /, *, tokens: int = 0) -> None:
+        """Note `count` more documents and `tokens` more tokens."""
+
+
+class Advanced(NamedTuple):
+    """What a worker's process reports to the driver (see `Advance`)."""
+
+    documents: int
+    tokens: int
+
 
 # Parts of the errors of a worker that ends before its work does.
 SHARDS_STAY = "finished shards are kept, run again to go on"
@@ -45,7 +59,7 @@ class Worker(Protocol):
         """
 
 
-# Makes a worker for a device; the worker may report documents finished inside a unit by calling the
+# Makes a worker for a device; the worker may report what it does inside a unit by calling the
 # second argument, and need not. Picklable wherever workers are processes.
 MakeWorker = Callable[[str, Advance], Worker]
 
@@ -115,10 +129,10 @@ class LocalExecutor:
         self._count(self._left)  # what the worker has not reported
         return result
 
-    def _count(self, count: int) -> None:
+    def _count(self, count: int, /, *, tokens: int = 0) -> None:
         count = min(count, self._left)
         self._left -= count
-        self._advance(count)
+        self._advance(count, tokens=tokens)
 
     def close(self) -> None:
         """Do nothing: there is no process to end."""
@@ -150,8 +164,8 @@ class ProcessExecutor:
         """See `Executor`."""
         try:
             self._connection.send(unit)
-            while isinstance(answer := self._connection.recv(), int):
-                self._advance(answer)
+            while isinstance(answer := self._connection.recv(), Advanced):
+                self._advance(answer.documents, tokens=answer.tokens)
         except (EOFError, OSError):
             raise BridoError(self._death()) from None
         if isinstance(answer, BridoError):
@@ -176,7 +190,11 @@ class ProcessExecutor:
 def _serve(connection: Connection, make_worker: MakeWorker, device: str) -> None:
     """Run the worker's process: units come in, counts and then an answer go out."""
     threading.Thread(target=_end_with_driver, daemon=True).start()
-    execute = LocalExecutor(make_worker, device, connection.send)
+
+    def report(count: int, /, *, tokens: int = 0) -> None:
+        connection.send(Advanced(count, tokens))
+
+    execute = LocalExecutor(make_worker, device, report)
     with contextlib.suppress(EOFError, BrokenPipeError):
         while True:
             unit = connection.recv()

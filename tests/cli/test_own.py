@@ -310,7 +310,7 @@ def test_where_no_run_fits_it_says_so_and_what_would(own_chat, monkeypatch, caps
     assert "hours" in said
     assert "left out for time (--minutes 60): information, likelihood, short" in said
     # The model is small already.
-    assert "--model" not in said
+    assert "--model smollm2" not in said
     assert list(params.tuned) == ["vote", "control"]
     assert not params.variants
     monkeypatch.setattr(write, "measure_speed", lambda *given: None)
@@ -360,6 +360,44 @@ def test_many_cut_documents_are_a_warning_with_the_share_that_is_read(checkout, 
     write_jsonl(checkout / "a.jsonl", abstracts(60))
     own("--train", "a.jsonl", *SCI)
     assert "are longer" not in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("positions", "offer", "reads"),
+    [
+        (8192, 3392, r"19 in 20 of them whole \(the model reads up to (\d,\d+)\)"),
+        (3000, None, r"the most that the model reads, would read (\d+)% of all text"),
+        (1000, 0, r"This model reads no more"),
+    ],
+)
+def test_more_source_tokens_are_offered_as_a_setting_with_its_time(
+    checkout, capsys, positions, offer, reads
+) -> None:
+    """A document has about 3,300 tokens, of which 2,048 are read."""
+    tokenizer = chat_tokenizer(CHATML)
+    long = tiny_llama(len(tokenizer), max_position_embeddings=positions)
+    save(long, tokenizer, checkout / "chat")
+    (tokens,) = model.find_model("chat").count(["w1 " * 1100])
+    rows = [
+        {"text": f"{n} " + "w1 " * (1100 * 3300 // tokens), "summary": f"A word, {n}."}
+        for n in range(100)
+    ]
+    write_jsonl(checkout / "a.jsonl", rows)
+    params = own("--train", "a.jsonl", "--model", "chat")
+    said = capsys.readouterr().out
+    now, written = params.reading["default"].max_source_tokens, params.decoding.max_length
+    assert now == min(2048, positions - written)
+    assert re.search(reads, said)
+    settings = re.findall(r"reading\.default\.max_source_tokens: (\d+)", said)
+    if offer == 0:
+        assert not settings
+        return
+    # In the warning, and with how long the run takes.
+    assert len(settings) == 2
+    assert set(settings) == {str(positions - written if offer is None else offer)}
+    (minutes,) = re.findall(r"max_source_tokens: \d+ it takes (\d+) minutes or more", said)
+    (least,) = re.findall(r"The run: (\d+) to", said)
+    assert int(minutes) > int(least)
 
 
 def planned(checkout: Path, count: int, name: str, how: speed.Speed, minutes: float = 60,

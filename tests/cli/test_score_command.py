@@ -100,6 +100,7 @@ def test_file_keeps_every_key_and_equal_candidates_keep_their_order(tmp_path, ca
         (b"[1]", "a JSON object is expected, not a list"),
         (b"[" * 100_000, "not JSON .it is nested too deeply"),
         (b'{"id": "\\ud800", "candidates": ["a", "b"]}', "half of a surrogate pair"),
+        (b'{"id": 1, "candidates": ["a", "b"], "id": 2}', "a key occurs twice .id"),
         (b'{"texts": []}', "`candidates` is missing.* texts"),
         (b'{"candidates": 5}', "`candidates` is a number, .* list of texts"),
         (b'{"candidates": ["a", 1]}', "must be texts: candidate 2 is a number, 1"),

@@ -154,6 +154,20 @@ def test_long_documents_are_cut_and_counted_or_refused(tmp_path, model, capsys):
     out, err = capsys.readouterr()
     assert [row["cut"] for row in lines(out)] == [0.0, 0.5]
     assert "1 cut" in err
+    assert "1 of 2 documents are longer than 20 tokens" in err
+    assert "75 % of a document is read" in err
+    assert "--max-source-tokens 40 reads all" in err
+    assert "can read 40)" in err
+    assert "reading.default.max_source_tokens" in err
+    assert summarize("a.txt", "--model", model, *SPEED, "--max-source-tokens", "40") == 0
+    out, err = capsys.readouterr()
+    assert [row["cut"] for row in lines(out)] == [0.0, 0.0]
+    assert "max-source-tokens" not in err
+    (tmp_path / "b.txt").write_text("w1 w2\n" + "w1 w2 " * 30)
+    assert summarize("b.txt", "--model", model, *SPEED) == 0
+    assert "--max-source-tokens 40 is the most" in capsys.readouterr().err
+    assert summarize("b.txt", "--model", model, *SPEED, "--max-source-tokens", "40") == 0
+    assert "can read no more" in capsys.readouterr().err
     assert summarize("a.txt", "--model", model, *SPEED, "--long", "refuse") == 1
     out, err = capsys.readouterr()
     assert [row["id"] for row in lines(out)] == [1]

@@ -228,6 +228,21 @@ def test_a_bad_row_is_counted_and_named_and_refused_or_left_out(
     assert record["splits"]["train"] == {"documents": 3, "left_out": {reason: 1}}
 
 
+@pytest.mark.parametrize("array", [False, True])
+def test_a_key_that_occurs_twice_is_a_bad_row(tmp_path: Path, array: bool):
+    twice = '{"id": "b", "document": "Text.", "summary": "One.", "summary": "Two."}'
+    lines = [json.dumps(row(0)), twice, json.dumps(row(2)), json.dumps(row(3))]
+    path = tmp_path / "rows.jsonl"
+    path.write_text(f"[{', '.join(lines)}]" if array else "\n".join(lines))
+    paths = {**three(tmp_path, [row(1)], "x.jsonl"), "train": str(path)}
+    message = refused(tmp_path, **paths)
+    place = "item 2" if array else "line 2"
+    assert f"a key occurs twice (summary): 1 (b (rows.jsonl {place}))" in message
+    assert "data.max_bad_fraction" in message
+    found = corpus(tmp_path, {"max_bad_fraction": 0.25}, **paths)
+    assert [item["id"] for item in found["train"]] == ["a0", "a2", "a3"]
+
+
 def test_references_that_are_no_list_of_texts_are_bad_rows(tmp_path: Path):
     paths = three(tmp_path, [row(1, refs=[1])])
     for split in ("validation", "test"):

@@ -30,9 +30,9 @@ SYSTEMS = {
     "control": numbers(0.75, 0.25, 48.5, 19.0),
 }
 ROWS = {
-    "base": {"quality": 0.69, "left_out": [], "difference": None, "standard_error": None},
-    "brioInf": {"quality": 0.81, "left_out": [], "difference": 0.12, "standard_error": 0.02},
-    "control": {"quality": 0.74, "left_out": [], "difference": 0.05, "standard_error": 0.02},
+    "base": {"quality": 0.69, "difference": None, "standard_error": None, "words": 30.0},
+    "brioInf": {"quality": 0.81, "difference": 0.12, "standard_error": 0.02, "words": 29.0},
+    "control": {"quality": 0.74, "difference": 0.05, "standard_error": 0.02, "words": 12.34},
 }
 
 
@@ -148,11 +148,55 @@ def test_who_was_left_out_is_named_with_the_condition():
         " Left out: control (loses too much ROUGE-1 and its length differs too much)."
     )
     out = {"control": ["length_change"], "brioInf": ["rouge_loss"]}
-    keep, _ = told(choice("base", reason="base is best", **out))
+    keep, *_ = told(choice("base", reason="base is best", **out))
     assert keep.startswith("Keep `base`: no other system that meets the conditions is better")
     assert keep.endswith(
         " Left out: brioInf (loses too much ROUGE-1), control (its length differs too much)."
     )
+
+
+KEPT = {"chosen": "base", "reason": "base is best"}
+
+
+def test_a_better_system_that_was_left_out_for_its_length_is_told_with_numbers_and_key():
+    _, length, _ = told(choice(**KEPT, control=["length_change"], brioInf=["rouge_loss"]))
+    for part in (
+        "`control`", "good summaries 74.0 % against 69.0 %", "12.3 words", "base 30.0",
+        "choice.length_change=null",
+    ):  # fmt: skip
+        assert part in length
+    # Of several the best.
+    made = choice(**KEPT, control=["length_change"], brioInf=["length_change"])
+    _, length, _ = told(made)
+    assert "`brioInf`" in length
+    assert "81.0 %" in length
+    # Where less is better too.
+    made["systems"]["control"] |= {"quality": 0.6, "difference": -0.09}
+    _, length, _ = told(made, by=("mentions", "unsupported"))
+    assert "`control`" in length
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"left_out": ["rouge_loss", "length_change"]},
+        {"left_out": []},
+        {"quality": 0.69, "difference": 0.0},
+        {"quality": 0.64, "difference": -0.05},
+        {"difference": 0.05, "standard_error": 0.05},
+    ],
+)
+def test_no_other_system_is_said_to_do_better(changes):
+    made = choice(**KEPT, control=["length_change"], brioInf=["rouge_loss"])
+    assert len(told(made)) == 3
+    made["systems"]["control"] |= changes
+    assert len(told(made)) == 2
+
+
+def test_a_chosen_system_that_is_as_good_and_too_few_documents_say_nothing_of_length():
+    assert len(told(choice(control=["length_change"]))) == 3
+    few = choice("base", "base", "few documents", 12, control=["length_change"])
+    assert len(told(few)) == 2
 
 
 MATTERS, HARM = "The order of the candidates matters here.", "this order does harm here."

@@ -90,8 +90,8 @@ def test_counts_stand_in_the_table_and_are_said(project, capsys):
     assert "of 4 candidates distinct" in said
     assert said.count("reference: 'w1 w2'") == 2
     assert said.count("candidate: ") == 6
-    left = [path.name for path in Path(".brido").rglob("*") if path.is_file()]
-    assert left == ["base.lock"]
+    left = [path for path in Path(".brido/work/generate").rglob("*") if path.is_file()]
+    assert [path.name for path in left] == ["base.lock"]
 
 
 def test_a_batch_that_does_not_fit_is_halved_and_recorded(project, monkeypatch, capsys):
@@ -105,6 +105,7 @@ def test_a_batch_that_does_not_fit_is_halved_and_recorded(project, monkeypatch, 
         return original(model, input_ids, *rest)
 
     monkeypatch.setattr(generator, "diverse_beam_search", small_memory)
+    shutil.rmtree(".brido")
     found = run()
     assert [r["candidates"] for r in found[0]] == [r["candidates"] for r in expected[0]]
     assert read_metadata(TABLES[0], "")["halved_batches"] > 0
@@ -147,6 +148,86 @@ def test_candidates_that_are_no_basis_for_a_vote_are_warned_about(project, capsy
     assert "generation.base.diversity_penalty" in sentence
 
 
+@pytest.fixture
+def written(monkeypatch):
+    """The ids of the documents that a model writes about, as it does."""
+    ids = []
+    original = generator.Generator.generate
+
+    def counting(self, documents, *rest, **others):
+        ids.extend(documents)
+        return original(self, documents, *rest, **others)
+
+    monkeypatch.setattr(generator.Generator, "generate", counting)
+    return ids
+
+
+def test_more_training_documents_write_the_new_ones_alone(project, written):
+    small_project.write_params(project, documents={"train": 8})
+    run()
+    shutil.rmtree("data/candidates")  # as DVC does
+    written.clear()
+    small_project.write_params(project, documents={"train": 18})
+    run()
+    assert written == [f"train-{number}" for number in range(8, 18)]
+    more = [path.read_bytes() for path in TABLES]
+    kept = list(Path(".brido/work/kept/generate/base").iterdir())
+    assert len(kept) == 5 + 2, "the shards of this run alone"
+    shutil.rmtree(".brido")
+    written.clear()
+    run()
+    assert len(written) == 18 + 7
+    assert [path.read_bytes() for path in TABLES] == more
+
+
+@pytest.mark.parametrize("what", ["settings", "reading", "a document", "the model", "the code"])
+def test_nothing_is_taken_over_that_something_else_decides_now(project, written, what, monkeypatch):
+    run()
+    written.clear()
+    if what == "settings":
+        small_project.write_params(project, generation={"max_length": 11})
+    elif what == "reading":
+        small_project.write_params(project, reading={"default": {"max_source_tokens": 19}})
+    elif what == "a document":
+        texts = [small_project.document(number) for number in range(20)]
+        small_project.write_corpus(project, "train", [*texts[:5], "w1 w2", *texts[6:]])
+    elif what == "the model":
+        small_project.write_checkpoint(project / "data/checkpoints/base", seed=1)
+    else:
+        monkeypatch.setattr("brido.candidates.documents.code_key", lambda: "other")
+    run()
+    if what == "a document":
+        assert written == [f"train-{number}" for number in range(4, 8)], "its shard alone"
+    else:
+        assert len(written) == 18 + 7
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_tokens_are_told_while_a_batch_is_written(project, capsys, workers):
+    runtime = {
+        "log_seconds": 1e-6,
+        "shard_documents": 25,
+        "batch_tokens": 10**6,
+        "workers": workers,
+    }
+    small_project.write_params(project, runtime=runtime)
+    run()
+    lines = capsys.readouterr().err.splitlines()
+    counts = [
+        (int(done), int(tokens.replace(",", "")))
+        for line in lines
+        for done, tokens in re.findall(r"^generate base: (\d+)/25 .*?([\d,]+) tokens", line)
+    ]
+    assert counts == sorted(counts)
+    # Of a batch's first tokens one is told of, long before its documents are finished.
+    assert counts[0][0] == 0
+    assert 0 < counts[0][1] <= 18 * 8
+    longest = 12 - 1
+    assert counts[-1][0] == 25
+    assert 25 * 8 * 2 <= counts[-1][1] <= 25 * 8 * longest
+    assert sum(done == 0 for done, _ in counts) > 2
+
+
 def candidates_for(split, count):
     return [
         {"id": f"{split}-{n}", "candidates": ["a b", "a c", f"d {n}", "a b"], "search_scores": []}
@@ -166,6 +247,7 @@ def test_candidates_from_files(project):
     assert np.isnan(train[3]["search_scores"]).all()
     assert len(validation) == 7
     assert read_metadata(TABLES[0], "")["distinct_candidates"] == 3
+    assert not Path(".brido/work/kept").exists(), "a file is read anew"
 
 
 def test_all_problems_of_a_candidates_file_are_named(project):
@@ -191,6 +273,7 @@ def test_two_processes_make_the_same_bytes(project, capsys):
     expected = [path.read_bytes() for path in TABLES]
     said = capsys.readouterr().err.splitlines()
     shutil.rmtree("data/candidates")
+    shutil.rmtree(".brido")
     small_project.write_params(project, runtime={"workers": 2})
     generate.make(load_params(), "base")
     assert [path.read_bytes() for path in TABLES] == expected

@@ -12,6 +12,7 @@ from brido.candidates import blocks as candidate_blocks
 from brido.candidates import probability
 from brido.candidates.blocks import blocks
 from brido.checkers.mentions import world_mentions
+from brido.checkers.table import SupportWorker
 from brido.models.checkpoint import load_checkpoint
 from brido.settings.load import load_params
 from brido.tables import CORPUS, DECODED, POOL, WORLD_CORPUS, read_metadata, write_table
@@ -168,12 +169,68 @@ def test_memory_that_runs_out_halves_the_texts_of_a_block(tmp_path, monkeypatch)
         return real(model, ids, mask, rows, *others)
 
     monkeypatch.setattr(probability, "cross_log_probability", short)
+    shutil.rmtree(".brido", ignore_errors=True)
     likelihood.main()
     assert {size for size in sizes if size <= 3}
     for row, whole in zip(
         pq.read_table(paths.likelihood("validation")).to_pylist(), wanted, strict=True
     ):
         assert row["prior"] == pytest.approx(whole["prior"], abs=1e-4)
+
+
+def test_more_training_documents_score_no_validation_document_again(tmp_path, monkeypatch):
+    likelihood_project(tmp_path, monkeypatch, likelihood={"others": 2})
+    small_project.write_needs(tmp_path, ("train", "validation"))
+    corpus = pq.read_table(paths.corpus("train")).to_pylist()
+    scored = []
+    original = probability.ProbabilityWorker.__call__
+
+    def counting(self, unit):
+        scored.append((unit.tables.pool.stem, len(unit)))
+        return original(self, unit)
+
+    monkeypatch.setattr(probability.ProbabilityWorker, "__call__", counting)
+    for count in (5, 12):
+        rows = [pooled(row["id"], TEXTS_SCORED) for row in corpus[:count]]
+        write_table(paths.pool("train"), [rows], POOL)
+        scored.clear()
+        likelihood.main()
+        assert ("validation" in dict(scored)) == (count == 5)
+        assert sum(size for split, size in scored if split == "train") == count
+    more = [paths.likelihood(split).read_bytes() for split in ("train", "validation")]
+    shutil.rmtree(".brido")
+    likelihood.main()
+    assert [paths.likelihood(split).read_bytes() for split in ("train", "validation")] == more
+
+
+def test_more_training_documents_check_no_validation_document_again(project, monkeypatch):
+    checked = []
+    original = SupportWorker.__call__
+
+    def counting(self, unit):
+        checked.extend(document.id for document, _ in unit.texts())
+        return original(self, unit)
+
+    monkeypatch.setattr(SupportWorker, "__call__", counting)
+    write(["1", "2"], ["1", "2"])
+    support.main()
+    assert checked == ["1", "2", "1", "2"]
+    before = [paths.support(name).read_bytes() for name in ("validation", "base")]
+    checked.clear()
+    small_project.write_corpus(project, "train", ["w1", "w2", "w3"])
+    pools = [pooled(f"train-{number}", TEXTS) for number in range(3)]
+    write_table(paths.pool("train"), [pools], POOL)
+    small_project.write_needs(project, ("train", "validation"))
+    support.main()
+    assert checked == ["train-0", "train-1", "train-2"]
+    assert [paths.support(name).read_bytes() for name in ("validation", "base")] == before
+    checked.clear()
+    write(["1", "2"], ["1", "2"])
+    rows = pq.read_table(paths.decoded("base", "validation")).to_pylist()
+    rows[0]["summary"] = "It was another."
+    write_table(paths.decoded("base", "validation"), [rows], DECODED)
+    support.main()
+    assert checked == ["1", "2"], "base's own output is another"
 
 
 def test_cut_into_other_shards_it_ends_in_the_same_bytes(tmp_path, monkeypatch):

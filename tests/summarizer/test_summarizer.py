@@ -215,6 +215,6 @@ def test_a_worker_its_chunks_and_its_rows_travel_between_processes(folder):
     make = partial(SummaryWriter, folder, SHORT, RuntimeSettings(device="cpu"), writing)
     chunk = [Named(number, text) for number, text in enumerate(TEXTS)]
     there, units = pickle.loads(pickle.dumps((make, chunk)))
-    rows, counts = pickle.loads(pickle.dumps(there("cpu", lambda count: None)(units)))
+    rows, counts = pickle.loads(pickle.dumps(there("cpu", lambda count, *, tokens=0: None)(units)))
     assert (rows, counts) == make()(chunk)
     assert [row["id"] for row in rows] == list(range(12))

@@ -21,6 +21,19 @@ def test_lines_with_rate_and_time_left(capfd):
     assert "batch halved" in lines[-1]
 
 
+def test_tokens_are_told_before_a_document_is_finished(capfd):
+    with Progress("generate base", total=88, interval=0.0) as progress:
+        progress.advance(0, tokens=1200)
+        progress.advance(0, tokens=34)
+        progress.advance(4)
+    first, second, third = capfd.readouterr().err.splitlines()
+    assert first == "generate base: 0/88 documents, 1,200 tokens written"
+    assert second == "generate base: 0/88 documents, 1,234 tokens written"
+    assert third.startswith("generate base: 4/88 documents, ")
+    assert "1,234 tokens written" in third
+    assert "s left" in third
+
+
 def test_quiet_progress_counts_and_shows_nothing(capfd):
     with quiet("decode test", 4, "documents") as progress:
         progress.skip(1)

@@ -245,7 +245,10 @@ def test_a_stream_is_read_as_it_is_needed_and_handed_over_in_order(workers):
 
         return work
 
-    run_stream(units(), make, workers, lambda *result: finished.append(result), counted.append)
+    def count(documents, *, tokens=0):
+        counted.append(documents)
+
+    run_stream(units(), make, workers, lambda *result: finished.append(result), count)
     assert finished == [([{"row": row} for row in unit], {"rows": 3}) for unit in UNITS]
     assert sum(counted) == 30
     run_stream([], make, workers, finished.append)

@@ -71,7 +71,10 @@ def make_plan(
         larger = timed(grow(plan))
         if fits(larger):
             plan = larger
-    return plan
+    if speed is None or limits.more_tokens is None:
+        return plan
+    more = replace(limits, source_tokens=limits.more_tokens)
+    return replace(plan, reading_more=seconds_of(plan, data, more, speed, recipe))
 
 
 Timed = Callable[[RunPlan], RunPlan]

@@ -15,7 +15,8 @@ class RunPlan:
     evaluated: validation documents and test documents, each, that every system writes. candidates:
     of each document that has some; train: training documents with them; validation: how many there
     are. references, epochs: what base learns from first, and how often (0: not at all).
-    tuned, variants: names of the systems. seconds: None if the speed is not known.
+    tuned, variants: names of the systems. seconds: None if the speed is not known; reading_more: of
+    the same run if it reads `Limits.more_tokens`.
     """
 
     evaluated: int
@@ -27,6 +28,7 @@ class RunPlan:
     tuned: tuple[str, ...] = ALWAYS
     variants: tuple[str, ...] = ()
     seconds: float | None = None
+    reading_more: float | None = None
 
     @property
     def looked_at(self) -> int:

@@ -1,6 +1,6 @@
 """What `brido init own` prints: documents, model, plan, and what is measured."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +16,8 @@ from brido.cli.init.model import Model, another_model
 from brido.cli.init.recipe import Recipe, RunPlan
 from brido.stats import FEWEST
 
+# What decides how much of a document is read.
+MORE = "reading.default.max_source_tokens"
 # Fewer validation documents hardly tell two systems apart.
 _FEW = 40
 # Weights of a model than which smollm2 is smaller.
@@ -47,8 +49,7 @@ def tell_data(data: Data, model: Model, limits: Limits) -> None:
         _warn(
             f"{cut:.0%} of the documents are longer than what is read, {limits.source_tokens:,} "
             f"tokens: only {seen:.0%} of all text is read, and what a summary says of the rest is "
-            "made up. More is read with a larger reading.default.max_source_tokens, if model and "
-            "memory allow; or shorten the documents"
+            f"made up. {_way_to_read_more(limits, counts)}"
         )
     few = data.documents["validation"]
     if few < _FEW:
@@ -59,13 +60,38 @@ def tell_data(data: Data, model: Model, limits: Limits) -> None:
         )
 
 
+def _way_to_read_more(limits: Limits, counts: Sequence[int]) -> str:
+    """The setting that reads more of the documents, or what to do where none does."""
+    more, most = limits.more_tokens, limits.most_tokens
+    if more is None:
+        return (
+            "This model reads no more: name one that does (--model; its config has the number of "
+            "positions), or shorten the documents"
+        )
+    setting = f"{MORE}: {more}"
+    if more >= limits.documents.most:
+        reads = f" (the model reads up to {most:,})" if most else ""
+        return f"{setting} would read 19 in 20 of them whole{reads}; or shorten the documents"
+    seen = sum(min(count, more) for count in counts) / sum(counts)
+    return (
+        f"{setting}, the most that the model reads, would read {seen:.0%} of all text; or shorten "
+        "the documents"
+    )
+
+
 def _columns(files: Mapping[str, Any]) -> str:
     named = files["summary_column"]
     return ", ".join([named] if isinstance(named, str) else named or ["none"])
 
 
 def tell_plan(
-    data: Data, model: Model, plan: RunPlan, recipe: Recipe, minutes: float, folder: Path | None
+    data: Data,
+    model: Model,
+    limits: Limits,
+    plan: RunPlan,
+    recipe: Recipe,
+    minutes: float,
+    folder: Path | None,
 ) -> None:
     _heading("The model")
     weights = f"{model.source}, {model.parameters / 1e6:,.0f} million weights"
@@ -84,6 +110,8 @@ def tell_plan(
     go = f"cd {folder} && " if folder else ""
     for line in (f"{go}dvc repro", *_what_the_run_does(data, model, plan)):
         click.echo(f"  {line}")
+    if plan.reading_more:
+        click.echo(f"  with {MORE}: {limits.more_tokens} it takes {_about(plan.reading_more)}")
     left_out = [name for name in (*recipe.tuned, *recipe.variants)
                 if name not in (*plan.tuned, *plan.variants)]  # fmt: skip
     if left_out:
@@ -156,6 +184,12 @@ def duration(seconds: float | None, model: Model) -> str:
     if high <= 120:
         return f"{round(low)} to {max(2, round(high))} minutes on {place}"
     return f"{low / 60:.1f} to {high / 60:.1f} hours on {place}"
+
+
+def _about(seconds: float) -> str:
+    """A least duration in words: what attention costs grows faster than a document."""
+    minutes = max(1, round(seconds / 60))
+    return f"{minutes} minutes or more" if minutes <= 120 else f"{minutes / 60:.1f} hours or more"
 
 
 def _heading(text: str) -> None:

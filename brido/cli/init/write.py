@@ -54,7 +54,7 @@ def write(
     text = params_text(data, found, limits, plan)
     check_params(YAML(typ="safe").load(text))
     kept = _store(text, folder)
-    tell_plan(data, found, plan, recipe, minutes, folder)
+    tell_plan(data, found, limits, plan, recipe, minutes, folder)
     old = f"; the old one is {kept}" if kept else ""
     click.echo(f"\n{(folder or Path()) / PARAMS_FILE} is written{old}.")
 

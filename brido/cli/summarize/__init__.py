@@ -13,8 +13,9 @@ import click
 from brido.cli.comparison import told_when_compiling
 from brido.cli.shared import choice_option, output_option, prompt_option, prompt_pieces
 from brido.cli.summarize.documents import Documents
+from brido.cli.summarize.long import count_cut, cut_advice
 from brido.cli.summarize.output import FileOutput, Output, check_output
-from brido.cli.summarize.project import find_model, runtime_for, tell
+from brido.cli.summarize.project import Model, find_model, runtime_for, tell
 from brido.summarizer.model import writing_of
 from brido.summarizer.summary import Summary
 from brido.summarizer.writer import Named, SummaryWriter, chunks
@@ -116,12 +117,14 @@ def command(files: tuple[str, ...], **options: Any) -> None:
 
 @dataclass
 class _Run:
-    """A command under way."""
+    """A command under way; longest: tokens of a summary, at most."""
 
     documents: Documents
     stream: Iterator[Named]
     output: Output
     writer: partial[SummaryWriter]
+    model: Model
+    longest: int
     runtime: Any
     guidance: Any
     flag_below: float | None
@@ -158,7 +161,8 @@ class _Run:
         writer = partial(SummaryWriter, model.folder, model.usage.reading, runtime, writing)
         stream = chain([first], stream)
         guidance = writing.guidance
-        return cls(documents, stream, output, writer, runtime, guidance, options["flag_below"])
+        longest, flag = writing.search.max_length, options["flag_below"]
+        return cls(documents, stream, output, writer, model, longest, runtime, guidance, flag)
 
     def summarize(self) -> None:
         """Write all lines."""
@@ -197,11 +201,11 @@ class _Run:
             lines.append({"id": row["id"], **line})
             output.counts.update(
                 summaries=1,
-                cut=summary.cut > 0,
                 not_ended=not summary.ended,
                 with_unsupported_mentions=bool(summary.unsupported),
                 flagged=line.get("flagged", False),
             )
+            count_cut(output.counts, summary.cut, self.model.usage.reading.max_source_tokens)
         output.write(lines, len(rows), rows[-1]["id"])
 
     def tell_end(self) -> bool:
@@ -211,6 +215,9 @@ class _Run:
         notes = [f"{counts[name]:,} {name.replace('_', ' ')}" for name in names if counts[name]]
         written = f"{counts['summaries']:,} summaries to {self.output.path or 'stdout'}"
         say(f"summarize: {', '.join([written, *notes])}")
+        if counts["cut"]:
+            limit = self.model.usage.reading.max_source_tokens
+            say(f"summarize: {cut_advice(counts, limit, self.model.folder, self.longest)}")
         left_out = [self.documents.left_out, self.output.refused]
         for each in left_out:
             if each:

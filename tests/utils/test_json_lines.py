@@ -1,0 +1,36 @@
+"""Objects of JSON lines: keys that occur twice."""
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from brido.utils.files import input_lines
+from brido.utils.json_lines import Repeating, fault_of, parse_object, read_objects
+
+KEYS = st.text("ab\ud800", max_size=2)
+PAIRS = st.lists(st.tuples(KEYS, st.integers(0, 3) | st.dictionaries(KEYS, st.integers(0, 3))))
+
+
+@given(PAIRS, st.booleans())
+def test_an_object_has_its_last_values_and_tells_which_keys_occur_twice(pairs, finite):
+    text = Repeating(pairs).text()
+    found = parse_object(text, finite)
+    assert found == json.loads(text)
+    names = [name for name, _ in pairs]
+    repeated = len(set(names)) < len(names)
+    assert isinstance(found, Repeating) == repeated
+    if repeated:
+        assert found.pairs == pairs
+        assert fault_of(found).startswith("a key occurs twice (")
+
+
+@pytest.mark.parametrize(
+    "text", ['[{"id": 1, "id": 2}, {"id": 3}]', '{"id": 1, "id": 2}\n{"id": 3}']
+)
+def test_readers_of_lines_name_it(tmp_path, text):
+    path = tmp_path / "rows.json"
+    path.write_text(text)
+    with input_lines(str(path)) as lines:
+        assert list(read_objects(lines)) == [(1, {}, "a key occurs twice (id)"), (2, {"id": 3}, "")]
