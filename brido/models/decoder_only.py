@@ -21,6 +21,7 @@ from brido.models.cache import CACHE
 from brido.models.causality import check_causal
 from brido.models.interface import Family, ModelParts, States, Steps, Texts
 from brido.models.prompt import Prompt, end_of_answer
+from brido.models.sharing.direct_prompt import DirectPrompt, is_direct
 from brido.models.sharing.prompt_attention import RepeatedPrompt, SharedPrompt, rows_of
 from brido.models.sharing.shared_prefix import CachedStates, PackedStates
 from brido.models.special_tokens import SpecialTokens, end_tokens, pad_token
@@ -212,7 +213,8 @@ class CausalSteps(Steps):
         self.logits, self.positions = _read(model, ids, mask, prompts)
         self.past: SharedPrompt | RepeatedPrompt
         if shares:
-            self.past = SharedPrompt(model, prompts, mask.bool(), limit)
+            kind = DirectPrompt if is_direct(model) else SharedPrompt
+            self.past = kind(model, prompts, mask.bool(), limit)
         else:
             self.past = RepeatedPrompt(model, prompts, mask.bool())
 
