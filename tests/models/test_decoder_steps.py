@@ -9,9 +9,11 @@ import transformers
 from tiny_decoders import build_decoder, build_prompts
 from tiny_models import CONFIGURATIONS, build_model, build_sources
 
+from brido.models import decoder_only
 from brido.models.decoder_only import CausalSteps
 from brido.models.decoder_steps import PlainSteps, SharedSteps
 from brido.models.family import family_of
+from brido.models.sharing.direct_prompt import DirectPrompt, is_direct
 from brido.models.tokens import Sources
 from brido.search import SearchSettings, beam_search, diverse_beam_search
 from brido.utils.errors import BridoError
@@ -81,6 +83,24 @@ def test_steps_have_the_logits_of_the_whole_sequence(family, prefix, side):
             steps.keep(left, ROWS)
             sources, mask = sources[left], mask[left]
             history = history.view(DOCUMENTS, ROWS, -1)[left].flatten(0, 1)
+
+
+@pytest.mark.parametrize("autocast", [False, True])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
+@pytest.mark.parametrize("family", ["llama", "qwen2", "qwen3"])
+def test_a_direct_step_has_every_bit_of_the_forward_pass(family, dtype, autocast, monkeypatch):
+    model = build_decoder(family, 3).to(dtype)
+    assert is_direct(model)
+    prompts, mask = build_prompts(5, DOCUMENTS, 9, padded=True, side="left")
+    logits: list[list[torch.Tensor]] = []
+    for direct in (True, False):
+        monkeypatch.setattr(decoder_only, "is_direct", lambda _, direct=direct: direct)
+        with torch.inference_mode(), torch.autocast("cpu", torch.bfloat16, autocast):
+            steps = family_of(model.config).steps(model, Sources(prompts, mask), STEPS)
+            assert isinstance(steps.past, DirectPrompt) is direct
+            steps.start(torch.empty(DOCUMENTS, 0, dtype=torch.long), ROWS)
+            logits.append([steps.step(tokens_of(n, DOCUMENTS * ROWS)) for n in range(STEPS)])
+    assert all(map(torch.equal, *logits))
 
 
 @pytest.mark.parametrize("family", CONFIGURATIONS)

@@ -1,6 +1,7 @@
 """Layers laid out for oneDNN give what plain layers give."""
 
 import copy
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -92,6 +93,17 @@ def test_what_is_saved_stays_and_nothing_is_held_twice(amd, family):
     assert [module for module in packed if not module.weight.is_meta] == [output][: len(packed)]
     if family == "tied llama":
         assert output.weight is embedded
+
+
+@pytest.mark.parametrize("family", ["bart", "llama", "tied llama"])
+def test_the_file_of_the_weights_does_not_stay_in_memory(amd, family, tmp_path):
+    folder = tmp_path / "model"
+    build(family).save_pretrained(folder)
+    model = type(build(family)).from_pretrained(folder)
+    expected = {name: value.clone() for name, value in model.named_buffers()}
+    if pack_layers(model):
+        assert str(folder) not in Path("/proc/self/maps").read_text()
+    assert all(torch.equal(value, expected[name]) for name, value in model.named_buffers())
 
 
 def test_other_layers_stay_as_they_are(amd):

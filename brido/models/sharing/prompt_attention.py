@@ -14,7 +14,7 @@ from typing import Any
 
 import torch
 from torch import Tensor
-from transformers import AttentionInterface, DynamicCache, PreTrainedModel
+from transformers import AttentionInterface, DynamicCache, PreTrainedConfig, PreTrainedModel
 
 from brido.models.cache import CACHE
 from brido.models.sharing.pasts import new_pasts
@@ -39,6 +39,10 @@ class SharedPrompt(DynamicCache):
     ) -> None:
         super().__init__()
         self.model = model
+        # transformers' own way to set the attention walks through all modules at every step.
+        configs = (getattr(module, "config", None) for module in model.modules())
+        own_configs = {id(own): own for own in configs if isinstance(own, PreTrainedConfig)}
+        self.configs: list[Any] = list(own_configs.values())
         layers: Any = prompts.layers
         self.prompts: list[tuple[Tensor, Tensor]] = [(one.keys, one.values) for one in layers]
         self.pads = None if bool(mask.all()) else ~mask
@@ -47,9 +51,10 @@ class SharedPrompt(DynamicCache):
     def step(self, tokens: Tensor, positions: Tensor) -> Tensor:
         """Logits [R, V] after one more token a row, [R] at `positions` [R]."""
         self.own.begin()
-        former = self.model.config._attn_implementation
+        former = [config._attn_implementation for config in self.configs]
         reading = _READING.set(self)
-        self.model.set_attn_implementation(SHARED_PROMPT)
+        for config in self.configs:
+            config._attn_implementation = SHARED_PROMPT
         try:
             # The mask says nothing, but without one some models warn of pads among the tokens.
             return self.model(
@@ -60,7 +65,9 @@ class SharedPrompt(DynamicCache):
                 use_cache=True,
             ).logits[:, -1]
         finally:
-            self.model.set_attn_implementation(former)
+            # An outer configuration sets those inside it as well, so it comes first.
+            for config, implementation in zip(self.configs, former, strict=True):
+                config._attn_implementation = implementation
             _READING.reset(reading)
 
     def take(self, rows: Tensor) -> None:
@@ -82,6 +89,44 @@ class SharedPrompt(DynamicCache):
     ) -> tuple[Tensor, Tensor]:
         """The rows' own keys and values [R, H, t, D] after one more token, [R, H, 1, D]."""
         return self.own.append(layer_idx, key_states[:, :, 0], value_states[:, :, 0])
+
+    def attend(
+        self,
+        layer: int,
+        query: Tensor,
+        key: Tensor,
+        value: Tensor,
+        scaling: float | None = None,
+        sliding_window: int | None = None,
+        softcap: float | None = None,
+    ) -> Tensor:
+        """Attention [R, H, D] of one query a row to its prompt and its own past [R, H', t, D].
+
+        Inside, a query is [B, N, H', G, D]: N rows a document, G queries a head of keys.
+        """
+        far_key, far_value = self.prompts[layer]
+        hidden = self.pads
+        if sliding_window is not None:
+            first = max(0, far_key.shape[2] + key.shape[2] - sliding_window)
+            far_key, far_value = far_key[:, :, first:], far_value[:, :, first:]
+            hidden = None if hidden is None else hidden[:, first:]
+            key, value = key[:, :, -sliding_window:], value[:, :, -sliding_window:]
+        documents, heads, length = far_key.shape[:3]
+        query, key, value = (part.unflatten(0, (documents, -1)) for part in (query, key, value))
+        query = query.unflatten(2, (heads, -1))
+        scores = torch.cat([_far(query, far_key.mT), query @ key.mT], dim=-1)
+        # As the models do it: products in the model's precision, the softmax in float32 at least.
+        scores = scores.to(torch.promote_types(scores.dtype, torch.float32))
+        scores *= query.shape[-1] ** -0.5 if scaling is None else scaling
+        if softcap is not None:
+            scores = torch.tanh(scores / softcap) * softcap
+        if hidden is not None:
+            scores[..., :length].masked_fill_(hidden[:, None, None, None], -torch.inf)
+        if self.own.hidden is not None:
+            scores[..., length:].masked_fill_(self.own.hidden, -torch.inf)
+        weights = scores.softmax(-1).to(query.dtype)
+        found = _far(weights[..., :length], far_value) + weights[..., length:] @ value
+        return found.flatten(2, 3).flatten(0, 1)
 
     def get_seq_length(self, layer_idx: int = 0) -> int:
         """The number of tokens that stand before a step's, pads included."""
@@ -131,36 +176,12 @@ def _attend(
     softcap: float | None = None,
     **_: Any,
 ) -> tuple[Tensor, None]:
-    """Attention [R, 1, H, D] of one query a row to its prompt and its own past.
-
-    Inside, a query is [B, N, H, G, D]: N rows a document, G queries a head of keys.
-    """
+    """Attention [R, 1, H, D] as transformers asks for it, of queries [R, H, 1, D]."""
     past = _READING.get()
-    far_key, far_value = past.prompts[module.layer_idx]
-    hidden = past.pads
-    if sliding_window is not None:
-        first = max(0, far_key.shape[2] + key.shape[2] - sliding_window)
-        far_key, far_value = far_key[:, :, first:], far_value[:, :, first:]
-        hidden = None if hidden is None else hidden[:, first:]
-        key, value = key[:, :, -sliding_window:], value[:, :, -sliding_window:]
-    documents, heads, length = far_key.shape[:3]
-    query, key, value = (
-        part.unflatten(0, (documents, -1)) for part in (query[:, :, 0], key, value)
+    found = past.attend(
+        module.layer_idx, query[:, :, 0], key, value, scaling, sliding_window, softcap
     )
-    query = query.unflatten(2, (heads, -1))
-    scores = torch.cat([_far(query, far_key.mT), query @ key.mT], dim=-1)
-    # As the models do it: products in the model's precision, the softmax in float32 at least.
-    scores = scores.to(torch.promote_types(scores.dtype, torch.float32))
-    scores *= query.shape[-1] ** -0.5 if scaling is None else scaling
-    if softcap is not None:
-        scores = torch.tanh(scores / softcap) * softcap
-    if hidden is not None:
-        scores[..., :length].masked_fill_(hidden[:, None, None, None], -torch.inf)
-    if past.own.hidden is not None:
-        scores[..., length:].masked_fill_(past.own.hidden, -torch.inf)
-    weights = scores.softmax(-1).to(query.dtype)
-    found = _far(weights[..., :length], far_value) + weights[..., length:] @ value
-    return found.flatten(2, 3).flatten(0, 1)[:, None], None
+    return found[:, None], None
 
 
 def _far(rows: Tensor, shared: Tensor) -> Tensor:
