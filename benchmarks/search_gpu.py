@@ -49,7 +49,7 @@ def measure(
     """Documents a second of a search of one batch (after a short one), and GiB above the model."""
     source = torch.randint(10, 40000, (batch, tokens), device="cuda")
     mask = torch.ones_like(source)
-    short = dataclasses.replace(settings, max_length=5, min_length=0)
+    short = settings.model_copy(update={"max_length": 5, "min_length": 0})
     diverse_beam_search(model, source, mask, short)
     torch.cuda.empty_cache()
     seconds, mib, _ = measured(lambda: diverse_beam_search(model, source, mask, settings), "cuda")
