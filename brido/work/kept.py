@@ -28,7 +28,8 @@ _PACKAGES = ("numpy", "pyarrow", "tokenizers", "torch", "transformers")
 def code_key() -> str:
     """A hash of this package's code and of the versions that it computes with."""
     root = Path(brido.__file__).parent
-    digest = sha256(f"{platform.python_version()} {platform.machine()}".encode())
+    kernels = os.environ.get("ATEN_CPU_CAPABILITY", "")
+    digest = sha256(f"{platform.python_version()} {platform.machine()} {kernels}".encode())
     for name in _PACKAGES:
         with contextlib.suppress(PackageNotFoundError):  # a stage without a model needs no torch
             digest.update(f"\0{name} {version(name)}".encode())
