@@ -91,8 +91,12 @@ def model_config(folder: Path) -> dict[str, Any]:
     return raw
 
 
-def _check_writes(folder: Path) -> None:
-    """Raise BridoError if the model of a folder is of a kind that does not write text."""
+def _reads_prompts(folder: Path) -> bool:
+    """Whether the model of a folder is decoder-only, so that it writes behind prompts.
+
+    Raises:
+        BridoError: it is of a kind that does not write text, or config.json cannot be used.
+    """
     from transformers import AutoConfig
 
     from brido.models.family import family_of
@@ -104,6 +108,7 @@ def _check_writes(folder: Path) -> None:
         family_of(config)
     except BridoError as error:
         raise BridoError(f"{folder} holds {error}") from None
+    return not config.is_encoder_decoder
 
 
 def decoding_of(folder: Path, usage: Usage) -> dict[str, Any]:
@@ -115,8 +120,7 @@ def decoding_of(folder: Path, usage: Usage) -> dict[str, Any]:
     """
     path = folder / "generation_config.json"
     checkpoint = read_object(path) if path.is_file() else {}
-    behind_prompts = not model_config(folder).get("is_encoder_decoder", False)
-    _check_writes(folder)
+    behind_prompts = _reads_prompts(folder)
     if usage.decoding.max_length is None and not says_length(checkpoint, behind_prompts):
         raise BridoError(
             f"{folder}: neither {USAGE_FILE} nor generation_config.json says how long a summary "
