@@ -58,6 +58,7 @@ def test_as_one_plain_forward_a_candidate(name, chunked, monkeypatch):
     if chunked:
         monkeypatch.setitem(length_groups.PASS_TOKENS, "cpu", 0)
         monkeypatch.setitem(projection.CHUNK_ELEMENTS, "cpu", 1)
+        monkeypatch.setattr(projection, "LEAST_ROWS", 16)
     model = build(name)
     for side in ("left", "right"):
         ids, mask, texts, lengths = block(model, [11, 4, 7], 5, 8, 3, side)
