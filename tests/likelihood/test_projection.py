@@ -71,6 +71,22 @@ def test_no_more_logits_than_a_chunks_exist_at_a_time(chunk, monkeypatch):
     assert sizes == [3, 3, 1] * 2
 
 
+def test_a_faster_product_is_asked_where_no_type_is_between(chunk):
+    chunk(3)
+    inputs, targets = drawn()
+    sizes = []
+
+    def product(part: Tensor) -> Tensor:
+        sizes.append(len(part))
+        return part @ inputs[1].T
+
+    values = token_log_probability(*inputs, targets, product)
+    assert_close(values, token_log_probability(*inputs, targets), **EXACT)
+    assert sizes == [3, 3, 1]
+    token_log_probability(*(tensor.bfloat16() for tensor in inputs), targets, product)
+    assert sizes == [3, 3, 1]
+
+
 def test_a_large_vocabulary_is_not_read_for_a_row_alone(chunk, monkeypatch):
     chunk(1)
     inputs, _ = drawn()
