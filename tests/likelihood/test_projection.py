@@ -113,6 +113,18 @@ def test_chunks_of_half_precision_are_summed_in_float32(chunk, monkeypatch):
     assert_close(bias.grad, rows * each, rtol=1e-6, atol=0)
 
 
+def test_under_autocast_the_mean_over_the_vocabulary_stays_in_float32(monkeypatch):
+    """All words have one logit: the mean of log p is it, less what autocast makes of it."""
+    monkeypatch.undo()
+    hidden, word = torch.tensor([[1.001, 2.003]]), torch.tensor([[0.7003, -0.3001]])
+    rounded = (hidden.bfloat16() @ word.bfloat16().T).float()
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        _, mean = token_log_probability(hidden, word.expand(8, 2), None, torch.zeros(1).long())
+    exact = (hidden @ word.T - rounded)[0] - torch.tensor(8.0).log()
+    assert_close(mean, exact, rtol=0, atol=1e-6)
+    assert abs(exact + torch.tensor(8.0).log()) > 1e-4
+
+
 def test_where_a_model_has_no_head_hidden_states_are_its_logits(monkeypatch):
     monkeypatch.undo()
     inputs, targets = drawn(torch.float32)
