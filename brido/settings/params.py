@@ -12,10 +12,6 @@ from brido.utils.errors import close_to, quoted, short
 from brido.vote.settings import ScoringSettings
 
 _NO_BASE = "base has no model (checkpoints.base.source: none)"
-_NEEDS_LIKELIHOOD = (
-    "{}: information and remove_base need base's likelihood, and " + _NO_BASE + ": set information "
-    "to 0 and remove_base to false, or delete the system"
-)
 
 
 class Params(Sections):
@@ -27,6 +23,7 @@ class Params(Sections):
         if "base" in self.checkpoints and not self.has_base:
             yield from self._without_base()
         yield from self._systems()
+        yield from self._scoring("scoring", self.scoring)
         yield from self._tuned()
         yield from self._variants()
         yield from self._metrics()
@@ -78,8 +75,6 @@ class Params(Sections):
         for key in ("adapter", "fine_tuning"):
             if getattr(self.checkpoints["base"], key) is not None:
                 yield f"checkpoints.base.{key}: {_NO_BASE}: write null"
-        if self.scoring.asks_likelihood:
-            yield _NEEDS_LIKELIHOOD.format("scoring")
 
     def _systems(self) -> Iterator[str]:
         known = ("base", *MADE)
@@ -118,8 +113,8 @@ class Params(Sections):
             except ValidationError as error:
                 yield from _of_system(name, error)
                 continue
-            key = "scoring" if not system.scoring.model_fields_set else f"tuned.{name}.scoring"
-            yield from self._scoring(key, scoring)
+            if system.scoring.model_fields_set:
+                yield from self._scoring(f"tuned.{name}.scoring", scoring)
 
     def _scoring(self, key: str, scoring: ScoringSettings) -> Iterator[str]:
         """What a section scoring, shared or of one system, demands of the other sections."""
@@ -129,8 +124,11 @@ class Params(Sections):
                 f"{self.num_candidates - 1} (N-1) and inf, not {scoring.alpha}; use "
                 "normalization `equation`"
             )
-        if scoring.asks_likelihood and key != "scoring" and not self.has_base:
-            yield _NEEDS_LIKELIHOOD.format(key)
+        if scoring.asks_likelihood and not self.has_base:
+            yield (
+                f"{key}: information and remove_base need base's likelihood, and {_NO_BASE}: set "
+                "information to 0 and remove_base to false, or delete the system"
+            )
         if scoring.asks_prior and not self.likelihood.others:
             yield (
                 f"likelihood.others: must be 1 or more, because {key}.information needs the "

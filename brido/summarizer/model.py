@@ -109,7 +109,11 @@ def most_source_tokens(folder: Path, written: int) -> int | None:
 
 
 def _kind_of(folder: Path) -> tuple[Any, Family]:
-    """A model's config and family; BridoError if it is of a kind that does not write text."""
+    """A model's config and family.
+
+    Raises:
+        BridoError: it is of a kind that does not write text, or config.json cannot be used.
+    """
     from transformers import AutoConfig
 
     from brido.models.family import family_of
@@ -132,8 +136,7 @@ def decoding_of(folder: Path, usage: Usage) -> dict[str, Any]:
     """
     path = folder / "generation_config.json"
     checkpoint = read_object(path) if path.is_file() else {}
-    behind_prompts = not model_config(folder).get("is_encoder_decoder", False)
-    _kind_of(folder)
+    behind_prompts = not _kind_of(folder)[0].is_encoder_decoder
     if usage.decoding.max_length is None and not says_length(checkpoint, behind_prompts):
         raise BridoError(
             f"{folder}: neither {USAGE_FILE} nor generation_config.json says how long a summary "

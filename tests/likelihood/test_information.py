@@ -115,6 +115,19 @@ def test_prompts_are_cached_only_where_that_saves_a_reading(monkeypatch):
     assert made == [1]
 
 
+@pytest.mark.parametrize("name", ["bart", "llama"])
+@torch.no_grad()
+def test_lengths_say_how_much_of_a_text_is_scored(name):
+    """Here texts go on behind what counts, where padding would not."""
+    model = model_of(name)
+    ids, mask, texts, lengths = block(model, [9, 4], 3, 6, 1)
+    lengths = (lengths - 1).clamp(min=1)
+    every = one_row_a_pair(model, ids, mask, texts, lengths)
+    terms = information_terms(model, ids, mask, texts, lengths)
+    torch.testing.assert_close(terms.log_probability, every.diagonal().T, rtol=1e-9, atol=1e-9)
+    assert torch.equal(terms.tokens, lengths)
+
+
 @torch.no_grad()
 def test_texts_of_some_documents_with_the_sources_of_others():
     """What the pipeline asks for where a block has documents that give their source alone."""

@@ -62,3 +62,11 @@ def test_every_candidate_once_its_scored_tokens_and_the_cheapest_cuts(
             ]
             assert group.places.tolist() == wanted
         assert cost == pytest.approx(cheapest(longest, most, price), rel=1e-12)
+
+
+def test_a_processor_is_what_is_meant_where_no_device_is_named():
+    """A pass costs as much as 128 tokens there: less than the second text's 390 of padding."""
+    scored = torch.arange(400) < torch.tensor([[[400], [10]]])
+    assert [group.length for group in group_by_length(scored)] == [400, 10]
+    assert [group.length for group in group_by_length(scored, device="cuda")] == [400]
+    assert [group.length for group in group_by_length(scored, packs=True)] == [400]

@@ -15,7 +15,7 @@ from tiny_decoders import EOS, SHAPE, TOKENS, build_decoder
 from tiny_models import build_model
 from torch.testing import assert_close
 
-from brido.likelihood import length_groups, projection
+from brido.likelihood import length_groups, likelihood, projection
 from brido.likelihood.likelihood import candidate_log_likelihood, sequence_statistics
 from brido.models import family as families
 from brido.models.sharing.shared_prefix import PackedStates, pack, visible
@@ -58,6 +58,7 @@ def test_as_one_plain_forward_a_candidate(name, chunked, monkeypatch):
     if chunked:
         monkeypatch.setitem(length_groups.PASS_TOKENS, "cpu", 0)
         monkeypatch.setitem(projection.CHUNK_ELEMENTS, "cpu", 1)
+        monkeypatch.setattr(projection, "LEAST_ROWS", 16)
     model = build(name)
     for side in ("left", "right"):
         ids, mask, texts, lengths = block(model, [11, 4, 7], 5, 8, 3, side)
@@ -86,6 +87,23 @@ def test_micro_batches_and_layer_checkpoints_leave_every_number(name):
                         model, ids, mask, texts, 1.0, lengths, micro_batch
                     )
                     assert_close(gradients(model, found), wanted, **EXACT)
+
+
+@pytest.mark.parametrize(("micro_batch", "passes"), [(None, 1), (2, 3)])
+def test_micro_batches_run_one_by_one_and_again_for_the_gradient(micro_batch, passes, monkeypatch):
+    """So the states of one micro-batch alone are in memory, in both directions."""
+    model = build("bart")
+    ids, mask, texts, lengths = block(model, [9, 5], 5, 6, 5)
+    sizes, real = [], likelihood._group_sums
+    monkeypatch.setattr(
+        likelihood,
+        "_group_sums",
+        lambda states, rows, group: sizes.append(rows.shape[1]) or real(states, rows, group),
+    )
+    f = candidate_log_likelihood(model, ids, mask, texts, 1.0, lengths, micro_batch)
+    assert (len(sizes), sum(sizes), max(sizes)) == (passes, 5, micro_batch or 5)
+    f.sum().backward()
+    assert sum(sizes) == (5 if micro_batch is None else 10)
 
 
 def test_micro_batches_draw_the_same_dropout_again():

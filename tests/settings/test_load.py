@@ -170,6 +170,15 @@ def test_relations_between_sections():
             },
             "tuned.x.scoring.prior_weight",
         ),
+        # Stages needs, check and elect read the shared section, whatever the systems change.
+        (
+            {
+                "likelihood": {"others": 0},
+                "scoring": {"information": 0.5, "prior_weight": 0.1},
+                "tuned": {"x": {"scoring": {"information": 0.0}}},
+            },
+            "set scoring.prior_weight to 0",
+        ),
         (
             {"tuned": {"x": {"scoring": {"alpha": 2.5, "normalization": "listing"}}}},
             "tuned.x.scoring.alpha: ",

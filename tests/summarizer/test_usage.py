@@ -86,6 +86,16 @@ def test_a_model_without_the_file_has_defaults_that_options_change(folder):
             usage_in(folder, changes)
 
 
+def test_a_models_type_says_that_it_has_an_encoder(folder):
+    """Behind a prompt, max_length would count the prompt too."""
+    path = folder / "config.json"
+    config = json.loads(path.read_text())
+    del config["is_encoder_decoder"]
+    path.write_text(json.dumps(config))
+    search = writing_of(folder, Usage()).search
+    assert (search.max_length, search.min_length) == (15, 0)
+
+
 def test_guidance_is_the_models_unless_a_caller_says_otherwise(folder):
     own = GuidanceSettings(others=2)
     with_it, without = Usage(guidance=own), Usage()

@@ -8,10 +8,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from brido.stats import bootstrap_interval
 from brido.utils.errors import BridoError
 from brido.vote.check import (
+    Share,
     accuracies,
     comparable_pairs,
+    compared_shares,
     pair_accuracy,
     pair_counts,
 )
@@ -97,6 +100,21 @@ def test_no_pair_has_no_accuracy():
     (share,) = accuracies(np.zeros((1, 4, 2)), 50, 0.9, 0)
     assert math.isnan(share.mean)
     assert math.isnan(share.low)
+
+
+def test_one_pair_has_an_accuracy():
+    assert accuracies(np.array([[[1.0, 1.0]]]), 50, 0.9, 0) == [Share(1.0, 1.0, 1.0, 1)]
+
+
+def test_compared_shares_are_means_and_the_intervals_of_their_seed():
+    random = np.random.default_rng(5)
+    first, second = random.random((2, 40))
+    first[3] = math.nan
+    found = compared_shares(first, second, 200, 0.9, 7)
+    for share, values in zip(found, (first, second, first - second), strict=True):
+        low, high = bootstrap_interval(values[:, None], 200, 0.9, 7)
+        assert (share.low, share.high) == (pytest.approx(low[0]), pytest.approx(high[0]))
+        assert (share.mean, share.count) == (pytest.approx(np.nanmean(values)), 39)
 
 
 @pytest.mark.parametrize(

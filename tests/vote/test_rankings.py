@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from brido.vote.consensus import consensus_scores
 from brido.vote.rankings import LABELS, fixed_orders, left_of, preferences, within_ranks
+from brido.vote.signals import shuffled_scores
 
 
 def slow_rank(values):
@@ -94,6 +95,9 @@ def test_the_fixed_orders_by_hand():
     assert found["support"][2, 3] == arrays["support"][2, 3]
     assert found["shorter"][2, 3] == -arrays["words"][2, 3]
     assert np.array_equal(np.sort(found["shuffled"]), np.sort(scores), equal_nan=True)
+    # The documents' names decide.
+    shuffled = shuffled_scores(scores, ["a", "b", "c", "d"])
+    assert np.array_equal(found["shuffled"], shuffled, equal_nan=True)
     assert not np.array_equal(found["shuffled"], scores, equal_nan=True)
     assert np.array_equal(preferences(arrays)["length"], arrays["tokens"])
 
@@ -107,3 +111,8 @@ def test_what_is_not_known_has_no_row():
     assert set(fixed_orders(arrays, scores)) == set(LABELS) - gone
     assert list(preferences(arrays)) == ["log_probability", "length"]
     assert np.array_equal(preferences(arrays)["length"], arrays["words"])
+
+
+def test_a_text_of_no_tokens_has_its_log_p_a_token():
+    arrays = {"log_probability": np.array([[-3.0, -4.0, -6.0]]), "tokens": np.array([[0, 1, 2]])}
+    assert preferences(arrays)["mean_log_probability"].tolist() == [[-3.0, -4.0, -3.0]]

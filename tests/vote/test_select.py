@@ -22,7 +22,7 @@ from stages import elect, paths
 
 ROOT = Path(__file__).parents[2]
 SIZE = 4
-TOKENS = [9, 4, 7, 2]
+TOKENS = [9, 4, 7, 1]
 MORE = {"whole": [True] * SIZE, "copied": [0.0] * SIZE}
 
 

@@ -93,6 +93,10 @@ def test_information_is_likelihood_less_a_share_of_the_prior(likelihood, weight)
     wanted = [own - weight * other for own, other in zip(likelihood, prior, strict=True)]
     assert found.tolist() == pytest.approx(wanted)
     sizes = np.arange(len(prior))
+    # Without a penalty it is a sum.
+    assert information(np.array(likelihood), np.array(prior), weight, sizes).tolist() == (
+        found.tolist()
+    )
     for penalty in (0.0, 0.5, 1.0):
         divided = information(np.array(likelihood), np.array(prior), weight, sizes, penalty)
         # A text without tokens is divided by 1.
@@ -114,6 +118,13 @@ def test_the_control_has_the_same_scores_in_an_order_that_the_name_decides(score
         assert found[place] == scores[places[source]]
     twice = shuffled_scores(np.array([[0.0] * len(scores), scores]), ["x", name])
     assert np.array_equal(twice[1], found, equal_nan=True)
+
+
+def test_a_name_may_hold_half_a_surrogate_pair():
+    name, scores = "\ud800 a", [0.5, 0.2, 0.1]
+    lots = [blake2b(f"{n} {name}".encode("utf-8", "surrogatepass")).digest() for n in range(3)]
+    (shuffled,) = shuffled_scores(np.array([scores]), [name])
+    assert shuffled.tolist() == [scores[n] for n in sorted(range(3), key=lots.__getitem__)]
 
 
 def slow_left(values, predictors):
@@ -192,6 +203,22 @@ def test_nothing_is_left_of_what_the_predictors_say(scale):
     assert few == pytest.approx(values[:1, :2] - values[:1, :2].mean())
 
 
+def test_predictors_that_differ_by_rounding_are_one():
+    """Else their difference, which is noise, would fit the values."""
+    random = np.random.default_rng(2)
+    values, first, noise = random.normal(size=(3, 9, 6))
+    both = left_over(values, [first, first + 1e-12 * noise])
+    assert both == pytest.approx(left_over(values, [first]), abs=1e-6)
+
+
+def test_what_differs_by_less_than_a_billionth_of_the_spread_is_equal():
+    """The spread of these values is that of 101 documents, about 1.4."""
+    values = np.array([[1.0, -1.0]] * 100 + [[0.0, 2e-10]])
+    assert left_over(values, [])[-1].tolist() == [0.0, 0.0]
+    values[-1] = [0.0, 2e-8]
+    assert left_over(values, [])[-1] == pytest.approx([-1e-8, 1e-8], abs=1e-9)
+
+
 def slow_sentence_similarity(values, rows, columns, size):
     result = [[0.0] * (size + 1) for _ in range(size)]
     for i in range(size):
@@ -260,3 +287,24 @@ def test_texts_vote_by_their_sentences():
 def test_what_has_no_meaning_is_refused(wrong):
     with pytest.raises(BridoError):
         wrong()
+
+
+@pytest.mark.parametrize(
+    ("wrong", "named"),
+    [
+        (lambda x: information(x, np.zeros(3), 0.5), r"log_probability .*\[\.\.\., N\]"),
+        (lambda x: information(np.zeros(3), x, 0.5), r"prior .*\[\.\.\., N\]"),
+        (lambda x: dealt(x, np.zeros(3)), r"scores .*\[\.\.\., N\]"),
+        (lambda x: dealt(np.zeros(3), x), r"by .*\[\.\.\., N\]"),
+        (lambda x: shuffled_scores(x, ["a"]), r"scores .*\[D, N\]"),
+        (lambda x: left_over(x, []), r"values .*\[D, N\]"),
+        (lambda x: left_over(np.zeros((1, 3)), [x]), r"predictors .*\[D, N\]"),
+        (lambda _: information(np.zeros(3), np.zeros(3), 2.0), "weight .* 2"),
+        (lambda _: shuffled_scores(np.zeros((2, 3)), ["a"]), r"scores \[2, 3\] .* 1 "),
+        (lambda _: left_over(np.zeros(3), [np.zeros(3)]), r"values .*\[3\]"),
+        (lambda _: Regression(2).add(np.zeros((2, 3)), [np.zeros((2, 3))]), "1 predictors, not 2"),
+    ],
+)
+def test_a_message_names_the_argument_and_its_shape(wrong, named):
+    with pytest.raises(BridoError, match=f"(?s)^{named}"):
+        wrong(["a text"])

@@ -77,6 +77,27 @@ def test_every_order_has_its_numbers_and_all_of_it_is_json():
     assert check["orders"]["likely"]["left"]["mean"] == 0.5
 
 
+def test_the_check_says_how_it_was_made_and_is_the_same_again():
+    for seed in range(4):
+        arrays, orders = made(seed, own=seed % 2)
+        check = check_votes(arrays, orders, replace(HOW, tolerance=0.0, rules="whole: so"))
+        assert check["bootstrap"] == {"samples": 1000, "confidence": 0.95, "seed": 0}
+        assert (check["judge"], check["rules"]) == ("a judge", "whole: so")
+        assert (check["length_tolerance"], check["documents"]) == (0.0, DOCUMENTS)
+        accuracy, pairs = pair_accuracy(orders["vote"], arrays["unsupported"], arrays["words"], 0)
+        row = check["orders"]["vote"]
+        assert (row["mean"], row["pairs"]) == (pytest.approx(accuracy, abs=1e-6), pairs)
+        again = check_votes(arrays, orders, replace(HOW, tolerance=0.0, rules="whole: so"))
+        assert again == check
+
+
+def test_base_without_whole_texts_is_compared_by_what_is_unsupported_alone():
+    arrays, orders = made()
+    del arrays["own_whole"]
+    election = check_votes(arrays, orders, HOW)["election"]
+    assert set(election) == {"order", "unsupported", "sentence"}
+
+
 def test_an_election_by_hand():
     """Of four documents each first candidate is elected."""
     arrays = {
@@ -226,7 +247,9 @@ def test_few_documents_have_no_interval(documents):
     check = check_votes(arrays, {"vote": orders["vote"][:documents]}, HOW)
     few = documents < FEWEST
     for who in ("elected", "base", "difference"):
-        assert (check["election"]["good"][who]["low"] is None) == few
+        ends = [check["election"]["good"][who][end] for end in ("low", "high")]
+        assert (ends == [None, None]) == few
+        assert (None in ends) == few
     assert ("[" in votes_text(check)) == (not few)
     assert ("points" in votes_text(check)) == (not few)
     assert (f"of {documents} documents, base's own output in 0;" in check["lines"][0]) == few

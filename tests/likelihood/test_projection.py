@@ -1,0 +1,136 @@
+"""The projection in chunks of rows against the logits of all rows at once."""
+
+import itertools
+
+import pytest
+import torch
+from torch import Tensor
+from torch.testing import assert_close
+
+from brido.likelihood import projection
+from brido.likelihood.projection import of_tokens, token_log_probability
+
+ROWS, WIDTH, VOCABULARY = 7, 5, 11
+EXACT = {"rtol": 1e-12, "atol": 1e-12}
+
+
+def drawn(dtype: torch.dtype = torch.float64) -> tuple[list[Tensor], Tensor]:
+    """hidden [R, D], weight [V, D] and bias [V]; targets [R]."""
+    generator = torch.Generator().manual_seed(0)
+    shapes = [(ROWS, WIDTH), (VOCABULARY, WIDTH), (VOCABULARY,)]
+    inputs = [torch.randn(shape, generator=generator, dtype=dtype) for shape in shapes]
+    return inputs, torch.randint(VOCABULARY, (ROWS,), generator=generator)
+
+
+def weighted(log_probability: Tensor, mean: Tensor) -> Tensor:
+    """A sum that every value enters with another weight."""
+    weights = torch.linspace(-1, 2, ROWS, dtype=log_probability.dtype)
+    return (weights * log_probability).sum() + (weights.flip(0) * mean).sum()
+
+
+@pytest.fixture
+def chunk(monkeypatch):
+    """Sets the rows of a chunk, whose logits of all words are counted in elements."""
+    monkeypatch.setattr(projection, "LEAST_ROWS", 1)
+
+    def set_rows(rows: int) -> None:
+        monkeypatch.setitem(projection.CHUNK_ELEMENTS, "cpu", rows * VOCABULARY)
+
+    return set_rows
+
+
+@pytest.mark.parametrize("rows", [1, 3, 7, 8])
+@pytest.mark.parametrize("asked", itertools.product([False, True], repeat=3))
+def test_values_and_the_gradients_that_are_asked_for(rows, asked, chunk):
+    chunk(rows)
+    inputs, targets = drawn()
+    for tensor, wants in zip(inputs, asked, strict=True):
+        tensor.requires_grad_(wants)
+    hidden, weight, bias = inputs
+    every = (hidden @ weight.T + bias).log_softmax(-1)
+    expected = every.gather(1, targets[:, None])[:, 0], every.mean(-1)
+    values = token_log_probability(*inputs, targets)
+    assert_close(values, expected, **EXACT)
+    wanted = [tensor for tensor in inputs if tensor.requires_grad]
+    if wanted:
+        gradients = torch.autograd.grad(weighted(*values), wanted)
+        assert_close(gradients, torch.autograd.grad(weighted(*expected), wanted), **EXACT)
+
+
+def test_no_more_logits_than_a_chunks_exist_at_a_time(chunk, monkeypatch):
+    chunk(3)
+    sizes, real = [], projection._logits
+    monkeypatch.setattr(
+        projection, "_logits", lambda part, *rest: sizes.append(len(part)) or real(part, *rest)
+    )
+    inputs, targets = drawn()
+    inputs[0].requires_grad_()
+    values = token_log_probability(*inputs, targets)
+    assert sizes == [3, 3, 1]
+    weighted(*values).backward()
+    assert sizes == [3, 3, 1] * 2
+
+
+def test_a_faster_product_is_asked_where_no_type_is_between(chunk):
+    chunk(3)
+    inputs, targets = drawn()
+    sizes = []
+
+    def product(part: Tensor) -> Tensor:
+        sizes.append(len(part))
+        return part @ inputs[1].T
+
+    values = token_log_probability(*inputs, targets, product)
+    assert_close(values, token_log_probability(*inputs, targets), **EXACT)
+    assert sizes == [3, 3, 1]
+    token_log_probability(*(tensor.bfloat16() for tensor in inputs), targets, product)
+    assert sizes == [3, 3, 1]
+
+
+def test_a_large_vocabulary_is_not_read_for_a_row_alone(chunk, monkeypatch):
+    chunk(1)
+    inputs, _ = drawn()
+    assert projection._chunk_rows(inputs[0], VOCABULARY) == 1
+    monkeypatch.setattr(projection, "LEAST_ROWS", 4)
+    assert projection._chunk_rows(inputs[0], VOCABULARY) == 4
+
+
+def test_chunks_of_half_precision_are_summed_in_float32(chunk, monkeypatch):
+    """A sum of 600 equal terms in bfloat16 would stay at 256 of them."""
+    monkeypatch.undo()
+    monkeypatch.setattr(projection, "LEAST_ROWS", 1)
+    monkeypatch.setitem(projection.CHUNK_ELEMENTS, "cpu", 1)
+    rows = 600
+    hidden = torch.ones(rows, 2, dtype=torch.bfloat16)
+    weight = torch.zeros(4, 2, dtype=torch.bfloat16, requires_grad=True)
+    bias = torch.zeros(4, requires_grad=True)
+    log_probability, mean = token_log_probability(hidden, weight, bias, torch.zeros(rows).long())
+    assert log_probability.dtype == mean.dtype == torch.float32
+    log_probability.sum().backward()
+    each = torch.tensor([0.75, -0.25, -0.25, -0.25])
+    assert weight.grad.dtype == torch.bfloat16
+    assert_close(weight.grad.float(), (rows * each)[:, None].expand(4, 2), rtol=0.01, atol=0)
+    assert_close(bias.grad, rows * each, rtol=1e-6, atol=0)
+
+
+def test_under_autocast_the_mean_over_the_vocabulary_stays_in_float32(monkeypatch):
+    """All words have one logit: the mean of log p is it, less what autocast makes of it."""
+    monkeypatch.undo()
+    hidden, word = torch.tensor([[1.001, 2.003]]), torch.tensor([[0.7003, -0.3001]])
+    rounded = (hidden.bfloat16() @ word.bfloat16().T).float()
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        _, mean = token_log_probability(hidden, word.expand(8, 2), None, torch.zeros(1).long())
+    exact = (hidden @ word.T - rounded)[0] - torch.tensor(8.0).log()
+    assert_close(mean, exact, rtol=0, atol=1e-6)
+    assert abs(exact + torch.tensor(8.0).log()) > 1e-4
+
+
+def test_where_a_model_has_no_head_hidden_states_are_its_logits(monkeypatch):
+    monkeypatch.undo()
+    inputs, targets = drawn(torch.float32)
+    logits = inputs[0].bfloat16()
+    log_probability, mean = of_tokens(logits, None, targets % WIDTH)
+    expected = logits.float().log_softmax(-1)
+    assert log_probability.dtype == torch.float32
+    assert torch.equal(log_probability, expected.gather(1, (targets % WIDTH)[:, None])[:, 0])
+    assert torch.equal(mean, expected.mean(-1))
