@@ -7,6 +7,7 @@ import click
 
 from brido.candidates.settings import NO_CHECKPOINT
 from brido.settings.dvc_files import mend_dvc_files
+from brido.settings.dvc_keys import DVC_YAML, check_dvc_keys
 from brido.settings.load import PARAMS_FILE, load_params
 from brido.settings.params import Params
 from brido.settings.presets import PRESETS, load_preset
@@ -32,6 +33,8 @@ def command(file: Path) -> None:
         load_preset(file.stem, file.parent)
     else:
         params = load_params(file)
+        if file == PARAMS_FILE and DVC_YAML.is_file():
+            check_dvc_keys(file, params)
         for sentence in [*params.warnings(), *left_over(params)]:
             click.echo(f"config: warning: {sentence}")
     click.echo(f"{file} is fine: every key is known and every value fits")

@@ -38,6 +38,7 @@ UNVARIED_BECAUSE = {
         {LORA[1]}: {" ".join(LoraSettings.model_fields)}
         support: model revision
         evaluation.minicheck: model revision""",
+    "measured in a finished study, which docs/log.md keeps": "training: anchor",
     "servers differ in speed, fields and prices": """
         generation.*: endpoint revision max_answer_tokens extra_parameters
         evaluation.geval: revision temperature top_p max_answer_tokens structured_output seed
