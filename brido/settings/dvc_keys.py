@@ -16,7 +16,6 @@ from brido.utils.errors import BridoError
 DVC_YAML = Path("dvc.yaml")
 # A place that DVC fills in: `${tuned}` is a section, `${item.system}` one of its keys.
 _PLACE = re.compile(r"\$\{([\w.]+)\}")
-_METRIC = "evaluation.${item.metric}"
 
 
 def check_dvc_keys(file: Path, params: Params, dvc_yaml: Path = DVC_YAML) -> None:
@@ -26,7 +25,7 @@ def check_dvc_keys(file: Path, params: Params, dvc_yaml: Path = DVC_YAML) -> Non
         BridoError: keys are missing; it says which, and the values that they have without it.
     """
     raw, meant = read_yaml(file), params.model_dump(mode="json")
-    names = dict.fromkeys(_names(read_yaml(dvc_yaml), params.evaluation.metrics))
+    names = dict.fromkeys(_names(read_yaml(dvc_yaml)))
     missing = [name for name in names if not _has(raw, name) and _has(meant, name)]
     if missing:
         lines = [f"{name}: {json.dumps(_value(meant, name))}" for name in missing]
@@ -36,19 +35,17 @@ def check_dvc_keys(file: Path, params: Params, dvc_yaml: Path = DVC_YAML) -> Non
         )
 
 
-def _names(node: Any, metrics: tuple[str, ...] | list[str]) -> Iterator[str]:
+def _names(node: Any) -> Iterator[str]:
     """Dotted keys that a part of dvc.yaml reads of params.yaml."""
     if isinstance(node, Mapping):
         for key, value in node.items():
             for name in value if key == "params" else ():
-                if name == _METRIC:
-                    yield from (f"evaluation.{metric}" for metric in metrics)
-                elif "${" not in name:
+                if "${" not in name:
                     yield name
-            yield from _names(value, metrics)
+            yield from _names(value)
     elif isinstance(node, list):
         for value in node:
-            yield from _names(value, metrics)
+            yield from _names(value)
     elif isinstance(node, str):
         yield from (
             name for name in _PLACE.findall(node) if not name.startswith("item.") and name != "key"

@@ -52,7 +52,6 @@ def test_presets_are_whole(name, tmp_path, monkeypatch):
         ("scoring.remove_base", "false"),
         ("choice.among", "null"),
         ("documents.test", "null"),
-        ("evaluation.mentions", '"case_sensitive": true'),
         ("variants", '"guided"'),
         ("pairwise", '"harmonic_r1_r2"'),
     ],
