@@ -1,4 +1,4 @@
-"""Replay the choice: `python -m experiments.replay` chooses anew in every committed run.
+"""Replay the choice: `python -m experiments.replay` chooses anew in every run of the plans.
 
 The rows of a run's systems on validation documents go through the product's own
 `brido.report.choice.choose`, under several settings of section `choice`; the system that it keeps
@@ -6,30 +6,34 @@ is then measured on test documents. Of ROUGE and words the conditions use means 
 are in the rows.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from brido.report.choice import Compared, choose
 from brido.report.settings import ChoiceSettings
 from brido.utils.errors import run_command
 from experiments.numbers import gaps, interval, points
-from experiments.rows import EVIDENCE, by_run, marked, read_rows, row_of
+from experiments.rows import by_run, marked, read_planned, row_of
 from experiments.tables import Record, markdown
 
 # A loss: more than this much fewer good summaries than base on test documents.
 LOSS = 0.02
+# What params.yaml trains and decodes.
+SHIPPED = ("vote", "information", "control", "guided", "short")
 
 
 @dataclass(frozen=True)
 class Options:
     """A run: base first, then the other systems that have both splits, each by split."""
 
-    name: str
+    setting: str
+    seed: int
     validation: dict[str, Any]
     test: dict[str, Any]
 
@@ -39,21 +43,30 @@ class Options:
         return max(self.test, key=lambda name: marked(self.test[name], "good").mean())
 
 
-# The keys of section choice in the first rule.
-FIRST: dict[str, Any] = {"rouge_loss": 1.0, "length_change": None, "standard_errors": 0.0}
-
 # A rule: the system that it keeps of a run; None where the run lacks it.
 Rule = Callable[[Options], str | None]
 
 
-def kept_by(documents: int | None = None, **keys: Any) -> Rule:
-    """What the product keeps under these keys of section choice, on the first so many documents."""
-    settings = ChoiceSettings(**(FIRST | keys))
+def kept_by(
+    documents: int | None = None,
+    among: Collection[str] | None = None,
+    without: Collection[str] = (),
+    by: str = "good",
+    **keys: Any,
+) -> Rule:
+    """What the product keeps under these keys of section choice, on the first so many documents.
+
+    among: the systems that can be kept beside base; None: all. by: "good" | "unsupported".
+    """
+    settings = ChoiceSettings(**keys)
 
     def kept(run: Options) -> str:
-        return choose(
-            [compared(row, documents) for row in run.validation.values()], settings
-        ).chosen
+        systems = [
+            compared(row, documents, by)
+            for name, row in run.validation.items()
+            if name == "base" or (name not in without and (among is None or name in among))
+        ]
+        return choose(systems, settings, lower_is_better=by == "unsupported").chosen
 
     return kept
 
@@ -63,30 +76,31 @@ def always(system: str) -> Rule:
     return lambda run: system if system in run.test else None
 
 
-by_default = kept_by(**ChoiceSettings().model_dump(include=set(FIRST)))
+by_default = kept_by()
+by_shipped = kept_by(among=SHIPPED)
 
 RULES: dict[str, Rule] = {
-    "most good on validation, ROUGE-1 at most 1 below base": kept_by(),
-    "the same, by two standard errors": kept_by(standard_errors=2.0),
-    "the same, by one standard error, length within 25 % (the default)": by_default,
-    "one standard error, length within 10 %": kept_by(standard_errors=1.0, length_change=0.1),
-    "one standard error, no ROUGE condition": kept_by(standard_errors=1.0, rouge_loss=None),
-    **{
-        f"the default on the first {count} validation documents": kept_by(
-            count, standard_errors=1.0, length_change=0.25
-        )
-        for count in (20, 50)
-    },
-    "always the vote": always("vote"),
-    "always vote and likelihood": always("likelihood"),
-    "always the references' order (BRIO)": always("brio"),
-    "always the control (shuffled)": always("control"),
+    "the default: one standard error, ROUGE-1 and length conditions": by_default,
+    **{f"the first {count} validation documents": kept_by(count) for count in (20, 50, 100)},
+    "no standard error": kept_by(standard_errors=0.0),
+    "two standard errors": kept_by(standard_errors=2.0),
+    "no ROUGE condition": kept_by(rouge_loss=None),
+    "no length condition": kept_by(length_change=None),
+    "length within 10 %": kept_by(length_change=0.1),
+    "by unsupported summaries alone": kept_by(by="unsupported"),
+    "among the systems of `params.yaml`": by_shipped,
+    "without brio, which needs references": kept_by(without=("brio",)),
+    "always vote": always("vote"),
+    "always information": always("information"),
+    "always likelihood": always("likelihood"),
+    "always brio": always("brio"),
+    "always the control": always("control"),
 }
 
 
-def compared(row: Any, documents: int | None = None) -> Compared:
+def compared(row: Any, documents: int | None = None, by: str = "good") -> Compared:
     """A system's row as the choice takes it; ROUGE and words are means of all its documents."""
-    quality = marked(row, "good")[:documents]
+    quality = marked(row, by)[:documents]
     rouge = None if np.isnan(row.r1) else np.full(len(quality), row.r1)
     return Compared(row.system, quality, np.full(len(quality), row.words), rouge)
 
@@ -107,14 +121,37 @@ def options(rows: pd.DataFrame) -> list[Options]:
         ):
             continue
         validation, test = ({name: pair[split] for name, pair in there.items()} for split in (0, 1))
-        runs.append(Options(f"{setting}, seed {seed}", validation, test))
+        runs.append(Options(setting, seed, validation, test))
     return runs
 
 
 @cache
-def finished() -> tuple[Options, ...]:
-    """The runs of finished studies."""
-    return tuple(options(read_rows(EVIDENCE / "finished/rows.csv")))
+def planned() -> tuple[Options, ...]:
+    """The runs of the plans that have rows."""
+    return tuple(options(read_planned()))
+
+
+def gains(runs: Sequence[Options], rule: Rule, other: str = "base") -> list[NDArray[np.float64]]:
+    """Good summaries of what a rule keeps minus those of another system, a document, by run."""
+    chosen = [(run, name) for run in runs if (name := rule(run)) is not None]
+    return [
+        gaps([(run.test[name], run.test[other])], "good")[0]
+        for run, name in chosen
+        if other in run.test
+    ]
+
+
+def regret(runs: Sequence[Options], rule: Rule) -> float:
+    """How far what a rule keeps is below the best in hindsight, in points: a mean over runs."""
+    chosen = [(run, name) for run in runs if (name := rule(run)) is not None]
+    behind = [gaps([(run.test[run.best], run.test[name])], "good")[0] for run, name in chosen]
+    return 100 * float(np.mean([values.mean() for values in behind]))
+
+
+def losses(runs: Sequence[Options], rule: Rule) -> tuple[int, int]:
+    """The runs that end more than LOSS below base, and those whose interval is below 0 as well."""
+    lost = [values for values in gains(runs, rule) if values.mean() < -LOSS]
+    return len(lost), sum(interval([values])[2] < 0 for values in lost)
 
 
 def table(runs: Sequence[Options]) -> Iterator[Record]:
@@ -124,20 +161,14 @@ def table(runs: Sequence[Options]) -> Iterator[Record]:
         if not chosen:
             continue
         both = [(run.test[name], run.test["base"]) for run, name in chosen]
-        gains = gaps(both, "good")
-        means = [values.mean() for values in gains]
-        regrets = [
-            -gaps([(run.test[name], run.test[run.best])], "good")[0].mean() for run, name in chosen
-        ]
-        lost = [values for values in gains if values.mean() < -LOSS]
-        clear = sum(interval([values])[2] < 0 for values in lost)
+        won, (lost, clear) = gains(runs, rule), losses(runs, rule)
         yield {
             "rule": label,
             "runs": f"{len(chosen)}",
-            "good - base": points(gains, [run.test["base"].marks for run, _ in chosen]),
-            "worst run": f"{100 * min(means):+.1f}",
-            "lose more than 2 points (interval without 0)": f"{len(lost)} ({clear})",
-            "regret": f"{100 * np.mean(regrets):.1f}",
+            "good - base": points(won, [run.test["base"].marks for run, _ in chosen]),
+            "worst run": f"{100 * min(values.mean() for values in won):+.1f}",
+            "lose more than 2 points (interval without 0)": f"{lost} ({clear})",
+            "regret": f"{regret(runs, rule):.1f}",
             "ROUGE-1": f"{np.mean([own.r1 - base.r1 for own, base in both]):+.1f}",
             "words": f"{100 * np.mean([own.words / base.words - 1 for own, base in both]):+.1f} %",
         }
@@ -151,8 +182,8 @@ def counts(runs: Sequence[Options], rule: Rule) -> dict[str, int]:
 
 def main() -> None:
     """Print the table, and how often the default keeps which system."""
-    print(markdown(table(finished())))
-    print(f"\nKept under the defaults: {counts(finished(), by_default)}")
+    print(markdown(table(planned())))
+    print(f"\nKept under the defaults: {counts(planned(), by_default)}")
 
 
 if __name__ == "__main__":

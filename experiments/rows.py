@@ -22,6 +22,8 @@ from brido.utils.atomic import write_text
 from brido.utils.errors import BridoError
 
 EVIDENCE = Path("metrics/evidence")
+# The studies that results are told of, each a plan of experiments/plans with a table of rows.
+PLANNED = ("default", "regimes", "pretrained", "texts")
 ELECTIONS = EVIDENCE / "election.csv"
 ELECTED = ", elected"
 RUN = ["setting", "seed"]
@@ -40,6 +42,17 @@ def read_rows(path: Path) -> pd.DataFrame:
     if not path.is_file():
         return make_rows([])
     return make_rows(pd.read_csv(path, dtype=str, keep_default_na=False).to_dict("records"))
+
+
+def read_planned() -> pd.DataFrame:
+    """Read the rows of all planned studies."""
+    tables = [read_rows(EVIDENCE / f"{name}.csv") for name in PLANNED]
+    return pd.concat([table for table in tables if len(table)], ignore_index=True)
+
+
+def read_measures(name: str) -> pd.DataFrame:
+    """Read details.csv or seconds.csv: further means of runs, for those runs that kept them."""
+    return pd.read_csv(EVIDENCE / f"{name}.csv", keep_default_na=False, na_values=[""])
 
 
 def read_elections() -> pd.DataFrame:

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from experiments import findings, numbers, reading, replay
+from experiments import ends, findings, numbers, planned, reading, replay
 from experiments.rows import EVIDENCE, make_rows
 from experiments.tables import markdown
 
@@ -44,13 +44,22 @@ def test_the_page_is_short_and_its_decimals_are_in_tables_or_readings(page):
     assert [number for number in found if number not in known] == ["-4.0"] * text.count("-4.0")
 
 
-def test_the_text_counts_what_the_replay_keeps(page):
-    runs = replay.finished()
+def test_the_text_counts_the_runs(page):
+    runs = replay.planned()
+    won = replay.gains(runs, replay.by_default)
     kept = replay.counts(runs, replay.by_default)
     text = " ".join(page.split())
-    assert f"replayed in {len(runs)} finished runs" in text
-    assert f"Base stayed in {kept['base']} of {len(runs)} runs; the vote was kept in" in text
-    assert f"{kept['vote']}, brio in {kept['brio']}, likelihood in {kept['likelihood']}" in text
+    possible = ends.promised(replay.gains(runs, ends.ENDS["best in hindsight"]))
+    assert replay.losses(runs, replay.by_default) == (0, 0)
+    assert f"In {len(runs)} planned runs none ended below base" in text
+    assert f"{ends.promised(won)} of the {possible} runs in which some system" in text
+    assert f"information {kept['information']} times, brio {kept['brio']}" in text
+
+
+def test_every_planned_row_has_a_place_on_the_page(page):
+    assert set(planned.settings()) == set(planned.rows().setting)
+    assert set(planned.rows().system) <= {*findings.SYSTEMS, "reference"}
+    assert all(name in page for name in planned.settings())
 
 
 def test_the_evidence_of_presets_is_in_the_tables(page):
@@ -74,7 +83,7 @@ def test_a_page_without_the_place_of_a_table_is_refused(page):
 
 def test_a_picture_has_a_mark_for_each_run(tmp_path, monkeypatch):
     monkeypatch.chdir(ROOT)
-    findings.draw(tmp_path)
+    ends.drawn(tmp_path)
     assert [path.name for path in tmp_path.iterdir()] == ["choice.png"]
 
 
@@ -100,20 +109,44 @@ def test_a_replay_keeps_the_best_that_meets_the_conditions():
         *run(4, base=("8" * 30, "8" * 30, 50, 10), vote=("8" * 30, "8" * 30, 50, 10)),
     ])  # fmt: skip
     runs = replay.options(rows)
-    assert [one.name for one in runs] == ["s, seed 1", "s, seed 2"]
+    assert [(one.setting, one.seed) for one in runs] == [("s", 1), ("s", 2)]
     assert [replay.by_default(one) for one in runs] == ["vote", "base"]
-    assert [replay.kept_by(rouge_loss=None)(one) for one in runs] == ["control", "vote"]
+    free = {"rouge_loss": None, "length_change": None}
+    assert [replay.kept_by(**free)(one) for one in runs] == ["control", "vote"]
+    assert [replay.kept_by(**free, without=["control"])(one) for one in runs] == ["vote", "vote"]
+    assert [replay.kept_by(**free, among=["control"])(one) for one in runs] == ["control", "base"]
+    # The shares of unsupported summaries on validation documents, of which the lowest is best.
+    assert [replay.kept_by(**free, by="unsupported")(one) for one in runs] == ["control", "vote"]
     assert [replay.always("control")(one) for one in runs] == ["control", None]
     assert [one.best for one in runs] == ["vote", "base"]
     # Too few documents for a choice.
     assert replay.kept_by(15)(runs[0]) == "base"
     records = {row["rule"]: row for row in replay.table(runs)}
-    vote = records["always the vote"]
+    vote = records["always vote"]
     assert vote["runs"] == "2"
     assert vote["good - base"].startswith("+0.0 [")
     assert (vote["worst run"], vote["regret"]) == ("-50.0", "25.0")
     assert vote["lose more than 2 points (interval without 0)"] == "1 (1)"
-    assert records["always the control (shuffled)"]["ROUGE-1"] == "-1.1"
+    assert records["always the control"]["ROUGE-1"] == "-1.1"
+    assert replay.losses(runs, replay.always("vote")) == (1, 1)
+    won = replay.gains(runs, replay.always("vote"))
+    assert [values.mean() for values in won] == [0.5, -0.5]
+    assert ends.promised(won) == 1
+    assert [values.mean() for values in replay.gains(runs, replay.by_default, "control")] == [0.5]
+
+
+def test_a_cell_has_the_means_of_the_four_ends():
+    good, bad, half = "6" * 30, "3" * 30, "6" * 15 + "3" * 15
+    rows = make_rows([
+        *run(1, base=(bad, half, 50, 10), vote=(half, good, 50, 10), control=(bad, bad, 50, 10)),
+        *run(2, base=(half, half, 50, 12), vote=(bad, good, 50, 7.4)),
+    ])  # fmt: skip
+    runs = replay.options(rows)
+    assert ends.ends(runs, ends.share("good"), ".0f") == "50 → 75 / 0 / 100"
+    assert ends.ends(runs, lambda run, name: run.test[name].words, ".1f") == (
+        "11.0 → 11.0 / 10.0 / 8.7"
+    )
+    assert ends.ends(runs, lambda run, name: np.nan, ".1f") == ""
 
 
 def test_intervals_are_over_runs_and_documents():
