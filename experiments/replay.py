@@ -92,8 +92,6 @@ RULES: dict[str, Rule] = {
     "without brio, which needs references": kept_by(without=("brio",)),
     "always vote": always("vote"),
     "always information": always("information"),
-    "always likelihood": always("likelihood"),
-    "always brio": always("brio"),
     "always the control": always("control"),
 }
 

@@ -44,6 +44,14 @@ def test_the_page_is_short_and_its_decimals_are_in_tables_or_readings(page):
     assert [number for number in found if number not in known] == ["-4.0"] * text.count("-4.0")
 
 
+def test_the_numbers_of_readme_are_in_the_tables(page):
+    text = (ROOT / "README.md").read_text(encoding="utf-8").partition("## What we found")[2]
+    numbers = re.findall(r"\d+\.\d+", text.partition("\n\n[")[0])
+    tables = "\n".join(line for line in page.splitlines() if line.startswith("|"))
+    assert len(numbers) > 6
+    assert [number for number in numbers if number not in tables] == []
+
+
 def test_the_text_counts_the_runs(page):
     runs = replay.planned()
     won = replay.gains(runs, replay.by_default)
