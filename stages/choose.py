@@ -27,6 +27,7 @@ from brido.utils.stored import json_text
 from stages import paths
 
 ROUGE = ("rouge", "r1")
+REFERENCE = "reference"
 
 
 def main() -> None:
@@ -35,7 +36,7 @@ def main() -> None:
     metric, _, column = str(params.decides).partition(".")
     by = metric, column
     systems = [compared(params, name, by) for name in params.choosable]
-    choice = choose(systems, params.choice, display(*by).better == "lower")
+    choice = choose(systems, params.choice, display(*by).better == "lower", reference_words(params))
     lines = verdict_of(params, choice, by)
     about = {"by": ".".join(by), "control": params.control, "verdict": lines}
     write_text(paths.CHOICE, json_text(choice.plain() | about))
@@ -70,11 +71,20 @@ def compared(params: Params, system: str, by: ColumnKey) -> Compared:
     rouge = _column(scores, ROUGE) if ROUGE in scores.columns else None
     if rouge is not None and np.isnan(rouge).all():
         rouge = None
+    return Compared(system, _column(scores, by), lengths(params, system), rouge, scores.ids)
+
+
+def lengths(params: Params, system: str) -> NDArray[np.float64]:
+    """The words of a system's summaries of validation documents."""
     path = paths.decoded(system, "validation")
     batches = read_batches(path, DECODED, decoded_by(system, params.variants), ["summary"])
     texts = [text for batch in batches for text in batch.column("summary").to_pylist()]
-    words = np.array([len(text.split()) for text in texts], np.float64)
-    return Compared(system, _column(scores, by), words, rouge, scores.ids)
+    return np.array([len(text.split()) for text in texts], np.float64)
+
+
+def reference_words(params: Params) -> float | None:
+    """The mean length of the references of validation documents, None without references."""
+    return float(lengths(params, REFERENCE).mean()) if REFERENCE in params.systems else None
 
 
 def _column(scores: Scores, key: ColumnKey) -> NDArray[np.float64]:

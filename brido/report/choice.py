@@ -89,12 +89,16 @@ class Choice:
 
 
 def choose(
-    systems: Sequence[Compared], settings: ChoiceSettings, lower_is_better: bool = False
+    systems: Sequence[Compared],
+    settings: ChoiceSettings,
+    lower_is_better: bool = False,
+    reference_words: float | None = None,
 ) -> Choice:
     """Choose among the systems, of which base is the first.
 
-    A system must lose at most `rouge_loss` points of ROUGE-1 against base, and its mean length may
-    differ from base's by the share `length_change`. Of these the one with the best mean quality is
+    A system must lose at most `rouge_loss` points of ROUGE-1 against base. Its mean length may
+    differ by the share `length_change` from base's or from the references', which count because a
+    base may copy (reference_words; None without references). Of these the one with the best mean quality is
     the best, the first of equals. Base stays unless it is better by more than `standard_errors`
     times the standard error of the paired difference, s / sqrt(D) (s: the differences' standard
     deviation, with D - 1). With fewer than FEWEST documents base stays.
@@ -105,7 +109,8 @@ def choose(
     """
     _check(systems)
     base = systems[0]
-    rows = tuple(_row(system, base, settings) for system in systems)
+    lengths = [float(base.words.mean()), *([reference_words] if reference_words else [])]
+    rows = tuple(_row(system, base, settings, lengths) for system in systems)
     eligible = [row for row in rows if not row.left_out]
     sign = -1 if lower_is_better else 1
     best = max(eligible, key=lambda row: sign * row.quality)
@@ -138,13 +143,15 @@ def _check(systems: Sequence[Compared]) -> None:
         )
 
 
-def _row(system: Compared, base: Compared, settings: ChoiceSettings) -> Row:
+def _row(
+    system: Compared, base: Compared, settings: ChoiceSettings, lengths: Sequence[float]
+) -> Row:
     gaps = system.quality - base.quality
     gaps = gaps[~np.isnan(gaps)]
     count, is_base = len(gaps), system is base
     difference = float(gaps.mean()) if count and not is_base else math.nan
     error = float(gaps.std(ddof=1) / math.sqrt(count)) if count > 1 and not is_base else math.nan
-    words, own = float(system.words.mean()), float(base.words.mean())
+    words = float(system.words.mean())
     rouge = own_rouge = None
     if system.rouge is not None and base.rouge is not None:
         rouge, own_rouge = float(np.nanmean(system.rouge)), float(np.nanmean(base.rouge))
@@ -152,13 +159,18 @@ def _row(system: Compared, base: Compared, settings: ChoiceSettings) -> Row:
     loss = 0.0 if rouge is None or own_rouge is None else own_rouge - rouge
     limits = {
         "rouge_loss": (loss, settings.rouge_loss),
-        "length_change": (abs(words - own) / own if own else 0.0, settings.length_change),
+        "length_change": (_nearest(words, lengths), settings.length_change),
     }
     left_out = [
         key for key, (value, limit) in limits.items() if limit is not None and value > limit + _HAIR
     ]
     quality = float(np.nanmean(system.quality))
     return Row(system.name, quality, words, rouge, difference, error, tuple(left_out))
+
+
+def _nearest(words: float, lengths: Sequence[float]) -> float:
+    """The share by which a length differs from the nearest of some."""
+    return min(abs(words - length) / length if length else 0.0 for length in lengths)
 
 
 def _number(value: float) -> float | None:

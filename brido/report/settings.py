@@ -23,7 +23,8 @@ class ChoiceSettings(Section):
     )
     length_change: Share | None = Field(
         0.25,
-        description="Share by which a system's mean length may differ from base's; null: any.",
+        description="Share by which a mean length may differ from base's or the references'; "
+        "null: any.",
     )
     standard_errors: NonNegative = Field(
         1.0,

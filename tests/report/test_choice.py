@@ -26,7 +26,7 @@ def system(name, quality, words=10.0, rouge=None):
     return Compared(name, np.array(quality, float), lengths, rouge)
 
 
-def slowly(systems, how, lower):
+def slowly(systems, how, lower, references):
     """The choice in plain Python: (chosen, best, reason, names left out by key)."""
     base, *_ = systems
 
@@ -41,6 +41,8 @@ def slowly(systems, how, lower):
             keys += ["rouge_loss"] * bool(loss > how.rouge_loss + 1e-9)
         if how.length_change is not None and mean(base.words):
             change = abs(mean(one.words) / mean(base.words) - 1)
+            if references is not None:
+                change = min(change, abs(mean(one.words) / references - 1))
             keys += ["length_change"] * bool(change > how.length_change + 1e-9)
         out[one.name] = keys
     best, value = None, None
@@ -78,16 +80,16 @@ def runs(draw):
         length_change=draw(st.sampled_from([None, 0.0, 0.25])),
         standard_errors=draw(st.sampled_from([0.0, 1.0, 2.0])),
     )
-    return systems, how, draw(st.booleans())
+    return systems, how, draw(st.booleans()), draw(st.sampled_from([None, 7.5, 10.0, 16.0]))
 
 
 @given(runs())
 @settings(max_examples=300, deadline=None)
 def test_it_is_the_obvious_choice(run):
-    systems, how, lower = run
-    choice = choose(systems, how, lower)
+    systems, how, lower, references = run
+    choice = choose(systems, how, lower, references)
     out = {row.name: list(row.left_out) for row in choice.rows}
-    assert (choice.chosen, choice.best, choice.reason, out) == slowly(systems, how, lower)
+    assert (choice.chosen, choice.best, choice.reason, out) == slowly(*run)
     assert choice.documents == sum(not math.isnan(value) for value in systems[0].quality)
 
 
@@ -188,6 +190,24 @@ def test_at_a_limit_a_system_is_in_and_beside_it_out(words, rouge, left_out):
     assert choice.chosen == ("base" if left_out else "new")
     # Without the condition nobody is left out.
     assert choose([base, system("new", coins(90), words, rouge)], FREE).chosen == "new"
+
+
+@pytest.mark.parametrize(
+    ("words", "references", "left_out"),
+    [
+        (15.0, 20.0, ()),
+        (25.0, 20.0, ()),
+        (14.9, 20.0, ("length_change",)),
+        (25.1, 20.0, ("length_change",)),
+        # Near base is as good as near the references, and nobody is nearer than base.
+        (12.5, 40.0, ()),
+        (10.0, 1000.0, ()),
+    ],
+)
+def test_a_length_may_be_that_of_the_references(words, references, left_out):
+    systems = [system("base", coins(50), 10.0), system("new", coins(90), words)]
+    choice = choose(systems, LIMITS, reference_words=references)
+    assert [row.left_out for row in choice.rows] == [(), left_out]
 
 
 def test_a_limit_that_rounding_misses_by_a_hair_is_met():

@@ -165,6 +165,17 @@ def test_rouge_and_length_leave_systems_out(project):
     assert choice["chosen"] == "control"
 
 
+def test_a_length_may_be_that_of_the_references(project):
+    same_rouge()
+    good(base=30, vote=50, control=40, guided=35)
+    path = paths.decoded("vote", "validation")
+    long = [row | {"summary": "w " * 40} for row in read_rows(path, DECODED, "")]
+    write_table(path, [long], DECODED)
+    assert chosen()["systems"]["vote"]["left_out"] == ["length_change"]
+    write_table(paths.decoded("reference", "validation"), [long], DECODED)
+    assert chosen()["systems"]["vote"]["left_out"] == []
+
+
 def test_without_references_nobody_is_left_out_by_rouge(project):
     for system in SYSTEMS:
         measured("rouge", system, r1=[None] * DOCUMENTS)
