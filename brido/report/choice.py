@@ -98,10 +98,10 @@ def choose(
 
     A system must lose at most `rouge_loss` points of ROUGE-1 against base. Its mean length may
     differ by the share `length_change` from base's or from the references', which count because a
-    base may copy (reference_words; None without references). Of these the one with the best mean quality is
-    the best, the first of equals. Base stays unless it is better by more than `standard_errors`
-    times the standard error of the paired difference, s / sqrt(D) (s: the differences' standard
-    deviation, with D - 1). With fewer than FEWEST documents base stays.
+    base may copy (reference_words; None without references). Of these the one with the best mean
+    quality is the best, the first of equals. Base stays unless it is better by more than
+    `standard_errors` times the standard error of the paired difference, s / sqrt(D) (s: the
+    differences' standard deviation, with D - 1). With fewer than FEWEST documents base stays.
 
     Raises:
         BridoError: base is not first, a system was not measured at all, or the systems were
