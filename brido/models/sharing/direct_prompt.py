@@ -62,8 +62,12 @@ class DirectPrompt(SharedPrompt):
 
 
 def is_direct(model: PreTrainedModel) -> bool:
-    """Whether `DirectPrompt` knows how the model is built."""
-    return type(model.get_decoder()) in BUILT_ALIKE
+    """Whether `DirectPrompt` knows how the model is built, and all of its weights are here.
+
+    A layer whose weights lie in parts on several processes gathers them in its own forward pass.
+    """
+    here = all(type(weight) is torch.nn.Parameter for weight in model.parameters())
+    return here and type(model.get_decoder()) in BUILT_ALIKE
 
 
 def _turned(states: Tensor, cosine: Tensor, sine: Tensor) -> Tensor:
