@@ -16,6 +16,8 @@ from brido.utils.errors import BridoError
 DVC_YAML = Path("dvc.yaml")
 # A place that DVC fills in: `${tuned}` is a section, `${item.system}` one of its keys.
 _PLACE = re.compile(r"\$\{([\w.]+)\}")
+# null is a value.
+_NOTHING = object()
 
 
 def check_dvc_keys(file: Path, params: Params, dvc_yaml: Path = DVC_YAML) -> None:
@@ -26,9 +28,13 @@ def check_dvc_keys(file: Path, params: Params, dvc_yaml: Path = DVC_YAML) -> Non
     """
     raw, meant = read_yaml(file), params.model_dump(mode="json")
     names = dict.fromkeys(_names(read_yaml(dvc_yaml)))
-    missing = [name for name in names if not _has(raw, name) and _has(meant, name)]
+    missing = {
+        name: _value(meant, name)
+        for name in names
+        if _value(raw, name) is _NOTHING and _value(meant, name) is not _NOTHING
+    }
     if missing:
-        lines = [f"{name}: {json.dumps(_value(meant, name))}" for name in missing]
+        lines = [f"{name}: {json.dumps(value)}" for name, value in missing.items()]
         raise BridoError.from_problems(
             f"DVC reads these keys of {file}, and they are missing; add them, each in its section:",
             lines,
@@ -52,15 +58,10 @@ def _names(node: Any) -> Iterator[str]:
         )
 
 
-def _has(node: Any, name: str) -> bool:
+def _value(node: Any, name: str) -> Any:
+    """What stands at a dotted key, _NOTHING if it is missing."""
     for key in name.split("."):
         if not (isinstance(node, Mapping) and key in node):
-            return False
-        node = node[key]
-    return True
-
-
-def _value(node: Any, name: str) -> Any:
-    for key in name.split("."):
+            return _NOTHING
         node = node[key]
     return node
