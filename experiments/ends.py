@@ -14,6 +14,7 @@ from experiments.replay import (
     always,
     by_default,
     by_shipped,
+    chosen_by,
     counts,
     gains,
     losses,
@@ -38,7 +39,7 @@ def ends(runs: Sequence[Options], value: Callable[[Options, str], float], form: 
     """A cell with the mean of a value for the four ends: `base → chosen / control / best`."""
     means = []
     for rule in ENDS.values():
-        values = [value(run, name) for run in runs if (name := rule(run)) is not None]
+        values = [value(run, name) for run, name in chosen_by(rule, runs)]
         known = [one for one in values if not np.isnan(one)]
         means.append(format(np.mean(known), form) if known else "-")
     return "" if set(means) == {"-"} else means[0] + " → " + " / ".join(means[1:])

@@ -76,6 +76,11 @@ def always(system: str) -> Rule:
     return lambda run: system if system in run.test else None
 
 
+def chosen_by(rule: Rule, runs: Sequence[Options]) -> list[tuple[Options, str]]:
+    """The runs in which a rule keeps a system, each with that system."""
+    return [(run, name) for run in runs if (name := rule(run)) is not None]
+
+
 by_default = kept_by()
 by_shipped = kept_by(among=SHIPPED)
 
@@ -131,7 +136,7 @@ def planned() -> tuple[Options, ...]:
 
 def gains(runs: Sequence[Options], rule: Rule, other: str = "base") -> list[NDArray[np.float64]]:
     """Good summaries of what a rule keeps minus those of another system, a document, by run."""
-    chosen = [(run, name) for run in runs if (name := rule(run)) is not None]
+    chosen = chosen_by(rule, runs)
     return [
         gaps([(run.test[name], run.test[other])], "good")[0]
         for run, name in chosen
@@ -141,7 +146,7 @@ def gains(runs: Sequence[Options], rule: Rule, other: str = "base") -> list[NDAr
 
 def regret(runs: Sequence[Options], rule: Rule) -> float:
     """How far what a rule keeps is below the best in hindsight, in points: a mean over runs."""
-    chosen = [(run, name) for run in runs if (name := rule(run)) is not None]
+    chosen = chosen_by(rule, runs)
     behind = [gaps([(run.test[run.best], run.test[name])], "good")[0] for run, name in chosen]
     return 100 * float(np.mean([values.mean() for values in behind]))
 
@@ -155,7 +160,7 @@ def losses(runs: Sequence[Options], rule: Rule) -> tuple[int, int]:
 def table(runs: Sequence[Options]) -> Iterator[Record]:
     """A row for each rule: the kept system minus base on test documents."""
     for label, rule in RULES.items():
-        chosen = [(run, name) for run in runs if (name := rule(run)) is not None]
+        chosen = chosen_by(rule, runs)
         if not chosen:
             continue
         both = [(run.test[name], run.test["base"]) for run, name in chosen]
@@ -174,7 +179,7 @@ def table(runs: Sequence[Options]) -> Iterator[Record]:
 
 def counts(runs: Sequence[Options], rule: Rule) -> dict[str, int]:
     """How often which system is kept."""
-    kept = pd.Series([name for run in runs if (name := rule(run)) is not None])
+    kept = pd.Series([name for _, name in chosen_by(rule, runs)])
     return kept.value_counts().to_dict()
 
 
