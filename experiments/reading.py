@@ -5,7 +5,8 @@ system as `a`, `b`, ... in an order that is drawn for each, and rubric.md, what 
 key.json has the order; readers do not open it. A reader writes marks.jsonl beside them (a second
 one marks-2.jsonl), `{"number": 1, "a": 2, "b": 0}`: how many statements of each the document does
 not support. Two numbers, `"a": [1, 2]`, count apart what the document contradicts and what it does
-not mention. `count` puts all together.
+not mention. `count` puts all together, and compares the readers with metric mentions where the run
+measured it.
 """
 
 import json
@@ -17,6 +18,7 @@ from typing import Any
 
 import click
 import numpy as np
+import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from brido.evaluation.extractiveness import measure
@@ -34,6 +36,9 @@ Counts = dict[str, NDArray[np.float64]]
 KINDS = ("contradicted", "not mentioned")
 # Words a summary, and the share of its runs of three words that stand in the document.
 MEASURES = "measures.json"
+# What metric mentions says of each summary: a list of 0 and 1 (null: not measured) a system.
+RULES = "rules.json"
+RULED = {"nothing unsupported": lambda row: row["unsupported"] == 0, "good": lambda row: row["good"] == 1}
 # What readers are told.
 RUBRIC = Path(__file__).with_name("rubric.md")
 FOLDERS = click.argument(
@@ -86,6 +91,18 @@ def write_sheet(run: Path, systems: Sequence[str], documents: int, seed: int) ->
     write_text(run / "reading/key.json", json.dumps(key))
     write_text(run / "reading" / RUBRIC.name, RUBRIC.read_text(encoding="utf-8"))
     write_text(run / "reading" / MEASURES, json.dumps(found))
+    rules = {name: _rules(run, name, len(corpus)) for name in systems}
+    if all(rules.values()):
+        write_text(run / "reading" / RULES, json.dumps(rules))
+
+
+def _rules(run: Path, system: str, documents: int) -> dict[str, list[bool]] | None:
+    """What metric mentions found in the first so many summaries of a system; None: not measured."""
+    path = run / "data/evaluation/mentions" / system / "test.parquet"
+    if not path.is_file():
+        return None
+    rows = pq.read_table(path).to_pylist()[:documents]
+    return {kind: [bool(holds(row)) for row in rows] for kind, holds in RULED.items()}
 
 
 def _measures(documents: Sequence[str], texts: Sequence[str]) -> dict[str, float]:
@@ -141,7 +158,7 @@ def count(folders: Sequence[Path], system: str | None = None) -> str:
             mean, low, high = interval(_gaps(values, last, other))
             between = f"{mean:+.2f} [{low:+.2f}, {high:+.2f}] a summary"
             lines.append(f"{kind}, {last} - {other}: {between}")
-    return "\n".join([*lines, *agreement(readers)])
+    return "\n".join([*lines, *agreement(readers), *against_rules(folders, readers)])
 
 
 def _means(
@@ -188,10 +205,48 @@ def agreement(readers: Sequence[Sequence[Counts]]) -> list[str]:
     if not pairs:
         return []
     first, second = (np.concatenate(side) for side in zip(*pairs, strict=True))
+    return [f"two readers agree on {_agree(first, second)}"]
+
+
+def _agree(first: NDArray[np.bool_], second: NDArray[np.bool_]) -> str:
     same = np.mean(first == second)
     chance = first.mean() * second.mean() + (1 - first.mean()) * (1 - second.mean())
     kappa = (same - chance) / (1 - chance) if chance < 1 else 1.0
-    return [f"two readers agree on {100 * same:.1f} % of {len(first)} summaries, kappa {kappa:.2f}"]
+    return f"{100 * same:.1f} % of {len(first)} summaries, kappa {kappa:.2f}"
+
+
+def against_rules(folders: Sequence[Path], readers: Sequence[Sequence[Counts]]) -> list[str]:
+    """How often metric mentions and the readers say the same of a summary.
+
+    Readers find a summary supported where most of them count no unsupported statement. Empty if a
+    folder has no rules.json.
+    """
+    paths = [folder / RULES for folder in folders]
+    if not all(path.is_file() for path in paths):
+        return []
+    rules = [_read(path) for path in paths]
+    supported = np.concatenate([
+        np.mean([one[name].sum(1) == 0 for one in own], axis=0) > 0.5
+        for own in readers
+        for name in sorted(own[0])
+    ])
+    lines = []
+    for kind in RULED:
+        ruled = np.concatenate([
+            np.array(one[name][kind], bool)
+            for one, own in zip(rules, readers, strict=True)
+            for name in sorted(own[0])
+        ])
+        shares = [
+            100 * np.mean((ruled == rule) & (supported == read))
+            for rule, read in ((True, True), (True, False), (False, True), (False, False))
+        ]
+        lines.append(
+            f"rules say {kind}, readers find nothing unsupported: both {shares[0]:.1f} %, rules "
+            f"alone {shares[1]:.1f} %, readers alone {shares[2]:.1f} %, neither {shares[3]:.1f} %; "
+            f"they agree on {_agree(ruled, supported)}"
+        )
+    return lines
 
 
 def _gaps(of: Mapping[str, Sequence[NDArray[np.float64]]], last: str, other: str) -> list:

@@ -86,3 +86,27 @@ def test_two_counts_a_summary_say_what_is_contradicted_and_what_is_not_mentioned
         (tmp_path / "marks.jsonl").write_text("\n".join(map(json.dumps, lines)))
         with pytest.raises(BridoError, match=r"\[contradicted, not mentioned\]: "):
             reading.count([tmp_path])
+
+
+def test_most_readers_are_compared_with_the_rules(tmp_path):
+    (tmp_path / "key.json").write_text(json.dumps({"1": ["base", "vote"], "2": ["vote", "base"]}))
+    marks = {"": (0, 1, 0, 0), "-2": (0, 2, 1, 0), "-3": (3, 0, 0, 1)}
+    for name, (a, b, c, d) in marks.items():
+        lines = [{"number": 1, "a": a, "b": b}, {"number": 2, "a": c, "b": d}]
+        (tmp_path / f"marks{name}.jsonl").write_text("\n".join(map(json.dumps, lines)))
+    assert "rules" not in reading.count([tmp_path], "base")
+    # Two readers of three find nothing in base's first and second and in vote's second.
+    rules = {
+        "base": {"nothing unsupported": [True, True], "good": [True, False]},
+        "vote": {"nothing unsupported": [False, False], "good": [True, False]},
+    }
+    (tmp_path / reading.RULES).write_text(json.dumps(rules))
+    supported, good = reading.count([tmp_path], "base").splitlines()[-2:]
+    assert supported == (
+        "rules say nothing unsupported, readers find nothing unsupported: both 50.0 %, rules alone "
+        "0.0 %, readers alone 25.0 %, neither 25.0 %; they agree on 75.0 % of 4 summaries, "
+        "kappa 0.50"
+    )
+    assert good.startswith("rules say good, readers find nothing unsupported: both 25.0 %, ")
+    assert "rules alone 25.0 %, readers alone 50.0 %, neither 0.0 %; they agree on 25.0 %" in good
+    assert good.endswith("kappa -0.50")
