@@ -20,7 +20,7 @@ from experiments.replay import (
     losses,
     regret,
 )
-from experiments.rows import marked, read_measures
+from experiments.rows import marked, read_seconds
 from experiments.tables import Record
 
 # Ten points more good summaries is what the claim promises.
@@ -52,7 +52,7 @@ def share(mark: str) -> Callable[[Options, str], float]:
 
 def regimes() -> Iterator[Record]:
     """What a run ends with, in good summaries."""
-    seconds = read_measures("seconds")
+    seconds = read_seconds()
     for setting in settings():
         runs = runs_of(setting)
         won = gains(runs, by_default)
@@ -69,7 +69,7 @@ def regimes() -> Iterator[Record]:
             "ten points better (possible)": f"{promised(won)} ({promised(possible)})",
             "chosen - control": points(gains(runs, by_default, "control")),
             "regret": f"{regret(runs, by_default):.1f}",
-            "among the default's systems": points(gains(runs, by_shipped)),
+            "among the systems of `params.yaml`": points(gains(runs, by_shipped)),
             "which was chosen": ", ".join(f"{name} {count}" for name, count in kept.items()),
             "minutes": "" if np.isnan(minutes) else f"{minutes:.0f}",
         }
@@ -82,21 +82,19 @@ def promised(won: Sequence[NDArray[np.float64]]) -> int:
 
 def ending() -> Iterator[Record]:
     """The other measures of the four ends."""
-    details = read_measures("details").set_index(["setting", "seed", "system"])
 
-    def detail(column: str, factor: float = 1.0) -> Callable[[Options, str], float]:
-        places = details[column]
-        return lambda run, name: factor * places.get((run.setting, run.seed, name), np.nan)
+    def mean(column: str, factor: float = 1.0) -> Callable[[Options, str], float]:
+        return lambda run, name: factor * getattr(run.test[name], column)
 
     columns: dict[str, tuple[Callable[[Options, str], float], str]] = {
         "unsupported (the same four)": (share("unsupported"), ".1f"),
         "whole": (share("whole"), ".1f"),
-        "ROUGE-1": (lambda run, name: run.test[name].r1, ".1f"),
-        "ROUGE-2": (lambda run, name: run.test[name].r2, ".1f"),
-        "words": (lambda run, name: run.test[name].words, ".1f"),
-        "details": (detail("details"), ".2f"),
-        "of them supported": (detail("supported", 100), ".0f"),
-        "sound": (detail("sound", 100), ".0f"),
+        "ROUGE-1": (mean("r1"), ".1f"),
+        "ROUGE-2": (mean("r2"), ".1f"),
+        "words": (mean("words"), ".1f"),
+        "details": (mean("details"), ".2f"),
+        "of them supported": (mean("supported", 100), ".0f"),
+        "sound": (mean("sound", 100), ".0f"),
     }
     for setting in settings():
         runs = runs_of(setting)

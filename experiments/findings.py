@@ -15,6 +15,7 @@ import pandas as pd
 from brido.utils.atomic import write_text
 from brido.utils.commands import invoke
 from brido.utils.errors import BridoError, run_command
+from experiments import reading
 from experiments.ends import drawn, ending, regimes
 from experiments.numbers import gaps, pairs, percent, points
 from experiments.planned import of, settings
@@ -24,7 +25,7 @@ from experiments.tables import Record, markdown
 
 PAGE = Path("docs/results.md")
 SYSTEMS = ("base", "vote", "information", "likelihood", "brio", "control", "guided", "short",
-           "elected", "checked", "flat", "known", "null", "vote_listwise")  # fmt: skip
+           "elected", "checked", "known")  # fmt: skip
 # A question: which system is compared with which one.
 QUESTIONS = (
     ("vote", "control"),
@@ -36,6 +37,8 @@ QUESTIONS = (
     ("vote_listwise", "base"),
 )
 EQUAL = " at base's length"
+# Blind readings of the planned runs' summaries.
+READINGS = {"doctors' talks": "talks-seed-10", "abstracts": "abstracts-seed-10"}
 
 
 def _each(cell: Callable[..., str], *values: Any) -> Record:
@@ -86,8 +89,30 @@ def equal() -> Iterator[Record]:
         yield record
 
 
+def readers() -> Iterator[Record]:
+    """What blind readers found: summaries with something unsupported, in per cent, and how long."""
+    found = {label: reading.read(EVIDENCE / "readings" / name) for label, name in READINGS.items()}
+    for name in SYSTEMS:
+        record = {"system": name}
+        for label, own in found.items():
+            if name in own:
+                flags, statements, measures = own[name]
+                words = measures["words"]
+                record |= {
+                    f"{label}: unsupported": f"{100 * flags.mean():.1f}",
+                    f"{label}: minus base": points([flags - own["base"][0]]),
+                    f"{label}: statements in 100 words": f"{100 * statements / words:.1f}",
+                    f"{label}: words": f"{words:.1f}",
+                    f"{label}: copied": f"{100 * measures['copied']:.0f}",
+                }
+                if name == "base":
+                    record[f"{label}: minus base"] = ""
+        if len(record) > 1:
+            yield record
+
+
 FINDINGS: tuple[Callable[[], Iterator[Record]], ...] = (
-    regimes, ending, questions, orders, choices, equal,
+    regimes, ending, questions, orders, choices, equal, readers,
 )  # fmt: skip
 
 

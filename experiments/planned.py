@@ -11,7 +11,7 @@ from experiments.rows import read_planned
 SETTINGS = (
     "the default world",
     "the default world, other kernels",
-    "a base that breaks sentences",
+    "a base from noisy articles",
     "a base that makes up little",
     "two optional facts a reference",
     "SmolLM2, 800 articles",

@@ -38,7 +38,10 @@ KINDS = ("contradicted", "not mentioned")
 MEASURES = "measures.json"
 # What metric mentions says of each summary: a list of 0 and 1 (null: not measured) a system.
 RULES = "rules.json"
-RULED = {"nothing unsupported": lambda row: row["unsupported"] == 0, "good": lambda row: row["good"] == 1}
+RULED = {
+    "nothing unsupported": lambda row: row["unsupported"] == 0,
+    "good": lambda row: row["good"] == 1,
+}
 # What readers are told.
 RUBRIC = Path(__file__).with_name("rubric.md")
 FOLDERS = click.argument(
@@ -134,8 +137,8 @@ def count(folders: Sequence[Path], system: str | None = None) -> str:
         raise BridoError(f"--system {last}: these readings show {', '.join(sorted(found[0]))}")
     others = sorted(found[0].keys() - {last})
     counts = {name: [[one[name] for one in own] for own in readers] for name in [*others, last]}
-    flags = _means(counts, lambda one: one.sum(1) > 0)
-    parts = {"statements": _means(counts, lambda one: one.sum(1))}
+    flags, statements = _means(counts, _unsupported), _means(counts, _statements)
+    parts = {"statements": statements}
     if all(one[last].shape[1] == len(KINDS) for one in found):
         for place, kind in enumerate(KINDS):
             parts[kind] = _means(counts, lambda one, place=place: one[:, place])
@@ -159,6 +162,28 @@ def count(folders: Sequence[Path], system: str | None = None) -> str:
             between = f"{mean:+.2f} [{low:+.2f}, {high:+.2f}] a summary"
             lines.append(f"{kind}, {last} - {other}: {between}")
     return "\n".join([*lines, *agreement(readers), *against_rules(folders, readers)])
+
+
+def read(folder: Path) -> dict[str, tuple[NDArray[np.float64], float, dict[str, float]]]:
+    """What readers found in each system: a document's share of readers who count something [D].
+
+    And the mean of statements a summary, and the measures of `sheet`.
+    """
+    readers = _readers(folder)
+    counts = {name: [[one[name] for one in readers]] for name in readers[0]}
+    flags, statements = _means(counts, _unsupported), _means(counts, _statements)
+    measures = _read(folder / MEASURES)
+    return {
+        name: (flags[name][0], float(statements[name][0].mean()), measures[name]) for name in counts
+    }
+
+
+def _unsupported(counts: NDArray[np.float64]) -> NDArray[np.bool_]:
+    return counts.sum(1) > 0
+
+
+def _statements(counts: NDArray[np.float64]) -> NDArray[np.float64]:
+    return counts.sum(1)
 
 
 def _means(
@@ -225,18 +250,22 @@ def against_rules(folders: Sequence[Path], readers: Sequence[Sequence[Counts]]) 
     if not all(path.is_file() for path in paths):
         return []
     rules = [_read(path) for path in paths]
-    supported = np.concatenate([
-        np.mean([one[name].sum(1) == 0 for one in own], axis=0) > 0.5
-        for own in readers
-        for name in sorted(own[0])
-    ])
+    supported = np.concatenate(
+        [
+            np.mean([one[name].sum(1) == 0 for one in own], axis=0) > 0.5
+            for own in readers
+            for name in sorted(own[0])
+        ]
+    )
     lines = []
     for kind in RULED:
-        ruled = np.concatenate([
-            np.array(one[name][kind], bool)
-            for one, own in zip(rules, readers, strict=True)
-            for name in sorted(own[0])
-        ])
+        ruled = np.concatenate(
+            [
+                np.array(one[name][kind], bool)
+                for one, own in zip(rules, readers, strict=True)
+                for name in sorted(own[0])
+            ]
+        )
         shares = [
             100 * np.mean((ruled == rule) & (supported == read))
             for rule, read in ((True, True), (True, False), (False, True), (False, False))

@@ -1,9 +1,11 @@
 """The rows of a study: one for each system of each run and split, kept as CSV.
 
 setting, seed: the run. system, split: whose summaries of which documents. words, r1, r2: mean
-length and mean ROUGE F-measures in points (empty without references). marks: a digit for each
-document, in the corpus' order: 4 if the summary is good, plus 2 if it is whole, plus 1 if it says
-something unsupported; 8 and 9 instead of 0 and 1 where wholeness was not measured.
+length and mean ROUGE F-measures in points (empty without references). details: names and numbers a
+summary; supported: the share of them that the document has; sound: the share of summaries in which
+who did what is right too (the world alone knows). marks: a digit for each document, in the corpus'
+order: 4 if the summary is good, plus 2 if it is whole, plus 1 if it says something unsupported;
+8 and 9 instead of 0 and 1 where wholeness was not measured.
 """
 
 import json
@@ -25,10 +27,17 @@ EVIDENCE = Path("metrics/evidence")
 # The studies that results are told of, each a plan of experiments/plans with a table of rows.
 PLANNED = ("default", "regimes", "pretrained", "texts")
 ELECTIONS = EVIDENCE / "election.csv"
+# The sum of each run's stages, where the run kept them.
+SECONDS = EVIDENCE / "seconds.csv"
 ELECTED = ", elected"
 RUN = ["setting", "seed"]
-MEANS = ["words", "r1", "r2"]
+MEANS = ["words", "r1", "r2", "details", "supported", "sound"]
 COLUMNS = [*RUN, "system", "split", *MEANS, "marks"]
+# Where the means other than words stand: metric and column.
+_MEASURED = {
+    "r1": ("rouge", "r1"), "r2": ("rouge", "r2"), "details": ("mentions", "details"),
+    "supported": ("mentions", "precision"), "sound": ("world_judge", "sound"),
+}  # fmt: skip
 SPLITS = ("validation", "test")
 # What a share of documents can be asked of: its place in the digit.
 BITS = {"unsupported": 1, "whole": 2, "good": 4}
@@ -50,9 +59,18 @@ def read_planned() -> pd.DataFrame:
     return pd.concat([table for table in tables if len(table)], ignore_index=True)
 
 
-def read_measures(name: str) -> pd.DataFrame:
-    """Read details.csv or seconds.csv: further means of runs, for those runs that kept them."""
-    return pd.read_csv(EVIDENCE / f"{name}.csv", keep_default_na=False, na_values=[""])
+def read_seconds(path: Path = SECONDS) -> pd.DataFrame:
+    """Read the seconds of runs: setting, seed, seconds."""
+    return pd.read_csv(path) if path.is_file() else pd.DataFrame(columns=[*RUN, "seconds"])
+
+
+def write_seconds(path: Path, setting: str, seed: int, seconds: float) -> None:
+    """Put a run's seconds into the file, instead of older ones."""
+    kept = read_seconds(path)
+    kept = kept[(kept.setting != setting) | (kept.seed != seed)]
+    own = pd.DataFrame([{"setting": setting, "seed": seed, "seconds": round(seconds)}])
+    rows = pd.concat([kept, own]) if len(kept) else own
+    write_text(path, rows.sort_values(RUN, kind="stable").to_csv(index=False))
 
 
 def read_elections() -> pd.DataFrame:
@@ -116,8 +134,14 @@ def _measured(folder: Path, system: str, split: str) -> dict[str, Any]:
     scores = read_scores({name: path for name, path in tables.items() if path.is_file()})
     texts = read_table(data / "decoded" / system / f"{split}.parquet", DECODED, "decode")
     words = [len(row["summary"].split()) for row in texts]
-    rouge = {name: np.nanmean(_column(scores, "rouge", name)) for name in ("r1", "r2")}
-    return {"words": np.mean(words), **rouge, "marks": _marks(scores)}
+    means = {name: _mean(scores, *column) for name, column in _MEASURED.items()}
+    return {"words": np.mean(words), **means, "marks": _marks(scores)}
+
+
+def _mean(scores: Scores, metric: str, name: str) -> float:
+    """NaN where the metric was not measured."""
+    known = (metric, name) in scores.columns
+    return float(np.nanmean(_column(scores, metric, name))) if known else np.nan
 
 
 def _column(scores: Scores, metric: str, name: str) -> NDArray[np.float64]:

@@ -32,14 +32,17 @@ from experiments.plan import (
 )
 from experiments.rows import (
     RUN,
+    SECONDS,
     by_run,
     collect,
     read_rows,
     read_settings,
     write_rows,
+    write_seconds,
     write_settings,
 )
 from experiments.tables import systems_table
+from stages.seconds import stage_seconds
 
 CODE = ("brido", "stages")
 # One cache for all runs, so those that differ in a late stage share the early ones.
@@ -177,6 +180,8 @@ def keep(plan: StudyPlan, run: Run, folder: Path) -> None:
     rows = pd.concat([others, own]) if len(others) else own
     write_settings(plan.recorded, read_settings(plan.recorded) | {run.setting: run.settings})
     write_rows(plan.table, rows.sort_values(RUN, kind="stable"))
+    if stages := stage_seconds(folder):
+        write_seconds(SECONDS, run.setting, run.seed, sum(stages.values()))
 
 
 if __name__ == "__main__":

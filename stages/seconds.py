@@ -31,12 +31,19 @@ def measure() -> None:
     atexit.register(note)
 
 
+def stage_seconds(project: Path) -> dict[str, float]:
+    """Seconds of each stage when it last ran in a project; none if nothing is known."""
+    if not (project / FILE).is_file():
+        return {}
+    lines = map(json.loads, (project / FILE).read_text(encoding="utf-8").splitlines())
+    return {line["stage"]: line["seconds"] for line in lines}
+
+
 def seconds_line() -> str:
     """What the stages of the last run cost, the dearest first; "" if nothing is known."""
-    if not FILE.is_file():
+    last = stage_seconds(Path())
+    if not last:
         return ""
-    lines = map(json.loads, FILE.read_text(encoding="utf-8").splitlines())
-    last = {line["stage"]: line["seconds"] for line in lines}
     dear = sorted(last.items(), key=lambda item: -item[1])
     shown = ", ".join(f"{name} {seconds:.0f}" for name, seconds in dear[:_SHOWN])
     rest = sum(seconds for _, seconds in dear[_SHOWN:])

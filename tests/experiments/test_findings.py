@@ -33,8 +33,11 @@ def test_the_page_is_short_and_its_decimals_are_in_tables_or_readings(page):
     assert len(page.splitlines()) <= 200
     tables = "\n".join(line for line in page.splitlines() if line.startswith("|"))
     readings = [
-        reading.count([EVIDENCE / "readings" / name], "a token")
-        for name in ("information-equal-length-seed-3", "scitldr-equal-length-seed-3")
+        reading.count([EVIDENCE / "readings" / name], system)
+        for name, system in (
+            ("scitldr-equal-length-seed-3", "a token"),
+            *((name, "base") for name in findings.READINGS.values()),
+        )
     ]
     known = "\n".join([tables, *readings])
     text = text_of(page)
@@ -62,11 +65,14 @@ def test_the_text_counts_the_runs(page):
     assert f"In {len(runs)} planned runs none ended below base" in text
     assert f"{ends.promised(won)} of the {possible} runs in which some system" in text
     assert f"information {kept['information']} times, brio {kept['brio']}" in text
+    named = ("information", "brio", "likelihood", "vote")
+    assert f"others {len(runs) - sum(kept[name] for name in named)}." in text
 
 
 def test_every_planned_row_has_a_place_on_the_page(page):
     assert set(planned.settings()) == set(planned.rows().setting)
-    assert set(planned.rows().system) <= {*findings.SYSTEMS, "reference"}
+    compared = {name for pair in findings.QUESTIONS for name in pair}
+    assert set(planned.rows().system) <= {*findings.SYSTEMS, *compared, "reference"}
     assert all(name in page for name in planned.settings())
 
 
