@@ -67,6 +67,13 @@ def _chunk_rows(hidden: Tensor, vocabulary: int) -> int:
     return max(LEAST_ROWS, elements // vocabulary)
 
 
+def _log_sum_exp(logits: Tensor) -> Tensor:
+    """torch.logsumexp of each row of [R, V], bit for bit, without a copy: the logits are lost."""
+    largest = logits.amax(-1, keepdim=True)
+    largest.masked_fill_(largest.isinf(), 0.0)
+    return logits.sub_(largest).exp_().sum(-1).log_().add_(largest[:, 0])
+
+
 class _Chunked(torch.autograd.Function):
     """(log p(target), log sum exp of the logits) of every row; logits recomputed in backward."""
 
@@ -87,8 +94,8 @@ class _Chunked(torch.autograd.Function):
                 logits = _logits(hidden[part], weight, bias)
             else:
                 logits = faster(hidden[part]).add_(bias)
-            normalizer[part] = logits.logsumexp(-1)
             chosen = logits.gather(1, targets[part, None])[:, 0]
+            normalizer[part] = _log_sum_exp(logits)
             log_probability[part] = chosen - normalizer[part]
         ctx.save_for_backward(hidden, weight, bias, targets, normalizer)
         return log_probability, normalizer

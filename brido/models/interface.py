@@ -41,6 +41,11 @@ class Head(NamedTuple):
         return cls(output.weight, bias, getattr(output, "product", None))
 
 
+def has_plain_weights(model: PreTrainedModel) -> bool:
+    """Whether all weights lie here as they are: none quantized, none in other processes' shards."""
+    return all(type(weight) is torch.nn.Parameter for weight in model.parameters())
+
+
 class ModelParts:
     """A model with its tokenizer, and how it reads (`reading` of params.yaml)."""
 

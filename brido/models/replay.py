@@ -17,7 +17,7 @@ import torch
 from torch import Tensor
 from transformers import PreTrainedModel
 
-from brido.models.interface import Steps
+from brido.models.interface import Steps, has_plain_weights
 from brido.models.sharing.pasts import Pasts, StaticPasts, rows_of
 
 # Recording takes about as long as two or three steps.
@@ -39,13 +39,11 @@ def can_replay(model: PreTrainedModel, tokens: int, limit: int) -> bool:
     """
     if model.device.type != "cuda" or limit < LEAST_STEPS:
         return False
-    weights = list(model.parameters())
-    plain = all(type(weight) is torch.nn.Parameter for weight in weights)
-    devices = {part.device for part in chain(weights, model.buffers())}
+    devices = {part.device for part in chain(model.parameters(), model.buffers())}
     window = getattr(model.config, "sliding_window", None)
     positions = str(getattr(model.config, "rope_parameters", None))
     return (
-        plain
+        has_plain_weights(model)
         and devices == {model.device}
         and not (model.training or torch.is_grad_enabled() or torch.is_autocast_enabled("cuda"))
         and (window is None or tokens + limit <= window)

@@ -16,6 +16,7 @@ from transformers.models.llama.modeling_llama import LlamaModel
 from transformers.models.qwen2.modeling_qwen2 import Qwen2Model
 from transformers.models.qwen3.modeling_qwen3 import Qwen3Model
 
+from brido.models.interface import has_plain_weights
 from brido.models.sharing.prompt_attention import SharedPrompt
 
 # Normalised attention, then normalised feed-forward, each added to what went in; rotated positions.
@@ -66,8 +67,7 @@ def is_direct(model: PreTrainedModel) -> bool:
 
     A layer whose weights lie in parts on several processes gathers them in its own forward pass.
     """
-    here = all(type(weight) is torch.nn.Parameter for weight in model.parameters())
-    return here and type(model.get_decoder()) in BUILT_ALIKE
+    return has_plain_weights(model) and type(model.get_decoder()) in BUILT_ALIKE
 
 
 def _turned(states: Tensor, cosine: Tensor, sine: Tensor) -> Tensor:

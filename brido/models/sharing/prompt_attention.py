@@ -10,6 +10,7 @@ one that returns the rows' own keys and values alone.
 from __future__ import annotations
 
 from contextvars import ContextVar
+from functools import cached_property
 from typing import Any
 
 import torch
@@ -39,14 +40,20 @@ class SharedPrompt(DynamicCache):
     ) -> None:
         super().__init__()
         self.model = model
-        # transformers' own way to set the attention walks through all modules at every step.
-        configs = (getattr(module, "config", None) for module in model.modules())
-        own_configs = {id(own): own for own in configs if isinstance(own, PreTrainedConfig)}
-        self.configs: list[Any] = list(own_configs.values())
         layers: Any = prompts.layers
         self.prompts: list[tuple[Tensor, Tensor]] = [(one.keys, one.values) for one in layers]
         self.pads = None if bool(mask.all()) else ~mask
         self.own = new_pasts(limit, len(self.prompts), mask.device if static else None)
+
+    @cached_property
+    def configs(self) -> list[Any]:
+        """Where the model's modules look their attention up, an outer configuration first.
+
+        transformers' own way to set the attention walks through all modules at every step.
+        """
+        configs = (getattr(module, "config", None) for module in self.model.modules())
+        own = {id(config): config for config in configs if isinstance(config, PreTrainedConfig)}
+        return list(own.values())
 
     def step(self, tokens: Tensor, positions: Tensor) -> Tensor:
         """Logits [R, V] after one more token a row, [R] at `positions` [R]."""
