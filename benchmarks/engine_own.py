@@ -24,9 +24,9 @@ class Brido:
 
     package = "torch"
 
-    def __init__(self, folder: str, threads: int) -> None:
+    def __init__(self, folder: str, threads: int, precision: str) -> None:
         torch.set_num_threads(threads)
-        self.model: Any = load_checkpoint(Path(folder), torch.float32)[0].eval()
+        self.model: Any = load_checkpoint(Path(folder), getattr(torch, precision))[0].eval()
         self.started = int(self.model.config.is_encoder_decoder)
         self.lay_out()
 
@@ -80,9 +80,9 @@ class Transformers:
 
     package = "transformers"
 
-    def __init__(self, folder: str, threads: int) -> None:
+    def __init__(self, folder: str, threads: int, precision: str) -> None:
         torch.set_num_threads(threads)
-        self.model: Any = load_checkpoint(Path(folder), torch.float32)[0].eval()
+        self.model: Any = load_checkpoint(Path(folder), getattr(torch, precision))[0].eval()
 
     def samples(self, prompt: list[int], texts: Rows) -> Rows:
         return self._written(prompt, texts, do_sample=True, temperature=1.0, top_p=0.95, top_k=0)

@@ -1,6 +1,6 @@
 """One inference engine in a process of its own, under its own Python (see benchmarks.engines).
 
-    PYTHON -P benchmarks/engine_worker.py ENGINE MODEL THREADS
+    PYTHON -P benchmarks/engine_worker.py ENGINE MODEL THREADS PRECISION
 
 It says the engine's version, then reads a job a line from stdin and answers with a line of JSON:
 seconds of the processor and on the wall, the peak of resident memory in MiB, and tokens
@@ -16,16 +16,17 @@ from pathlib import Path
 
 
 class OpenVino:
-    """OpenVINO GenAI on a model that optimum-cli exported, all in float32."""
+    """OpenVINO GenAI on a model that optimum-cli exported, all in one precision."""
 
     package = "openvino_genai"
 
-    def __init__(self, folder, threads):
+    def __init__(self, folder, threads, precision):
         import openvino_genai
 
         self.api = openvino_genai
-        exact = {"INFERENCE_PRECISION_HINT": "f32", "KV_CACHE_PRECISION": "f32"}
-        self.pipeline = self.api.LLMPipeline(folder, "CPU", INFERENCE_NUM_THREADS=threads, **exact)
+        short = {"float32": "f32", "bfloat16": "bf16"}[precision]
+        how = dict.fromkeys(("INFERENCE_PRECISION_HINT", "KV_CACHE_PRECISION"), short)
+        self.pipeline = self.api.LLMPipeline(folder, "CPU", INFERENCE_NUM_THREADS=threads, **how)
 
     def write(self, prompt, texts, **settings):
         import numpy
@@ -56,9 +57,11 @@ class LlamaCpp:
 
     package = "llama_cpp"
 
-    def __init__(self, file, threads):
+    def __init__(self, file, threads, precision):
         import llama_cpp as api
 
+        if precision != "float32":
+            raise ValueError(f"its model here is in float32, not in {precision}")
         self.api, room = api, 2048
         self.model = api.llama_model_load_from_file(file.encode(), api.llama_model_default_params())
         params = api.llama_context_default_params()
@@ -136,7 +139,7 @@ class CTranslate2:
 
     package = "ctranslate2"
 
-    def __init__(self, folder, threads):
+    def __init__(self, folder, threads, precision):
         import ctranslate2
 
         file = next(Path(folder).glob("*vocabulary.json"))
@@ -144,7 +147,7 @@ class CTranslate2:
         self.numbers = {name: number for number, name in enumerate(self.names)}
         self.translates = file.name == "shared_vocabulary.json"  # an encoder-decoder
         kind = ctranslate2.Translator if self.translates else ctranslate2.Generator
-        self.engine = kind(folder, compute_type="float32", inter_threads=1, intra_threads=threads)
+        self.engine = kind(folder, compute_type=precision, inter_threads=1, intra_threads=threads)
 
     def write(self, prompt, texts, **settings):
         source, tokens = [[self.names[token] for token in prompt]], len(texts[0])
@@ -174,13 +177,13 @@ class Vllm:
 
     package = "vllm"
 
-    def __init__(self, folder, threads):
+    def __init__(self, folder, threads, precision):
         own = {"VLLM_ENABLE_V1_MULTIPROCESSING": "0", "VLLM_CPU_OMP_THREADS_BIND": "nobind"}
         os.environ.update(own, VLLM_CPU_KVCACHE_SPACE="1")
         import vllm
 
         self.api = vllm
-        self.engine = vllm.LLM(folder, dtype="float32", max_model_len=1024, enforce_eager=True)
+        self.engine = vllm.LLM(folder, dtype=precision, max_model_len=1024, enforce_eager=True)
 
     def run(self, rows, **settings):
         settings = self.api.SamplingParams(detokenize=False, ignore_eos=True, **settings)
@@ -214,13 +217,13 @@ PEERS = {
 WORKS = ("samples", "beams", "diverse", "likelihood")
 
 
-def loaded(name, model, threads):
+def loaded(name, model, threads, precision):
     """The engine of this name, with the model."""
     if name in PEERS:
-        return PEERS[name](model, threads)
+        return PEERS[name](model, threads, precision)
     from benchmarks.engine_own import OWN
 
-    return OWN[name](model, threads)
+    return OWN[name](model, threads, precision)
 
 
 def done(engine, work, prompt, texts):
@@ -233,10 +236,10 @@ def done(engine, work, prompt, texts):
     return {"seconds": seconds, "wall": wall, "mib": int(peak) / 1024, "value": value}
 
 
-def answers(name, model, threads):
+def answers(name, model, threads, precision):
     """What the engine is, then an answer for each line of stdin; an error ends its job alone."""
     try:
-        engine = loaded(name, model, int(threads))
+        engine = loaded(name, model, int(threads), precision)
         works = [work for work in WORKS if hasattr(engine, work)]
         yield {"version": sys.modules[engine.package].__version__, "works": works}
     except Exception as error:

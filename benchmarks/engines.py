@@ -12,9 +12,10 @@ there once. Peers that are missing are left out:
 
 llama-cpp-python is compiled here; optimum-intel only makes OpenVINO's model. SmolLM2 135M writes 16
 texts of 40 tokens behind a prompt of 250, and scores such texts; a random model of bart-base's
-shape writes 16 beams. Every engine runs in a process of its own, in float32, and they take turns,
-each round with a prompt that none has seen. The least processor time counts, that of all threads
-together; memory is the largest that the process has while it works, its weights included.
+shape writes 16 beams. Every engine runs in a process of its own, all in float32 (or `--precision
+bfloat16`). They take turns, each round with a prompt that none has seen. The least processor time
+counts, that of all threads together; memory is the largest that the process has while it works,
+its weights included.
 """
 
 import argparse
@@ -46,7 +47,7 @@ Job = tuple[list[int], list[list[int]]]
 class Side:
     """An engine's process, and for each work its answers, one a round."""
 
-    def __init__(self, name: str, python: Path, model: Path, threads: int) -> None:
+    def __init__(self, name: str, python: Path, model: Path, threads: int, precision: str) -> None:
         self.name = name
         self.log: Any = tempfile.TemporaryFile("w+")  # noqa: SIM115 (as long as the process)
         self.answers: dict[str, list[dict[str, Any]]] = defaultdict(list)
@@ -55,7 +56,7 @@ class Side:
             variables["PYTHONPATH"] = str(ROOT)
         worker = Path(__file__).with_name("engine_worker.py")
         self.process: Any = subprocess.Popen(
-            [python, "-P", worker, name, model, str(threads)], env=variables, text=True,
+            [python, "-P", worker, name, model, str(threads), precision], env=variables, text=True,
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self.log,
         )  # fmt: skip
         self.engine = self._answer()
@@ -104,7 +105,8 @@ def sides_of(kind: str, threads: int, options: argparse.Namespace) -> list[Side]
         if (kind == "bart" and name not in READ_BART) or not python.exists():
             continue
         try:
-            sides.append(Side(name, python, model_of(kind, name, options.packages), threads))
+            model = model_of(kind, name, options.packages)
+            sides.append(Side(name, python, model, threads, options.precision))
         except Exception as error:  # the other engines go on without it
             row(threads, kind, name, "", "", "", "", shown(error))
     for side in sides:
@@ -182,6 +184,7 @@ def main() -> None:
     parser.add_argument("--packages", type=Path, default=ROOT.parent / "engines")
     parser.add_argument("--engines", nargs="+", choices=[*OWN, *PEERS], default=[*OWN, *PEERS])
     parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--precision", choices=["float32", "bfloat16"], default="float32")
     parser.add_argument("--threads", type=int, nargs="+", default=[1])
     parser.add_argument(
         "--sizes", type=int, nargs=3, default=[250, 16, 40], metavar=("PROMPT", "ROWS", "TOKENS")
