@@ -1,4 +1,4 @@
-"""How runs end: base, the chosen system, the control, and the best in hindsight."""
+"""How runs end: base, the kept system, the control, and the best in hindsight."""
 
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -29,14 +29,14 @@ PROMISED = 0.1
 # The four ends of a run: base, and what is kept, the control, and the best in hindsight.
 ENDS: dict[str, Callable[[Options], str | None]] = {
     "base": always("base"),
-    "chosen": by_default,
+    "kept": by_default,
     "control": always("control"),
     "best in hindsight": lambda run: run.best,
 }
 
 
 def ends(runs: Sequence[Options], value: Callable[[Options, str], float], form: str) -> str:
-    """A cell with the mean of a value for the four ends: `base → chosen / control / best`."""
+    """A cell with the mean of a value for the four ends: `base → kept / control / best`."""
     means = []
     for rule in ENDS.values():
         values = [value(run, name) for run, name in chosen_by(rule, runs)]
@@ -62,15 +62,15 @@ def regimes() -> Iterator[Record]:
         yield {
             "regime": setting,
             "runs": f"{len(runs)}",
-            "good: base → chosen / control / best in hindsight": ends(runs, share("good"), ".1f"),
-            "chosen - base": points(won),
+            "good: base → kept / control / best in hindsight": ends(runs, share("good"), ".1f"),
+            "kept - base": points(won),
             "worst run": f"{100 * min(one.mean() for one in won):+.1f}",
             "lost": f"{losses(runs, by_default)[0]}",
             "ten points better (possible)": f"{promised(won)} ({promised(possible)})",
-            "chosen - control": points(gains(runs, by_default, "control")),
+            "kept - control": points(gains(runs, by_default, "control")),
             "regret": f"{regret(runs, by_default):.1f}",
             "among the systems of `params.yaml`": points(gains(runs, by_shipped)),
-            "which was chosen": ", ".join(f"{name} {count}" for name, count in kept.items()),
+            "which was kept": ", ".join(f"{name} {count}" for name, count in kept.items()),
             "minutes": "" if np.isnan(minutes) else f"{minutes:.0f}",
         }
 
@@ -104,10 +104,10 @@ def ending() -> Iterator[Record]:
 
 
 def drawn(folder: Path) -> None:
-    """Draw choice.png: base, chosen and control of each run."""
+    """Draw choice.png: base, kept and control of each run."""
     bars: list[tuple[str, list[float]]] = []
     for setting in settings():
         for run in runs_of(setting):
-            names = [ENDS[end](run) for end in ("base", "chosen", "control")]
+            names = [ENDS[end](run) for end in ("base", "kept", "control")]
             bars.append((setting, [share("good")(run, name) if name else np.nan for name in names]))
     draw(folder, bars)
