@@ -63,6 +63,7 @@ def _run(updater: Updater, state: TrainState, checkpoints: Checkpoints) -> None:
     seconds = task.runtime.log_seconds
     shown = Progress(task.name, task.updates, "updates", seconds, shown=parallel.is_main)
     with stop_request() as received, shown as progress:
+        updater.tell = lambda note: progress.advance(0, note=note)
         progress.skip(state.update)
         if state.history:
             _write_history(updater, state)

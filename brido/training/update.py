@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import torch
@@ -22,7 +23,7 @@ class Updater:
     """Turns the examples of an update into a step of the optimizer.
 
     step: the task's, as `parallel` prepared it. micro_batch: candidates of a document that run
-    together, None for all; halved when memory runs out.
+    together, None for all; halved when memory runs out. tell: is called with how far an update is.
     """
 
     task: Task
@@ -31,6 +32,7 @@ class Updater:
     optimizer: Optimizer
     parallel: Parallel
     micro_batch: int | None = None
+    tell: Callable[[str], None] = lambda _: None
 
     def run(self, update: int) -> UpdateReport:
         """Do update `update` (1 to task.updates).
@@ -85,6 +87,8 @@ class Updater:
                 accelerator.backward(parts.loss * weight)
             if chunk is not None:
                 sums += torch.stack([part.detach().double() for part in parts])
+            if turn < len(mine) - 1:
+                self.tell(f"update {update}: {turn + 1} of {len(mine)} batches")
         return sums
 
     def _take_less_memory(self, error: torch.OutOfMemoryError) -> None:

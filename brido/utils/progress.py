@@ -55,7 +55,10 @@ class Progress:
         self._show()
 
     def advance(self, count: int = 1, note: str = "", tokens: int = 0) -> None:
-        """Count `count` more units as finished now, and `tokens` as written; show `note` too."""
+        """Count `count` more units as finished now, and `tokens` as written; show `note` too.
+
+        Within a unit that takes long, `advance(0, note)` says how far it is.
+        """
         self.done += count
         self.tokens += tokens
         self.note = note or self.note
@@ -70,11 +73,12 @@ class Progress:
             self._line()
 
     def _rate(self) -> str:
+        """How fast it goes, as far as that is known; may be empty."""
         rate = self.done / max(time.monotonic() - self._start, 1e-9)
         tokens = f"{self.tokens:,} tokens written" if self.tokens else ""
-        if tokens and not self.done:
+        if not self.done:
             return tokens
-        if 0 < rate < _SLOW:
+        if rate < _SLOW:
             speed = f"{1 / rate:,.0f} s for each of the {self.unit}"
         else:
             speed = f"{rate:,.0f} {self.unit}/s" if rate >= 10 else f"{rate:.2f} {self.unit}/s"
@@ -89,7 +93,7 @@ class Progress:
             parts.append(f"{elapsed / self.done * (self.total - finished):,.0f} s left")
         if self.skipped:
             parts.append(f"{self.skipped:,} found done")
-        say(", ".join([*parts, self.note] if self.note else parts))
+        say(", ".join(filter(None, [*parts, self.note])))
 
 
 def _bar() -> Any:

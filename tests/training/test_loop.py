@@ -5,6 +5,7 @@ import math
 import os
 import signal
 from collections.abc import Callable, Iterator
+from itertools import count
 from typing import IO
 
 import pytest
@@ -172,6 +173,18 @@ def test_runtime_settings_do_not_change_the_result(
     train(other)
     assert curve(other, "loss") == pytest.approx(curve(usual, "loss"), rel=2e-5)
     assert curve(other, "tau") == pytest.approx(curve(usual, "tau"), abs=1e-6)
+
+
+def test_a_long_update_says_how_far_it_is(
+    make_task: MakeTask, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("brido.utils.progress.time.monotonic", count(step=100).__next__)
+    train(make_task(runtime={"batch_tokens": 1}))
+    lines = [line for line in capfd.readouterr().err.splitlines() if "batches" in line]
+    assert [line.partition(": ")[2] for line in lines[:3]] == [
+        f"0/10 updates, update 1: {done} of 4 batches" for done in (1, 2, 3)
+    ]
+    assert "update 10: 1 of " in lines[-1]
 
 
 def test_short_memory_halves_the_candidates_and_is_recorded(
