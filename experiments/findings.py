@@ -101,7 +101,7 @@ def readers() -> Iterator[Record]:
                 record |= {
                     f"{label}: unsupported": f"{100 * flags.mean():.1f}",
                     f"{label}: minus base": points([flags - own["base"][0]]),
-                    f"{label}: statements in 100 words": f"{100 * statements / words:.1f}",
+                    f"{label}: unsupported in 100 words": f"{100 * statements / words:.1f}",
                     f"{label}: words": f"{words:.1f}",
                     f"{label}: copied": f"{100 * measures['copied']:.0f}",
                 }

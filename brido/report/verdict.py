@@ -25,6 +25,8 @@ _CONDITIONS = {
 }
 # Below this share of texts with a name or number to look up, what mentions says is about few texts.
 _CHECKED = 0.5
+# Below this share of good summaries the kept system is hardly of use.
+_USABLE = 0.2
 USE = "Use it: `brido summarize new.jsonl` writes summaries of new documents with data/chosen."
 
 
@@ -54,7 +56,7 @@ def verdict(
     ordered: whether the chosen system was trained on an order of candidates.
     """
     chosen = choice["chosen"]
-    lines = [_keep(choice, by), *_better_but_for_length(choice, by)]
+    lines = [_keep(choice, by), *_hardly_any_good(choice, by), *_better_but_for_length(choice, by)]
     columns = told_columns(systems, by)
     if chosen != "base":
         lines.append(_gain(chosen, columns, systems, differences))
@@ -109,6 +111,18 @@ def _keep(choice: Mapping[str, Any], by: ColumnKey) -> str:
             f"{_text(by, top['quality'])}, base {own}; difference {gap}, standard error {error})."
         )
     return f"{line} Left out: {', '.join(out)}." if out else line
+
+
+def _hardly_any_good(choice: Mapping[str, Any], by: ColumnKey) -> list[str]:
+    """What is said where the kept system writes few good summaries: it is only the least bad."""
+    chosen, quality = choice["chosen"], choice["systems"][choice["chosen"]]["quality"]
+    if by[1] != "good" or quality >= _USABLE:
+        return []
+    return [
+        f"Only {_text(by, quality)} of the summaries of {chosen} are good: read some before you "
+        "use any. More references to learn from, a larger model, or documents that are read whole "
+        "give a better base."
+    ]
 
 
 def _better_but_for_length(choice: Mapping[str, Any], by: ColumnKey) -> list[str]:

@@ -73,6 +73,23 @@ def test_the_chosen_system_with_its_numbers_on_test_documents():
     )
 
 
+@pytest.mark.parametrize(
+    ("quality", "said"),
+    [
+        (0.2, ""),
+        (0.199, "Only 19.9 % of the summaries of base are good: "),
+        (0.0, "Only 0.0 % of "),
+    ],
+)
+def test_the_least_bad_system_is_not_called_good(quality, said):
+    made = choice("base", reason="base")
+    made["systems"]["base"]["quality"] = quality
+    warnings = [line for line in told(made) if line.startswith("Only ")]
+    assert [line.startswith(said) for line in warnings] == [True] * bool(said)
+    made["systems"]["base"]["quality"] = 0.1
+    assert not any(line.startswith("Only ") for line in told(made, by=R1))
+
+
 def test_what_was_not_measured_is_not_told():
     systems = {"base": numbers(0.7), "brioInf": numbers(0.8)}
     gaps = {"brioInf - base": numbers((0.1, 0.06, 0.14))}
