@@ -95,7 +95,8 @@ def test_every_source_is_read_once_and_memory_follows_the_micro_batch(name, monk
         texts.remove()
     if model.config.is_encoder_decoder:
         assert read == [9]
-        assert {shape[0] for shape in rows} <= {3 * 2, 3}  # 3 sources, 2 texts each, or a start
+        assert rows[0] == (3, 1)  # 3 sources, the given token alone
+        assert {shape[0] for shape in rows[1:]} == {3 * 2}  # then 2 texts each
     else:
         # The prompts without their last tokens; then rows of that token and two texts.
         assert read[0] == 8

@@ -106,6 +106,22 @@ def test_micro_batches_run_one_by_one_and_again_for_the_gradient(micro_batch, pa
     assert sum(sizes) == (5 if micro_batch is None else 10)
 
 
+@torch.no_grad()
+def test_where_a_pass_is_free_each_length_has_its_own(monkeypatch):
+    monkeypatch.setitem(length_groups.PASS_TOKENS, "cpu", 0)
+    model = build("bart")
+    ids, mask, texts, lengths = block(model, [9, 5], 5, 6, 5)
+    cuts, real = [], likelihood._group_sums
+    monkeypatch.setattr(
+        likelihood,
+        "_group_sums",
+        lambda states, rows, group: cuts.append(group.length) or real(states, rows, group),
+    )
+    candidate_log_likelihood(model, ids, mask, texts, 1.0, lengths)
+    assert cuts == sorted(set(lengths.sort(1).values.amax(0).tolist()), reverse=True)
+    assert len(cuts) > 1
+
+
 def test_micro_batches_draw_the_same_dropout_again():
     """The value and the gradient of one forward belong to the same masks."""
     model = build_model("bart", 1, dropout=0.3).train()
@@ -181,6 +197,8 @@ def test_any_shape(prompts, number, longest, side, micro_batch, name, seed):
 
 @torch.no_grad()
 def test_a_prompt_is_read_once_for_all_its_candidates(monkeypatch):
+    """Of whatever lengths: texts that are packed need no second pass."""
+    monkeypatch.setitem(length_groups.PASS_TOKENS, "cpu", 0)
     model = build("llama")
     ids, mask, texts, lengths = block(model, [9, 9], 5, 6, 5)
     seen, real = [], PackedStates.hidden
@@ -227,6 +245,15 @@ def test_another_token_than_the_prompts_last_is_a_mistake():
     texts[1, :, 0] += 1
     with pytest.raises(ValueError, match="the last token of the prompt once more"):
         candidate_log_likelihood(model, ids, mask, texts, 1.0, lengths)
+
+
+def test_numbers_that_say_nothing_are_refused_by_name():
+    model = build("bart")
+    ids, mask, texts, lengths = block(model, [5, 3], 2, 4, 3)
+    with pytest.raises(ValueError, match="^length_penalty .*nan"):
+        candidate_log_likelihood(model, ids, mask, texts, float("nan"), lengths)
+    with pytest.raises(ValueError, match="^micro_batch .*0"):
+        candidate_log_likelihood(model, ids, mask, texts, 1.0, lengths, micro_batch=0)
 
 
 def test_bfloat16_autocast_stays_close(monkeypatch):

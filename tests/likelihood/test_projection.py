@@ -9,6 +9,7 @@ from torch.testing import assert_close
 
 from brido.likelihood import projection
 from brido.likelihood.projection import of_tokens, token_log_probability
+from brido.models.interface import Head
 
 ROWS, WIDTH, VOCABULARY = 7, 5, 11
 EXACT = {"rtol": 1e-12, "atol": 1e-12}
@@ -53,6 +54,11 @@ def test_values_and_the_gradients_that_are_asked_for(rows, asked, chunk):
     assert_close(values, expected, **EXACT)
     wanted = [tensor for tensor in inputs if tensor.requires_grad]
     if wanted:
+        # Neither is one computed that nobody asks for: the weights' is as large as the model's.
+        ones = torch.ones(ROWS, dtype=torch.float64)
+        with torch.no_grad():
+            computed = values[0].grad_fn.apply(ones, ones)[:3]
+        assert tuple(gradient is not None for gradient in computed) == asked
         gradients = torch.autograd.grad(weighted(*values), wanted)
         assert_close(gradients, torch.autograd.grad(weighted(*expected), wanted), **EXACT)
 
@@ -85,6 +91,9 @@ def test_a_faster_product_is_asked_where_no_type_is_between(chunk):
     assert sizes == [3, 3, 1]
     token_log_probability(*(tensor.bfloat16() for tensor in inputs), targets, product)
     assert sizes == [3, 3, 1]
+    of_head = of_tokens(inputs[0], Head(*inputs[1:], product), targets)
+    assert_close(of_head, values, **EXACT)
+    assert sizes == [3, 3, 1] * 2
 
 
 def test_a_large_vocabulary_is_not_read_for_a_row_alone(chunk, monkeypatch):
@@ -93,6 +102,44 @@ def test_a_large_vocabulary_is_not_read_for_a_row_alone(chunk, monkeypatch):
     assert projection._chunk_rows(inputs[0], VOCABULARY) == 1
     monkeypatch.setattr(projection, "LEAST_ROWS", 4)
     assert projection._chunk_rows(inputs[0], VOCABULARY) == 4
+
+
+def test_an_accelerator_multiplies_larger_chunks():
+    """`meta`, a device without memory, stands for all that are not a processor."""
+    hidden = torch.empty(ROWS, WIDTH, device="meta")
+    assert projection._chunk_rows(hidden, 2**16) == 2**10
+    assert projection._chunk_rows(hidden.new_empty(1, 1, device="cpu"), 2**10) == 2**11
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+@pytest.mark.parametrize("columns", [1, 11, 1000])
+def test_log_sum_exp_is_that_of_torch_bit_for_bit(columns, dtype):
+    """Of rows far apart as of infinite logits; NaN stays NaN."""
+    generator = torch.Generator().manual_seed(0)
+    logits = 30 * torch.randn(8, columns, generator=generator, dtype=dtype)
+    logits[1] -= 1e6
+    logits[2] += 1e6
+    logits[3] = -torch.inf
+    logits[4, -1] = -torch.inf
+    logits[5, 0] = torch.inf
+    logits[6] = torch.inf
+    logits[7, 0] = torch.nan
+    expected = logits.logsumexp(-1)
+    sums = projection._log_sum_exp(logits)
+    assert sums.dtype == dtype
+    assert torch.equal(sums[:7], expected[:7])
+    assert sums[[3, 5, 6]].tolist() == [-torch.inf, torch.inf, torch.inf]
+    assert sums[7].isnan()
+
+
+def test_weights_of_another_type_run_in_that_of_the_hidden_states(monkeypatch):
+    """And no sum over the vocabulary, as of the bias, runs in a smaller one."""
+    monkeypatch.undo()
+    (hidden, *others), targets = drawn(torch.float32)
+    others = [tensor.bfloat16() for tensor in others]
+    expected = token_log_probability(hidden, *(tensor.float() for tensor in others), targets)
+    values = token_log_probability(hidden, *others, targets)
+    assert all(map(torch.equal, values, expected))
 
 
 def test_chunks_of_half_precision_are_summed_in_float32(chunk, monkeypatch):
