@@ -12,7 +12,7 @@ from tiny_decoders import build_decoder
 from tiny_models import build_model
 from torch import Tensor
 
-from brido.likelihood import information_terms
+from brido.likelihood import information, information_terms
 from brido.likelihood.information import cross_log_probability
 from brido.models.decoder_only import last_tokens
 from brido.models.sharing.shared_prefix import CachedStates
@@ -102,6 +102,22 @@ def test_every_source_is_read_once_and_memory_follows_the_micro_batch(name, monk
         assert read[0] == 8
         assert max(read[1:]) <= 1 + 2 * 8
     assert len(rows) == 1 + 12 / 2
+
+
+@torch.no_grad()
+@pytest.mark.parametrize(("longest", "fitting"), [(1, 9), (4, 2), (9, 1), (12, 1)])
+def test_packed_texts_run_as_many_at_once_as_a_source_has_tokens(longest, fitting, monkeypatch):
+    """One at least, and no more than a micro-batch."""
+    monkeypatch.setattr(information, "_ROW_TOKENS", 8)
+    asked, real = [], information.sequence_statistics
+    monkeypatch.setattr(
+        information, "sequence_statistics", lambda *a: asked.append(a[-1]) or real(*a)
+    )
+    for name in ("llama", "bart"):
+        model = model_of(name)
+        for micro_batch in (None, 1):
+            information_terms(model, *block(model, [9, 4], 3, longest, 1), micro_batch)
+    assert asked == [fitting, 1, None, 1]
 
 
 def test_prompts_are_cached_only_where_that_saves_a_reading(monkeypatch):

@@ -70,3 +70,11 @@ def test_a_processor_is_what_is_meant_where_no_device_is_named():
     assert [group.length for group in group_by_length(scored)] == [400, 10]
     assert [group.length for group in group_by_length(scored, device="cuda")] == [400]
     assert [group.length for group in group_by_length(scored, packs=True)] == [400]
+
+
+def test_many_candidates_of_equal_lengths_keep_their_order():
+    """A sort that is not stable mixes them from 17 on."""
+    lengths = torch.randint(1, 4, (2, 40), generator=torch.Generator().manual_seed(0))
+    (group,) = group_by_length(torch.arange(3) < lengths[..., None], packs=True)
+    wanted = [sorted(range(40), key=lambda place: -row[place]) for row in lengths.tolist()]
+    assert group.members.tolist() == wanted
