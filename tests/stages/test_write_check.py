@@ -182,3 +182,10 @@ def test_the_file_is_json_for_readers():
     assert text.startswith('{\n  "base": "model",\n  "judge": "a judge",\n')
     assert text.endswith("\n}\n")
     assert "the reference (α = ∞)" in text
+
+
+@pytest.mark.parametrize("stage", ["support", "likelihood"])
+def test_a_table_that_is_missing_is_named_with_its_stage(stage):
+    getattr(paths, stage)("validation").unlink()
+    with pytest.raises(BridoError, match=rf"{stage}/validation\.parquet.*dvc repro {stage}`"):
+        check(vote=VOTE)

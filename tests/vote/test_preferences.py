@@ -7,10 +7,14 @@ from dataclasses import replace
 from hashlib import blake2b
 
 import pytest
+from pool_rows import pooled
 
+from brido.rouge import similarity_matrix
+from brido.tables import CORPUS, POOL, SCORES, write_table
 from brido.tables.documents import CandidateDocument
+from brido.tables.join import SplitTables
 from brido.utils.errors import BridoError
-from brido.vote.preferences import pairs, read_scored
+from brido.vote.preferences import pairs, read_scored, read_votes
 
 ROW = {
     "id": "x",
@@ -78,6 +82,29 @@ def test_a_line_that_is_no_object_is_named():
         list(read_scored([json.dumps(ROW).encode(), b"{"], "scored.jsonl"))
 
 
+def test_the_documents_of_tables_have_their_scores(tmp_path):
+    """The corpus may hold further documents, and a candidate may have no score."""
+    split = SplitTables.at(tmp_path, "train", tuned="vote")
+    corpus = [
+        {"id": name, "document": f"The document {name}.", "summary": "s", "references": []}
+        for name in ("a", "other", "b")
+    ]
+    write_table(split.corpus, [corpus], CORPUS)
+    write_table(split.pool, [[pooled(name, ["one", "two"]) for name in ("a", "b")]], POOL)
+    scores = [
+        {"id": "a", "scores": [0.25, 0.5], "order": [1, 0]},
+        {"id": "b", "scores": [0.75, math.nan], "order": [0, 1]},
+    ]
+    write_table(split.scores, [scores], SCORES)
+    first, second = read_votes(split)
+    for document, name in ((first, "a"), (second, "b")):
+        assert (document.id, document.document) == (name, f"The document {name}.")
+        assert list(document.candidates) == ["one", "two"]
+        assert list(document.sources) == ["base", "base"]
+    assert (list(first.scores), list(first.order)) == ([0.25, 0.5], [1, 0])
+    assert (second.scores[0], list(second.order)) == (0.75, [0, 1])
+
+
 def ranked(size, **changes):
     """A document whose candidates fall from 0 by 1, best first."""
     texts = [f"text {place}" for place in range(size)]
@@ -92,6 +119,21 @@ def test_the_documents_id_draws_one_of_the_lower_half(size, lower):
         drawn = lower[int.from_bytes(digest) % len(lower)]
         document = ranked(size, id=name)
         assert list(pairs(document, False, 0.0, Counter(), "lower-half")) == [(0, drawn)]
+        assert list(pairs(document, False, 0.0, Counter())) == [(0, size - 1)]
+
+
+def test_where_the_lower_half_repeats_the_best_the_last_of_the_others_is_rejected():
+    texts = ["a cat sat", "a dog ran", "a cat ran", "a cat sat", "a cat sat", "a cat sat"]
+    document = ranked(6, candidates=texts)
+    assert list(pairs(document, False, 0.0, Counter(), "lower-half", 0.9)) == [(0, 2)]
+
+
+def test_a_similarity_at_the_limit_stands():
+    texts = ["a cat sat down", "the cat sat down"]
+    limit = float(similarity_matrix(texts, "", "harmonic_r1_r2")[0, 1])
+    document = ranked(2, candidates=texts)
+    for most, found in ((limit, [(0, 1)]), (limit - 1e-6, [])):
+        assert list(pairs(document, False, 0.0, Counter(), "worst", most)) == found
 
 
 def test_pairs_differ_by_more_than_the_gap():
