@@ -180,6 +180,7 @@ def test_the_sentence_of_the_election_follows_the_interval(good):
             shares = [election[mark][who]["mean"] for who in ("elected", "base")]
             assert percents(election["sentence"]) == [f"{100 * share:.1f} %" for share in shares]
             assert f"of {DOCUMENTS} documents" in election["sentence"]
+            assert ("good" in election["sentence"]) == good
             touches = few > 0 and 0 in (gap["low"], gap["high"])
             seen.add((side, surely, touches))
     # An interval that touches 0, and one beside it, in both directions.
@@ -215,6 +216,7 @@ def test_the_sentence_of_what_is_left_follows_the_interval():
         assert left["mean"] == pytest.approx(right / DOCUMENTS, abs=1e-6)
         side = (left["low"] > 0.5) - (left["high"] < 0.5)
         assert said(sentence, f"[{left['low']:.3f}, {left['high']:.3f}] of 60 pairs") == side
+        assert "`vote`" in sentence
         seen.add((side, np.sign(left["mean"] - 0.5), 0.5 in (left["low"], left["high"])))
     # Around chance and beside it, in both directions, and touching it.
     for sign in (-1, 1):
@@ -292,7 +294,7 @@ def test_the_text_has_a_row_an_order_and_ends_in_the_lines():
     assert text.endswith(" ".join(check["lines"]))
     assert max(map(len, lines)) <= 100
     assert "(served)" in text
-    assert " so. " in text
+    assert " has so. " in text
     own = f"base's own output – – {100.0:.1f} % {0.0:.1f} %"
     assert own in text
     # A table, the legend, and the lines, as wide as a terminal.
@@ -344,6 +346,15 @@ def test_numbers_end_below_the_end_of_their_heading():
     for row in rows:
         cells = [match.end() for match in re.finditer(r"\S+(?: \S+)*", row)]
         assert cells[1:] == [end for _, end in ends]
+
+
+def test_a_long_name_breaks_and_numbers_do_not():
+    arrays, orders = made()
+    check = check_votes(arrays, orders, replace(HOW, equal={"vote": ["another"] * 9}))
+    lines = votes_text(check).splitlines()
+    for heading in ("better one first", *table_rows(check)[0][1:]):
+        assert any(heading in line for line in lines)
+    assert max(map(len, lines)) <= 100
 
 
 @pytest.mark.parametrize(("tolerance", "marks"), [(0.0, []), (0.15, ["15 %"]), (0.5, ["50 %"])])
