@@ -3,6 +3,7 @@
 import json
 import math
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -53,13 +54,15 @@ def similarity(tmp_path, monkeypatch):
     return values
 
 
-def write_evidence(ids, others=2, **about):
+def write_evidence(ids, others=2, judge="a judge", base="model", **about):
     wrong = [0] * 2 + [1] * (SIZE - 2)
     for path, counts in ((paths.support("validation"), wrong), (paths.support("base"), [1])):
         row = {"support": [1.0 - count for count in counts], "unsupported": counts}
         row |= {"words": [9] * len(counts), "whole": [True] * len(counts)}
         rows = [{"id": name, "copied": [0.5] * len(counts)} | row for name in ids]
-        write_table(path, [rows], SUPPORT, {"judge": "a judge", "base": "model"} | about)
+        kept = {"judge": judge, "base": base} | about
+        known = {name: value for name, value in kept.items() if value is not None}
+        write_table(path, [rows], SUPPORT, known)
     row = {"log_probability": [-1.0 * place for place in range(SIZE)], "tokens": [2] * SIZE}
     row["prior"] = [-3.0 * SIZE + 2.0 * place for place in range(SIZE)] if others else None
     about = {"others": others, "other_writers": ["served"]}
@@ -75,9 +78,9 @@ def check(**orders):
 
 
 def test_every_order_has_a_row_and_equal_ones_share_it(similarity):
-    found = check(control=CONTROL, vote=VOTE, likely=LIKELY, flat=VOTE)
+    found = check(control=CONTROL, vote=VOTE, likely=LIKELY, flat=VOTE, plain=VOTE)
     assert list(found["orders"]) == ["vote", "likely", "control"]
-    assert found["orders"]["vote"]["names"] == ["vote", "flat"]
+    assert found["orders"]["vote"]["names"] == ["vote", "flat", "plain"]
     # The first that is not shuffled elects, as the system `elected` does.
     assert found["election"]["order"] == "vote"
     scores = consensus_scores(similarity, 0)
@@ -129,6 +132,9 @@ def test_warnings_of_stage_pool_are_repeated():
     assert found["warnings"] == ["4 of 9 ended."]
     assert "4 of 9 ended." in found["lines"][0]
     assert found["lines"][1] == found["election"]["sentence"]
+    for nothing in ({}, {"warnings": {}}, {"warnings": {"train": ["Not these."]}}):
+        paths.pool_counts().write_text(json.dumps(nothing))
+        assert check(vote=VOTE)["warnings"] == []
     paths.pool_counts().write_text("{")
     with pytest.raises(BridoError, match="dvc repro -f pool"):
         check(vote=VOTE)
@@ -156,4 +162,30 @@ def test_a_split_without_candidates_is_named():
     write_table(paths.support("base"), [[]], SUPPORT)
     write_table(paths.similarity("validation"), [[]], similarity_schema(SIZE))
     with pytest.raises(BridoError, match=r"documents\.validation"):
+        check(vote=VOTE)
+
+
+def test_what_no_table_says_is_left_out():
+    write_evidence([f"d{number}" for number in range(DOCUMENTS)], judge=None, base=None)
+    tables = replace(paths.tables("validation"), own=None, likelihood=None)
+    found = write_check(tables, {"vote": VOTE}, paths.pool_counts(), paths.VOTES)
+    assert not {"election", "base"} & set(found)
+    assert not {"information", "log_probability", "mean_log_probability"} & set(found["fixed"])
+    assert found["taken_out"] == ["copied", "length"]
+    assert (found["judge"], found["rules"], found["other_writers"]) == ("unknown", "", [])
+
+
+def test_the_file_is_json_for_readers():
+    """UTF-8, a key a line, and a newline at the end."""
+    check(vote=VOTE)
+    text = Path("metrics/votes.json").read_text(encoding="utf-8")
+    assert text.startswith('{\n  "base": "model",\n  "judge": "a judge",\n')
+    assert text.endswith("\n}\n")
+    assert "the reference (α = ∞)" in text
+
+
+@pytest.mark.parametrize("stage", ["support", "likelihood"])
+def test_a_table_that_is_missing_is_named_with_its_stage(stage):
+    getattr(paths, stage)("validation").unlink()
+    with pytest.raises(BridoError, match=rf"{stage}/validation\.parquet.*dvc repro {stage}`"):
         check(vote=VOTE)

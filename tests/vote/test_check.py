@@ -69,6 +69,9 @@ def test_accuracy_is_that_of_the_loops(table):
 
 def test_the_edge_of_the_tolerance_counts():
     assert pair_accuracy([[1, 0]], [[0, 1]], [[17, 20]], 0.15) == (1.0, 1)
+    # Counts without a sign have no differences below 0.
+    lengths = np.array([[17, 20]], np.uint8)
+    assert pair_accuracy([[1, 0]], [[0, 1]], lengths, 0.15) == (1.0, 1)
     assert pair_accuracy([[1, 0]], [[0, 1]], [[16.9, 20]], 0.15)[1] == 0
     assert pair_accuracy([[1, 0]], [[0, 1]], [[16, 17]], 0.0)[1] == 0
     assert pair_accuracy([[1, 0]], [[0, 1]], [[0, 17]], 1.0)[1] == 1

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from brido.utils.errors import BridoError
@@ -52,6 +52,7 @@ MODES = {
 }
 
 
+@settings(deadline=None)
 @given(st.integers(2, 40), st.integers(0, 99), st.floats(0, 1e6))
 def test_equation_is_the_weighted_mean(size, seed, alpha):
     matrix = similarity(size, seed)
@@ -152,6 +153,7 @@ def obvious_eligible_scores(matrix, alpha, normalization, voters, eligible):
     return [found[i] if eligible[i] and voters[i] else math.nan for i in range(len(matrix))]
 
 
+@settings(deadline=None)
 @given(st.data(), st.sampled_from([0, 1, 2.5, math.inf]), st.integers(2, 6), st.integers(1, 4))
 def test_who_does_not_vote_is_as_if_it_were_not_there(data, alpha, size, documents):
     generator = np.random.default_rng(data.draw(st.integers(0, 2**32)))
@@ -201,3 +203,35 @@ def test_with_listing_half_the_vote_is_half_of_each_documents_voters(size):
     assert one[1, 1:].tolist() == consensus_scores(among, 1, "listing").tolist()
     with pytest.raises(BridoError, match="listing"):
         eligible_scores(matrices, size - 0.5, "listing", voters, voters)
+
+
+def test_with_listing_the_only_voter_of_two_is_scored_by_the_reference():
+    """Alpha 1 is N - 1 here, and means 1 all the same."""
+    matrices = np.array([[[9, 0.5, 0.25], [0.5, 9, 0.75]]] * 2)
+    voters = [[True, False], [True, True]]
+    found = eligible_scores(matrices, 1, "listing", voters, voters)
+    assert found[0, 0] == 0.25
+    assert math.isnan(found[0, 1])
+    assert found[1].tolist() == [0.375, 0.625]
+
+
+EVERYONE = np.ones((1, 2), bool)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "named"),
+    [
+        (lambda x: eligible_scores(x, 1, "equation", EVERYONE, EVERYONE),
+         r"similarity .* \[D, N, N \+ 1\] "),
+        (lambda x: eligible_scores(np.zeros((1, 2, 3)), 1, "equation", x, EVERYONE), "voters "),
+        (lambda x: eligible_scores(np.zeros((1, 2, 3)), 1, "equation", EVERYONE, x), "eligible "),
+        (lambda x: consensus_scores(x, 1), "similarity "),
+        (lambda x: ranking(x), r"scores .* \[\.\.\., N\] "),
+        (lambda _: ranking(0.5), r"scores .* \[\.\.\., N\], .* 0\.5$"),
+        (lambda _: eligible_scores(np.zeros((1, 2, 3)), 1, "equation", [True], EVERYONE),
+         r"voters \[1\] and eligible \[1, 2\] .* \[1, 2\]"),
+    ],
+)  # fmt: skip
+def test_a_message_names_the_argument_and_its_shape(wrong, named):
+    with pytest.raises(BridoError, match=f"(?s)^{named}"):
+        wrong(["a text"])

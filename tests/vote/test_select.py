@@ -46,9 +46,7 @@ def tables(tmp_path, monkeypatch):
     for row, flags in zip(rows, found["voters"].tolist(), strict=True):
         row["voters"] = row["eligible"] = flags
     write_table(paths.pool(split), [rows], POOL)
-    flat = found["similarity"].reshape(count, -1)
-    rows = [{"id": n, "similarity": v} for n, v in zip(ids, flat, strict=True)]
-    write_table(paths.similarity(split), [rows], similarity_schema(SIZE))
+    write_similarity(found)
     rows = [
         {"id": n, "support": v, "unsupported": [0] * SIZE, "words": [9] * SIZE} | MORE
         for n, v in zip(ids, found["support"].tolist(), strict=True)
@@ -61,6 +59,14 @@ def tables(tmp_path, monkeypatch):
     ]
     write_table(paths.corpus(split), [corpus], CORPUS)
     return found
+
+
+def write_similarity(found):
+    rows = [
+        {"id": f"d{n}", "similarity": values.reshape(-1)}
+        for n, values in enumerate(found["similarity"])
+    ]
+    write_table(paths.similarity("validation"), [rows], similarity_schema(SIZE))
 
 
 def write_likelihood(found, others):
@@ -222,8 +228,23 @@ def test_information_needs_what_it_is_made_of(tables):
     assert len(list(score_documents(split, alone, 0.0))) == 2
     tables["log_probability"][3, 1] = -math.inf
     write_likelihood(tables, others=2)
-    with pytest.raises(BridoError, match=r"id 'd3'.*dvc repro -f likelihood"):
-        list(score_documents(split, alone, 0.0))
+    for scoring in (alone, ScoringSettings(remove_base=True)):
+        with pytest.raises(BridoError, match=r"id 'd3'.*dvc repro -f likelihood"):
+            list(score_documents(split, scoring, 0.0))
+
+
+def test_similarities_that_are_not_known_are_named(tables):
+    split = paths.tables("validation")
+    tables["similarity"][3, :, -1] = math.nan
+    write_similarity(tables)
+    assert len(list(score_documents(split, ScoringSettings(), 0.0))) == 2
+    with pytest.raises(BridoError, match=r"^scoring\.alpha: 2 .* 'd3' has no reference"):
+        list(score_documents(split, ScoringSettings(), 2.0))
+    tables["similarity"][7, 1, 2] = math.nan
+    write_similarity(tables)
+    named = r"similarity/validation\.parquet: .* 'd7' .*dvc repro -f pairwise"
+    with pytest.raises(BridoError, match=named):
+        list(score_documents(split, ScoringSettings(), 0.0))
 
 
 def test_tables_of_other_candidates_are_refused(tables):

@@ -61,6 +61,28 @@ def test_signals_and_consensus_are_standardised_within_the_document(scores, seed
     np.testing.assert_allclose(found, wanted, atol=1e-9)
 
 
+def test_equal_values_of_a_document_say_nothing_whatever_the_others_say():
+    """The mean of three times 0.1 is not 0.1, so its rounding has a deviation."""
+    scores, signal = np.array([[0.0, 1.0, 0.5], [0.1] * 3]), np.array([[0.1] * 3, [0.0, 1.0, 0.5]])
+    found = combined(scores, [(0.25, signal)])
+    z = math.sqrt(1.5)
+    assert found == pytest.approx(np.array([[-0.75 * z, 0.75 * z, 0], [-0.25 * z, 0.25 * z, 0]]))
+    assert found[:, 2].tolist() == [0.0, 0.0]
+
+
+def test_weights_may_be_a_hair_above_1():
+    first, second = np.array([[0.0, 1.0, 2.0], [2.0, 0.0, 1.0]])
+    found = combined(np.ones(3), [(0.5, first), (0.5 + 2**-52, second)])
+    z = math.sqrt(1.5)
+    assert found == pytest.approx(np.array([0.0, -0.5 * z, 0.5 * z]))
+
+
+def test_whole_numbers_are_scores_too():
+    found = dealt(np.array([2, 2, 1]), np.array([0, 1, 2]))
+    assert found.tolist() == [1.0, np.nextafter(2.0, 0.0), 2.0]
+    assert shuffled_scores(np.array([[2, 2, 1]]), ["a"]).dtype == np.float64
+
+
 @settings(max_examples=200, deadline=None)
 @given(SCORES, st.integers(0, 99))
 def test_the_same_scores_are_dealt_in_another_order(scores, seed):
@@ -86,6 +108,7 @@ def test_without_weights_the_scores_are_the_paper_s_to_the_bit():
     assert np.array_equal(dealt(scores, combined(scores, [])), scores)
 
 
+@settings(deadline=None)
 @given(st.lists(st.floats(-90, 0), min_size=1, max_size=5), st.floats(0, 1))
 def test_information_is_likelihood_less_a_share_of_the_prior(likelihood, weight):
     prior = [3 * value - 1 for value in likelihood]
@@ -104,6 +127,7 @@ def test_information_is_likelihood_less_a_share_of_the_prior(likelihood, weight)
         assert divided.tolist() == pytest.approx(slow)
 
 
+@settings(deadline=None)
 @given(
     st.lists(st.sampled_from([0.0, 0.1, 0.3, math.nan]), min_size=1, max_size=6),
     st.text(max_size=4),
@@ -292,19 +316,27 @@ def test_what_has_no_meaning_is_refused(wrong):
 @pytest.mark.parametrize(
     ("wrong", "named"),
     [
-        (lambda x: information(x, np.zeros(3), 0.5), r"log_probability .*\[\.\.\., N\]"),
-        (lambda x: information(np.zeros(3), x, 0.5), r"prior .*\[\.\.\., N\]"),
-        (lambda x: dealt(x, np.zeros(3)), r"scores .*\[\.\.\., N\]"),
-        (lambda x: dealt(np.zeros(3), x), r"by .*\[\.\.\., N\]"),
-        (lambda x: shuffled_scores(x, ["a"]), r"scores .*\[D, N\]"),
-        (lambda x: left_over(x, []), r"values .*\[D, N\]"),
-        (lambda x: left_over(np.zeros((1, 3)), [x]), r"predictors .*\[D, N\]"),
+        (lambda x: information(x, np.zeros(3), 0.5), r"log_probability .* \[\.\.\., N\] "),
+        (lambda x: information(np.zeros(3), x, 0.5), r"prior .* \[\.\.\., N\] "),
+        (lambda x: combined(x, []), r"scores .* \[\.\.\., N\] "),
+        (lambda x: combined(np.zeros(3), [(0.5, x)]), r"signals .* \[\.\.\., N\] "),
+        (lambda x: dealt(x, np.zeros(3)), r"scores .* \[\.\.\., N\] "),
+        (lambda x: dealt(np.zeros(3), x), r"by .* \[\.\.\., N\] "),
+        (lambda x: shuffled_scores(x, ["a"]), r"scores .* \[D, N\] "),
+        (lambda x: left_over(x, []), r"values .* \[D, N\] "),
+        (lambda x: left_over(np.zeros((1, 3)), [x]), r"predictors .* \[D, N\] "),
         (lambda _: information(np.zeros(3), np.zeros(3), 2.0), "weight .* 2"),
+        (lambda _: combined(np.zeros(3), [(1.5, np.zeros(3))]), "weight .* 1.5"),
+        (lambda _: combined(np.zeros(3), [(0.5, np.zeros(3))] * 3), "what the weights .* -0.5"),
+        (lambda _: combined(np.zeros(3), [(0.5, np.zeros(2))]), r".* \[2\] .* \[3\]$"),
         (lambda _: shuffled_scores(np.zeros((2, 3)), ["a"]), r"scores \[2, 3\] .* 1 "),
         (lambda _: left_over(np.zeros(3), [np.zeros(3)]), r"values .*\[3\]"),
+        (lambda _: left_over(np.zeros(3), []), r"values .*\[3\]"),
+        (lambda _: sentence_similarity(np.zeros((2, 2)), np.array([0]), np.array([0, 1]), 3),
+         r"values .* \[1, 2\] .* 3, not \[2, 2\]"),
         (lambda _: Regression(2).add(np.zeros((2, 3)), [np.zeros((2, 3))]), "1 predictors, not 2"),
     ],
-)
+)  # fmt: skip
 def test_a_message_names_the_argument_and_its_shape(wrong, named):
     with pytest.raises(BridoError, match=f"(?s)^{named}"):
         wrong(["a text"])

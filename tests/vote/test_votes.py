@@ -2,7 +2,9 @@
 
 import json
 import math
+import re
 from dataclasses import replace
+from textwrap import fill
 
 import numpy as np
 import pytest
@@ -11,9 +13,9 @@ from brido.report.page.vote_check import vote_check
 from brido.stats import FEWEST
 from brido.vote.check import pair_accuracy
 from brido.vote.consensus import consensus_scores
-from brido.vote.rankings import fixed_orders, left_of, preferences
+from brido.vote.rankings import LABELS, fixed_orders, left_of, preferences
 from brido.vote.votes import CheckSettings, check_votes
-from brido.vote.votes_text import beside, legend, votes_text
+from brido.vote.votes_text import beside, legend, table_rows, taken_out, votes_text
 
 DOCUMENTS, SIZE = 60, 5
 HOW = CheckSettings("a judge", 0.15)
@@ -155,6 +157,10 @@ def said(sentence, mark):
     return ("more often" in sentence) - ("less often" in sentence)
 
 
+def percents(text):
+    return re.findall(r"\d+(?:\.\d)? %", text)
+
+
 WHOLE = {"whole": np.ones((DOCUMENTS, 2), bool), "own_whole": np.ones((DOCUMENTS, 1), bool)}
 
 
@@ -171,6 +177,10 @@ def test_the_sentence_of_the_election_follows_the_interval(good):
             surely = gap["low"] > 0 or gap["high"] < 0
             assert said(election["sentence"], mark) == (side if surely else 0)
             assert f"[{100 * gap['low']:+.1f}, {100 * gap['high']:+.1f}]" in election["sentence"]
+            shares = [election[mark][who]["mean"] for who in ("elected", "base")]
+            assert percents(election["sentence"]) == [f"{100 * share:.1f} %" for share in shares]
+            assert f"of {DOCUMENTS} documents" in election["sentence"]
+            assert ("good" in election["sentence"]) == good
             touches = few > 0 and 0 in (gap["low"], gap["high"])
             seen.add((side, surely, touches))
     # An interval that touches 0, and one beside it, in both directions.
@@ -206,6 +216,7 @@ def test_the_sentence_of_what_is_left_follows_the_interval():
         assert left["mean"] == pytest.approx(right / DOCUMENTS, abs=1e-6)
         side = (left["low"] > 0.5) - (left["high"] < 0.5)
         assert said(sentence, f"[{left['low']:.3f}, {left['high']:.3f}] of 60 pairs") == side
+        assert "`vote`" in sentence
         seen.add((side, np.sign(left["mean"] - 0.5), 0.5 in (left["low"], left["high"])))
     # Around chance and beside it, in both directions, and touching it.
     for sign in (-1, 1):
@@ -253,6 +264,7 @@ def test_few_documents_have_no_interval(documents):
     assert ("[" in votes_text(check)) == (not few)
     assert ("points" in votes_text(check)) == (not few)
     assert (f"of {documents} documents, base's own output in 0;" in check["lines"][0]) == few
+    assert check["lines"][-1].endswith("(chance: 0.500).") == few
     assert ("[" in vote_check(check).bars[0].text) == (not few)
 
 
@@ -282,9 +294,13 @@ def test_the_text_has_a_row_an_order_and_ends_in_the_lines():
     assert text.endswith(" ".join(check["lines"]))
     assert max(map(len, lines)) <= 100
     assert "(served)" in text
-    assert " so. " in text
+    assert " has so. " in text
     own = f"base's own output – – {100.0:.1f} % {0.0:.1f} %"
     assert own in text
+    # A table, the legend, and the lines, as wide as a terminal.
+    _, texts, last = "\n".join(lines).split("\n\n")
+    assert texts == "\n".join(fill(text, 100, subsequent_indent="  ") for text in legend(check))
+    assert last == "\n".join(fill(line, 100) for line in check["lines"])
     (left,) = [line for line in legend(check) if line.startswith("Left: ")]
     assert "copying, base's log p and length" in left
     (information,) = [line for line in legend(check) if line.startswith("Information: ")]
@@ -302,3 +318,51 @@ def test_what_is_not_known_is_not_shown():
     assert "good" not in check["election"]
     assert " good" not in votes_text(check).splitlines()[0]
     assert "elected_good" not in check["orders"]["vote"]
+    assert taken_out(check) == "length"
+    assert table_rows(check)[-1][1:] == ["–", "–", "100.0 %", "–"]
+    assert not [text for text in legend(check) if text.startswith(("Whole", "Base also"))]
+
+
+@pytest.mark.parametrize(
+    ("names", "said"),
+    [
+        (["copied", "length"], "copying and length"),
+        (["log_probability", "mean_log_probability", "length"], "base's log p and length"),
+    ],
+)
+def test_what_was_taken_out_is_a_list(names, said):
+    assert taken_out({"taken_out": names}) == said
+
+
+def test_numbers_end_below_the_end_of_their_heading():
+    arrays, orders = made()
+    head, rule, *rows = votes_text(check_votes(arrays, orders, HOW)).split("\n\n")[0].splitlines()
+    assert set(rule) <= {"─", " "}
+    labels = ["vote", *(LABELS[name] for name in LABELS if name not in ("consensus", "support"))]
+    assert [row.split("  ")[0] for row in rows] == [*labels, "base's own output"]
+    start, *ends = (match.span() for match in re.finditer(r"\S+(?: \S+)*", head))
+    assert start == (0, len("order"))
+    assert len(ends) == 4
+    for row in rows:
+        cells = [match.end() for match in re.finditer(r"\S+(?: \S+)*", row)]
+        assert cells[1:] == [end for _, end in ends]
+
+
+def test_a_long_name_breaks_and_numbers_do_not():
+    arrays, orders = made()
+    check = check_votes(arrays, orders, replace(HOW, equal={"vote": ["another"] * 9}))
+    lines = votes_text(check).splitlines()
+    for heading in ("better one first", *table_rows(check)[0][1:]):
+        assert any(heading in line for line in lines)
+    assert max(map(len, lines)) <= 100
+
+
+@pytest.mark.parametrize(("tolerance", "marks"), [(0.0, []), (0.15, ["15 %"]), (0.5, ["50 %"])])
+def test_the_legend_says_how_the_check_was_made(tolerance, marks):
+    arrays, orders = made()
+    first, *texts = legend(check_votes(arrays, orders, replace(HOW, tolerance=tolerance)))
+    assert f"{DOCUMENTS} documents" in first
+    assert "a judge" in first
+    (better,) = [text for text in texts if text.startswith("Better one first: ")]
+    assert percents(better) == marks
+    assert "0.500" in better

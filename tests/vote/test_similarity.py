@@ -1,0 +1,136 @@
+"""The rows of the similarity table, and the sentences that they may be computed from."""
+
+import numpy as np
+import pytest
+from pool_rows import pooled
+
+from brido.rouge import similarity_matrix
+from brido.tables import CORPUS, POOL, similarity_schema, write_table
+from brido.tables.join import SplitTables, parts_of
+from brido.utils.errors import BridoError
+from brido.vote.settings import PairwiseSettings
+from brido.vote.similarity import Comparer, needs_sentences, sentence_votes
+
+TEXTS = {
+    "a": ["A cat sat. It ran.", "The cats sat."],
+    "b": ["The dog ran.", "A dog runs. A cow lay."],
+    "c": ["黑狗。白猫。", "白猫黑狗。"],
+}
+REFERENCES = {
+    "a": "A cat sat down. Nobody ran.",
+    "other": "s",
+    "b": None,
+    "c": "黑狗。白猫。",
+}
+
+
+@pytest.fixture
+def tables(tmp_path):
+    split = SplitTables.at(tmp_path, "train")
+    corpus = [
+        {"id": name, "document": "d", "summary": text, "references": []}
+        for name, text in REFERENCES.items()
+    ]
+    write_table(split.corpus, [corpus], CORPUS)
+    write_table(split.pool, [[pooled(name, texts) for name, texts in TEXTS.items()]], POOL)
+    return split
+
+
+def compared(tables, part, unit="summary", size=2, **settings):
+    """The ids of a part's documents, and their similarities [D, N, N + 1]."""
+    settings = PairwiseSettings(**settings)
+    compare = Comparer(tables, size, settings, unit, "cpu", lambda count, *, tokens=0: None)
+    batch, counts = compare(part)
+    assert counts == {}
+    assert batch.schema.names == similarity_schema(size).names
+    values = np.array(batch["similarity"].to_pylist(), np.float32)
+    return batch["id"].to_pylist(), values.reshape(-1, size, size + 1)
+
+
+def wanted(names, split=None, **how):
+    """The matrices of documents, texts of sentences a line each if `split`; no reference is NaN."""
+    found = []
+    for name in names:
+        texts = [*TEXTS[name], REFERENCES[name] or ""]
+        if split:
+            texts = [text.replace(split, f"{split}\n").replace("\n ", "\n") for text in texts]
+        matrix = similarity_matrix([text.strip() for text in texts[:-1]], texts[-1].strip(), **how)
+        if REFERENCES[name] is None:
+            matrix[:, -1] = np.nan
+        found.append(matrix)
+    return found
+
+
+@pytest.mark.parametrize(
+    ("settings", "split"),
+    [
+        ({"combination": "harmonic_r1_r2"}, None),
+        ({"combination": "harmonic_r1_r2", "use_stemmer": False}, None),
+        ({"combination": "mean_r1_r2_rlsum"}, "."),
+        ({"combination": "mean_r1_r2_rlsum", "tokenizer": "unicode"}, "。"),
+        ({"combination": "mean_r1_r2_rlsum", "implementation": "pltrdy"}, None),
+    ],
+)
+def test_rows_are_the_similarities_of_a_parts_texts(tables, settings, split):
+    """ROUGE-Lsum of rouge_score compares texts of a sentence a line."""
+    assert needs_sentences(PairwiseSettings(**settings)) == (split is not None)
+    both, last = parts_of(tables, 2)
+    for part, names in ((both, ["a", "b"]), (last, ["c"])):
+        if split == "。" and part is both:
+            continue
+        ids, found = compared(tables, part, **settings)
+        assert ids == names
+        assert np.array_equal(found, wanted(names, split, **settings), equal_nan=True)
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {},
+        {"combination": "mean_r1_r2_rlsum", "use_stemmer": False},
+        {"combination": "mean_r1_r2_rlsum", "tokenizer": "unicode"},
+    ],
+)
+def test_rows_of_sentences_are_their_votes(tables, settings):
+    how = {"combination": "harmonic_r1_r2"} | settings
+    (part,) = parts_of(tables, 3)
+    ids, found = compared(tables, part, "sentence", **settings)
+    texts = [REFERENCES[name] or "" for name in ids]
+    votes = sentence_votes([TEXTS[name] for name in ids], texts, **how)
+    assert votes.dtype == np.float32
+    votes[1, :, -1] = np.nan
+    assert np.array_equal(found, votes, equal_nan=True)
+    # The only sentence of the second candidate is like each of the reference's.
+    if settings.get("tokenizer"):
+        ((_, like),) = similarity_matrix(["白猫黑狗。"], "黑狗。", **how)
+        assert found[2, 1, 2] == like
+
+
+def test_sentences_are_compared_by_the_settings_of_the_texts():
+    texts = ["A cat sat down.", "The cats sat down."]
+    values = []
+    for use_stemmer in (True, False):
+        (votes,) = sentence_votes([texts], [""], "harmonic_r1_r2", use_stemmer=use_stemmer)
+        matrix = similarity_matrix(texts, "", "harmonic_r1_r2", use_stemmer=use_stemmer)
+        assert votes[0, 1] == matrix[0, 1]
+        values.append(votes[0, 1])
+    assert values[0] > values[1] > 0
+
+
+def test_texts_without_sentences_are_similar_to_nothing():
+    assert not sentence_votes([["", " "]], [""], "harmonic_r1_r2").any()
+    with pytest.raises(ValueError, match="shorter"):
+        sentence_votes([["a"], ["b"]], ["a"], "harmonic_r1_r2")
+
+
+def test_a_pool_of_another_size_is_refused(tables):
+    (part,) = parts_of(tables, 3)
+    with pytest.raises(BridoError, match=r"train\.parquet, id 'a': 2 .* 3: .*dvc repro -f pool"):
+        compared(tables, part, size=3)
+
+
+def test_a_part_without_documents_has_no_rows(tables):
+    write_table(tables.pool, [[]], POOL)
+    compare = Comparer(tables, 2, PairwiseSettings(), "summary", "cpu", lambda count: None)
+    batch, _ = compare(None)
+    assert batch.num_rows == 0
