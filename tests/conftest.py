@@ -11,10 +11,14 @@ import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import hypothesis
 import pytest
 from loopback_hub import LoopbackHub
 
 ROOT = Path(__file__).parent.parent
+# How long an example takes says something of the machine, and nothing of the code.
+hypothesis.settings.register_profile("any machine", deadline=None)
+hypothesis.settings.load_profile("any machine")
 
 # Waiting between attempts proves nothing in a test.
 _IMPATIENT = """

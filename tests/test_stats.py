@@ -30,7 +30,7 @@ def test_means_are_over_the_documents_that_have_a_number(rows):
             assert np.isnan(found[index])
 
 
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 @given(VALUES, st.integers(0, 5))
 def test_interval_equals_the_slow_version(rows, seed):
     # 130 samples: more than one chunk of resamples.

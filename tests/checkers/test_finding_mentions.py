@@ -1,7 +1,7 @@
 """Numbers and names of any text, found by rules."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from brido.checkers.mentions import capitalised_spans, text_mentions
@@ -62,7 +62,6 @@ def test_a_possessive_stands_in_a_span_or_behind_it():
     ]
 
 
-@settings(deadline=None)
 @given(st.text(alphabet="AB ab1.,'’s\n-", max_size=60))
 def test_every_mention_of_any_text_stands_where_it_says(text):
     for one in text_mentions("A source.", text, True):

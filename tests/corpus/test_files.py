@@ -73,9 +73,7 @@ def three(folder: Path, rows: list[dict], name: str = "rows.jsonl") -> dict[str,
     "name",
     ["r.jsonl.gz", "r.csv.zst", "r.tsv", "r.parquet"],
 )
-@settings(
-    max_examples=8, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+@settings(max_examples=8, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(texts=st.lists(TEXT, min_size=1, max_size=4))
 def test_every_format_gives_back_what_was_written(tmp_path: Path, name: str, texts: list[str]):
     rows = [row(i, document=f"Start {text} end.") for i, text in enumerate(texts)]

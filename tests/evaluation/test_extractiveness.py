@@ -27,7 +27,7 @@ def slow_fragments(document, summary):
     return lengths
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=400)
 @given(WORDS, WORDS)
 def test_fragments_equal_the_slow_version(document, summary):
     assert fragment_lengths(document, summary) == slow_fragments(document, summary)

@@ -15,7 +15,7 @@ def measure(documents, summaries, facts=None, case_sensitive=True, references=("
     return METRIC.measure(inputs, MentionsSettings(case_sensitive=case_sensitive))
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(st.integers(0, 10**6))
 def test_references_of_the_world_are_judged_as_their_facts_say(index):
     row = document(WorldSettings(), "test", index)

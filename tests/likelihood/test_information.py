@@ -67,9 +67,7 @@ def test_a_block_equals_one_row_a_pair(name, micro_batch):
     name=st.sampled_from(["bart", "pegasus", "llama", "gemma3"]),
     seed=st.integers(0, 99),
 )
-@settings(
-    max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @torch.no_grad()
 def test_blocks_of_any_shape(sources, number, longest, micro_batch, name, seed):
     check(model_of(name), sources, number, longest, seed, micro_batch)

@@ -184,9 +184,7 @@ MODELS: dict = {}
     name=st.sampled_from(["llama", "gemma3", "gpt2"]),
     seed=st.integers(0, 99),
 )
-@settings(
-    max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+@settings(max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @torch.no_grad()
 def test_any_shape(prompts, number, longest, side, micro_batch, name, seed):
     model = MODELS.setdefault(name, build(name))

@@ -43,7 +43,7 @@ def test_the_document_is_cut_inside_the_template():
 
 
 @given(st.text(max_size=60), st.integers(0, 40))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_as_much_of_a_document_as_fits(document, room):
     prompt = made()
     least = len(prompt.ids(""))
@@ -67,7 +67,7 @@ PIECES = ["<", "|", "end", "|>", "s>", "<|", "<s", "</", "think>", "x ", "\nsyst
 
 @pytest.mark.parametrize("template", [CHATML, None])
 @given(st.lists(st.sampled_from(PIECES + SPELLED)))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_no_spelling_makes_a_control_token(template, parts):
     document = "".join(parts)
     prompt = made(template)

@@ -84,7 +84,7 @@ def runs(draw):
 
 
 @given(runs())
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 def test_it_is_the_obvious_choice(run):
     systems, how, lower, references = run
     choice = choose(systems, how, lower, references)

@@ -8,7 +8,7 @@ from html.parser import HTMLParser
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from report_cases import made_case
 from synthetic_run import HOSTILE
@@ -134,7 +134,6 @@ def test_script_json_cannot_end_its_element_and_says_the_same(text):
     assert not set(written) & set("<>&\u2028\u2029")
 
 
-@settings(deadline=None)
 @given(st.integers(2, 33), st.integers(0, 3))
 def test_matrix_arrives_bit_for_bit(count, seed):
     random = np.random.default_rng(seed)

@@ -77,7 +77,7 @@ def check(predictions, targets, stemmed=True):
                 )
 
 
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=120)
 @given(
     st.lists(TEXT, min_size=1, max_size=4), st.lists(TEXT, min_size=1, max_size=3), st.booleans()
 )
@@ -154,7 +154,7 @@ def r_of_a_pair(prediction, target, combination, value):
     return combined(value)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     st.lists(TEXT, min_size=1, max_size=5),
     TEXT,

@@ -24,7 +24,7 @@ TEXT = st.one_of(
 )
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(st.lists(TEXT, min_size=1, max_size=3), st.lists(TEXT, min_size=1, max_size=3))
 def test_every_number_equals_the_package(hypotheses, references):
     found = pltrdy_matrix(hypotheses, references)

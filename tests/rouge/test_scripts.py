@@ -59,7 +59,7 @@ def slow(predictions, targets, use_stemmer):
     return found
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(
     st.lists(TEXT, min_size=1, max_size=4), st.lists(TEXT, min_size=1, max_size=3), st.booleans()
 )
@@ -73,7 +73,7 @@ def test_every_number_is_rouge_scores_with_this_tokenizer(predictions, targets, 
         assert np.array_equal(found[name], expected), name
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.lists(st.text(st.characters(codec="ascii"), max_size=20), min_size=1, max_size=3))
 def test_texts_of_ascii_have_the_numbers_of_the_default(texts):
     default = rouge_matrix(texts, texts, MEASURES)

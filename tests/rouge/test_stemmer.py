@@ -53,7 +53,7 @@ def test_irregular_words_and_their_neighbours(word):
     check([word, word + "s", "x" + word, word[:-1] + "x"])
 
 
-@settings(max_examples=1500, deadline=None)
+@settings(max_examples=1500)
 @given(
     st.text("aeiouybcdlstwxz19", max_size=6),
     st.lists(st.sampled_from(SUFFIXES), max_size=3).map("".join),

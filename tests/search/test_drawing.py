@@ -47,7 +47,7 @@ SHARES = st.sampled_from([0.125, 0.25, 0.5, 0.75, 0.875, 0.96875, 1.0])
 
 
 @pytest.mark.parametrize("kind", [torch.float32, torch.float64])
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(
     WEIGHTS, st.integers(0, 12), SHARES, st.sampled_from([0, 1 / 64, 1 / 32, 0.25, 0.5]),
     st.integers(0, 255),

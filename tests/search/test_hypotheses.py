@@ -179,7 +179,7 @@ def check_best(found, oracle, count):
     st.sampled_from([0.0, 1.0, 2.0, -1.0]),
     st.sampled_from([True, False, "never"]),
 )
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_groups_keep_what_the_lists_keep(seed, documents, shape, penalty, early_stopping):
     generator = random.Random(seed)
     found, oracle = run(Grouped, generator, documents, *shape, penalty, early_stopping)
@@ -195,7 +195,7 @@ def test_groups_keep_what_the_lists_keep(seed, documents, shape, penalty, early_
     st.sampled_from([0.0, 1.0, -1.0]),
     st.sampled_from([True, False, "never"]),
 )
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_plain_search_keeps_what_the_list_keeps(seed, documents, size, penalty, early_stopping):
     generator = random.Random(seed)
     found, oracle = run(Plain, generator, documents, 1, size, penalty, early_stopping)

@@ -39,7 +39,7 @@ def test_a_row_of_nan_stays_inside_the_row(columns):
 
 
 @pytest.mark.parametrize("find", [row_top_k, top_k_of_lanes])
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(st.integers(0, 2**31), st.integers(1, 40), st.integers(1, 900), st.integers(2, 300))
 @example(0, 33, 4096, 10**6)
 @example(1, 40, 1600, 2)
@@ -53,7 +53,7 @@ def test_the_top_k_equals_a_sort_even_with_ties(find, seed, k, columns, distinct
     assert all(len(set(row)) == top.shape[1] for row in where.tolist())
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(st.lists(st.integers(0, 7), min_size=1, max_size=14), st.integers(1, 4))
 def test_n_gram_bans_equal_the_naive_rule(history, size):
     special = SpecialTokens((7,), 1)
@@ -143,7 +143,7 @@ def test_choosing_equals_plain_loops_over_the_vocabulary(beams, groups, penalty,
         assert choice.next_tokens[document].flatten().tolist() == expected
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(
     st.integers(0, 2**31),
     st.sampled_from([(1, 1), (4, 1), (4, 4), (6, 3), (8, 2), (32, 4), (16, 16)]),

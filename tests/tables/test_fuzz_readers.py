@@ -33,7 +33,6 @@ from brido.vote.preferences import read_votes
 pytestmark = pytest.mark.slow
 FUZZ = settings(
     max_examples=100,
-    deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 

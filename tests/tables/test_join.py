@@ -81,7 +81,7 @@ def write_split(folder, corpus, ids, facts=False):
     return tables
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 @given(
     chosen=st.sets(st.integers(0, 2600), min_size=1, max_size=40) | st.just(set(range(2600))),
     size=st.integers(1, 1500),

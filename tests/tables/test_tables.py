@@ -29,7 +29,7 @@ def test_round_trip_with_metadata(tmp_path):
     assert tables.count_rows(path, "decode") == 10
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 @given(cuts=st.lists(st.integers(1, 2500), max_size=5))
 def test_bytes_do_not_depend_on_the_batches(tmp_path_factory, cuts):
     folder = tmp_path_factory.mktemp("cuts")

@@ -78,7 +78,7 @@ def batch(documents: int, candidates: int, seed: int) -> tuple[Tensor, Tensor, T
     with_gold=st.booleans(),
     reduction=st.sampled_from(["listing", "sum"]),
 )
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=120)
 def test_equals_the_loops_with_gradients(
     documents: int,
     candidates: int,
@@ -124,7 +124,7 @@ def test_equals_the_loops_with_gradients(
     with_gold=st.booleans(),
     reduction=st.sampled_from(["listing", "sum"]),
 )
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=120)
 def test_who_cannot_be_elected_is_as_if_it_were_not_there(
     documents: int, candidates: int, seed: int, kind: str, with_gold: bool, reduction: str
 ) -> None:

@@ -87,7 +87,7 @@ def only_eligible(document: Document) -> list[list[float]]:
 
 
 @given(batches(), st.sampled_from([0.2, 1.0, 7.0]), st.sampled_from([0.05, 0.5, 3.0]))
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 def test_listwise(documents: list[Document], temperature: float, scale: float) -> None:
     likelihood, base, scores, eligible = columns(documents)
     likelihood.requires_grad_()
@@ -102,7 +102,7 @@ def test_listwise(documents: list[Document], temperature: float, scale: float) -
 
 
 @given(batches())
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 def test_spread(documents: list[Document]) -> None:
     likelihood, *_, eligible = columns(documents)
     likelihood.requires_grad_()

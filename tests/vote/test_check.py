@@ -52,7 +52,7 @@ def tables(draw):
     return scores, table([0, 1, 2]), table([0, 5, 10, 11, 12, 20]), draw(st.sampled_from([0, 0.15]))
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(tables())
 def test_accuracy_is_that_of_the_loops(table):
     scores, unsupported, lengths, tolerance = table

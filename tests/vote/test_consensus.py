@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from brido.utils.errors import BridoError
@@ -52,7 +52,6 @@ MODES = {
 }
 
 
-@settings(deadline=None)
 @given(st.integers(2, 40), st.integers(0, 99), st.floats(0, 1e6))
 def test_equation_is_the_weighted_mean(size, seed, alpha):
     matrix = similarity(size, seed)
@@ -153,7 +152,6 @@ def obvious_eligible_scores(matrix, alpha, normalization, voters, eligible):
     return [found[i] if eligible[i] and voters[i] else math.nan for i in range(len(matrix))]
 
 
-@settings(deadline=None)
 @given(st.data(), st.sampled_from([0, 1, 2.5, math.inf]), st.integers(2, 6), st.integers(1, 4))
 def test_who_does_not_vote_is_as_if_it_were_not_there(data, alpha, size, documents):
     generator = np.random.default_rng(data.draw(st.integers(0, 2**32)))

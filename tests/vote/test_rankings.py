@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from brido.vote.consensus import consensus_scores
@@ -27,7 +27,6 @@ def test_ranks_by_hand():
     assert within_ranks(values) == pytest.approx(np.array(wanted), nan_ok=True)
 
 
-@settings(deadline=None)
 @given(st.integers(1, 5), st.integers(1, 6), st.integers(0, 999))
 def test_what_is_left_are_the_residuals_of_one_regression_of_ranks(documents, size, seed):
     random = np.random.default_rng(seed)

@@ -41,7 +41,7 @@ def slow_z(values):
 SCORES = st.lists(st.sampled_from([0.0, 0.1, 0.3, 0.7, math.nan]), min_size=1, max_size=6)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(SCORES, st.integers(0, 99), st.floats(0.01, 0.6), st.floats(0, 0.4))
 def test_signals_and_consensus_are_standardised_within_the_document(scores, seed, first, second):
     random = np.random.default_rng(seed)
@@ -83,7 +83,7 @@ def test_whole_numbers_are_scores_too():
     assert shuffled_scores(np.array([[2, 2, 1]]), ["a"]).dtype == np.float64
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(SCORES, st.integers(0, 99))
 def test_the_same_scores_are_dealt_in_another_order(scores, seed):
     by = np.random.default_rng(seed).integers(0, 3, len(scores)).astype(float)
@@ -108,7 +108,6 @@ def test_without_weights_the_scores_are_the_paper_s_to_the_bit():
     assert np.array_equal(dealt(scores, combined(scores, [])), scores)
 
 
-@settings(deadline=None)
 @given(st.lists(st.floats(-90, 0), min_size=1, max_size=5), st.floats(0, 1))
 def test_information_is_likelihood_less_a_share_of_the_prior(likelihood, weight):
     prior = [3 * value - 1 for value in likelihood]
@@ -127,7 +126,6 @@ def test_information_is_likelihood_less_a_share_of_the_prior(likelihood, weight)
         assert divided.tolist() == pytest.approx(slow)
 
 
-@settings(deadline=None)
 @given(
     st.lists(st.sampled_from([0.0, 0.1, 0.3, math.nan]), min_size=1, max_size=6),
     st.text(max_size=4),
@@ -182,7 +180,7 @@ def slow_left(values, predictors):
     return result
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(st.integers(1, 5), st.integers(1, 6), st.integers(0, 3), st.integers(0, 999), st.booleans())
 def test_what_is_left_are_the_residuals_within_documents(documents, size, count, seed, coarse):
     """With missing candidates, constant predictors and predictors that say the same."""
@@ -255,7 +253,7 @@ def slow_sentence_similarity(values, rows, columns, size):
     return result
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(st.integers(1, 5), st.integers(0, 9), st.integers(0, 99))
 def test_sentences_vote_for_their_best_match(size, sentences, seed):
     generator = np.random.default_rng(seed)

@@ -9,7 +9,7 @@ from brido.world import document, reading
 from brido.world.reading import Mention, mentions, read, supports
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(st.integers(0, 10**6), st.booleans(), st.sampled_from([(1, 1), (1, 2), (2, 4)]))
 def test_reading_inverts_writing(index, formulaic, extras):
     knobs = WorldSettings(formulaic_extras=formulaic, extras_per_reference=extras)
@@ -27,7 +27,7 @@ def test_reading_inverts_writing(index, formulaic, extras):
     assert missing <= {value for _, _, value in statements}
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(st.integers(0, 10**6))
 def test_mentions_of_a_document_are_its_facts(index):
     row = document(WorldSettings(), "test", index)

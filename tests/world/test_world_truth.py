@@ -89,7 +89,7 @@ def unsaid(row):
     return stems(summary) - stems(row["document"])
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(
     st.integers(0, 10**6), st.booleans(), st.sampled_from([(1, 1), (2, 4)]),
     st.sampled_from([0.0, 0.35, 1.0]),

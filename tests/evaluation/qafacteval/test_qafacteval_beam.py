@@ -68,7 +68,7 @@ def _strip(sequence: list[int]) -> list[int]:
     return sequence
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     st.lists(st.integers(0, 10**6), min_size=1, max_size=5),
     st.integers(4, 7),

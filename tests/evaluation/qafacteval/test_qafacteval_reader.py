@@ -131,7 +131,7 @@ def _slow(context: Context, question: int, starts, ends):
     return listed[best][0], probabilities[best], probabilities[null_at]
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.integers(0, 10**6), st.integers(1, 700), st.integers(1, 64), st.booleans())
 def test_equal_to_the_slow_rules(reader, seed, words, question, coarse):
     random = np.random.default_rng(seed)
