@@ -1,9 +1,11 @@
 """Linear layers of models that only read and write, with weights laid out for oneDNN's products.
 
 On a processor PyTorch multiplies float32 matrices with MKL, which reaches half of oneDNN's speed on
-AMD's processors (benchmarks/RESULTS.md). PyTorch's public ways to oneDNN either copy every input
-(`torch.utils.mkldnn`) or need a C++ compiler (`torch.compile`). So the operator that the latter
-emits is called here, if it is there and computes right, and nothing changes where it does not.
+AMD's processors. Those in bfloat16 go to oneDNN anyway, but there every product lays the weights
+out anew, a third of its time (benchmarks/RESULTS.md). PyTorch's public ways to keep them so either
+copy every input (`torch.utils.mkldnn`) or need a C++ compiler (`torch.compile`). So the operator
+that the latter emits is called here, if it is there and computes right, and nothing changes where
+it does not.
 """
 
 from __future__ import annotations
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
 
 # Smaller layers gain only with hundreds of rows, and lose with a few.
 LEAST = 192
+PACKED = torch.float32, torch.bfloat16
 _PROCESSOR = Path("/proc/cpuinfo")
 
 
@@ -51,12 +54,12 @@ class PackedLinear(torch.nn.Module):
 
 
 def pack_layers(model: PreTrainedModel) -> bool:
-    """Replace a model's large float32 layers by `PackedLinear`, if that is faster here.
+    """Replace a model's large layers by `PackedLinear`, if that is faster here.
 
     Whether it is follows from the processor's maker and not from a timing, so that two runs on one
     machine give the same bytes. Returns False where nothing was done.
     """
-    if model.device.type != "cpu" or not is_faster():
+    if model.device.type != "cpu":
         return False
     outputs = model.get_output_embeddings()
     # Modules that are used in several places are replaced in all of them by the same one.
@@ -86,27 +89,30 @@ def _is_fit(module: torch.nn.Module) -> bool:
         type(module) is not torch.nn.Linear
     ):  # quantized layers and adapters are classes of their own
         return False
-    weight = module.weight
-    return weight.dtype is torch.float32 and min(weight.shape) >= LEAST
+    return min(module.weight.shape) >= LEAST and is_faster(module.weight.dtype)
 
 
 @cache
-def is_faster() -> bool:
+def is_faster(dtype: torch.dtype) -> bool:
     """Whether this processor is AMD's, and the operator is there and computes what it should."""
+    if dtype not in PACKED:
+        return False
     try:
         text = _PROCESSOR.read_text(encoding="utf-8", errors="replace")
     except OSError:  # not Linux
         return False
-    return "AuthenticAMD" in text and computes_right()
+    return "AuthenticAMD" in text and computes_right(dtype)
 
 
-def computes_right() -> bool:
+def computes_right(dtype: torch.dtype = torch.float32) -> bool:
     """Whether PyTorch's private operator exists and gives a product that is known."""
-    weight = torch.arange(35.0).view(5, 7)
-    states, bias = torch.arange(42.0).view(2, 3, 7), torch.arange(5.0)
+    weight = (torch.arange(35) % 6 - 2).view(5, 7)
+    states, bias = (torch.arange(42) % 4).view(2, 3, 7), torch.arange(5)
+    # Small whole numbers: exact in any order of summation.
+    expected = (states @ weight.T + bias).to(dtype)
+    weight, states, bias = (part.to(dtype) for part in (weight, states, bias))
     try:
-        # Whole numbers: exact in any order of summation.
-        return torch.equal(_linear(states, pack(weight), bias), states @ weight.T + bias)
+        return torch.equal(_linear(states, pack(weight), bias), expected)
     except (AttributeError, RuntimeError, TypeError):  # another release of PyTorch, or its build
         return False
 

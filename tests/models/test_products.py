@@ -53,6 +53,17 @@ def pretend(monkeypatch, tmp_path, text):
     monkeypatch.setattr(products, "is_faster", products.is_faster.__wrapped__)
 
 
+def test_a_model_in_bfloat16_is_packed_too(amd):
+    plain = build("llama", torch.bfloat16)
+    packed = copy.deepcopy(plain)
+    assert pack_layers(packed) == computes_right(torch.bfloat16)
+    ids = torch.randint(4, 300, (3, 11))
+    with torch.inference_mode():
+        torch.testing.assert_close(packed(ids).logits, plain(ids).logits, rtol=0.02, atol=0.05)
+    before, after = plain.state_dict(), packed.state_dict()
+    assert all(torch.equal(after[name], before[name]) for name in before)
+
+
 @pytest.mark.parametrize("family", ["bart", "llama", "tied llama"])
 @torch.no_grad()
 def test_texts_and_likelihoods_are_those_of_the_plain_model(amd, family):
@@ -107,7 +118,7 @@ def test_the_file_of_the_weights_does_not_stay_in_memory(amd, family, tmp_path):
 
 
 def test_other_layers_stay_as_they_are(amd):
-    assert not pack_layers(build("llama", torch.bfloat16))
+    assert not pack_layers(build("llama", torch.float16))
 
     class Adapted(torch.nn.Linear):
         pass
