@@ -14,7 +14,16 @@ from brido.settings.presets import flatten
 from brido.tables import DECODED, write_table
 from brido.utils.errors import BridoError
 from experiments import plan, replay, study
-from experiments.rows import collect, make_rows, marked, read_rows, read_settings, row_of
+from experiments.rows import (
+    collect,
+    make_rows,
+    marked,
+    read_rows,
+    read_seconds,
+    read_settings,
+    row_of,
+)
+from stages.seconds import FILE
 
 ROOT = Path(__file__).parents[2]
 NAMES = sorted(path.stem for path in (ROOT / plan.PLANS).glob("*.yaml"))
@@ -79,13 +88,13 @@ def finished(folder: Path, known: bool = True) -> Path:
     table(data / "evaluation/rouge/base/test.parquet", r1=[10.0, 20.0, 60.0], r2=[1.0, 2.0, 3.0])
     judged = {"whole": [1.0, 1.0, 0.0], "good": [1.0, 0.0, 0.0]}
     unknown = dict.fromkeys(judged, pa.array([None] * 3, pa.float64()))
-    unsupported = [0.0, 1.0, 0.0]
     table(
-        data / "evaluation/mentions/base/test.parquet", unsupported=unsupported,
-        **unknown,
+        data / "evaluation/mentions/base/test.parquet", unsupported=[0.0, 1.0, 0.0],
+        details=[2.0, 4.0, 0.0], precision=[1.0, 0.5, None], **unknown,
     )  # fmt: skip
     if known:
-        table(data / "evaluation/world_judge/base/test.parquet", **judged)
+        sound = [1.0, 0.0, 0.5]
+        table(data / "evaluation/world_judge/base/test.parquet", **judged, sound=sound)
     texts = [("a", "one two three"), ("b", "one"), ("c", "one two")]
     rows = [{"id": name, "summary": text, "score": 0.0} for name, text in texts]
     path = data / "decoded/base/test.parquet"
@@ -97,7 +106,9 @@ def finished(folder: Path, known: bool = True) -> Path:
 @pytest.mark.parametrize(("known", "marks"), [(True, "630"), (False, "898")])
 def test_rows_are_what_the_tables_of_a_run_say(tmp_path, known, marks):
     (row,) = collect(finished(tmp_path, known), "one", 3).itertuples(index=False)
-    assert tuple(row) == ("one", 3, "base", "test", 2.0, 30.0, 2.0, marks)
+    assert tuple(row)[:6] == ("one", 3, "base", "test", 2.0, 30.0)
+    assert (row.r2, row.details, row.supported, row.marks) == (2.0, 2.0, 0.75, marks)
+    assert row.sound == 0.5 if known else np.isnan(row.sound)
     assert marked(row, "unsupported").tolist() == [0, 1, 0]
     if known:
         assert marked(row, "whole").tolist() == [1, 1, 0]
@@ -121,6 +132,14 @@ def test_a_finished_folder_is_known_by_its_params(tmp_path, monkeypatch):
         YAML().dump(params, folder / "params.yaml")
         study.keep(found, study.find_run(found, folder), folder)
     assert read_rows(found.table).seed.tolist() == [3, 4]
+    # What the stages took, as they last ran; a run measured again counts once.
+    (folder / FILE).parent.mkdir()
+    took = [("pool", 9), ("pool", 1.4), ("a", 2)]
+    lines = [{"stage": stage, "seconds": seconds} for stage, seconds in took]
+    (folder / FILE).write_text("\n".join(map(json.dumps, lines)))
+    for _ in range(2):
+        study.keep(found, study.find_run(found, folder), folder)
+    assert read_seconds(kept / "seconds.csv").values.tolist() == [["one", 3, 3]]
     study.check_settings(found)
     # Another value, and another seed.
     YAML().dump(plan.changed(params, {"training.epochs": 3}, ""), folder / "params.yaml")
