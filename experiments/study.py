@@ -181,7 +181,9 @@ def keep(plan: StudyPlan, run: Run, folder: Path) -> None:
     write_settings(plan.recorded, read_settings(plan.recorded) | {run.setting: run.settings})
     write_rows(plan.table, rows.sort_values(RUN, kind="stable"))
     if stages := stage_seconds(folder):
-        write_seconds(plan.table.with_name(SECONDS.name), run.setting, run.seed, sum(stages.values()))
+        write_seconds(
+            plan.table.with_name(SECONDS.name), run.setting, run.seed, sum(stages.values())
+        )
 
 
 if __name__ == "__main__":
