@@ -36,7 +36,7 @@ Counts = dict[str, NDArray[np.float64]]
 KINDS = ("contradicted", "not mentioned")
 # Words a summary, and the share of its runs of three words that stand in the document.
 MEASURES = "measures.json"
-# What metric mentions says of each summary: a list of 0 and 1 (null: not measured) a system.
+# What metric mentions says of each summary of a system, by the kinds of RULED.
 RULES = "rules.json"
 RULED = {
     "nothing unsupported": lambda row: row["unsupported"] == 0,
