@@ -38,6 +38,12 @@ def test_a_row_of_nan_stays_inside_the_row(columns):
     assert ((where >= 0) & (where < columns)).all()
 
 
+def test_of_equal_values_a_short_row_keeps_the_first():
+    values = torch.randint(0, 3, (50, 20), generator=torch.Generator().manual_seed(0)).float()
+    _, columns = row_top_k(values, 5)
+    assert torch.equal(columns, values.argsort(dim=1, descending=True, stable=True)[:, :5])
+
+
 @pytest.mark.parametrize("find", [row_top_k, top_k_of_lanes])
 @settings(max_examples=100)
 @given(st.integers(0, 2**31), st.integers(1, 40), st.integers(1, 900), st.integers(2, 300))
