@@ -22,8 +22,6 @@ from brido.models.language_model import lay_out
 from brido.search import SamplingSettings, SearchSettings, beam_search, sample
 from brido.search.sampling import document_uniforms
 
-VOCABULARY = 49152
-
 
 def sides(
     models: dict[str, LlamaForCausalLM], kind: str, prompts: Tensor, rows: int, length: int
@@ -58,14 +56,14 @@ def sides(
 def compare(options: argparse.Namespace) -> None:
     """Print a row for beams and one for samples."""
     device = options.device
-    model = random_llama((576, 1536, options.layers, 9, 3, VOCABULARY), device).eval()
+    model = random_llama((576, 1536, options.layers, 9, 3, options.vocabulary), device).eval()
     models = {"transformers": model, "brido": model}
     if device == "cpu":
         torch.set_num_threads(1)
         models["brido"] = copy.deepcopy(model)
         lay_out(models["brido"])
     shape = (options.documents, options.prompt)
-    prompts = torch.randint(4, VOCABULARY, shape).to(device)
+    prompts = torch.randint(4, options.vocabulary, shape).to(device)
     head("", "brido, s", "MiB", "transformers, s", "MiB", "ratio", "same rows")
     for kind in ("beams", "samples"):
         # A first run of a few tokens pays for what is paid once.
@@ -89,6 +87,7 @@ def main() -> None:
     parser.add_argument("--prompt", type=int, default=400)
     parser.add_argument("--rows", type=int, default=16)
     parser.add_argument("--tokens", type=int, default=40)
+    parser.add_argument("--vocabulary", type=int, default=49152)
     parser.add_argument("--layers", type=int, default=30)
     parser.add_argument("--rounds", type=int, default=2)
     compare(parser.parse_args())
