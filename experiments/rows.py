@@ -139,9 +139,12 @@ def _measured(folder: Path, system: str, split: str) -> dict[str, Any]:
 
 
 def _mean(scores: Scores, metric: str, name: str) -> float:
-    """NaN where the metric was not measured."""
-    known = (metric, name) in scores.columns
-    return float(np.nanmean(_column(scores, metric, name))) if known else np.nan
+    """NaN where the metric was not measured, or of no document."""
+    if (metric, name) not in scores.columns:
+        return np.nan
+    values = _column(scores, metric, name)
+    known = values[~np.isnan(values)]
+    return float(known.mean()) if len(known) else np.nan
 
 
 def _column(scores: Scores, metric: str, name: str) -> NDArray[np.float64]:
