@@ -11,7 +11,6 @@ measured it.
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from itertools import combinations
 from pathlib import Path
 from string import ascii_lowercase
 from typing import Any
@@ -27,16 +26,15 @@ from brido.utils.atomic import write_text
 from brido.utils.commands import invoke
 from brido.utils.errors import BridoError, parsing, run_command
 from brido.utils.files import read_records
+from experiments.agreement import Counts, against_rules, agreement, unsupported
 from experiments.numbers import interval, points
 
 # The system that the others are compared with, where a reading has it.
 TUNED = "tuned"
-# Unsupported statements of each system, [D, 1], or [D, 2]: contradicted and not mentioned.
-Counts = dict[str, NDArray[np.float64]]
 KINDS = ("contradicted", "not mentioned")
 # Words a summary, and the share of its runs of three words that stand in the document.
 MEASURES = "measures.json"
-# What metric mentions says of each summary of a system, by the kinds of RULED.
+# What metric mentions says of each summary of a system, by kind.
 RULES = "rules.json"
 RULED = {
     "nothing unsupported": lambda row: row["unsupported"] == 0,
@@ -137,7 +135,7 @@ def count(folders: Sequence[Path], system: str | None = None) -> str:
         raise BridoError(f"--system {last}: these readings show {', '.join(sorted(found[0]))}")
     others = sorted(found[0].keys() - {last})
     counts = {name: [[one[name] for one in own] for own in readers] for name in [*others, last]}
-    flags, statements = _means(counts, _unsupported), _means(counts, _statements)
+    flags, statements = _means(counts, unsupported), _means(counts, _statements)
     parts = {"statements": statements}
     if all(one[last].shape[1] == len(KINDS) for one in found):
         for place, kind in enumerate(KINDS):
@@ -161,7 +159,11 @@ def count(folders: Sequence[Path], system: str | None = None) -> str:
             mean, low, high = interval(_gaps(values, last, other))
             between = f"{mean:+.2f} [{low:+.2f}, {high:+.2f}] a summary"
             lines.append(f"{kind}, {last} - {other}: {between}")
-    return "\n".join([*lines, *agreement(readers), *against_rules(folders, readers)])
+    lines += agreement(readers)
+    paths = [folder / RULES for folder in folders]
+    if all(path.is_file() for path in paths):
+        lines += against_rules([_read(path) for path in paths], readers)
+    return "\n".join(lines)
 
 
 def read(folder: Path) -> dict[str, tuple[NDArray[np.float64], float, dict[str, float]]]:
@@ -171,15 +173,11 @@ def read(folder: Path) -> dict[str, tuple[NDArray[np.float64], float, dict[str, 
     """
     readers = _readers(folder)
     counts = {name: [[one[name] for one in readers]] for name in readers[0]}
-    flags, statements = _means(counts, _unsupported), _means(counts, _statements)
+    flags, statements = _means(counts, unsupported), _means(counts, _statements)
     measures = _read(folder / MEASURES)
     return {
         name: (flags[name][0], float(statements[name][0].mean()), measures[name]) for name in counts
     }
-
-
-def _unsupported(counts: NDArray[np.float64]) -> NDArray[np.bool_]:
-    return counts.sum(1) > 0
 
 
 def _statements(counts: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -214,68 +212,6 @@ def _mean_measures(folders: Sequence[Path]) -> dict[str, tuple[float, float]]:
         for name in found[0]
     }
     return {name: (float(words), float(copied)) for name, (words, copied) in means.items()}
-
-
-def agreement(readers: Sequence[Sequence[Counts]]) -> list[str]:
-    """How often two readers of a folder agree whether a summary says something unsupported.
-
-    readers: the counts of each reader, folder by folder. Cohen's kappa is agreement beyond chance:
-    0 at chance, 1 if they always agree. Empty if no folder has two readers.
-    """
-    pairs = [
-        [np.concatenate([one[name] for name in sorted(one)]).sum(1) > 0 for one in two]
-        for own in readers
-        for two in combinations(own, 2)
-    ]
-    if not pairs:
-        return []
-    first, second = (np.concatenate(side) for side in zip(*pairs, strict=True))
-    return [f"two readers agree on {_agree(first, second)}"]
-
-
-def _agree(first: NDArray[np.bool_], second: NDArray[np.bool_]) -> str:
-    same = np.mean(first == second)
-    chance = first.mean() * second.mean() + (1 - first.mean()) * (1 - second.mean())
-    kappa = (same - chance) / (1 - chance) if chance < 1 else 1.0
-    return f"{100 * same:.1f} % of {len(first)} summaries, kappa {kappa:.2f}"
-
-
-def against_rules(folders: Sequence[Path], readers: Sequence[Sequence[Counts]]) -> list[str]:
-    """How often metric mentions and the readers say the same of a summary.
-
-    Readers find a summary supported where most of them count no unsupported statement. Empty if a
-    folder has no rules.json.
-    """
-    paths = [folder / RULES for folder in folders]
-    if not all(path.is_file() for path in paths):
-        return []
-    rules = [_read(path) for path in paths]
-    supported = np.concatenate(
-        [
-            np.mean([one[name].sum(1) == 0 for one in own], axis=0) > 0.5
-            for own in readers
-            for name in sorted(own[0])
-        ]
-    )
-    lines = []
-    for kind in RULED:
-        ruled = np.concatenate(
-            [
-                np.array(one[name][kind], bool)
-                for one, own in zip(rules, readers, strict=True)
-                for name in sorted(own[0])
-            ]
-        )
-        shares = [
-            100 * np.mean((ruled == rule) & (supported == read))
-            for rule, read in ((True, True), (True, False), (False, True), (False, False))
-        ]
-        lines.append(
-            f"rules say {kind}, readers find nothing unsupported: both {shares[0]:.1f} %, rules "
-            f"alone {shares[1]:.1f} %, readers alone {shares[2]:.1f} %, neither {shares[3]:.1f} %; "
-            f"they agree on {_agree(ruled, supported)}"
-        )
-    return lines
 
 
 def _gaps(of: Mapping[str, Sequence[NDArray[np.float64]]], last: str, other: str) -> list:

@@ -31,13 +31,13 @@ ELECTIONS = EVIDENCE / "election.csv"
 SECONDS = EVIDENCE / "seconds.csv"
 ELECTED = ", elected"
 RUN = ["setting", "seed"]
-MEANS = ["words", "r1", "r2", "details", "supported", "sound"]
-COLUMNS = [*RUN, "system", "split", *MEANS, "marks"]
 # Where the means other than words stand: metric and column.
 _MEASURED = {
     "r1": ("rouge", "r1"), "r2": ("rouge", "r2"), "details": ("mentions", "details"),
     "supported": ("mentions", "precision"), "sound": ("world_judge", "sound"),
 }  # fmt: skip
+MEANS = ["words", *_MEASURED]
+COLUMNS = [*RUN, "system", "split", *MEANS, "marks"]
 SPLITS = ("validation", "test")
 # What a share of documents can be asked of: its place in the digit.
 BITS = {"unsupported": 1, "whole": 2, "good": 4}
@@ -66,11 +66,16 @@ def read_seconds(path: Path = SECONDS) -> pd.DataFrame:
 
 def write_seconds(path: Path, setting: str, seed: int, seconds: float) -> None:
     """Put a run's seconds into the file, instead of older ones."""
-    kept = read_seconds(path)
-    kept = kept[(kept.setting != setting) | (kept.seed != seed)]
     own = pd.DataFrame([{"setting": setting, "seed": seed, "seconds": round(seconds)}])
-    rows = pd.concat([kept, own]) if len(kept) else own
-    write_text(path, rows.sort_values(RUN, kind="stable").to_csv(index=False))
+    write_text(path, renewed(read_seconds(path), own).to_csv(index=False))
+
+
+def renewed(rows: pd.DataFrame, own: pd.DataFrame) -> pd.DataFrame:
+    """Rows with those of one run, `own`, instead of older ones of that run."""
+    setting, seed = own[RUN].iloc[0]
+    others = rows[(rows.setting != setting) | (rows.seed != seed)]
+    both = pd.concat([others, own]) if len(others) else own
+    return both.sort_values(RUN, kind="stable")
 
 
 def read_elections() -> pd.DataFrame:

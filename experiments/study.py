@@ -13,7 +13,6 @@ from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
 
 import click
-import pandas as pd
 from ruamel.yaml import YAML
 
 from brido.settings.load import read_yaml
@@ -31,12 +30,12 @@ from experiments.plan import (
     settings_of,
 )
 from experiments.rows import (
-    RUN,
     SECONDS,
     by_run,
     collect,
     read_rows,
     read_settings,
+    renewed,
     write_rows,
     write_seconds,
     write_settings,
@@ -175,11 +174,9 @@ def different(now: dict[str, object], then: dict[str, object]) -> list[str]:
 
 def keep(plan: StudyPlan, run: Run, folder: Path) -> None:
     """Put a finished run's rows and settings into the plan's files, instead of older ones."""
-    own, others = collect(folder, run.setting, run.seed), read_rows(plan.table)
-    others = others[(others.setting != run.setting) | (others.seed != run.seed)]
-    rows = pd.concat([others, own]) if len(others) else own
+    rows = renewed(read_rows(plan.table), collect(folder, run.setting, run.seed))
     write_settings(plan.recorded, read_settings(plan.recorded) | {run.setting: run.settings})
-    write_rows(plan.table, rows.sort_values(RUN, kind="stable"))
+    write_rows(plan.table, rows)
     if stages := stage_seconds(folder):
         write_seconds(
             plan.table.with_name(SECONDS.name), run.setting, run.seed, sum(stages.values())

@@ -130,7 +130,7 @@ def test_killed_twenty_times_the_pipeline_ends_in_the_same_bytes(stages, tmp_pat
     assert len(content(killed)) > 20
     assert kills >= LEAST_KILLS
     left = [path for path, _ in kept(killed) if path.suffix == ".parquet"]
-    assert left == [], "work that nobody needs"
+    assert left == [], "unfinished work is left behind"
     assert not unfinished(killed)
 
 

@@ -89,35 +89,38 @@ def test_micro_batches_and_layer_checkpoints_leave_every_number(name):
                     assert_close(gradients(model, found), wanted, **EXACT)
 
 
+@pytest.fixture
+def ran(monkeypatch):
+    """Of every pass, how many texts of a document ran in it and how long they were."""
+    passes, real = [], likelihood._group_sums
+
+    def spy(states, rows, group):
+        passes.append((rows.shape[1], group.length))
+        return real(states, rows, group)
+
+    monkeypatch.setattr(likelihood, "_group_sums", spy)
+    return passes
+
+
 @pytest.mark.parametrize(("micro_batch", "passes"), [(None, 1), (2, 3)])
-def test_micro_batches_run_one_by_one_and_again_for_the_gradient(micro_batch, passes, monkeypatch):
+def test_micro_batches_run_one_by_one_and_again_for_the_gradient(micro_batch, passes, ran):
     """So the states of one micro-batch alone are in memory, in both directions."""
     model = build("bart")
     ids, mask, texts, lengths = block(model, [9, 5], 5, 6, 5)
-    sizes, real = [], likelihood._group_sums
-    monkeypatch.setattr(
-        likelihood,
-        "_group_sums",
-        lambda states, rows, group: sizes.append(rows.shape[1]) or real(states, rows, group),
-    )
     f = candidate_log_likelihood(model, ids, mask, texts, 1.0, lengths, micro_batch)
+    sizes = [size for size, _ in ran]
     assert (len(sizes), sum(sizes), max(sizes)) == (passes, 5, micro_batch or 5)
     f.sum().backward()
-    assert sum(sizes) == (5 if micro_batch is None else 10)
+    assert sum(size for size, _ in ran) == (5 if micro_batch is None else 10)
 
 
 @torch.no_grad()
-def test_where_a_pass_is_free_each_length_has_its_own(monkeypatch):
+def test_where_a_pass_is_free_each_length_has_its_own(ran, monkeypatch):
     monkeypatch.setitem(length_groups.PASS_TOKENS, "cpu", 0)
     model = build("bart")
     ids, mask, texts, lengths = block(model, [9, 5], 5, 6, 5)
-    cuts, real = [], likelihood._group_sums
-    monkeypatch.setattr(
-        likelihood,
-        "_group_sums",
-        lambda states, rows, group: cuts.append(group.length) or real(states, rows, group),
-    )
     candidate_log_likelihood(model, ids, mask, texts, 1.0, lengths)
+    cuts = [length for _, length in ran]
     assert cuts == sorted(set(lengths.sort(1).values.amax(0).tolist()), reverse=True)
     assert len(cuts) > 1
 

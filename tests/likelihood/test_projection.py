@@ -54,7 +54,7 @@ def test_values_and_the_gradients_that_are_asked_for(rows, asked, chunk):
     assert_close(values, expected, **EXACT)
     wanted = [tensor for tensor in inputs if tensor.requires_grad]
     if wanted:
-        # Neither is one computed that nobody asks for: the weights' is as large as the model's.
+        # A gradient that is not asked for is not computed: that of the weights is large.
         ones = torch.ones(ROWS, dtype=torch.float64)
         with torch.no_grad():
             computed = values[0].grad_fn.apply(ones, ones)[:3]
