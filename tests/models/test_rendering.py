@@ -52,8 +52,9 @@ def test_a_template_without_end_is_one_sentence(template, monkeypatch):
     assert "\n" not in str(error.value)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     assert after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime < 5
-    # Kilobytes of the largest process so far.
-    assert after.ru_maxrss < 1.3 * 2**20 or sys.platform == "darwin"
+    # Kilobytes of the largest child so far. Linux counts this process, up to exec, as its child.
+    earlier = max(before.ru_maxrss, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
+    assert after.ru_maxrss <= max(earlier, 1.3 * 2**20) or sys.platform == "darwin"
 
 
 def test_a_template_is_rendered_once_for_all_who_ask():
