@@ -2,13 +2,15 @@
 
     python -m benchmarks.likelihood [--shape smollm2] [--device cuda] [--rounds 3]
 
-Forward and backward of the mean f(S) with random weights and tokens, on the same model. Memory is
+Forward and backward of the mean f(S) with random weights and tokens, on the same model; packed as
+in training, with its faster products where the processor has them. Memory is
 the peak above the model with its gradients: on a processor each side in a process of its own.
 """
 
 import argparse
 import dataclasses
 from collections.abc import Callable
+from contextlib import nullcontext
 
 import torch
 from torch import Tensor
@@ -26,6 +28,7 @@ from benchmarks.harness import (
 )
 from brido.likelihood import candidate_log_likelihood
 from brido.models.family import family_of, register
+from brido.models.products import faster_training
 
 # name: hidden, feed-forward, layers, heads, key heads, vocabulary; prompt, candidates, tokens
 SHAPES = {
@@ -45,8 +48,9 @@ def steps(model: torch.nn.Module, prompt: int, candidates: int, tokens: int) -> 
     def run(packs: bool) -> Tensor:
         register(dataclasses.replace(family, packs=packs))
         model.zero_grad(set_to_none=False)
-        value = candidate_log_likelihood(model, ids, torch.ones_like(ids), rows, 1.0, lengths)
-        value.mean().backward()
+        with faster_training(model) if packs else nullcontext():
+            value = candidate_log_likelihood(model, ids, torch.ones_like(ids), rows, 1.0, lengths)
+            value.mean().backward()
         return value.detach().mean()
 
     return {name: lambda packs=packs: run(packs) for name, packs in SIDES.items()}

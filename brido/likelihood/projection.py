@@ -13,6 +13,7 @@ import torch
 from torch import Tensor
 
 from brido.models.interface import Head
+from brido.models.products import add_product, linear
 
 Product = Callable[[Tensor], Tensor]
 # Logits held at once. A processor's caches like few, an accelerator wants large products.
@@ -121,12 +122,9 @@ class _Chunked(torch.autograd.Function):
                 grad_bias += grad.sum(0)
             grad = grad.to(hidden.dtype)
             if grad_hidden is not None:
-                torch.mm(grad, weight, out=grad_hidden[part])
+                grad_hidden[part] = linear(grad, weight.T)
             if grad_weight is not None:
-                if grad_weight.dtype == hidden.dtype:
-                    grad_weight.addmm_(grad.T, hidden[part])
-                else:
-                    grad_weight += grad.T @ hidden[part]
+                add_product(grad_weight, grad.T, hidden[part])
         if grad_weight is not None:
             grad_weight = grad_weight.to(weight.dtype)
         return grad_hidden, grad_weight, grad_bias, None, None
@@ -134,5 +132,5 @@ class _Chunked(torch.autograd.Function):
 
 def _logits(hidden: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
     if hidden.dtype == bias.dtype:
-        return torch.addmm(bias, hidden, weight.T)
-    return (hidden @ weight.T).to(bias.dtype).add_(bias)
+        return linear(hidden, weight, bias)
+    return linear(hidden, weight).to(bias.dtype).add_(bias)

@@ -1,21 +1,26 @@
-"""Linear layers of models that only read and write, with weights laid out for oneDNN's products.
+"""Linear layers whose products oneDNN computes, in models that are used and that are trained.
 
 On a processor PyTorch multiplies float32 matrices with MKL, which reaches half of oneDNN's speed on
 AMD's processors. Those in bfloat16 go to oneDNN anyway, but there every product lays the weights
 out anew, a third of its time (benchmarks/RESULTS.md). PyTorch's public ways to keep them so either
 copy every input (`torch.utils.mkldnn`) or need a C++ compiler (`torch.compile`). So the operator
 that the latter emits is called here, if it is there and computes right, and nothing changes where
-it does not.
+it does not. Weights that only read and write are laid out once (`pack_layers`); those that are
+trained change with every update, and stay as they are (`faster_training`).
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import Tensor
+from torch.autograd.function import once_differentiable
+from torch.nn import functional
 
 if TYPE_CHECKING:
     from transformers import PreTrainedModel
@@ -51,6 +56,83 @@ class PackedLinear(torch.nn.Module):
         """What the plain layer saves: packing loses nothing."""
         super()._save_to_state_dict(destination, prefix, keep_vars)
         destination.setdefault(f"{prefix}weight", self.packed.to_dense())
+
+
+class TrainedLinear(torch.nn.Linear):
+    """A linear layer whose product and gradients oneDNN computes from the plain weights."""
+
+    def forward(self, states: Tensor) -> Tensor:
+        if states.dtype != torch.float32 or torch.is_autocast_enabled("cpu"):
+            return super().forward(states)
+        product: Tensor = _Product.apply(states, self.weight, self.bias)
+        return product
+
+
+# Layers of which weight and bias are all that they do.
+PLAIN = torch.nn.Linear, PackedLinear, TrainedLinear
+
+
+@contextmanager
+def faster_training(model: torch.nn.Module) -> Iterator[None]:
+    """A block in which a model's large layers are `TrainedLinear`, if that is faster here.
+
+    The layers stay the same objects with the same weights.
+    """
+    layers = [
+        module
+        for module in model.modules()
+        if _is_fit(module) and module.weight.dtype == torch.float32 and module.weight.is_cpu
+    ]
+    for layer in layers:
+        layer.__class__ = TrainedLinear
+    try:
+        yield
+    finally:
+        for layer in layers:
+            layer.__class__ = torch.nn.Linear
+
+
+class _Product(torch.autograd.Function):
+    """states [..., inputs] @ weight.T + bias."""
+
+    @staticmethod
+    def forward(ctx: Any, states: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
+        ctx.save_for_backward(states, weight)
+        return _linear(states, weight, bias)
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:
+        states, weight = ctx.saved_tensors
+        rows = grad.reshape(-1, grad.shape[-1])
+        grad_states = grad_weight = grad_bias = None
+        if ctx.needs_input_grad[0]:
+            grad_states = _linear(rows, weight.T, None).view(states.shape)
+        if ctx.needs_input_grad[1]:
+            grad_weight = _linear(rows.T, states.reshape(-1, states.shape[-1]).T, None)
+        if ctx.needs_input_grad[2]:
+            grad_bias = rows.sum(0)
+        return grad_states, grad_weight, grad_bias
+
+
+def linear(states: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
+    """states [R, inputs] @ weight.T + bias, without gradients, by the faster way."""
+    if _is_large(states, weight):
+        return _linear(states, weight, bias)
+    return functional.linear(states, weight, bias)
+
+
+def add_product(total: Tensor, left: Tensor, right: Tensor) -> None:
+    """Add left [M, K] @ right [K, N] to `total`, without gradients, by the faster way."""
+    if total.dtype != left.dtype or _is_large(left, right.T):
+        total += linear(left, right.T)
+    else:
+        total.addmm_(left, right)
+
+
+def _is_large(states: Tensor, weight: Tensor) -> bool:
+    fit = states.is_cpu and states.dtype == torch.float32 and min(weight.shape) >= LEAST
+    return fit and is_faster(torch.float32)
 
 
 def pack_layers(model: PreTrainedModel) -> bool:
@@ -124,5 +206,5 @@ def pack(weight: Tensor) -> Tensor:
 
 def _linear(states: Tensor, packed: Tensor, bias: Tensor | None) -> Tensor:
     if not states.numel():
-        return states.new_empty(*states.shape[:-1], packed.shape[0])
+        return states.new_zeros(*states.shape[:-1], packed.shape[0])
     return torch.ops.mkldnn._linear_pointwise(states, packed, bias, "none", [], "")

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from functools import partial
 
+from brido.models.products import faster_training
 from brido.training.checkpoints import Checkpoints
 from brido.training.devices import checkpoint_layers
 from brido.training.parallel import make_parallel
@@ -34,7 +36,9 @@ def train(task: Task) -> TrainState:
     if task.runtime.gradient_checkpointing:
         checkpoint_layers(model)
     model.train()
-    with task.context():
+    # With FSDP a layer's weights are here only while it runs, behind a class of torch's own.
+    products = nullcontext() if task.runtime.fsdp else faster_training(model)
+    with task.context(), products:
         config = task.optimizer()
         step, optimizer = parallel.prepare(task.step(), config.make)
         # What needs the model as it is before the run: base's likelihoods.

@@ -16,6 +16,7 @@ from transformers.utils import logging
 from brido.cli.init.model import Model, count_weights, kind_of
 from brido.likelihood import candidate_log_likelihood
 from brido.models.language_model import LanguageModel
+from brido.models.products import faster_training
 from brido.models.settings import ReadingSettings
 from brido.search import SamplingSettings
 from brido.search.sampling import document_uniforms, sample
@@ -119,8 +120,9 @@ def _learning(language: LanguageModel, texts: list[str], summaries: list[str], l
         optimizer.step()
 
     tokens = int(sources.mask.sum()) + int(targets.lengths.sum())
-    update(1)
-    return _seconds(lambda: update(len(texts))) / tokens
+    with faster_training(model):
+        update(1)
+        return _seconds(lambda: update(len(texts))) / tokens
 
 
 def _writing(language: LanguageModel, texts: list[str], candidates: int) -> tuple[float, float]:

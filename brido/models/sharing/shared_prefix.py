@@ -18,7 +18,7 @@ from transformers import DynamicCache, PreTrainedModel
 
 from brido.models.cache import CACHE
 from brido.models.interface import Head, States
-from brido.models.products import PackedLinear
+from brido.models.products import PLAIN
 from brido.models.tokens import Sources, left_padded
 
 _PAD = -1
@@ -112,7 +112,7 @@ class PackedStates(States):
         self.model, self.sources, self.output = model, sources, model.get_output_embeddings()
         self.cap = getattr(model.config, "final_logit_softcapping", None)
         # An adapter around the projection has a weight too, which is not all that it does.
-        if self.cap is None and type(self.output) in (torch.nn.Linear, PackedLinear):
+        if self.cap is None and type(self.output) in PLAIN:
             self.head = Head.of(self.output, self.output.bias)
 
     def hidden(self, ids: Tensor, scored: Tensor) -> Tensor:
