@@ -11,8 +11,17 @@ from transformers import BartConfig, BartForConditionalGeneration, LlamaConfig, 
 from brido.likelihood import candidate_log_likelihood
 from brido.likelihood.projection import token_log_probability
 from brido.models import products
-from brido.models.products import PackedLinear, computes_right, pack_layers
+from brido.models.products import (
+    PackedLinear,
+    TrainedLinear,
+    add_product,
+    computes_right,
+    faster_training,
+    linear,
+    pack_layers,
+)
 from brido.search import SearchSettings, diverse_beam_search
+from brido.training.devices import checkpoint_layers
 
 SIZE = products.LEAST
 
@@ -168,6 +177,88 @@ def test_a_faster_product_leaves_gradients_as_they_are():
         torch.testing.assert_close(one, other)
 
 
+def gradients(model, family):
+    """log p of texts, and what every weight's gradient is."""
+    torch.manual_seed(1)
+    source, texts = torch.randint(4, 300, (2, 9)), torch.randint(4, 300, (2, 3, 6))
+    texts[:, :, 0] = source[:, -1:] if family != "bart" else 2
+    lengths = torch.tensor([[5, 4, 1], [2, 5, 5]])
+    model.zero_grad()
+    value = candidate_log_likelihood(model, source, torch.ones_like(source), texts, 1.0, lengths)
+    value.sum().backward()
+    found = {name: weight.grad.clone() for name, weight in model.named_parameters()
+             if weight.grad is not None}  # fmt: skip
+    return value.detach(), found
+
+
+@pytest.mark.parametrize("checkpointed", [False, True])
+@pytest.mark.parametrize("family", ["bart", "llama", "tied llama"])
+def test_training_gets_the_gradients_of_the_plain_model(amd, family, checkpointed):
+    model = build(family).train()
+    expected, plain = gradients(model, family)
+    if checkpointed:
+        checkpoint_layers(model)
+    types = [type(module) for module in model.modules()]
+    with faster_training(model):
+        changed = [module for module in model.modules() if isinstance(module, TrainedLinear)]
+        value, fast = gradients(model, family)
+    assert len(changed) == (6 + 2 * 10 + 1 if family == "bart" else 2 * 5 + 1) * computes_right()
+    assert [type(module) for module in model.modules()] == types
+    torch.testing.assert_close(value, expected, rtol=1e-5, atol=1e-5)
+    assert fast.keys() == plain.keys()
+    for name, gradient in fast.items():
+        torch.testing.assert_close(gradient, plain[name], rtol=1e-4, atol=1e-4, msg=name)
+
+
+def test_a_frozen_layer_passes_gradients_on(amd):
+    layer = torch.nn.Linear(SIZE, SIZE).requires_grad_(False)
+    states = torch.randn(2, 3, SIZE, requires_grad=True)
+    expected = torch.autograd.grad(layer(states).square().sum(), states)
+    with faster_training(layer):
+        found = torch.autograd.grad(layer(states).square().sum(), states)
+    assert layer.weight.grad is None
+    torch.testing.assert_close(found, expected)
+
+
+def test_no_rows_give_gradients_of_zero(amd):
+    layer = torch.nn.Linear(SIZE, SIZE)
+    with faster_training(layer):
+        layer(torch.randn(0, SIZE)).sum().backward()
+    assert not layer.weight.grad.any()
+    assert not layer.bias.grad.any()
+
+
+def test_under_autocast_a_layer_computes_as_ever(amd):
+    layer, states = torch.nn.Linear(SIZE, SIZE), torch.randn(3, SIZE)
+    with torch.autocast("cpu", torch.bfloat16):
+        expected = layer(states)
+        with faster_training(layer):
+            assert torch.equal(layer(states), expected)
+    assert expected.dtype == torch.bfloat16
+
+
+def test_layers_are_restored_after_an_error(amd):
+    layer = torch.nn.Linear(SIZE, SIZE)
+    with pytest.raises(KeyError), faster_training(layer):
+        raise KeyError
+    assert type(layer) is torch.nn.Linear
+
+
+@pytest.mark.parametrize("size", [SIZE, SIZE - 1])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.bfloat16])
+def test_products_are_those_of_torch(amd, dtype, size):
+    left, right, bias = (
+        torch.randn(*shape) for shape in ((5, size), (size, size + 3), (size + 3,))
+    )
+    left, right, bias = left.to(dtype), right.to(dtype), bias.to(dtype)
+    near = {"rtol": 0.02, "atol": 0.1} if dtype == torch.bfloat16 else {"rtol": None, "atol": None}
+    torch.testing.assert_close(linear(left, right.T, bias), left @ right + bias, **near)
+    total = torch.ones(5, size + 3, dtype=torch.promote_types(dtype, torch.float32))
+    expected = total + left @ right
+    add_product(total, left, right)
+    torch.testing.assert_close(total, expected, **near)
+
+
 @pytest.mark.parametrize(
     ("processor", "operator"),
     [
@@ -188,6 +279,8 @@ def test_nothing_is_packed_where_it_is_not_faster_or_not_right(
     if operator is not None:
         monkeypatch.setattr(torch.ops, "mkldnn", operator)
     model = build("llama")
+    with faster_training(model):
+        assert not any(isinstance(module, TrainedLinear) for module in model.modules())
     assert not pack_layers(model)
     assert not any(isinstance(module, PackedLinear) for module in model.modules())
 

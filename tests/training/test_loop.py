@@ -15,7 +15,7 @@ from accelerate.state import AcceleratorState
 from torch import Tensor
 from training_runs import Killed, kill_at
 
-from brido.models import LanguageModel
+from brido.models import LanguageModel, products
 from brido.training import checkpoints
 from brido.training.checkpoints import SaveTimer
 from brido.training.contrastive import ContrastiveTask
@@ -215,6 +215,21 @@ def test_too_little_memory_says_what_to_set(
     monkeypatch.setattr(Updater, "_accumulate", none_left)
     with pytest.raises(BridoError, match=r"runtime\.gradient_checkpointing"):
         train(make_task())
+
+
+@pytest.mark.parametrize("fsdp", [False, True])
+def test_layers_are_fast_while_they_are_trained_and_plain_behind(
+    make_task: MakeTask, monkeypatch: pytest.MonkeyPatch, fsdp: bool
+) -> None:
+    monkeypatch.setattr(products, "LEAST", 1)
+    monkeypatch.setattr(products, "is_faster", lambda dtype: dtype == torch.float32)
+    task = make_task("fast", epochs=1, runtime={"fsdp": fsdp})
+    seen: set[type] = set()
+    layer = next(part for part in task.model.modules() if type(part) is torch.nn.Linear)
+    layer.register_forward_pre_hook(lambda module, _: seen.add(type(module)))
+    train(task)
+    assert seen == {torch.nn.Linear if fsdp else products.TrainedLinear}
+    assert type(layer) is torch.nn.Linear
 
 
 def test_gamma_zero_is_maximum_likelihood_on_the_same_steps(make_task: MakeTask) -> None:
