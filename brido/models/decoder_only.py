@@ -23,6 +23,7 @@ from brido.models.interface import Family, ModelParts, States, Steps, Texts
 from brido.models.prompt import Prompt, end_of_answer
 from brido.models.replay import can_replay, replayed
 from brido.models.sharing.direct_prompt import DirectPrompt, is_direct
+from brido.models.sharing.packed_attention import PACKED_ROWS, packed_attention
 from brido.models.sharing.pasts import Pasts, rows_of
 from brido.models.sharing.prompt_attention import RepeatedPrompt, SharedPrompt
 from brido.models.sharing.shared_prefix import CachedStates, PackedStates
@@ -146,12 +147,15 @@ class DecoderOnly(Family):
         if self.unknown:
             check_causal(model, given, partial(_logits, model))
         # Other attention takes no mask of this kind (flash_attention_2), or one to add (eager).
-        if not self.packs or model.config._attn_implementation != "sdpa":
+        if not self.packs or model.config._attn_implementation not in ("sdpa", PACKED_ROWS):
             return nullcontext(RepeatedStates(model, sources))
         # Keys and values that are kept have no gradient.
         keeps = passes > 1 and sources.ids.shape[1] > 1 and not torch.is_grad_enabled()
         kind = CachedStates if keeps else PackedStates
         return nullcontext(kind(model, sources))
+
+    def training(self, model: PreTrainedModel) -> AbstractContextManager[Any]:
+        return packed_attention(model) if self.packs else nullcontext()
 
     def written_with(self, model: PreTrainedModel) -> Iterator[torch.nn.Module]:
         yield from model.modules()

@@ -9,6 +9,7 @@ forward pass runs on such rows with a mask of four dimensions, one for each kind
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import nullcontext
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -19,6 +20,7 @@ from transformers import DynamicCache, PreTrainedModel
 from brido.models.cache import CACHE
 from brido.models.interface import Head, States
 from brido.models.products import PLAIN
+from brido.models.sharing.packed_attention import packed_attention, packings
 from brido.models.tokens import Sources, left_padded
 
 _PAD = -1
@@ -110,6 +112,8 @@ class PackedStates(States):
 
     def __init__(self, model: PreTrainedModel, sources: Sources) -> None:
         self.model, self.sources, self.output = model, sources, model.get_output_embeddings()
+        # How many tokens of each prompt stand in front of its row.
+        self.kept = [0] * len(sources.ids)
         self.cap = getattr(model.config, "final_logit_softcapping", None)
         # An adapter around the projection has a weight too, which is not all that it does.
         if self.cap is None and type(self.output) in PLAIN:
@@ -117,13 +121,37 @@ class PackedStates(States):
 
     def hidden(self, ids: Tensor, scored: Tensor) -> Tensor:
         rows = pack(self.sources, ids, scored)
-        states = self.model.get_decoder()(
-            input_ids=rows.ids,
-            attention_mask=masks(self.model, partial(visible, rows)),
-            position_ids=rows.positions,
-            use_cache=False,
-        )[0]
+        states = self._decode(rows, rows.positions, partial(visible, rows), use_cache=False)
         return self.projected(states.flatten(0, 1)[rows.found])
+
+    def _decode(
+        self, rows: Rows, positions: Tensor, sees: Callable[[int | None], Tensor], **cache: Any
+    ) -> Tensor:
+        """The decoder's hidden states [B, W, D] of rows; `sees`: see `masks`."""
+        # A layer that is computed anew in the backward pass is so behind this block.
+        again = torch.is_grad_enabled() and any(
+            getattr(module, "gradient_checkpointing", False) for module in self.model.modules()
+        )
+        with nullcontext() if again else packed_attention(self.model):
+            states: Tensor = self.model.get_decoder()(
+                input_ids=rows.ids,
+                attention_mask=masks(self.model, partial(self._mask, rows, positions, sees)),
+                position_ids=positions,
+                **cache,
+            )[0]
+        return states
+
+    def _mask(
+        self,
+        rows: Rows,
+        positions: Tensor,
+        sees: Callable[[int | None], Tensor],
+        window: int | None,
+    ) -> Tensor:
+        mask: Any = sees(window)
+        if mask.device.type == "cpu" and (window is None or int(positions.max()) < window):
+            mask.packings = packings(rows.owners, self.kept, mask.shape[-1] - mask.shape[-2])
+        return mask
 
     def projected(self, hidden: Tensor) -> Tensor:
         """What `hidden` returns of hidden states: these, or logits where there is no head."""
@@ -145,6 +173,7 @@ class CachedStates(PackedStates):
         ids, mask = left_padded(sources)
         last = Sources(ids[:, -1:], mask[:, -1:])
         self.sources, self.lengths = last, mask.sum(1)
+        self.kept = (self.lengths - 1).tolist()
         self.mask = mask[:, :-1].bool()
         self.places = (mask[:, :-1].cumsum(1) - 1).clamp(min=0)
         # Told nothing of the model, a cache keeps whole prompts, windows or not.
@@ -161,13 +190,8 @@ class CachedStates(PackedStates):
     def hidden(self, ids: Tensor, scored: Tensor) -> Tensor:
         rows = pack(self.sources, ids, scored)
         positions = rows.positions + (self.lengths - 1)[:, None]
-        states = self.model.get_decoder()(
-            input_ids=rows.ids,
-            attention_mask=masks(self.model, lambda window: self._visible(rows, positions, window)),
-            position_ids=positions,
-            **{CACHE: self.prompts},
-            use_cache=True,
-        )[0]
+        sees = partial(self._visible, rows, positions)
+        states = self._decode(rows, positions, sees, **{CACHE: self.prompts}, use_cache=True)
         return self.projected(states.flatten(0, 1)[rows.found])
 
     def _visible(self, rows: Rows, positions: Tensor, window: int | None) -> Tensor:
