@@ -22,7 +22,7 @@ from transformers.masking_utils import AttentionMaskInterface, sdpa_mask
 
 PACKED_ROWS = "brido_packed_rows"
 # Weights of attention held at once: a processor's caches like few.
-_ELEMENTS = 2**22
+_ELEMENTS = 2**20
 
 
 class Packing(NamedTuple):
