@@ -19,7 +19,7 @@ DATA, CHOICE = Path("data"), Path("metrics/choice.json")
 _SHOWN = 1200
 
 
-@click.command("compare", short_help="two systems' summaries side by side")
+@click.command("compare")
 @click.argument("first", default="base")
 @click.argument("second", default="chosen")
 @click.option(

@@ -13,7 +13,7 @@ from brido.settings.params import Params
 from brido.settings.presets import PRESETS, load_preset
 
 
-@click.command("config", short_help="check params.yaml before a run")
+@click.command("config")
 @click.argument("file", type=click.Path(path_type=Path), default=PARAMS_FILE)
 def command(file: Path) -> None:
     """Check FILE (default: params.yaml), and name all its problems in one message.

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 PROMPT = "{{ document }}\\n\\nTL;DR:"
 
 
-@click.command("export", short_help="votes as preference pairs, or the chosen model")
+@click.command("export")
 @click.argument("kind", type=click.Choice(["preferences", "model"]))
 @click.option(
     "--scores",

@@ -19,7 +19,7 @@ from brido.utils.outputs import check_output, output_bytes, standard_input
 from brido.utils.progress import Progress
 
 
-@click.command("geval", short_help="G-Eval by an LLM judge")
+@click.command("geval")
 @click.argument("summaries")
 @click.option(
     "-o", "--output", type=click.Path(path_type=Path), help="A Parquet table for the marks."

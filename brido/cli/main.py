@@ -6,13 +6,15 @@ Each is the click command `command` of a module that is imported when it is call
 
 import os
 from collections.abc import Sequence
+from contextlib import suppress
 from importlib import import_module
 
 import click
+from click.shell_completion import CompletionItem
 
 import brido
 from brido.utils.commands import invoke
-from brido.utils.errors import close_to, run_command
+from brido.utils.errors import BridoError, close_to, run_command
 from brido.utils.extras import extra
 from brido.utils.waiting import let_threads_sleep
 
@@ -59,6 +61,15 @@ class _Commands(click.Group):
         with formatter.section("Commands"):
             formatter.write_dl([(name, job) for name, (_, _, job) in COMMANDS.items()])
 
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        """The commands of the table above and the options of `brido`: nothing is imported."""
+        commands = [
+            CompletionItem(name, help=job)
+            for name, (_, _, job) in COMMANDS.items()
+            if name.startswith(incomplete)
+        ]
+        return commands + click.Command.shell_complete(self, ctx, incomplete)
+
 
 @click.group(
     cls=_Commands,
@@ -84,5 +95,7 @@ def script() -> None:
     """What the installed command `brido` runs."""
     let_threads_sleep()
     if "_BRIDO_COMPLETE" in os.environ:  # a shell asks click what may come next
-        group(prog_name="brido")
+        with suppress(BridoError):  # a command whose packages are missing offers nothing
+            group(prog_name="brido")
+        return
     run_command(main)

@@ -29,7 +29,7 @@ REPEATED = (
 _TABLE = re.compile(r"(<!-- settings (.*?) -->\n).*?(<!-- end -->)", re.DOTALL)
 
 
-@click.command("options", short_help="what every key of params.yaml does")
+@click.command("options")
 @click.argument("key", required=False, default="")
 @click.option("--schema", is_flag=True, help="Print the JSON schema of params.yaml, for editors.")
 @click.option(

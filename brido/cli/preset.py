@@ -22,7 +22,7 @@ from brido.utils.errors import BridoError
 Change = tuple[str, str, str]
 
 
-@click.command("preset", short_help="put a preset's settings into params.yaml")
+@click.command("preset")
 @click.argument("name", required=False, default="")
 def command(name: str) -> None:
     """Put the settings of preset NAME into params.yaml, and print every value that changes.

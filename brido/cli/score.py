@@ -31,7 +31,7 @@ ANSWER = ("scores", "ranks", "order")
 _MOST_PROBLEMS = 20
 
 
-@click.command("score", short_help="consensus scores and ranks of candidates")
+@click.command("score")
 @click.argument("file", default="-")
 @comparison_options
 @click.option(

@@ -43,7 +43,7 @@ _TEXTS = ("document", "reference", "own")
 _RIGHT = '{"document": "A long text.", "candidates": ["A text.", "Another text."]}'
 
 
-@click.command("vote-check", short_help="check whether a vote finds the better candidates")
+@click.command("vote-check")
 @click.argument("file", default="-")
 @comparison_options
 @click.option("--json", "as_json", is_flag=True, help="Print everything that was found, as JSON.")

@@ -26,7 +26,7 @@ def _split(name: str, required: bool = False) -> Callable[[Any], Any]:
     )
 
 
-@click.command("init", short_help="params.yaml for documents of your own")
+@click.command("init")
 @click.argument("kind", type=click.Choice(["own"]))
 @click.argument("folder", required=False, type=click.Path(path_type=Path))
 @_split("train", required=True)

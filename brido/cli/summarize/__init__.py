@@ -26,7 +26,7 @@ from brido.work.shards import fingerprint
 from brido.work.worker import model_workers
 
 
-@click.command("summarize", short_help="summarize new documents with a tuned model")
+@click.command("summarize")
 @click.argument("files", nargs=-1, metavar="[FILE]...")
 @click.option(
     "--model",
