@@ -35,7 +35,9 @@ def test_a_text_of_characters_without_a_shape_is_blank(text):
     checks = SplitChecks("train", False, 1.0)
     rows = [RawRow("a", text, "s"), RawRow("b", "d", text), RawRow(text, "d", "s")]
     assert not list(checks.keep_good(rows))
-    assert checks.bad == {"document is blank": 1, "summary is blank": 1, "id is null or blank": 1}
+    faults = ["document is blank", "summary is blank", "id is null or blank"]
+    assert list(checks.bad.faults) == faults
+    assert len(checks.bad) == 3
 
 
 def test_words_of_any_script_are_not_blank():

@@ -89,6 +89,32 @@ def made_id(document: Any) -> str | None:
     return hashlib.sha256(document.encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
+class LeftOut:
+    """The rows that are left out: what is wrong, how often, and the first places."""
+
+    def __init__(self, faults: dict[str, list[Any]] | None = None) -> None:
+        """faults: as `faults` of an earlier one."""
+        self.faults: dict[str, list[Any]] = faults or {}
+
+    def note(self, fault: str, place: str) -> None:
+        """Count a row that is left out."""
+        known = self.faults.setdefault(fault, [0])
+        known[0] += 1
+        if len(known) <= _NAMED:
+            known.append(place)
+
+    def __len__(self) -> int:
+        return sum(known[0] for known in self.faults.values())
+
+    def text(self) -> str:
+        """The faults in words, the most frequent first; "" for none."""
+        ordered = sorted(self.faults.items(), key=lambda item: -item[1][0])
+        return "; ".join(
+            f"{fault}: {count:,} ({', '.join(places)}{', ...' if count > len(places) else ''})"
+            for fault, (count, *places) in ordered
+        )
+
+
 class SplitChecks:
     """The checks of one split and what they found.
 
@@ -113,8 +139,7 @@ class SplitChecks:
         self.split, self.lowercase, self.max_bad_fraction = split, lowercase, max_bad_fraction
         self._documents = documents
         self.rows = self.kept = 0
-        self.bad: dict[str, int] = {}
-        self._names: dict[str, list[str]] = {}
+        self.bad = LeftOut()
         self._seen: set[bytes] = set()
 
     def keep_good(self, rows: Iterable[RawRow]) -> Iterator[dict[str, Any]]:
@@ -188,32 +213,22 @@ class SplitChecks:
         return None
 
     def _note(self, fault: str, row: RawRow, identity: Any) -> None:
-        self.bad[fault] = self.bad.get(fault, 0) + 1
-        names = self._names.setdefault(fault, [])
-        if len(names) < _NAMED:
-            known = row.id is not None and identity is not MissingId
-            place = f" ({row.where})" if known and row.where else row.where
-            names.append(f"{short(str(identity))}{place}" if known else place or f"row {self.rows}")
-
-    def left_out(self) -> str:
-        """The bad rows in words, by kind with their number and the first names; "" for none."""
-        parts = []
-        for fault, count in sorted(self.bad.items(), key=lambda item: -item[1]):
-            more = ", ..." if count > _NAMED else ""
-            parts.append(f"{fault}: {count:,} ({', '.join(self._names[fault])}{more})")
-        return "; ".join(parts)
+        known = row.id is not None and identity is not MissingId
+        place = f" ({row.where})" if known and row.where else row.where
+        name = f"{short(str(identity))}{place}" if known else place or f"row {self.rows}"
+        self.bad.note(fault, name)
 
     def problem(self) -> str | None:
         """Why this split cannot be used, with the way out; None when it can be."""
-        bad = sum(self.bad.values())
+        bad = len(self.bad)
         if self.rows == 0:
             return f"{self.split}: the split is empty; give it documents"
         if bad > self.max_bad_fraction * self.rows:
             return (
                 f"{self.split}: {bad:,} of {self.rows:,} rows are bad ({bad / self.rows:.2%}; "
-                f"data.max_bad_fraction allows {self.max_bad_fraction:.2%}): {self.left_out()}. "
+                f"data.max_bad_fraction allows {self.max_bad_fraction:.2%}): {self.bad.text()}. "
                 "Correct them, or raise data.max_bad_fraction to leave them out"
             )
         if self.kept == 0:
-            return f"{self.split}: no good row is left: {self.left_out()}"
+            return f"{self.split}: no good row is left: {self.bad.text()}"
         return None

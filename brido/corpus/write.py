@@ -40,10 +40,11 @@ def write_corpus(source: Source, settings: DataSettings, folder: Path, interval:
             if problem:
                 problems.append(problem)
             elif checks.bad:
-                say(f"download {split}: left out {checks.left_out()}")
+                say(f"download {split}: left out {checks.bad.text()}")
             for warning in documents.warnings(split):
                 say(f"download: warning: {warning}")
-            written[split] = {"documents": checks.kept, "left_out": checks.bad}
+            left_out = {fault: count for fault, (count, *_) in checks.bad.faults.items()}
+            written[split] = {"documents": checks.kept, "left_out": left_out}
         if problems:
             raise BridoError.from_problems("the corpus cannot be used:", problems)
         record = {**source.description, "splits": written}

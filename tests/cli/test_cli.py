@@ -112,7 +112,7 @@ def test_completion_offers_commands_and_options():
 
 
 @pytest.mark.parametrize(
-    ("words", "offered"), [("brido v", "vote-check\n"), ("brido summarize --", "")]
+    ("words", "offered"), [("brido su", "summarize\n"), ("brido summarize --", "")]
 )
 def test_completion_needs_no_package_of_a_command(words, offered):
     code = "import sys; sys.modules['pydantic'] = None; from brido.cli.main import script; script()"

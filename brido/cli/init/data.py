@@ -10,7 +10,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from brido.cli.init.doubts import doubts
-from brido.corpus.checks import SplitChecks
+from brido.corpus.checks import SPLITS, SplitChecks
 from brido.corpus.duplicates import DocumentsSeen
 from brido.corpus.files import FilesSource, find_files
 from brido.corpus.settings import FilesSettings
@@ -18,7 +18,6 @@ from brido.utils.errors import BridoError, quoted
 from brido.utils.files import read_file
 from brido.utils.text import unseen_share
 
-SPLITS = ("train", "validation", "test")
 # Usual names of such columns, the likeliest first.
 DOCUMENTS = (
     *("document", "article", "text", "dialogue", "dialog", "source", "body", "content"),
@@ -96,10 +95,10 @@ def look(
     return Data(
         settings,
         counts,
-        [f"{split}: {checks.left_out()}" for split, checks in found.items() if checks.bad],
+        [f"{split}: {checks.bad.text()}" for split, checks in found.items() if checks.bad],
         texts,
         summaries,
-        max(sum(checks.bad.values()) / max(checks.rows, 1) for checks in found.values()),
+        max(len(checks.bad) / max(checks.rows, 1) for checks in found.values()),
         (*repeated, *_few_to_measure(counts), *doubts(texts, summaries)),
         unseen_share(texts) > 0.5,
     )
@@ -146,10 +145,10 @@ def _check_bad(found: Mapping[str, SplitChecks], given: Mapping[str, Any]) -> No
     problems = []
     for group in groups:
         checks = [found[split] for split in group]
-        bad = sum(sum(each.bad.values()) for each in checks)
+        bad = sum(len(each.bad) for each in checks)
         rows = sum(each.rows for each in checks)
         if bad > MOST_BAD * rows:
-            what = "; ".join(each.left_out() for each in checks if each.bad)
+            what = "; ".join(each.bad.text() for each in checks if each.bad)
             problems.append(
                 f"--{group[0]}: {bad:,} of {rows:,} rows are bad ({bad / rows:.1%}, more than the "
                 f"{MOST_BAD:.0%} that may be left out): {what}. Correct them, or take them out"

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from brido.cli.init.data import DOCUMENTS
+from brido.corpus.checks import LeftOut
 from brido.summarizer.writer import Named
 from brido.utils.blank import is_blank
 from brido.utils.errors import BridoError, parsing
@@ -20,8 +21,6 @@ STDIN = "-"
 _TEXT = (".txt", ".text", ".md")
 _JSON = (".jsonl", ".ndjson", ".json")
 _TABLES = (".csv", ".tsv", ".parquet")
-# Names of rows that a message shows for each kind of fault.
-_NAMED = 3
 
 
 class _Row(NamedTuple):
@@ -31,32 +30,6 @@ class _Row(NamedTuple):
     place: str
     values: dict[str, Any]
     problem: str = ""
-
-
-class LeftOut:
-    """The rows that were left out: what was wrong, how often, and the first places."""
-
-    def __init__(self, faults: dict[str, list[Any]] | None = None) -> None:
-        """faults: as `faults` of an earlier one."""
-        self.faults: dict[str, list[Any]] = faults or {}
-
-    def note(self, fault: str, place: str) -> None:
-        """Count a row that is left out."""
-        known = self.faults.setdefault(fault, [0])
-        known[0] += 1
-        if len(known) <= _NAMED:
-            known.append(place)
-
-    def __len__(self) -> int:
-        return sum(known[0] for known in self.faults.values())
-
-    def text(self) -> str:
-        """The faults in words, the most frequent first."""
-        ordered = sorted(self.faults.items(), key=lambda item: -item[1][0])
-        return "; ".join(
-            f"{fault}: {count:,} ({', '.join(places)}{', ...' if count > len(places) else ''})"
-            for fault, (count, *places) in ordered
-        )
 
 
 class Documents:

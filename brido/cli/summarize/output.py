@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from brido.cli.summarize.documents import LeftOut
+from brido.corpus.checks import LeftOut
 from brido.utils.atomic import write_text
 from brido.utils.errors import BridoError, is_disk_full, parsing
 from brido.utils.outputs import check_name
