@@ -27,10 +27,10 @@ def read_candidates(path: Path, ids: list[str], num_candidates: int, source: str
         BridoError: the file is unreadable, an id is missing or twice there, or a row has another
             number of candidates or values of ended (all problems named).
     """
-    if path.exists() and not path.is_file() and not path.is_dir():
-        raise BridoError(f"{path} is not a file: name a file of candidates")
     if not path.exists():
         raise BridoError(f"{path}: there is no such file{left_behind(path)}")
+    if not path.is_file():
+        raise BridoError(f"{path} is not a file: name a file of candidates")
     rows = read_records(path)
     for number, row in enumerate(rows, start=1):
         if not isinstance(row.get("id"), str) or "candidates" not in row:

@@ -149,8 +149,9 @@ def find_files(key: str, patterns: str | list[str] | None, problems: list[str]) 
         names = [expanded] if exists else sorted(glob.glob(expanded, recursive=True))
         matches = [Path(name) for name in names if Path(name).is_file()]
         if not matches:
-            is_folder = Path(expanded).is_dir()
-            hint = f"; it is a folder: {pattern}/*" if is_folder else f" (from {Path.cwd()})"
+            hint = "" if Path(expanded).is_absolute() else f" (from {Path.cwd()})"
+            if Path(expanded).is_dir():
+                hint = f"; it is a folder: {pattern}/*"
             problems.append(f"{key}: no file matches {pattern}{hint}{left_behind(pattern)}")
         found += matches
     return found

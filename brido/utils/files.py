@@ -56,6 +56,8 @@ def read_file(path: Path) -> Rows:
     if ending not in readers:
         if not path.exists():
             raise BridoError(f"{path}: there is no such file")
+        if path.is_dir():
+            raise BridoError(f"{path} is a folder: name a file in it")
         known = ", ".join([*readers, ".parquet"])
         raise BridoError(
             f"{path}: its ending is unknown; known are {known}, also with .gz or .zst. Save a "

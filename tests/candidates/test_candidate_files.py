@@ -56,8 +56,9 @@ def test_what_is_no_file_is_named(tmp_path):
     with pytest.raises(BridoError, match="there is no such file"):
         read_candidates(path, ["d0"], 2, "own")
     os.mkfifo(path)
-    with pytest.raises(BridoError, match="is not a file"):
-        read_candidates(path, ["d0"], 2, "own")
+    for other in (path, tmp_path):
+        with pytest.raises(BridoError, match="is not a file"):
+            read_candidates(other, ["d0"], 2, "own")
 
 
 @pytest.mark.parametrize("value", [None, []])
