@@ -6,58 +6,52 @@ from typing import Any, get_args
 
 import click
 
+from brido.cli.shared import choice_option, output_option
 from brido.evaluation.qafacteval.answers import Strategy
 from brido.evaluation.question_view import as_text
 from brido.utils.errors import BridoError, quoted
 from brido.utils.extras import extra
 from brido.utils.files import input_lines
-from brido.utils.json_lines import fault_of, parse_object
+from brido.utils.json_lines import read_objects
 from brido.utils.outputs import check_output, output_text
 from brido.utils.progress import Progress, say
 
-_PATH = click.Path(path_type=Path)
-_PARAMETERS = (
-    click.Argument(["documents"]),
-    click.Option(["-o", "--output"], type=_PATH, help="The file to write, in place of stdout."),
-    click.Option(["--device"], default="auto", help="auto, cpu, cuda, cuda:1 or mps."),
-    click.Option(
-        ["--batch-tokens"],
-        type=click.IntRange(1),
-        default=16384,
-        help="Tokens of a forward pass, at most.",
-    ),
-    click.Option(
-        ["--store"],
-        type=_PATH,
-        help="The file in which every answer is kept.",
-        show_default="in BRIDO_WORK/answers or .brido/work/answers",
-    ),
-    click.Option(["--explain"], is_flag=True, help="Show on stderr what each score rests on."),
-    click.Option(
-        ["--models"],
-        default="hub",
-        help="`hub`, or a folder with the published archives or models.",
-    ),
-    click.Option(
-        ["--spacy-model"],
-        default="en_core_web_sm",
-        help="A spaCy pipeline or its folder; it finds noun chunks.",
-    ),
-    click.Option(
-        ["--answers"],
-        type=click.Choice(get_args(Strategy)),
-        default="noun_chunks",
-        help="What of a summary is asked for: noun chunks, as the released code does, or entities.",
-    ),
-    click.Option(
-        ["--plain-positions"],
-        is_flag=True,
-        help="Use decoder positions as trained, and trimmed windows. The released code does not.",
-    ),
+
+@click.command("qafacteval", context_settings={"show_default": True})
+@click.argument("documents")
+@output_option("The file to write, in place of stdout.")
+@click.option("--device", default="auto", help="auto, cpu, cuda, cuda:1 or mps.")
+@click.option(
+    "--batch-tokens",
+    type=click.IntRange(1),
+    default=16384,
+    help="Tokens of a forward pass, at most.",
 )
-
-
-@click.command("qafacteval", params=list(_PARAMETERS), context_settings={"show_default": True})
+@click.option(
+    "--store",
+    type=click.Path(path_type=Path),
+    help="The file in which every answer is kept.",
+    show_default="in BRIDO_WORK/answers or .brido/work/answers",
+)
+@click.option("--explain", is_flag=True, help="Show on stderr what each score rests on.")
+@click.option(
+    "--models", default="hub", help="`hub`, or a folder with the published archives or models."
+)
+@click.option(
+    "--spacy-model",
+    default="en_core_web_sm",
+    help="A spaCy pipeline or its folder; it finds noun chunks.",
+)
+@choice_option(
+    "--answers",
+    get_args(Strategy),
+    "What of a summary is asked for: noun chunks, as the released code does, or entities.",
+)
+@click.option(
+    "--plain-positions",
+    is_flag=True,
+    help="Use decoder positions as trained, and trimmed windows. The released code does not.",
+)
 def command(
     documents: str,
     output: Path | None,
@@ -110,24 +104,23 @@ def read_documents(path: Path | str) -> list[dict[str, Any]]:
     """
     rows, problems = [], []
     with input_lines(str(path)) as lines:
-        for number, line in enumerate(lines, start=1):
-            if not line.strip():
-                continue
+        for number, record, problem in read_objects(lines):
             try:
-                rows.append(_record(parse_object(line), number))
+                rows.append(_row(record, number, problem))
             except BridoError as error:
                 problems.append(f"line {number}: {error}")
+    name = "stdin" if str(path) == "-" else path
     if problems:
-        heading = f"{path} has lines that cannot be used:"
+        heading = f"{name} has lines that cannot be used:"
         raise BridoError.from_problems(heading, problems, limit=20)
     if not rows:
-        raise BridoError(f"{path}: nothing was scored: the input has no line")
+        raise BridoError(f"{name}: nothing was scored: the input has no line")
     return rows
 
 
-def _record(raw: dict[str, Any], number: int) -> dict[str, Any]:
-    if fault := fault_of(raw):
-        raise BridoError(fault)
+def _row(raw: dict[str, Any], number: int, problem: str) -> dict[str, Any]:
+    if problem:
+        raise BridoError(problem)
     document, summary = raw.get("document"), raw.get("summary", raw.get("claim"))
     if isinstance(document, dict):
         document = document.get("text")

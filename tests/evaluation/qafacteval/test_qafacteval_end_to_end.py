@@ -1,6 +1,8 @@
 """The whole metric on tiny random models: batched as one by one, in the stage, as a command."""
 
+import io
 import json
+from types import SimpleNamespace
 
 import pytest
 import torch
@@ -129,7 +131,7 @@ def test_ids_that_are_null_and_arrays(tmp_path):
     assert read_documents(file)[0]["document"] == "One. Two."
 
 
-def test_bad_lines_are_all_named(tmp_path):
+def test_bad_lines_are_all_named(tmp_path, monkeypatch):
     file = tmp_path / "documents.jsonl"
     file.write_text('{"document": 3, "summary": "x"}\n[]\n{"document": "x"}\n{', encoding="utf-8")
     with pytest.raises(BridoError) as caught:
@@ -139,3 +141,6 @@ def test_bad_lines_are_all_named(tmp_path):
     file.write_text("\n", encoding="utf-8")
     with pytest.raises(BridoError, match="the input has no line"):
         read_documents(file)
+    monkeypatch.setattr("sys.stdin", SimpleNamespace(buffer=io.BytesIO(b"{")))
+    with pytest.raises(BridoError, match=r"(?s)^stdin has .*line 1: not JSON"):
+        read_documents("-")
