@@ -11,7 +11,8 @@ from typing import Any
 import click
 import numpy as np
 
-from brido.utils.errors import BridoError, parsing, quoted, short
+from brido.cli.shared import output_option
+from brido.utils.errors import BridoError, parsing, short
 from brido.utils.extras import extra
 from brido.utils.files import read_records
 from brido.utils.json_lines import read_objects
@@ -21,9 +22,7 @@ from brido.utils.progress import Progress
 
 @click.command("geval")
 @click.argument("summaries")
-@click.option(
-    "-o", "--output", type=click.Path(path_type=Path), help="A Parquet table for the marks."
-)
+@output_option("A Parquet table for the marks.")
 @click.option(
     "--params", type=click.Path(path_type=Path), help="A params.yaml with these settings."
 )
@@ -141,12 +140,6 @@ def _parsed(text: str) -> Any:
     return text
 
 
-def _row(number: int, record: dict[str, Any], problem: str) -> dict[str, Any]:
-    if problem:
-        raise BridoError(f"stdin: line {number}: {problem}")
-    return record
-
-
 def read_summaries(file: str | Path) -> list[dict[str, Any]]:
     """The rows of a file, or of stdin (-), with id, system, document and summary, each a text.
 
@@ -154,22 +147,29 @@ def read_summaries(file: str | Path) -> list[dict[str, Any]]:
         BridoError: a column is missing or not text, or an (id, system) comes twice.
     """
     path = "stdin" if file == "-" else file
-    if file == "-":
-        records = [_row(*read) for read in read_objects(standard_input())]
-    else:
+    records = []
+    if file != "-":
         records = read_records(Path(file))
-    problems = []
+    else:
+        for number, record, problem in read_objects(standard_input()):
+            if problem:
+                raise BridoError(f"stdin: line {number}: {problem}")
+            records.append(record)
+    problems = [] if records else ["it has no rows"]
     for number, record in enumerate(records):
         name = record.get("id")
         record["id"] = str(number if name is None else name)
         record["system"] = str(record.get("system") or "summary")
         for column in ("document", "summary"):
             if not isinstance(record.get(column), str):
-                problems.append(f"row {number} (id {short(record['id'])}): no text in `{column}`")
+                name = short(record["id"])
+                problems.append(f"row {number + 1} (id {name}): no text in `{column}`")
     twice = Counter((record["id"], record["system"]) for record in records)
-    problems += [f"{quoted(key)} comes {count} times" for key, count in twice.items() if count > 1]
-    if not records:
-        problems.append("it has no rows")
+    problems += [
+        f"id {short(name)} of system {short(system)} comes {count} times"
+        for (name, system), count in twice.items()
+        if count > 1
+    ]
     if problems:
         raise BridoError.from_problems(f"{path} cannot be marked:", problems, limit=10)
     return records
