@@ -56,7 +56,7 @@ class Asking:
         budget: Budget,
         report: Report,
         advance: Callable[[int], None],
-        choices: int = 1,
+        choices: int,
     ) -> None:
         """`advance(1)` is called for an answer; errors name `section`.
 

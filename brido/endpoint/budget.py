@@ -136,7 +136,7 @@ class Budget:
         return round(characters * rate) + 1
 
     @contextmanager
-    def reserve(self, characters: int, answers: int = 1) -> Iterator[None]:
+    def reserve(self, characters: int, answers: int) -> Iterator[None]:
         """Set tokens aside within the block for a call for `answers`, which is counted there.
 
         Raises:

@@ -15,7 +15,7 @@ _PATIENT = 10
 
 
 class Gate:
-    """Lets at most `limit` calls through at once; `slow` and `fast` change the limit."""
+    """Lets at most `limit` calls through; `answered` raises the limit, `timed_out` lowers it."""
 
     def __init__(self, most: int) -> None:
         self.limit, self._most = most, most

@@ -27,7 +27,7 @@ def test_an_address_that_is_none(url):
 
 
 @pytest.mark.parametrize("url", ["http://[::1]:8000/v1", "https://api.example.com", "http://h_1/"])
-def test_an_address_and_where_paid_answers_are_as_in_version_0_1(url):
+def test_an_address_is_taken_and_answers_have_their_place(url):
     params = check_params(BASE | {"runtime": {"endpoint": {"base_url": url}}})
     assert params.runtime.endpoint.store == ".brido/judge/answers.sqlite"
 

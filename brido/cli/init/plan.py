@@ -29,7 +29,7 @@ def make_plan(
     speed: Speed | None,
     on_gpu: bool,
     recipe: Recipe,
-    minutes: float = 60,
+    minutes: float,
 ) -> RunPlan:
     """Return the largest run of at most so many minutes, or the smallest one if none is so short.
 

@@ -27,8 +27,8 @@ def write(
     document: str | None,
     summary: str | Sequence[str] | None,
     model: str | None,
-    identity: str | None = None,
-    minutes: float = 60,
+    identity: str | None,
+    minutes: float,
     folder: Path | None = None,
 ) -> None:
     """Look at the files and the model, write params.yaml and print what was found and the plan.
@@ -83,9 +83,7 @@ def recipe_of(model: Model) -> Recipe:
     )
 
 
-def plan_for(
-    data: Data, model: Model, limits: Limits, recipe: Recipe, minutes: float = 60
-) -> RunPlan:
+def plan_for(data: Data, model: Model, limits: Limits, recipe: Recipe, minutes: float) -> RunPlan:
     """Return the plan for this machine; it runs the model for some seconds."""
     preset = read_preset(model.preset)
     reading = ReadingSettings(**reading_of(model, data, limits))

@@ -1,7 +1,7 @@
 """G-Eval: coherence, consistency, fluency and relevance, marked by an LLM on a server.
 
 `GEval(settings, runtime).score(documents, summaries)` is the judge as a plain object; `brido geval`
-(`python -m brido.evaluation.geval`) the same for files; `METRIC` is its place in the pipeline.
+does the same for files; `METRIC` is its place in the pipeline.
 """
 
 from brido.utils.lazy import lazy

@@ -20,7 +20,7 @@ from brido.utils.paths import user_path
 
 BUILT_IN = ("merged", "separate")
 VARIABLES = frozenset({"document", "summary", "criterion", "lowest", "highest"})
-_ENVIRONMENT = SandboxedEnvironment(undefined=StrictUndefined, keep_trailing_newline=False)
+_ENVIRONMENT = SandboxedEnvironment(undefined=StrictUndefined)
 
 
 @dataclass(frozen=True)

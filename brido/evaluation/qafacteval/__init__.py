@@ -3,8 +3,8 @@
 >>> metric = QAFactEval.load()                       # doctest: +SKIP
 >>> rows = metric.score(documents, summaries)        # doctest: +SKIP
 
-`brido qafacteval documents.jsonl` (`python -m brido.evaluation.qafacteval`) does the same for a
-file. What each number means, its range and its traps: docs/metrics.md.
+`brido qafacteval documents.jsonl` does the same for a file. What each number means, its range and
+its traps: docs/metrics.md.
 """
 
 from brido.utils.lazy import lazy
