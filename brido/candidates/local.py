@@ -134,9 +134,9 @@ class Generator:
         """
         if not documents:
             return Generated([])
-        ids, model = list(documents), self.language.model
-        sources = self.language.read(list(documents.values()))
-        guided = guidance and _guide(ids, list(documents.values()), sources, guidance)
+        ids, contents, model = list(documents), list(documents.values()), self.language.model
+        sources = self.language.read(contents)
+        guided = guidance and _guide(ids, contents, sources, guidance)
         found: dict[int, Written] = {}
         halved_before = self.budget.halved
 
@@ -175,8 +175,8 @@ class Generator:
             self.budget.run([waiting[place] for place in first], work)
             waiting = [number for number in waiting if number not in found]
         written = [found[number] for number in range(len(documents))]
-        texts = list(documents.values())
-        shares = self.language.family.unread(self.language, [texts[place] for place in sources.cut])
+        cut = [contents[place] for place in sources.cut]
+        shares = self.language.family.unread(self.language, cut)
         # Whole numbers: their sum is the same however documents are cut into shards.
         unread = sum(round(1000 * share) for share in shares)
         return Generated(written, sources.cut, unread, self.budget.halved - halved_before)

@@ -137,11 +137,11 @@ class Look:
                 yield f"{self.share(name):.0%} {words} ({style})"
 
 
-def example_lines(example: Example, count: int = 3) -> Iterator[str]:
-    """Yield lines for a terminal: a document's reference and its first `count` candidates."""
+def example_lines(example: Example) -> Iterator[str]:
+    """Yield lines for a terminal: a document's reference and its first three candidates."""
     if example.references:
         yield f"reference: {_line(example.references[0])}"
-    for text, ended in zip(example.candidates[:count], example.ended, strict=False):
+    for text, ended in zip(example.candidates[:3], example.ended, strict=False):
         yield f"candidate: {_line(text)}{'' if ended else ' (did not end)'}"
 
 

@@ -2,12 +2,12 @@
 
 import shutil
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from brido.utils.errors import BridoError, close_to, parsing, quoted
-from brido.utils.json_lines import parse_object
+from brido.utils.errors import BridoError, close_to, quoted
 from brido.utils.outputs import check_name
 from brido.utils.progress import say
+from brido.utils.stored import read_json
 
 if TYPE_CHECKING:
     from brido.settings.params import Params
@@ -49,8 +49,8 @@ def chosen_system() -> str | None:
     """
     if not CHOICE.is_file():
         return None
-    with parsing(lambda reason: f"{CHOICE} cannot be read: {reason}"):
-        chosen: Any = parse_object(CHOICE.read_text(encoding="utf-8")).get("chosen")
+    choice = read_json(CHOICE, "choose")
+    chosen = choice.get("chosen") if isinstance(choice, dict) else None
     if not isinstance(chosen, str):
         raise BridoError(
             f"{CHOICE} names no system under `chosen`: make it with `dvc repro choose`"

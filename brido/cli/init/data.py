@@ -76,9 +76,10 @@ def look(
         BridoError: no such file, an unreadable or empty one, a missing column, hardly any good row.
     """
     given = {split: list(files[split]) for split in SPLITS if files.get(split)}
-    _check_names(given, document, summary, identity)
+    asked = [summary] if isinstance(summary, str) else list(summary or ())
+    _check_names(given, document, asked, identity)
     columns, rows = _columns(find_files("data.files.train", given["train"], []))
-    settings: dict[str, Any] = {**given, **_named(columns, document, summary, identity)}
+    settings: dict[str, Any] = {**given, **_named(columns, document, asked, identity)}
     # Of few documents a larger share, so that there is something to measure on.
     share = next(part for most, part in _SHARES if rows <= most)
     checked = max(share, round(min(_MOST, _WANTED / max(rows, 1)), 2))
@@ -181,17 +182,13 @@ def _too_few(found: Mapping[str, int], given: Mapping[str, Any]) -> str:
 
 
 def _named(
-    columns: list[str],
-    document: str | None,
-    summary: str | Sequence[str] | None,
-    identity: str | None,
+    columns: list[str], document: str | None, asked: list[str], identity: str | None
 ) -> dict[str, Any]:
     """The columns of documents, summaries, further references and ids."""
     text = document or next((name for name in DOCUMENTS if name in columns), DOCUMENTS[0])
     named: dict[str, Any] = {"document_column": text}
     if identity is not None:
         named["id_column"] = identity
-    asked = [summary] if isinstance(summary, str) else list(summary or ())
     if asked == ["none"]:
         return named | {"summary_column": None}
     usual = (name for name in _SUMMARIES if name in columns and name != text)
@@ -201,14 +198,10 @@ def _named(
 
 
 def _check_names(
-    given: Mapping[str, Any],
-    document: str | None,
-    summary: str | Sequence[str] | None,
-    identity: str | None,
+    given: Mapping[str, Any], document: str | None, asked: list[str], identity: str | None
 ) -> None:
     """Refuse names that params.yaml cannot hold: empty ones, control characters, half signs."""
     settings: dict[str, Any] = dict(given)
-    asked = [summary] if isinstance(summary, str) else list(summary or ())
     settings |= {"summary_column": asked} if asked else {}
     settings |= {} if document is None else {"document_column": document}
     settings |= {} if identity is None else {"id_column": identity}

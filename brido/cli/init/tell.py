@@ -34,8 +34,7 @@ def tell_data(data: Data, model: Model, limits: Limits) -> None:
         "documents": ", ".join(f"{name} {count:,}" for name, count in data.documents.items()),
         "columns": f"documents in {files['document_column']}, summaries in {_columns(files)}",
         "length": f"half have up to {read.half:,} tokens, 19 in 20 up to {read.most:,} ({counted})",
-        "read": f"up to {limits.source_tokens:,} tokens; {cut:.0%} of them are cut there "
-        "(reading.default.max_source_tokens)",
+        "read": f"up to {limits.source_tokens:,} tokens; {cut:.0%} of them are cut there ({MORE})",
     }
     _heading("Your documents")
     _rows(rows)
