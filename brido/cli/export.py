@@ -189,14 +189,21 @@ def _votes(
 def _counted(
     votes: Iterator["CandidateDocument"], unclean: Counter[bool]
 ) -> Iterator["CandidateDocument"]:
-    """The documents; their candidates are counted by whether the pipeline would change them."""
+    """The documents; their candidates are counted by whether the pipeline would change them.
+
+    Raises:
+        BridoError: there is none.
+    """
     from brido.candidates.cleaning import clean
 
+    document = None
     for document in votes:
         scored = zip(document.candidates, document.scores, strict=True)
         cleaned = (clean(text) for text, score in scored if not math.isnan(score))
         unclean.update(bool(each.rules) or not each.answers for each in cleaned)
         yield document
+    if document is None:
+        raise BridoError("--scores: nothing was exported: the input has no line")
 
 
 def _checked(options: ExportOptions) -> tuple[str, ...]:

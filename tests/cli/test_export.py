@@ -402,12 +402,18 @@ def test_lines_that_brido_score_did_not_write_are_named(scored, tmp_path, change
     assert not output.exists()
 
 
-def test_scores_that_are_no_file_and_no_json(tmp_path):
+def test_scores_that_are_no_file_no_json_or_none(tmp_path):
     with pytest.raises(BridoError, match="there is no such file; `-` reads from stdin"):
         main(["preferences", "--scores", str(tmp_path / "none.jsonl")])
     (tmp_path / "bad.jsonl").write_bytes(b"\xff\n")
     with pytest.raises(BridoError, match=r"bad.jsonl, line 1: not UTF-8"):
         main(["preferences", "--scores", str(tmp_path / "bad.jsonl")])
+    (tmp_path / "empty.jsonl").write_text("\n")
+    with pytest.raises(BridoError, match="the input has no line"):
+        main(
+            ["preferences", "--scores", str(tmp_path / "empty.jsonl"), "-o", f"{tmp_path}/o.jsonl"]
+        )
+    assert not (tmp_path / "o.jsonl").exists()
 
 
 @pytest.fixture
