@@ -85,6 +85,7 @@ def test_scientific_abstracts_in_jsonl_with_the_embedded_model(checkout, capsys)
     params, said = own("--train", "my/papers.jsonl", *SCI), capsys.readouterr().out
     assert params.checkpoints["base"].embedded.tokenizer == "bpe"
     assert params.checkpoints["base"].embedded.world is None
+    assert params.data.max_documents is None
     assert params.systems == ["reference", "base"]
     assert list(params.tuned) == ["vote", "information", "likelihood", "control"]
     assert list(params.variants) == ["short"]
@@ -480,8 +481,3 @@ def test_several_references_and_ids_are_written(checkout, capsys) -> None:
     assert files.summary_column == ["tldr", "second"]
     assert files.id_column == "paper_id"
     assert "summaries in tldr, second" in capsys.readouterr().out
-
-
-def test_few_references_do_not_cut_what_is_measured(checkout) -> None:
-    write_jsonl(checkout / "a.jsonl", abstracts(60))
-    assert own("--train", "a.jsonl", *SCI).data.max_documents is None

@@ -71,25 +71,12 @@ def test_semicolons_and_arrays_are_read(tmp_path: Path):
 
 
 def test_bad_rows_are_counted_over_what_is_cut_from_one_file(tmp_path: Path):
-    rows = dialogues(60)
-    source = FilesSettings(train="x", validation_fraction=0.4, test_fraction=0.2)
-    places = FilesSource.__new__(FilesSource)
-    places.settings = source
-    # Two bad rows in the smallest split: 3 % of all rows, but a larger share of that split.
-    file = write(tmp_path / "a.jsonl", [{**row, "id": row["fname"]} for row in rows])
-    good = FilesSource(
-        FilesSettings(
-            **{
-                **source.model_dump(),
-                "train": file,
-                "document_column": "dialogue",
-                "summary_column": "summary1",
-            }
-        )
-    )
-    tested = [row.id for row in good.rows("test")][:2]
+    rows = [{**row, "id": row["fname"]} for row in dialogues(60)]
+    file = write(tmp_path / "a.jsonl", rows)
+    good = look({"train": [file]}, "dialogue", "summary1").files
+    # Two bad rows in a small split: 3 % of all rows, but a larger share of that split.
+    tested = [row.id for row in FilesSource(FilesSettings(**good)).rows("test")][:2]
     for row in rows:
-        row["id"] = row["fname"]
         if row["fname"] in tested:
             row["summary1"] = " "
     file = write(tmp_path / "a.jsonl", rows)

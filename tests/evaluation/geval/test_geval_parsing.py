@@ -112,16 +112,6 @@ def test_a_refusal_holds_no_marks_even_if_it_quotes_some():
     assert read_marks(PLAIN, CRITERIA, refused=True) == dict.fromkeys(CRITERIA, Missing("refused"))
 
 
-@pytest.mark.parametrize("text", ["4", " 4\n", "**4**", "Score: 4", "4/5", "4 - well built", "4."])
-def test_a_prompt_of_one_criterion_may_be_answered_with_its_number(text):
-    assert read_marks(text, ["coherence"]) == {"coherence": 4.0}
-
-
-@pytest.mark.parametrize("text", ["40", "4-5", "Of the 4 sentences", "v4", "0", "4/10", "-4"])
-def test_not_every_number_answers_a_prompt_of_one_criterion(text):
-    assert isinstance(read_marks(text, ["coherence"])["coherence"], Missing)
-
-
 @given(
     st.fixed_dictionaries({name: st.integers(low, high) for name, (low, high) in SCALES.items()}),
     st.permutations(CRITERIA),
