@@ -74,9 +74,9 @@ def lacks_others(tables: SplitTables, others: int) -> str:
 class ProbabilityWorker:
     """The rows of the likelihood table of a part of the documents.
 
-    Made from the checkpoint's folder, `reading`, `runtime`, the split's tables and section
-    `likelihood`; then see `brido.work.worker.MakeWorker`. A part holds whole windows of documents
-    where others are asked for (`brido.candidates.blocks`).
+    Made from the checkpoint's folder, `reading`, `runtime` and section `likelihood`; then see
+    `brido.work.worker.MakeWorker`. A part holds whole windows of documents where others are asked
+    for (`brido.candidates.blocks`).
     """
 
     def __init__(

@@ -21,7 +21,7 @@ EVALUATED = ("validation", "test")
 
 
 def write_corpus(source: Source, settings: DataSettings, folder: Path, interval: float) -> None:
-    """Write TRAIN, VALIDATION and TEST.parquet and source.json into `folder`, all or nothing.
+    """Write a table of each split (SPLIT.parquet) and source.json into `folder`, all or nothing.
 
     source.json and every table's metadata say where the rows come from; source.json also says how
     many were left out. `interval` is the number of seconds between progress lines.

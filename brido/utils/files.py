@@ -39,7 +39,7 @@ def read_file(path: Path) -> Rows:
         BridoError: an unknown ending, a file that is missing, empty, truncated, of another encoding
             or not of its format; the message says where.
     """
-    compression, ending = COMPRESSIONS.get(path.suffix.lower()), _ending(path)
+    compression, ending = COMPRESSIONS.get(path.suffix.lower()), ending_of(path)
     if ending == ".parquet":
         if compression:
             raise BridoError(
@@ -66,7 +66,7 @@ def read_file(path: Path) -> Rows:
     return _text(path, compression, readers[ending])
 
 
-def _ending(path: Path) -> str:
+def ending_of(path: Path) -> str:
     """The ending that says the format, in small letters, without that of a packer."""
     packed = path.suffix.lower() in COMPRESSIONS
     return (path.with_suffix("") if packed else path).suffix.lower() or path.suffix.lower()
@@ -100,7 +100,7 @@ def input_lines(name: str) -> Iterator[Iterator[bytes]]:
         yield iter(standard_input())
         return
     path = Path(name)
-    ending = _ending(path)
+    ending = ending_of(path)
     if ending == ".parquet":
         yield (json.dumps(row, default=str).encode() for _, row in _parquet(path))
         return

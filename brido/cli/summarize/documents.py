@@ -12,7 +12,7 @@ from brido.corpus.checks import LeftOut
 from brido.summarizer.writer import Named
 from brido.utils.blank import is_blank
 from brido.utils.errors import BridoError, parsing
-from brido.utils.files import input_lines, read_file
+from brido.utils.files import ending_of, input_lines, read_file
 from brido.utils.json_lines import HALF_PAIR, holds_half_pair, keys_of, kind, read_objects
 from brido.utils.outputs import standard_input
 from brido.utils.text_files import COMPRESSIONS, open_text, text_lines
@@ -70,7 +70,7 @@ class Documents:
             return f"{name}: there is no such file"
         if path.is_dir():
             return f"{name} is a folder: name its files ({name}/*)"
-        if self._whole or _ending(path) in _TEXT + _JSON + _TABLES:
+        if self._whole or ending_of(path) in _TEXT + _JSON + _TABLES:
             return ""
         known = ", ".join(_JSON + _TABLES + _TEXT)
         return f"{name}: its ending is unknown; known are {known} (--text reads any file as a text)"
@@ -94,7 +94,7 @@ class Documents:
     def _rows(self, name: str, shown: str) -> Iterator[_Row]:
         if self._whole:
             return _whole_file(name, shown)
-        ending = "" if name == STDIN else _ending(Path(name))
+        ending = "" if name == STDIN else ending_of(Path(name))
         if ending in _TABLES:
             return _table(Path(name))
         return _lines(name, shown, ending)
@@ -110,13 +110,6 @@ class Documents:
                 "documents: --document-column NAME"
             )
         return column
-
-
-def _ending(path: Path) -> str:
-    suffixes = [suffix.lower() for suffix in path.suffixes]
-    if suffixes and suffixes[-1] in COMPRESSIONS:
-        suffixes.pop()
-    return suffixes[-1] if suffixes else ""
 
 
 def _fault(values: dict[str, Any], column: str) -> str:
