@@ -5,7 +5,7 @@ from codecs import BOM_UTF8
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 from brido.cli.init.data import DOCUMENTS
 from brido.corpus.checks import LeftOut
@@ -92,12 +92,14 @@ class Documents:
                 yield Named(_id_of(row.values, number), row.values[column])
 
     def _rows(self, name: str, shown: str) -> Iterator[_Row]:
-        if self._whole:
-            return _whole_file(name, shown)
         ending = "" if name == STDIN else ending_of(Path(name))
-        if ending in _TABLES:
-            return _table(Path(name))
-        return _lines(name, shown, ending)
+        if self._whole:
+            yield _Row(1, shown, {"id": shown, "document": "".join(_texts(name))})
+        elif ending in _TABLES:
+            for number, (place, values) in enumerate(read_file(Path(name)), 1):
+                yield _Row(number, place, values)
+        else:
+            yield from _lines(name, shown, ending)
 
     def _column_of(self, shown: str, values: dict[str, Any]) -> str:
         """The column that holds the document, by the first row of a file."""
@@ -132,15 +134,6 @@ def _id_of(values: dict[str, Any], number: str | int) -> str | int:
     return own
 
 
-def _table(path: Path) -> Iterator[_Row]:
-    for number, (place, values) in enumerate(read_file(path), 1):
-        yield _Row(number, place, values)
-
-
-def _whole_file(name: str, shown: str) -> Iterator[_Row]:
-    yield _Row(1, shown, {"id": shown, "document": "".join(_texts(name))})
-
-
 def _texts(name: str) -> Iterator[str]:
     """The lines of a text file or of stdin."""
     path = Path("stdin" if name == STDIN else name)
@@ -153,10 +146,7 @@ def _texts(name: str) -> Iterator[str]:
 
 
 def _stdin() -> io.BufferedReader:
-    stream = standard_input()
-    if isinstance(stream, io.BufferedReader):
-        return stream
-    return io.BufferedReader(stream)  # type: ignore[arg-type]  # it reads into buffers
+    return cast(io.BufferedReader, standard_input())
 
 
 def _lines(name: str, shown: str, ending: str) -> Iterator[_Row]:
