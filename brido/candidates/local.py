@@ -45,11 +45,6 @@ class Generated(NamedTuple):
     unread: int = 0
     halved: int = 0
 
-    @property
-    def truncated(self) -> int:
-        """How many documents were cut."""
-        return len(self.cut)
-
 
 class _Guide(NamedTuple):
     """The others of every document, and how they steer.
@@ -209,7 +204,7 @@ class CandidateWorker(Generator):
             for name, one in zip(documents, result.written, strict=True)
         ]
         return rows, {
-            "truncated_sources": result.truncated,
+            "truncated_sources": len(result.cut),
             "unread_thousandths": result.unread,
             "halved_batches": result.halved,
         }
@@ -242,7 +237,7 @@ class SummaryWorker(Generator):
         }
         table = [found.get(name, {"id": name, "summary": "", "score": 0.0}) for name, _ in rows]
         return table, {
-            "truncated_sources": result.truncated,
+            "truncated_sources": len(result.cut),
             "unread_thousandths": result.unread,
             "empty_documents": len(rows) - len(documents),
             "empty_summaries": sum(not row["summary"] for row in found.values()),

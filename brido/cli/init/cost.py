@@ -13,7 +13,7 @@ _START = 6
 _SHARED, _OF_TUNED, _OF_OTHERS = 14, 6, 4
 # A training run validates before its first update and after its last, on so many documents.
 VALIDATIONS, VALIDATED = 2, 16
-# What base, tuned systems and variants weigh in the likelihood: these ask for it.
+# Tuned systems whose scores need the likelihood, and the one that needs it with other documents.
 _ASKS_LIKELIHOOD, _ASKS_OTHERS = ("information", "likelihood"), "information"
 # Without the backward pass scoring is a third of learning.
 _FORWARD = 1 / 3
@@ -21,7 +21,8 @@ _FORWARD = 1 / 3
 
 def seconds_of(plan: RunPlan, data: Data, limits: Limits, speed: Speed, recipe: Recipe) -> float:
     """Return the seconds of all stages of a run, one after the other."""
-    read, written = _read(limits), _written(limits)
+    read = min(limits.documents.mean, limits.source_tokens)
+    written = limits.summaries.mean if limits.summaries else limits.summary_tokens / 2
     # A batch is written until its longest text ends.
     longest = min(2 * written, limits.summary_tokens)
 
@@ -45,11 +46,3 @@ def seconds_of(plan: RunPlan, data: Data, limits: Limits, speed: Speed, recipe: 
     seconds += systems * write(measured, recipe.beams)
     others_stages = _OF_OTHERS * (2 + len(plan.variants))
     return seconds + _START * (_SHARED + _OF_TUNED * len(plan.tuned) + others_stages)
-
-
-def _read(limits: Limits) -> float:
-    return min(limits.documents.mean, limits.source_tokens)
-
-
-def _written(limits: Limits) -> float:
-    return limits.summaries.mean if limits.summaries else limits.summary_tokens / 2

@@ -64,9 +64,9 @@ def make_plan(
         return plan.seconds * RANGE[1] <= 60 * minutes
 
     plan = timed(plan)
-    if learns and model.form != "embedded" and fits(plan) and speed:
-        plan = _more_references(plan, counts["train"], timed, fits)
     again = learns and model.form != "embedded"
+    if again and speed and fits(plan):
+        plan = _more_references(plan, counts["train"], timed, fits)
     for grow in _steps(measured, counts["train"], on_gpu, recipe, again):
         larger = timed(grow(plan))
         if fits(larger):
@@ -115,17 +115,14 @@ def _steps(measured: int, train: int, on_gpu: bool, recipe: Recipe, again: bool)
     for count in _MORE_ON_GPU if on_gpu else _MORE:
         yield _to(evaluated=min(count, measured))
     for epochs in range(2, _EPOCHS + 1) if again else ():
-        yield _at_least(epochs)
+        yield _to(epochs=epochs)
 
 
 def _to(**changes: int) -> Timed:
+    """At least so much of each of these fields."""
     return lambda plan: replace(
         plan, **{name: max(value, getattr(plan, name)) for name, value in changes.items()}
     )
-
-
-def _at_least(epochs: int) -> Timed:
-    return lambda plan: replace(plan, epochs=max(plan.epochs, epochs))
 
 
 def _with_variant(name: str) -> Timed:

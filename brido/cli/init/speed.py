@@ -61,7 +61,8 @@ def measure_speed(
     try:
         built, scale = _random_model(model)
         language = LanguageModel(built.to(place), model.tokenizer, reading)
-        tokens = _median(model.count(documents), reading.max_source_tokens)
+        lengths = sorted(model.count(documents))
+        tokens = max(1, min(reading.max_source_tokens, lengths[len(lengths) // 2]))
         count = max(1, min(_DOCUMENTS, batch, _TOKENS // tokens))
         texts = _of_median_length(documents, count)
         say(f"init: an update with {count} of your documents is timed")
@@ -79,10 +80,6 @@ def measure_speed(
         # A family with rules of its own, or too little memory: the plan says that it is not known.
         return None
     return Speed(scale * read, scale * write, scale * learn)
-
-
-def _median(counts: Sequence[int], most: int) -> int:
-    return max(1, min(most, sorted(counts)[len(counts) // 2]))
 
 
 def _of_median_length(texts: Sequence[str], count: int) -> list[str]:

@@ -39,7 +39,8 @@ def find_model(folder: Path | None, system: str | None, changes: Mapping[str, An
         if system is not None:
             raise BridoError("--model and --system: give one of them; a folder has one system")
         usage = usage_in(folder, changes)
-        return Model(folder, usage, f"{folder}{_named(usage)}")
+        system = f" (system {usage.system})" if usage.system else ""
+        return Model(folder, usage, f"{folder}{system}")
     if not Path("params.yaml").is_file() and not CHOSEN.is_dir():
         raise BridoError(
             "no model: give --model FOLDER, or run the command in the folder of a project (one "
@@ -48,11 +49,9 @@ def find_model(folder: Path | None, system: str | None, changes: Mapping[str, An
     return _chosen(changes) if system is None else _of_system(system, changes)
 
 
-def _named(usage: Usage) -> str:
-    return f" (system {usage.system})" if usage.system else ""
-
-
 def _chosen(changes: Mapping[str, Any]) -> Model:
+    from brido.settings.load import PARAMS_FILE, load_params
+
     if not CHOSEN.is_dir():
         raise BridoError(
             f"{CHOSEN} is missing: `dvc repro choose` makes it. Or name a system with --system, or "
@@ -60,9 +59,9 @@ def _chosen(changes: Mapping[str, Any]) -> Model:
         )
     usage = usage_in(CHOSEN, changes)
     name = usage.system or read_json(CHOICE, "choose").get("chosen")
-    return Model(
-        CHOSEN, usage, f"{CHOSEN}: system {name}, which the run chose ({CHOICE})", _runtime()
-    )
+    about = f"{CHOSEN}: system {name}, which the run chose ({CHOICE})"
+    runtime = load_params().runtime if PARAMS_FILE.is_file() else None
+    return Model(CHOSEN, usage, about, runtime)
 
 
 def _of_system(name: str, changes: Mapping[str, Any]) -> Model:
@@ -84,13 +83,6 @@ def _of_system(name: str, changes: Mapping[str, Any]) -> Model:
         lowercase=params.data.lowercase,
     )
     return Model(folder, changed(usage, changes), f"{folder}: system {name}", params.runtime)
-
-
-def _runtime() -> RuntimeSettings | None:
-    """The project's section runtime; None where there is no params.yaml."""
-    from brido.settings.load import PARAMS_FILE, load_params
-
-    return load_params().runtime if PARAMS_FILE.is_file() else None
 
 
 def runtime_for(model: Model, options: Mapping[str, Any]) -> RuntimeSettings:
