@@ -67,14 +67,14 @@ class FilesSource:
         """Return whether a file has the id column; notes every other column that it lacks."""
         settings = self.settings
         try:
-            _, first = next(read_file(path), ("", {}))
+            first = next(read_file(path), None)
         except BridoError as error:
             problems.append(str(error))
             return False
-        columns = list(first)
-        if not columns:
+        if first is None:
             problems.append(f"{path} has no rows")
             return False
+        columns = list(first[1])
         named = {
             "id_column": [name for name in [settings.id_column] if name and name != _USUAL_ID],
             "document_column": [settings.document_column],

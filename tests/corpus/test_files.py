@@ -276,6 +276,7 @@ GOOD = b'{"document": "T.", "summary": "S."}\n'
         ("r.jsonl", GOOD + b'["a"]\n', "line 2: a JSON object is expected, not a list"),
         ("r.jsonl", GOOD * 500 + b'{"a": "\xe9t"}\n', "line 501 is not UTF-8 (byte 0xe9)"),
         ("r.jsonl", b"", "r.jsonl has no rows"),
+        ("r.jsonl", b"{}\n" + GOOD, "r.jsonl has no column 'document', only []"),
         ("r.csv", b"", "r.csv is empty"),
         ("r.csv", b"document,summary\na,b\nonly\n", "line 3 has 1 fields, the header 2"),
         ("r.csv", b'document,summary\na,b\n"open,c\n', "is a quote open, or the file cut off?"),
