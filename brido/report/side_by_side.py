@@ -130,8 +130,7 @@ def _quality(data: Path, system: str, split: str, by: ColumnKey | None) -> dict[
     if not path.is_file():
         return {}
     scores = read_scores({by[0]: path})
-    values = scores.values[:, scores.columns.index(by)]
-    return dict(zip(scores.ids, values.tolist(), strict=True))
+    return dict(zip(scores.ids, scores.column(by).tolist(), strict=True))
 
 
 def _changes(first: str, second: str) -> tuple[list[range], list[range]]:
