@@ -7,7 +7,6 @@ SYSTEM is base, a key of `tuned`, or a key of `variants`, which has decoding of 
 Several GPUs work side by side (see `runtime.workers`).
 """
 
-from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -50,13 +49,13 @@ def main() -> None:
     decode(params, system)
 
 
-def decode(params: Params, system: str, splits: Sequence[str] = SPLITS) -> None:
-    """Decode the splits with the system's checkpoint; a variant has its own decoding."""
+def decode(params: Params, system: str) -> None:
+    """Decode both splits with the system's checkpoint; a variant has its own decoding."""
     folder, reading = paths.checkpoint(params.model_of(system)), params.reading_of(system)
     used, guidance = search_settings(folder, params.decoding_of(system)), params.guidance_of(system)
-    documents = {split: SplitDocuments(paths.corpus(split), None, "keep") for split in splits}
+    documents = {split: SplitDocuments(paths.corpus(split), None, "keep") for split in SPLITS}
     work = _summaries(params.runtime, system, folder, reading, used, documents, guidance)
-    for split in splits:
+    for split in SPLITS:
         totals = {name: work.totals(split)[name] for name in COUNTS}
         count = len(documents[split].ids)
         label = f"decode {system} {split}"

@@ -21,12 +21,9 @@ CHOSEN = DATA / "chosen"
 SOURCES = METRICS / "sources.json"
 
 
-def tables(split: str, systems: Sequence[str] = (), tuned: str | None = None) -> SplitTables:
-    """All tables of a split, to be read side by side.
-
-    systems: whose summaries; tuned: the system on whose scores it was trained, None without scores.
-    """
-    return SplitTables.at(DATA, split, systems, tuned)
+def tables(split: str, systems: Sequence[str] = ()) -> SplitTables:
+    """All tables of a split but scores, to be read side by side; systems: whose summaries."""
+    return SplitTables.at(DATA, split, systems)
 
 
 def _of_split(folder: str, split: str) -> Path:
