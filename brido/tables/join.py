@@ -101,7 +101,6 @@ COLUMNS = {
     "similarity": ("similarity", "similarity"),
     **{name: ("support", name) for name in SUPPORT.names[1:]},
     "own_unsupported": ("own", "unsupported"),
-    "own_words": ("own", "words"),
     "own_whole": ("own", "whole"),
     **{name: ("likelihood", name) for name in LIKELIHOOD.names[1:]},
     **{name: ("scores", name) for name in SCORES.names[1:]},
@@ -117,7 +116,7 @@ _STAGES = {
 # Stages of dvc.yaml that make summaries; a tuned system's and a variant's is named like it.
 _DECODED_BY = {"reference": "download", "elected": "elect", "base": "decode_base"}
 # Lists that do not hold a value for each candidate.
-_NOT_BY_CANDIDATE = {"references", "facts", "own_unsupported", "own_words", "own_whole"}
+_NOT_BY_CANDIDATE = {"references", "facts", "own_unsupported", "own_whole"}
 
 
 def decoded_by(system: str, variants: Container[str] = ()) -> str:
