@@ -2,7 +2,7 @@
 
 import math
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from importlib import resources
@@ -58,20 +58,21 @@ def pairs(
     systems: tuple[str, str],
     case_sensitive: bool,
     by: ColumnKey | None = None,
-    split: str = "test",
+    variants: Container[str] = (),
 ) -> list[Pair]:
-    """The documents of a split of which two systems wrote different summaries.
+    """The test documents of which two systems wrote different summaries.
 
     data: the folder of the pipeline's tables. case_sensitive: see `evaluation.mentions`. by: a
     column of the evaluation; the gain is its difference, and behind it the number of unsupported
-    mentions that went.
+    mentions that went. variants: the keys of section variants, for messages.
 
     Raises:
         BridoError: a table is missing or damaged, or holds other documents.
     """
-    corpus = read_rows(data / "corpus" / f"{split}.parquet", CORPUS, "download")
-    texts = [_summaries(data, system, split, corpus) for system in systems]
-    quality = [_quality(data, system, split, by) for system in systems]
+    corpus = read_rows(data / "corpus/test.parquet", CORPUS, "download")
+    stages = [decoded_by(system, variants) for system in systems]
+    texts = [_summaries(data, *both, corpus) for both in zip(systems, stages, strict=True)]
+    quality = [_quality(data, system, by) for system in systems]
     better = -1.0 if by and display(*by).better == "lower" else 1.0
     found = []
     for row, first, second in zip(corpus, *texts, strict=True):
@@ -110,23 +111,22 @@ def most_changed(found: Sequence[Pair], count: int) -> tuple[list[Pair], list[Pa
 
 
 def _summaries(
-    data: Path, system: str, split: str, corpus: Sequence[Mapping[str, Any]]
+    data: Path, system: str, stage: str, corpus: Sequence[Mapping[str, Any]]
 ) -> list[str]:
-    path = data / "decoded" / system / f"{split}.parquet"
-    rows = read_rows(path, DECODED, decoded_by(system))
+    path = data / "decoded" / system / "test.parquet"
+    rows = read_rows(path, DECODED, stage)
     if [row["id"] for row in rows] != [row["id"] for row in corpus]:
         raise BridoError(
-            f"{path} holds other documents than the corpus: make it again with `dvc repro "
-            f"{decoded_by(system)}`"
+            f"{path} holds other documents than the corpus: make it again with `dvc repro {stage}`"
         )
     return [row["summary"] for row in rows]
 
 
-def _quality(data: Path, system: str, split: str, by: ColumnKey | None) -> dict[str, float]:
+def _quality(data: Path, system: str, by: ColumnKey | None) -> dict[str, float]:
     """The number that decides, by document; empty where it was not measured."""
     if by is None:
         return {}
-    path = data / "evaluation" / by[0] / system / f"{split}.parquet"
+    path = data / "evaluation" / by[0] / system / "test.parquet"
     if not path.is_file():
         return {}
     scores = read_scores({by[0]: path})
