@@ -13,7 +13,7 @@ from brido.rouge import similarity_matrix
 from brido.tables import CORPUS, POOL, read_metadata, write_table
 from brido.utils.text import one_sentence_a_line
 from brido.vote.similarity import sentence_votes
-from stages import pairwise, paths
+from stages import pairwise
 
 ROOT = Path(__file__).parents[2]
 TEXT = "Police said two men were hurt. The lorry hit a wall in Ashwick. Nobody was held."
@@ -105,20 +105,6 @@ def test_the_bytes_do_not_depend_on_the_number_of_workers(monkeypatch):
             pairwise.main()
             found.add((combination, output().read_bytes()))
     assert len(found) == 2
-
-
-def test_sentences_are_compared_where_they_vote():
-    write_inputs(9)
-    settings(unit="sentence")
-    pairwise.main()
-    pool = pq.read_table(paths.pool("train")).to_pylist()
-    corpus = {row["id"]: row for row in pq.read_table(paths.corpus("train")).to_pylist()}
-    found = pq.read_table(output()).to_pylist()
-    texts = [row["candidates"] for row in pool]
-    references = [corpus[row["id"]]["summary"] for row in pool]
-    wanted = sentence_votes(texts, references, "harmonic_r1_r2")
-    for row, matrix in zip(found, wanted, strict=True):
-        assert row["similarity"] == matrix.reshape(-1).tolist()
 
 
 def write_chinese():
