@@ -16,9 +16,7 @@ from brido.report.settings import ReportSettings
 from brido.stats import bootstrap_interval, means
 from brido.tables import DECODED, open_table, read_columns, read_metadata, read_rows
 from brido.utils.errors import BridoError
-
-# Estimates have six decimals: more would only make diffs noisy.
-_DECIMALS = 6
+from brido.utils.stored import DECIMALS
 
 
 @dataclass(frozen=True)
@@ -132,7 +130,7 @@ def _estimates(
         if not math.isfinite(centre[index]):
             continue
         # Rounded once, here: files, terminal, page and figures then show the same digits.
-        mean, start, end = (round(float(one[index]), _DECIMALS) for one in (centre, low, high))
+        mean, start, end = (round(float(one[index]), DECIMALS) for one in (centre, low, high))
         counted = int((~np.isnan(values[:, index])).sum())
         result.setdefault(metric, {})[submetric] = Estimate(mean, start, end, counted)
     return result
