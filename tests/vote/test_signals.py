@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from brido.rouge import similarity_matrix
-from brido.utils.errors import BridoError
+from brido.utils.errors import ArgumentError
 from brido.vote.consensus import consensus_scores, ranking
 from brido.vote.signals import (
     Regression,
@@ -320,5 +320,5 @@ def test_texts_vote_by_their_sentences():
     ],
 )  # fmt: skip
 def test_a_message_names_the_argument_and_its_shape(wrong, named):
-    with pytest.raises(BridoError, match=f"(?s)^{named}"):
+    with pytest.raises(ArgumentError, match=f"(?s)^{named}"):
         wrong(["a text"])
