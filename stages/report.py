@@ -100,7 +100,7 @@ def report(params: Params) -> None:
         read_json(paths.VOTES, "check"),
         sources,
         choice,
-        asked("base", paths.checkpoint("base"), params.reading_of("base"), documents),
+        asked(paths.checkpoint("base"), params.reading_of("base"), documents),
     )
     html, count = render_page(page)
     write_text(PAGE, html)
