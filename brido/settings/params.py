@@ -204,8 +204,8 @@ class Params(Sections):
         needs = [name for name in self.evaluation.metrics if find_metric(name).needs_facts]
         if needs and self.data.source != "world":
             yield (
-                f"evaluation.metrics: {', '.join(needs)} needs facts of the embedded world, and "
-                f"data.source is {self.data.source}: remove it"
+                f"evaluation.metrics: remove {', '.join(needs)}, because only the embedded world "
+                f"has facts, and data.source is {self.data.source}"
             )
 
     def _sources(self) -> Iterator[str]:
