@@ -111,7 +111,7 @@ def report(params: Params) -> None:
 
 def shown_cases(split: str, params: Params) -> Iterator[CandidateDocument]:
     """The documents of a split, their candidates in the order of section scoring."""
-    tables = paths.tables(split, params.all_systems)
+    tables = paths.tables(split, params.all_systems, params.variants)
     for documents, scores in score_documents(tables, params.scoring, columns=COLUMNS):
         orders = ranking(scores).tolist()
         for case, own, order in zip(documents, scores.tolist(), orders, strict=True):

@@ -144,6 +144,6 @@ def mean_length(estimates: Estimates, decoded: Path, settings: ReportSettings) -
     measured = estimates.get("extractiveness", {}).get("length")
     if measured is not None:
         return measured
-    counts = [float(len(row["summary"].split())) for row in read_rows(decoded, DECODED, "decode")]
+    counts = [float(len(row["summary"].split())) for row in read_rows(decoded, DECODED, "report")]
     column = ("length", "words")
     return _estimates([column], np.array(counts)[:, None], settings)["length"]["words"]
