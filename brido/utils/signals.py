@@ -76,7 +76,8 @@ def _stop_again(ignored: Any) -> None:
 def stop_request() -> Iterator[list[int]]:
     """Note the first SIGTERM or SIGINT in the list that this gives, instead of obeying it.
 
-    A second one is obeyed at once. Outside the main thread signals cannot be caught.
+    A second one is obeyed at once; an ignored one stays ignored. Outside the main thread signals
+    cannot be caught.
     """
     received: list[int] = []
 
