@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from jinja2 import Environment, StrictUndefined
 
-from brido.checkers.mentions import Mention, mentions_of
+from brido.checkers.mentions import mentions_of
 from brido.report.display import ColumnKey, display
 from brido.report.metrics import read_scores
 from brido.tables import CORPUS, DECODED, read_rows
@@ -78,19 +78,17 @@ def pairs(
     for row, first, second in zip(corpus, *texts, strict=True):
         if first == second:
             continue
-        mentions = [
-            mentions_of(row["document"], text, row.get("facts"), case_sensitive)
-            for text in (first, second)
-        ]
-        values = [own.get(row["id"], math.nan) for own in quality]
-        changed = _changes(first, second)
-        sides = [
-            _side(system, text, spans, own, value)
-            for system, text, spans, own, value in zip(
-                systems, (first, second), changed, mentions, values, strict=True
-            )
-        ]
-        gain = better * (values[1] - values[0])
+        sides = []
+        changes = _changes(first, second)
+        for system, text, changed, own in zip(
+            systems, (first, second), changes, quality, strict=True
+        ):
+            mentions = mentions_of(row["document"], text, row.get("facts"), case_sensitive)
+            unsupported = [range(each.start, each.end) for each in mentions if not each.supported]
+            pieces = list(_pieces(text, changed, unsupported))
+            value = own.get(row["id"], math.nan)
+            sides.append(Side(system, text, pieces, len(unsupported), value))
+        gain = better * (sides[1].quality - sides[0].quality)
         fewer = sides[0].unsupported - sides[1].unsupported
         order = (0.0 if math.isnan(gain) else gain, fewer)
         found.append(Pair(row["id"], row["document"], sides[0], sides[1], order))
@@ -144,14 +142,6 @@ def _changes(first: str, second: str) -> tuple[list[range], list[range]]:
             for side, (start, end) in enumerate((ends[:2], ends[2:])):
                 places[side].extend(range(*word.span()) for word in words[side][start:end])
     return places
-
-
-def _side(
-    system: str, text: str, changed: Sequence[range], mentions: Sequence[Mention], quality: float
-) -> Side:
-    unsupported = [range(each.start, each.end) for each in mentions if not each.supported]
-    pieces = list(_pieces(text, changed, unsupported))
-    return Side(system, text, pieces, len(unsupported), quality)
 
 
 def _pieces(text: str, changed: Sequence[range], unsupported: Sequence[range]) -> Iterator[Piece]:
