@@ -10,6 +10,7 @@ order: 4 if the summary is good, plus 2 if it is whole, plus 1 if it says someth
 
 import json
 from collections.abc import Mapping, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -53,8 +54,9 @@ def read_rows(path: Path) -> pd.DataFrame:
     return make_rows(pd.read_csv(path, dtype=str, keep_default_na=False).to_dict("records"))
 
 
+@cache
 def read_planned() -> pd.DataFrame:
-    """Read the rows of all planned studies."""
+    """Read the rows of all planned studies, once."""
     tables = [read_rows(EVIDENCE / f"{name}.csv") for name in PLANNED]
     return pd.concat([table for table in tables if len(table)], ignore_index=True)
 
