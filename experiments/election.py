@@ -19,12 +19,11 @@ from brido.settings.load import load_params
 from brido.summarizer.model import writing_of
 from brido.summarizer.summarizer import Summarizer
 from brido.tables import CORPUS, DECODED, read_rows, write_table
-from brido.utils.atomic import write_text
 from brido.utils.commands import invoke
 from brido.utils.errors import run_command
 from brido.utils.progress import say
 from experiments.plan import read_plan
-from experiments.rows import ELECTED, ELECTIONS, MEANS, RUN, collect, read_elections
+from experiments.rows import ELECTED, ELECTIONS, collect, read_elections, renewed, write_rows
 from experiments.study import find_run
 from stages import paths
 from stages.evaluate import evaluate
@@ -82,11 +81,7 @@ def command(path: Path, folders: tuple[Path, ...]) -> None:
     for folder in folders:
         run = find_run(plan, folder)
         own = measure(folder, run.setting, run.seed)
-        if ELECTIONS.is_file():
-            others = read_elections()
-            others = others[(others.setting != run.setting) | (others.seed != run.seed)]
-            own = pd.concat([others, own]).sort_values(RUN, kind="stable")
-        write_text(ELECTIONS, own.round(dict.fromkeys(MEANS, 4)).to_csv(index=False))
+        write_rows(ELECTIONS, renewed(read_elections(), own) if ELECTIONS.is_file() else own)
         say(f"election: {run.name} is in {ELECTIONS}")
 
 

@@ -15,9 +15,9 @@ Values = Sequence[NDArray[np.float64]]
 Pairs = Sequence[tuple[Any, Any]]
 
 
-def pairs(rows: pd.DataFrame, first: str, second: str, split: str = "test") -> Pairs:
-    """The rows of two systems, for each run that has both."""
-    both = [(row_of(own, first, split), row_of(own, second, split)) for _, own in by_run(rows)]
+def pairs(rows: pd.DataFrame, first: str, second: str) -> Pairs:
+    """The rows of two systems on test documents, for each run that has both."""
+    both = [(row_of(own, first), row_of(own, second)) for _, own in by_run(rows)]
     return [(one, other) for one, other in both if one is not None and other is not None]
 
 
@@ -41,9 +41,7 @@ def percent(rows: Sequence[Any], mark: str) -> str:
     return "" if np.isnan(mean) else f"{100 * mean:.1f}"
 
 
-def interval(
-    values: Values, seed: int = 0, alike: Sequence[Any] | None = None
-) -> tuple[float, float, float]:
+def interval(values: Values, alike: Sequence[Any] | None = None) -> tuple[float, float, float]:
     """Mean and 95 % bootstrap interval of the mean; values[s] are the documents of run s.
 
     Runs are drawn with replacement and then the documents of each drawn run, so the interval
@@ -51,20 +49,17 @@ def interval(
     their base, are drawn together, because they are not independent.
     """
     numbers = pd.factorize(pd.Series(range(len(values)) if alike is None else list(alike)))[0]
-    return _interval(
-        tuple(np.asarray(one, float).tobytes() for one in values), tuple(numbers.tolist()), seed
-    )
+    arrays = tuple(np.asarray(one, float).tobytes() for one in values)
+    return _interval(arrays, tuple(numbers.tolist()))
 
 
 @cache
-def _interval(
-    values: tuple[bytes, ...], alike: tuple[int, ...], seed: int
-) -> tuple[float, float, float]:
+def _interval(values: tuple[bytes, ...], alike: tuple[int, ...]) -> tuple[float, float, float]:
     arrays = [np.frombuffer(one) for one in values]
     groups: list[list[NDArray[np.float64]]] = [[] for _ in set(alike)]
     for one, number in zip(arrays, alike, strict=True):
         groups[number].append(one)
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(0)
     means = []
     for _ in range(SAMPLES):
         indices = rng.integers(len(groups), size=len(groups))

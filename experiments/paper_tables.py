@@ -10,7 +10,6 @@ import pandas as pd
 
 from brido.report.display import ColumnKey, display, metric_label
 from brido.report.metrics import Estimate
-from brido.report.summary import interval
 from brido.utils.commands import invoke
 from brido.utils.errors import BridoError, run_command
 from experiments.paper import ALPHA, ETA, NUMBERS, paper_runs, read_yaml
@@ -143,7 +142,8 @@ def _heading(key: ColumnKey) -> str:
 
 
 def _text(item: Estimate | None, key: ColumnKey) -> str:
-    return f"{display(*key).text(item.mean)} [{interval(item, *key)}]" if item else ""
+    shown = display(*key)
+    return f"{shown.text(item.mean)} [{'…'.join(shown.ends(item.low, item.high))}]" if item else ""
 
 
 def notes(tables: Sequence[Table], runs: Sequence[Run]) -> Iterator[str]:

@@ -1,7 +1,5 @@
 """The planned studies: their rows and runs, setting by setting, in the order of docs/results.md."""
 
-from functools import cache
-
 import pandas as pd
 
 from experiments.replay import Options, planned
@@ -21,20 +19,14 @@ SETTINGS = (
 )
 
 
-@cache
-def rows() -> pd.DataFrame:
-    """The rows of all planned studies."""
-    return read_planned()
-
-
 def settings() -> list[str]:
     """The settings that have rows."""
-    return [name for name in SETTINGS if (rows().setting == name).any()]
+    return [name for name in SETTINGS if (read_planned().setting == name).any()]
 
 
 def of(setting: str) -> pd.DataFrame:
     """The rows of a setting."""
-    return rows()[rows().setting == setting]
+    return read_planned()[read_planned().setting == setting]
 
 
 def runs_of(setting: str) -> list[Options]:

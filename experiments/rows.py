@@ -10,6 +10,7 @@ order: 4 if the summary is good, plus 2 if it is whole, plus 1 if it says someth
 
 import json
 from collections.abc import Mapping, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -53,8 +54,9 @@ def read_rows(path: Path) -> pd.DataFrame:
     return make_rows(pd.read_csv(path, dtype=str, keep_default_na=False).to_dict("records"))
 
 
+@cache
 def read_planned() -> pd.DataFrame:
-    """Read the rows of all planned studies."""
+    """Read the rows of all planned studies, once."""
     tables = [read_rows(EVIDENCE / f"{name}.csv") for name in PLANNED]
     return pd.concat([table for table in tables if len(table)], ignore_index=True)
 
@@ -147,19 +149,15 @@ def _mean(scores: Scores, metric: str, name: str) -> float:
     """NaN where the metric was not measured, or of no document."""
     if (metric, name) not in scores.columns:
         return np.nan
-    values = _column(scores, metric, name)
+    values = scores.column((metric, name))
     known = values[~np.isnan(values)]
     return float(known.mean()) if len(known) else np.nan
 
 
-def _column(scores: Scores, metric: str, name: str) -> NDArray[np.float64]:
-    return scores.values[:, scores.columns.index((metric, name))]
-
-
 def _marks(scores: Scores) -> str:
-    digits = np.nan_to_num(_column(scores, "mentions", "unsupported")).astype(int)
+    digits = np.nan_to_num(scores.column(("mentions", "unsupported"))).astype(int)
     judge = next(name for name in _JUDGES if (name, "whole") in scores.columns)
-    whole, good = (_column(scores, judge, name) for name in ("whole", "good"))
+    whole, good = (scores.column((judge, name)) for name in ("whole", "good"))
     known = ~np.isnan(whole)
     marks = digits + 2 * np.nan_to_num(whole) + 4 * np.nan_to_num(good)
     return "".join(f"{int(value)}" for value in np.where(known, marks, digits + UNKNOWN))

@@ -17,7 +17,7 @@ INTERVALS = "metrics/intervals.json"
 LOCK = "dvc.lock"
 # Neither changes a number of a summary: runs that differ only here are the same run.
 _IGNORED = ("runtime.", "report.")
-_MAKES_BASE = ("data.", "text.", "checkpoints.", "reading.", "decoding.", "evaluation.")
+_MAKES_BASE = ("data.", "checkpoints.", "reading.", "decoding.", "evaluation.")
 
 # (revision, path) -> the text of the file, None where there is none.
 ReadFile = Callable[[str, str], str | None]
@@ -126,7 +126,7 @@ def find_run(runs: Sequence[Run], wanted: Mapping[str, Any]) -> Run | None:
 
 
 def different_keys(left: Mapping[str, Any], right: Mapping[str, Any]) -> list[str]:
-    """The keys in which two flattened settings differ."""
+    """The keys in which two flattened settings differ, those that one side lacks included."""
     return sorted(key for key in left.keys() | right.keys() if left.get(key) != right.get(key))
 
 

@@ -40,6 +40,7 @@ from experiments.rows import (
     write_seconds,
     write_settings,
 )
+from experiments.runs import different_keys
 from experiments.tables import systems_table
 from stages.seconds import stage_seconds
 
@@ -157,7 +158,7 @@ def find_run(plan: StudyPlan, folder: Path) -> Run:
     raw = read_yaml(folder / "params.yaml")
     seeds, settings = seeds_of(raw), settings_of(raw, str(folder / "params.yaml"))
     same = [run for run in plan.runs if {run.seed} == seeds]
-    wrong = {run.setting: different(run.settings, settings) for run in same}
+    wrong = {run.setting: different_keys(run.settings, settings) for run in same}
     for run in same:
         if not wrong[run.setting]:
             return run
@@ -165,11 +166,6 @@ def find_run(plan: StudyPlan, folder: Path) -> Run:
     if not same:
         problems = [f"no run has the seeds {', '.join(map(str, sorted(seeds)))}"]
     raise BridoError.from_problems(f"plan {plan.name} does not have the run of {folder}:", problems)
-
-
-def different(now: dict[str, object], then: dict[str, object]) -> list[str]:
-    """The keys in which two flattened settings differ, those that one side lacks included."""
-    return sorted(key for key in now.keys() | then.keys() if now.get(key) != then.get(key))
 
 
 def keep(plan: StudyPlan, run: Run, folder: Path) -> None:

@@ -18,14 +18,14 @@ def markdown(records: Iterable[Mapping[str, Any]]) -> str:
     return frame.to_markdown(index=False, disable_numparse=True)
 
 
-def cells(rows: pd.DataFrame, system: str, control: str = "control") -> Record:
+def cells(rows: pd.DataFrame, system: str) -> Record:
     """A system's numbers on test documents: means over runs, differences paired by document."""
     own = [pair[0] for pair in pairs(rows, system, system)]
     found = {"seeds": f"{len(own)}"}
     found |= {mark: percent(own, mark) for mark in ("unsupported", "whole", "good")}
-    for other, name in (("base", "base"), (control, "control")):
+    for other in ("base", "control"):
         same = system == other
-        found[f"good - {name}"] = "" if same else points(gaps(pairs(rows, system, other), "good"))
+        found[f"good - {other}"] = "" if same else points(gaps(pairs(rows, system, other), "good"))
     for name in ("r1", "r2", "words"):
         label = {"r1": "ROUGE-1", "r2": "ROUGE-2"}.get(name, name)
         found[label] = f"{np.mean([getattr(row, name) for row in own]):.1f}"

@@ -15,7 +15,7 @@ from concurrent.futures import ThreadPoolExecutor
 from brido.settings.load import load_params
 from brido.settings.params import Params
 from brido.utils.errors import BridoError, run_command
-from stages.seconds import FILE
+from stages.seconds import begin_run
 
 # What the lanes have in common; `dvc repro` makes what these need.
 SHARED = ("pairwise", "support", "likelihood")
@@ -26,7 +26,7 @@ _DVC = ("dvc", "--wait-for-lock", "repro")
 def main() -> None:
     """Run every stage that is not up to date."""
     params = load_params()
-    FILE.unlink(missing_ok=True)
+    begin_run()
     _run([*SHARED])
     with ThreadPoolExecutor(lanes_at_once(params)) as pool:
         codes = list(pool.map(lambda lane: _code(["--single-item", *lane]), lanes(params)))

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from brido.report.card import weights_of
 from brido.report.choice import Choice, Compared, choose
 from brido.report.display import ColumnKey, display
-from brido.report.metrics import Estimates, Scores, difference, estimate, read_scores
+from brido.report.metrics import Estimates, difference, estimate, read_scores
 from brido.report.verdict import USE, verdict
 from brido.settings.load import load_params
 from brido.settings.params import Params
@@ -68,10 +68,10 @@ def compared(params: Params, system: str, by: ColumnKey) -> Compared:
     wanted = {by[0], ROUGE[0]} & set(params.evaluation.metrics)
     tables = {name: paths.evaluation(name, system, "validation") for name in sorted(wanted)}
     scores = read_scores(tables)
-    rouge = _column(scores, ROUGE) if ROUGE in scores.columns else None
+    rouge = scores.column(ROUGE) if ROUGE in scores.columns else None
     if rouge is not None and np.isnan(rouge).all():
         rouge = None
-    return Compared(system, _column(scores, by), lengths(params, system), rouge, scores.ids)
+    return Compared(system, scores.column(by), lengths(params, system), rouge, scores.ids)
 
 
 def lengths(params: Params, system: str) -> NDArray[np.float64]:
@@ -85,10 +85,6 @@ def lengths(params: Params, system: str) -> NDArray[np.float64]:
 def reference_words(params: Params) -> float | None:
     """The mean length of the references of validation documents, None without references."""
     return float(lengths(params, REFERENCE).mean()) if REFERENCE in params.systems else None
-
-
-def _column(scores: Scores, key: ColumnKey) -> NDArray[np.float64]:
-    return scores.values[:, scores.columns.index(key)]
 
 
 def verdict_of(params: Params, choice: Choice, by: ColumnKey) -> list[str]:

@@ -7,15 +7,12 @@ SYSTEM is base, a key of `tuned`, or a key of `variants`, which has decoding of 
 Several GPUs work side by side (see `runtime.workers`).
 """
 
-from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 from brido.candidates.decoding import search_settings
 from brido.candidates.documents import SplitDocuments, Writing, cut_warning, shard_keys
-from brido.models.settings import ReadingSettings
-from brido.search.settings import GuidanceSettings, SearchSettings
+from brido.search.settings import SearchSettings
 from brido.settings.load import load_params
 from brido.settings.params import Params
 from brido.tables import DECODED
@@ -23,7 +20,6 @@ from brido.utils.atomic import atomic_folder
 from brido.utils.errors import BridoError, run_command
 from brido.utils.progress import say
 from brido.work.running import Splits
-from brido.work.settings import RuntimeSettings
 from brido.work.shards import fingerprint
 from brido.work.worker import model_workers
 from stages import paths
@@ -50,13 +46,22 @@ def main() -> None:
     decode(params, system)
 
 
-def decode(params: Params, system: str, splits: Sequence[str] = SPLITS) -> None:
-    """Decode the splits with the system's checkpoint; a variant has its own decoding."""
-    folder, reading = paths.checkpoint(params.model_of(system)), params.reading_of(system)
+def decode(params: Params, system: str) -> None:
+    """Decode both splits with the system's checkpoint; a variant has its own decoding."""
+    from brido.candidates.local import SummaryWorker
+
+    runtime, reading = params.runtime, params.reading_of(system)
+    folder = paths.checkpoint(params.model_of(system))
     used, guidance = search_settings(folder, params.decoding_of(system)), params.guidance_of(system)
-    documents = {split: SplitDocuments(paths.corpus(split), None, "keep") for split in splits}
-    work = _summaries(params.runtime, system, folder, reading, used, documents, guidance)
-    for split in splits:
+    documents = {split: SplitDocuments(paths.corpus(split), None, "keep") for split in SPLITS}
+    settings = SearchSettings(**used, num_return_sequences=1, count_prompt=False)
+    writing = Writing.of(settings, reading, guidance)
+    units = {split: own.units(runtime, writing) for split, own in documents.items()}
+    keys = shard_keys([used, reading, guidance], [folder, Path(__file__)], documents, units)
+    work = Splits(f"decode/{system}", fingerprint(keys), DECODED, units, keys)
+    make = partial(SummaryWorker, folder, reading, runtime, settings, guidance)
+    work.run(make, model_workers(runtime), f"decode {system}", runtime.log_seconds)
+    for split in SPLITS:
         totals = {name: work.totals(split)[name] for name in COUNTS}
         count = len(documents[split].ids)
         label = f"decode {system} {split}"
@@ -82,28 +87,6 @@ def _check_that_it_writes(label: str, folder: Path, written: int, totals: dict[s
             "ends every text at once, or writes special tokens alone. Was it trained to its end, "
             "with this tokenizer? decoding.min_length shows what it would go on to write"
         )
-
-
-def _summaries(
-    runtime: RuntimeSettings,
-    system: str,
-    folder: Path,
-    reading: ReadingSettings,
-    used: dict[str, Any],
-    documents: dict[str, SplitDocuments],
-    guidance: GuidanceSettings | None,
-) -> Splits:
-    """Return the finished shards of both splits; the checkpoint in `folder` writes them."""
-    from brido.candidates.local import SummaryWorker
-
-    settings = SearchSettings(**used, num_return_sequences=1, count_prompt=False)
-    writing = Writing.of(settings, reading, guidance)
-    units = {split: documents[split].units(runtime, writing) for split in documents}
-    keys = shard_keys([used, reading, guidance], [folder, Path(__file__)], documents, units)
-    work = Splits(f"decode/{system}", fingerprint(keys), DECODED, units, keys)
-    make = partial(SummaryWorker, folder, reading, runtime, settings, guidance)
-    work.run(make, model_workers(runtime), f"decode {system}", runtime.log_seconds)
-    return work
 
 
 if __name__ == "__main__":

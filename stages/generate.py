@@ -17,7 +17,7 @@ from brido.utils.progress import say
 from stages import paths
 from stages.arguments import name_given
 
-# SplitDocuments of a split whose candidates are looked at as soon as they are there.
+# Documents of a split whose candidates are looked at as soon as they are there.
 LOOKED_AT = 200
 
 

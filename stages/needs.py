@@ -4,13 +4,13 @@ Stages support and likelihood depend on its two files and not on sections scorin
 changed order that needs no more of them reruns neither.
 """
 
-import json
 from collections.abc import Callable
 
 from brido.settings.load import load_params
 from brido.settings.params import Params
 from brido.utils.atomic import write_text
 from brido.utils.errors import run_command
+from brido.utils.stored import json_text
 from brido.vote.settings import ScoringSettings
 from stages import paths
 
@@ -27,7 +27,7 @@ def main() -> None:
         },
     }
     for table, content in needs.items():
-        write_text(paths.needs(table), json.dumps(content, indent=2) + "\n")
+        write_text(paths.needs(table), json_text(content))
 
 
 def splits_needed(params: Params, asks: Callable[[ScoringSettings], bool]) -> list[str]:

@@ -1,6 +1,6 @@
 """Where every table of the pipeline lives: the one place that knows the folders."""
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from functools import partial
 from pathlib import Path
 
@@ -21,12 +21,9 @@ CHOSEN = DATA / "chosen"
 SOURCES = METRICS / "sources.json"
 
 
-def tables(split: str, systems: Sequence[str] = (), tuned: str | None = None) -> SplitTables:
-    """All tables of a split, to be read side by side.
-
-    systems: whose summaries; tuned: the system on whose scores it was trained, None without scores.
-    """
-    return SplitTables.at(DATA, split, systems, tuned)
+def tables(split: str, systems: Sequence[str] = (), variants: Container[str] = ()) -> SplitTables:
+    """All tables of a split but scores, to be read side by side; see `SplitTables.at`."""
+    return SplitTables.at(DATA, split, systems, variants=variants)
 
 
 def _of_split(folder: str, split: str) -> Path:

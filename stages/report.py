@@ -1,7 +1,7 @@
 """Stage report: numbers with intervals, figures and the page (`--show` prints the table again)."""
 
 import argparse
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from textwrap import fill
 from typing import Any
@@ -89,6 +89,8 @@ def report(params: Params) -> None:
     with atomic_folder(paths.METRICS / "figures") as folder:
         length_figure(folder, numbers.systems, numbers.lengths)
 
+    sources = compare(cases, paths.pool_counts(), split)
+    write_text(paths.SOURCES, json_text(sources))
     documents = [case.document for case in cases]
     page = make_page(
         params,
@@ -96,9 +98,9 @@ def report(params: Params) -> None:
         cases,
         mentions,
         read_json(paths.VOTES, "check"),
-        sources_table(cases, split),
+        sources,
         choice,
-        asked("base", paths.checkpoint("base"), params.reading_of("base"), documents),
+        asked(paths.checkpoint("base"), params.reading_of("base"), documents),
     )
     html, count = render_page(page)
     write_text(PAGE, html)
@@ -109,18 +111,11 @@ def report(params: Params) -> None:
 
 def shown_cases(split: str, params: Params) -> Iterator[CandidateDocument]:
     """The documents of a split, their candidates in the order of section scoring."""
-    tables = paths.tables(split, params.all_systems)
+    tables = paths.tables(split, params.all_systems, params.variants)
     for documents, scores in score_documents(tables, params.scoring, columns=COLUMNS):
         orders = ranking(scores).tolist()
         for case, own, order in zip(documents, scores.tolist(), orders, strict=True):
             yield replace(case, scores=own, order=order)
-
-
-def sources_table(cases: Sequence[CandidateDocument], split: str) -> dict[str, dict[str, Any]]:
-    """Where candidates and elections come from, written to metrics/sources.json."""
-    table = compare(cases, paths.pool_counts(), split)
-    write_text(paths.SOURCES, json_text(table))
-    return table
 
 
 def write_card(params: Params, numbers: Numbers, choice: Mapping[str, Any]) -> None:

@@ -21,27 +21,41 @@ def measure() -> None:
             return
         name = " ".join([stage, *sys.argv[1:]])
         seconds = round(time.monotonic() - started, 1)
-        try:
-            FILE.parent.mkdir(exist_ok=True)
-            with FILE.open("a", encoding="utf-8") as lines:
-                lines.write(json.dumps({"stage": name, "seconds": seconds}) + "\n")
-        except OSError:
-            pass  # a stage does not fail because its time cannot be kept
+        _append(json.dumps({"stage": name, "seconds": seconds}))
 
     atexit.register(note)
 
 
-def stage_seconds(project: Path) -> dict[str, float]:
-    """Seconds of each stage when it last ran in a project; none if nothing is known."""
+def begin_run() -> None:
+    """Part the stages of a new run from those before it, by an empty line."""
+    _append("")
+
+
+def _append(line: str) -> None:
+    try:
+        FILE.parent.mkdir(exist_ok=True)
+        with FILE.open("a", encoding="utf-8") as lines:
+            lines.write(f"{line}\n")
+    except OSError:
+        pass  # a stage does not fail because its time cannot be kept
+
+
+def stage_seconds(project: Path, last_run: bool = False) -> dict[str, float]:
+    """Seconds of each stage when it last ran in a project, in its last run alone if so asked.
+
+    Empty if nothing is known.
+    """
     if not (project / FILE).is_file():
         return {}
-    lines = map(json.loads, (project / FILE).read_text(encoding="utf-8").splitlines())
-    return {line["stage"]: line["seconds"] for line in lines}
+    text = (project / FILE).read_text(encoding="utf-8")
+    lines = (text.rpartition("\n\n")[2] if last_run else text).splitlines()
+    stages = map(json.loads, filter(None, lines))
+    return {stage["stage"]: stage["seconds"] for stage in stages}
 
 
 def seconds_line() -> str:
     """What the stages of the last run cost, the dearest first; "" if nothing is known."""
-    last = stage_seconds(Path())
+    last = stage_seconds(Path(), last_run=True)
     if not last:
         return ""
     dear = sorted(last.items(), key=lambda item: -item[1])

@@ -91,8 +91,10 @@ def text_mentions(document: str, summary: str, case_sensitive: bool) -> list[Men
         for hit in _NUMBER.finditer(rest)
     ]
     names = source.names | _names_inside(summary, rest)
-    for words, start, end in _spans(summary, rest, names):
-        found.append(Mention("name", words, f" {fold(words)} " in source.words, start, end))
+    for sentence, position in _sentences(summary, rest):
+        for words, start, end in capitalised_spans(sentence, names):
+            supported = f" {fold(words)} " in source.words
+            found.append(Mention("name", words, supported, position + start, position + end))
     return found
 
 
@@ -141,15 +143,6 @@ def _names_inside(text: str, rest: str) -> frozenset[str]:
         if start
         for word in words.split()
     )
-
-
-def _spans(text: str, rest: str, names: frozenset[str]) -> list[tuple[str, int, int]]:
-    """The capitalised spans of all sentences, with their places in the text."""
-    return [
-        (words, position + start, position + end)
-        for sentence, position in _sentences(text, rest)
-        for words, start, end in capitalised_spans(sentence, names)
-    ]
 
 
 def _sentences(text: str, rest: str) -> list[tuple[str, int]]:

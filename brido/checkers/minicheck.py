@@ -118,7 +118,7 @@ class MiniCheck:
     def sentences(
         self, documents: Sequence[str], texts: Sequence[str], progress: MakeProgress = quiet
     ) -> list[list[Sentence]]:
-        """Yield the sentences of each text, with the probabilities that its document supports them.
+        """The sentences of each text, with the probabilities that its document supports them.
 
         An empty text has no sentence.
         """

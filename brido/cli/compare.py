@@ -58,7 +58,7 @@ def command(first: str, second: str, documents: int, html: Path | None) -> None:
     if names[0] == names[1]:
         raise BridoError(f"{first} and {second} are the same system ({names[0]})")
     systems = (names[0], names[1])
-    found = pairs(DATA, systems, params.evaluation.mentions.case_sensitive, by)
+    found = pairs(DATA, systems, params.evaluation.mentions.case_sensitive, by, params.variants)
     improved, damaged = most_changed(found, documents)
     groups = {"Improved": improved, "Damaged": damaged}
     if html is None:

@@ -14,9 +14,8 @@ from numpy.typing import NDArray
 from brido.report.settings import ChoiceSettings
 from brido.stats import FEWEST
 from brido.utils.errors import BridoError
+from brido.utils.stored import json_number
 
-# Digits of what is kept: more would only make diffs noisy.
-_DECIMALS = 6
 # A hair more than a limit is rounding.
 _HAIR = 1e-9
 
@@ -70,11 +69,11 @@ class Choice:
         """The choice as metrics/choice.json has it."""
         systems = {
             row.name: {
-                "quality": _number(row.quality),
-                "rouge": row.rouge if row.rouge is None else _number(row.rouge),
-                "words": _number(row.words),
-                "difference": _number(row.difference),
-                "standard_error": _number(row.standard_error),
+                "quality": json_number(row.quality),
+                "rouge": row.rouge if row.rouge is None else json_number(row.rouge),
+                "words": json_number(row.words),
+                "difference": json_number(row.difference),
+                "standard_error": json_number(row.standard_error),
                 "left_out": list(row.left_out),
             }
             for row in self.rows
@@ -171,7 +170,3 @@ def _row(
 def _nearest(words: float, lengths: Sequence[float]) -> float:
     """The share by which a length differs from the nearest of some."""
     return min(abs(words - length) / length if length else 0.0 for length in lengths)
-
-
-def _number(value: float) -> float | None:
-    return round(value, _DECIMALS) if math.isfinite(value) else None

@@ -6,7 +6,7 @@ from pathlib import Path
 from brido.report.display import display, metric_label
 from brido.report.metrics import Estimate, Estimates
 from brido.report.style import COLOURS, MARKERS, panels
-from brido.report.summary import headline_columns
+from brido.report.summary import headline_columns, item_of
 
 
 def length_figure(
@@ -21,7 +21,7 @@ def length_figure(
             column = display(metric, submetric)
             for index, (system, estimates) in enumerate(systems.items()):
                 across = lengths[system]
-                item = estimates.get(metric, {}).get(submetric)
+                item = item_of(estimates, (metric, submetric))
                 if item is None:
                     continue
                 low, mean, high = (

@@ -14,11 +14,9 @@ from pydantic import TypeAdapter
 from brido.report.display import ColumnKey
 from brido.report.settings import ReportSettings
 from brido.stats import bootstrap_interval, means
-from brido.tables import DECODED, open_table, read_batches, read_metadata, read_rows
+from brido.tables import DECODED, open_table, read_columns, read_metadata, read_rows
 from brido.utils.errors import BridoError
-
-# Estimates have six decimals: more would only make diffs noisy.
-_DECIMALS = 6
+from brido.utils.stored import DECIMALS
 
 
 @dataclass(frozen=True)
@@ -32,6 +30,10 @@ class Scores:
     columns: list[ColumnKey]
     values: NDArray[np.float64]
     signatures: dict[str, Any]
+
+    def column(self, key: ColumnKey) -> NDArray[np.float64]:
+        """The numbers of a column, one a document."""
+        return self.values[:, self.columns.index(key)]
 
 
 @dataclass(frozen=True)
@@ -91,9 +93,7 @@ def _read(path: Path) -> pa.Table:
         if pa.types.is_floating(field.type) or pa.types.is_integer(field.type)
     ]
     names = ["id", *numeric]
-    batches = list(read_batches(path, None, "evaluate", columns=names))
-    wanted = pa.schema([schema.field(name) for name in names])
-    return pa.Table.from_batches([batch.select(names) for batch in batches], wanted)
+    return read_columns(path, schema, "evaluate", names).select(names)
 
 
 def estimate(scores: Scores, settings: ReportSettings) -> Estimates:
@@ -115,10 +115,7 @@ def difference(tuned: Scores, base: Scores, settings: ReportSettings) -> Estimat
             "tables agree"
         )
     shared = [column for column in tuned.columns if column in base.columns]
-    gaps = [
-        tuned.values[:, tuned.columns.index(column)] - base.values[:, base.columns.index(column)]
-        for column in shared
-    ]
+    gaps = [tuned.column(key) - base.column(key) for key in shared]
     return _estimates(shared, np.stack(gaps, axis=1), settings)
 
 
@@ -133,7 +130,7 @@ def _estimates(
         if not math.isfinite(centre[index]):
             continue
         # Rounded once, here: files, terminal, page and figures then show the same digits.
-        mean, start, end = (round(float(one[index]), _DECIMALS) for one in (centre, low, high))
+        mean, start, end = (round(float(one[index]), DECIMALS) for one in (centre, low, high))
         counted = int((~np.isnan(values[:, index])).sum())
         result.setdefault(metric, {})[submetric] = Estimate(mean, start, end, counted)
     return result
@@ -147,6 +144,6 @@ def mean_length(estimates: Estimates, decoded: Path, settings: ReportSettings) -
     measured = estimates.get("extractiveness", {}).get("length")
     if measured is not None:
         return measured
-    counts = [float(len(row["summary"].split())) for row in read_rows(decoded, DECODED, "decode")]
+    counts = [float(len(row["summary"].split())) for row in read_rows(decoded, DECODED, "report")]
     column = ("length", "words")
     return _estimates([column], np.array(counts)[:, None], settings)["length"]["words"]

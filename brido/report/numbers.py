@@ -18,7 +18,13 @@ from brido.report.metrics import (
     read_scores,
 )
 from brido.report.settings import ReportSettings
-from brido.report.summary import headline_columns, length_warning, result_table, summary_table
+from brido.report.summary import (
+    headline_columns,
+    item_of,
+    length_warning,
+    result_table,
+    summary_table,
+)
 from brido.report.verdict import told_columns
 from brido.utils.atomic import atomic_folder, write_text
 from brido.utils.stored import json_text
@@ -142,11 +148,7 @@ def headline(numbers: Numbers, choice: Mapping[str, Any], tuned: Sequence[str]) 
 
 
 def _means(estimates: Estimates, columns: Sequence[ColumnKey]) -> dict[str, float]:
-    return {
-        name: estimates[metric][name].mean
-        for metric, name in columns
-        if name in estimates.get(metric, {})
-    }
+    return {key[1]: item.mean for key in columns if (item := item_of(estimates, key))}
 
 
 def numbers_text(raw: Mapping[str, Any]) -> str:

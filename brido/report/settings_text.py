@@ -20,11 +20,6 @@ _SHOWN = {
 _SOURCE = ("method", "num_candidates", "num_beam_groups", "diversity_penalty", "temperature")
 
 
-def alpha_text(alpha: float) -> str:
-    """Alpha as text, infinity as its sign."""
-    return "∞" if math.isinf(alpha) else f"{alpha:g}"
-
-
 def run_order(scoring: ScoringSettings) -> str:
     """What the run's order of candidates (data/scores) is, in a few words."""
     if scoring.shuffle:
@@ -32,7 +27,8 @@ def run_order(scoring: ScoringSettings) -> str:
     weights = scoring.shares
     signals = "".join(f", {name} {weights[name]:g}" for name in weights if name != "vote")
     less = ", less what base itself prefers" if scoring.remove_base else ""
-    return f"the run's vote (α = {alpha_text(scoring.alpha)}{signals}{less})"
+    alpha = "∞" if math.isinf(scoring.alpha) else f"{scoring.alpha:g}"
+    return f"the run's vote (α = {alpha}{signals}{less})"
 
 
 def settings_text(params: Params) -> list[tuple[str, str]]:

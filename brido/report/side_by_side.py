@@ -2,7 +2,7 @@
 
 import math
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from importlib import resources
@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from jinja2 import Environment, StrictUndefined
 
-from brido.checkers.mentions import Mention, mentions_of
+from brido.checkers.mentions import mentions_of
 from brido.report.display import ColumnKey, display
 from brido.report.metrics import read_scores
 from brido.tables import CORPUS, DECODED, read_rows
@@ -58,38 +58,37 @@ def pairs(
     systems: tuple[str, str],
     case_sensitive: bool,
     by: ColumnKey | None = None,
-    split: str = "test",
+    variants: Container[str] = (),
 ) -> list[Pair]:
-    """The documents of a split of which two systems wrote different summaries.
+    """The test documents of which two systems wrote different summaries.
 
     data: the folder of the pipeline's tables. case_sensitive: see `evaluation.mentions`. by: a
     column of the evaluation; the gain is its difference, and behind it the number of unsupported
-    mentions that went.
+    mentions that went. variants: the keys of section variants, for messages.
 
     Raises:
         BridoError: a table is missing or damaged, or holds other documents.
     """
-    corpus = read_rows(data / "corpus" / f"{split}.parquet", CORPUS, "download")
-    texts = [_summaries(data, system, split, corpus) for system in systems]
-    quality = [_quality(data, system, split, by) for system in systems]
+    corpus = read_rows(data / "corpus/test.parquet", CORPUS, "download")
+    stages = [decoded_by(system, variants) for system in systems]
+    texts = [_summaries(data, *both, corpus) for both in zip(systems, stages, strict=True)]
+    quality = [_quality(data, system, by) for system in systems]
     better = -1.0 if by and display(*by).better == "lower" else 1.0
     found = []
     for row, first, second in zip(corpus, *texts, strict=True):
         if first == second:
             continue
-        mentions = [
-            mentions_of(row["document"], text, row.get("facts"), case_sensitive)
-            for text in (first, second)
-        ]
-        values = [own.get(row["id"], math.nan) for own in quality]
-        changed = _changes(first, second)
-        sides = [
-            _side(system, text, spans, own, value)
-            for system, text, spans, own, value in zip(
-                systems, (first, second), changed, mentions, values, strict=True
-            )
-        ]
-        gain = better * (values[1] - values[0])
+        sides = []
+        changes = _changes(first, second)
+        for system, text, changed, own in zip(
+            systems, (first, second), changes, quality, strict=True
+        ):
+            mentions = mentions_of(row["document"], text, row.get("facts"), case_sensitive)
+            unsupported = [range(each.start, each.end) for each in mentions if not each.supported]
+            pieces = list(_pieces(text, changed, unsupported))
+            value = own.get(row["id"], math.nan)
+            sides.append(Side(system, text, pieces, len(unsupported), value))
+        gain = better * (sides[1].quality - sides[0].quality)
         fewer = sides[0].unsupported - sides[1].unsupported
         order = (0.0 if math.isnan(gain) else gain, fewer)
         found.append(Pair(row["id"], row["document"], sides[0], sides[1], order))
@@ -110,28 +109,26 @@ def most_changed(found: Sequence[Pair], count: int) -> tuple[list[Pair], list[Pa
 
 
 def _summaries(
-    data: Path, system: str, split: str, corpus: Sequence[Mapping[str, Any]]
+    data: Path, system: str, stage: str, corpus: Sequence[Mapping[str, Any]]
 ) -> list[str]:
-    path = data / "decoded" / system / f"{split}.parquet"
-    rows = read_rows(path, DECODED, decoded_by(system))
+    path = data / "decoded" / system / "test.parquet"
+    rows = read_rows(path, DECODED, stage)
     if [row["id"] for row in rows] != [row["id"] for row in corpus]:
         raise BridoError(
-            f"{path} holds other documents than the corpus: make it again with `dvc repro "
-            f"{decoded_by(system)}`"
+            f"{path} holds other documents than the corpus: make it again with `dvc repro {stage}`"
         )
     return [row["summary"] for row in rows]
 
 
-def _quality(data: Path, system: str, split: str, by: ColumnKey | None) -> dict[str, float]:
+def _quality(data: Path, system: str, by: ColumnKey | None) -> dict[str, float]:
     """The number that decides, by document; empty where it was not measured."""
     if by is None:
         return {}
-    path = data / "evaluation" / by[0] / system / f"{split}.parquet"
+    path = data / "evaluation" / by[0] / system / "test.parquet"
     if not path.is_file():
         return {}
     scores = read_scores({by[0]: path})
-    values = scores.values[:, scores.columns.index(by)]
-    return dict(zip(scores.ids, values.tolist(), strict=True))
+    return dict(zip(scores.ids, scores.column(by).tolist(), strict=True))
 
 
 def _changes(first: str, second: str) -> tuple[list[range], list[range]]:
@@ -145,14 +142,6 @@ def _changes(first: str, second: str) -> tuple[list[range], list[range]]:
             for side, (start, end) in enumerate((ends[:2], ends[2:])):
                 places[side].extend(range(*word.span()) for word in words[side][start:end])
     return places
-
-
-def _side(
-    system: str, text: str, changed: Sequence[range], mentions: Sequence[Mention], quality: float
-) -> Side:
-    unsupported = [range(each.start, each.end) for each in mentions if not each.supported]
-    pieces = list(_pieces(text, changed, unsupported))
-    return Side(system, text, pieces, len(unsupported), quality)
 
 
 def _pieces(text: str, changed: Sequence[range], unsupported: Sequence[range]) -> Iterator[Piece]:

@@ -43,14 +43,16 @@ def panels(folder: Path, name: str, count: int, height: float) -> Iterator[tuple
     """A figure and the axes of its `count` small panels, in rows of three; see `drawing`."""
     columns = min(3, max(count, 1))
     rows = max(math.ceil(count / columns), 1)
-    with drawing(folder, name, rows, columns, width=3.3, height=height) as axes:
+    with drawing(folder, name, 3.3, height, rows, columns) as axes:
         for axis in axes.flat[count:]:
             axis.set_axis_off()
         yield axes[0, 0].figure, list(axes.flat[:count])
 
 
 @contextlib.contextmanager
-def drawing(folder: Path, name: str, rows: int = 1, columns: int = 1, **size: float) -> Iterator:
+def drawing(
+    folder: Path, name: str, width: float, height: float, rows: int = 1, columns: int = 1
+) -> Iterator[Any]:
     """Axes [rows, columns] in the house style; saved as NAME.svg and NAME.png at the end.
 
     `width` and `height` are inches of one panel. Equal content makes equal bytes.
@@ -60,7 +62,6 @@ def drawing(folder: Path, name: str, rows: int = 1, columns: int = 1, **size: fl
     matplotlib.use("Agg")
     from matplotlib import pyplot
 
-    width, height = size.get("width", 4.2), size.get("height", 3.2)
     with pyplot.rc_context(_STYLE):
         figure, axes = pyplot.subplots(
             rows, columns, figsize=(width * columns, height * rows), squeeze=False

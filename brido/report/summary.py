@@ -138,11 +138,6 @@ def _difference(estimates: Estimates, column: ColumnKey) -> Cell:
     return Cell(shown.text(item.mean, True), low, high, tone, side != 0)
 
 
-def interval(item: Estimate, metric: str, submetric: str, signed: bool = False) -> str:
-    """Return the estimate's interval as `low…high` in the submetric's unit."""
-    return "…".join(display(metric, submetric).ends(item.low, item.high, signed))
-
-
 def direction(item: Estimate, metric: str, submetric: str) -> int:
     """The side of zero on which the whole interval lies as it is printed: 1, -1, or 0 for neither.
 

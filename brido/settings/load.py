@@ -63,11 +63,8 @@ def check_params(raw: Any, name: str = "params.yaml") -> Params:
         problems = []
         for item in error.errors():
             problems += _describe(item)
-        raise BridoError.from_problems(f"{name} has {_count(problems)}:", problems) from None
-
-
-def _count(problems: list[str]) -> str:
-    return "a problem" if len(problems) == 1 else f"{len(problems)} problems"
+        many = "a problem" if len(problems) == 1 else f"{len(problems)} problems"
+        raise BridoError.from_problems(f"{name} has {many}:", problems) from None
 
 
 class _Place(NamedTuple):

@@ -81,9 +81,10 @@ class Params(Sections):
         if len(set(self.systems)) < len(self.systems):
             yield f"systems: a name stands twice in {quoted(self.systems)}"
         if "base" not in self.systems:
+            names = ", ".join(map(short, ["base", *self.systems]))
             yield (
                 "systems: base is missing, and every other system is compared with it. Write "
-                f"`systems: {_listed(['base', *self.systems])}`"
+                f"`systems: [{names}]`"
             )
         if unknown := [name for name in self.systems if name not in known]:
             yield (
@@ -204,8 +205,8 @@ class Params(Sections):
         needs = [name for name in self.evaluation.metrics if find_metric(name).needs_facts]
         if needs and self.data.source != "world":
             yield (
-                f"evaluation.metrics: {', '.join(needs)} needs facts of the embedded world, and "
-                f"data.source is {self.data.source}: remove it"
+                f"evaluation.metrics: remove {', '.join(needs)}, because only the embedded world "
+                f"has facts, and data.source is {self.data.source}"
             )
 
     def _sources(self) -> Iterator[str]:
@@ -282,11 +283,6 @@ def _of_system(name: str, error: ValidationError) -> Iterator[str]:
         reason = item["ctx"]["error"] if item["type"] == "value_error" else item["msg"]
         for line in str(reason).split("\n"):
             yield f"tuned.{name}: {line}"
-
-
-def _listed(names: Sequence[str]) -> str:
-    """Names as a list in params.yaml."""
-    return f"[{', '.join(map(short, names))}]"
 
 
 def _no_key(key: str, name: str, section: str, known: Sequence[str]) -> str:

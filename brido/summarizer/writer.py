@@ -129,15 +129,12 @@ class SummaryWriter(Generator):
             )
         documents = dict(zip(names, texts, strict=True))
         result = self.generate(documents, self._writing.search, guidance=guidance)
-        unread = [0.0] * len(texts)
-        if result.cut:
-            shares = self.language.family.unread(
-                self.language, [texts[place] for place in result.cut]
-            )
-            for place, share in zip(result.cut, shares, strict=True):
-                unread[place] = share
+        unread = dict.fromkeys(range(len(texts)), 0.0)
+        if cut := [texts[place] for place in result.cut]:
+            shares = self.language.family.unread(self.language, cut)
+            unread |= zip(result.cut, shares, strict=True)
         summaries = [Summary("")] * len(chunk)
-        made = zip(readable, texts, self._elected(result.written), unread, strict=True)
+        made = zip(readable, texts, self._elected(result.written), unread.values(), strict=True)
         for place, document, (text, ended, agreement), share in made:
             mentions = text_mentions(document, text, case_sensitive=True)
             unsupported = tuple(mention for mention in mentions if not mention.supported)

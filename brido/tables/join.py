@@ -36,7 +36,8 @@ from brido.utils.errors import BridoError, quoted
 class SplitTables:
     """Where the tables of a split are; those that are not read may be None.
 
-    `own` is the support table of base's own output, `decoded` the summaries of each system.
+    `own` is the support table of base's own output, `decoded` the summaries of each system, of
+    which `variants` come from a stage of their own.
     """
 
     pool: Path
@@ -47,14 +48,21 @@ class SplitTables:
     likelihood: Path | None = None
     scores: Path | None = None
     decoded: Mapping[str, Path] = field(default_factory=dict)
+    variants: Container[str] = ()
 
     @classmethod
     def at(
-        cls, data: Path, split: str, systems: Sequence[str] = (), tuned: str | None = None
+        cls,
+        data: Path,
+        split: str,
+        systems: Sequence[str] = (),
+        tuned: str | None = None,
+        variants: Container[str] = (),
     ) -> "SplitTables":
         """The tables of a split below the folder `data`.
 
-        systems: whose summaries; tuned: the system whose scores, None without scores.
+        systems: whose summaries; tuned: the system whose scores, None without scores; variants: the
+        keys of section variants.
         """
         name = f"{split}.parquet"
         return cls(
@@ -66,6 +74,7 @@ class SplitTables:
             likelihood=data / "likelihood" / name,
             scores=None if tuned is None else data / "scores" / tuned / name,
             decoded={system: data / "decoded" / system / name for system in systems},
+            variants=variants,
         )
 
     def table(self, name: str, columns: Sequence[str]) -> Table:
@@ -88,7 +97,7 @@ class SplitTables:
     def summaries(self) -> dict[str, Table]:
         """The table of each system's summaries."""
         return {
-            system: Table(path, DECODED, decoded_by(system), ("summary",))
+            system: Table(path, DECODED, decoded_by(system, self.variants), ("summary",))
             for system, path in self.decoded.items()
         }
 
@@ -101,7 +110,6 @@ COLUMNS = {
     "similarity": ("similarity", "similarity"),
     **{name: ("support", name) for name in SUPPORT.names[1:]},
     "own_unsupported": ("own", "unsupported"),
-    "own_words": ("own", "words"),
     "own_whole": ("own", "whole"),
     **{name: ("likelihood", name) for name in LIKELIHOOD.names[1:]},
     **{name: ("scores", name) for name in SCORES.names[1:]},
@@ -117,10 +125,10 @@ _STAGES = {
 # Stages of dvc.yaml that make summaries; a tuned system's and a variant's is named like it.
 _DECODED_BY = {"reference": "download", "elected": "elect", "base": "decode_base"}
 # Lists that do not hold a value for each candidate.
-_NOT_BY_CANDIDATE = {"references", "facts", "own_unsupported", "own_words", "own_whole"}
+_NOT_BY_CANDIDATE = {"references", "facts", "own_unsupported", "own_whole"}
 
 
-def decoded_by(system: str, variants: Container[str] = ()) -> str:
+def decoded_by(system: str, variants: Container[str]) -> str:
     """The stage that makes a system's summaries, as `dvc repro` takes it.
 
     variants: the keys of section variants, whose systems a stage of its own decodes.

@@ -76,19 +76,17 @@ def _stop_again(ignored: Any) -> None:
 def stop_request() -> Iterator[list[int]]:
     """Note the first SIGTERM or SIGINT in the list that this gives, instead of obeying it.
 
-    A second one is obeyed at once. Outside the main thread signals cannot be caught.
+    A second one is obeyed at once; an ignored one stays ignored. Outside the main thread signals
+    cannot be caught.
     """
     received: list[int] = []
-    former: dict[int, Any] = {}
 
     def note(number: int, _: FrameType | None) -> None:
         received.append(number)
         signal.signal(number, former[number])
 
+    former = _answer(note)
     try:
-        if threading.current_thread() is threading.main_thread():
-            for number in (signal.SIGTERM, signal.SIGINT):
-                former[number] = signal.signal(number, note)
         yield received
     finally:
         for caught, handler in former.items():

@@ -1,10 +1,19 @@
 """JSON files of stages: how they are written and read."""
 
 import json
+import math
 from pathlib import Path
 from typing import Any
 
 from brido.utils.errors import BridoError, first_line
+
+# More digits of a number would only make diffs noisy.
+DECIMALS = 6
+
+
+def json_number(value: float) -> float | None:
+    """The number as these files hold it; None for NaN and infinity."""
+    return round(value, DECIMALS) if math.isfinite(value) else None
 
 
 def json_text(value: Any) -> str:

@@ -51,16 +51,10 @@ def comparable_pairs(
             "unsupported and lengths must have one shape [documents, candidates], not "
             f"{list(wrong.shape)} and {list(length.shape)}"
         )
-    close = equally_long(length[:, :, None], length[:, None, :], tolerance)
-    return CandidatePairs(*np.nonzero(close & (wrong[:, :, None] < wrong[:, None, :])))
-
-
-def equally_long(
-    first: NDArray[np.floating], second: NDArray[np.floating], tolerance: float
-) -> NDArray[np.bool_]:
-    """Whether lengths differ by at most `tolerance` of the longer one; arrays of one shape."""
+    first, second = length[:, :, None], length[:, None, :]
     # Not the product alone: .15 * 20 is a hair below 3.
-    return abs(first - second) <= tolerance * np.maximum(first, second) + 1e-9
+    close = abs(first - second) <= tolerance * np.maximum(first, second) + 1e-9
+    return CandidatePairs(*np.nonzero(close & (wrong[:, :, None] < wrong[:, None, :])))
 
 
 def pair_accuracy(

@@ -1,6 +1,5 @@
 """The check of a run's orders: from the tables of a split to metrics/votes.json."""
 
-import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -11,7 +10,8 @@ from numpy.typing import NDArray
 from brido.tables import read_metadata
 from brido.tables.join import SplitTables, read_arrays
 from brido.utils.atomic import write_text
-from brido.utils.errors import BridoError, parsing
+from brido.utils.errors import BridoError
+from brido.utils.stored import json_text, read_json
 from brido.vote.select import score_documents
 from brido.vote.settings import ScoringSettings
 from brido.vote.votes import TOLERANCE, CheckSettings, check_votes
@@ -61,7 +61,7 @@ def write_check(
     scores = {name: _scores(tables, scoring) for name, scoring in distinct.items()}
     base = {"base": about["base"]} if "base" in about else {}
     check = base | check_votes(arrays | {"ids": np.array(ids)}, scores, settings)
-    write_text(path, json.dumps(check, indent=2, ensure_ascii=False, allow_nan=False) + "\n")
+    write_text(path, json_text(check))
     return check
 
 
@@ -88,5 +88,4 @@ def _warnings(counts: Path, split: str) -> list[str]:
     """What stage pool warned of; nothing if it wrote no such thing."""
     if not counts.is_file():
         return []
-    with parsing(lambda why: f"{counts} cannot be read ({why}): `dvc repro -f pool` makes it"):
-        return json.loads(counts.read_text(encoding="utf-8")).get("warnings", {}).get(split, [])
+    return read_json(counts, "pool").get("warnings", {}).get(split, [])

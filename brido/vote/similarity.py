@@ -13,7 +13,7 @@ from brido.rouge import similarity_batch, similarity_matrix
 from brido.rouge.pairwise import Combination
 from brido.tables import similarity_schema
 from brido.tables.join import Part, SplitTables, read_documents
-from brido.utils.errors import BridoError
+from brido.utils.errors import ArgumentError, BridoError
 from brido.utils.text import one_sentence_a_line, split_sentences
 from brido.vote.settings import PairwiseSettings
 from brido.work.worker import Advance, Result
@@ -124,12 +124,12 @@ def sentence_similarity(
     samples). 0 if either text has no sentence.
 
     Raises:
-        BridoError: the shapes do not fit, or an owner does not exist.
+        ArgumentError: the shapes do not fit, or an owner does not exist.
     """
     shape = (len(rows), len(columns))
     outside = [owner for owner in (*rows, *columns) if not 0 <= owner <= size] or size in rows
     if values.shape != shape or outside:
-        raise BridoError(
+        raise ArgumentError(
             f"values must be {list(shape)} with owners from 0 to {size}, not {list(values.shape)}"
         )
     result = np.zeros((size, size + 1))

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from brido.stats import FEWEST
+from brido.utils.stored import DECIMALS, json_number
 from brido.vote.check import (
     Share,
     accuracies,
@@ -21,7 +22,6 @@ from brido.vote.rankings import LABELS, PRIOR_WEIGHT, Arrays, fixed_orders, left
 from brido.vote.votes_text import election_sentence, votes_lines
 
 SAMPLES, CONFIDENCE, SEED = 1000, 0.95, 0
-DECIMALS = 6
 # Texts of equal length differ by at most this share of the longer one; those of the world, where a
 # word more is a fact more, by nothing.
 TOLERANCE = 0.15
@@ -155,8 +155,4 @@ def _plain(share: Share, counted: str, few: bool = False) -> dict[str, float | i
     count = values.pop("count")
     if few:
         values |= {"low": math.nan, "high": math.nan}
-    return {name: _number(value) for name, value in values.items()} | {counted: count}
-
-
-def _number(value: float) -> float | None:
-    return round(value, DECIMALS) if math.isfinite(value) else None
+    return {name: json_number(value) for name, value in values.items()} | {counted: count}

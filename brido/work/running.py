@@ -66,14 +66,8 @@ def run(
     total = sum(map(len, units))
     with Progress(label, total, interval=interval) as progress:
         progress.skip(total - sum(len(unit) for _, unit in todo))
-        lock = threading.Lock()
-
-        def advance(count: int, /, *, tokens: int = 0) -> None:
-            with lock:
-                progress.advance(count, tokens=tokens)
-
         try:
-            _do(workers, make_worker, todo, advance, shards.write)
+            _do(workers, make_worker, todo, progress.advance, shards.write)
         except KeyboardInterrupt as stop:
             kept = sum(len(unit) for index, unit in enumerate(units) if shards.done(index))
             stop.args = (f"{kept:,} of {total:,} documents are kept, run again to go on",)
@@ -98,7 +92,6 @@ def run_stream(
     """
     waiting: dict[int, Result] = {}
     handed_over = 0
-    lock = threading.Lock()
 
     def keep(index: int, *result: Any) -> None:
         nonlocal handed_over
@@ -107,11 +100,7 @@ def run_stream(
             finish(*waiting.pop(handed_over))
             handed_over += 1
 
-    def locked(count: int, /, *, tokens: int = 0) -> None:
-        with lock:
-            advance(count, tokens=tokens)
-
-    _do(workers, make_worker, enumerate(units), locked, keep)
+    _do(workers, make_worker, enumerate(units), advance, keep)
 
 
 def _do(
@@ -124,16 +113,22 @@ def _do(
     """Do numbered units on as many workers as there are, or as there are units if that is known."""
     limit = len(todo) if isinstance(todo, Sequence) else max(len(workers.devices), _ACTORS)
     devices = workers.devices[:limit]
+    lock = threading.Lock()
+
+    def locked(count: int, /, *, tokens: int = 0) -> None:
+        with lock:
+            advance(count, tokens=tokens)
+
     if workers.ray is not None and limit:
         from brido.work.cluster import cluster_executors
 
-        with cluster_executors(workers, make_worker, limit, advance) as executors:
+        with cluster_executors(workers, make_worker, limit, locked) as executors:
             _side_by_side(executors, todo, finish)
     elif len(devices) > 1:
         kind = LocalExecutor if workers.threads else ProcessExecutor
-        _side_by_side([kind(make_worker, device, advance) for device in devices], todo, finish)
+        _side_by_side([kind(make_worker, device, locked) for device in devices], todo, finish)
     elif devices:
-        execute = LocalExecutor(make_worker, devices[0], advance)
+        execute = LocalExecutor(make_worker, devices[0], locked)
         for index, unit in todo:
             finish(index, *execute(unit))
 

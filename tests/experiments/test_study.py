@@ -58,7 +58,7 @@ def test_the_default_s_plan_adds_arms_to_the_default_and_changes_nothing_else():
     found = plan.read_plan(plan.PLANS / "default.yaml")
     assert [run.seed for run in found.runs] == list(range(30, 40))
     own, shipped = found.runs[0].settings, plan.settings_of(plan.read_preset("default"), "")
-    changed = {key.split(".")[0] for key in study.different(own, shipped)}
+    changed = {key.split(".")[0] for key in study.different_keys(own, shipped)}
     assert changed <= {"tuned", "evaluation"}
 
 

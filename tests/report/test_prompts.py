@@ -26,7 +26,7 @@ def folder(tmp_path):
 ])  # fmt: skip
 def test_it_is_what_the_model_read(folder, how):
     reading = ReadingSettings(max_source_tokens=99, **how)
-    found = asked("base", folder, reading, DOCUMENTS)
+    found = asked(folder, reading, DOCUMENTS)
     assert found.model == "base"
     language = LanguageModel.load(folder, reading)
     sources = language.read(DOCUMENTS)
@@ -40,12 +40,12 @@ def test_it_is_what_the_model_read(folder, how):
 
 def test_a_model_without_a_prompt_has_none(tmp_path):
     tiny_bart().save_pretrained(tmp_path)
-    assert asked("base", tmp_path, ReadingSettings(), ["w1 w2"]) is None
+    assert asked(tmp_path, ReadingSettings(), ["w1 w2"]) is None
 
 
 def test_a_missing_or_damaged_checkpoint_is_named(folder):
     with pytest.raises(BridoError, match="nowhere.*`dvc repro checkpoint@"):
-        asked("base", folder / "nowhere", ReadingSettings(), [])
+        asked(folder / "nowhere", ReadingSettings(), [])
     (folder / "config.json").write_text("{")
     with pytest.raises(BridoError, match="is damaged .* `dvc repro -f checkpoint@base`"):
-        asked("base", folder, ReadingSettings(), [])
+        asked(folder, ReadingSettings(), [])

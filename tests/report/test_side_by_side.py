@@ -42,7 +42,7 @@ def project(tmp_path, monkeypatch):
 
 
 def found(project, by=BY):
-    return pairs(project / "data", ("base", "guided"), True, by)
+    return pairs(project / "data", ("base", "guided"), True, by, ["guided"])
 
 
 def test_what_decides_comes_before_the_mentions_that_went(project):
@@ -155,7 +155,7 @@ def test_bad_names_are_one_sentence(project, capsys, arguments, words):
 def test_tables_of_other_documents_and_a_damaged_choice_are_refused(project, capsys):
     rows = [{"id": "x", "summary": "", "score": 0.0}]
     write_table(project / "data/decoded/guided/test.parquet", [rows], DECODED)
-    with pytest.raises(BridoError, match="other documents"):
+    with pytest.raises(BridoError, match="other documents.*dvc repro vary@guided"):
         found(project)
     (project / "metrics/choice.json").write_text('{"chosen": "guided"}')
     assert compare() == 2

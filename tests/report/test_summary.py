@@ -7,7 +7,6 @@ from brido.report.summary import (
     direction,
     every_column,
     headline_columns,
-    interval,
     length_warning,
     result_table,
     summary_table,
@@ -168,9 +167,3 @@ def test_a_number_that_is_missing_is_a_dash():
     shown = result_table([("rouge", "r1")], {"base": {}}, {"tuned - base": {}})
     assert [cells[0].value for _, cells in (*shown.rows, *shown.differences)] == ["–", "–"]
     assert not shown.differences[0][1][0].star
-
-
-def test_the_interval_as_people_read_it():
-    item = Estimate(-1.0, -2.0, 0.5, 9)
-    assert interval(item, "rouge", "r1") == "-2.0…0.5"
-    assert interval(item, "rouge", "r1", signed=True) == "-2.0…+0.5"

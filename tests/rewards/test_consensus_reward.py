@@ -1,5 +1,6 @@
 """The consensus of a prompt's completions as their reward, without a trainer."""
 
+import json
 import pickle
 from pathlib import Path
 
@@ -9,6 +10,7 @@ import pytest
 from brido.rewards import ConsensusReward, consensus_reward
 from brido.rouge import similarity_matrix
 from brido.utils.errors import ArgumentError
+from brido.utils.text import one_sentence_a_line
 from brido.vote import consensus_scores
 from brido.vote.signals import shuffled_scores
 
@@ -74,15 +76,11 @@ def test_the_control_shuffles_within_a_prompt():
     assert found != plain
     assert sorted(found[:4]) == sorted(plain[:4])
     assert sorted(found[4:]) == sorted(plain[4:])
-    import numpy as np
-
     assert found[:4] == shuffled_scores(np.array([voted(CATS)]), ["cats"])[0].tolist()
     assert reward.__name__ != consensus_reward.__name__ == "consensus_reward"
 
 
 def test_other_combinations_split_sentences():
-    from brido.utils.text import one_sentence_a_line
-
     texts = [f"{first} {second}" for first, second in zip(CATS, CATS[1:] + CATS[:1], strict=True)]
     split = voted([one_sentence_a_line(text) for text in texts], "mean_r1_r2_rlsum")
     assert ConsensusReward(combination="mean_r1_r2_rlsum")(["p"] * 4, texts) == split
@@ -126,12 +124,12 @@ def test_it_can_be_sent_to_another_process():
     assert reward == ConsensusReward(shuffled=True)
 
 
-def _split_over_processes(folder: Path) -> None:
+def _on_process(folder: Path) -> None:
     """Each of two processes holds three of six completions, so that both groups are split."""
-    import json
-
     import torch.distributed as dist
+    from accelerate.state import PartialState
 
+    PartialState()
     rank = dist.get_rank()
     prompts, texts = ["cats"] * 4 + ["news"] * 2, CATS + NEWS[:2]
     mine = slice(0, 3) if rank == 0 else slice(3, 6)
@@ -145,21 +143,12 @@ def _split_over_processes(folder: Path) -> None:
 
 @pytest.mark.slow
 def test_a_group_that_is_split_over_processes_votes_together(tmp_path):
-    import json
-
     from accelerate import debug_launcher
 
     debug_launcher(_on_process, (tmp_path,), num_processes=2)
     found = [json.loads((tmp_path / f"{rank}.json").read_text()) for rank in (0, 1)]
     assert found[0]["gathered"] + found[1]["gathered"] == voted(CATS) + voted(NEWS[:2])
     assert all("processes" in part["refused"] for part in found)
-
-
-def _on_process(folder: Path) -> None:
-    from accelerate.state import PartialState
-
-    PartialState()
-    _split_over_processes(folder)
 
 
 @pytest.mark.parametrize(

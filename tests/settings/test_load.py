@@ -194,7 +194,7 @@ def test_relations_between_sections():
         (FILES | measured("rouge"), "add mentions to"),
         (
             FILES | measured("rouge", "mentions", "world_qa", "world_judge"),
-            "evaluation.metrics: world_qa, world_judge needs facts",
+            "evaluation.metrics: remove world_qa, world_judge",
         ),
     ],
 )

@@ -80,3 +80,10 @@ def test_the_dearest_stages_are_named(tmp_path, monkeypatch):
     seconds.FILE.write_text("".join(json.dumps(line) + "\n" for line in lines))
     line = seconds.seconds_line()
     assert line == "Seconds a stage: s1 40, s8 8, s7 7, s6 6, s5 5, s4 4; 3 others 5."
+    # A run that was stopped and goes on tells of itself; what all of it took is kept.
+    seconds.begin_run()
+    assert seconds.seconds_line() == ""
+    with seconds.FILE.open("a") as file:
+        file.write('{"stage": "s8", "seconds": 3.0}\n')
+    assert seconds.seconds_line() == "Seconds a stage: s8 3; 0 others 0."
+    assert sum(seconds.stage_seconds(tmp_path).values()) == 0 + 40 + sum(range(2, 8)) + 3

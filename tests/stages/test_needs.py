@@ -3,27 +3,20 @@
 import json
 
 import pytest
-from ruamel.yaml import YAML
-from small_project import ROOT
 
 from stages import needs, paths
 
 VALIDATION, TUNING = ["validation"], ["train", "validation"]
 EVERY = ["train", "validation", "test"]
-# Sections whose other keys stay.
-MERGED = ("scoring", "documents")
 
 
 @pytest.fixture
 def needed(tmp_path, monkeypatch):
-    """What the stage writes for the project's params with other sections."""
+    """What the stage writes for the defaults with other sections."""
     monkeypatch.chdir(tmp_path)
 
     def run(**sections):
-        params = YAML(typ="safe").load((ROOT / "params.yaml").read_text())
-        for name, value in sections.items():
-            params[name] = params[name] | value if name in MERGED else value
-        (tmp_path / "params.yaml").write_text(json.dumps(params))
+        (tmp_path / "params.yaml").write_text(json.dumps(sections))
         needs.main()
         files = {table: paths.needs(table).read_bytes() for table in ("support", "likelihood")}
         return {table: json.loads(text) for table, text in files.items()}, files

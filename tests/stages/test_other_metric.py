@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 import synthetic_run
-from ruamel.yaml import YAML
 
 from brido.tables import read_metadata, read_rows
 
@@ -54,14 +53,13 @@ def project(tmp_path):
 
 
 def write_params(folder, section):
-    raw = YAML(typ="safe").load((ROOT / "params.yaml").read_text())
-    raw["evaluation"] |= {"metrics": ["mentions", "shouting"], "shouting": section}
-    raw["report"] |= {"bootstrap_samples": 20, "page_documents": 2}
-    raw |= {"systems": ["reference", "base"], "variants": {}}
-    raw["choice"] |= {"rouge_loss": None, "by": "mentions.good"}
-    del raw["tuned"]["information"]
-    raw["generation"]["base"] |= {"num_candidates": 4, "num_beams": 4, "num_beam_groups": 4}
-    (folder / "params.yaml").write_text(json.dumps(raw))
+    beams = {"num_candidates": 4, "num_beams": 4, "num_beam_groups": 4}
+    synthetic_run.write_params(
+        folder,
+        evaluation={"metrics": ["mentions", "shouting"], "shouting": section},
+        choice={"rouge_loss": None},
+        generation={"base": {"checkpoint": "base"} | beams},
+    )
 
 
 def test_it_is_measured_and_shown_like_any_other(project, run_stage):

@@ -1,5 +1,6 @@
 """The score stage: Eq. 2 row by row, its columns, its metadata and its refusals."""
 
+import json
 import sys
 from pathlib import Path
 
@@ -7,14 +8,12 @@ import numpy as np
 import pyarrow.parquet as pq
 import pytest
 from pool_rows import pooled
-from ruamel.yaml import YAML
 
 from brido.tables import POOL, SCORES, read_metadata, similarity_schema, write_table
 from brido.utils.errors import BridoError
 from brido.vote.consensus import consensus_scores, ranking
 from stages import paths, score
 
-ROOT = Path(__file__).parents[2]
 SIZE = 16  # as in params.yaml, which knows what `listing` can do
 
 
@@ -50,11 +49,8 @@ def run(system, **scoring):
 
 
 def settings(alpha=0.0, normalization="equation"):
-    yaml = YAML()
-    params = yaml.load((ROOT / "params.yaml").read_text())
-    params["scoring"] |= {"alpha": alpha, "normalization": normalization}
-    with open("params.yaml", "w") as stream:
-        yaml.dump(params, stream)
+    scoring = {"alpha": alpha, "normalization": normalization}
+    Path("params.yaml").write_text(json.dumps({"scoring": scoring}))
 
 
 def test_scores_are_equation_2_and_the_order_is_best_first_and_stable():

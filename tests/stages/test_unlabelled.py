@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import torch
 import yaml
-from small_project import ROOT, document, write_checkpoint
+from small_project import document, write_checkpoint
 
 from brido.settings.load import check_params
 from brido.tables import CORPUS, read_batches, read_rows, similarity_schema
@@ -35,22 +35,21 @@ SYSTEMS = ["base", "vote"]
 
 
 def raw_params(**changes: object) -> dict:
-    """The project's own params.yaml, small, on files without summaries."""
-    raw = yaml.safe_load((ROOT / "params.yaml").read_text())
+    """A small params.yaml on files without summaries."""
     files = {"train": "texts.jsonl", "summary_column": None}
     files |= {"validation_fraction": 0.3, "test_fraction": 0.3}
-    source = raw["generation"]["base"]
-    source |= {"num_candidates": 4, "num_beams": 4, "num_beam_groups": 4, "max_length": 12}
-    source |= {"min_length": 5, "diversity_penalty": 3.0}
+    source = {"checkpoint": "base", "min_length": 5, "max_length": 12, "diversity_penalty": 3.0}
+    source |= {"num_candidates": 4, "num_beams": 4, "num_beam_groups": 4}
     reading = {"max_source_tokens": 20, "decoder_prefix": "generation"}
     validation = {"every": 4, "documents": 4}
-    raw |= {
+    raw: dict = {
         "data": {"source": "files", "files": files},
         "checkpoints": {"base": {"source": "none here"}},
         "reading": {"default": reading},
+        "generation": {"base": source},
         "documents": {"train": None, "validation": None, "empty": "leave_out"},
-        "training": raw["training"] | {"epochs": 1, "validation": validation},
-        "pool": raw["pool"] | {"too_few": "leave_out"},
+        "training": {"epochs": 1, "validation": validation, "max_candidate_tokens": 12},
+        "pool": {"too_few": "leave_out"},
         "systems": ["base"],
         "tuned": {"vote": {}},
         "variants": {},
@@ -58,10 +57,9 @@ def raw_params(**changes: object) -> dict:
         "runtime": {"device": "cpu", "threads": 1},
         "report": {"bootstrap_samples": 20, "page_documents": 3},
     }
-    raw["training"]["max_candidate_tokens"] = 12
     for place, value in changes.items():
         section, _, key = place.partition("__")
-        raw[section] = raw[section] | {key: value} if key else value
+        raw[section] = raw.get(section, {}) | {key: value} if key else value
     return raw
 
 

@@ -5,7 +5,6 @@ import sys
 import pytest
 import small_project
 import torch
-from ruamel.yaml import YAML
 from transformers import AutoModelForSeq2SeqLM, AutoTokenizer
 
 from brido.candidates.blocks import blocks
@@ -30,7 +29,6 @@ def project(tmp_path, monkeypatch):
 
     def make(**sections):
         small_project.write_project(tmp_path, **{"variants": VARIANTS} | sections)
-        return tmp_path
 
     return make
 
@@ -94,14 +92,12 @@ def test_other_keys_of_decoding_stand_over_the_shared_section(project, monkeypat
 
 
 def test_the_checkpoint_may_be_another_one_and_reads_as_it_does(project, monkeypatch):
-    folder = project(variants={"zero_shot": {"checkpoint": "other"}})
+    project(
+        variants={"zero_shot": {"checkpoint": "other"}},
+        checkpoints={"other": {"source": "x/y"}},
+        reading={"other": {"max_source_tokens": 7}},
+    )
     small_project.write_checkpoint(paths.checkpoint("other"), seed=1)
-    yaml = YAML(typ="safe")
-    params = yaml.load((folder / "params.yaml").read_text())
-    params["checkpoints"]["other"] = {"source": "x/y"}
-    params["reading"]["other"] = {"max_source_tokens": 7}
-    with (folder / "params.yaml").open("w") as stream:
-        yaml.dump(params, stream)
     rows = summaries(monkeypatch, "zero_shot")
     wanted = [expected(number, system="other", limit=7)[0] for number in range(6)]
     assert [row["summary"] for row in rows] == wanted

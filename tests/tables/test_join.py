@@ -253,7 +253,6 @@ def test_a_systems_summaries_name_the_stage_that_makes_them(tmp_path):
     }  # fmt: skip
     for system, stage in stages.items():
         assert decoded_by(system, ["short"]) == stage
-    assert decoded_by("short") == "decode@short"
-    tables = SplitTables.at(tmp_path, "test", ["base", "vote"])
+    tables = SplitTables.at(tmp_path, "test", [*stages], variants=["short"])
     made_by = {name: (table.schema, table.stage) for name, table in tables.summaries().items()}
-    assert made_by == {"base": (DECODED, "decode_base"), "vote": (DECODED, "decode@vote")}
+    assert made_by == {system: (DECODED, stage) for system, stage in stages.items()}

@@ -14,7 +14,6 @@ from brido.stats import bootstrap_interval, means
 from brido.training.loss import contrastive_loss
 from brido.utils.errors import ArgumentError
 from brido.vote.consensus import consensus_scores, eligible_scores, ranking
-from brido.vote.signals import combined, shuffled_scores
 
 MATRIX = np.array([[0, 0.5, 0.25], [0.75, 0, 1.0]])
 NAN, R = math.nan, "harmonic_r1_r2"
@@ -76,19 +75,13 @@ def bare(kind):
         (lambda: similarity_batch(["a", "b"], ["c", "d"], R), r"candidates\[0\] must be a list"),
         (lambda: similarity_batch([["a", "b"]], "c", R), "references must be a list of texts"),
         (lambda: similarity_batch([["a", "b"]], ["c"], R, threads=0), "threads must be at least 1"),
-        (lambda: consensus_scores("abc", 0), "similarity must be an array"),
         (lambda: consensus_scores([[1, 2], [3]], 0), "similarity must be an array"),
         (lambda: consensus_scores(None, 0), "similarity must be an array"),
         (lambda: consensus_scores(MATRIX * NAN, 0), r"similarity of candidate \[0\]"),
         (lambda: consensus_scores(np.stack([MATRIX, MATRIX * NAN]), 1), r"candidate \[1, 0\]"),
         (lambda: consensus_scores(MATRIX + math.inf, math.inf), r"similarity of candidate \[0\]"),
         (lambda: eligible_scores([MATRIX * NAN], 0, "equation", [[1, 1]], [[1, 1]]), "similarity"),
-        (lambda: eligible_scores([MATRIX], 0, "equation", [[1]], [[1, 1]]), "voters"),
-        (lambda: eligible_scores([MATRIX], 0, "equation", "ab", [[1, 1]]), "voters"),
         (lambda: consensus_scores([[0, NAN, 1], [1, 0, 1]], 0), "similarity"),
-        (lambda: combined([1.0, 2.0], [(NAN, [1.0, 2.0])]), "weight"),
-        (lambda: combined(["a"], [(0.5, [1.0])]), "must be an array"),
-        (lambda: shuffled_scores(0.5, ["a"]), "scores"),
         (lambda: ranking({"a": 1}), "scores must be an array"),
         (lambda: consensus_scores(MATRIX, "half"), "alpha must be a number.*not 'half'"),
         (lambda: consensus_scores(MATRIX, [0, 1]), "alpha must be a number"),
@@ -97,9 +90,7 @@ def bare(kind):
         (lambda: SearchSettings(max_length=10**5000), "max_length: Input should be"),
         (lambda: SamplingSettings(temperature=10**400), "temperature: Input should be"),
         (lambda: consensus_scores(MATRIX, 0, "mean"), "normalization is equation or listing"),
-        (lambda: ranking(["b", "a"]), "scores must be an array"),
         (lambda: ranking([[0.5], [1, 2]]), "scores must be an array"),
-        (lambda: ranking(0.5), "scores must be an array"),
         (lambda: bootstrap_interval(np.zeros(3), 100, 0.95, 0), "one column is values"),
         (lambda: bootstrap_interval(np.zeros((3, 1)), 100, 95, 0), "confidence .95. between 0"),
         (lambda: bootstrap_interval(np.zeros((3, 1)), 0, 0.95, 0), "samples .0. must be"),

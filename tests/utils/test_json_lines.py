@@ -1,4 +1,4 @@
-"""Objects of JSON lines: keys that occur twice."""
+"""What strangers write in JSON lines: keys that occur twice, and numbers that are counts."""
 
 import json
 
@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from brido.utils.files import input_lines
-from brido.utils.json_lines import Repeating, fault_of, parse_object, read_objects
+from brido.utils.json_lines import Repeating, count_of, fault_of, parse_object, read_objects
 
 KEYS = st.text("ab\ud800", max_size=2)
 PAIRS = st.lists(st.tuples(KEYS, st.integers(0, 3) | st.dictionaries(KEYS, st.integers(0, 3))))
@@ -34,3 +34,16 @@ def test_readers_of_lines_name_it(tmp_path, text):
     path.write_text(text)
     with input_lines(str(path)) as lines:
         assert list(read_objects(lines)) == [(1, {}, "a key occurs twice (id)"), (2, {"id": 3}, "")]
+
+
+NONE = [None, True, -1, 1.5, "nan", "inf", "", "many", [1], {}, 2**53 + 2, 10**400, "1e400", -0.5]
+
+
+@pytest.mark.parametrize("value", NONE, ids=repr)
+def test_what_is_not_a_count(value):
+    assert count_of(value) is None
+
+
+@pytest.mark.parametrize(("value", "count"), [(0, 0), (7, 7), (7.0, 7), ("7", 7), (2**53, 2**53)])
+def test_what_is_a_count(value, count):
+    assert count_of(value) == count

@@ -29,14 +29,24 @@ COMMANDS = {
     "qafacteval": (["qafacteval", "in.jsonl"], LINES),
 }
 
+ROOT = Path(__file__).parents[2]
+ENVIRONMENT = os.environ | {"PYTHONPATH": str(ROOT)}
+
 
 def brido(folder, *arguments, **options):
     """Run the command in a folder."""
-    root = Path(__file__).parents[2]
-    environment = os.environ | {"PYTHONPATH": str(root)} | options.pop("env", {})
+    environment = ENVIRONMENT | options.pop("env", {})
     return subprocess.run(
         [sys.executable, "-m", "brido", *arguments],
         cwd=folder, env=environment, capture_output=True, text=True, check=False, **options,
+    )  # fmt: skip
+
+
+def shell(folder, arguments):
+    """Run the command as a shell does that redirects its input or output."""
+    return subprocess.run(
+        f"{sys.executable} -m brido {arguments}",
+        shell=True, cwd=folder, env=ENVIRONMENT, capture_output=True, text=True, check=False,
     )  # fmt: skip
 
 
@@ -76,11 +86,7 @@ def test_stdin_and_stdout_that_are_one_file_are_refused(tmp_path):
         done = brido(tmp_path, "vote-check", "-", "-o", "in.jsonl", stdin=lines)
     assert done.returncode == 2
     assert "stdin" in done.stderr
-    done = subprocess.run(
-        f"{sys.executable} -m brido score in.jsonl >> in.jsonl",
-        shell=True, cwd=tmp_path, capture_output=True, text=True, check=False,
-        env=os.environ | {"PYTHONPATH": str(Path(__file__).parents[2])},
-    )  # fmt: skip
+    done = shell(tmp_path, "score in.jsonl >> in.jsonl")
     assert done.returncode == 2
     assert "stdout" in done.stderr
     assert source.read_text() == LINES
@@ -128,8 +134,8 @@ def test_an_open_file_is_written_to_where_it_stands(name, tmp_path):
     with log.open("a") as output:
         done = subprocess.run(
             [sys.executable, "-m", "brido", "score", "in.jsonl", "-o", name],
-            cwd=tmp_path, stdout=output, stderr=subprocess.PIPE, text=True, check=False,
-            env=os.environ | {"PYTHONPATH": str(Path(__file__).parents[2])},
+            cwd=tmp_path, env=ENVIRONMENT, stdout=output, stderr=subprocess.PIPE, text=True,
+            check=False,
         )  # fmt: skip
     assert done.returncode == 0, done.stderr
     before, *lines = log.read_text().splitlines()
@@ -213,11 +219,7 @@ def test_closed_streams_are_sentences(tmp_path):
     (tmp_path / "in.jsonl").write_text(LINES)
     for redirection, word in (("<&-", "stdin"), (">&-", "stdout")):
         name = "-" if word == "stdin" else "in.jsonl"
-        done = subprocess.run(
-            f"{sys.executable} -m brido score {name} {redirection}",
-            shell=True, cwd=tmp_path, capture_output=True, text=True, check=False,
-            env=os.environ | {"PYTHONPATH": str(Path(__file__).parents[2])},
-        )  # fmt: skip
+        done = shell(tmp_path, f"score {name} {redirection}")
         assert done.returncode == 2
         assert done.stderr.startswith(f"error: {word} is closed")
 
@@ -232,11 +234,10 @@ def test_data_are_utf8_on_a_terminal_that_is_not(tmp_path):
 
 @pytest.mark.parametrize("columns", ["0", "1", "-5", "many"])
 def test_no_width_of_a_terminal_is_a_traceback(columns):
-    root = Path(__file__).parents[2]
-    done = brido(root, "options", "pairwise", env={"COLUMNS": columns})
+    done = brido(ROOT, "options", "pairwise", env={"COLUMNS": columns})
     assert done.returncode == 0
     assert "pairwise.combination" in done.stdout
-    done = brido(root, "options", "pairwise", env={"PYTHONIOENCODING": "ascii"})
+    done = brido(ROOT, "options", "pairwise", env={"PYTHONIOENCODING": "ascii"})
     assert done.returncode == 0
 
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from brido.utils.errors import BridoError
+from brido.utils.errors import ArgumentError, BridoError
 from brido.vote.consensus import consensus_scores, eligible_scores, ranking
 from brido.vote.signals import shuffled_scores
 
@@ -231,5 +231,5 @@ EVERYONE = np.ones((1, 2), bool)
     ],
 )  # fmt: skip
 def test_a_message_names_the_argument_and_its_shape(wrong, named):
-    with pytest.raises(BridoError, match=f"(?s)^{named}"):
+    with pytest.raises(ArgumentError, match=f"(?s)^{named}"):
         wrong(["a text"])

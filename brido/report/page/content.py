@@ -55,9 +55,7 @@ class Asked:
     read: Sequence[int]
 
 
-def asked(
-    model: str, folder: Path, reading: ReadingSettings, documents: Sequence[str]
-) -> Asked | None:
+def asked(folder: Path, reading: ReadingSettings, documents: Sequence[str]) -> Asked | None:
     """How the model in `folder` was asked about `documents`; None where it takes no prompt.
 
     Raises:
@@ -75,7 +73,7 @@ def asked(
     begin = str(prompt.tokenizer.decode(list(prompt.first)))
     pieces = (begin + prompt.pieces[0], *prompt.pieces[1:])
     limit = reading.max_source_tokens
-    return Asked(model, pieces, [len(prompt.cut(document, limit)) for document in documents])
+    return Asked(folder.name, pieces, [len(prompt.cut(document, limit)) for document in documents])
 
 
 def voting_checker(params: Params) -> str:
