@@ -336,7 +336,7 @@ def test_what_was_taken_out_is_a_list(names, said):
 
 def test_no_two_rows_have_one_name():
     arrays, orders = made()
-    orders = {name: orders["vote"] for name in ("vote", "information", "copied", "consensus")}
+    orders = dict.fromkeys(("vote", "information", "copied", "consensus"), orders["vote"])
     check = check_votes(arrays, orders, HOW)
     labels = [row["label"] for row in (*check["orders"].values(), *check["fixed"].values())]
     assert len(labels) == len(set(labels)), labels
