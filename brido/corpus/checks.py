@@ -1,7 +1,8 @@
 """Rows of any source become corpus rows; bad ones are counted, named, and refused above a limit."""
 
 import hashlib
-from collections.abc import Iterable, Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -96,7 +97,8 @@ class SplitChecks:
     not a text, or if both are the same.
     It is bad too if its id is null or was seen before in the split, or if its references are not a
     list of texts. Bad rows are left out; `problem` says whether that is acceptable.
-    Memory grows by about 100 bytes a row, for the ids.
+    Memory grows by about 100 bytes a row, for the ids. `bad`: how many there are by kind, `names`:
+    what messages call the first ones.
     """
 
     def __init__(
@@ -114,7 +116,7 @@ class SplitChecks:
         self._documents = documents
         self.rows = self.kept = 0
         self.bad: dict[str, int] = {}
-        self._names: dict[str, list[str]] = {}
+        self.names: dict[str, list[str]] = {}
         self._seen: set[bytes] = set()
 
     def keep_good(self, rows: Iterable[RawRow]) -> Iterator[dict[str, Any]]:
@@ -189,19 +191,11 @@ class SplitChecks:
 
     def _note(self, fault: str, row: RawRow, identity: Any) -> None:
         self.bad[fault] = self.bad.get(fault, 0) + 1
-        names = self._names.setdefault(fault, [])
+        names = self.names.setdefault(fault, [])
         if len(names) < _NAMED:
             known = row.id is not None and identity is not MissingId
             place = f" ({row.where})" if known and row.where else row.where
             names.append(f"{short(str(identity))}{place}" if known else place or f"row {self.rows}")
-
-    def left_out(self) -> str:
-        """The bad rows in words, by kind with their number and the first names; "" for none."""
-        parts = []
-        for fault, count in sorted(self.bad.items(), key=lambda item: -item[1]):
-            more = ", ..." if count > _NAMED else ""
-            parts.append(f"{fault}: {count:,} ({', '.join(self._names[fault])}{more})")
-        return "; ".join(parts)
 
     def problem(self) -> str | None:
         """Why this split cannot be used, with the way out; None when it can be."""
@@ -211,9 +205,24 @@ class SplitChecks:
         if bad > self.max_bad_fraction * self.rows:
             return (
                 f"{self.split}: {bad:,} of {self.rows:,} rows are bad ({bad / self.rows:.2%}; "
-                f"data.max_bad_fraction allows {self.max_bad_fraction:.2%}): {self.left_out()}. "
+                f"data.max_bad_fraction allows {self.max_bad_fraction:.2%}): {left_out([self])}. "
                 "Correct them, or raise data.max_bad_fraction to leave them out"
             )
         if self.kept == 0:
-            return f"{self.split}: no good row is left: {self.left_out()}"
+            return f"{self.split}: no good row is left: {left_out([self])}"
         return None
+
+
+def left_out(splits: Sequence[SplitChecks]) -> str:
+    """The bad rows of these splits in words, by kind with their number and the first names."""
+    bad: Counter[str] = Counter()
+    names: dict[str, list[str]] = {}
+    for checks in splits:
+        bad.update(checks.bad)
+        for fault, own in checks.names.items():
+            names.setdefault(fault, []).extend(own)
+    parts = []
+    for fault, count in bad.most_common():
+        more = ", ..." if count > _NAMED else ""
+        parts.append(f"{fault}: {count:,} ({', '.join(names[fault][:_NAMED])}{more})")
+    return "; ".join(parts)

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from brido import tables
-from brido.corpus.checks import SPLITS, SplitChecks
+from brido.corpus.checks import SPLITS, SplitChecks, left_out
 from brido.corpus.duplicates import DocumentsSeen
 from brido.corpus.settings import DataSettings
 from brido.corpus.source import Source
@@ -40,7 +40,7 @@ def write_corpus(source: Source, settings: DataSettings, folder: Path, interval:
             if problem:
                 problems.append(problem)
             elif checks.bad:
-                say(f"download {split}: left out {checks.left_out()}")
+                say(f"download {split}: left out {left_out([checks])}")
             for warning in documents.warnings(split):
                 say(f"download: warning: {warning}")
             written[split] = {"documents": checks.kept, "left_out": checks.bad}
