@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from brido.utils.errors import BridoError, some
-from brido.utils.files import read_records
+from brido.utils.files import ending_of, read_records
+from brido.utils.json_lines import keys_of
 from brido.utils.paths import left_behind
 
 Row = dict[str, Any]
@@ -18,10 +19,10 @@ Row = dict[str, Any]
 def read_candidates(path: Path, ids: list[str], num_candidates: int, source: str) -> list[Row]:
     """Read the rows of a candidates table for `ids`, in their order.
 
-    The file is JSON lines (also .gz, .zst) or Parquet, with the columns id (text),
-    candidates (a list of exactly `num_candidates` texts), and if present ended (as many truth
-    values; true otherwise). Further ids and columns are passed over. `source` is the name in
-    `generation`.
+    The file is JSON lines (also .gz, .zst) or Parquet. It has the columns id and candidates (a list
+    of exactly `num_candidates` texts), and may have ended (as many truth values; true otherwise).
+    A whole number as id becomes a text, as in a corpus. Further ids and columns are passed over.
+    `source` is the name in `generation`.
 
     Raises:
         BridoError: the file is unreadable, an id is missing or twice there, or a row has another
@@ -31,12 +32,16 @@ def read_candidates(path: Path, ids: list[str], num_candidates: int, source: str
         raise BridoError(f"{path}: there is no such file{left_behind(path)}")
     if not path.is_file():
         raise BridoError(f"{path} is not a file: name a file of candidates")
+    if ending_of(path) in (".csv", ".tsv"):
+        raise BridoError(f"{path}: CSV has no lists: write the candidates as JSON lines or Parquet")
     rows = read_records(path)
     for number, row in enumerate(rows, start=1):
+        if type(row.get("id")) is int:
+            row["id"] = str(row["id"])
         if not isinstance(row.get("id"), str) or "candidates" not in row:
             raise BridoError(
                 f"{path}, row {number}: columns `id` (text) and `candidates` (list of texts) are "
-                "needed"
+                f"needed. {keys_of(row)}"
             )
     problems = list(_problems(rows, ids, num_candidates, source))
     if problems:
@@ -58,20 +63,24 @@ def _problems(rows: list[Row], ids: list[str], size: int, source: str) -> Iterat
     repeated = [name for name, count in times.items() if count > 1]
     if repeated:
         yield f"{len(repeated)} ids occur more than once: {some(repeated)}"
-    missing = [name for name in ids if name not in times]
+    missing, wanted = [name for name in ids if name not in times], set(ids)
     if missing:
-        yield f"{len(missing)} documents have no candidates: {some(missing)}"
-    wanted = set(ids)
+        others = [name for name in times if name not in wanted]
+        instead = f". The file has the ids {some(others)}" if others else ""
+        yield f"{len(missing)} documents have no candidates: {some(missing)}{instead}"
     for column, kind, words in (("candidates", str, "texts"), ("ended", bool, "truth values")):
-        wrong = []
+        wrong: dict[str, Any] = {}
         for row in rows:
             value = row.get(column)
             left_out = column == "ended" and value in (None, [])
             fits = isinstance(value, list) and [type(one) for one in value] == [kind] * size
             if row["id"] in wanted and not (fits or left_out):
-                wrong.append(row["id"])
+                wrong[row["id"]] = value
         if wrong:
+            first = next(iter(wrong.values()))
+            is_other = isinstance(first, list) and len(first) != size
+            has = f". The first has {len(first)}" if is_other else ""
             yield (
                 f"{len(wrong)} rows: `{column}` must be a list of {size} {words} "
-                f"(generation.{source}.num_candidates): {some(wrong)}"
+                f"(generation.{source}.num_candidates): {some(list(wrong))}{has}"
             )

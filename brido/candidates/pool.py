@@ -24,6 +24,12 @@ Row = dict[str, Any]
 _BAD = ("not_ended", "empty", "refused")
 # What is told of those that vote all the same.
 _ODD = {"other_script": "in another script than the document", "markup_left": "with markup left"}
+# What helps where no document is left.
+_MENDS = (
+    "not ended or empty: raise max_answer_tokens (a server) or max_length of the source. A model "
+    "that thinks before it answers may spend them all on its thoughts: docs/deploy.md has the "
+    "field of extra_parameters that switches them off"
+)
 
 
 class Pool:
@@ -52,13 +58,20 @@ class Pool:
         Raises:
             BridoError: a table is missing or damaged, the tables hold different documents, one of
                 them is not in the corpus, or too few candidates of a document can be elected (all
-                such documents named).
+                such documents named): of one document, or of all where `too_few` is leave_out.
         """
-        good = self._good()
+        good, kept = self._good(), 0
         while batch := list(islice(good, ROWS_PER_GROUP)):
+            kept += len(batch)
             yield batch
         for name, look in self.looks.items():
             self.counts[name].update({odd: look.counts[odd] for odd in ODD})
+        if self.left_out and not kept:
+            raise BridoError.from_problems(
+                f"no document has {self._settings.minimum} candidates that can be elected "
+                f"({some(self.left_out)}):",
+                [*self._told(), _MENDS],
+            )
         if self.left_out and self._settings.too_few == "refuse":
             raise BridoError(
                 f"{len(self.left_out):,} documents have fewer than {self._settings.minimum} "
@@ -69,6 +82,15 @@ class Pool:
 
     def notes(self) -> Iterator[str]:
         """Yield what a user should know of the pool, a line each, once `rows` has been read."""
+        yield from self._told()
+        if self.left_out:
+            yield (
+                f"{len(self.left_out):,} documents are left out because too few of their "
+                f"candidates can be elected: {some(self.left_out)}"
+            )
+
+    def _told(self) -> Iterator[str]:
+        """What became of each source's candidates."""
         for name, count in self.counts.items():
             rules = [f"{count[rule]:,} {rule}" for rule in RULES if count[rule]]
             bad = [f"{count[what]:,} {what.replace('_', ' ')}" for what in _BAD if count[what]]
@@ -77,11 +99,6 @@ class Pool:
             if told:
                 by = f" (rules: {', '.join(rules)})" if rules else ""
                 yield f"of {count['candidates']:,} candidates of {name}: {', '.join(told)}{by}"
-        if self.left_out:
-            yield (
-                f"{len(self.left_out):,} documents are left out because too few of their "
-                f"candidates can be elected: {some(self.left_out)}"
-            )
 
     def _good(self) -> Iterator[Row]:
         """Yield rows with enough candidates that can be elected; other ids go to `left_out`."""

@@ -27,7 +27,8 @@ _SHOWN = 1200
     type=click.IntRange(min=1),
     default=20,
     show_default=True,
-    help="Documents to show: half of them improved, half damaged, where there are as many.",
+    help="Documents to show: half of them improved, half damaged, where there are as many. If "
+    "there are fewer, others whose summaries differ.",
 )
 @click.option(
     "--html", type=click.Path(path_type=Path), help="Write a page (one file) in place of text."
@@ -35,10 +36,10 @@ _SHOWN = 1200
 def command(first: str, second: str, documents: int, html: Path | None) -> None:
     """Show test documents with the summaries of FIRST and SECOND (default: base and chosen).
 
-    The most improved documents come first, then the most damaged. What counts is the column that
-    decides the choice (metrics/choice.json), then the number of unsupported mentions. Words that
-    the other summary lacks are bold on a terminal. Mentions that the document does not hold are
-    [!marked].
+    The most improved documents come first, then the most damaged, then others that differ. What
+    counts is the column that decides the choice (metrics/choice.json), then the number of
+    unsupported mentions. Words that the other summary lacks are bold on a terminal. Mentions that
+    the document does not hold are [!marked].
 
     \b
     Example:
@@ -56,21 +57,27 @@ def command(first: str, second: str, documents: int, html: Path | None) -> None:
                 f"{name} is not a system of this project{close_to(name, params.all_systems)}"
             )
     if names[0] == names[1]:
-        raise BridoError(f"{first} and {second} are the same system ({names[0]})")
+        others = [name for name in params.all_systems if name != names[0]]
+        raise BridoError(
+            f"{first} and {second} are the same system ({names[0]}): name two of this project's; "
+            f"the others are {', '.join(others)}"
+        )
     systems = (names[0], names[1])
     found = pairs(DATA, systems, params.evaluation.mentions.case_sensitive, by, params.variants)
     improved, damaged = most_changed(found, documents)
-    groups = {"Improved": improved, "Damaged": damaged}
+    equal = [pair for pair in found if pair.gain == (0.0, 0)]
+    room = documents - len(improved) - len(damaged)
+    groups = {"Improved": improved, "Damaged": damaged, "Neither": equal[:room]}
     if html is None:
         _print(groups)
     else:
         write_text(html, as_html(systems, by, groups))
-        say(f"compare: {len(improved) + len(damaged)} documents to {html}")
+        say(f"compare: {sum(map(len, groups.values()))} documents to {html}")
     better = sum(pair.gain > (0.0, 0) for pair in found)
     worse = sum(pair.gain < (0.0, 0) for pair in found)
     say(
         f"compare: {systems[0]} and {systems[1]} differ on {len(found):,} test documents: "
-        f"{better:,} are improved, {worse:,} damaged"
+        f"{better:,} are improved, {worse:,} damaged, {len(equal):,} neither"
     )
 
 

@@ -35,7 +35,7 @@ def command(file: Path) -> None:
         params = load_params(file)
         if file == PARAMS_FILE and DVC_YAML.is_file():
             check_dvc_keys(file, params)
-        for sentence in [*params.warnings(), *left_over(params)]:
+        for sentence in [*params.warnings(), *left_over(params), *other_stages()]:
             click.echo(f"config: warning: {sentence}")
     click.echo(f"{file} is fine: every key is known and every value fits")
 
@@ -49,3 +49,11 @@ def left_over(params: Params) -> Iterator[str]:
                 f"{folder} is left of a system that params.yaml does not name. It does no harm; to "
                 f"free its space: rm -r {folder} data/*/{folder.name}"
             )
+
+
+def other_stages(folder: Path = Path()) -> Iterator[str]:
+    """Whether dvc.yaml is older than the stages that run: a project of `brido init` has a copy."""
+    checkout = (folder / "stages").resolve().parent
+    ours, theirs = folder / DVC_YAML, checkout / DVC_YAML
+    if ours.is_file() and theirs.is_file() and ours.read_bytes() != theirs.read_bytes():
+        yield f"{ours} is not that of the stages that run here: cp {theirs} {ours}"

@@ -32,7 +32,8 @@ from brido.utils.progress import Progress
     "changes",
     multiple=True,
     metavar="KEY=VALUE",
-    help="Change a key of evaluation.geval or runtime.endpoint, such as model=NAME. Repeatable.",
+    help="Change a key of evaluation.geval or runtime.endpoint, such as model=NAME (its section "
+    "may stand before it). Repeatable.",
 )
 @click.option("--dry-run", is_flag=True, help="Print calls, tokens and cost, without asking.")
 @click.option("--replay", is_flag=True, help="Use the answers in the store, without asking.")
@@ -123,6 +124,7 @@ def read_settings(
     judge: dict[str, Any] = {}
     for change in changes:
         name, _, text = change.partition("=")
+        name = name.removeprefix("evaluation.geval.").removeprefix("runtime.endpoint.")
         section = endpoint if name in EndpointRuntime.model_fields else judge
         section[name] = _parsed(text)
     changed = {"evaluation": {"geval": judge}, "runtime": {"endpoint": endpoint}}

@@ -73,13 +73,13 @@ def command(
     log_probability  for each candidate, the model's log-probability of it for the document
     tokens           for each candidate, how many tokens it has
     prior            for each candidate, its mean log_probability with other documents; the row
-                     `information` is log_probability less 0.2 times this
+                     `information alone` is log_probability less 0.2 times this
 
     \b
     Example:
         brido vote-check candidates.jsonl
     """
-    check_output(output, [file])
+    check_output(output, [file], "JSON" if as_json else "text")
     records = read_candidates(file, alpha)
     with told_when_compiling():
         check = check_records(records, alpha, combination, tokenizer)

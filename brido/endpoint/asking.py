@@ -238,11 +238,13 @@ class Asking:
         patience = self._runtime.patience_seconds
         if silent > patience or (error.retry_after or 0) > patience:
             asked = f", asks to wait {error.retry_after:g} s" if error.retry_after else ""
-            slow = ", or runtime.endpoint.timeout_seconds" if error.is_timeout else ""
+            more = ", or runtime.endpoint.timeout_seconds" if error.is_timeout else ""
+            if error.is_unreachable:
+                more = ". Does a server run at runtime.endpoint.base_url, with this port?"
             raise BridoError(
                 f"{self._section}: the server has not answered for {silent:.0f} s (last: "
                 f"{error.kind}{asked}). Answers so far are kept: run again to go on, or raise "
-                f"runtime.endpoint.patience_seconds{slow}"
+                f"runtime.endpoint.patience_seconds{more}"
             )
         if silent > _SILENCE and not self._silence_said and not error.is_final:
             self._silence_said = True

@@ -16,6 +16,7 @@ CHARACTERS_PER_TOKEN = 4.0
 # Kinds of trouble: the end of the name of one, and a whole name.
 TOO_LONG = "(too long)"
 EMPTY_RESPONSE = "response without an answer"
+MALFORMED = "malformed response"
 
 
 class BudgetReached(BridoError):
@@ -66,6 +67,11 @@ class Report:
                 "Some prompts are too long for the server's context, and asking again does not "
                 "help: serve the model with a longer one (vLLM: --max-model-len, llama.cpp: -c, "
                 f"Ollama: OLLAMA_CONTEXT_LENGTH), or lower {section}.max_answer_tokens"
+            )
+        if self.trouble[MALFORMED] and not self.answers:
+            return (
+                "What came back is not OpenAI's JSON, but a web page, an empty body or a stream: "
+                "check runtime.endpoint.base_url (it usually ends in /v1), and a proxy before it"
             )
         lasting = [kind for kind in self.trouble if re.match(r"HTTP [45]\d\d", kind)]
         if not lasting or self.answers:

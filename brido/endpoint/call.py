@@ -14,7 +14,7 @@ from importlib import import_module
 from typing import Any
 
 from brido.endpoint.answers import Answer, Question
-from brido.endpoint.budget import TOO_LONG
+from brido.endpoint.budget import MALFORMED, TOO_LONG
 from brido.endpoint.responses import ErrorBody, Unreadable, read_response
 from brido.endpoint.settings import EndpointRuntime, api_key
 from brido.utils.errors import BridoError, parsing
@@ -30,8 +30,7 @@ _http: Any = import_module(DefaultAsyncHttpxClient.__mro__[1].__module__.partiti
 LONGEST_RESPONSE = 16 * 2**20
 # A server that asks for a shorter wait does not want any.
 _SHORTEST_WAIT = 0.01
-_MALFORMED, _UNREACHABLE = "malformed response", "server unreachable"
-_TIMEOUT, _LOST = "timeout", "connection lost"
+_UNREACHABLE, _TIMEOUT, _LOST = "server unreachable", "timeout", "connection lost"
 # What servers say of a prompt that is too long (OpenAI, vLLM, llama.cpp, Anthropic, Mistral, TGI).
 _LENGTH = re.compile(
     r"context[ _](?:length|window|size)|maximum context|too long|too large for model|"
@@ -69,6 +68,11 @@ class CallFailed(Exception):
         return self.kind == _LOST
 
     @property
+    def is_unreachable(self) -> bool:
+        """Whether nothing listens at the address."""
+        return self.kind == _UNREACHABLE
+
+    @property
     def is_final(self) -> bool:
         """Whether another attempt in this run would change nothing, or be paid for once more."""
         return self.is_refusal or self.paid is not None
@@ -81,7 +85,7 @@ class CallFailed(Exception):
     @property
     def is_overload(self) -> bool:
         """Whether the server asks to slow down or is away: the call itself may be right."""
-        return self.status in {429, 503, 529} or self.kind == _UNREACHABLE
+        return self.status in {429, 503, 529} or self.is_unreachable
 
     @property
     def is_refusal(self) -> bool:
@@ -245,7 +249,7 @@ class _BoundedClient(DefaultAsyncHttpxClient):
 
 def _kind(error: BaseException | None) -> str:
     if isinstance(error, Unreadable):
-        return _MALFORMED
+        return MALFORMED
     if isinstance(error, _http.ConnectError | _http.ConnectTimeout):
         return _UNREACHABLE
     if isinstance(error, TimeoutError | _http.TimeoutException):

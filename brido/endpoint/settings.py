@@ -141,7 +141,11 @@ def _key_problems(runtime: EndpointRuntime) -> list[str]:
         problem = "contains a line break, a space or a character outside ASCII"
     if not problem or runtime.dry_run or runtime.replay:
         return []
-    return [f"the environment variable {name}, which holds the server's key, {problem}"]
+    own = "; for another server than OpenAI set runtime.endpoint.base_url"
+    return [
+        f"the environment variable {name}, which holds the server's key, {problem}"
+        f"{'' if runtime.base_url else own}"
+    ]
 
 
 def api_key(runtime: EndpointRuntime) -> str | None:

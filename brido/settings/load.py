@@ -16,6 +16,7 @@ from brido.settings.params import Params
 from brido.settings.yaml_errors import yaml_problem
 from brido.utils.atomic import write_text
 from brido.utils.errors import BridoError, close_to, parsing, quoted, short
+from brido.utils.json_lines import kind
 from brido.utils.sections import Section, Variant, forms
 
 PARAMS_FILE = Path("params.yaml")
@@ -56,7 +57,8 @@ def read_yaml(path: Path) -> Any:
 def check_params(raw: Any, name: str = "params.yaml") -> Params:
     """Return the settings of a parsed params file; BridoError lists every problem of it."""
     if not isinstance(raw, dict):
-        raise BridoError(f"{name} must hold sections such as `data:`, not {type(raw).__name__}")
+        given = "is empty; it" if raw is None else f"holds {kind(raw)}, but"
+        raise BridoError(f"{name} {given} must hold sections such as `data:`")
     try:
         return Params.model_validate(raw)
     except ValidationError as error:

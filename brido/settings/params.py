@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pydantic import ValidationError
 
 from brido.candidates.settings import NO_CHECKPOINT, EndpointGeneration
-from brido.evaluation.registry import find_metric
+from brido.evaluation.registry import all_metrics, find_metric
 from brido.settings.sections import MADE, RESERVED, Sections
 from brido.utils.errors import close_to, quoted, short
 from brido.vote.settings import ScoringSettings
@@ -190,10 +190,13 @@ class Params(Sections):
                 "evaluation.metrics, or name a column of a measured metric"
             )
         elif by not in columns:
-            close = close_to(by, columns)
+            metric, _, column = by.partition(".")
+            absent = [other.name for other in all_metrics() if other.name not in measured]
+            is_absent = metric in absent and column in find_metric(metric).names
+            way_out = f": add {metric} to it" if is_absent else close_to(by, columns)
             yield (
-                f"choice.by: {quoted(by)} is not a column of a metric that "
-                f"evaluation.metrics names{close}"
+                f"choice.by: {quoted(by)} is not a column of a metric that evaluation.metrics "
+                f"names{way_out}"
             )
         if self.choice.rouge_loss is not None and self.data.labelled and "rouge" not in measured:
             yield (

@@ -13,10 +13,6 @@ from pathlib import Path
 from brido.utils.errors import BridoError, is_disk_full
 
 _FORBIDDEN = {errno.EACCES, errno.EROFS, errno.EPERM}
-# What a path itself can be, before anything is written.
-IMPOSSIBLE = frozenset(
-    {errno.ENOTDIR, errno.EEXIST, errno.EISDIR, errno.ENAMETOOLONG, errno.ELOOP, errno.EINVAL}
-)
 
 
 def atomic_file(path: Path) -> contextlib.AbstractContextManager[Path]:
@@ -74,7 +70,8 @@ def explained(path: Path, kinds: Set[int] = frozenset()) -> Iterator[None]:
 def _replacing(path: Path, make: Callable[[Path], None]) -> Iterator[Path]:
     is_folder = make is Path.mkdir
     with contextlib.ExitStack() as stack:
-        with explained(path, IMPOSSIBLE):
+        # Before anything is written every error of the system is about the place.
+        with explained(path, frozenset(errno.errorcode)):
             _check_place(path, is_folder)
             path.parent.mkdir(parents=True, exist_ok=True)
             _remove_left(path)

@@ -14,13 +14,16 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO, TextIO, cast
 
-from brido.utils.atomic import IMPOSSIBLE, atomic_file, explained
+from brido.utils.atomic import atomic_file, explained
 from brido.utils.errors import BridoError
 from brido.utils.extras import extra
 from brido.utils.text_files import COMPRESSIONS
 
-# What opening a device or pipe may answer.
-_REFUSALS = IMPOSSIBLE | {errno.ENXIO, errno.ENODEV, errno.EBADF, errno.EIO, errno.EBUSY}
+# What a path itself can be, and what opening a device or pipe may answer.
+_IMPOSSIBLE = frozenset(
+    {errno.ENOTDIR, errno.EEXIST, errno.EISDIR, errno.ENAMETOOLONG, errno.ELOOP, errno.EINVAL}
+)
+_REFUSALS = _IMPOSSIBLE | {errno.ENXIO, errno.ENODEV, errno.EBADF, errno.EIO, errno.EBUSY}
 _MOST_LINKS = 40
 # What the endings of outputs say.
 NAMES = {".jsonl": "JSON lines", ".ndjson": "JSON lines", ".parquet": "Parquet", ".csv": "CSV",

@@ -19,7 +19,7 @@ LABELS = {
     "half": "half the reference (α = N-1)",
     "reference": "the reference (α = ∞)",
     "support": "the support check",
-    "information": "information",
+    "information": "information alone",
     "mean_log_probability": "base's log p a token",
     "log_probability": "base's log p",
     "copied": "copying",

@@ -31,7 +31,10 @@ BAD = [
     ({"candidates": ["a", "\udfff"]}, "half of a surrogate pair"),
     ({"candidates": "ab"}, "`candidates` must be a list of 2 texts"),
     ({"candidates": ["a"]}, "`candidates` must be a list of 2 texts"),
-    ({"id": 3}, "row 1: columns `id` (text)"),
+    ({"id": 3.5}, "row 1: columns `id` (text)"),
+    ({"id": None}, "It has the keys id, candidates"),
+    ({"candidates": ["a"]}, "The first has 1"),
+    ({"id": 7}, "1 documents have no candidates: d0. The file has the ids 7"),
     *(
         (
             {"ended": value},
@@ -49,6 +52,19 @@ def test_a_file_that_cannot_be_used_is_one_sentence(tmp_path, given, expected):
     with pytest.raises(BridoError) as caught:
         read_candidates(path, ["d0"], 2, "own")
     assert expected in str(caught.value)
+
+
+def test_numbers_are_ids_as_in_a_corpus(tmp_path):
+    (tmp_path / "c.jsonl").write_text('{"id": 12, "candidates": ["a", "b"]}')
+    [found] = read_candidates(tmp_path / "c.jsonl", ["12"], 2, "own")
+    assert (found["id"], found["candidates"]) == ("12", ["a", "b"])
+
+
+@pytest.mark.parametrize("name", ["c.csv", "c.TSV.gz"])
+def test_a_table_without_lists_is_refused_by_its_name(tmp_path, name):
+    (tmp_path / name).write_text("id,candidates\nd0,a\n")
+    with pytest.raises(BridoError, match="has no lists"):
+        read_candidates(tmp_path / name, ["d0"], 2, "own")
 
 
 def test_what_is_no_file_is_named(tmp_path):

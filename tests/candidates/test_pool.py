@@ -98,6 +98,16 @@ def test_documents_where_too_few_remain_are_refused_or_left_out(pool):
     assert joined.left_out == ["a", "c"]
 
 
+@pytest.mark.parametrize("too_few", ["refuse", "leave_out"])
+def test_a_pool_without_a_document_is_refused_with_what_became_of_the_candidates(pool, too_few):
+    """As where a server's model spent all its tokens on thoughts."""
+    rows = [row(name, "", "", ended=[False, False]) for name in "ab"]
+    with pytest.raises(BridoError) as error:
+        list(pool({"too_few": too_few}, served=rows).rows())
+    for words in ("a, b", "of 4 candidates of served: 4 not ended, 4 empty", "max_answer_tokens"):
+        assert words in str(error.value)
+
+
 def test_sources_of_different_documents_are_refused(pool):
     one, two = [row("a", "x"), row("b", "x")], [row("a", "x"), row("c", "x"), row("d", "x")]
     with pytest.raises(BridoError) as error:

@@ -70,6 +70,34 @@ def test_semicolons_and_arrays_are_read(tmp_path: Path):
     assert (first.texts, first.summaries) == (second.texts, second.summaries)
 
 
+def test_a_spreadsheets_capitals_are_usual_names(tmp_path: Path):
+    rows = [{"ID": row["fname"], "Text": row["dialogue"], "Summary": row["summary1"]}
+            for row in dialogues(120)]  # fmt: skip
+    files = look({"train": [write(tmp_path / "a.jsonl", rows)]}).files
+    columns = [files[f"{name}_column"] for name in ("id", "document", "summary")]
+    assert columns == ["ID", "Text", "Summary"]
+    assert next(FilesSource(FilesSettings(**files)).rows("test")).id.startswith("d")
+    # The exact spelling comes first.
+    rows = [{**row, "text": row["Text"], "Text": "Not this one."} for row in rows]
+    files = look({"train": [write(tmp_path / "a.jsonl", rows)]}).files
+    assert files["document_column"] == "text"
+
+
+def test_repeated_ids_are_one_fault_with_a_way_out(tmp_path: Path):
+    rows = [
+        {"id": number % 50, "document": row["dialogue"], "summary": row["summary1"]}
+        for number, row in enumerate(dialogues(120))
+    ]
+    file = write(tmp_path / "a.jsonl", rows)
+    with pytest.raises(BridoError, match="--id-column") as error:
+        look({"train": [file]})
+    assert str(error.value).count("id was seen before") == 1
+    assert "id was seen before: 70 (" in str(error.value)
+    data = look({"train": [file]}, identity="none")
+    assert data.files["id_column"] is None
+    assert sum(data.documents.values()) == 120
+
+
 def test_bad_rows_are_counted_over_what_is_cut_from_one_file(tmp_path: Path):
     rows = [{**row, "id": row["fname"]} for row in dialogues(60)]
     file = write(tmp_path / "a.jsonl", rows)

@@ -1,11 +1,14 @@
 """`brido init own FOLDER`: a project of its own, which leaves the checkout as it is."""
 
+import json
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 from own_articles import abstracts, write_jsonl
 
+from brido.cli.config import other_stages
 from brido.cli.init import command
 from brido.settings.load import load_params
 from brido.utils.commands import invoke
@@ -36,7 +39,10 @@ def test_a_project_with_links_settings_and_a_commit(home, monkeypatch, capsys) -
     monkeypatch.chdir(home / "my/run")
     # Paths hold in the new folder, and DVC knows the stages.
     assert load_params().data.files.train == [str(home / "a.jsonl")]
-    assert Path("dvc.yaml").resolve() == ROOT / "dvc.yaml"
+    assert Path("stages").resolve() == ROOT / "stages"
+    # DVC reads it from commits, where a link is nothing but its target.
+    assert not Path("dvc.yaml").is_symlink()
+    assert Path("dvc.yaml").read_bytes() == before[1]
     tracked = subprocess.run(["git", "ls-files"], capture_output=True, text=True, check=True)
     assert {"params.yaml", "dvc.yaml", "stages", ".dvc/config"} <= set(tracked.stdout.split())
     clean = subprocess.run(["git", "status", "--short"], capture_output=True, text=True, check=True)
@@ -45,6 +51,33 @@ def test_a_project_with_links_settings_and_a_commit(home, monkeypatch, capsys) -
     own("--train", str(home / "a.jsonl"), "--minutes", "5")
     own(".", "--train", str(home / "a.jsonl"), "--id-column", "paper_id")
     assert Path(".brido/params.previous.yaml").is_file()
+
+
+def test_dvc_compares_a_run_with_a_commit(home, monkeypatch) -> None:
+    own("my/run", "--train", "a.jsonl")
+    monkeypatch.chdir(home / "my/run")
+    Path("metrics").mkdir()
+    Path("metrics/headline.json").write_text('{"chosen": {"good": 0.25}}')
+    git = ["git", "-c", "user.name=a", "-c", "user.email=a@b"]
+    subprocess.run([*git, "add", "-A"], check=True)
+    subprocess.run([*git, "commit", "-qm", "a run"], check=True)
+    Path("metrics/headline.json").write_text('{"chosen": {"good": 0.75}}')
+    compare = [sys.executable, "-m", "dvc", "metrics", "diff", "--json"]
+    shown = subprocess.run(compare, capture_output=True, text=True, check=True)
+    good = json.loads(shown.stdout)["metrics/headline.json"]["chosen.good"]
+    assert (good["old"], good["new"]) == (0.25, 0.75), shown.stderr
+
+
+def test_config_names_a_copy_of_dvc_yaml_that_is_older_than_the_stages(home) -> None:
+    own("my/run", "--train", "a.jsonl")
+    folder = home / "my/run"
+    assert list(other_stages(folder)) == list(other_stages(ROOT)) == []
+    (folder / "dvc.yaml").write_text("stages: {}\n")
+    (sentence,) = other_stages(folder)
+    assert f"cp {ROOT / 'dvc.yaml'} {folder / 'dvc.yaml'}" in sentence
+    # So does `init` itself.
+    own("my/run", "--train", "a.jsonl")
+    assert list(other_stages(folder)) == []
 
 
 def test_bad_input_makes_no_folder(home) -> None:

@@ -173,3 +173,11 @@ def test_texts_that_rouge_does_not_see_are_said_or_compared(tmp_path, capsys):
     assert "--tokenizer unicode" in capsys.readouterr().err
     invoke(command, [str(tmp_path / "in.jsonl"), "--tokenizer", "unicode"])
     assert "--tokenizer" not in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(("name", "options"), [("a.parquet", []), ("a.jsonl", ["--json"])])
+def test_an_output_is_not_named_as_another_format(tmp_path, name, options):
+    source = str(write(tmp_path / "c.jsonl", RECORD))
+    with pytest.raises(BridoError, match=rf"--output .*{name}"):
+        main([source, *options, "-o", str(tmp_path / name)])
+    assert not (tmp_path / name).exists()

@@ -117,13 +117,23 @@ def test_a_server_that_cannot_or_will_not_answer_is_an_error(asking):
     """It is away, wants an hour, or calls every request wrong."""
     with BadEndpoint() as server:
         pass
-    with pytest.raises(BridoError, match=r"generation\.big: .* \(last: server unreachable"):
+    away = r"generation\.big: .* \(last: server unreachable.*base_url"
+    with pytest.raises(BridoError, match=away):
         asking(server, TEXTS, patience_seconds=0.5)
     how = {"trouble": 1.0, "troubles": ("429 after",), "retry_after": "3600"}
     with BadEndpoint(**how) as server, pytest.raises(BridoError, match="3600 s"):
         asking(server, TEXTS)
     expected = r"^generation.big: .*\(HTTP 400 some_code\).*null"
     with BadEndpoint(always={"bridge": 400}) as server, pytest.raises(BridoError, match=expected):
+        asking(server, TEXTS)
+
+
+def test_what_is_not_the_protocol_names_the_address(asking):
+    how = {"trouble": 1.0, "troubles": ("page",)}
+    with (
+        BadEndpoint(**how) as server,
+        pytest.raises(BridoError, match=r"malformed response.*base_url"),
+    ):
         asking(server, TEXTS)
 
 

@@ -139,11 +139,23 @@ def test_the_command_shows_the_choice_beside_base(project, capsys):
     assert "test-0" in (project / "page.html").read_text()
 
 
+def test_documents_that_differ_in_words_alone_come_last(project, capsys):
+    assert compare("--documents", "3") == 0
+    out, err = capsys.readouterr()
+    assert out.index("test-0") < out.index("test-3")
+    assert "1 neither" in err
+    assert compare("--documents", "2") == 0
+    assert "test-3" not in capsys.readouterr().out
+    assert compare("--documents", "9", "--html", "page.html") == 0
+    assert "test-3" in (project / "page.html").read_text()
+    assert "3 documents" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
         (["base", "gided"], "did you mean guided"),
-        (["guided", "chosen"], "same system"),
+        (["guided", "chosen"], "the others are reference, base"),
         (["base", "reference"], "dvc repro"),
     ],
 )

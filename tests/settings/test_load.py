@@ -187,7 +187,8 @@ def test_relations_between_sections():
         ({"choice": {"among": ["elected"]}}, "choice.among: 'elected'"),
         ({"choice": {"among": []}}, "choice.among: "),
         ({"choice": {"by": "rogue.r1"}}, "did you mean rouge.r1?"),
-        ({"choice": {"by": "geval.average"}}, "choice.by: 'geval.average'"),
+        ({"choice": {"by": "geval.average"}}, "add geval to it"),
+        ({"choice": {"by": "geval.averages"}}, "choice.by: 'geval.averages'"),
         (FILES | measured("mentions"), "choice.rouge_loss: rouge"),
         (measured("rouge"), "add world_judge to"),
         (measured("rouge", "mentions"), "add world_judge to"),
@@ -259,7 +260,10 @@ def test_missing_and_broken_files(tmp_path):
     with pytest.raises(BridoError, match="cannot be read as YAML"):
         load_params(tmp_path / "params.yaml")
     (tmp_path / "params.yaml").write_text("- 1")
-    with pytest.raises(BridoError, match="must hold sections"):
+    with pytest.raises(BridoError, match=r"a list.* must hold sections"):
+        load_params(tmp_path / "params.yaml")
+    (tmp_path / "params.yaml").write_text("# nothing\n")
+    with pytest.raises(BridoError, match="is empty.* must hold sections"):
         load_params(tmp_path / "params.yaml")
 
 

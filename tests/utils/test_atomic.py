@@ -1,8 +1,11 @@
 """What a killed write leaves behind, and that the next one clears it away."""
 
+import errno
+import os
 import resource
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -33,6 +36,18 @@ def test_the_next_write_removes_what_a_killed_one_left(kind, tmp_path):
         with atomic_folder(target) as folder:
             (folder / "b").write_text("whole")
     assert list(tmp_path.iterdir()) == [target]
+
+
+@pytest.mark.parametrize("number", [errno.ENOENT, errno.EIO, errno.ESTALE])
+def test_a_place_that_takes_no_file_is_a_sentence(number, tmp_path, monkeypatch):
+    """As /proc, a drive that was pulled out, a share that went away."""
+
+    def refuse(path):
+        raise OSError(number, os.strerror(number), str(path))
+
+    monkeypatch.setattr(Path, "touch", refuse)
+    with pytest.raises(BridoError, match=rf"result\.json .*{os.strerror(number)}"):
+        write_text(tmp_path / "result.json", "text")
 
 
 @pytest.mark.parametrize("writer", ["text", "table", "folder"])

@@ -303,7 +303,7 @@ def test_the_text_has_a_row_an_order_and_ends_in_the_lines():
     assert last == "\n".join(fill(line, 100) for line in check["lines"])
     (left,) = [line for line in legend(check) if line.startswith("Left: ")]
     assert "copying, base's log p and length" in left
-    (information,) = [line for line in legend(check) if line.startswith("Information: ")]
+    (information,) = [line for line in legend(check) if line.startswith("Information alone: ")]
     assert f"{check['prior_weight']:g}" in information
 
 
@@ -332,6 +332,14 @@ def test_what_is_not_known_is_not_shown():
 )
 def test_what_was_taken_out_is_a_list(names, said):
     assert taken_out({"taken_out": names}) == said
+
+
+def test_no_two_rows_have_one_name():
+    arrays, orders = made()
+    orders = dict.fromkeys(("vote", "information", "copied", "consensus"), orders["vote"])
+    check = check_votes(arrays, orders, HOW)
+    labels = [row["label"] for row in (*check["orders"].values(), *check["fixed"].values())]
+    assert len(labels) == len(set(labels)), labels
 
 
 def test_numbers_end_below_the_end_of_their_heading():

@@ -48,7 +48,8 @@ def _split(name: str, required: bool = False) -> Callable[[Any], Any]:
 @click.option(
     "--id-column",
     metavar="NAME",
-    help="Column of the ids. Default: id, if the files have it; else ids are made from the texts.",
+    help="Column of the ids. Default: id, if the files have it; else, or with `none`, ids are made "
+    "from the texts.",
 )
 @click.option(
     "--minutes",

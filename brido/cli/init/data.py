@@ -10,7 +10,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from brido.cli.init.doubts import doubts
-from brido.corpus.checks import SPLITS, SplitChecks
+from brido.corpus.checks import SPLITS, LeftOut, SplitChecks
 from brido.corpus.duplicates import DocumentsSeen
 from brido.corpus.files import FilesSource, find_files
 from brido.corpus.settings import FilesSettings
@@ -70,7 +70,7 @@ def look(
     """Read the files of `split -> paths or globs`; train must be there.
 
     document, summary, identity: their columns, None: the first usual name; several summaries are
-    several references, "none": no references.
+    several references, "none": no references, or ids made from the texts.
 
     Raises:
         BridoError: no such file, an unreadable or empty one, a missing column, hardly any good row.
@@ -149,10 +149,15 @@ def _check_bad(found: Mapping[str, SplitChecks], given: Mapping[str, Any]) -> No
         bad = sum(len(each.bad) for each in checks)
         rows = sum(each.rows for each in checks)
         if bad > MOST_BAD * rows:
-            what = "; ".join(each.bad.text() for each in checks if each.bad)
+            ids = any("id was seen before" in each.bad.faults for each in checks)
+            other = ", or name another --id-column (none: ids are made from the texts)"
+            what = LeftOut()
+            for each in checks:
+                what.add(each.bad)
             problems.append(
                 f"--{group[0]}: {bad:,} of {rows:,} rows are bad ({bad / rows:.1%}, more than the "
-                f"{MOST_BAD:.0%} that may be left out): {what}. Correct them, or take them out"
+                f"{MOST_BAD:.0%} that may be left out): {what.text()}. Correct them, or take "
+                f"them out{other if ids else ''}"
             )
     if problems:
         raise BridoError.from_problems("the files cannot be used:", problems)
@@ -185,16 +190,22 @@ def _named(
     columns: list[str], document: str | None, asked: list[str], identity: str | None
 ) -> dict[str, Any]:
     """The columns of documents, summaries, further references and ids."""
-    text = document or next((name for name in DOCUMENTS if name in columns), DOCUMENTS[0])
+    text = document or usual(DOCUMENTS, columns) or DOCUMENTS[0]
     named: dict[str, Any] = {"document_column": text}
-    if identity is not None:
-        named["id_column"] = identity
+    if known := identity or usual(("id",), columns):
+        named["id_column"] = None if identity == "none" else known
     if asked == ["none"]:
         return named | {"summary_column": None}
-    usual = (name for name in _SUMMARIES if name in columns and name != text)
-    chosen = asked or [next(usual, _SUMMARIES[0])]
+    others = [name for name in columns if name != text]
+    chosen = asked or [usual(_SUMMARIES, others) or _SUMMARIES[0]]
     further = {"references_column": "references"} if "references" in columns else {}
     return named | {"summary_column": chosen if len(chosen) > 1 else chosen[0]} | further
+
+
+def usual(names: Sequence[str], columns: Sequence[str]) -> str | None:
+    """The column that has the first of these names, in capitals or not; None if there is none."""
+    spelt = {column.lower(): column for column in reversed(columns)}
+    return next((name if name in columns else spelt[name] for name in names if name in spelt), None)
 
 
 def _check_names(

@@ -1,7 +1,8 @@
 """A place of their own for runs on a user's documents: a small Git and DVC project.
 
 A run rewrites params.yaml, dvc.lock and metrics/, which Git tracks in a checkout of BRIDO. Here
-these files are the user's. Code, stages, presets and dvc.yaml are links to the checkout.
+these files are the user's. Code, stages and presets are links to the checkout. dvc.yaml is a copy:
+DVC compares experiments by the dvc.yaml of their commits, and Git keeps of a link its target alone.
 """
 
 import shutil
@@ -13,7 +14,7 @@ import brido
 from brido.utils.atomic import write_text
 from brido.utils.errors import BridoError
 
-_LINKS = ("brido", "stages", "presets", "dvc.yaml")
+_LINKS = ("brido", "stages", "presets")
 # What a run makes again; metrics and dvc.lock are kept by Git.
 _IGNORED = ("/data/", "/report/", "/.brido/", "/metrics/training/", "/metrics/**/*.svg")
 # For the first commit, which DVC's experiments need.
@@ -43,8 +44,8 @@ def check_place(folder: Path, root: Path) -> None:
     """
     if folder.exists() and not folder.is_dir():
         raise BridoError(f"{folder} is a file: name a folder that is new or empty")
-    link = folder / "dvc.yaml"
-    if folder.is_dir() and any(folder.iterdir()) and link.resolve() != root / "dvc.yaml":
+    link = folder / "stages"
+    if folder.is_dir() and any(folder.iterdir()) and link.resolve() != root / "stages":
         raise BridoError(
             f"{folder} holds something else than a project of {root}: name a folder that is new "
             "or empty"
@@ -52,11 +53,12 @@ def check_place(folder: Path, root: Path) -> None:
 
 
 def make_place(folder: Path, root: Path) -> None:
-    """Make the project, or leave the one that is there as it is."""
+    """Make the project, or leave the one that is there; its dvc.yaml becomes the checkout's."""
     folder.mkdir(parents=True, exist_ok=True)
     for name in _LINKS:
         if not (folder / name).exists():
             (folder / name).symlink_to(root / name)
+    write_text(folder / "dvc.yaml", (root / "dvc.yaml").read_text(encoding="utf-8"))
     if not (folder / ".gitignore").exists():
         write_text(folder / ".gitignore", "\n".join(_IGNORED) + "\n")
         shutil.copyfile(root / ".dvcignore", folder / ".dvcignore")

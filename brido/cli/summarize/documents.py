@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, cast
 
-from brido.cli.init.data import DOCUMENTS
+from brido.cli.init.data import DOCUMENTS, usual
 from brido.corpus.checks import LeftOut
 from brido.summarizer.writer import Named
 from brido.utils.blank import is_blank
@@ -103,9 +103,8 @@ class Documents:
 
     def _column_of(self, shown: str, values: dict[str, Any]) -> str:
         """The column that holds the document, by the first row of a file."""
-        usual = (name for name in DOCUMENTS if name in values)
-        column = self._column if self._column in values else next(usual, None)
-        if column is None or (self._column and column != self._column):
+        column = self._column or usual(DOCUMENTS, list(values))
+        if column is None or column not in values:
             wanted = self._column or f"usual column ({', '.join(DOCUMENTS)})"
             raise BridoError(
                 f"{shown}: no {wanted} is there. {keys_of(values)}. Name the one with the "

@@ -35,6 +35,12 @@ class Account:
         reasons = ", ".join(f"{count:,} {reason}" for reason, count in self.missing.most_common())
         first = some(self.missing_documents)
         unanswered = f"{way_out}. " if {"not_answered", "empty"} & set(self.missing) else ""
+        if {"cut_off", "empty"} & set(self.missing):
+            unanswered += (
+                "A model that thinks before it answers may spend all its tokens on that: raise "
+                "evaluation.geval.max_answer_tokens, or switch thoughts off by "
+                "evaluation.geval.extra_parameters (docs/deploy.md). "
+            )
         raise BridoError(
             f"geval: {missing:,} of {self.marks:,} marks are missing ({missing / self.marks:.1%}; "
             f"evaluation.geval.max_invalid_fraction allows {max_invalid_fraction:.1%}): {reasons}. "

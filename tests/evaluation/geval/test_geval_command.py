@@ -93,6 +93,10 @@ def test_settings_come_from_a_params_file_and_changes(tmp_path):
     params = Path(__file__).parents[3] / "params.yaml"
     settings, runtime = command.read_settings(params, ["model=m", "max_cost=2", "samples=3"], {})
     assert (settings.model, settings.samples, runtime.max_cost) == ("m", 3, 2)
+    # As messages and docs/configuration.md call the keys.
+    full = ["evaluation.geval.model=m", "runtime.endpoint.max_cost=2"]
+    settings, runtime = command.read_settings(params, full, {})
+    assert (settings.model, runtime.max_cost) == ("m", 2)
     with pytest.raises(BridoError) as error:
         command.read_settings(
             None, ["modle=m", "samples=none", "top_p=7", "key=sk-secret", "seed=2024-99-99"], {}

@@ -130,6 +130,8 @@ def test_a_summary_that_spells_control_tokens_ends_no_turn(judge):
 def test_answers_that_were_cut_by_any_name_are_cut(judge):
     with serve(answer=lambda question: "Coherence: 4", finish=lambda text: "MAX_TOKENS") as server:
         found = judge(server, max_invalid_fraction=1.0).score(DOCUMENTS, SUMMARIES)
+        with pytest.raises(BridoError, match=r"32 cut_off.*max_answer_tokens.*extra_parameters"):
+            judge(server).score(DOCUMENTS, SUMMARIES)
     assert found.signature["missing_marks"] == {"cut_off": 32}
 
 
