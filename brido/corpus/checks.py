@@ -104,10 +104,11 @@ class LeftOut:
             known.append(place)
 
     def add(self, other: "LeftOut") -> None:
-        """Count what another counted, too."""
+        """Count the rows of another one too, behind those that are here."""
         for fault, (count, *places) in other.faults.items():
-            own, *known = self.faults.get(fault, [0])
-            self.faults[fault] = [own + count, *[*known, *places][:_NAMED]]
+            known = self.faults.setdefault(fault, [0])
+            known[0] += count
+            known += places[: _NAMED + 1 - len(known)]
 
     def __len__(self) -> int:
         return sum(known[0] for known in self.faults.values())
@@ -128,8 +129,7 @@ class SplitChecks:
     not a text, or if both are the same.
     It is bad too if its id is null or was seen before in the split, or if its references are not a
     list of texts. Bad rows are left out; `problem` says whether that is acceptable.
-    Memory grows by about 100 bytes a row, for the ids. `bad`: how many there are by kind, `names`:
-    what messages call the first ones.
+    Memory grows by about 100 bytes a row, for the ids.
     """
 
     def __init__(

@@ -145,19 +145,17 @@ def _check_bad(found: Mapping[str, SplitChecks], given: Mapping[str, Any]) -> No
     groups.insert(0, [split for split in SPLITS if split == "train" or split not in given])
     problems = []
     for group in groups:
-        checks = [found[split] for split in group]
-        bad = sum(len(each.bad) for each in checks)
-        rows = sum(each.rows for each in checks)
+        left_out = LeftOut()
+        for split in group:
+            left_out.add(found[split].bad)
+        bad, rows = len(left_out), sum(found[split].rows for split in group)
         if bad > MOST_BAD * rows:
-            ids = any("id was seen before" in each.bad.faults for each in checks)
+            repeated = "id was seen before" in left_out.faults
             other = ", or name another --id-column (none: ids are made from the texts)"
-            what = LeftOut()
-            for each in checks:
-                what.add(each.bad)
             problems.append(
                 f"--{group[0]}: {bad:,} of {rows:,} rows are bad ({bad / rows:.1%}, more than the "
-                f"{MOST_BAD:.0%} that may be left out): {what.text()}. Correct them, or take "
-                f"them out{other if ids else ''}"
+                f"{MOST_BAD:.0%} that may be left out): {left_out.text()}. Correct them, or take "
+                f"them out{other if repeated else ''}"
             )
     if problems:
         raise BridoError.from_problems("the files cannot be used:", problems)
