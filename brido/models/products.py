@@ -78,11 +78,8 @@ def faster_training(model: torch.nn.Module) -> Iterator[None]:
 
     The layers stay the same objects with the same weights.
     """
-    layers = [
-        module
-        for module in model.modules()
-        if _is_fit(module) and module.weight.dtype == torch.float32 and module.weight.is_cpu
-    ]
+    fit: Iterator[Any] = filter(_is_fit, model.modules())
+    layers = [layer for layer in fit if _is_large(layer.weight, layer.weight)]
     for layer in layers:
         layer.__class__ = TrainedLinear
     try:
@@ -97,6 +94,8 @@ class _Product(torch.autograd.Function):
 
     @staticmethod
     def forward(ctx: Any, states: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
+        # As a factor of the weight's gradient: oneDNN is slow where rows lie apart in memory.
+        states = states.contiguous()
         ctx.save_for_backward(states, weight)
         return _linear(states, weight, bias)
 
@@ -104,7 +103,7 @@ class _Product(torch.autograd.Function):
     @once_differentiable
     def backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:
         states, weight = ctx.saved_tensors
-        rows = grad.reshape(-1, grad.shape[-1])
+        rows = grad.reshape(-1, grad.shape[-1]).contiguous()
         grad_states = grad_weight = grad_bias = None
         if ctx.needs_input_grad[0]:
             grad_states = _linear(rows, weight.T, None).view(states.shape)
@@ -131,8 +130,10 @@ def add_product(total: Tensor, left: Tensor, right: Tensor) -> None:
 
 
 def _is_large(states: Tensor, weight: Tensor) -> bool:
+    """Whether a product is one that oneDNN computes faster from plain weights."""
+    dense = weight.is_contiguous() or weight.T.is_contiguous()
     fit = states.is_cpu and states.dtype == torch.float32 and min(weight.shape) >= LEAST
-    return fit and is_faster(torch.float32)
+    return fit and dense and is_faster(torch.float32)
 
 
 def pack_layers(model: PreTrainedModel) -> bool:
@@ -167,9 +168,8 @@ def _copy_loaded(model: PreTrainedModel) -> None:
 
 
 def _is_fit(module: torch.nn.Module) -> bool:
-    if (
-        type(module) is not torch.nn.Linear
-    ):  # quantized layers and adapters are classes of their own
+    # Quantized layers and adapters are classes of their own.
+    if type(module) is not torch.nn.Linear:
         return False
     return min(module.weight.shape) >= LEAST and is_faster(module.weight.dtype)
 

@@ -11,6 +11,7 @@ from transformers import BartConfig, BartForConditionalGeneration, LlamaConfig, 
 from brido.likelihood import candidate_log_likelihood
 from brido.likelihood.projection import token_log_probability
 from brido.models import products
+from brido.models.language_model import columns_first
 from brido.models.products import (
     PackedLinear,
     TrainedLinear,
@@ -242,6 +243,30 @@ def test_layers_are_restored_after_an_error(amd):
     with pytest.raises(KeyError), faster_training(layer):
         raise KeyError
     assert type(layer) is torch.nn.Linear
+
+
+def test_rows_that_lie_apart_and_gradients_that_are_expanded(amd):
+    layer = torch.nn.Linear(SIZE, SIZE)
+    for states in (torch.randn(3, 2 * SIZE)[:, :SIZE], torch.randn(SIZE, 5).T, torch.randn(SIZE)):
+        layer.zero_grad()
+        layer(states).sum().backward()
+        expected = layer.weight.grad.clone(), layer.bias.grad.clone()
+        layer.zero_grad()
+        with faster_training(layer):
+            layer(states).sum().backward()
+        torch.testing.assert_close((layer.weight.grad, layer.bias.grad), expected)
+
+
+def test_weights_laid_out_by_columns_stay_with_torch(amd, monkeypatch):
+    layer = torch.nn.Linear(SIZE, SIZE)
+    columns_first([layer])
+    states = torch.randn(3, SIZE)
+    expected = layer(states)
+    monkeypatch.setattr(products, "is_faster", lambda dtype: True)
+    monkeypatch.setattr(products, "_linear", lambda *_: 1 / 0)
+    with faster_training(layer):
+        assert torch.equal(layer(states), expected)
+    assert torch.equal(linear(states, layer.weight, layer.bias), expected)
 
 
 @pytest.mark.parametrize("size", [SIZE, SIZE - 1])
