@@ -96,7 +96,9 @@ class _Product(torch.autograd.Function):
     def forward(ctx: Any, states: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
         # As a factor of the weight's gradient: oneDNN is slow where rows lie apart in memory.
         states = states.contiguous()
-        ctx.save_for_backward(states, weight)
+        # Each is kept for the other's gradient: beside frozen weights no states are.
+        of_states, of_weight = ctx.needs_input_grad[:2]
+        ctx.save_for_backward(states if of_weight else None, weight if of_states else None)
         return _linear(states, weight, bias)
 
     @staticmethod
@@ -106,7 +108,7 @@ class _Product(torch.autograd.Function):
         rows = grad.reshape(-1, grad.shape[-1]).contiguous()
         grad_states = grad_weight = grad_bias = None
         if ctx.needs_input_grad[0]:
-            grad_states = _linear(rows, weight.T, None).view(states.shape)
+            grad_states = _linear(rows, weight.T, None).view(*grad.shape[:-1], weight.shape[1])
         if ctx.needs_input_grad[1]:
             grad_weight = _linear(rows.T, states.reshape(-1, states.shape[-1]).T, None)
         if ctx.needs_input_grad[2]:

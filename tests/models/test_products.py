@@ -215,16 +215,23 @@ def test_a_frozen_layer_passes_gradients_on(amd):
     layer = torch.nn.Linear(SIZE, SIZE).requires_grad_(False)
     states = torch.randn(2, 3, SIZE, requires_grad=True)
     expected = torch.autograd.grad(layer(states).square().sum(), states)
+    kept = []
+    hooks = torch.autograd.graph.saved_tensors_hooks(lambda part: kept.append(part), id)
     with faster_training(layer):
+        with hooks:
+            layer(states)
         found = torch.autograd.grad(layer(states).square().sum(), states)
     assert layer.weight.grad is None
+    assert all(part.shape == layer.weight.shape for part in kept)
     torch.testing.assert_close(found, expected)
 
 
 def test_no_rows_give_gradients_of_zero(amd):
     layer = torch.nn.Linear(SIZE, SIZE)
     with faster_training(layer):
-        layer(torch.randn(0, SIZE)).sum().backward()
+        states = torch.randn(2, 0, SIZE, requires_grad=True)
+        layer(states).sum().backward()
+    assert states.grad.shape == states.shape
     assert not layer.weight.grad.any()
     assert not layer.bias.grad.any()
 
