@@ -120,9 +120,17 @@ def test_killed_while_writing_it_goes_on_from_the_last_whole_file(
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_a_signal_writes_a_checkpoint_and_ends(
-    make_task: MakeTask, undisturbed: MakeTask, monkeypatch: pytest.MonkeyPatch, number: int
+    make_task: MakeTask,
+    undisturbed: MakeTask,
+    monkeypatch: pytest.MonkeyPatch,
+    request: pytest.FixtureRequest,
+    number: int,
 ) -> None:
     expected = undisturbed(DROPOUT)
+    # A shell lets what it starts in the background ignore Ctrl-C, and what is ignored stays so.
+    given = signal.SIG_DFL if number == signal.SIGTERM else signal.default_int_handler
+    inherited = signal.signal(number, given)
+    request.addfinalizer(lambda: signal.signal(number, inherited))
     before = signal.getsignal(number)
     run = Updater.run
 

@@ -193,8 +193,9 @@ class QAFactEval:
             prediction = (question.on_source or {})["prediction"]
             source = sources[question.document]
             items.append((question.text, question.answer.text, prediction, source))
-        model = self.fingerprints[SCORER]
-        found = self._recall(SCORER, model, items, compare, progress, "overlap of answers")
+        part = self.settings["scorer"]
+        model = self.fingerprints[part]
+        found = self._recall(part, model, items, compare, progress, "overlap of answers")
         for question, score in zip(answered, found, strict=True):
             question.lerc = score
 
