@@ -2,9 +2,9 @@
 
     python -m benchmarks.likelihood [--shape smollm2] [--device cuda] [--rounds 3]
 
-Forward and backward of the mean f(S) with random weights and tokens, on the same model; packed as
-in training, with its faster products where the processor has them. Memory is
-the peak above the model with its gradients: on a processor each side in a process of its own.
+Forward and backward of the mean f(S) with random weights and tokens, on the same model. The packed
+side runs as in training, with its faster products where the processor has them. Memory is the peak
+above the model with its gradients: on a processor each side in a process of its own.
 """
 
 import argparse
