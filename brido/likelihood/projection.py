@@ -19,8 +19,10 @@ Product = Callable[[Tensor], Tensor]
 # Logits held at once. A processor's caches like few, an accelerator wants large products.
 CHUNK_ELEMENTS = {"cpu": 2**21}
 CHUNK_ELEMENTS_ACCELERATOR = 2**26
-# However large the vocabulary: each chunk reads all weights, and adds to all of their gradient.
+# However large the vocabulary: each chunk lays all weights out, and adds to all of their gradient.
 LEAST_ROWS = 256
+LEAST_ROWS_PACKED = 64  # of weights that are laid out already
+MEAN_ROWS = 4096  # of weights that are copied at once
 
 
 def of_tokens(hidden: Tensor, head: Head | None, targets: Tensor) -> tuple[Tensor, Tensor]:
@@ -59,13 +61,21 @@ def token_log_probability(
             hidden.to(product), weight.to(product), bias.to(exact), targets, faster
         )
         # The mean logit is a product with the mean weight: no second pass over the vocabulary.
-        mean_logit = hidden.to(exact) @ weight.to(exact).mean(0) + bias.to(exact).mean()
+        mean_logit = hidden.to(exact) @ _mean_row(weight, exact) + bias.to(exact).mean()
     return log_probability, mean_logit - normalizer
 
 
-def _chunk_rows(hidden: Tensor, vocabulary: int) -> int:
+def _chunk_rows(hidden: Tensor, vocabulary: int, packed: bool = False) -> int:
     elements = CHUNK_ELEMENTS.get(hidden.device.type, CHUNK_ELEMENTS_ACCELERATOR)
-    return max(LEAST_ROWS, elements // vocabulary)
+    return max(LEAST_ROWS_PACKED if packed else LEAST_ROWS, elements // vocabulary)
+
+
+def _mean_row(weight: Tensor, exact: torch.dtype) -> Tensor:
+    if weight.dtype == exact:
+        return weight.mean(0)
+    # In parts: a copy of all weights would be the largest tensor here.
+    sums = [part.to(exact).sum(0) for part in weight.split(MEAN_ROWS)]
+    return torch.stack(sums).sum(0) / len(weight)
 
 
 def _log_sum_exp(logits: Tensor) -> Tensor:
@@ -87,7 +97,7 @@ class _Chunked(torch.autograd.Function):
         targets: Tensor,
         faster: Product | None,
     ) -> tuple[Tensor, Tensor]:
-        rows = _chunk_rows(hidden, weight.shape[0])
+        rows = _chunk_rows(hidden, weight.shape[0], packed=faster is not None)
         log_probability, normalizer = bias.new_empty(2, hidden.shape[0]).unbind()
         for start in range(0, hidden.shape[0], rows):
             part = slice(start, start + rows)
@@ -98,6 +108,7 @@ class _Chunked(torch.autograd.Function):
             chosen = logits.gather(1, targets[part, None])[:, 0]
             normalizer[part] = _log_sum_exp(logits)
             log_probability[part] = chosen - normalizer[part]
+            del logits  # before the next ones exist
         ctx.save_for_backward(hidden, weight, bias, targets, normalizer)
         return log_probability, normalizer
 
@@ -125,6 +136,7 @@ class _Chunked(torch.autograd.Function):
                 grad_hidden[part] = linear(grad, weight.T)
             if grad_weight is not None:
                 add_product(grad_weight, grad.T, hidden[part])
+            del grad
         if grad_weight is not None:
             grad_weight = grad_weight.to(weight.dtype)
         return grad_hidden, grad_weight, grad_bias, None, None

@@ -1,6 +1,7 @@
 """The projection in chunks of rows against the logits of all rows at once."""
 
 import itertools
+import weakref
 
 import pytest
 import torch
@@ -32,7 +33,8 @@ def weighted(log_probability: Tensor, mean: Tensor) -> Tensor:
 @pytest.fixture
 def chunk(monkeypatch):
     """Sets the rows of a chunk, whose logits of all words are counted in elements."""
-    monkeypatch.setattr(projection, "LEAST_ROWS", 1)
+    for least in ("LEAST_ROWS", "LEAST_ROWS_PACKED"):
+        monkeypatch.setattr(projection, least, 1)
 
     def set_rows(rows: int) -> None:
         monkeypatch.setitem(projection.CHUNK_ELEMENTS, "cpu", rows * VOCABULARY)
@@ -65,10 +67,16 @@ def test_values_and_the_gradients_that_are_asked_for(rows, asked, chunk):
 
 def test_no_more_logits_than_a_chunks_exist_at_a_time(chunk, monkeypatch):
     chunk(3)
-    sizes, real = [], projection._logits
-    monkeypatch.setattr(
-        projection, "_logits", lambda part, *rest: sizes.append(len(part)) or real(part, *rest)
-    )
+    sizes, held, real = [], [], projection._logits
+
+    def watched(part: Tensor, *rest: Tensor) -> Tensor:
+        assert not any(reference() is not None for reference in held)
+        sizes.append(len(part))
+        logits = real(part, *rest)
+        held.append(weakref.ref(logits))
+        return logits
+
+    monkeypatch.setattr(projection, "_logits", watched)
     inputs, targets = drawn()
     inputs[0].requires_grad_()
     values = token_log_probability(*inputs, targets)
@@ -102,6 +110,7 @@ def test_a_large_vocabulary_is_not_read_for_a_row_alone(chunk, monkeypatch):
     assert projection._chunk_rows(inputs[0], VOCABULARY) == 1
     monkeypatch.setattr(projection, "LEAST_ROWS", 4)
     assert projection._chunk_rows(inputs[0], VOCABULARY) == 4
+    assert projection._chunk_rows(inputs[0], VOCABULARY, packed=True) == 1
 
 
 def test_an_accelerator_multiplies_larger_chunks():
@@ -135,6 +144,7 @@ def test_log_sum_exp_is_that_of_torch_bit_for_bit(columns, dtype):
 def test_weights_of_another_type_run_in_that_of_the_hidden_states(monkeypatch):
     """And no sum over the vocabulary, as of the bias, runs in a smaller one."""
     monkeypatch.undo()
+    monkeypatch.setattr(projection, "MEAN_ROWS", 4)
     (hidden, *others), targets = drawn(torch.float32)
     others = [tensor.bfloat16() for tensor in others]
     expected = token_log_probability(hidden, *(tensor.float() for tensor in others), targets)
