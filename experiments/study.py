@@ -127,7 +127,8 @@ def prepare(folder: Path, run: Run) -> None:
     for name in CODE:
         shutil.rmtree(folder / name, ignore_errors=True)
         shutil.copytree(name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
-    shutil.copy("dvc.yaml", folder)
+    for name in ("dvc.yaml", ".dvcignore"):  # else Python's caches count as changed code
+        shutil.copy(name, folder)
     write_text(folder / ".dvc/config", DVC_CONFIG.format(cache=(WORK / "cache").resolve()))
     with (folder / "params.yaml").open("w", encoding="utf-8") as stream:
         YAML().dump(run.params, stream)

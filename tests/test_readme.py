@@ -48,7 +48,7 @@ def project(tmp_path_factory):
         "evaluation.metrics": "[rouge,mentions,world_judge]",
         "+runtime.endpoint.patience_seconds": 2,
     }
-    run(folder, "dvc", "exp", "run", *small_settings(**quick))
+    run(folder, "dvc", "exp", "run", *small_settings(**quick), "download")
     commit(folder, "small")
     return folder
 
