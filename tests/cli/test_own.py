@@ -328,24 +328,19 @@ def test_sixty_rows_give_twenty_documents_to_choose_and_to_measure_on(checkout, 
     assert not [text for text in data.doubts if "can be trusted" in text]
 
 
-def test_fewer_rows_say_that_no_number_can_be_trusted(checkout) -> None:
-    write_jsonl(checkout / "a.jsonl", abstracts(45))
-    data = look({"train": ["a.jsonl"]}, "abstract", "tldr")
-    for split in ("validation", "test"):
-        told = any(f"{split} documents: no number" in text for text in data.doubts)
-        assert told == (data.documents[split] < 20)
-    assert min(data.documents["validation"], data.documents["test"]) < 20
-
-
-def test_few_validation_documents_are_told_with_how_many_there_are(checkout, capsys) -> None:
-    write_jsonl(checkout / "a.jsonl", abstracts(60))
+@pytest.mark.parametrize(
+    ("count", "told"),
+    [(45, ["validation documents: no number", "test documents: no number"]),
+     (60, ["validation documents are few for a verdict"]), (400, [])],
+)  # fmt: skip
+def test_few_documents_are_told_once_with_how_many_there_are(checkout, capsys, count, told) -> None:
+    write_jsonl(checkout / "a.jsonl", abstracts(count))
     own("--train", "a.jsonl", *SCI)
-    said = capsys.readouterr().out
-    assert "validation documents are few" in said
-    assert "--validation" in said
-    write_jsonl(checkout / "a.jsonl", abstracts(400))
-    own("--train", "a.jsonl", *SCI)
-    assert "--validation" not in capsys.readouterr().out
+    documents = look({"train": ["a.jsonl"]}, "abstract", "tldr").documents
+    said = re.findall(r"warning: (.*) Give more rows, or .*--(\w+)", capsys.readouterr().out)
+    assert len(said) == len(told)
+    for (text, split), start in zip(said, told, strict=True):
+        assert text.startswith(f"{documents[split]} {start}")
 
 
 def test_many_cut_documents_are_a_warning_with_the_share_that_is_read(checkout, capsys) -> None:
