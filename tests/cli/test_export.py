@@ -97,12 +97,6 @@ def test_pairs_load_with_the_columns_of_trl(data, tmp_path, name, chosen):
             assert (row["score_chosen"], row["score_rejected"]) == (max(scores), min(scores))
 
 
-def test_both_formats_hold_the_same(data, tmp_path):
-    parquet = export(data, tmp_path, "preferences")
-    with export(data, tmp_path, "preferences", name="out.jsonl").open(encoding="utf-8") as lines:
-        assert list(map(json.loads, lines)) == tables.read_rows(parquet, None, "")
-
-
 def test_without_output_the_file_lies_beside_the_tables(data, tmp_path):
     copy = tmp_path / "data"
     shutil.copytree(data, copy)
