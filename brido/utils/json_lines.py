@@ -5,7 +5,6 @@ import math
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
 from typing import Any
 
 from brido.utils.errors import BridoError, parsing, short, some
@@ -21,25 +20,27 @@ def parse_object(line: str | bytes, finite: bool = False) -> dict[str, Any]:
 
     finite: refuse NaN, Infinity and numbers that become infinite (1e400), which no JSON can hold.
     """
-    with parsing(lambda reason: f"not JSON ({reason})"), _utf8():
-        value = (
-            _FINITE.decode(_text(line)) if finite else json.loads(line, object_pairs_hook=_object)
-        )
+    with parsing(lambda reason: f"not JSON ({reason})"):
+        try:
+            value = (
+                _FINITE.decode(_text(line))
+                if finite
+                else json.loads(line, object_pairs_hook=_object)
+            )
+        except UnicodeDecodeError as error:
+            raise BridoError(
+                f"not UTF-8 (byte 0x{error.object[error.start]:02x}): save it as UTF-8 (for "
+                "instance `iconv -f WINDOWS-1252 -t UTF-8`)"
+            ) from None
+        except json.JSONDecodeError as error:
+            if "\n" in error.doc.strip():
+                raise
+            # Who reads lines names the line.
+            column = min(error.pos, len(error.doc.rstrip())) + 1
+            raise ValueError(f"{error.msg}: column {column}") from None
     if not isinstance(value, dict):
         raise BridoError(f"a JSON object is expected, not {kind(value)}")
     return value
-
-
-@contextmanager
-def _utf8() -> Iterator[None]:
-    """Turn bytes of another encoding into a BridoError."""
-    try:
-        yield
-    except UnicodeDecodeError as error:
-        raise BridoError(
-            f"not UTF-8 (byte 0x{error.object[error.start]:02x}): save it as UTF-8 (for instance "
-            "`iconv -f WINDOWS-1252 -t UTF-8`)"
-        ) from None
 
 
 def _text(line: str | bytes) -> str:

@@ -3,8 +3,6 @@
 import json
 import math
 import shutil
-from collections import Counter
-from dataclasses import replace
 
 import pytest
 import synthetic_run
@@ -17,23 +15,12 @@ from brido.cli import score
 from brido.models.checkpoint import save
 from brido.models.prompt import Prompt
 from brido.models.settings import ReadingSettings
-from brido.rouge import similarity_matrix
-from brido.tables.join import CandidateDocument
 from brido.utils.commands import invoke
 from brido.utils.errors import BridoError
-from brido.vote.preferences import pairs
 
 
 def main(arguments):
     invoke(export_command.command, arguments)
-
-
-def voted(candidates, scores, order):
-    sources = ["s"] * len(candidates)
-    return CandidateDocument("x", "doc", None, candidates, scores, order, sources=sources)
-
-
-VOTED = voted(["a", "b", "a", "c"], [0.5, 0.9, 0.5, 0.7], [1, 3, 0, 2])
 
 
 @pytest.fixture(scope="module")
@@ -110,12 +97,6 @@ def test_pairs_load_with_the_columns_of_trl(data, tmp_path, name, chosen):
             assert (row["score_chosen"], row["score_rejected"]) == (max(scores), min(scores))
 
 
-def test_both_formats_hold_the_same(data, tmp_path):
-    parquet = export(data, tmp_path, "preferences")
-    with export(data, tmp_path, "preferences", name="out.jsonl").open(encoding="utf-8") as lines:
-        assert list(map(json.loads, lines)) == tables.read_rows(parquet, None, "")
-
-
 def test_without_output_the_file_lies_beside_the_tables(data, tmp_path):
     copy = tmp_path / "data"
     shutil.copytree(data, copy)
@@ -135,73 +116,6 @@ def test_all_pairs_above_a_gap(data, tmp_path):
                 expected += better - worse > 0.05 and first != second
     assert len(found) == expected > 9
     assert all(row["score_chosen"] - row["score_rejected"] > 0.05 for row in found)
-
-
-def test_pairs_leave_out_equal_texts_and_small_gaps():
-    none = Counter()
-    assert list(pairs(VOTED, False, 0.0, none)) == [(0, 3)]
-    assert list(pairs(VOTED, True, 0.0, none)) == [(0, 1), (0, 2), (0, 3), (1, 2), (1, 3)]
-    assert list(pairs(VOTED, True, 0.3, none)) == [(0, 2), (0, 3)]
-    assert not none
-    same = voted(["a b", "a  b"], [0.9, 0.1], [0, 1])
-    assert list(pairs(same, False, 0.0, none)) == []
-    assert none == {"pairs of equal texts": 1}
-
-
-CATS = [
-    "the cat sat on the mat today",
-    "the cat sat on the mat now",
-    "a dog ran",
-    "the cat sat on a mat today",
-    "a bird sang",
-]
-
-
-def test_rejected_is_the_worst_or_one_of_the_lower_half():
-    one = voted(CATS, [0.9, 0.8, 0.7, 0.6, 0.5], [0, 1, 2, 3, 4])
-    assert list(pairs(one, False, 0.0, Counter())) == [(0, 4)]
-    drawn = Counter()
-    for name in range(60):
-        named = replace(one, id=str(name))
-        (found,) = pairs(named, False, 0.0, Counter(), "lower-half")
-        # The same document draws the same candidate.
-        assert [found] == list(pairs(named, False, 0.0, Counter(), "lower-half"))
-        drawn[found] += 1
-    # The middle one of five is not of the lower half.
-    assert set(drawn) == {(0, 3), (0, 4)}
-    assert min(drawn.values()) > 15
-    two = voted(["a", "b"], [0.9, 0.1], [0, 1])
-    assert list(pairs(two, False, 0.0, Counter(), "lower-half")) == [(0, 1)]
-
-
-def test_near_duplicates_of_the_chosen_are_not_rejected():
-    one = voted(CATS, [0.9, 0.8, 0.7, 0.4, 0.5], [0, 1, 2, 4, 3])
-    similar = similarity_matrix(CATS, "", "harmonic_r1_r2")[0, 3]
-    assert list(pairs(one, False, 0.0, Counter())) == [(0, 4)]
-    left_out = Counter()
-    limit = float(similar) - 1e-6
-    assert list(pairs(one, False, 0.0, left_out, "worst", limit)) == [(0, 3)]
-    assert left_out == {"candidates too similar to a better one": 2}
-    assert list(pairs(one, False, 0.0, Counter(), "worst", float(similar))) == [(0, 4)]
-    everything = list(pairs(one, True, 0.0, Counter(), "worst", limit))
-    assert (0, 4) not in everything
-    assert (2, 4) in everything
-    alone = voted(CATS[:2], [0.9, 0.1], [0, 1])
-    assert list(pairs(alone, False, 0.0, Counter(), "lower-half", 0.1)) == []
-
-
-def test_empty_candidates_stand_in_no_pair():
-    left_out = Counter()
-    one = voted(["", "b", " \n", "c"], [0.9, 0.8, 0.1, 0.2], [0, 1, 3, 2])
-    assert list(pairs(one, False, 0.0, left_out)) == [(1, 2)]
-    assert list(pairs(one, True, 0.0, left_out)) == [(1, 2)]
-    assert left_out == {"empty candidates": 4}
-    one = voted(["a", "b", "c"], [0.9, float("nan"), 0.8], [0, 2, 1])
-    assert list(pairs(one, False, 0.0, left_out)) == [(0, 1)]
-    assert left_out["candidates that could not be elected"] == 1
-    for texts in (["", ""], ["", "b"]):
-        one = voted(texts, [0.9, 0.1], [0, 1])
-        assert list(pairs(one, False, 0.0, Counter())) == []
 
 
 def test_scores_of_the_control_are_exported_with_a_warning(data, tmp_path, capsys):
@@ -377,43 +291,14 @@ def test_scores_as_messages(scored, capsys):
 
 
 @pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ({"document": None}, "`document` must be a text"),
-        ({"document": "\ud800"}, "half of a surrogate pair"),
-        ({"candidates": ["a", 1, "b"]}, "`candidates` must be a list of texts"),
-        ({"scores": [1, 2]}, "`scores` must be 3 numbers"),
-        ({"scores": [1, 2, "3"]}, "`scores` must be 3 numbers"),
-        *(({"scores": [score, 0, 0]}, "`scores` must be 3 numbers")
-          for score in (True, 10**400, -(10**400), math.inf, math.nan)),
-        ({"order": [0, 1]}, "`order` their indices"),
-        ({"order": [0, 0, 1]}, "`order` their indices"),
-        ({"order": [1, 0, 2]}, "`order` their indices"),  # the worst first
-        ({"order": None}, "`brido score` writes both"),
-    ],
-)  # fmt: skip
-def test_lines_that_brido_score_did_not_write_are_named(scored, tmp_path, change, message):
-    good, _ = told(scored.read_text())
-    lines = [good, good | change]
-    scored.write_text("".join(json.dumps(row) + "\n" for row in lines))
-    output = tmp_path / "out.jsonl"
-    with pytest.raises(BridoError, match=f"scored.jsonl, line 2: .*{message}"):
-        main(["preferences", "--scores", str(scored), "--output", str(output)])
-    assert not output.exists()
-
-
-def test_scores_that_are_no_file_no_json_or_none(tmp_path):
-    with pytest.raises(BridoError, match="there is no such file; `-` reads from stdin"):
-        main(["preferences", "--scores", str(tmp_path / "none.jsonl")])
-    (tmp_path / "bad.jsonl").write_bytes(b"\xff\n")
-    with pytest.raises(BridoError, match=r"bad.jsonl, line 1: not UTF-8"):
-        main(["preferences", "--scores", str(tmp_path / "bad.jsonl")])
-    (tmp_path / "empty.jsonl").write_text("\n")
-    with pytest.raises(BridoError, match="the input has no line"):
-        main(
-            ["preferences", "--scores", str(tmp_path / "empty.jsonl"), "-o", f"{tmp_path}/o.jsonl"]
-        )
-    assert not (tmp_path / "o.jsonl").exists()
+    ("lines", "message"),
+    [("\n", "the input has no line"), ("{}", r"in\.jsonl, line 1: `document` must be a text")],
+)
+def test_lines_that_are_no_scores_leave_nothing_behind(tmp_path, lines, message):
+    (tmp_path / "in.jsonl").write_text(lines)
+    with pytest.raises(BridoError, match=message):
+        main(["preferences", "--scores", f"{tmp_path}/in.jsonl", "-o", f"{tmp_path}/out.jsonl"])
+    assert not (tmp_path / "out.jsonl").exists()
 
 
 @pytest.fixture
@@ -531,11 +416,3 @@ def test_candidates_that_are_no_summaries_are_said_or_cleaned(tmp_path, capsys):
     (tmp_path / "in.jsonl").write_text(json.dumps(with_two))
     invoke(score.command, [str(tmp_path / "in.jsonl"), "--clean", "-o", str(cleaned)])
     assert json.loads(cleaned.read_text())["order"] == []
-
-
-def test_an_id_that_is_null_is_the_number_of_the_line(tmp_path):
-    line = {"id": None, "document": "d", "candidates": ["a b", "a c", "x"], "scores": [0.5, 0.4, 0],
-            "order": [0, 1, 2]}  # fmt: skip
-    (tmp_path / "in.jsonl").write_text(json.dumps(line))
-    main(["preferences", "--scores", str(tmp_path / "in.jsonl"), "-o", str(tmp_path / "o.jsonl")])
-    assert json.loads((tmp_path / "o.jsonl").read_text())["id"] == "1"

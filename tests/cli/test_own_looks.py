@@ -58,18 +58,6 @@ def test_columns_that_may_be_meant_are_named_by_their_options(file):
         look({"train": [file]}, None, "summary1", "name")
 
 
-def test_semicolons_and_arrays_are_read(tmp_path: Path):
-    rows = dialogues(120)
-    (tmp_path / "a.json").write_text(json.dumps(rows))
-    lines = [";".join(rows[0]), *(";".join(row.values()) for row in rows)]
-    (tmp_path / "a.csv").write_text("\n".join(lines), encoding="utf-8-sig")
-    first, second = (
-        look({"train": [str(tmp_path / name)]}, None, "summary1", "fname")
-        for name in ("a.json", "a.csv")
-    )
-    assert (first.texts, first.summaries) == (second.texts, second.summaries)
-
-
 def test_a_spreadsheets_capitals_are_usual_names(tmp_path: Path):
     rows = [{"ID": row["fname"], "Text": row["dialogue"], "Summary": row["summary1"]}
             for row in dialogues(120)]  # fmt: skip

@@ -185,22 +185,6 @@ def scored(tmp_path, *arguments):
     return [json.loads(line) for line in (tmp_path / "out.jsonl").read_text().splitlines()]
 
 
-@pytest.mark.parametrize(
-    ("name", "content"),
-    [
-        ("r.json", lambda rows: json.dumps(rows, indent=1).encode()),
-        ("r.jsonl", lambda rows: "\n".join(map(json.dumps, rows)).encode("utf-16")),
-        ("r.jsonl", lambda rows: "\n".join(map(json.dumps, rows)).encode("utf-8-sig")),
-    ],
-)
-def test_arrays_and_other_encodings_are_scored(tmp_path, name, content):
-    rows = [RECORD | {"id": number} for number in range(3)]
-    (tmp_path / name).write_bytes(content(rows))
-    found = scored(tmp_path, tmp_path / name)
-    assert [row["id"] for row in found] == [0, 1, 2]
-    assert found[0]["scores"] == score_record(RECORD)["scores"]
-
-
 @pytest.mark.parametrize("number", ["1e400", "-1e999", "NaN", "Infinity"])
 def test_numbers_that_no_json_holds_are_refused_and_not_repeated(tmp_path, number):
     (tmp_path / "r.jsonl").write_text(f'{{"candidates": ["a", "b"], "x": [{{"y": {number}}}]}}\n')
@@ -212,12 +196,6 @@ def test_numbers_that_no_json_holds_are_refused_and_not_repeated(tmp_path, numbe
 def test_long_whole_numbers_are_repeated_digit_by_digit(tmp_path):
     (tmp_path / "r.jsonl").write_text(f'{{"candidates": ["a", "b"], "x": {10**400}}}\n')
     assert scored(tmp_path, tmp_path / "r.jsonl")[0]["x"] == 10**400
-
-
-def test_an_excel_file_is_named(tmp_path):
-    (tmp_path / "r.jsonl").write_bytes(b"PK\x03\x04")
-    with pytest.raises(BridoError, match="Excel"):
-        scored(tmp_path, tmp_path / "r.jsonl")
 
 
 def test_texts_of_other_scripts_are_scored_with_unicode_words_or_said(tmp_path, capsys):

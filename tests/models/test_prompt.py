@@ -129,18 +129,11 @@ def test_template_and_prompt_can_be_left_out():
     assert made(prompt=None).ids("x") == made(prompt="{{ document }}").ids("x")
 
 
-@pytest.mark.parametrize(
-    "text", ["no place", "{{ document | length }} {{ document }}", "{{ document | upper }}"]
-)
-def test_a_prompt_writes_the_document_as_it_is(text):
-    with pytest.raises(BridoError, match="reading.prompt must contain"):
-        made(prompt=text)
-
-
 NOT_WHOLE = [
     "{{ document[:5] }}",
     "{{ document[:5000] }}",
     "{{ document | truncate(200) }}",
+    "{{ document | length }} {{ document }}",
     "{{ document.split('.')[0] }}",
     "{{ document }} {{ document[:5] }}",
     "{{ document }} {{ document[:5000] }}",

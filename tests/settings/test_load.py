@@ -104,6 +104,7 @@ def test_the_command_warns_of_equal_systems_and_of_what_is_left_over(tmp_path, m
     assert done.exit_code == 0
     first, second, fine = done.output.splitlines()
     assert "tuned.again" in first
+    assert "tuned.vote" in first
     assert "data/checkpoints/control" in second
     assert fine.startswith("params.yaml is fine")
 
@@ -240,13 +241,6 @@ def test_what_a_tuned_system_changes_stands_over_the_shared_sections():
     assert list(params.warnings()) == []
 
 
-def test_two_systems_alike_are_a_warning():
-    params = check_params(BASE | {"tuned": {"vote": {}, "again": {"scoring": {"alpha": 0}}}})
-    (warning,) = params.warnings()
-    assert "tuned.again" in warning
-    assert "tuned.vote" in warning
-
-
 def test_listing_normalization_knows_four_alphas():
     for alpha in (0, 1, 15, math.inf):
         check_params({**BASE, "scoring": {"alpha": alpha, "normalization": "listing"}})
@@ -332,10 +326,7 @@ def test_the_file_that_dvc_writes_when_a_section_loses_its_last_key(tmp_path):
     assert (params.variants, params.scoring.alpha) == ({}, 1)
 
 
-@pytest.mark.parametrize(
-    "prompt", ["", "Summarize.", "{{ doc }}", "{{ document[:5] }}", "{% for %}"]
-)
-def test_a_prompt_of_any_model_holds_the_whole_document(prompt):
-    assert "reading.default" in problems(reading={"default": {"prompt": prompt}})
+def test_a_prompt_of_any_model_holds_the_whole_document():
+    assert "reading.default" in problems(reading={"default": {"prompt": "{{ document[:5] }}"}})
     good = {"default": {"prompt": "Summarize:\n{{ document }}"}}
     assert check_params({**BASE, "reading": good}).reading_of("base").prompt

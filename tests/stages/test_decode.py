@@ -6,10 +6,10 @@ import sys
 
 import pytest
 import small_project
+from test_variants import assert_decoded
 
 from brido.candidates.decoding import search_settings
 from brido.candidates.local import Generator
-from brido.search import SearchSettings, beam_search
 from brido.search.settings import DecodingSettings
 from brido.tables import DECODED, read_metadata, read_rows
 from brido.utils.errors import BridoError
@@ -31,28 +31,11 @@ def run(system="base"):
     return [read_rows(paths.decoded(system, split), DECODED, "") for split in decode.SPLITS]
 
 
-def assert_decoded(rows, settings):
-    """The rows hold what a search alone finds for each document."""
-    from transformers import AutoModelForSeq2SeqLM, AutoTokenizer
-
-    folder = paths.checkpoint("base")
-    model = AutoModelForSeq2SeqLM.from_pretrained(folder).eval()
-    tokenizer = AutoTokenizer.from_pretrained(folder)
-    for number, row in enumerate(rows):
-        text = small_project.document(number)
-        source = tokenizer(text, truncation=True, max_length=20, return_tensors="pt")
-        result = beam_search(model, source.input_ids, source.attention_mask, settings)
-        best = result.sequences[0, 0]
-        assert row["summary"] == tokenizer.decode(best, skip_special_tokens=True)
-        assert row["score"] == pytest.approx(float(result.scores[0, 0]), rel=1e-5)
-
-
 def test_summaries_are_the_best_of_a_beam_search_with_the_checkpoints_settings(project):
     validation, test = run()
     assert [row["id"] for row in validation] == [f"validation-{n}" for n in range(7)]
     assert [row["id"] for row in test] == [f"test-{n}" for n in range(6)]
-    settings = SearchSettings(num_beams=3, length_penalty=2.0, max_length=15, early_stopping=True)
-    assert_decoded(test, settings)
+    assert_decoded(test)
 
 
 def test_settings_in_use_are_written_beside_the_result(project):
@@ -73,7 +56,7 @@ def test_settings_in_use_are_written_beside_the_result(project):
     _, test = run()
     used = read_metadata(paths.decoded("base", "test"), "")["decoding"]
     assert {name: used[name] for name in changes} == changes
-    assert_decoded(test, SearchSettings(**changes, max_length=15))
+    assert_decoded(test, **changes)
 
 
 def test_no_length_at_all_is_said(project, capsys):

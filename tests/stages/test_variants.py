@@ -64,6 +64,14 @@ def expected(number, others=(), system="base", limit=20, **changes):
     return text, float(result.scores[0, 0])
 
 
+def assert_decoded(rows, **changes):
+    """The rows hold what a search alone finds for each document."""
+    for number, row in enumerate(rows):
+        text, score = expected(number, **changes)
+        assert row["summary"] == text
+        assert row["score"] == pytest.approx(score, rel=1e-5)
+
+
 def test_a_guided_system_is_the_guided_search_with_the_rest_of_a_block(project, monkeypatch):
     project()
     rows = summaries(monkeypatch)
@@ -82,10 +90,7 @@ def test_other_keys_of_decoding_stand_over_the_shared_section(project, monkeypat
     project(decoding={"max_length": 12})
     rows = summaries(monkeypatch, "short")
     changes = {"length_penalty": -4.0, "num_beams": 2, "max_length": 12}
-    for number, row in enumerate(rows):
-        text, score = expected(number, **changes)
-        assert row["summary"] == text
-        assert row["score"] == pytest.approx(score, rel=1e-4)
+    assert_decoded(rows, **changes)
     about = read_metadata(paths.decoded("short", "test"), "")
     assert {key: about["decoding"][key] for key in changes} == changes
     assert "guidance" not in about

@@ -3,6 +3,7 @@
 import math
 
 import numpy as np
+import pyarrow as pa
 import pytest
 import torch
 
@@ -14,6 +15,7 @@ from brido.stats import bootstrap_interval, means
 from brido.training.loss import contrastive_loss
 from brido.utils.errors import ArgumentError
 from brido.vote.consensus import consensus_scores, eligible_scores, ranking
+from brido.vote.signals import combined, shuffled_scores
 
 MATRIX = np.array([[0, 0.5, 0.25], [0.75, 0, 1.0]])
 NAN, R = math.nan, "harmonic_r1_r2"
@@ -37,6 +39,32 @@ def test_what_converts_is_converted():
     assert means([[1.0, 2.0], [3.0, 4.0]]).tolist() == [2.0, 3.0]
     f, scores = [[-1.0, -0.5, -2.0]], [[0.5, 0.3, 0.1]]
     assert contrastive_loss(f, np.array(scores), 1.0).item() == pytest.approx(0.35)
+
+
+class Arrayed:
+    """What NumPy can make an array of."""
+
+    def __init__(self, values):
+        self.values = values
+
+    def __array__(self, dtype=None, copy=None):
+        return np.asarray(self.values, dtype)
+
+
+@pytest.mark.parametrize("kind", [
+    list, tuple, np.array, torch.tensor, Arrayed, pa.array, lambda rows: np.array(rows, np.float16),
+    lambda rows: np.ma.array(rows), lambda rows: [torch.tensor(row) for row in rows],
+])  # fmt: skip
+def test_the_vote_takes_what_numpy_takes(kind):
+    matrix = [[0.0, 0.5, 0.25], [0.75, 0.0, 1.0]]
+    if kind is not pa.array:
+        assert consensus_scores(kind(matrix), 0).tolist() == [0.5, 0.75]
+        every = kind([[1.0, 1.0]])
+        found = eligible_scores(np.array([matrix]), 0, "equation", every, every)
+        assert found.tolist() == [[0.5, 0.75]]
+        assert shuffled_scores(kind([[0.5, 0.5]]), ["a"]).tolist() == [[0.5, 0.5]]
+    assert ranking(kind([0.5, 0.75])).tolist() == [1, 0]
+    assert combined(kind([0.5, 0.75]), [(0.5, kind([1.0, 1.0]))]).tolist() == [-0.5, 0.5]
 
 
 def test_candidates_in_any_order_cost_the_same():
@@ -103,6 +131,7 @@ def bare(kind):
         ),
         (lambda: bare(QAFactEval).score(["a"], [None]), r"summaries\[0\] must be a list of texts"),
         (lambda: bare(QAFactEval).score(["a"], ["b", "c"]), "1 documents and 2 summaries"),
+        (lambda: GEval("name"), "GEvalSettings"),
         (lambda: bare(GEval).score("a text", ["b"]), "documents must be a list of texts"),
         (lambda: bare(GEval).score(["a"], [["b"]]), r"summaries\[0\] is \['b'\], not a text"),
         (lambda: contrastive_loss(torch.zeros(3), torch.zeros(3), 1.0), r"not \[3\] and \[3\]"),

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from brido.utils.errors import BridoError
 from brido.utils.files import input_lines
 from brido.utils.json_lines import Repeating, count_of, fault_of, parse_object, read_objects
 
@@ -34,6 +35,13 @@ def test_readers_of_lines_name_it(tmp_path, text):
     path.write_text(text)
     with input_lines(str(path)) as lines:
         assert list(read_objects(lines)) == [(1, {}, "a key occurs twice (id)"), (2, {"id": 3}, "")]
+
+
+def test_a_fault_is_placed_in_its_line_and_a_spread_texts_by_its_own_lines():
+    (_, _, fault), *_ = read_objects([b'{"id":\n'])
+    assert fault == "not JSON (Expecting value: column 7)"
+    with pytest.raises(BridoError, match="line 2 column 1 "):
+        parse_object("{\n]\n}")
 
 
 NONE = [None, True, -1, 1.5, "nan", "inf", "", "many", [1], {}, 2**53 + 2, 10**400, "1e400", -0.5]

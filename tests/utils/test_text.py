@@ -1,7 +1,8 @@
-"""Clean-up and sentence splitting."""
+"""Clean-up, sentence splitting, and texts in which nothing can be seen."""
 
 import pytest
 
+from brido.utils.blank import is_blank
 from brido.utils.text import clean, one_sentence_a_line, split_sentences
 
 
@@ -24,3 +25,13 @@ def test_sentences(text, sentences):
 
 def test_clean_folds_white_space():
     assert clean(" a\n\tb\u00a0c  ") == "a b c"
+
+
+def test_a_text_of_characters_without_a_shape_is_blank():
+    fillers = "\u3164\u115f\u1160\uffa0\u2800"
+    joiners = ["\ufeff\u200d", "\u2060 \u00ad\n", "\u200e\u200f"]
+    for text in ("", "\u200b", "\ufe0f", *joiners, *fillers):
+        assert is_blank(text)
+        assert not is_blank(f"{text}a")
+    for text in ("a", "语", "อ", "नि", "\U0001f600", "!", "e\u0301", "\u200bא"):
+        assert not is_blank(text)

@@ -54,7 +54,17 @@ def test_a_line_that_lacks_a_key_is_named(missing):
 
 @pytest.mark.parametrize(
     "order",
-    [[2, 0], [2, 0, 0], [2, 0, 1], [0, 2, 3], [2, 0, 3, 1], [2, 0, 3.0], [2, False, 3], "203"],
+    [
+        [2, 0],
+        [2, 0, 0],
+        [2, 0, 1],
+        [0, 2, 3],
+        [2, 0, 3, 1],
+        [2, 0, 3.0],
+        [2, False, 3],
+        "203",
+        None,
+    ],
 )
 def test_an_order_ranks_each_candidate_with_a_score_once(order):
     with pytest.raises(BridoError, match=r"line 1: `scores` must be 4 numbers and `order`"):
@@ -70,8 +80,10 @@ def test_an_order_ranks_each_candidate_with_a_score_once(order):
         {"scores": [0.5, None, 0.75, "0.5"]},
         {"scores": [0.5, None, 0.75]},
         {"scores": {"0": 0.5}},
+        *({"scores": [0.5, None, score, 0.5]}
+          for score in (True, 10**400, -(10**400), math.inf, math.nan)),
     ],
-)
+)  # fmt: skip
 def test_candidates_and_scores_are_lists_of_one_length(change):
     with pytest.raises(BridoError, match=r"line 1: `(candidates|scores)`"):
         read(ROW | change)

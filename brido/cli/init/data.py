@@ -14,6 +14,7 @@ from brido.corpus.checks import SPLITS, LeftOut, SplitChecks
 from brido.corpus.duplicates import DocumentsSeen
 from brido.corpus.files import FilesSource, find_files
 from brido.corpus.settings import FilesSettings
+from brido.stats import FEWEST
 from brido.utils.errors import BridoError, quoted
 from brido.utils.files import read_file
 from brido.utils.text import unseen_share
@@ -31,10 +32,12 @@ _SHARES = ((500, 0.2), (20_000, 0.1), (math.inf, 0.05))
 # Rows that are wanted to choose a system on, and to measure it on; the largest share of few rows.
 _WANTED, _MOST = 50, 0.3
 # Documents that a split needs, and rows of train from which each split is likely to get them.
-_FEWEST, _ENOUGH = 4, 40
-# Fewer documents to choose or to measure on leave an interval that says nothing. From so many rows
-# each split can have them; the share of a split that is short grows in such steps.
-_MEASURED, _TO_MEASURE, _STEP = 20, 60, 0.01
+_NEEDED, _ENOUGH = 4, 40
+# Fewer documents to choose on hardly tell two systems apart.
+_TO_CHOOSE = 40
+# From so many rows each split can have FEWEST documents; the share of one that is short grows in
+# such steps.
+_TO_MEASURE, _STEP = 60, 0.01
 # A larger share of bad rows is a mistake, not an accident.
 MOST_BAD = 0.05
 # Keys that messages call what the command line calls them.
@@ -90,7 +93,7 @@ def look(
             found, texts, summaries, documents = _read(settings)
     _check_bad(found, given)
     counts = {split: checks.kept for split, checks in found.items()}
-    if min(counts.values()) < _FEWEST:
+    if min(counts.values()) < _NEEDED:
         raise BridoError(_too_few(counts, given))
     repeated = [_as_options(text) for split in SPLITS for text in documents.warnings(split)]
     return Data(
@@ -130,8 +133,8 @@ def _enlarge(
 
     False where there is none, or where train has too few itself.
     """
-    short = [split for split in SPLITS[1:] if split not in given and found[split].kept < _MEASURED]
-    if not short or found["train"].kept <= _FEWEST + 2 * len(short):
+    short = [split for split in SPLITS[1:] if split not in given and found[split].kept < FEWEST]
+    if not short or found["train"].kept <= _NEEDED + 2 * len(short):
         return False
     for split in short:
         key = f"{split}_fraction"
@@ -163,17 +166,24 @@ def _check_bad(found: Mapping[str, SplitChecks], given: Mapping[str, Any]) -> No
 
 def _few_to_measure(counts: Mapping[str, int]) -> Iterator[str]:
     for split in SPLITS[1:]:
-        if counts[split] < _MEASURED:
+        few, more = counts[split], f"Give more rows, or a file of their own with --{split}"
+        if few < FEWEST:
+            verdict = ", and there is no verdict" * (split == "validation")
             yield (
-                f"{counts[split]} {split} documents: no number that is measured on fewer than "
-                f"{_MEASURED} can be trusted. Give more rows, or a file of their own with --{split}"
+                f"{few} {split} documents: no number that is measured on fewer than {FEWEST} can "
+                f"be trusted{verdict}. {more}"
+            )
+        elif split == "validation" and few < _TO_CHOOSE:
+            yield (
+                f"{few} validation documents are few for a verdict: {_TO_CHOOSE} or more are "
+                f"better. {more}"
             )
 
 
 def _too_few(found: Mapping[str, int], given: Mapping[str, Any]) -> str:
     """Which splits are too small, and what helps."""
-    small = [f"{split} {count}" for split, count in found.items() if count < _FEWEST]
-    told = f"each split needs at least {_FEWEST} documents, but there are {', '.join(small)}. "
+    small = [f"{split} {count}" for split, count in found.items() if count < _NEEDED]
+    told = f"each split needs at least {_NEEDED} documents, but there are {', '.join(small)}. "
     if cut := [split for split in SPLITS if split not in given]:
         files = " and ".join(f"--{split}" for split in cut)
         return told + (

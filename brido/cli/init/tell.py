@@ -14,12 +14,9 @@ from brido.cli.init.doubts import example
 from brido.cli.init.limits import Limits
 from brido.cli.init.model import Model, another_model
 from brido.cli.init.recipe import Recipe, RunPlan
-from brido.stats import FEWEST
 
 # What decides how much of a document is read.
 MORE = "reading.default.max_source_tokens"
-# Fewer validation documents hardly tell two systems apart.
-_FEW = 40
 # Weights of a model than which smollm2 is smaller.
 _SMALL = 200_000_000
 
@@ -49,13 +46,6 @@ def tell_data(data: Data, model: Model, limits: Limits) -> None:
             f"{cut:.0%} of the documents are longer than what is read, {limits.source_tokens:,} "
             f"tokens: only {seen:.0%} of all text is read, and what a summary says of the rest is "
             f"made up. {_way_to_read_more(limits, counts)}"
-        )
-    few = data.documents["validation"]
-    if few < _FEW:
-        told = f", and below {FEWEST} there is none" if few < FEWEST else ""
-        _warn(
-            f"{few} validation documents are few for a verdict: {_FEW} or more are better{told}. "
-            "Give more rows, or a file of their own with --validation"
         )
 
 

@@ -125,7 +125,10 @@ def _document(query: Tensor, key: Tensor, value: Tensor, packing: Packing) -> Te
 
 class _Texts(torch.autograd.Function):
     """Attention of texts' scaled queries [H, N, G, T, D] to a prompt's keys and values [H, P, D]
-    and to those of their own, [H, N, T, D], causally."""
+    and to those of their own, [H, N, T, D], causally.
+
+    Dimensions 1 to 3 are one where all texts meet the prompt, 2 and 3 where each meets itself.
+    """
 
     @staticmethod
     def forward(
@@ -139,8 +142,8 @@ class _Texts(torch.autograd.Function):
             far.sub_(largest).exp_()
             near.sub_(largest).exp_()
             total = far.sum(-1, keepdim=True).add_(near.sum(-1, keepdim=True))
-            own = _fold(near, 2) @ value[:, part]
-            weighed = _fold(far, 1) @ far_value
+            own = near.flatten(2, 3) @ value[:, part]
+            weighed = far.flatten(1, 3) @ far_value
             found[:, part] = weighed.view_as(own).add_(own).view_as(found[:, part]).div_(total)
             normalizer[:, part] = total.log_().add_(largest)[..., 0]
         ctx.save_for_backward(query, far_key, far_value, key, value, found, normalizer)
@@ -160,14 +163,15 @@ class _Texts(torch.autograd.Function):
             far, near = _scores(asked, far_key, key[:, part])
             far.sub_(normalizer[:, part, ..., None]).exp_()
             near.sub_(normalizer[:, part, ..., None]).exp_()
-            grad_far_value += _fold(far, 1).mT @ _fold(given, 1)
-            grad_value[:, part] = _fold(near, 2).mT @ _fold(given, 2)
-            far.mul_((_fold(given, 1) @ far_value.mT).view_as(far).sub_(mean[:, part]))
-            near.mul_((_fold(given, 2) @ value[:, part].mT).view_as(near).sub_(mean[:, part]))
-            own = _fold(near, 2) @ key[:, part]
-            grad_query[:, part] = (_fold(far, 1) @ far_key).view_as(own).add_(own).view_as(asked)
-            grad_far_key += _fold(far, 1).mT @ _fold(asked, 1)
-            grad_key[:, part] = _fold(near, 2).mT @ _fold(asked, 2)
+            grad_far_value += far.flatten(1, 3).mT @ given.flatten(1, 3)
+            grad_value[:, part] = near.flatten(2, 3).mT @ given.flatten(2, 3)
+            far.mul_((given.flatten(1, 3) @ far_value.mT).view_as(far).sub_(mean[:, part]))
+            near.mul_((given.flatten(2, 3) @ value[:, part].mT).view_as(near).sub_(mean[:, part]))
+            own = near.flatten(2, 3) @ key[:, part]
+            weighed = far.flatten(1, 3) @ far_key
+            grad_query[:, part] = weighed.view_as(own).add_(own).view_as(asked)
+            grad_far_key += far.flatten(1, 3).mT @ asked.flatten(1, 3)
+            grad_key[:, part] = near.flatten(2, 3).mT @ asked.flatten(2, 3)
         return grad_query, grad_far_key, grad_far_value, grad_key, grad_value
 
 
@@ -183,15 +187,10 @@ def _parts(query: Tensor, far_key: Tensor) -> Iterator[slice]:
 def _scores(query: Tensor, far_key: Tensor, key: Tensor) -> tuple[Tensor, Tensor]:
     """Queries [H, n, G, T, D] with the prompt's keys and their own: [H, n, G, T, P], [..., T]."""
     tokens = query.shape[3]
-    far = (_fold(query, 1) @ far_key.mT).view(*query.shape[:-1], -1)
-    near = (_fold(query, 2) @ key.mT).view(*query.shape[:-1], -1)
+    far = (query.flatten(1, 3) @ far_key.mT).view(*query.shape[:-1], -1)
+    near = (query.flatten(2, 3) @ key.mT).view(*query.shape[:-1], -1)
     later = torch.ones(tokens, tokens, dtype=torch.bool).triu(1)
     return far, near.masked_fill_(later, -torch.inf)
-
-
-def _fold(rows: Tensor, start: int) -> Tensor:
-    """[H, n, G, T, X] with the dimensions from `start` to T as one, without a copy if possible."""
-    return rows.flatten(start, 3)
 
 
 AttentionInterface.register(PACKED_ROWS, _attend)

@@ -20,7 +20,7 @@ from transformers import DynamicCache, PreTrainedModel
 from brido.models.cache import CACHE
 from brido.models.interface import Head, States
 from brido.models.products import PLAIN
-from brido.models.sharing.packed_attention import packed_attention, packings
+from brido.models.sharing.packed_attention import PACKED_ROWS, packed_attention, packings
 from brido.models.tokens import Sources, left_padded
 
 _PAD = -1
@@ -113,7 +113,7 @@ class PackedStates(States):
     def __init__(self, model: PreTrainedModel, sources: Sources) -> None:
         self.model, self.sources, self.output = model, sources, model.get_output_embeddings()
         # How many tokens of each prompt stand in front of its row.
-        self.kept = [0] * len(sources.ids)
+        self.kept = torch.zeros(len(sources.ids), dtype=torch.long, device=sources.ids.device)
         self.cap = getattr(model.config, "final_logit_softcapping", None)
         # An adapter around the projection has a weight too, which is not all that it does.
         if self.cap is None and type(self.output) in PLAIN:
@@ -149,8 +149,10 @@ class PackedStates(States):
         window: int | None,
     ) -> Tensor:
         mask: Any = sees(window)
-        if mask.device.type == "cpu" and (window is None or int(positions.max()) < window):
-            mask.packings = packings(rows.owners, self.kept, mask.shape[-1] - mask.shape[-2])
+        packed = self.model.config._attn_implementation == PACKED_ROWS
+        if packed and (window is None or int(positions.max()) < window):
+            width = mask.shape[-1] - mask.shape[-2]
+            mask.packings = packings(rows.owners, self.kept.tolist(), width)
         return mask
 
     def projected(self, hidden: Tensor) -> Tensor:
@@ -172,8 +174,7 @@ class CachedStates(PackedStates):
         super().__init__(model, sources)
         ids, mask = left_padded(sources)
         last = Sources(ids[:, -1:], mask[:, -1:])
-        self.sources, self.lengths = last, mask.sum(1)
-        self.kept = (self.lengths - 1).tolist()
+        self.sources, self.kept = last, mask.sum(1) - 1
         self.mask = mask[:, :-1].bool()
         self.places = (mask[:, :-1].cumsum(1) - 1).clamp(min=0)
         # Told nothing of the model, a cache keeps whole prompts, windows or not.
@@ -189,7 +190,7 @@ class CachedStates(PackedStates):
 
     def hidden(self, ids: Tensor, scored: Tensor) -> Tensor:
         rows = pack(self.sources, ids, scored)
-        positions = rows.positions + (self.lengths - 1)[:, None]
+        positions = rows.positions + self.kept[:, None]
         sees = partial(self._visible, rows, positions)
         states = self._decode(rows, positions, sees, **{CACHE: self.prompts}, use_cache=True)
         return self.projected(states.flatten(0, 1)[rows.found])
