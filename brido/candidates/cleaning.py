@@ -3,7 +3,7 @@
 Seventy of 153 language models open more than a tenth of their summaries with a preamble, and ROUGE
 votes for what is shared. docs/configuration.md lists each rule below with an example. The rules
 touch what stands around a text, never a word inside it, and they are few: a rule that is wrong for
-one reference in a thousand has no place here (`benchmarks/cleaning.py` counts).
+one reference in a thousand has no place here (docs/log.md has counts).
 """
 
 from __future__ import annotations

@@ -171,7 +171,7 @@ def columns_first(modules: Iterable[torch.nn.Module]) -> None:
 
     Shapes and values stay what they are. A step multiplies few rows, and matrix libraries turn
     weights over for every product: with 64 to 128 rows that is a tenth to a third of the time, with
-    more nothing (benchmarks/layout.py). For a model loaded to generate on a processor: training
+    more nothing (docs/log.md). For a model loaded to generate on a processor: training
     gains nothing, and `save_pretrained` refuses weights that lie so.
     """
     for module in modules:

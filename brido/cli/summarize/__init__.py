@@ -71,7 +71,7 @@ from brido.work.worker import model_workers
 @click.option(
     "--shard-documents",
     type=int,
-    help="Documents that are written at once (200). Fewer: the first lines come sooner.",
+    help="Documents that are written at once (25). Fewer: the first lines come sooner.",
 )
 def command(files: tuple[str, ...], **options: Any) -> None:
     """Summarize the documents of FILE... (default: stdin) and write a JSON line for each, in order.
