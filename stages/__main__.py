@@ -9,6 +9,7 @@ decode and evaluate of one, while another core does those of the next. The table
 import os
 import shutil
 import subprocess
+import sys
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 
@@ -25,6 +26,11 @@ _DVC = ("dvc", "--wait-for-lock", "repro")
 
 def main() -> None:
     """Run every stage that is not up to date."""
+    if sys.argv[1:]:
+        raise BridoError(
+            "`python -m stages` takes no arguments and runs the whole pipeline; one stage: "
+            "`dvc repro STAGE`"
+        )
     params = load_params()
     begin_run()
     _run([*SHARED])

@@ -61,7 +61,7 @@ UNVARIED_BECAUSE = {
     "candidates that know more": f"""
         generation.*.guidance: {" ".join(GuidanceSettings.model_fields)}""",
     "how careful a choice is": """
-        choice: by rouge_loss length_change standard_errors""",
+        choice: among by rouge_loss length_change standard_errors""",
     "a pool of models whose best one alone may be elected": "pool: eligible minimum",
     "the paper's text names pltrdy, its code rouge_score": "pairwise: implementation",
     "ROUGE as others print it": """

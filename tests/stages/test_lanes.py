@@ -64,6 +64,11 @@ def test_a_failed_stage_ends_the_run(tmp_path, monkeypatch, failing):
         return subprocess.CompletedProcess(command, bool(failed))
 
     monkeypatch.setattr(driver.subprocess, "run", run)
+    monkeypatch.setattr(driver.sys, "argv", ["stages", "--help"])
+    with pytest.raises(BridoError, match="takes no arguments"):
+        driver.main()
+    assert asked == []
+    monkeypatch.setattr(driver.sys, "argv", ["stages"])
     with pytest.raises(BridoError, match="run again"):
         driver.main()
     lanes = len(driver.lanes(load_params()))
