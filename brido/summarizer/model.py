@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
 
 from pydantic import ValidationError
 
@@ -14,7 +14,8 @@ from brido.search.own_search import own_search, says_length
 from brido.search.settings import GuidanceSettings
 from brido.summarizer.usage import USAGE_FILE, Usage, read_object, read_usage
 from brido.summarizer.writer import Long, Writing
-from brido.utils.errors import BridoError, close_to, parsing, quoted
+from brido.utils.arguments import check_choices
+from brido.utils.errors import ArgumentError, BridoError, close_to, parsing, quoted
 
 if TYPE_CHECKING:
     from brido.models.interface import Family
@@ -157,12 +158,16 @@ def writing_of(
     guided: None is as the model's usage says. candidates: so many diverse beams vote.
 
     Raises:
-        BridoError: these settings do not fit together.
+        BridoError: these settings do not fit together, or one is not what it must be.
     """
+    # Both as environments have them, as texts: "no" would be true, and "Refuse" cut.
+    check_choices({"long": (long, get_args(Long))})
+    if guided is not None and not isinstance(guided, bool):
+        raise ArgumentError(f"guided must be True, False or None, not {quoted(guided)}")
     used = decoding_of(folder, usage)
     if candidates is not None:
-        if candidates < 2:
-            raise BridoError(f"candidates: a vote needs at least 2, not {candidates}")
+        if not isinstance(candidates, int) or candidates < 2:
+            raise ArgumentError(f"candidates: a vote needs at least 2, not {quoted(candidates)}")
         beams = {"num_beams": candidates, "num_beam_groups": candidates}
         used |= beams | {"diversity_penalty": DIVERSITY_PENALTY}
     guidance = usage.guidance

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterable, Iterator, Mapping
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +14,9 @@ from brido.summarizer.model import usage_in, writing_of
 from brido.summarizer.summary import Summary
 from brido.summarizer.usage import Usage
 from brido.summarizer.writer import Long, Named, SummaryWriter, Writing, chunks
-from brido.utils.arguments import as_texts
+from brido.utils.arguments import as_list, as_texts
 from brido.utils.errors import ArgumentError, BridoError, quoted
+from brido.utils.json_lines import HALF_PAIR, holds_half_pair
 from brido.work.settings import RuntimeSettings
 
 
@@ -100,7 +102,11 @@ class Summarizer:
         Raises:
             BridoError: `documents` are not texts, too few for guidance, or too long and refused.
         """
-        return list(self.stream(as_texts("documents", documents), ids))
+        texts = as_texts("documents", documents)
+        names = None if ids is None else as_list("ids", ids, "a list of names, one a document")
+        if names is not None and len(names) != len(texts):
+            raise ArgumentError(f"{len(texts)} documents and {len(names)} ids: give one for each")
+        return list(self.stream(texts, names))
 
     def stream(
         self, documents: Iterable[str], ids: Iterable[str] | None = None
@@ -112,8 +118,9 @@ class Summarizer:
         Raises:
             BridoError: see `summarize`.
         """
-        if isinstance(documents, str):
-            raise ArgumentError(f"documents must be a list of texts, not {quoted(documents)}")
+        for name, items in (("documents", documents), ("ids", ids)):
+            if isinstance(items, str | Mapping):
+                raise ArgumentError(f"{name} must be a list of texts, not {quoted(items)}")
         size = self._runtime.documents_of_shard
         for chunk in chunks(_named(documents, ids), size, self._writing.guidance):
             with self._lock:
@@ -128,8 +135,12 @@ class Summarizer:
 
 
 def _named(documents: Iterable[Any], ids: Iterable[str] | None) -> Iterator[Named]:
-    names = None if ids is None else iter(ids)
+    names = map(str, count() if ids is None else ids)
     for number, document in enumerate(documents):
         if not isinstance(document, str):
             raise ArgumentError(f"documents[{number}] is {quoted(document)}, not a text")
-        yield Named(str(number) if names is None else str(next(names)), document)
+        if holds_half_pair(document):
+            raise ArgumentError(f"documents[{number}]: {HALF_PAIR}")
+        if (name := next(names, None)) is None:
+            raise ArgumentError(f"documents[{number}] has no id: give one for each document")
+        yield Named(name, document)

@@ -192,6 +192,23 @@ def test_what_is_not_texts_is_refused(summarizer, documents):
         list(summarizer.stream(documents))
 
 
+@pytest.mark.parametrize("ids", ["ab", ["a"], ["a", "b", "c"]])
+def test_each_document_has_one_id(summarizer, ids):
+    with pytest.raises(BridoError, match="ids"):
+        summarizer.summarize(["w1", "w2"], ids)
+
+
+def test_a_stream_needs_as_many_ids_and_characters_that_exist(summarizer):
+    for documents, ids, named in (
+        (["w1", "w2"], iter(["a"]), r"documents\[1\]"),
+        (["w1"], "a", "ids"),
+        ({"w1": 1}, None, "documents"),
+        (["w1", "w2 \ud800"], None, r"documents\[1\].*surrogate"),
+    ):
+        with pytest.raises(BridoError, match=named):
+            list(summarizer.stream(iter(documents) if ids is not None else documents, ids))
+
+
 def test_settings_that_do_not_fit_are_named(folder):
     with pytest.raises(BridoError, match="batch_tokens"):
         Summarizer.load(folder, batch_tokens=0)

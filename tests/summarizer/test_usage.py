@@ -114,6 +114,13 @@ def test_candidates_are_diverse_beams(folder):
         writing_of(folder, Usage(), candidates=1)
 
 
+@pytest.mark.parametrize("ways", [{"long": "Refuse"}, {"guided": "no"}, {"candidates": "4"}])
+def test_ways_of_writing_are_not_guessed_from_texts(folder, ways):
+    (name,) = ways
+    with pytest.raises(BridoError, match=name):
+        writing_of(folder, Usage(), **ways)
+
+
 def test_a_folder_that_is_no_model_is_one_sentence(tmp_path, folder):
     (tmp_path / "empty").mkdir()
     (folder / "config.json").write_text('{"a": 1}')
