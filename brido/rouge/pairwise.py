@@ -70,7 +70,8 @@ def rouge_matrix(
         array([[0.8, 0. ]])
     """
     check_choices({"value": (value, tuple(_VALUES)[:3]), "tokenizer": (tokenizer, _TOKENIZERS)})
-    for measure in as_texts("measures", measures):
+    measures = as_texts("measures", measures)
+    for measure in measures:
         check_choices({"measure": (measure, tuple(_MEASURES))})
     predictions = as_texts("predictions", predictions)
     targets = as_texts("targets", targets)

@@ -35,9 +35,11 @@ def as_texts(name: str, texts: Any) -> Sequence[str]:
 def as_list(name: str, items: Any, wanted: str) -> Sequence[Any]:
     """An ordered collection as a list or tuple; raises ArgumentError for anything else.
 
-    One text is refused too. wanted: what the message says that it must be.
+    One text is refused too, and a table (of pandas), which lists its columns' names. wanted: what
+    the message says that it must be.
     """
-    if isinstance(items, str | bytes | Mapping | Set) or not isinstance(items, Iterable):
+    unordered = isinstance(items, Mapping | Set) or hasattr(items, "columns")
+    if unordered or isinstance(items, str | bytes) or not isinstance(items, Iterable):
         raise ArgumentError(f"{name} must be {wanted}, not {quoted(items)}")
     return items if isinstance(items, list | tuple) else list(items)
 

@@ -33,6 +33,7 @@ def test_what_converts_is_converted():
     found = rouge_matrix(texts, texts)["rouge1"].tolist()
     for same in (tuple(texts), np.array(texts), iter(texts)):
         assert rouge_matrix(same, texts)["rouge1"].tolist() == found
+    assert rouge_matrix(texts, texts, iter(["rouge1"]))["rouge1"].tolist() == found
     assert similarity_batch(np.array([texts]), np.array(["a cat"]), R).tolist() == (
         similarity_matrix(texts, "a cat", R)[None].tolist()
     )
@@ -84,6 +85,12 @@ def test_candidates_in_any_order_cost_the_same():
             assert torch.equal(mixed.grad, ranked.grad[:, shuffle])
 
 
+class Table(list):
+    """A DataFrame as Python sees it: its items are the names of its columns."""
+
+    columns = property(list)
+
+
 def bare(kind):
     """An object without its models: arguments are looked at before any is needed."""
     return object.__new__(kind)
@@ -98,6 +105,7 @@ def bare(kind):
         (lambda: rouge_matrix([["a"]], ["a"]), r"predictions\[0\] is \['a'\], not a text"),
         (lambda: rouge_matrix({"a": "b"}, ["a"]), "predictions must be a list of texts"),
         (lambda: rouge_matrix(None, ["a"]), "predictions must be a list of texts, not None"),
+        (lambda: rouge_matrix(Table("ab"), ["a"]), "predictions must be a list of texts"),
         (lambda: similarity_matrix("the cat sat", "a", R), r"candidates\[0\] must be a list"),
         (lambda: similarity_matrix(["a", "b"], ["a"], R), "the reference is"),
         (lambda: similarity_batch(["a", "b"], ["c", "d"], R), r"candidates\[0\] must be a list"),
