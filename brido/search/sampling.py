@@ -23,6 +23,7 @@ from brido.search.settings import (
     check_settings,
 )
 from brido.search.token_by_token import Pick, Writing
+from brido.utils.arguments import as_texts
 from brido.utils.errors import ArgumentError
 
 if TYPE_CHECKING:
@@ -73,7 +74,8 @@ def sample(
     as for `brido.search.beam_search`.
 
     Raises:
-        ArgumentError: see `brido.models.arguments`; other settings, or uniforms of another shape.
+        ArgumentError: see `brido.models.arguments`; other settings, or uniforms of another shape
+            or range.
         BridoError: the model has fewer positions than max_length, cannot be searched (see
             `brido.models.special_tokens`), or computes NaN.
 
@@ -93,6 +95,9 @@ def sample(
             f"uniforms must be [documents, samples, max_length] {wanted}, not "
             f"{list(uniforms.shape)}: document_uniforms makes them"
         )
+    # Of other numbers (`randn`) the first or last token would be drawn, again and again.
+    if not bool(((uniforms >= 0) & (uniforms < 1)).all()):
+        raise ArgumentError("uniforms must be numbers in [0, 1): document_uniforms makes them")
     draws = uniforms.to(model.device).flatten(0, 1)
 
     def pick(logits: Tensor, rows: Tensor, step: int) -> Tensor:
@@ -105,16 +110,19 @@ def sample(
 def document_uniforms(seed: int, ids: list[str], count: int, length: int) -> Tensor:
     """Random numbers in [0, 1), float64 [B, count, length], a function of the seed and each id.
 
+    Raises:
+        ArgumentError: ids are not a list of texts.
+
     Example:
         >>> document_uniforms(0, ["document-1", "document-2"], 5, 12).shape
         torch.Size([2, 5, 12])
     """
     numbers = []
-    for document in ids:
+    for document in as_texts("ids", ids):
         digest = hashlib.sha256(document.encode()).digest()
         generator = np.random.default_rng([seed, int.from_bytes(digest[:16])])
         numbers.append(generator.random((count, length)))
-    return torch.from_numpy(np.stack(numbers))
+    return torch.from_numpy(np.array(numbers).reshape(-1, count, length))
 
 
 def _write(

@@ -22,6 +22,7 @@ from brido.search.groups import (
 )
 from brido.search.sampling import document_uniforms, draw
 from brido.search.token_by_token import ban_tokens, penalise_repeats
+from brido.utils.errors import ArgumentError
 
 
 def naive_bans(history: list[int], size: int) -> set[int]:
@@ -232,6 +233,10 @@ def test_random_numbers_belong_to_the_document():
     assert not torch.equal(both[0], both[1])
     assert not torch.equal(both, document_uniforms(4, ["a", "b"], 4, 5))
     assert ((both >= 0) & (both < 1)).all()
+    assert document_uniforms(3, [], 4, 5).shape == (0, 4, 5)
+    for ids in ("ab", [1]):
+        with pytest.raises(ArgumentError, match="ids"):
+            document_uniforms(3, ids, 4, 5)
 
 
 @pytest.mark.parametrize("shape", [(1, 61), (3, 8000), (130, 8000), (9, 50265)])
