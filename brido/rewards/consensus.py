@@ -125,6 +125,8 @@ class ConsensusReward:
     ) -> list[_Completion]:
         prompts = as_list("prompts", prompts, "a list of texts or messages")
         completions = as_list("completions", completions, "a list of texts or messages")
+        if self.end_tokens is not None and completion_ids is None:
+            raise ArgumentError("end_tokens need completion_ids, the tokens of each completion")
         ids = completion_ids if self.end_tokens is not None else None
         if len(prompts) != len(completions) or (ids is not None and len(ids) != len(completions)):
             raise ArgumentError(

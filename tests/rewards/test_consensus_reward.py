@@ -65,8 +65,10 @@ def test_what_did_not_end_has_no_reward():
     texts = [*CATS, "The cat sat"]
     kept = voted([CATS[0], CATS[1], CATS[3]])
     assert reward(["p"] * 5, texts, ids) == [kept[0], kept[1], None, kept[2], None]
-    # Without end tokens it cannot be known.
+    # Without end tokens it cannot be known; without tokens they would count for nothing.
     assert consensus_reward(["p"] * 5, texts, ids) == voted(texts)
+    with pytest.raises(ArgumentError, match="completion_ids"):
+        reward(["p"] * 5, texts)
 
 
 def test_the_control_shuffles_within_a_prompt():
