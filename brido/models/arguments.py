@@ -107,7 +107,26 @@ def as_candidates(
         document, candidate = empty[0]
         raise ArgumentError(f"candidate {candidate} of document {document} has no token to score")
     _check_positions(model, sources.mask, lengths)
+    starts = _starts(model)
+    if starts and (wrong := set(candidate_ids[:, 0, :1].flatten().tolist()).difference(starts)):
+        raise ArgumentError(
+            f"position 0 of candidate_ids holds the token {min(wrong)}, from which no text of this "
+            "model starts. It is given and not scored: put the decoder's start token "
+            f"({starts[0]}) in front of each candidate"
+        )
     return sources, candidate_ids, lengths
+
+
+def _starts(model: PreTrainedModel) -> list[int]:
+    """The tokens that an encoder-decoder's text may start from, the search's first; BRIO's: bos."""
+    if not model.config.is_encoder_decoder:
+        return []
+    named = (
+        getattr(own, name, None)
+        for name in ("decoder_start_token_id", "bos_token_id")
+        for own in (model.generation_config, model.config)
+    )
+    return [token for token in named if isinstance(token, int)]
 
 
 def _up_to_the_first_pad(model: PreTrainedModel, candidate_ids: Tensor) -> Tensor:

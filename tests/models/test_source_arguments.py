@@ -132,6 +132,8 @@ def test_other_settings_modes_and_models_are_refused(bart):
         ({"lengths": [[1], [3]]}, "count at most the 2 tokens"),
         ({"lengths": [[1], [-1]]}, "candidate 0 of document 1"),
         ({"lengths": "two"}, "lengths must be a tensor"),
+        # A tokenizer's own output, without the decoder's start token.
+        ({"candidate_ids": [[[5, 6, 2]], [[6, 7, 2]]]}, r"the token 5.*start token \(2\)"),
     ],
 )
 def test_candidates_that_cannot_be_meant_are_refused(bart, changes, named):
