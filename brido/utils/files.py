@@ -185,7 +185,8 @@ def _delimited(path: Path, stream: Iterator[str], delimiter: str | None) -> Rows
         header = next(reader, None)
         if header is None:
             raise BridoError(f"{path} is empty: its first line must name the columns")
-        doubled = sorted({name for name in header if header.count(name) > 1})
+        # Columns without a name, as a spreadsheet leaves them on the right, cannot be asked for.
+        doubled = sorted({name for name in header if name and header.count(name) > 1})
         if doubled:
             raise BridoError(f"{path}: the header names {some(doubled)} more than once")
         start = reader.line_num + 1
@@ -201,8 +202,9 @@ def _delimited(path: Path, stream: Iterator[str], delimiter: str | None) -> Rows
             start = reader.line_num + 1
     except csv.Error as error:
         raise BridoError(
-            f"{path}: line {reader.line_num} is not well-formed ({error}): "
-            "is a quote open, or the file cut off?"
+            f"{path}: line {reader.line_num} is not well-formed ({error}): is a quote open, or the "
+            "file cut off? A text that begins with a quote, or holds a newline or carriage return, "
+            'stands in quotes, and each quote in it is written twice ("")'
         ) from None
 
 

@@ -282,6 +282,8 @@ GOOD = b'{"document": "T.", "summary": "S."}\n'
         ("r.csv", b"document,summary\na,b\nonly\n", "line 3 has 1 fields, the header 2"),
         ("r.csv", b'document,summary\na,b\n"open,c\n', "is a quote open, or the file cut off?"),
         ("r.csv", b"summary,summary\na,b\n", "the header names summary more than once"),
+        ("r.csv", b'document,summary\n"He said \\"no\\".",S\n', 'written twice ("")'),
+        ("r.csv", b"document,summary\rT.,S.\r", "carriage return"),
         ("r.csv", b"document,summary\nna\xefve,b\n", "line 2 is not UTF-8 (byte 0xef)"),
         pytest.param("r.jsonl", b'{"a": ' + b"9" * 5000 + b"}\n", "line 1: not JSON", id="digits"),
         pytest.param("r.jsonl", b"[" * 100_000 + b"\n", "not JSON", id="nesting"),
@@ -357,6 +359,13 @@ def test_a_comma_in_a_quoted_name_of_a_column_parts_nothing(tmp_path: Path):
         Path(files[split]).write_text(f'{{"long, document": "{split}.", "summary": "S"}}')
     read = corpus(tmp_path, **{**files, "train": str(tmp_path / "r.csv")}, **columns)
     assert [r["document"] for r in read["train"]] == ["T."]
+
+
+def test_columns_without_a_name_on_the_right_of_a_table_are_passed_over(tmp_path: Path):
+    (tmp_path / "r.csv").write_text("id,document,summary,,\n1,T.,S.,,\n2,U.,V.,,\n")
+    files = three(tmp_path, [row(1)], "x.jsonl")
+    read = corpus(tmp_path, **{**files, "train": str(tmp_path / "r.csv")})
+    assert [r["document"] for r in read["train"]] == ["T.", "U."]
 
 
 def test_documents_that_are_lists_of_sentences_are_joined(tmp_path: Path):
