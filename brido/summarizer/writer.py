@@ -49,7 +49,7 @@ class Writing:
 class Named(NamedTuple):
     """A document with its id."""
 
-    id: str | int
+    id: str | float
     document: str
 
 

@@ -1,5 +1,6 @@
 """`brido summarize`: kinds of input, rows left out, files that go on, projects, bad input."""
 
+import datetime
 import gzip
 import io
 import json
@@ -11,6 +12,7 @@ import pytest
 import small_project
 
 from brido.cli.main import main
+from brido.cli.summarize.documents import Documents
 from brido.models.settings import ReadingSettings
 from brido.summarizer import Summarizer
 from brido.summarizer.usage import Usage, write_usage
@@ -137,6 +139,16 @@ def test_broken_rows_are_named_counted_and_left_out(tmp_path, model, capsys):
     assert "6 rows are left out" in err
     for number in range(2, 8):
         assert f"a.jsonl line {number}" in err
+
+
+def test_ids_are_the_rows_own_whatever_type_they_have(tmp_path):
+    dates = [datetime.date(2024, 1, 2), None]
+    pq.write_table(pa.table({"ID": dates, "text": ["a", "b"]}), tmp_path / "a.parquet")
+    (tmp_path / "b.jsonl").write_text('{"id": 7.0, "text": "c"}\n{"id": NaN, "text": "d"}\n')
+    read = [
+        [each.id for each in Documents([str(tmp_path / name)])] for name in ("a.parquet", "b.jsonl")
+    ]
+    assert read == [["2024-01-02", 2], [7.0, 2]]
 
 
 def test_a_text_of_another_encoding_ends_it_and_what_came_before_stays(tmp_path, model, capsys):

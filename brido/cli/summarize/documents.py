@@ -13,7 +13,14 @@ from brido.summarizer.writer import Named
 from brido.utils.blank import is_blank
 from brido.utils.errors import BridoError, parsing
 from brido.utils.files import ending_of, input_lines, read_file
-from brido.utils.json_lines import HALF_PAIR, holds_half_pair, keys_of, kind, read_objects
+from brido.utils.json_lines import (
+    HALF_PAIR,
+    holds_half_pair,
+    is_number,
+    keys_of,
+    kind,
+    read_objects,
+)
 from brido.utils.outputs import standard_input
 from brido.utils.text_files import COMPRESSIONS, open_text, text_lines
 
@@ -122,15 +129,24 @@ def _fault(values: dict[str, Any], column: str) -> str:
         return f"`{column}` is {kind(document)}, not a text"
     if is_blank(document):
         return f"`{column}` is blank"
-    return HALF_PAIR if holds_half_pair([document, values.get("id")]) else ""
+    return HALF_PAIR if holds_half_pair([document, _own_id(values)]) else ""
 
 
-def _id_of(values: dict[str, Any], number: str | int) -> str | int:
-    """The row's id, or its number where it has none."""
-    own = values.get("id")
-    if isinstance(own, bool) or not isinstance(own, str | int) or own == "":
-        return number
-    return own
+def _id_of(values: dict[str, Any], number: str | int) -> str | float:
+    """The row's id, or its number where it has none.
+
+    pandas makes numbers such as 7.0 of ids where one is missing; Parquet has dates and more.
+    """
+    own = _own_id(values)
+    if is_number(own):
+        return own
+    is_none = own is None or own == "" or isinstance(own, float | bool | list | dict | bytes)
+    return number if is_none else str(own)
+
+
+def _own_id(values: dict[str, Any]) -> Any:
+    """What a row has under `id`, in capitals or not."""
+    return values.get(usual(("id",), list(values)) or "")
 
 
 def _texts(name: str) -> Iterator[str]:
