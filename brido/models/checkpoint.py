@@ -23,8 +23,9 @@ if TYPE_CHECKING:
 
     Loaded = tuple[PreTrainedModel, PreTrainedTokenizerBase]
 
-# Everything of a repository that PyTorch models need; other frameworks' weights stay away.
-_SMALL_FILES = ["*.json", "*.txt", "*.model", "*.spm", "*.bpe"]
+# Everything of a repository that PyTorch models need; other frameworks' weights stay away. A chat
+# template stands in tokenizer_config.json or in a file of its own, without which there is none.
+SMALL_FILES = ["*.json", "*.txt", "*.model", "*.spm", "*.bpe", "*.jinja"]
 _WEIGHTS = (["*.safetensors"], ["pytorch_model*.bin"])
 
 
@@ -100,7 +101,7 @@ def fetch(name: str, revision: str | None, key: str) -> Path:
             siblings = HfApi().model_info(name, revision=revision).siblings or []
             if not any(file.rfilename.endswith(".safetensors") for file in siblings):
                 weights = _WEIGHTS[1]
-        patterns = [*_SMALL_FILES, *weights]
+        patterns = [*SMALL_FILES, *weights]
         return Path(snapshot_download(name, revision=revision, allow_patterns=patterns))
 
 

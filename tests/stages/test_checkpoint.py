@@ -108,6 +108,19 @@ def test_a_chat_model_in_two_shards_is_stored_with_its_output_layer(hub, run_sta
     assert language.read([TEXT]).mask.sum() == 60
 
 
+def test_a_chat_template_in_a_file_of_its_own_is_fetched(hub, hub_folder, run_stage, tmp_path):
+    server, address = hub
+    served = Path(shutil.copytree(hub_folder[1] / "Qwen/Qwen3-1.7B", tmp_path / "served"))
+    settings = json.loads((served / "tokenizer_config.json").read_text())
+    template = settings.pop("chat_template")
+    (served / "chat_template.jinja").write_text(template)
+    (served / "tokenizer_config.json").write_text(json.dumps(settings))
+    server.add("models", "some/chat", served)
+    case = ("some/chat", None, str(tmp_path / "base"))
+    assert attempt(run_stage, tmp_path, [case], HF_ENDPOINT=address) == ["stored"]
+    assert AutoTokenizer.from_pretrained(tmp_path / "base").chat_template == template
+
+
 def test_what_is_wrong_with_a_hub_model_is_said_in_one_sentence(hub, run_stage, tmp_path):
     _, address = hub
     cases = [

