@@ -136,7 +136,8 @@ def decoding_of(folder: Path, usage: Usage) -> dict[str, Any]:
             summary may be.
     """
     path = folder / "generation_config.json"
-    checkpoint = read_object(path) if path.is_file() else {}
+    # Models of before 2023 say it in config.json, where transformers reads it too.
+    checkpoint = read_object(path if path.is_file() else folder / "config.json")
     behind_prompts = not _kind_of(folder)[0].is_encoder_decoder
     if usage.decoding.max_length is None and not says_length(checkpoint, behind_prompts):
         raise BridoError(
