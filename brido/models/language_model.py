@@ -20,7 +20,7 @@ from brido.models.settings import LoraSettings, ReadingSettings
 from brido.models.special_tokens import end_tokens, pad_token
 from brido.models.tokens import Sources, Targets, padded
 from brido.utils.arguments import as_list, as_texts
-from brido.utils.errors import BridoError
+from brido.utils.errors import ArgumentError, BridoError
 
 # Elements to a multiple of which a column of weights is padded, an odd multiple: columns a power of
 # two apart would push each other out of the first-level cache.
@@ -124,11 +124,16 @@ class LanguageModel(ModelParts):
         """N texts of each of the B `sources` as the model writes them, on the processor.
 
         At most `limit` tokens of a text are scored; the end of a text is one of them.
+
+        Raises:
+            ArgumentError: `texts` are not equally many texts for each source.
         """
         texts = [
             as_texts(f"texts[{place}]", own)
             for place, own in enumerate(as_list("texts", texts, "a list of texts a source"))
         ]
+        if len(sizes := {len(own) for own in texts}) > 1:
+            raise ArgumentError(f"texts must be equally many for each source, not {sorted(sizes)}")
         rows = self.family.write(self, texts, sources, limit)
         lengths = torch.tensor([len(ids) - 1 for ids in rows])
         ids = padded(rows, self.pad)

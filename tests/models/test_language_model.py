@@ -11,7 +11,7 @@ from brido.models.family import family_of
 from brido.models.language_model import columns_first
 from brido.models.settings import ReadingSettings
 from brido.search import SearchSettings, diverse_beam_search
-from brido.utils.errors import BridoError
+from brido.utils.errors import ArgumentError, BridoError
 
 # Ids: <s> 0, <pad> 1, </s> 2, <unk> 3, w0 4, w1 5, ...
 
@@ -37,6 +37,8 @@ def test_texts_are_written_with_the_token_that_decoding_starts_from():
         [[2, 0, 7, 2, 1], [2, 0, 8, 9, 2]],
     ]
     assert targets.lengths.tolist() == [[4, 2], [3, 4]]
+    with pytest.raises(ArgumentError, match=r"\[1, 3\]"):
+        model.write([["w1"], ["w2", "w3", "w4"]], None, limit=4)
 
 
 def test_the_brio_prefix_is_the_tokenizers_own_first_token_if_it_has_one():
