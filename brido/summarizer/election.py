@@ -4,8 +4,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from brido.rouge import similarity_batch
+from brido.rouge import similarity_matrix
 from brido.utils.blank import is_blank
+from brido.utils.text import seeing_tokenizer
 from brido.vote.consensus import eligible_scores, ranking
 
 
@@ -15,13 +16,19 @@ def elect(
     """The place of each document's elected candidate, and its agreement with the others.
 
     texts, ended: N candidates of each document. The agreement is the score of Eq. 2 at alpha 0: the
-    mean similarity (harmonic mean of ROUGE-1 and 2) with the other candidates that vote. As in the
+    mean similarity (harmonic mean of ROUGE-1 and 2) with the other candidates that vote. Texts in
+    another script than ROUGE's own words know are compared by the words of any. As in the
     pipeline a candidate that is empty or did not end does not vote; where fewer than two remain,
     all of them do.
     """
     if not texts:
         return []
-    similarity = similarity_batch(texts, [""] * len(texts), "harmonic_r1_r2")
+    similarity = np.stack(
+        [
+            similarity_matrix(row, "", "harmonic_r1_r2", tokenizer=seeing_tokenizer(row))
+            for row in texts
+        ]
+    )
     voters = np.array(
         [
             [own and not is_blank(text) for text, own in zip(row, flags, strict=True)]

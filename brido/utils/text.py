@@ -4,6 +4,7 @@ import functools
 import re
 import unicodedata
 from collections.abc import Sequence
+from typing import Literal
 
 # How the splitters are called in the signatures of numbers: without and with `any_script`.
 SPLITTER = "abbreviations"
@@ -118,6 +119,11 @@ def unseen_share(texts: Sequence[str]) -> float:
             letters = [sign for sign in text if sign.isalpha()]
             unseen += 2 * sum(not letter.isascii() for letter in letters) > len(letters)
     return unseen / max(len(texts), 1)
+
+
+def seeing_tokenizer(texts: Sequence[str]) -> Literal["rouge_score", "unicode"]:
+    """The tokenizer of ROUGE that sees the words of most texts: rouge_score's own where it does."""
+    return "unicode" if unseen_share(texts) > 0.5 else "rouge_score"
 
 
 def unseen_warning(share: float, way_out: str) -> str:

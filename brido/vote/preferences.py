@@ -12,6 +12,7 @@ from brido.tables.documents import CandidateDocument
 from brido.utils.blank import is_blank
 from brido.utils.errors import BridoError
 from brido.utils.json_lines import is_number, read_objects
+from brido.utils.text import seeing_tokenizer
 
 if TYPE_CHECKING:
     from brido.tables.join import SplitTables
@@ -118,7 +119,8 @@ def pairs(
             ranks.append(rank)
     wanted = list(combinations(ranks, 2)) if everything else [(ranks[0], n) for n in ranks[1:]]
     if max_similarity < 1 and wanted:
-        similar = similarity_matrix(texts, "", "harmonic_r1_r2")
+        words = seeing_tokenizer(texts)
+        similar = similarity_matrix(texts, "", "harmonic_r1_r2", tokenizer=words)
         kept = [pair for pair in wanted if similar[pair] <= max_similarity]
         left_out["candidates too similar to a better one"] += len(wanted) - len(kept)
         wanted = kept

@@ -137,6 +137,11 @@ def test_a_candidate_that_did_not_end_or_is_empty_has_no_vote():
     assert elect([["", "", "a b c", "x y z", "x y z"]], [[True] * 5]) == [(3, 0.5)]
     assert elect([texts], [[True] + [False] * 4]) == [(0, 0.5)]
     assert elect([], []) == []
+    # ROUGE's own words know a-z and 0-9 alone: of these texts each would agree with none.
+    russian = ["кот сидел там", "собака бежала", "кот сидел тут"]
+    ((place, agreement),) = elect([russian], [[True] * 3])
+    assert place == 0
+    assert agreement > 0.25
 
 
 def test_guidance_needs_enough_different_documents(folder):

@@ -148,6 +148,13 @@ def test_a_similarity_at_the_limit_stands():
         assert list(pairs(document, False, 0.0, Counter(), "worst", most)) == found
 
 
+def test_texts_of_any_script_are_similar():
+    document = ranked(2, candidates=["кот сидел тут и там", "кот сидел тут и здесь"])
+    left_out = Counter()
+    assert list(pairs(document, False, 0.0, left_out, "worst", 0.5)) == []
+    assert sum(left_out.values()) == 1
+
+
 def test_pairs_differ_by_more_than_the_gap():
     assert list(pairs(ranked(3), True, 1.0, Counter())) == [(0, 2)]
     assert list(pairs(ranked(3), True, 0.5, Counter())) == [(0, 1), (0, 2), (1, 2)]
