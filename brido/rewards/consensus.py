@@ -6,6 +6,7 @@ imported here.
 
 import json
 import sys
+import warnings
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from numbers import Integral
@@ -20,7 +21,7 @@ from brido.rouge.pairwise import Combination, Tokenizer
 from brido.utils.arguments import as_list
 from brido.utils.cleaning_rules import CLEANING_RULES, CleaningRule
 from brido.utils.errors import ArgumentError, quoted
-from brido.utils.text import one_sentence_a_line
+from brido.utils.text import one_sentence_a_line, unseen_share, unseen_warning
 from brido.vote.consensus import consensus_scores
 from brido.vote.signals import shuffled_scores
 
@@ -100,6 +101,10 @@ class ConsensusReward:
                 group has not `num_generations` completions.
         """
         local = self._read(prompts, completions, completion_ids)
+        if self.tokenizer == "rouge_score":
+            share = unseen_share([row.text for row in local if row.text])
+            if warning := unseen_warning(share, "Set tokenizer='unicode'"):
+                warnings.warn(warning, stacklevel=2)
         rows, first = _of_all_processes(local) if self.gather else (local, 0)
         rewards: list[float | None] = [None] * len(rows)
         tied = groups = 0

@@ -208,6 +208,7 @@ def test_parts_of_messages_may_have_no_text():
 
 def test_other_scripts_are_rewarded_with_unicode_words():
     texts = ["猫在睡觉。", "猫在睡觉。", "今天下雨"]
-    assert consensus_reward(["p"] * 3, texts) == [0, 0, 0]
+    with pytest.warns(UserWarning, match="tokenizer='unicode'"):
+        assert consensus_reward(["p"] * 3, texts) == [0, 0, 0]
     first, second, third = ConsensusReward(tokenizer="unicode")(["p"] * 3, texts)
     assert first == second > third
