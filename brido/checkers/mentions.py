@@ -37,7 +37,9 @@ _TIME = re.compile(r"(\d{1,2})(?:([.:])(\d{2}))?(?:\s?([ap])\.?m\b)?")
 _PLACEHOLDER = re.compile(r"#\w+#|\[[A-Z][A-Z0-9_]*\]|<[A-Z][A-Z0-9_]*>")
 # The speaker of a turn, at its start: "Anna: It rains."
 _SPEAKER = re.compile(r"(\w+):(?=\s)")
-_WORD = re.compile(r"\w+(?:[-'’.&]\w+)*")
+_WORD = re.compile(r"\w+(?:[-\u2010\u2011'’.&]\w+)*")
+# A model may write O'Brien where a typesetter wrote O’Brien, and other hyphens likewise.
+_TYPESET = str.maketrans({"\u2010": "-", "\u2011": "-", "’": "'"})
 # The pronoun, not the number in "Elizabeth I".
 _PRONOUN = re.compile(r"I(['’]\w+)?")
 _POSSESSIVE = re.compile(r"['’]s$")
@@ -79,7 +81,7 @@ def text_mentions(document: str, summary: str, case_sensitive: bool) -> list[Men
     is a name if it is one elsewhere in the text or the document.
     """
     source = _read_source(document, case_sensitive)
-    fold = str if case_sensitive else str.lower
+    fold = _fold if case_sensitive else _fold_case
     found = [
         Mention("name", hit.group(), fold(hit.group()) in source.placeholders, *hit.span())
         for hit in _PLACEHOLDER.finditer(summary)
@@ -110,7 +112,7 @@ class _Source(NamedTuple):
 # Candidates of a document are looked up one after the other.
 @lru_cache(maxsize=16)
 def _read_source(document: str, case_sensitive: bool) -> _Source:
-    fold = str if case_sensitive else str.lower
+    fold = _fold if case_sensitive else _fold_case
     hidden = _PLACEHOLDER.findall(document)
     rest = _PLACEHOLDER.sub(lambda hit: "x" * len(hit.group()), document)
     numbers = {value for hit in _ANY_NUMBER.finditer(document) for value in _values(document, hit)}
@@ -192,6 +194,14 @@ def _span(
     if first == len(run):
         return []
     return [(" ".join(words[first:]), run[first].start(), run[-1].start() + len(words[-1]))]
+
+
+def _fold(words: str) -> str:
+    return words.translate(_TYPESET)
+
+
+def _fold_case(words: str) -> str:
+    return _fold(words.lower())
 
 
 def _plain(word: str) -> str:

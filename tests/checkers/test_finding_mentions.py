@@ -54,6 +54,15 @@ def test_names_match_whole_words_in_order():
     ]
 
 
+@pytest.mark.parametrize("case_sensitive", [True, False])
+def test_typeset_and_typewritten_apostrophes_and_hyphens_are_the_same(case_sensitive):
+    typeset, plain = "Pat O’Brien met Jean\u2011Luc.", "Pat O'Brien met Jean-Luc."
+    for document, summary in ((typeset, plain), (plain, typeset)):
+        found = text_mentions(document, summary, case_sensitive)
+        assert [one.supported for one in found] == [True, True]
+        assert all(summary[one.start : one.end] == one.text for one in found)
+
+
 def test_a_possessive_stands_in_a_span_or_behind_it():
     text = "Nobody came. It was  Ms Vane's Elm team, or Bo Ek's."
     assert [text[one.start : one.end] for one in text_mentions("", text, True)] == [
