@@ -113,7 +113,7 @@ def command() -> None:
         name: {row["id"]: row["summary"] for row in read_rows(
             Path("data/decoded") / name / "test.parquet", DECODED, "decode"
         )}
-        for name in params.systems
+        for name in [*params.systems, *params.tuned]
     }  # fmt: skip
     if not (FOLDER / "answering" / "model.safetensors").is_file():
         train_examiner(FOLDER, list(documents(params.data.world, "train", TRAINING_DOCUMENTS)))

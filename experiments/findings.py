@@ -17,10 +17,11 @@ from brido.utils.commands import invoke
 from brido.utils.errors import BridoError, run_command
 from experiments import reading
 from experiments.ends import drawn, ending, regimes
+from experiments.length import equal
 from experiments.numbers import gaps, pairs, percent, points
 from experiments.planned import of, settings
 from experiments.replay import planned, table
-from experiments.rows import EVIDENCE, read_rows
+from experiments.rows import EVIDENCE
 from experiments.tables import Record, markdown
 
 PAGE = Path("docs/results.md")
@@ -36,7 +37,6 @@ QUESTIONS = (
     ("known", "null"),
     ("vote_listwise", "base"),
 )
-EQUAL = " at base's length"
 # Blind readings of the planned runs' summaries.
 READINGS = {"doctors' talks": "talks-seed-10", "abstracts": "abstracts-seed-10"}
 
@@ -76,17 +76,6 @@ def questions() -> Iterator[Record]:
 def choices() -> Iterator[Record]:
     """The choice, replayed under several rules."""
     yield from table(planned())
-
-
-def equal() -> Iterator[Record]:
-    """Earlier runs: what is left when a length penalty makes a system write as base does."""
-    earlier = read_rows(EVIDENCE / "equal_length.csv")
-    for setting in earlier.setting.unique():
-        record = {"base, earlier seeds": setting}
-        for name in ("vote", "likelihood", "control"):
-            both = pairs(earlier[earlier.setting == setting], name + EQUAL, "base")
-            record[f"{name}: good - base (runs)"] = f"{points(gaps(both, 'good'))} ({len(both)})"
-        yield record
 
 
 def readers() -> Iterator[Record]:

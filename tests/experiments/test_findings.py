@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from experiments import ends, findings, numbers, planned, reading, replay
+from experiments import ends, findings, length, numbers, planned, reading, replay
 from experiments.rows import EVIDENCE, make_rows, read_planned
 from experiments.tables import markdown
 
@@ -109,6 +109,21 @@ def run(seed, **systems):
         for name, (validation, test, r1, words) in systems.items()
         for split, marks in (("validation", validation), ("test", test))
     ]  # fmt: skip
+
+
+def test_a_system_as_long_as_base_is_chosen_on_validation_documents():
+    good, bad = "6" * 30, "3" * 30
+    half = "6" * 15 + "3" * 15
+    rows = make_rows(run(
+        1, base=(bad, bad, 50, 10), vote=(good, good, 50, 8), vote_2=(good, half, 50, 9.5),
+        vote_4=(good, bad, 50, 11), control=(bad, bad, 50, 10),
+    ))  # fmt: skip
+    (own,) = replay.options(rows)
+    names = [length.as_long_as_base(own, name) for name in ("base", "vote", "control")]
+    assert names == ["base", "vote_2", "control"]
+    cell = length._both([own], replay.kept_by(among=length.TUNED, length_change=None))
+    assert cell.startswith("+100.0 → +50.0 [")
+    assert cell.endswith("words -5.0 %")
 
 
 def test_a_replay_keeps_the_best_that_meets_the_conditions():
