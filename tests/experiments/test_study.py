@@ -185,7 +185,7 @@ def test_a_small_study_goes_on_and_keeps_the_rows_of_its_run(tmp_path, monkeypat
     assert replay.by_default(options) == chosen
     study.run_plan(found, 1)
     assert read_rows(found.table).equals(rows)
-    # What is finished is not made again: Python's caches beside the code are no change of it.
+    # A finished stage does not run again: Python's caches beside the code do not count as a change.
     before = len((folder / "log").read_text())
     assert study.repro(found, run)[0] == 0
     assert "Running stage" not in (folder / "log").read_text()[before:]

@@ -168,7 +168,7 @@ def _few_to_measure(counts: Mapping[str, int]) -> Iterator[str]:
     for split in SPLITS[1:]:
         few, more = counts[split], f"Give more rows, or a file of their own with --{split}"
         if few < FEWEST:
-            verdict = ", and there is no verdict" * (split == "validation")
+            verdict = ", and a run gives no verdict" if split == "validation" else ""
             yield (
                 f"{few} {split} documents: no number that is measured on fewer than {FEWEST} can "
                 f"be trusted{verdict}. {more}"
