@@ -6,7 +6,6 @@ projection runs in chunks of rows, keeps one number a row, and is computed again
 the backward pass: a third more work in this one layer, almost none of its memory.
 """
 
-from collections.abc import Callable
 from typing import Any
 
 import torch
@@ -15,38 +14,32 @@ from torch import Tensor
 from brido.models.interface import Head
 from brido.models.products import add_product, linear
 
-Product = Callable[[Tensor], Tensor]
 # Logits held at once. A processor's caches like few, an accelerator wants large products.
 CHUNK_ELEMENTS = {"cpu": 2**21}
 CHUNK_ELEMENTS_ACCELERATOR = 2**26
-# However large the vocabulary: each chunk lays all weights out, and adds to all of their gradient.
-LEAST_ROWS = 256
-LEAST_ROWS_PACKED = 64  # of weights that are laid out already
+# However large the vocabulary: each chunk reads all weights, and adds to all of their gradient.
+LEAST_ROWS = 128
+LEAST_ROWS_GRADIENT = 256
 MEAN_ROWS = 4096  # of weights that are copied at once
 
 
 def of_tokens(hidden: Tensor, head: Head | None, targets: Tensor) -> tuple[Tensor, Tensor]:
     """`token_log_probability` with a model's head; where that is None, hidden holds logits."""
     if head is not None:
-        return token_log_probability(hidden, head.weight, head.bias, targets, head.product)
+        return token_log_probability(hidden, head.weight, head.bias, targets)
     logits = hidden.to(torch.promote_types(hidden.dtype, torch.float32)).log_softmax(-1)
     return logits.gather(1, targets[:, None])[:, 0], logits.mean(-1)
 
 
 def token_log_probability(
-    hidden: Tensor,
-    weight: Tensor,
-    bias: Tensor | None,
-    targets: Tensor,
-    faster: Product | None = None,
+    hidden: Tensor, weight: Tensor, bias: Tensor | None, targets: Tensor
 ) -> tuple[Tensor, Tensor]:
     """log p(target) and the mean of log p(v) over the vocabulary, each [R], float32 or float64.
 
     hidden [R, D], weight [V, D], bias [V] or None, targets [R]: the logits are
     hidden @ weight.T + bias, of which at most a chunk of rows exists at a time. Differentiable in
     hidden, weight and bias. Under autocast the products run in autocast's type; the sums over the
-    vocabulary never run in less than float32. faster: computes hidden @ weight.T where nothing
-    asks for a gradient.
+    vocabulary never run in less than float32.
     """
     device = hidden.device.type
     exact = torch.promote_types(hidden.dtype, torch.float32)
@@ -58,16 +51,16 @@ def token_log_probability(
         if bias is None:
             bias = weight.new_zeros(weight.shape[0])
         log_probability, normalizer = _Chunked.apply(
-            hidden.to(product), weight.to(product), bias.to(exact), targets, faster
+            hidden.to(product), weight.to(product), bias.to(exact), targets
         )
         # The mean logit is a product with the mean weight: no second pass over the vocabulary.
         mean_logit = hidden.to(exact) @ _mean_row(weight, exact) + bias.to(exact).mean()
     return log_probability, mean_logit - normalizer
 
 
-def _chunk_rows(hidden: Tensor, vocabulary: int, packed: bool = False) -> int:
+def _chunk_rows(hidden: Tensor, vocabulary: int, least: int) -> int:
     elements = CHUNK_ELEMENTS.get(hidden.device.type, CHUNK_ELEMENTS_ACCELERATOR)
-    return max(LEAST_ROWS_PACKED if packed else LEAST_ROWS, elements // vocabulary)
+    return max(least, elements // vocabulary)
 
 
 def _mean_row(weight: Tensor, exact: torch.dtype) -> Tensor:
@@ -90,21 +83,13 @@ class _Chunked(torch.autograd.Function):
 
     @staticmethod
     def forward(
-        ctx: Any,
-        hidden: Tensor,
-        weight: Tensor,
-        bias: Tensor,
-        targets: Tensor,
-        faster: Product | None,
+        ctx: Any, hidden: Tensor, weight: Tensor, bias: Tensor, targets: Tensor
     ) -> tuple[Tensor, Tensor]:
-        rows = _chunk_rows(hidden, weight.shape[0], packed=faster is not None)
+        rows = _chunk_rows(hidden, weight.shape[0], LEAST_ROWS)
         log_probability, normalizer = bias.new_empty(2, hidden.shape[0]).unbind()
         for start in range(0, hidden.shape[0], rows):
             part = slice(start, start + rows)
-            if faster is None or hidden.dtype != bias.dtype:
-                logits = _logits(hidden[part], weight, bias)
-            else:
-                logits = faster(hidden[part]).add_(bias)
+            logits = _logits(hidden[part], weight, bias)
             chosen = logits.gather(1, targets[part, None])[:, 0]
             normalizer[part] = _log_sum_exp(logits)
             log_probability[part] = chosen - normalizer[part]
@@ -117,7 +102,7 @@ class _Chunked(torch.autograd.Function):
         ctx: Any, grad_log_probability: Tensor, grad_normalizer: Tensor
     ) -> tuple[Tensor | None, ...]:
         hidden, weight, bias, targets, normalizer = ctx.saved_tensors
-        rows = _chunk_rows(hidden, weight.shape[0])
+        rows = _chunk_rows(hidden, weight.shape[0], LEAST_ROWS_GRADIENT)
         grad_hidden = torch.empty_like(hidden) if ctx.needs_input_grad[0] else None
         grad_weight = (
             torch.zeros_like(weight, dtype=bias.dtype) if ctx.needs_input_grad[1] else None
@@ -139,7 +124,7 @@ class _Chunked(torch.autograd.Function):
             del grad
         if grad_weight is not None:
             grad_weight = grad_weight.to(weight.dtype)
-        return grad_hidden, grad_weight, grad_bias, None, None
+        return grad_hidden, grad_weight, grad_bias, None
 
 
 def _logits(hidden: Tensor, weight: Tensor, bias: Tensor) -> Tensor:

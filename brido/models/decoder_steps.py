@@ -16,7 +16,7 @@ from transformers.modeling_outputs import BaseModelOutput
 
 from brido.models.cache import CACHE
 from brido.models.interface import Steps
-from brido.models.products import PackedLinear
+from brido.models.products import OutputLinear
 from brido.models.sharing.cross_attention import source_mask
 from brido.models.sharing.pasts import new_pasts, rows_of
 from brido.utils.errors import BridoError
@@ -110,8 +110,8 @@ class SharedSteps(DecoderSteps):
     def _logits(self, hidden: torch.Tensor) -> torch.Tensor:
         # One tensor for all steps: the largest of a step, taken anew each time, scatters memory.
         output = self.model.get_output_embeddings()
-        if isinstance(output, PackedLinear):
-            logits = output.product(hidden)
+        if isinstance(output, OutputLinear):
+            logits = output(hidden)
             return logits if self.bias is None else logits.add_(self.bias)
         weight = output.weight
         if self.logits is None or len(self.logits) != len(hidden):

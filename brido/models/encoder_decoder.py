@@ -221,7 +221,7 @@ class SharingStates(States):
     ) -> None:
         self.model, self.states = model, states
         bias = getattr(model, "final_logits_bias", None)
-        self.head = Head.of(model.get_output_embeddings(), None if bias is None else bias[0])
+        self.head = Head(model.get_output_embeddings().weight, None if bias is None else bias[0])
         hides = not bool(mask.all())
         self.mask = source_mask(mask) if hides else no_mask(states.device)
         self.source: DynamicCache | None = None

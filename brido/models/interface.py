@@ -7,7 +7,7 @@ ask it for `steps` and `states` and compare no model types themselves.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
@@ -26,19 +26,10 @@ Texts = Sequence[Sequence[str]]
 
 
 class Head(NamedTuple):
-    """The projection of hidden states to logits: weight [V, D] and bias [V] or None.
-
-    product: hidden times weight.T by faster means, without gradients (`brido.models.products`).
-    """
+    """The projection of hidden states to logits: weight [V, D] and bias [V] or None."""
 
     weight: Tensor
     bias: Tensor | None
-    product: Callable[[Tensor], Tensor] | None = None
-
-    @classmethod
-    def of(cls, output: Any, bias: Tensor | None) -> Head:
-        """The head that an output layer is, with this bias."""
-        return cls(output.weight, bias, getattr(output, "product", None))
 
 
 def has_plain_weights(model: PreTrainedModel) -> bool:

@@ -5,8 +5,9 @@ AMD's processors. Those in bfloat16 go to oneDNN anyway, but there every product
 out anew, a third of its time (benchmarks/RESULTS.md). PyTorch's public ways to keep them so either
 copy every input (`torch.utils.mkldnn`) or need a C++ compiler (`torch.compile`). So the operator
 that the latter emits is called here, if it is there and computes right, and nothing changes where
-it does not. Weights that only read and write are laid out once (`pack_layers`); those that are
-trained change with every update, and stay as they are (`faster_training`).
+it does not. Weights that only read and write are laid out once (`pack_layers`), except the output
+layer's: embeddings and likelihoods read them too, and in a small model they are the largest. Those
+that are trained change with every update, and stay as they are (`faster_training`).
 """
 
 from __future__ import annotations
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
 
 # Smaller layers gain only with hundreds of rows, and lose with a few.
 LEAST = 192
+# A product of fewer rows costs less with its factors exchanged: oneDNN lays the second one out.
+FEW_ROWS = 32
 PACKED = torch.float32, torch.bfloat16
 _PROCESSOR = Path("/proc/cpuinfo")
 
@@ -34,28 +37,30 @@ _PROCESSOR = Path("/proc/cpuinfo")
 class PackedLinear(torch.nn.Module):
     """A linear layer without gradients; its weights are held once, as oneDNN reads them.
 
-    kept: whether the plain weights stay as well, because others read them (embeddings that are
-    tied to the output layer). Without them `weight` has their shape and type, but no values.
+    `weight` has their shape and type, but no values.
     """
 
-    def __init__(self, linear: torch.nn.Linear, kept: bool) -> None:
+    def __init__(self, linear: torch.nn.Linear) -> None:
         super().__init__()
         self.in_features, self.out_features = linear.in_features, linear.out_features
         self.packed = pack(linear.weight.data)
-        self.weight = linear.weight if kept else linear.weight.data.to("meta")
+        self.weight = linear.weight.data.to("meta")
         self.bias = linear.bias
 
     def forward(self, states: Tensor) -> Tensor:
         return _linear(states, self.packed, self.bias)
 
-    def product(self, states: Tensor) -> Tensor:
-        """states [..., inputs] times the weights, without the bias."""
-        return _linear(states, self.packed, None)
-
     def _save_to_state_dict(self, destination: dict, prefix: str, keep_vars: bool) -> None:
         """What the plain layer saves: packing loses nothing."""
         super()._save_to_state_dict(destination, prefix, keep_vars)
-        destination.setdefault(f"{prefix}weight", self.packed.to_dense())
+        destination[f"{prefix}weight"] = self.packed.to_dense()
+
+
+class OutputLinear(torch.nn.Linear):
+    """An output layer without gradients, which keeps its plain weights."""
+
+    def forward(self, states: Tensor) -> Tensor:
+        return linear(states.flatten(0, -2), self.weight, self.bias).unflatten(0, states.shape[:-1])
 
 
 class TrainedLinear(torch.nn.Linear):
@@ -69,7 +74,7 @@ class TrainedLinear(torch.nn.Linear):
 
 
 # Layers of which weight and bias are all that they do.
-PLAIN = torch.nn.Linear, PackedLinear, TrainedLinear
+PLAIN = torch.nn.Linear, PackedLinear, OutputLinear, TrainedLinear
 
 
 @contextmanager
@@ -118,9 +123,12 @@ class _Product(torch.autograd.Function):
 
 def linear(states: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     """states [R, inputs] @ weight.T + bias, without gradients, by the faster way."""
-    if _is_large(states, weight):
+    if not _is_large(states, weight):
+        return functional.linear(states, weight, bias)
+    if len(states) > FEW_ROWS or not weight.is_contiguous():
         return _linear(states, weight, bias)
-    return functional.linear(states, weight, bias)
+    product = _linear(weight, states.contiguous(), None).T.contiguous()
+    return product if bias is None else product.add_(bias)
 
 
 def add_product(total: Tensor, left: Tensor, right: Tensor) -> None:
@@ -147,17 +155,19 @@ def pack_layers(model: PreTrainedModel) -> bool:
     if model.device.type != "cpu":
         return False
     outputs = model.get_output_embeddings()
+    if is_output_fit := _is_fit(outputs):
+        outputs.__class__ = OutputLinear
     # Modules that are used in several places are replaced in all of them by the same one.
     packed: dict[torch.nn.Module, PackedLinear] = {}
     for name, module in list(model.named_modules(remove_duplicate=False)):
         if _is_fit(module):
             if module not in packed:
-                packed[module] = PackedLinear(module, kept=module is outputs)
+                packed[module] = PackedLinear(module)
             parent, _, child = name.rpartition(".")
             setattr(model.get_submodule(parent), child, packed[module])
     if packed:
         _copy_loaded(model)
-    return bool(packed)
+    return is_output_fit or bool(packed)
 
 
 def _copy_loaded(model: PreTrainedModel) -> None:
@@ -169,7 +179,7 @@ def _copy_loaded(model: PreTrainedModel) -> None:
             setattr(module, name, buffer.clone())  # a view would go on holding what it views
 
 
-def _is_fit(module: torch.nn.Module) -> bool:
+def _is_fit(module: torch.nn.Module | None) -> bool:
     # Quantized layers and adapters are classes of their own.
     if type(module) is not torch.nn.Linear:
         return False

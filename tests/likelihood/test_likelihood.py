@@ -58,7 +58,8 @@ def test_as_one_plain_forward_a_candidate(name, chunked, monkeypatch):
     if chunked:
         monkeypatch.setitem(length_groups.PASS_TOKENS, "cpu", 0)
         monkeypatch.setitem(projection.CHUNK_ELEMENTS, "cpu", 1)
-        monkeypatch.setattr(projection, "LEAST_ROWS", 16)
+        for least in ("LEAST_ROWS", "LEAST_ROWS_GRADIENT"):
+            monkeypatch.setattr(projection, least, 16)
     model = build(name)
     for side in ("left", "right"):
         ids, mask, texts, lengths = block(model, [11, 4, 7], 5, 8, 3, side)

@@ -10,7 +10,6 @@ from torch.testing import assert_close
 
 from brido.likelihood import projection
 from brido.likelihood.projection import of_tokens, token_log_probability
-from brido.models.interface import Head
 
 ROWS, WIDTH, VOCABULARY = 7, 5, 11
 EXACT = {"rtol": 1e-12, "atol": 1e-12}
@@ -33,7 +32,7 @@ def weighted(log_probability: Tensor, mean: Tensor) -> Tensor:
 @pytest.fixture
 def chunk(monkeypatch):
     """Sets the rows of a chunk, whose logits of all words are counted in elements."""
-    for least in ("LEAST_ROWS", "LEAST_ROWS_PACKED"):
+    for least in ("LEAST_ROWS", "LEAST_ROWS_GRADIENT"):
         monkeypatch.setattr(projection, least, 1)
 
     def set_rows(rows: int) -> None:
@@ -85,39 +84,23 @@ def test_no_more_logits_than_a_chunks_exist_at_a_time(chunk, monkeypatch):
     assert sizes == [3, 3, 1] * 2
 
 
-def test_a_faster_product_is_asked_where_no_type_is_between(chunk):
-    chunk(3)
-    inputs, targets = drawn()
-    sizes = []
-
-    def product(part: Tensor) -> Tensor:
-        sizes.append(len(part))
-        return part @ inputs[1].T
-
-    values = token_log_probability(*inputs, targets, product)
-    assert_close(values, token_log_probability(*inputs, targets), **EXACT)
-    assert sizes == [3, 3, 1]
-    token_log_probability(*(tensor.bfloat16() for tensor in inputs), targets, product)
-    assert sizes == [3, 3, 1]
-    of_head = of_tokens(inputs[0], Head(*inputs[1:], product), targets)
-    assert_close(of_head, values, **EXACT)
-    assert sizes == [3, 3, 1] * 2
-
-
 def test_a_large_vocabulary_is_not_read_for_a_row_alone(chunk, monkeypatch):
     chunk(1)
-    inputs, _ = drawn()
-    assert projection._chunk_rows(inputs[0], VOCABULARY) == 1
     monkeypatch.setattr(projection, "LEAST_ROWS", 4)
-    assert projection._chunk_rows(inputs[0], VOCABULARY) == 4
-    assert projection._chunk_rows(inputs[0], VOCABULARY, packed=True) == 1
+    monkeypatch.setattr(projection, "LEAST_ROWS_GRADIENT", 5)
+    sizes, real = [], projection._logits
+    monkeypatch.setattr(projection, "_logits", lambda *of: sizes.append(len(of[0])) or real(*of))
+    inputs, targets = drawn()
+    inputs[0].requires_grad_()
+    weighted(*token_log_probability(*inputs, targets)).backward()
+    assert sizes == [4, 3, 5, 2]
 
 
 def test_an_accelerator_multiplies_larger_chunks():
     """`meta`, a device without memory, stands for all that are not a processor."""
     hidden = torch.empty(ROWS, WIDTH, device="meta")
-    assert projection._chunk_rows(hidden, 2**16) == 2**10
-    assert projection._chunk_rows(hidden.new_empty(1, 1, device="cpu"), 2**10) == 2**11
+    assert projection._chunk_rows(hidden, 2**16, 1) == 2**10
+    assert projection._chunk_rows(hidden.new_empty(1, 1, device="cpu"), 2**10, 1) == 2**11
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
@@ -155,7 +138,7 @@ def test_weights_of_another_type_run_in_that_of_the_hidden_states(monkeypatch):
 def test_chunks_of_half_precision_are_summed_in_float32(chunk, monkeypatch):
     """A sum of 600 equal terms in bfloat16 would stay at 256 of them."""
     monkeypatch.undo()
-    monkeypatch.setattr(projection, "LEAST_ROWS", 1)
+    monkeypatch.setattr(projection, "LEAST_ROWS_GRADIENT", 1)
     monkeypatch.setitem(projection.CHUNK_ELEMENTS, "cpu", 1)
     rows = 600
     hidden = torch.ones(rows, 2, dtype=torch.bfloat16)

@@ -117,7 +117,7 @@ class PackedStates(States):
         self.cap = getattr(model.config, "final_logit_softcapping", None)
         # An adapter around the projection has a weight too, which is not all that it does.
         if self.cap is None and type(self.output) in PLAIN:
-            self.head = Head.of(self.output, self.output.bias)
+            self.head = Head(self.output.weight, self.output.bias)
 
     def hidden(self, ids: Tensor, scored: Tensor) -> Tensor:
         rows = pack(self.sources, ids, scored)
