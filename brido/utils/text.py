@@ -38,6 +38,8 @@ _MARKED = ((0, 0x1FFFF), (0xE0100, 0xE01EF))
 # They stand inside of words and do not show: soft hyphens, joiners, marks of direction.
 _UNSEEN = re.compile("[\u00ad\u200c-\u200f\u202a-\u202e\u2060\u2066-\u2069\ufeff]")
 _PLAIN = re.compile("[a-z0-9]+")
+# A share of texts above it are most of them.
+MOST = 0.5
 
 
 def clean(text: str) -> str:
@@ -123,7 +125,7 @@ def unseen_share(texts: Sequence[str]) -> float:
 
 def seeing_tokenizer(texts: Sequence[str]) -> Literal["rouge_score", "unicode"]:
     """The tokenizer of ROUGE that sees the words of most texts: rouge_score's own where it does."""
-    return "unicode" if unseen_share(texts) > 0.5 else "rouge_score"
+    return "unicode" if unseen_share(texts) > MOST else "rouge_score"
 
 
 def unseen_warning(share: float, way_out: str) -> str:
@@ -131,7 +133,7 @@ def unseen_warning(share: float, way_out: str) -> str:
 
     share: of `unseen_share`; way_out: a sentence with the option or key that mends it.
     """
-    if share <= 0.5:
+    if share <= MOST:
         return ""
     return (
         f"warning: {share:.0%} of the texts are in a script of which rouge_score sees no word "
