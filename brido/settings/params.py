@@ -293,8 +293,11 @@ def _no_key(key: str, name: str, section: str, known: Sequence[str]) -> str:
 
 
 def _bad_names(section: str, names: Iterable[str], taken: Sequence[str] = ()) -> Iterator[str]:
+    known = {name.lower() for name in taken}  # folders, and some disks ignore capitals
     for name in names:
         if not re.fullmatch(r"[A-Za-z0-9_]+", name):
             yield f"{section}: {quoted(name)} must consist of letters, digits and _ only"
-        if name in taken:
-            yield f"{section}: `{name}` cannot be a name here, because it is taken: choose another"
+        if name.lower() in known:
+            what = "because it is taken, in capitals or not"
+            yield f"{section}: `{name}` cannot be a name here, {what}: choose another"
+        known.add(name.lower())

@@ -127,6 +127,11 @@ def test_reading_names_checkpoints():
     assert "`default` cannot be a name" in message
 
 
+def test_names_that_differ_in_capitals_alone_would_share_a_folder_on_some_disks():
+    assert "tuned: `Vote` cannot be a name" in problems(tuned={"vote": {}, "Vote": {}})
+    assert "tuned: `Base` cannot be a name" in problems(tuned={"vote": {}, "Base": {}})
+
+
 def test_sources_and_the_pool_must_fit():
     base = {"checkpoint": "base"}
     message = problems(
