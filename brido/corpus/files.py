@@ -5,6 +5,7 @@ import difflib
 import glob
 import hashlib
 import json
+import re
 from collections.abc import Generator
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,7 @@ from brido.utils.paths import left_behind, user_path
 _KEY = "data.files"
 # Used when a file has it; every other name of an id column must exist.
 _USUAL_ID = "id"
+_PYTHON_LIST = re.compile(r"""\s*\[\s*['"].*['"]\s*\]\s*""", re.DOTALL)
 
 
 class FilesSource:
@@ -166,4 +168,7 @@ def _references(value: Any) -> Any:
     if value.lstrip().startswith("["):
         with contextlib.suppress(ValueError, RecursionError):
             return json.loads(value)
+        # A list of Python or numpy, as pandas writes it into CSV, is refused.
+        if _PYTHON_LIST.fullmatch(value):
+            return value
     return [value]

@@ -8,7 +8,7 @@ import csv
 import json
 import re
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -185,10 +185,7 @@ def _delimited(path: Path, stream: Iterator[str], delimiter: str | None) -> Rows
         header = next(reader, None)
         if header is None:
             raise BridoError(f"{path} is empty: its first line must name the columns")
-        # Columns without a name, as a spreadsheet leaves them on the right, cannot be asked for.
-        doubled = sorted({name for name in header if name and header.count(name) > 1})
-        if doubled:
-            raise BridoError(f"{path}: the header names {some(doubled)} more than once")
+        _check_header(path, header)
         start = reader.line_num + 1
         for fields in reader:
             if fields:
@@ -206,6 +203,13 @@ def _delimited(path: Path, stream: Iterator[str], delimiter: str | None) -> Rows
             "file cut off? A text that begins with a quote, or holds a newline or carriage return, "
             'stands in quotes, and each quote in it is written twice ("")'
         ) from None
+
+
+def _check_header(path: Path, names: Sequence[str]) -> None:
+    # Columns without a name, as a spreadsheet leaves them on the right, cannot be asked for.
+    doubled = sorted({name for name in names if name and names.count(name) > 1})
+    if doubled:
+        raise BridoError(f"{path}: the header names {some(doubled)} more than once")
 
 
 def _delimiter_of(header: str) -> tuple[str, bool]:
@@ -230,6 +234,7 @@ def _parquet(path: Path) -> Rows:
         ),
         pq.ParquetFile(path, pre_buffer=False) as file,
     ):
+        _check_header(path, file.schema_arrow.names)
         for batch in file.iter_batches(batch_size=256):
             for row in batch.to_pylist():
                 number += 1

@@ -132,6 +132,26 @@ def test_references_of_a_csv_are_a_json_list_or_one_reference(tmp_path: Path):
     ]
 
 
+@pytest.mark.parametrize("cell", ["['One.', \"It's two.\"]", "['One.'\n 'Two.']"])
+def test_references_of_a_csv_that_python_wrote_are_no_reference_with_brackets(tmp_path, cell):
+    rows = [row(0, refs="[Noise] One."), row(1, refs=cell)]
+    paths = {**three(tmp_path, [row(5, refs=[])]), "train": str(write(tmp_path / "r.csv", rows))}
+    for split in ("validation", "test"):
+        write(Path(paths[split]), [row(6, refs=[])])
+    assert "JSON" in refused(tmp_path, **paths, references_column="refs")
+    write(tmp_path / "r.csv", rows[:1])
+    found = corpus(tmp_path, **paths, references_column="refs")["train"]
+    assert found[0]["references"] == ["S 0.", "[Noise] One."]
+
+
+def test_parquet_with_two_columns_of_one_name_is_refused(tmp_path: Path):
+    columns = [pa.array(["a0"]), *(pa.array([text]) for text in ("A long text.", "S.", "Other."))]
+    names = ["id", "document", "summary", "summary"]
+    pq.write_table(pa.table(columns, names=names), tmp_path / "r.parquet")
+    paths = {**three(tmp_path, [row(5)]), "train": str(tmp_path / "r.parquet")}
+    assert "summary more than once" in refused(tmp_path, **paths)
+
+
 def test_splits_are_cut_by_a_seeded_hash_that_only_the_id_decides(tmp_path: Path):
     rows = [row(number) for number in range(2000)]
     cut = {"validation_fraction": 0.1, "test_fraction": 0.2}
