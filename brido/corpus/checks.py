@@ -62,7 +62,7 @@ def raw_row(
     summary_column = next(iter(columns.summary_columns), None)
     return RawRow(
         MissingId if has_id and identity is None else identity,
-        _joined(values.get(columns.document_column)),
+        joined(values.get(columns.document_column)),
         Unlabelled if summary_column is None else values.get(summary_column),
         references,
         where,
@@ -70,7 +70,7 @@ def raw_row(
     )
 
 
-def _joined(document: Any) -> Any:
+def joined(document: Any) -> Any:
     """A document that is a list of sentences or paragraphs as one text; any other as it is."""
     is_list = isinstance(document, list) and document
     if is_list and all(isinstance(part, str) for part in document):
@@ -199,6 +199,8 @@ class SplitChecks:
             if holds_half_pair(value):
                 return f"{name} holds half of a surrogate pair (a damaged character)"
         references = row.references
+        if isinstance(references, str):
+            return "references are a list as Python writes it, not as JSON does"
         if references is not None and not (
             isinstance(references, list) and all(isinstance(text, str) for text in references)
         ):

@@ -112,6 +112,33 @@ def test_stdin_is_json_lines_or_texts(model, expected, capsys, monkeypatch, cont
     assert found[1]["id"] == (2 if content.startswith("{") else 3)
 
 
+def test_an_array_on_stdin_is_rows_and_a_text_with_a_bracket_is_a_text(monkeypatch):
+    rows = [{"id": f"d{number}", "text": text} for number, text in enumerate(TEXTS)]
+    expected = [(f"d{number}", text) for number, text in enumerate(TEXTS)]
+    for indent in (None, 1):
+        monkeypatch.setattr(sys, "stdin", stdin(json.dumps(rows, indent=indent)))
+        assert [tuple(named) for named in Documents(())] == expected
+    monkeypatch.setattr(sys, "stdin", stdin("[music] w1"))
+    assert [tuple(named) for named in Documents(())] == [(1, "[music] w1")]
+
+
+def test_a_document_that_is_a_list_of_sentences_is_joined_as_in_a_run(tmp_path):
+    (tmp_path / "a.jsonl").write_text(as_json_lines([{"text": ["w1 w2.", "w3."]}, {"text": [3]}]))
+    documents = Documents(["a.jsonl"])
+    assert [named.document for named in documents] == ["w1 w2. w3."]
+    assert len(documents.left_out) == 1
+
+
+def test_files_of_one_name_in_two_folders_have_ids_of_their_own(tmp_path):
+    for folder in ("x", "y"):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "a.txt").write_text("w1\n")
+    (tmp_path / "b.txt").write_text("w1\n")
+    names = ["x/a.txt", "y/a.txt", "b.txt"]
+    assert [named.id for named in Documents(names, whole=True)] == names
+    assert [named.id for named in Documents(names)] == ["x/a.txt:1", "y/a.txt:1", "b.txt:1"]
+
+
 def test_whole_files_are_documents_and_rows_of_several_files_keep_apart(tmp_path, model, capsys):
     for number in (0, 1):
         words = TEXTS[number].split()

@@ -79,7 +79,7 @@ def command(files: tuple[str, ...], **options: Any) -> None:
     \b
     Reads  .jsonl .ndjson .json .csv .tsv .parquet: the column document, article, text or similar
            .txt .md: a document a line, or with --text a document a file
-           stdin: JSON lines if the first line is an object, else a document a line
+           stdin: JSON if it begins as objects do, or an array; else a document a line
            .gz and .zst of all but Parquet
     Writes id          the row's id, else its number
            summary     white space in the document is tidied first, as in the pipeline

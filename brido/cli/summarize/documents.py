@@ -1,18 +1,21 @@
 """The documents of files and of stdin, one after the other; rows that hold none are left out."""
 
 import io
+import re
 from codecs import BOM_UTF8
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any, NamedTuple, cast
 
 from brido.cli.init.data import DOCUMENTS, usual
-from brido.corpus.checks import LeftOut
+from brido.corpus.checks import LeftOut, joined
 from brido.summarizer.writer import Named
 from brido.utils.blank import is_blank
 from brido.utils.errors import BridoError, parsing
 from brido.utils.files import ending_of, input_lines, read_file
+from brido.utils.json_files import array_or_lines
 from brido.utils.json_lines import (
     HALF_PAIR,
     holds_half_pair,
@@ -28,6 +31,7 @@ STDIN = "-"
 _TEXT = (".txt", ".text", ".md")
 _JSON = (".jsonl", ".ndjson", ".json")
 _TABLES = (".csv", ".tsv", ".parquet")
+_ARRAY = re.compile(rb"\s*\[\s*\{")
 
 
 class _Row(NamedTuple):
@@ -84,9 +88,12 @@ class Documents:
 
     def __iter__(self) -> Iterator[Named]:
         several = len(self._files) > 1
+        names = Counter(Path(name).name for name in self._files)
         for name in self._files:
             column = ""
-            shown = "stdin" if name == STDIN else Path(name).name
+            # Files of one name in several folders keep their folders, and so their own ids.
+            own = Path(name).name
+            shown = "stdin" if name == STDIN else own if names[own] == 1 else name
             for row in self._rows(name, shown):
                 if row.problem:
                     self.left_out.note(row.problem, row.place)
@@ -96,7 +103,7 @@ class Documents:
                     self.left_out.note(fault, row.place)
                     continue
                 number = f"{shown}:{row.number}" if several else row.number
-                yield Named(_id_of(row.values, number), row.values[column])
+                yield Named(_id_of(row.values, number), joined(row.values[column]))
 
     def _rows(self, name: str, shown: str) -> Iterator[_Row]:
         ending = "" if name == STDIN else ending_of(Path(name))
@@ -124,7 +131,7 @@ def _fault(values: dict[str, Any], column: str) -> str:
     """What is wrong with a row's document, "" where nothing is."""
     if column not in values:
         return f"`{column}` is missing"
-    document = values[column]
+    document = joined(values[column])
     if not isinstance(document, str):
         return f"`{column}` is {kind(document)}, not a text"
     if is_blank(document):
@@ -167,11 +174,14 @@ def _stdin() -> io.BufferedReader:
 def _lines(name: str, shown: str, ending: str) -> Iterator[_Row]:
     """JSON lines, the items of a JSON array, or a text a line.
 
-    Of stdin the first sign decides.
+    Of stdin the first signs decide: an object or an array of objects is JSON.
     """
-    start = _stdin().peek(64) if name == STDIN else b""
-    if ending in _JSON or start.removeprefix(BOM_UTF8).lstrip().startswith(b"{"):
-        with input_lines(name) as lines:
+    start = (_stdin().peek(64) if name == STDIN else b"").removeprefix(BOM_UTF8)
+    is_array = _ARRAY.match(start)
+    if ending in _JSON or is_array or start.lstrip().startswith(b"{"):
+        items = array_or_lines(Path(shown), _texts(name))
+        as_lines = (item.encode("utf-8", "surrogatepass") for item in items)
+        with nullcontext(as_lines) if is_array else input_lines(name) as lines:
             for number, values, problem in read_objects(lines):
                 yield _Row(number, f"{shown} line {number}", values, problem)
         return
