@@ -112,11 +112,12 @@ def test_stdin_is_json_lines_or_texts(model, expected, capsys, monkeypatch, cont
     assert found[1]["id"] == (2 if content.startswith("{") else 3)
 
 
-def test_an_array_on_stdin_is_rows_and_a_text_with_a_bracket_is_a_text(monkeypatch):
+def test_spread_json_on_stdin_is_rows_and_a_text_with_a_bracket_is_a_text(monkeypatch):
     rows = [{"id": f"d{number}", "text": text} for number, text in enumerate(TEXTS)]
     expected = [(f"d{number}", text) for number, text in enumerate(TEXTS)]
-    for indent in (None, 1):
-        monkeypatch.setattr(sys, "stdin", stdin(json.dumps(rows, indent=indent)))
+    spread = "\n".join(json.dumps(row, indent=2) for row in rows)
+    for content in (json.dumps(rows), json.dumps(rows, indent=1), spread):
+        monkeypatch.setattr(sys, "stdin", stdin(content))
         assert [tuple(named) for named in Documents(())] == expected
     monkeypatch.setattr(sys, "stdin", stdin("[music] w1"))
     assert [tuple(named) for named in Documents(())] == [(1, "[music] w1")]

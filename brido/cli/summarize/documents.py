@@ -31,7 +31,8 @@ STDIN = "-"
 _TEXT = (".txt", ".text", ".md")
 _JSON = (".jsonl", ".ndjson", ".json")
 _TABLES = (".csv", ".tsv", ".parquet")
-_ARRAY = re.compile(rb"\s*\[\s*\{")
+# An array of objects, or objects of several lines, as jq writes them.
+_SPREAD = re.compile(rb"\s*(\[\s*\{|\{[ \t\r]*\n)")
 
 
 class _Row(NamedTuple):
@@ -174,14 +175,14 @@ def _stdin() -> io.BufferedReader:
 def _lines(name: str, shown: str, ending: str) -> Iterator[_Row]:
     """JSON lines, the items of a JSON array, or a text a line.
 
-    Of stdin the first signs decide: an object or an array of objects is JSON.
+    Of stdin the first signs decide: objects and an array of objects are JSON.
     """
     start = (_stdin().peek(64) if name == STDIN else b"").removeprefix(BOM_UTF8)
-    is_array = _ARRAY.match(start)
-    if ending in _JSON or is_array or start.lstrip().startswith(b"{"):
+    is_spread = _SPREAD.match(start)
+    if ending in _JSON or is_spread or start.lstrip().startswith(b"{"):
         items = array_or_lines(Path(shown), _texts(name))
         as_lines = (item.encode("utf-8", "surrogatepass") for item in items)
-        with nullcontext(as_lines) if is_array else input_lines(name) as lines:
+        with nullcontext(as_lines) if is_spread else input_lines(name) as lines:
             for number, values, problem in read_objects(lines):
                 yield _Row(number, f"{shown} line {number}", values, problem)
         return
