@@ -53,6 +53,11 @@ def test_a_project_with_links_settings_and_a_commit(home, monkeypatch, capsys) -
     assert Path(".brido/params.previous.yaml").is_file()
 
 
+def test_a_folder_that_cannot_be_made_is_named(home) -> None:
+    with pytest.raises(BridoError, match="a.jsonl/run cannot be written"):
+        own("a.jsonl/run", "--train", "a.jsonl")
+
+
 def test_dvc_compares_a_run_with_a_commit(home, monkeypatch) -> None:
     own("my/run", "--train", "a.jsonl")
     monkeypatch.chdir(home / "my/run")

@@ -5,13 +5,14 @@ these files are the user's. Code, stages and presets are links to the checkout. 
 DVC compares experiments by the dvc.yaml of their commits, and Git keeps of a link its target alone.
 """
 
+import errno
 import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 import brido
-from brido.utils.atomic import write_text
+from brido.utils.atomic import explained, write_text
 from brido.utils.errors import BridoError
 
 _LINKS = ("brido", "stages", "presets")
@@ -53,11 +54,16 @@ def check_place(folder: Path, root: Path) -> None:
 
 
 def make_place(folder: Path, root: Path) -> None:
-    """Make the project, or leave the one that is there; its dvc.yaml becomes the checkout's."""
-    folder.mkdir(parents=True, exist_ok=True)
-    for name in _LINKS:
-        if not (folder / name).exists():
-            (folder / name).symlink_to(root / name)
+    """Make the project, or leave the one that is there; its dvc.yaml becomes the checkout's.
+
+    Raises:
+        BridoError: the folder cannot be written, or Git or DVC refuse.
+    """
+    with explained(folder, frozenset(errno.errorcode)):
+        folder.mkdir(parents=True, exist_ok=True)
+        for name in _LINKS:
+            if not (folder / name).exists():
+                (folder / name).symlink_to(root / name)
     write_text(folder / "dvc.yaml", (root / "dvc.yaml").read_text(encoding="utf-8"))
     if not (folder / ".gitignore").exists():
         write_text(folder / ".gitignore", "\n".join(_IGNORED) + "\n")
