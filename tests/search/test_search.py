@@ -138,15 +138,17 @@ def test_greedy_search_equals_the_installed_transformers(family, forced):
 
 @pytest.mark.parametrize("beams", [1, 3])
 @torch.no_grad()
-def test_no_first_token_is_forced_behind_a_prompt_and_a_suppressed_end_is_not_written(beams):
+def test_no_first_token_is_forced_behind_a_prompt_and_only_suppressed_ends_are_banned(beams):
     model, ids, mask = build("llama", 1, 3.0, ends=(7, 2))
+    model.generation_config.bad_words_ids = [[2], [9]]
     model.generation_config.forced_bos_token_id = 5
     model.generation_config.suppress_tokens += [7]
     settings = SearchSettings(num_beams=beams, max_length=14)
     written, _ = generated(model, ids, mask, settings)
     result = beam_search(model, ids, mask, settings)
     assert torch.equal(result.sequences.flatten(0, 1), padded(written, model))
-    assert (result.sequences == 2).any() and not (result.sequences == 7).any()
+    assert (result.sequences == 2).any()
+    assert not (result.sequences == 7).any()
 
 
 def some_groups(**changes):
