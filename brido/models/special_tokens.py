@@ -65,16 +65,19 @@ class SpecialTokens:
         ]
         if problems or pad is None:
             raise BridoError.from_problems("this model cannot be searched:", problems)
-        banned = {word[0] for word in settings.bad_words_ids or []}
+        # transformers never bans an end as a bad word; one that it shall suppress it does.
+        banned = {word[0] for word in settings.bad_words_ids or []} - set(ends)
         banned |= set(as_tuple(settings.suppress_tokens))
         forced = as_tuple(settings.forced_eos_token_id)
+        # It forces a first token behind a single one: a start token, never a prompt.
+        starts = model.config.is_encoder_decoder
         penalty = settings.repetition_penalty
         return cls(
             ends,
             pad,
-            settings.forced_bos_token_id,
+            settings.forced_bos_token_id if starts else None,
             forced[0] if forced else None,
-            tuple(sorted(banned - set(ends))),
+            tuple(sorted(banned)),
             1.0 if penalty is None else float(penalty),
         )
 

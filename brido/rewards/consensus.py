@@ -141,7 +141,7 @@ class ConsensusReward:
         rows = []
         for index, (prompt, completion) in enumerate(zip(prompts, completions, strict=True)):
             cleaned = clean(_text(completion, f"completions[{index}]"), self.rules)
-            votes = not cleaned.refused and (ids is None or self._ended(ids[index]))
+            votes = cleaned.answers and (ids is None or self._ended(ids[index]))
             rows.append(_Completion(_key(prompt, index), cleaned.text if votes else ""))
         return rows
 

@@ -6,11 +6,13 @@ from contextlib import nullcontext
 
 import pytest
 import torch
+from tiny_decoders import GEMMA, SHAPE, TOKENS, build_prompts
 from tiny_models import build_model, build_sources
-from transformers import MvpConfig, OPTConfig
+from transformers import Gemma2Config, Gemma2ForCausalLM, MvpConfig, OPTConfig
 
 from brido.likelihood import candidate_log_likelihood
 from brido.models import family as families
+from brido.models.decoder_only import DecoderOnly
 from brido.models.decoder_steps import PlainSteps
 from brido.models.encoder_decoder import EncoderDecoder, PlainStates
 from brido.models.tokens import Sources
@@ -86,3 +88,19 @@ def test_a_family_from_outside_is_searched_and_scored(monkeypatch):
         candidate_log_likelihood(model, source, mask, found, 1.0), likelihood
     )
     assert toy.calls[0] == ["steps", "states"]
+
+
+@torch.no_grad()
+def test_the_soft_cap_of_a_families_attention_holds_behind_a_shared_prompt():
+    families.register(DecoderOnly("gemma2"))
+    torch.manual_seed(0)
+    config = Gemma2Config(**SHAPE, **TOKENS, **GEMMA, attn_logit_softcapping=0.5)
+    model = Gemma2ForCausalLM(config).eval()
+    for weight in model.parameters():
+        weight.normal_()
+    ids, mask = build_prompts(0, documents=2, length=9, padded=False)
+    expected = model.generate(
+        input_ids=ids, attention_mask=mask, num_beams=3, max_new_tokens=8, do_sample=False
+    )
+    found = beam_search(model, ids, mask, SearchSettings(num_beams=3, max_length=8))
+    assert torch.equal(found.sequences[:, 0], expected[:, ids.shape[1] :])

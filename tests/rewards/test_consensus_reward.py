@@ -49,7 +49,9 @@ def test_completions_are_cleaned_as_the_pool_cleans():
     assert ConsensusReward(rules=())(["p"] * 4, chatty) == voted(chatty)
 
 
-@pytest.mark.parametrize("bad", ["", "  \n", "I'm sorry, I cannot summarize this.", "<think>so"])
+@pytest.mark.parametrize(
+    "bad", ["", "  \n", "\u200b", "I'm sorry, I cannot summarize this.", "<think>so"]
+)
 def test_what_does_not_vote_has_no_reward(bad):
     assert consensus_reward(["p"] * 5, [*CATS, bad]) == [*voted(CATS), None]
 

@@ -136,6 +136,21 @@ def test_greedy_search_equals_the_installed_transformers(family, forced):
         assert torch.equal(result.sequences[:, 0], padded(written, model))
 
 
+@pytest.mark.parametrize("beams", [1, 3])
+@torch.no_grad()
+def test_no_first_token_is_forced_behind_a_prompt_and_only_suppressed_ends_are_banned(beams):
+    model, ids, mask = build("llama", 1, 3.0, ends=(7, 2))
+    model.generation_config.bad_words_ids = [[2], [9]]
+    model.generation_config.forced_bos_token_id = 5
+    model.generation_config.suppress_tokens += [7]
+    settings = SearchSettings(num_beams=beams, max_length=14)
+    written, _ = generated(model, ids, mask, settings)
+    result = beam_search(model, ids, mask, settings)
+    assert torch.equal(result.sequences.flatten(0, 1), padded(written, model))
+    assert (result.sequences == 2).any()
+    assert not (result.sequences == 7).any()
+
+
 def some_groups(**changes):
     settings = {"num_beams": 6, "num_beam_groups": 3, "diversity_penalty": 0.7, "max_length": 14}
     return SearchSettings(**settings | {"no_repeat_ngram_size": 2} | changes)
