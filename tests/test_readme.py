@@ -9,7 +9,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from dvc_project import ROOT, commit, copy_project, environment, run, small_settings
+from dvc.utils.hydra import apply_overrides
+from dvc_project import ROOT, commit, copy_project, environment, overrides, run
 from engine_examples import put_on_path
 from own_articles import abstracts, write_jsonl
 
@@ -44,11 +45,10 @@ def project(tmp_path_factory):
         (folder / ".venv" / stamp).touch()
     rows = [row | {"document": row["abstract"], "summary": row["tldr"]} for row in abstracts(40)]
     write_jsonl(folder / "my/articles.jsonl", rows)
-    quick = {
-        "evaluation.metrics": "[rouge,mentions,world_judge]",
-        "+runtime.endpoint.patience_seconds": 2,
-    }
-    run(folder, "dvc", "exp", "run", *small_settings(**quick), "download")
+    # All systems and metrics of the default: tests/test_pipeline.py.
+    fewer = ["systems=[base]", "~variants.guided", "~tuned.information"]
+    quick = ["evaluation.metrics=[rouge,world_judge]", "+runtime.endpoint.patience_seconds=2"]
+    apply_overrides(folder / "params.yaml", [*overrides(), *fewer, *quick])
     commit(folder, "small")
     return folder
 

@@ -28,11 +28,16 @@ SMALL = {
 
 
 def copy_project(folder: Path) -> Path:
-    """Fill `folder` with the files that git knows or would know, and commit them."""
+    """Fill `folder` with the files that git knows or would know, and commit them.
+
+    What Python and numba have compiled comes along. DVC's lock does not: no small run has its
+    results, and DVC reads and writes all of it at every stage.
+    """
     listing = subprocess.run(
         ["git", "ls-files", "-co", "--exclude-standard"], cwd=ROOT, capture_output=True, check=True
     )
-    for name in listing.stdout.decode().splitlines():
+    compiled = (path.relative_to(ROOT) for path in (ROOT / "brido").rglob("__pycache__/*"))
+    for name in {*listing.stdout.decode().splitlines(), *map(str, compiled)} - {"dvc.lock"}:
         if (ROOT / name).is_file():
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy2(ROOT / name, folder / name)
@@ -47,10 +52,9 @@ def commit(folder: Path, message: str) -> None:
     run(folder, "git", "commit", "-qm", message)
 
 
-def small_settings(**more: object) -> list[str]:
-    """SMALL and `more` as options of `dvc exp run`."""
-    settings = {**SMALL, **more}
-    return [part for key, value in settings.items() for part in ("-S", f"{key}={value}")]
+def overrides() -> list[str]:
+    """SMALL, as DVC's `-S` takes it."""
+    return [f"{key}={value}" for key, value in SMALL.items()]
 
 
 def environment(**more: str) -> dict[str, str]:

@@ -7,15 +7,22 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import pytest
+import torch
 from ruamel.yaml import YAML
 from tiny_models import SPECIAL, tiny_bart, word_tokenizer
+from transformers import AutoModelForSeq2SeqLM, AutoTokenizer
 
 from brido.candidates.settings import DiverseBeamGeneration, FilesGeneration, SamplingGeneration
+from brido.search import SearchSettings, beam_search
+from brido.search.guidance import Guidance
 from brido.tables import CORPUS, write_table
+from stages import paths
 
 ROOT = Path(__file__).parents[2]
 WORDS = [f"w{number}" for number in range(50)]
 SPLITS = {"train": 20, "validation": 7, "test": 6}
+GUIDED = {"weight": 0.4, "floor": 0.02, "others": 2, "seed": 3}
 METHODS = {
     form.choice(): form for form in (DiverseBeamGeneration, SamplingGeneration, FilesGeneration)
 }
@@ -103,6 +110,41 @@ def write_checkpoint(folder: Path, seed: int = 0) -> None:
     settings.num_beams, settings.length_penalty, settings.max_length = 3, 2.0, 15
     settings.forced_bos_token_id, settings.early_stopping = 0, True
     model.save_pretrained(folder)
+
+
+def expected(
+    number: int, others: Sequence[int] = (), system: str = "base", limit: int = 20, **changes: Any
+) -> tuple[str, float]:
+    """What a search alone writes of a document, guided by others if there are any."""
+    folder = paths.checkpoint(system)
+    model = AutoModelForSeq2SeqLM.from_pretrained(folder).eval()
+    tokenizer = AutoTokenizer.from_pretrained(folder)
+
+    def read(numbers: Sequence[int]) -> tuple[torch.Tensor, torch.Tensor]:
+        texts = [document(n) for n in numbers]
+        made = tokenizer(
+            texts, truncation=True, max_length=limit, padding=True, return_tensors="pt"
+        )
+        return made.input_ids, made.attention_mask
+
+    own, guidance = read([number]), None
+    if others:
+        rest = (part[None] for part in read(others))
+        guidance = Guidance(*rest, GUIDED["weight"], GUIDED["floor"])
+    used = {"num_beams": 3, "length_penalty": 2.0, "max_length": 15, "early_stopping": True}
+    settings = SearchSettings(**used | changes)
+    with torch.no_grad():
+        result = beam_search(model, *own, settings, guidance)
+    text = tokenizer.decode(result.sequences[0, 0], skip_special_tokens=True)
+    return text, float(result.scores[0, 0])
+
+
+def assert_decoded(rows: list[dict[str, Any]], **changes: Any) -> None:
+    """The rows hold what a search alone finds for each document."""
+    for number, row in enumerate(rows):
+        text, score = expected(number, **changes)
+        assert row["summary"] == text
+        assert row["score"] == pytest.approx(score, rel=1e-5)
 
 
 def environment(**variables: str) -> dict[str, str]:

@@ -6,7 +6,7 @@ import sys
 
 import pytest
 import small_project
-from test_variants import assert_decoded
+from small_project import assert_decoded
 
 from brido.candidates.decoding import search_settings
 from brido.candidates.local import Generator

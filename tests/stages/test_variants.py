@@ -4,17 +4,13 @@ import sys
 
 import pytest
 import small_project
-import torch
-from transformers import AutoModelForSeq2SeqLM, AutoTokenizer
+from small_project import GUIDED, assert_decoded, expected
 
 from brido.candidates.blocks import blocks
-from brido.search import SearchSettings, beam_search
-from brido.search.guidance import Guidance
 from brido.tables import CANDIDATES, DECODED, read_metadata, read_rows
 from brido.utils.errors import BridoError
 from stages import decode, generate, paths
 
-GUIDED = {"weight": 0.4, "floor": 0.02, "others": 2, "seed": 3}
 VARIANTS = {
     "guided": {"checkpoint": "base", "guidance": GUIDED},
     "short": {"checkpoint": "base", "length_penalty": -4.0, "num_beams": 2},
@@ -37,39 +33,6 @@ def summaries(monkeypatch, system="guided"):
     monkeypatch.setattr(sys, "argv", ["stages.decode", system])
     decode.main()
     return read_rows(paths.decoded(system, "test"), DECODED, "")
-
-
-def expected(number, others=(), system="base", limit=20, **changes):
-    """What a search alone writes of a document, guided by others if there are any."""
-    folder = paths.checkpoint(system)
-    model = AutoModelForSeq2SeqLM.from_pretrained(folder).eval()
-    tokenizer = AutoTokenizer.from_pretrained(folder)
-
-    def read(numbers):
-        texts = [small_project.document(n) for n in numbers]
-        made = tokenizer(
-            texts, truncation=True, max_length=limit, padding=True, return_tensors="pt"
-        )
-        return made.input_ids, made.attention_mask
-
-    own, guidance = read([number]), None
-    if others:
-        rest = (part[None] for part in read(others))
-        guidance = Guidance(*rest, GUIDED["weight"], GUIDED["floor"])
-    used = {"num_beams": 3, "length_penalty": 2.0, "max_length": 15, "early_stopping": True}
-    settings = SearchSettings(**used | changes)
-    with torch.no_grad():
-        result = beam_search(model, *own, settings, guidance)
-    text = tokenizer.decode(result.sequences[0, 0], skip_special_tokens=True)
-    return text, float(result.scores[0, 0])
-
-
-def assert_decoded(rows, **changes):
-    """The rows hold what a search alone finds for each document."""
-    for number, row in enumerate(rows):
-        text, score = expected(number, **changes)
-        assert row["summary"] == text
-        assert row["score"] == pytest.approx(score, rel=1e-5)
 
 
 def test_a_guided_system_is_the_guided_search_with_the_rest_of_a_block(project, monkeypatch):
