@@ -43,7 +43,8 @@ def read_yaml(path: Path) -> Any:
         text = ""
         try:
             text = path.read_text(encoding="utf-8")
-            return YAML(typ="safe").load(text)
+            # `yaml_problem` knows the words of this parser, and libyaml says less.
+            return YAML(typ="safe", pure=True).load(text)
         except FileNotFoundError:
             raise BridoError(
                 f"{path} is missing: run in the project's folder, where params.yaml is"
