@@ -57,6 +57,7 @@ class Choice:
     """The system that is kept. best: the best one that meets the conditions, base included.
 
     reason: "best" | "base is best" | "not clearly better" (than base) | "few documents".
+    documents: how many both base and the best system are measured on.
     """
 
     chosen: str
@@ -100,7 +101,8 @@ def choose(
     base may copy (reference_words; None without references). Of these the one with the best mean
     quality is the best, the first of equals. Base stays unless it is better by more than
     `standard_errors` times the standard error of the paired difference, s / sqrt(D) (s: the
-    differences' standard deviation, with D - 1). With fewer than FEWEST documents base stays.
+    differences' standard deviation, with D - 1). Where the best system and base are both measured
+    on fewer than FEWEST documents, base stays.
 
     Raises:
         BridoError: base is not first, a system was not measured at all, or the systems were
@@ -114,7 +116,8 @@ def choose(
     sign = -1 if lower_is_better else 1
     best = max(eligible, key=lambda row: sign * row.quality)
     chosen, reason = best.name, "best"
-    documents = int((~np.isnan(base.quality)).sum())
+    (quality,) = (system.quality for system in systems if system.name == best.name)
+    documents = int((~np.isnan(quality - base.quality)).sum())
     if documents < FEWEST:
         chosen, reason = base.name, "few documents"
     elif best.name == base.name:
