@@ -17,7 +17,7 @@ from brido.utils.extras import EXTRAS, MissingExtra, extra
 ROOT = Path(__file__).parents[2]
 # Of requirements whose module has another name.
 MODULES = {"protobuf": "google", "ruamel-yaml": "ruamel", "rouge-score": "rouge_score"}
-MODULES["inspect-ai"] = "inspect_ai"
+MODULES |= {"inspect-ai": "inspect_ai", "ruamel-yaml-clib": "ruamel"}
 # The tests run in a checkout.
 SENTENCE = r"\w+ is not installed, and this part of brido needs it\. .*pip install \"\.\[{}\]\""
 BEYOND = sorted(set().union(*EXTRAS.values()))
