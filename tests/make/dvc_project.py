@@ -4,6 +4,7 @@ import os
 import shutil
 import subprocess
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
@@ -40,7 +41,8 @@ def copy_project(folder: Path) -> Path:
     for name in {*listing.stdout.decode().splitlines(), *map(str, compiled)} - {"dvc.lock"}:
         if (ROOT / name).is_file():
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy2(ROOT / name, folder / name)
+            with suppress(FileNotFoundError):  # another process that compiles has renamed it
+                shutil.copy2(ROOT / name, folder / name)
     run(folder, "git", "init", "-q")
     commit(folder, "start")
     return folder
