@@ -14,9 +14,9 @@ import numpy as np
 from brido.cli.shared import output_option
 from brido.utils.errors import BridoError, parsing, short
 from brido.utils.extras import extra
-from brido.utils.files import read_records
+from brido.utils.files import input_lines, read_records
 from brido.utils.json_lines import read_objects
-from brido.utils.outputs import check_output, output_bytes, standard_input
+from brido.utils.outputs import check_output, output_bytes
 from brido.utils.progress import Progress
 
 
@@ -153,10 +153,11 @@ def read_summaries(file: str | Path) -> list[dict[str, Any]]:
     if file != "-":
         records = read_records(Path(file))
     else:
-        for number, record, problem in read_objects(standard_input()):
-            if problem:
-                raise BridoError(f"stdin: line {number}: {problem}")
-            records.append(record)
+        with input_lines("-") as lines:
+            for number, record, problem in read_objects(lines):
+                if problem:
+                    raise BridoError(f"stdin: line {number}: {problem}")
+                records.append(record)
     problems = [] if records else ["it has no rows"]
     for number, record in enumerate(records):
         name = record.get("id")

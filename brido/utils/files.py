@@ -5,6 +5,7 @@ Whatever a parser raises becomes a BridoError that says where.
 """
 
 import csv
+import io
 import json
 import re
 import sys
@@ -90,14 +91,14 @@ def read_records(path: Path) -> list[dict[str, Any]]:
 def input_lines(name: str) -> Iterator[Iterator[bytes]]:
     """The JSON lines of a file, unpacked if it ends in .gz or .zst; those of stdin for `-`.
 
-    A file may also be UTF-16 with a byte order mark, one array of objects, or objects of several
+    They may also be UTF-16 with a byte order mark, one array of objects, or objects of several
     lines each: each is then a line. So is each row of a Parquet file.
 
     Raises:
         BridoError: the file cannot be read, holds other data than text, or is CSV by its name.
     """
     if name == "-":
-        yield iter(standard_input())
+        yield _one_a_line(Path("stdin"), standard_input())
         return
     path = Path(name)
     ending = ending_of(path)
@@ -111,21 +112,20 @@ def input_lines(name: str) -> Iterator[Iterator[bytes]]:
         )
     compression = COMPRESSIONS.get(path.suffix.lower())
 
-    def unreadable(reason: str) -> str:
-        return f"{path}: {reason}; `-` reads from stdin"
-
-    def lines() -> Iterator[bytes]:
-        with parsing(unreadable):
-            if are_lines(stream):
-                yield from stream
-                return
-            for row in array_or_lines(path, text_lines(path, stream)):
-                yield row.encode("utf-8", "surrogatepass")
-
-    with parsing(unreadable):
+    with parsing(lambda reason: f"{path}: {reason}; `-` reads from stdin"):
         opened = open_text(path, compression)
     with opened as stream:
-        yield lines()
+        yield _one_a_line(path, stream)
+
+
+def _one_a_line(path: Path, stream: io.BufferedReader) -> Iterator[bytes]:
+    """JSON lines as they are; of an array, or of objects of several lines, a line each."""
+    with parsing(lambda reason: f"{path}: {reason}"):
+        if are_lines(stream):
+            yield from stream
+            return
+        for row in array_or_lines(path, text_lines(path, stream)):
+            yield row.encode("utf-8", "surrogatepass")
 
 
 def _text(path: Path, compression: str | None, read: Callable[[Path, Iterator[str]], Rows]) -> Rows:

@@ -17,7 +17,7 @@ from typing import BinaryIO, TextIO, cast
 from brido.utils.atomic import atomic_file, explained
 from brido.utils.errors import BridoError
 from brido.utils.extras import extra
-from brido.utils.text_files import COMPRESSIONS
+from brido.utils.text_files import COMPRESSIONS, check_text
 
 # What a path itself can be, and what opening a device or pipe may answer.
 _IMPOSSIBLE = frozenset(
@@ -138,15 +138,17 @@ def output_text(path: Path | None, inputs: Iterable[str | Path] = ()) -> Iterato
             yield packed
 
 
-def standard_input() -> BinaryIO:
-    """The bytes of stdin.
+def standard_input() -> io.BufferedReader:
+    """The bytes of stdin, which hold a text.
 
     Raises:
-        BridoError: stdin is closed.
+        BridoError: stdin is closed, or begins as a file of another kind does.
     """
     if sys.stdin is None:
         raise BridoError("stdin is closed: name a file, or give lines on stdin")
-    return sys.stdin.buffer
+    stream = cast(io.BufferedReader, sys.stdin.buffer)
+    check_text(Path("stdin"), stream)
+    return stream
 
 
 def _state(stream: TextIO | None) -> os.stat_result | None:

@@ -15,8 +15,8 @@ _OTHERS = {
     b"PK\x03\x04": ("an Excel or ZIP file", "save it as CSV (UTF-8), or unpack it"),
     b"\xd0\xcf\x11\xe0": ("an old Excel or Word file", "save it as CSV (UTF-8)"),
     b"PAR1": ("Parquet", "name it .parquet"),
-    b"\x1f\x8b": ("packed by gzip", "add .gz to its name"),
-    b"\x28\xb5\x2f\xfd": ("packed by zstd", "add .zst to its name"),
+    b"\x1f\x8b": ("packed by gzip", "unpack it, or add .gz to its name"),
+    b"\x28\xb5\x2f\xfd": ("packed by zstd", "unpack it, or add .zst to its name"),
     b"BZh": ("packed by bzip2", "unpack it"),
     b"\xfd7zXZ": ("packed by xz", "unpack it"),
     b"%PDF": ("a PDF", "save its text as JSON lines or CSV"),
@@ -38,18 +38,29 @@ def open_text(path: Path, compression: str | None) -> io.BufferedReader:
         BridoError: it begins as a file of another kind does, which the message names.
     """
     stream = _opened(path, compression)
+    try:
+        check_text(path, stream)
+    except BridoError:
+        stream.close()
+        raise
+    return stream
+
+
+def check_text(path: Path, stream: io.BufferedReader) -> None:
+    """Refuse what begins as a file of another kind does, or holds zero bytes.
+
+    Raises:
+        BridoError: it does; the message names the kind and the way out.
+    """
     start = stream.peek(16)
     for mark, (what, way_out) in _OTHERS.items():
         if start.startswith(mark):
-            stream.close()
-            raise BridoError(f"{path} is {what}, though its name says something else: {way_out}")
+            raise BridoError(f"{path} is {what}, though a text is expected: {way_out}")
     if marked_encoding(start) is None and b"\0" in start[:4]:
-        stream.close()
         raise BridoError(
             f"{path} holds zero bytes, as UTF-16 without a byte order mark does: save it as UTF-8 "
             "(for instance `iconv -f UTF-16LE -t UTF-8`)"
         )
-    return stream
 
 
 def text_lines(path: Path, stream: io.BufferedReader) -> Iterator[str]:

@@ -1,13 +1,20 @@
 """Inputs and outputs of every kind, as strangers name and write them."""
 
+import gzip
 import json
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from click.testing import CliRunner
+from standard_input import stdin
 
+from brido.cli.geval import read_summaries
 from brido.cli.main import group
+from brido.cli.qafacteval import read_documents
+from brido.cli.score import command as score
+from brido.cli.vote_check import read_candidates
+from brido.utils.commands import invoke
 from brido.utils.errors import BridoError
 from brido.utils.files import read_records
 
@@ -59,6 +66,29 @@ def test_objects_of_several_lines_tables_and_other_encodings_are_read(folder):
     assert "rows.csv" in refused("score", "rows.csv")
     (folder / "rows.jsonl").write_bytes(b"PK\x03\x04")
     assert "Excel" in refused("score", "rows.jsonl")
+
+
+def test_stdin_is_read_as_a_file_is(monkeypatch, capsys):
+    def given(content, read):
+        monkeypatch.setattr("sys.stdin", stdin(content))
+        return read("-")
+
+    def score_lines(name):
+        invoke(score, [name])
+        return capsys.readouterr().out.splitlines()
+
+    # Rows that every command takes: score, vote-check, geval and qafacteval.
+    rows = [row | {"summary": "A cat sat.", "own": ""} for row in ROWS]
+    readers = (score_lines, read_candidates, read_summaries, read_documents)
+    lines = "\n".join(json.dumps(row) for row in rows)
+    spread = "\n".join(json.dumps(row, indent=2) for row in rows)
+    for read in readers:
+        expected = given(lines, read)
+        assert len(expected) == 3
+        for content in (json.dumps(rows), json.dumps(rows, indent=1), spread):
+            assert given(content, read) == given(content.encode("utf-16"), read) == expected
+        with pytest.raises(BridoError, match="stdin is packed by gzip.*unpack it"):
+            given(gzip.compress(lines.encode()), read)
 
 
 def test_lines_of_another_encoding_are_named_with_the_way_out(folder):

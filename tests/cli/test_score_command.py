@@ -1,6 +1,5 @@
 """Scores of anybody's candidates: against Eq. 2 written out over rouge_score, and as a stream."""
 
-import io
 import json
 import math
 import os
@@ -8,10 +7,10 @@ import re
 import subprocess
 import sys
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 from rouge_score.rouge_scorer import RougeScorer
+from standard_input import stdin
 
 from brido.cli.score import check_file, checked, command, score_record
 from brido.utils.commands import invoke
@@ -132,7 +131,7 @@ def test_an_empty_input_is_an_error(tmp_path, monkeypatch, content):
     path = tmp_path / "empty.jsonl"
     path.write_text(content)
     for arguments in ([str(path)], [str(path), "-o", str(tmp_path / "out.jsonl")], ["-"]):
-        monkeypatch.setattr("sys.stdin", SimpleNamespace(buffer=io.BytesIO(content.encode())))
+        monkeypatch.setattr("sys.stdin", stdin(content))
         with pytest.raises(BridoError, match="nothing was scored: the input has no line"):
             main(arguments)
     assert not (tmp_path / "out.jsonl").exists()

@@ -2,7 +2,6 @@
 
 import datetime
 import gzip
-import io
 import json
 import sys
 
@@ -10,6 +9,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 import small_project
+from standard_input import stdin
 
 from brido.cli.main import main
 from brido.cli.summarize.documents import Documents
@@ -52,11 +52,6 @@ def summarize(*arguments):
     except SystemExit as end:
         return end.code
     return 0
-
-
-def stdin(text):
-    """The text as a standard input."""
-    return io.TextIOWrapper(io.BufferedReader(io.BytesIO(text.encode())))
 
 
 def lines(text):

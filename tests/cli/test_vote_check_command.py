@@ -1,13 +1,12 @@
 """`python -m brido vote-check`: what it says of made-up candidates, and of lines it cannot use."""
 
-import io
 import json
 import subprocess
 import sys
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
+from standard_input import stdin
 
 from brido.cli.vote_check import check_records, command, read_candidates
 from brido.stats import FEWEST
@@ -52,10 +51,10 @@ def test_what_is_said_of_candidates_that_agree_on_the_truth(tmp_path):
 
 def test_lines_of_stdin_are_read_and_a_bad_one_is_named(monkeypatch, capsys):
     lines = "".join(json.dumps({**RECORD, "own": ""}) + "\n" for _ in range(3))
-    monkeypatch.setattr("sys.stdin", SimpleNamespace(buffer=io.BytesIO(lines.encode())))
+    monkeypatch.setattr("sys.stdin", stdin(lines))
     main(["-"])
     assert "vote" in capsys.readouterr().out
-    monkeypatch.setattr("sys.stdin", SimpleNamespace(buffer=io.BytesIO(b"\n[1]\n")))
+    monkeypatch.setattr("sys.stdin", stdin("\n[1]\n"))
     with pytest.raises(BridoError, match=r"(?s)stdin: .*line 2: a JSON object is expected"):
         main(["-"])
 

@@ -1,13 +1,11 @@
 """The documents of files and of stdin, one after the other; rows that hold none are left out."""
 
-import io
 import re
 from codecs import BOM_UTF8
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from contextlib import nullcontext
 from pathlib import Path
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
 from brido.cli.init.data import DOCUMENTS, usual
 from brido.corpus.checks import LeftOut, joined
@@ -15,7 +13,6 @@ from brido.summarizer.writer import Named
 from brido.utils.blank import is_blank
 from brido.utils.errors import BridoError, parsing
 from brido.utils.files import ending_of, input_lines, read_file
-from brido.utils.json_files import array_or_lines
 from brido.utils.json_lines import (
     HALF_PAIR,
     holds_half_pair,
@@ -31,8 +28,8 @@ STDIN = "-"
 _TEXT = (".txt", ".text", ".md")
 _JSON = (".jsonl", ".ndjson", ".json")
 _TABLES = (".csv", ".tsv", ".parquet")
-# An array of objects, or objects of several lines, as jq writes them.
-_SPREAD = re.compile(rb"\s*(\[\s*\{|\{[ \t\r]*\n)")
+# How JSON on stdin begins: with an object, or an array of objects.
+_OBJECTS = re.compile(rb"\s*(\[\s*)?\{")
 
 
 class _Row(NamedTuple):
@@ -162,27 +159,17 @@ def _texts(name: str) -> Iterator[str]:
     path = Path("stdin" if name == STDIN else name)
     with parsing(lambda reason: f"{path} cannot be read: {reason}"):
         if name == STDIN:
-            yield from text_lines(path, _stdin())
+            yield from text_lines(path, standard_input())
             return
         with open_text(path, COMPRESSIONS.get(path.suffix.lower())) as stream:
             yield from text_lines(path, stream)
 
 
-def _stdin() -> io.BufferedReader:
-    return cast(io.BufferedReader, standard_input())
-
-
 def _lines(name: str, shown: str, ending: str) -> Iterator[_Row]:
-    """JSON lines, the items of a JSON array, or a text a line.
-
-    Of stdin the first signs decide: objects and an array of objects are JSON.
-    """
-    start = (_stdin().peek(64) if name == STDIN else b"").removeprefix(BOM_UTF8)
-    is_spread = _SPREAD.match(start)
-    if ending in _JSON or is_spread or start.lstrip().startswith(b"{"):
-        items = array_or_lines(Path(shown), _texts(name))
-        as_lines = (item.encode("utf-8", "surrogatepass") for item in items)
-        with nullcontext(as_lines) if is_spread else input_lines(name) as lines:
+    """JSON lines, the items of a JSON array, or a text a line; of stdin the first signs decide."""
+    start = standard_input().peek(64) if name == STDIN else b""
+    if ending in _JSON or _OBJECTS.match(start.removeprefix(BOM_UTF8)):
+        with input_lines(name) as lines:
             for number, values, problem in read_objects(lines):
                 yield _Row(number, f"{shown} line {number}", values, problem)
         return

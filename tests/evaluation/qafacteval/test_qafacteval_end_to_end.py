@@ -1,11 +1,10 @@
 """The whole metric on tiny random models: batched as one by one, in the stage, as a command."""
 
-import io
 import json
-from types import SimpleNamespace
 
 import pytest
 import torch
+from standard_input import stdin
 
 from brido.cli.qafacteval import command, read_documents
 from brido.evaluation import Inputs
@@ -141,6 +140,6 @@ def test_bad_lines_are_all_named(tmp_path, monkeypatch):
     file.write_text("\n", encoding="utf-8")
     with pytest.raises(BridoError, match="the input has no line"):
         read_documents(file)
-    monkeypatch.setattr("sys.stdin", SimpleNamespace(buffer=io.BytesIO(b"{")))
+    monkeypatch.setattr("sys.stdin", stdin("{"))
     with pytest.raises(BridoError, match=r"(?s)^stdin has .*line 1: not JSON"):
         read_documents("-")
