@@ -22,7 +22,8 @@ def candidates_problem(record: dict[str, Any]) -> str:
         return f"`candidates` is {kind(candidates)}, but must be a list of texts"
     for place, text in enumerate(candidates, 1):
         if not isinstance(text, str):
-            return f"`candidates` must be texts: candidate {place} is {kind(text)}, {quoted(text)}"
+            said = kind(text) if text is None else f"{kind(text)}, {quoted(text)}"
+            return f"`candidates` must be texts: candidate {place} is {said}"
     if len(candidates) < 2:
         return f"`candidates` has too few texts ({len(candidates)}): a vote needs at least 2"
     return ""

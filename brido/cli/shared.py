@@ -20,6 +20,16 @@ def choice_option(name: str, choices: Sequence[str], text: str) -> Callable[[Fun
     return click.option(name, type=kind, default=choices[0], show_default=True, help=text)
 
 
+class NumberRange(click.FloatRange):
+    """A number between two; click takes nan for one."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        number = super().convert(value, param, ctx)
+        if number != number:
+            self.fail(f"{value} is not a number.", param, ctx)
+        return number
+
+
 def output_option(text: str) -> Callable[[Function], Function]:
     """The option --output."""
     return click.option("-o", "--output", type=click.Path(path_type=Path), help=text)

@@ -5,6 +5,7 @@ import difflib
 import glob
 import hashlib
 import json
+import os
 import re
 from collections.abc import Generator
 from pathlib import Path
@@ -146,10 +147,12 @@ def find_files(key: str, patterns: str | list[str] | None, problems: list[str]) 
     found: list[Path] = []
     for pattern in [patterns] if isinstance(patterns, str) else patterns or []:
         expanded = str(user_path(pattern))
-        # A name with brackets or stars that exists is meant as it is.
-        exists = Path(expanded).is_file()
-        names = [expanded] if exists else sorted(glob.glob(expanded, recursive=True))
-        matches = [Path(name) for name in names if Path(name).is_file()]
+        # A name with brackets or stars that exists is meant as it is, and so is a folder's.
+        folder, name = os.path.split(expanded)
+        if Path(expanded).is_file():
+            matches = [Path(expanded)]
+        else:
+            matches = _files_like(expanded) or _files_like(os.path.join(glob.escape(folder), name))
         if not matches:
             hint = "" if Path(expanded).is_absolute() else f" (from {Path.cwd()})"
             if Path(expanded).is_dir():
@@ -157,6 +160,11 @@ def find_files(key: str, patterns: str | list[str] | None, problems: list[str]) 
             problems.append(f"{key}: no file matches {pattern}{hint}{left_behind(pattern)}")
         found += matches
     return found
+
+
+def _files_like(pattern: str) -> list[Path]:
+    paths = map(Path, sorted(glob.glob(pattern, recursive=True)))
+    return [path for path in paths if path.is_file()]
 
 
 def _references(value: Any) -> Any:

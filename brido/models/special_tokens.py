@@ -111,8 +111,8 @@ def _unknown_tokens(named: dict[str, tuple[Any, ...]], size: int) -> Iterator[st
 
 def _unsupported(settings: Any, pad: int | None, ends: tuple[int, ...]) -> Iterator[str]:
     for name, neutral in _UNSUPPORTED.items():
-        if getattr(settings, name, None) not in neutral:
-            value = getattr(settings, name)
+        value = getattr(settings, name, None)
+        if value not in (*neutral, [], {}):  # an empty list asks for nothing
             yield f"generation_config.{name} = {quoted(value)} is not supported: remove it"
     for name, found in (("eos_token_id", ends), ("pad_token_id", as_tuple(pad))):
         if not found:

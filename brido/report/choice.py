@@ -39,8 +39,9 @@ class Compared:
 class Row:
     """A system in the table of a choice.
 
-    difference, standard_error: of the paired difference of quality to base; NaN for base and where
-    no document has both. left_out: the keys of section choice whose condition it does not meet.
+    difference, standard_error: of the paired difference of quality to base, on the documents that
+    have both; NaN for base and where none has. left_out: the keys of section choice whose condition
+    it does not meet.
     """
 
     name: str
@@ -49,6 +50,7 @@ class Row:
     rouge: float | None
     difference: float
     standard_error: float
+    documents: int
     left_out: tuple[str, ...] = ()
 
 
@@ -116,15 +118,13 @@ def choose(
     sign = -1 if lower_is_better else 1
     best = max(eligible, key=lambda row: sign * row.quality)
     chosen, reason = best.name, "best"
-    (quality,) = (system.quality for system in systems if system.name == best.name)
-    documents = int((~np.isnan(quality - base.quality)).sum())
-    if documents < FEWEST:
+    if best.documents < FEWEST:
         chosen, reason = base.name, "few documents"
     elif best.name == base.name:
         reason = "base is best"
     elif not sign * best.difference > settings.standard_errors * best.standard_error + _HAIR:
         chosen, reason = base.name, "not clearly better"
-    return Choice(chosen, best.name, reason, documents, rows)
+    return Choice(chosen, best.name, reason, best.documents, rows)
 
 
 def _check(systems: Sequence[Compared]) -> None:
@@ -167,7 +167,7 @@ def _row(
         key for key, (value, limit) in limits.items() if limit is not None and value > limit + _HAIR
     ]
     quality = float(np.nanmean(system.quality))
-    return Row(system.name, quality, words, rouge, difference, error, tuple(left_out))
+    return Row(system.name, quality, words, rouge, difference, error, count, tuple(left_out))
 
 
 def _nearest(words: float, lengths: Sequence[float]) -> float:

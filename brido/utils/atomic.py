@@ -90,7 +90,7 @@ def _replacing(path: Path, make: Callable[[Path], None]) -> Iterator[Path]:
 def _check_place(path: Path, is_folder: bool) -> None:
     """Refuse to put a file in the place of a folder, or anything into what is not a folder."""
     if path.is_dir() and not is_folder:
-        raise BridoError(f"{path} is a folder: name a file, for instance {path / 'output.jsonl'}")
+        raise BridoError(f"{path} is a folder: name a file in it")
     for folder in path.parents:
         if folder.exists():
             if not folder.is_dir():

@@ -106,6 +106,12 @@ def test_outputs_whose_names_say_something_else(folder, output):
     assert [path.name for path in folder.iterdir()] == ["in.jsonl"]
 
 
+@pytest.mark.parametrize("arguments", [("init", "own", "--minutes"), ("summarize", "--flag-below")])
+def test_nan_is_not_a_number_of_an_option(arguments):
+    done = CliRunner().invoke(group, [*arguments, "nan"])
+    assert "nan is not a number" in done.output
+
+
 def test_each_command_knows_what_it_writes():
     write_lines("in.jsonl")
     assert "Parquet" in refused("geval", "in.jsonl", "-o", "x.jsonl")

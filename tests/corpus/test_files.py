@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from brido import tables
 from brido.candidates.files import read_candidates
-from brido.corpus.files import FilesSource
+from brido.corpus.files import FilesSource, find_files
 from brido.corpus.settings import FilesData, FilesSettings
 from brido.corpus.write import write_corpus
 from brido.utils.errors import BridoError
@@ -445,6 +445,16 @@ def test_documents_of_two_splits_or_two_ids_are_counted_and_named(tmp_path: Path
     assert "test: all 2" in told[2]
     assert "data.files.test" in told[2]
     assert "a30, a31" in told[2]
+
+
+def test_a_pattern_below_a_folder_with_brackets_finds_its_files(tmp_path: Path):
+    for name in ("set [1]", "a"):
+        (tmp_path / name).mkdir()
+        write(tmp_path / name / "rows.jsonl", [row(1)])
+    found = [tmp_path / "set [1]/rows.jsonl"]
+    assert find_files("train", str(tmp_path / "set [1]/*.jsonl"), []) == found
+    found = [tmp_path / "a/rows.jsonl"]
+    assert find_files("train", str(tmp_path / "[a]/*.jsonl"), []) == found
 
 
 def test_one_document_under_many_ids_is_named(tmp_path: Path, capsys):

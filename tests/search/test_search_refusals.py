@@ -63,6 +63,16 @@ def test_what_a_model_asks_for_and_the_search_cannot_do_is_refused():
         assert part in str(error.value)
 
 
+def test_an_empty_list_asks_for_nothing():
+    model = build_model("bart", 0)
+    source, mask = build_sources("bart", 0, documents=1, length=4, padded=False)
+    plain = beam_search(model, source, mask, SearchSettings(num_beams=2))
+    model.generation_config.begin_suppress_tokens = []
+    model.generation_config.sequence_bias = {}
+    again = beam_search(model, source, mask, SearchSettings(num_beams=2))
+    assert again.sequences.equal(plain.sequences)
+
+
 @pytest.mark.parametrize("value", ["\x1b" * 200, [2, "2"], True, 2.0])
 @pytest.mark.parametrize("name", ["eos_token_id", "pad_token_id", "forced_eos_token_id"])
 def test_a_token_id_that_is_no_whole_number_is_refused_in_few_words(name, value):

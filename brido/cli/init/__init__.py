@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from brido.cli.shared import NumberRange
 from brido.utils.errors import BridoError
 from brido.utils.extras import extra
 from brido.utils.paths import user_path
@@ -53,7 +54,7 @@ def _split(name: str, required: bool = False) -> Callable[[Any], Any]:
 )
 @click.option(
     "--minutes",
-    type=click.FloatRange(1, 100_000),
+    type=NumberRange(1, 100_000),
     default=60,
     show_default=True,
     help="How long the run may take on this machine: it is made as large as fits.",

@@ -11,7 +11,13 @@ from typing import Any
 import click
 
 from brido.cli.comparison import told_when_compiling
-from brido.cli.shared import choice_option, output_option, prompt_option, prompt_pieces
+from brido.cli.shared import (
+    NumberRange,
+    choice_option,
+    output_option,
+    prompt_option,
+    prompt_pieces,
+)
 from brido.cli.summarize.documents import Documents
 from brido.cli.summarize.long import count_cut, cut_advice
 from brido.cli.summarize.output import FileOutput, Output, check_output
@@ -54,7 +60,7 @@ from brido.work.worker import model_workers
 )
 @click.option(
     "--flag-below",
-    type=click.FloatRange(0, 1),
+    type=NumberRange(0, 1),
     metavar="X",
     help="With --candidates: `flagged` is true where the agreement is below X.",
 )
