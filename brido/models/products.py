@@ -150,12 +150,12 @@ def pack_layers(model: PreTrainedModel) -> bool:
     """Replace a model's large layers by `PackedLinear`, if that is faster here.
 
     Whether it is follows from the processor's maker and not from a timing, so that two runs on one
-    machine give the same bytes. Returns False where nothing was done.
+    machine give the same bytes. Returns whether the model has such layers, these or earlier ones.
     """
     if model.device.type != "cpu":
         return False
     outputs = model.get_output_embeddings()
-    if is_output_fit := _is_fit(outputs):
+    if _is_fit(outputs):
         outputs.__class__ = OutputLinear
     # Modules that are used in several places are replaced in all of them by the same one.
     packed: dict[torch.nn.Module, PackedLinear] = {}
@@ -167,7 +167,7 @@ def pack_layers(model: PreTrainedModel) -> bool:
             setattr(model.get_submodule(parent), child, packed[module])
     if packed:
         _copy_loaded(model)
-    return is_output_fit or bool(packed)
+    return any(isinstance(module, PackedLinear | OutputLinear) for module in model.modules())
 
 
 def _copy_loaded(model: PreTrainedModel) -> None:

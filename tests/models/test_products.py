@@ -114,6 +114,8 @@ def test_what_is_saved_stays_and_nothing_is_held_twice(amd, family):
     output = model.get_output_embeddings()
     assert (type(output) is OutputLinear) == computes_right()
     assert (output.weight is embedded) == (family != "llama")
+    assert pack_layers(model) == computes_right()  # again, and nothing is left to do
+    assert [module for module in model.modules() if isinstance(module, PackedLinear)] == packed
 
 
 @pytest.mark.parametrize("family", ["bart", "llama", "tied llama"])
