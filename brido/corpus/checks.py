@@ -231,7 +231,11 @@ class SplitChecks:
         """Why this split cannot be used, with the way out; None when it can be."""
         bad = len(self.bad)
         if self.rows == 0:
-            return f"{self.split}: the split is empty; give it documents"
+            share = f", or more of train's (data.files.{self.split}_fraction)"
+            return (
+                f"{self.split}: the split is empty: give it documents"
+                f"{'' if self.split == 'train' else share}"
+            )
         if bad > self.max_bad_fraction * self.rows:
             return (
                 f"{self.split}: {bad:,} of {self.rows:,} rows are bad ({bad / self.rows:.2%}; "

@@ -66,6 +66,7 @@ def test_a_refusal_is_one_message_and_exit_code_2(run_stage, tmp_path: Path):
     assert "error: the corpus cannot be used:" in done.stderr
     assert "summary is blank: 1 (rows.jsonl line 1)" in done.stderr
     assert "validation: the split is empty" in done.stderr
+    assert "data.files.validation_fraction" in done.stderr
     assert not (tmp_path / "data" / "corpus").exists()
 
 
