@@ -137,7 +137,8 @@ def _better_but_for_length(choice: Mapping[str, Any], by: ColumnKey) -> list[str
         for name, row in rows.items()
         if row["left_out"] == ["length_change"]
         and sign * (row["quality"] - chosen["quality"]) > 0
-        and sign * row["difference"] > (row["standard_error"] or 0.0)
+        # None where no document has numbers of both: nothing is known of the difference then.
+        and sign * (row["difference"] or 0.0) > (row["standard_error"] or 0.0)
     }
     if not better or choice["reason"] == "few documents":
         return []

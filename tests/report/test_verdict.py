@@ -201,6 +201,7 @@ def test_a_better_system_that_was_left_out_for_its_length_is_told_with_numbers_a
         {"quality": 0.69, "difference": 0.0},
         {"quality": 0.64, "difference": -0.05},
         {"difference": 0.05, "standard_error": 0.05},
+        {"difference": None, "standard_error": None},
     ],
 )
 def test_no_other_system_is_said_to_do_better(changes):
