@@ -41,6 +41,16 @@ def test_a_variant_of_a_tuned_model_waits_for_it():
     assert "vary@late" not in targets
 
 
+def test_the_checkpoint_of_a_variant_alone_is_made_before_its_lane():
+    sections = {
+        "checkpoints": BASE["checkpoints"] | {"published": {"source": "some/model"}},
+        "variants": {"brio": {"checkpoint": "published"}},
+    }
+    params = check_params(sections)
+    assert ["vary@brio"] in [lane[:1] for lane in driver.lanes(params)]
+    assert {"checkpoint@base", "checkpoint@published"} <= set(driver.shared(params))
+
+
 @pytest.mark.parametrize("threads", [0, 2])
 def test_stages_that_use_all_cores_run_one_by_one(monkeypatch, threads):
     monkeypatch.setattr(driver.shutil, "which", lambda name: None)
