@@ -102,3 +102,7 @@ def test_the_dearest_stages_are_named(tmp_path, monkeypatch):
         file.write('{"stage": "s8", "seconds": 3.0}\n')
     assert seconds.seconds_line() == "Seconds a stage: s8 3; 0 others 0."
     assert sum(seconds.stage_seconds(tmp_path).values()) == 0 + 40 + sum(range(2, 8)) + 3
+    # A full disk cuts a line: the report, which is there by then, does not fail over it.
+    with seconds.FILE.open("a") as file:
+        file.write('{"stage": "repo')
+    assert seconds.seconds_line() == "Seconds a stage: s8 3; 0 others 0."
