@@ -254,10 +254,11 @@ class Params(Sections):
             yield _no_key(
                 f"generation.{name}.endpoint", source.endpoint, "runtime.endpoints", servers
             )
-        if name in self.checkpoints:
+        # `reading_of` knows systems by their names too.
+        if name in (*self.checkpoints, *self.tuned, *self.variants):
             yield (
-                f"generation.{name}: a checkpoint has the same name, so `reading.{name}` would be "
-                "about both: rename one of them"
+                f"generation.{name}: a checkpoint or a system has the same name, so "
+                f"`reading.{name}` would be about both: rename one of them"
             )
         elif (reading := self.reading_of(name)).prompt is None:
             yield (
