@@ -63,7 +63,18 @@ def verdict(
     lines.append(_control(chosen, by, columns, systems, differences, control, ordered))
     if by[0] == "mentions" and (line := coverage_warning(systems, chosen)):
         lines.append(line)
+    if (documents := _tested(systems["base"])) < FEWEST:
+        lines.append(
+            f"Only {documents:,} test documents: no number that is measured on fewer than {FEWEST} "
+            "can be trusted, nor can its interval. Section `data` says how many there are."
+        )
     return lines
+
+
+def _tested(estimates: Estimates) -> int:
+    """How many test documents a system was measured on; columns may have fewer."""
+    items = (item for numbers in estimates.values() for item in numbers.values())
+    return max((item.documents for item in items), default=0)
 
 
 def coverage_warning(systems: Mapping[str, Estimates], system: str) -> str | None:
@@ -171,8 +182,7 @@ def _gain(
                 f"{_name(column)} {_text(column, own.mean)} -> {_text(column, new.mean)} "
                 f"({_gap(column, gap)})"
             )
-    items = (item for numbers in systems[chosen].values() for item in numbers.values())
-    documents = max((item.documents for item in items), default=0)
+    documents = _tested(systems[chosen])
     return (
         f"On {documents:,} test documents, base -> {chosen} (difference with its 95 % interval): "
         f"{'; '.join(parts)}."
