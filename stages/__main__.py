@@ -33,11 +33,19 @@ def main() -> None:
         )
     params = load_params()
     begin_run()
-    _run([*SHARED])
+    _run(shared(params))
     with ThreadPoolExecutor(lanes_at_once(params)) as pool:
         codes = list(pool.map(lambda lane: _code(["--single-item", *lane]), lanes(params)))
     _check(codes)
     _run([])
+
+
+def shared(params: Params) -> list[str]:
+    """The targets of `dvc repro` that run before all lanes.
+
+    A checkpoint that only a variant decodes with is behind none of SHARED.
+    """
+    return [*SHARED, *(f"checkpoint@{name}" for name in params.checkpoints)]
 
 
 def lanes_at_once(params: Params) -> int:

@@ -126,10 +126,7 @@ def pairs_to_learn(key: str, share: WorldShare | None) -> list[tuple[str, str]]:
         )
     knobs = WorldSettings.model_validate(corpus["settings"] | {"support_rate": share.support_rate})
     made = documents(knobs, "base", share.documents)
-    pairs = [(row["document"], row["summary"]) for row in made]
-    if corpus["lowercase"]:
-        return [(text.lower(), summary.lower()) for text, summary in pairs]
-    return pairs
+    return [(row["document"], row["summary"]) for row in made]
 
 
 def _write_record(folder: Path, record: dict[str, Any]) -> None:

@@ -27,6 +27,7 @@ from brido.tables.join import decoded_by
 from brido.tables.walk import cut
 from brido.utils.errors import BridoError, run_command
 from brido.utils.progress import Progress, say
+from brido.work.kept import code_key
 from brido.work.running import run
 from brido.work.shards import Shards, fingerprint
 from brido.work.worker import core_workers, model_workers
@@ -76,7 +77,8 @@ def evaluate(params: Params, name: str, system: str, split: str = "test") -> Pat
             ) from None
         _write(path, schema, [rows], [said])
     else:
-        key = fingerprint([settings], [corpus, decoded])
+        # What other code has measured before a kill is not taken over.
+        key = fingerprint([settings, code_key()], [corpus, decoded, Path(__file__)])
         shards = Shards(f"evaluate/{name}/{system}/{split}", key, schema)
         workers = model_workers(runtime) if metric.needs_runtime else core_workers(runtime, False)
         units = cut(number, PART)

@@ -1,6 +1,7 @@
 """Stage pairwise: R(x, y) of every pair of candidates and of every candidate with the reference."""
 
 from functools import partial
+from pathlib import Path
 
 from brido.settings.load import load_params
 from brido.settings.params import Params
@@ -11,6 +12,7 @@ from brido.utils.errors import run_command
 from brido.utils.progress import say
 from brido.utils.text import unseen_share, unseen_warning
 from brido.vote.similarity import Comparer, needs_sentences
+from brido.work.kept import code_key
 from brido.work.running import Splits
 from brido.work.shards import fingerprint
 from brido.work.worker import core_workers
@@ -31,8 +33,10 @@ def compare(split: str, params: Params) -> None:
     tables = SplitTables(pool=paths.pool(split), corpus=paths.corpus(split))
     size = num_candidates(tables.pool)
     settings, unit = {"pairwise": params.pairwise}, params.scoring.unit
-    # Shards of another size are other shards, though they make the same table.
-    key = fingerprint([settings, unit, SHARD_DOCUMENTS], [tables.pool, paths.corpus(split)])
+    # Shards of another size are other shards, though they make the same table. What other code has
+    # compared before a kill is not taken over.
+    inputs = [tables.pool, paths.corpus(split), Path(__file__)]
+    key = fingerprint([settings, unit, SHARD_DOCUMENTS, code_key()], inputs)
     units = parts_of(tables, SHARD_DOCUMENTS)
     work = Splits(f"pairwise/{split}", key, similarity_schema(size), {split: units})
     if units and params.pairwise.tokenizer != "unicode":

@@ -78,7 +78,9 @@ def report(params: Params) -> None:
     summaries = {name: paths.decoded(name, "test") for name in params.all_systems}
     say(f"report: {params.report.bootstrap_samples:,} bootstrap samples, {len(tables)} systems")
     base, tuned = base_of(paths.decoded("base", "validation")), list(params.tuned)
-    numbers = measure(tables, summaries, params.report, base, params.control, tuned)
+    # The verdict compares a chosen variant with the control too.
+    beside = dict.fromkeys([*tuned, choice["chosen"]])
+    numbers = measure(tables, summaries, params.report, base, params.control, list(beside))
     write_numbers(paths.METRICS, numbers, params.report, choice, tuned, voting_checker(params))
 
     # The documents of the numbers; without candidates of theirs those that the choice saw.

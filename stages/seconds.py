@@ -1,6 +1,7 @@
 """How long each stage took: a line each in .brido/seconds.jsonl, for the end of a run."""
 
 import atexit
+import contextlib
 import json
 import sys
 import time
@@ -49,8 +50,13 @@ def stage_seconds(project: Path, last_run: bool = False) -> dict[str, float]:
         return {}
     text = (project / FILE).read_text(encoding="utf-8")
     lines = (text.rpartition("\n\n")[2] if last_run else text).splitlines()
-    stages = map(json.loads, filter(None, lines))
-    return {stage["stage"]: stage["seconds"] for stage in stages}
+    found = {}
+    for line in lines:
+        # Empty lines part runs, and a full disk leaves a part of a line.
+        with contextlib.suppress(ValueError):
+            stage = json.loads(line)
+            found[stage["stage"]] = stage["seconds"]
+    return found
 
 
 def seconds_line() -> str:

@@ -211,6 +211,14 @@ class WorldData(_Data):
         description="The embedded synthetic news; docs/world.md says what each knob is for.",
     )
 
+    def problems(self) -> Iterator[str]:
+        """The world's facts have capitals."""
+        if self.lowercase:
+            yield (
+                "lowercase: names of the embedded world are found by their capitals, so no "
+                "lower-case summary would be good: set it to false"
+            )
+
 
 class HubData(_Data):
     """`data` from the hub."""

@@ -92,7 +92,8 @@ def model_card(
     system = choice["chosen"]
     model = params.model_of(system)
     source = params.checkpoints[origin(params, system)].source
-    on_hub = _HUB_ID.fullmatch(source) is not None
+    # A folder of the user's may be called like a repository, and has no commit.
+    on_hub = _HUB_ID.fullmatch(source) is not None and "commit" in base
     header = ModelCardData(
         library_name="transformers",
         base_model=source if on_hub else None,

@@ -63,13 +63,13 @@ def measure(
     settings: ReportSettings,
     base: str = "",
     control: str | None = None,
-    tuned: Sequence[str] = (),
+    beside: Sequence[str] = (),
 ) -> Numbers:
     """Means, intervals, paired differences from base and from the control, and warnings.
 
     tables: system -> metric -> its evaluation table; decoded: system -> its summaries; base: which
-    base they belong to (`brido.tables.fingerprint`); tuned: the systems that are compared with the
-    control.
+    base they belong to (`brido.tables.fingerprint`); beside: the systems that are compared with the
+    control too (base and the control itself are left out of them).
 
     Raises:
         BridoError: a table is missing or damaged, or tables hold different documents.
@@ -78,7 +78,8 @@ def measure(
     systems = {name: estimate(item, settings) for name, item in scores.items()}
     others = [name for name in scores if name not in {"reference", "base"} and "base" in scores]
     pairs = [(name, "base") for name in others]
-    pairs += [(name, control) for name in tuned if control in scores and name != control]
+    beside = [name for name in beside if name not in {"base", control}]
+    pairs += [(name, control) for name in beside if control in scores]
     gaps = {
         f"{name} - {other}": difference(scores[name], scores[other], settings)
         for name, other in pairs

@@ -49,17 +49,20 @@ def settings_text(params: Params) -> list[tuple[str, str]]:
     named: dict[str, Mapping[str, Section]] = {"tuned": params.tuned, "variants": params.variants}
     for section, systems in named.items():
         for name, system in systems.items():
-            changes = _leaves(system.model_dump(exclude_unset=True), f"{section}.{name}")
+            # Sections scoring and training of a system change nothing where they are empty.
+            own = system.model_dump(exclude_unset=True)
+            own = {key: value for key, value in own.items() if value or section != "tuned"}
+            changes = _leaves(own, f"{section}.{name}")
             rows += changes or [(f"{section}.{name}", "no changes")]
     return rows
 
 
 def _leaves(tree: Mapping[str, Any], above: str) -> list[tuple[str, str]]:
-    """The values of nested sections, each with its dotted key."""
+    """The values of nested sections, each with its dotted key; `{}` is a section's defaults."""
     rows = []
     for key, value in tree.items():
-        place = f"{above}.{key}"
-        rows += _leaves(value, place) if isinstance(value, dict) else [(place, _text(value))]
+        place, inside = f"{above}.{key}", isinstance(value, dict) and value
+        rows += _leaves(value, place) if inside else [(place, _text(value))]
     return rows
 
 

@@ -63,7 +63,18 @@ def verdict(
     lines.append(_control(chosen, by, columns, systems, differences, control, ordered))
     if by[0] == "mentions" and (line := coverage_warning(systems, chosen)):
         lines.append(line)
+    if (documents := _tested(systems["base"])) < FEWEST:
+        lines.append(
+            f"Only {documents:,} test documents: no number that is measured on fewer than {FEWEST} "
+            "can be trusted, nor can its interval. Section `data` says how many there are."
+        )
     return lines
+
+
+def _tested(estimates: Estimates) -> int:
+    """How many test documents a system was measured on; columns may have fewer."""
+    items = (item for numbers in estimates.values() for item in numbers.values())
+    return max((item.documents for item in items), default=0)
 
 
 def coverage_warning(systems: Mapping[str, Estimates], system: str) -> str | None:
@@ -137,7 +148,8 @@ def _better_but_for_length(choice: Mapping[str, Any], by: ColumnKey) -> list[str
         for name, row in rows.items()
         if row["left_out"] == ["length_change"]
         and sign * (row["quality"] - chosen["quality"]) > 0
-        and sign * row["difference"] > (row["standard_error"] or 0.0)
+        # None where no document has numbers of both: nothing is known of the difference then.
+        and sign * (row["difference"] or 0.0) > (row["standard_error"] or 0.0)
     }
     if not better or choice["reason"] == "few documents":
         return []
@@ -170,8 +182,7 @@ def _gain(
                 f"{_name(column)} {_text(column, own.mean)} -> {_text(column, new.mean)} "
                 f"({_gap(column, gap)})"
             )
-    items = (item for numbers in systems[chosen].values() for item in numbers.values())
-    documents = max((item.documents for item in items), default=0)
+    documents = _tested(systems[chosen])
     return (
         f"On {documents:,} test documents, base -> {chosen} (difference with its 95 % interval): "
         f"{'; '.join(parts)}."

@@ -198,10 +198,28 @@ class Params(Sections):
                 f"choice.by: {quoted(by)} is not a column of a metric that evaluation.metrics "
                 f"names{way_out}"
             )
+        else:
+            yield from self._decides(by)
         if self.choice.rouge_loss is not None and self.data.labelled and "rouge" not in measured:
             yield (
                 "choice.rouge_loss: rouge is not measured: add it to evaluation.metrics, or write "
                 "null"
+            )
+
+    def _decides(self, by: str) -> Iterator[str]:
+        """Why a measured column cannot decide the choice."""
+        name, _, column = by.partition(".")
+        metric = find_metric(name)
+        better = next(one.better for one in metric.columns if one.name == column)
+        if better == "neither":
+            yield (
+                f"choice.by: {by} has no direction, so it cannot say which system is best: name "
+                "another column, or write null for good summaries"
+            )
+        if metric.against_references and not self.data.labelled:
+            yield (
+                f"choice.by: {by} compares with references, and there are none "
+                f"({self._no_references}): name another column, or write null for good summaries"
             )
 
     def _metrics(self) -> Iterator[str]:
@@ -236,10 +254,11 @@ class Params(Sections):
             yield _no_key(
                 f"generation.{name}.endpoint", source.endpoint, "runtime.endpoints", servers
             )
-        if name in self.checkpoints:
+        # `reading_of` knows systems by their names too.
+        if name in (*self.checkpoints, *self.tuned, *self.variants):
             yield (
-                f"generation.{name}: a checkpoint has the same name, so `reading.{name}` would be "
-                "about both: rename one of them"
+                f"generation.{name}: a checkpoint or a system has the same name, so "
+                f"`reading.{name}` would be about both: rename one of them"
             )
         elif (reading := self.reading_of(name)).prompt is None:
             yield (

@@ -21,7 +21,9 @@ class PairwiseSettings(Section):
     implementation: Literal["rouge_score", "pltrdy"] = Field(
         "rouge_score", description="ROUGE of rouge_score | pltrdy (the one that the paper names)."
     )
-    use_stemmer: bool = Field(True, description='Whether "reports" matches "reported".')
+    use_stemmer: bool = Field(
+        True, description='Whether "reports" matches "reported"; pltrdy has no stemmer.'
+    )
     tokenizer: Literal["rouge_score", "unicode"] = Field(
         "rouge_score",
         description="rouge_score (words of a-z and 0-9) | unicode (words of any script).",

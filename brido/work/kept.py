@@ -33,7 +33,8 @@ def code_key() -> str:
     for name in _PACKAGES:
         with contextlib.suppress(PackageNotFoundError):  # a stage without a model needs no torch
             digest.update(f"\0{name} {version(name)}".encode())
-    for file in sorted(root.rglob("*.py")):
+    # The YAML files are the words and sentences of the embedded world.
+    for file in sorted([*root.rglob("*.py"), *root.rglob("*.yaml")]):
         digest.update(f"\0{file.relative_to(root)}\0".encode() + file.read_bytes())
     return digest.hexdigest()
 

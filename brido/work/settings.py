@@ -39,7 +39,9 @@ class RuntimeSettings(Section):
         "auto", description="auto (bfloat16 if the GPU has it) | float32 | bfloat16."
     )
     threads: Annotated[int, Field(ge=0, le=_MOST)] = Field(
-        1, description="Threads of PyTorch; 0: all cores, too many for the embedded models."
+        1,
+        description="Threads of PyTorch; workers without a model; 0: all cores, too many for small "
+        "models.",
     )
     engine: Literal["here", "ray"] = Field(
         "here", description="here | ray (workers on a Ray cluster: docs/scale.md)."

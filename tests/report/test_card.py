@@ -62,10 +62,12 @@ def test_the_card_says_base_data_settings_metrics_and_limits(project: Path) -> N
 
 
 def test_a_hub_model_is_named_and_a_folder_by_its_last_part_alone(project: Path) -> None:
-    for source, header, line in (
-        ("some/model", "base_model: some/model", "Base: `some/model`"),
-        ("/home/somebody/bart", None, "Base: `bart`"),
+    for source, found, header, line in (
+        ("some/model", '{"commit": "abc"}', "base_model: some/model", "Base: `some/model`, commit"),
+        ("somebody/bart", "{}", None, "Base: `bart`"),
+        ("/home/somebody/bart", "{}", None, "Base: `bart`"),
     ):
+        (project / "data/checkpoints/base/source.json").write_text(found)
         synthetic_run.write_params(project, checkpoints={"base": {"source": source}})
         report.report(load_params())
         card = (project / "report/model_card.md").read_text()

@@ -28,23 +28,31 @@ def test_what_each_system_changes_is_among_the_settings():
             "checkpoints": {"base": {"source": "embedded"}},
             "training": {"loss": "listwise"},
             "tuned": {
-                "vote": {},
+                "vote": {"scoring": {}},
+                # An empty section that may be null is not null: an adapter with its defaults.
+                "adapter": {"training": {"lora": {}}},
                 "flat": {
                     "scoring": {"alpha": float("inf")},
                     "training": {"loss": "spread", "validation": {"every": 9}},
                 },
             },
-            "variants": {"short": {"checkpoint": "base", "length_penalty": -4}},
+            "variants": {
+                "short": {"checkpoint": "base", "length_penalty": -4},
+                "guided": {"checkpoint": "base", "guidance": {}},
+            },
         }
     )
     rows = settings_text(params)
     assert ("training.loss", "listwise") in rows
     assert [row for row in rows if row[0].startswith(("tuned", "variants"))] == [
         ("tuned.vote", "no changes"),
+        ("tuned.adapter.training.lora", "{}"),
         ("tuned.flat.scoring.alpha", "inf"),
         ("tuned.flat.training.loss", "spread"),
         ("tuned.flat.training.validation.every", "9"),
         ("variants.short.length_penalty", "-4"),
         ("variants.short.checkpoint", "base"),
+        ("variants.guided.checkpoint", "base"),
+        ("variants.guided.guidance", "{}"),
     ]
     assert len({key for key, _ in rows}) == len(rows)

@@ -110,6 +110,15 @@ def test_a_column_that_few_documents_have_does_not_say_how_many_there_are():
     assert gain.startswith("On 300 test documents")
 
 
+@pytest.mark.parametrize(("documents", "warns"), [(1, True), (19, True), (20, False)])
+def test_few_test_documents_are_a_warning(documents, warns):
+    systems = {name: numbers(good=(0.7, 0.7, 0.7, documents)) for name in SYSTEMS}
+    gaps = {"brioInf - base": numbers(good=(0.1, 0.1, 0.1, documents))}
+    *_, last = told(choice(), gaps, systems=systems)
+    assert last.startswith(f"Only {documents} test documents") == warns
+    assert ("20" in last) == warns
+
+
 def test_what_decided_is_told_first_and_each_kind_once():
     systems = {"base": numbers(0.7, 0.3, 50.0, 20.0)}
     systems["base"]["world_judge"] = {"good": number(0.6), "average": number(4.0)}
@@ -201,6 +210,7 @@ def test_a_better_system_that_was_left_out_for_its_length_is_told_with_numbers_a
         {"quality": 0.69, "difference": 0.0},
         {"quality": 0.64, "difference": -0.05},
         {"difference": 0.05, "standard_error": 0.05},
+        {"difference": None, "standard_error": None},
     ],
 )
 def test_no_other_system_is_said_to_do_better(changes):

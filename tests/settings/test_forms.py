@@ -175,7 +175,9 @@ def test_an_endpoint_must_fit_its_server_and_its_prompt():
         "local"
     ) in said({"endpoint": "locl"}, endpoints=servers)
     assert "reading.big.prompt: this key is missing" in said({}, {"default": {}})
-    assert "generation.base: a checkpoint has the same name" in said({}, {"default": {}}, "base")
+    for name in ("base", "vote", "short"):
+        message = said({}, {"default": {}, name: {"prompt": "A {{ document }}"}}, name)
+        assert f"generation.{name}: a checkpoint or a system has the same name" in message
     assert "temperature: at 0 every sample is the same answer" in said({"temperature": 0})
     assert "extra_parameters: n, seed cannot be set here" in said(
         {"extra_parameters": {"seed": 1, "n": 2}}

@@ -36,6 +36,7 @@ def source(**changes) -> dict:
         (source(method="sampling", temperature=1e-300), "temperature: must be greater than"),
         ({"data": {"world": {"extras_per_reference": [2, 5]}}}, "data.world.extras_per_reference"),
         ({"data": {"world": {"extras_per_reference": [2, 1]}}}, "fewest first"),
+        ({"data": {"lowercase": True}}, "data: lowercase: names"),
         (source(num_candidates=1), "generation: num_candidates must be at least 2"),
         ({"data": FILES}, "data.files: this key is missing"),
         ({"data": {**FILES, "files": {"train": []}}}, "data.files.train"),

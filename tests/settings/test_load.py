@@ -20,6 +20,10 @@ FILES = {
     "checkpoints": {"base": {"source": "a/model"}},
     "data": {"source": "files", "files": {"train": "a.jsonl"}},
 }
+UNLABELLED = FILES | {
+    "data": {"source": "files", "files": {"train": "a.jsonl", "summary_column": None}},
+    "systems": ["base", "elected"],
+}
 BASE = {"checkpoints": {"base": {"source": "embedded"}}}
 
 
@@ -190,6 +194,12 @@ def test_relations_between_sections():
         ({"choice": {"by": "rogue.r1"}}, "did you mean rouge.r1?"),
         ({"choice": {"by": "geval.average"}}, "add geval to it"),
         ({"choice": {"by": "geval.averages"}}, "choice.by: 'geval.averages'"),
+        ({"choice": {"by": "extractiveness.length"}}, "choice.by: extractiveness.length has no"),
+        ({"choice": {"by": "mentions.checked"}}, "choice.by: mentions.checked has no"),
+        (
+            UNLABELLED | measured("rouge", "mentions") | {"choice": {"by": "rouge.r1"}},
+            "choice.by: rouge.r1 compares with references, and there are none (data.files.",
+        ),
         (FILES | measured("mentions"), "choice.rouge_loss: rouge"),
         (measured("rouge"), "add world_judge to"),
         (measured("rouge", "mentions"), "add world_judge to"),

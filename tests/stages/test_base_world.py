@@ -66,11 +66,6 @@ def test_the_defaults_base_has_no_document_of_a_split():
         assert not own & {row["document"] for row in documents(settings, split)}
 
 
-def test_it_is_lower_case_where_the_corpus_is(learned):
-    pairs = learned({"world": WORLD, "lowercase": True}, SHARE)
-    assert all(text == text.lower() for pair in pairs for text in pair)
-
-
 def test_null_is_the_training_split(learned):
     pairs = learned({"world": WORLD}, None)
     rows = read_rows(paths.corpus("train"), CORPUS, "download")

@@ -133,9 +133,12 @@ def test_a_variant_says_nothing_of_the_order(project):
         assert not choose.on_an_order(load_params(), "vote")
 
 
-def test_lower_case_documents_are_remembered(project):
+def test_lower_case_documents_are_remembered(project, monkeypatch):
     same_rouge()
-    synthetic_run.write_params(project, variants=VARIANTS, data={"lowercase": True})
+    params = load_params()
+    data = params.data.model_copy(update={"lowercase": True})
+    changed = params.model_copy(update={"data": data})
+    monkeypatch.setattr(choose, "load_params", lambda: changed)
     chosen()
     assert read_usage(paths.CHOSEN).lowercase
 

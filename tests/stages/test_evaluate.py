@@ -52,6 +52,29 @@ def test_a_row_a_document_and_a_signature(project, metric):
     assert evaluate(PARAMS, metric, "vote").read_bytes() == first
 
 
+@pytest.mark.parametrize(("code", "again"), [("", 2), ("-other", 3)])
+def test_after_a_kill_parts_that_other_code_measured_are_measured_again(
+    project, monkeypatch, code, again
+):
+    measured, own = [], stage.code_key()
+
+    class Dying(stage.Measurer):
+        def __call__(self, rows):
+            if len(measured) == 1:
+                measured.append(None)
+                raise KeyboardInterrupt
+            measured.append(rows)
+            return super().__call__(rows)
+
+    monkeypatch.setattr(stage, "PART", 4)
+    monkeypatch.setattr(stage, "Measurer", Dying)
+    with pytest.raises(KeyboardInterrupt):
+        evaluate(PARAMS, "rouge", "vote")
+    monkeypatch.setattr(stage, "code_key", lambda: own + code)
+    evaluate(PARAMS, "rouge", "vote")
+    assert len(measured[2:]) == again
+
+
 def test_a_corpus_without_facts(project):
     rows = [{name: row[name] for name in CORPUS.names} for row in project]
     write_table(paths.corpus("test"), [rows], CORPUS)

@@ -41,6 +41,16 @@ def test_a_variant_of_a_tuned_model_waits_for_it():
     assert "vary@late" not in targets
 
 
+def test_the_checkpoint_of_a_variant_alone_is_made_before_its_lane():
+    sections = {
+        "checkpoints": BASE["checkpoints"] | {"published": {"source": "some/model"}},
+        "variants": {"brio": {"checkpoint": "published"}},
+    }
+    params = check_params(sections)
+    assert ["vary@brio"] in [lane[:1] for lane in driver.lanes(params)]
+    assert {"checkpoint@base", "checkpoint@published"} <= set(driver.shared(params))
+
+
 @pytest.mark.parametrize("threads", [0, 2])
 def test_stages_that_use_all_cores_run_one_by_one(monkeypatch, threads):
     monkeypatch.setattr(driver.shutil, "which", lambda name: None)
@@ -92,3 +102,7 @@ def test_the_dearest_stages_are_named(tmp_path, monkeypatch):
         file.write('{"stage": "s8", "seconds": 3.0}\n')
     assert seconds.seconds_line() == "Seconds a stage: s8 3; 0 others 0."
     assert sum(seconds.stage_seconds(tmp_path).values()) == 0 + 40 + sum(range(2, 8)) + 3
+    # A full disk cuts a line: the report, which is there by then, does not fail over it.
+    with seconds.FILE.open("a") as file:
+        file.write('{"stage": "repo')
+    assert seconds.seconds_line() == "Seconds a stage: s8 3; 0 others 0."

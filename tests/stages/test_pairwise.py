@@ -89,6 +89,30 @@ def test_the_bytes_do_not_depend_on_the_number_of_workers(monkeypatch):
     assert len(found) == 2
 
 
+@pytest.mark.parametrize(("code", "again"), [("", 1), ("-other", 2)])
+def test_after_a_kill_parts_that_other_code_compared_are_compared_again(monkeypatch, code, again):
+    write_inputs(10, validation=2)
+    settings()
+    compared, own = [], pairwise.code_key()
+
+    class Dying(pairwise.Comparer):
+        def __call__(self, part):
+            if len(compared) == 1:
+                compared.append(None)
+                raise KeyboardInterrupt
+            compared.append(part)
+            return super().__call__(part)
+
+    monkeypatch.setattr(pairwise, "SHARD_DOCUMENTS", 5)
+    monkeypatch.setattr(pairwise, "Comparer", Dying)
+    with pytest.raises(KeyboardInterrupt):
+        pairwise.main()
+    monkeypatch.setattr(pairwise, "code_key", lambda: own + code)
+    pairwise.main()
+    # The last one is of the validation documents.
+    assert len(compared[2:-1]) == again
+
+
 def test_texts_of_other_scripts_are_said_or_compared_by_unicode_words(capsys):
     texts = ["猫在睡觉。狗在叫。", "猫在睡觉。", "今天下雨。", "2024年。"]
     for split in ("train", "validation"):

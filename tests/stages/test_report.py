@@ -129,6 +129,19 @@ def test_what_dvc_compares_are_the_numbers_of_the_chosen_and_of_every_tuned_syst
     ]
 
 
+def test_a_chosen_variant_stands_beside_the_control_as_in_the_verdict(project, monkeypatch):
+    for path in [*project.glob("data/evaluation/*/vote"), project / "data/decoded/vote"]:
+        shutil.copytree(path, path.with_name("guided"))
+    synthetic_run.write_params(project, variants={"guided": {"checkpoint": "base"}})
+    synthetic_run.choose(project, "guided")
+    monkeypatch.chdir(project)
+    report.report(load_params())
+    compared = json.loads((project / "metrics/headline.json").read_text())
+    assert compared["chosen"] == {"system": "guided"} | compared["vote"]
+    assert "minus_control" in compared["chosen"]
+    assert list(compared) == ["base", "chosen", "vote", "control"]
+
+
 def test_every_metrics_file_says_which_base_it_belongs_to(finished, tmp_path):
     folder, printed = finished
     files = [*(folder / "metrics/systems").glob("*.json")]
