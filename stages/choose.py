@@ -4,7 +4,6 @@ The choice is measured on test documents: against base, and against the control.
 chosen system is stored as data/chosen, ready for `brido summarize`.
 """
 
-import shutil
 from typing import Any
 
 import numpy as np
@@ -17,7 +16,7 @@ from brido.report.metrics import Estimates, difference, estimate, read_scores
 from brido.report.verdict import USE, verdict
 from brido.settings.load import load_params
 from brido.settings.params import Params
-from brido.summarizer.usage import usage_of, write_usage
+from brido.summarizer.usage import usage_of, write_model
 from brido.tables import DECODED, read_batches
 from brido.tables.join import decoded_by
 from brido.utils.atomic import atomic_folder, write_text
@@ -59,8 +58,7 @@ def store(params: Params, system: str, lines: list[str]) -> None:
         params.data.lowercase,
     )
     with atomic_folder(paths.CHOSEN) as folder:
-        shutil.copytree(model, folder, dirs_exist_ok=True)
-        write_usage(folder, usage)
+        write_model(model, folder, usage)
 
 
 def compared(params: Params, system: str, by: ColumnKey) -> Compared:

@@ -1,6 +1,5 @@
 """Which system `brido export` writes, and where it may write."""
 
-import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -103,7 +102,7 @@ def export_system(named: str | None, data: Path, folder: Path) -> None:
 
 
 def _export_other(params: "Params", system: str, data: Path, folder: Path) -> None:
-    from brido.summarizer.usage import usage_of, write_usage
+    from brido.summarizer.usage import usage_of, write_model
     from brido.utils.atomic import atomic_folder
 
     if system not in params.choosable:
@@ -122,6 +121,5 @@ def _export_other(params: "Params", system: str, data: Path, folder: Path) -> No
         lowercase=params.data.lowercase,
     )
     with atomic_folder(folder) as temporary:
-        shutil.copytree(model, temporary, dirs_exist_ok=True)
-        write_usage(temporary, usage)
+        write_model(model, temporary, usage)
     say(f"export: {model}, without a card: {CARD} is about the chosen system, to {folder}")

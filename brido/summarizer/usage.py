@@ -4,6 +4,7 @@ It stands beside generation_config.json. transformers ignores it.
 """
 
 import re
+import shutil
 from pathlib import Path
 from typing import Any, Literal
 
@@ -77,6 +78,15 @@ def usage_of(
 def write_usage(folder: Path, usage: Usage) -> None:
     """Write brido.json into a model's folder, whole or not at all."""
     write_text(folder / USAGE_FILE, usage.model_dump_json(indent=2) + "\n")
+
+
+def write_model(model: Path, folder: Path, usage: Usage) -> None:
+    """Copy a checkpoint of a run into a folder that others get, with its usage.
+
+    The record of where it comes from stays behind: it may name paths of this computer.
+    """
+    shutil.copytree(model, folder, dirs_exist_ok=True, ignore=shutil.ignore_patterns("source.json"))
+    write_usage(folder, usage)
 
 
 def read_usage(folder: Path) -> Usage | None:

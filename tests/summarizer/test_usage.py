@@ -9,7 +9,7 @@ from transformers import AutoModelForSeq2SeqLM
 from brido.models.settings import ReadingSettings
 from brido.search.settings import DecodingSettings, GuidanceSettings, VariantSystem
 from brido.summarizer.model import usage_in, writing_of
-from brido.summarizer.usage import USAGE_FILE, Usage, read_usage, usage_of, write_usage
+from brido.summarizer.usage import USAGE_FILE, Usage, read_usage, usage_of, write_model, write_usage
 from brido.utils.errors import BridoError
 
 
@@ -48,6 +48,13 @@ def test_what_is_written_is_read_and_transformers_does_not_mind(folder):
     assert usage.guidance == GuidanceSettings(others=3)
     model = AutoModelForSeq2SeqLM.from_pretrained(folder)
     assert model.generation_config.num_beams == 3
+
+
+def test_the_record_of_a_local_path_does_not_leave_with_the_model(folder, tmp_path):
+    (folder / "source.json").write_text('{"source": "/home/ann/secret"}')
+    write_model(folder, tmp_path / "others", Usage(reading=ReadingSettings()))
+    found = {path.name for path in (tmp_path / "others").iterdir()}
+    assert found == {path.name for path in folder.iterdir()} - {"source.json"} | {USAGE_FILE}
 
 
 def test_all_wrong_keys_are_named(folder):
