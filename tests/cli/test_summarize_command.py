@@ -116,6 +116,20 @@ def test_spread_json_on_stdin_is_rows_and_a_text_with_a_bracket_is_a_text(monkey
         assert [tuple(named) for named in Documents(())] == expected
     monkeypatch.setattr(sys, "stdin", stdin("[music] w1"))
     assert [tuple(named) for named in Documents(())] == [(1, "[music] w1")]
+    for content in (as_json_lines(rows), json.dumps(rows)):
+        monkeypatch.setattr(sys, "stdin", stdin(content.encode("utf-16")))
+        assert [tuple(named) for named in Documents(())] == expected
+
+
+def test_an_array_without_objects_on_stdin_is_no_text(monkeypatch):
+    for content in (json.dumps(TEXTS), json.dumps(TEXTS, indent=1)):
+        monkeypatch.setattr(sys, "stdin", stdin(content))
+        documents = Documents(())
+        assert list(documents) == []
+        assert "a JSON object is expected, not a text: 7 (stdin line 1" in documents.left_out.text()
+    monkeypatch.setattr(sys, "stdin", stdin("[]"))
+    with pytest.raises(BridoError, match="empty array"):
+        list(Documents(()))
 
 
 def test_a_document_that_is_a_list_of_sentences_is_joined_as_in_a_run(tmp_path):

@@ -1,7 +1,6 @@
 """The documents of files and of stdin, one after the other; rows that hold none are left out."""
 
 import re
-from codecs import BOM_UTF8
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -22,14 +21,15 @@ from brido.utils.json_lines import (
     read_objects,
 )
 from brido.utils.outputs import standard_input
-from brido.utils.text_files import COMPRESSIONS, open_text, text_lines
+from brido.utils.text_files import COMPRESSIONS, marked_encoding, open_text, text_lines
 
 STDIN = "-"
 _TEXT = (".txt", ".text", ".md")
 _JSON = (".jsonl", ".ndjson", ".json")
 _TABLES = (".csv", ".tsv", ".parquet")
-# How JSON on stdin begins: with an object, or an array of objects.
-_OBJECTS = re.compile(rb"\s*(\[\s*)?\{")
+# How JSON on stdin begins: with an object, or an array, also one of texts, which is then refused.
+# What is there first may end behind the bracket.
+_JSON_START = re.compile(r"\s*(\{|\[\s*([{\"\]]|\Z))")
 
 
 class _Row(NamedTuple):
@@ -167,8 +167,7 @@ def _texts(name: str) -> Iterator[str]:
 
 def _lines(name: str, shown: str, ending: str) -> Iterator[_Row]:
     """JSON lines, the items of a JSON array, or a text a line; of stdin the first signs decide."""
-    start = standard_input().peek(64) if name == STDIN else b""
-    if ending in _JSON or _OBJECTS.match(start.removeprefix(BOM_UTF8)):
+    if ending in _JSON or (name == STDIN and _is_json(standard_input().peek(64))):
         with input_lines(name) as lines:
             for number, values, problem in read_objects(lines):
                 yield _Row(number, f"{shown} line {number}", values, problem)
@@ -176,3 +175,9 @@ def _lines(name: str, shown: str, ending: str) -> Iterator[_Row]:
     for number, line in enumerate(_texts(name), 1):
         if line.strip():
             yield _Row(number, f"{shown} line {number}", {"document": line})
+
+
+def _is_json(start: bytes) -> bool:
+    """Whether these first bytes of a text begin JSON."""
+    text = start.decode(marked_encoding(start) or "utf-8-sig", "ignore")
+    return bool(_JSON_START.match(text))
