@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from numbers import Integral
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
+import numpy as np
 from pydantic import ValidationError
 
 from brido.models.settings import ReadingSettings
@@ -45,11 +47,16 @@ def changed(usage: Usage, changes: Mapping[str, Any]) -> Usage:
     """The usage with other values of keys of `reading` and `decoding`; None changes nothing.
 
     Raises:
-        BridoError: an unknown key, or a value that does not fit.
+        BridoError: it is no dictionary, an unknown key, or a value that does not fit.
     """
+    if not isinstance(changes, Mapping):
+        raise ArgumentError(
+            f"changes must be a dictionary such as {{'max_length': 80}}, not {quoted(changes)}"
+        )
     for key, value in changes.items():
         if value is not None:
-            usage = _changed(usage, key, value)
+            own = value.item() if isinstance(value, np.generic) else value
+            usage = _changed(usage, key, own)
     return usage
 
 
@@ -167,8 +174,13 @@ def writing_of(
         raise ArgumentError(f"guided must be True, False or None, not {quoted(guided)}")
     used = decoding_of(folder, usage)
     if candidates is not None:
-        if not isinstance(candidates, int) or candidates < 2:
-            raise ArgumentError(f"candidates: a vote needs at least 2, not {quoted(candidates)}")
+        # Numbers of NumPy, as counts of a table are, too.
+        if not isinstance(candidates, Integral) or candidates < 2:
+            raise ArgumentError(
+                f"candidates must be a whole number from 2, as a vote needs, not "
+                f"{quoted(candidates)}"
+            )
+        candidates = int(candidates)
         beams = {"num_beams": candidates, "num_beam_groups": candidates}
         used |= beams | {"diversity_penalty": DIVERSITY_PENALTY}
     guidance = usage.guidance
