@@ -2,7 +2,9 @@
 
 import datetime
 import gzip
+import io
 import json
+import os
 import sys
 
 import pyarrow as pa
@@ -162,6 +164,28 @@ def test_whole_files_are_documents_and_rows_of_several_files_keep_apart(tmp_path
     assert [row["id"] for row in lines(capsys.readouterr().out)] == [
         "0.txt:1", "0.txt:2", "1.txt:1", "1.txt:2"
     ]  # fmt: skip
+
+
+def test_a_name_that_is_not_utf_8_is_an_id(tmp_path, model):
+    for name in (b"a\xe9.txt", b"b.txt"):
+        (tmp_path / os.fsdecode(name)).write_text("w1 w2")
+    names = [os.fsdecode(b"a\xe9.txt"), "b.txt"]
+    assert [named.id for named in Documents(names[:1], whole=True)] == ["a\\xe9.txt"]
+    assert summarize(*names, "--model", model, *SPEED, "-o", "s.jsonl") == 0
+    written = lines((tmp_path / "s.jsonl").read_text())
+    assert [row["id"] for row in written] == ["a\\xe9.txt:1", "b.txt:1"]
+
+
+def test_stdout_is_utf_8_whatever_the_terminal_knows(tmp_path, model, capsys, monkeypatch):
+    (tmp_path / "a.jsonl").write_text('{"id": "\u00e9\u2019", "document": "w1 w2"}')
+    for encoding in ("ascii", "latin-1"):
+        written = io.BytesIO()
+        monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(written, encoding=encoding))
+        assert summarize("a.jsonl", "--model", model, *SPEED) == 0
+        assert [row["id"] for row in lines(written.getvalue().decode())] == ["\u00e9\u2019"]
+    monkeypatch.setattr(sys, "stdout", None)
+    assert summarize("a.jsonl", "--model", model, *SPEED) == 2
+    assert "stdout is closed" in capsys.readouterr().err
 
 
 def test_broken_rows_are_named_counted_and_left_out(tmp_path, model, capsys):

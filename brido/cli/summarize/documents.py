@@ -1,5 +1,6 @@
 """The documents of files and of stdin, one after the other; rows that hold none are left out."""
 
+import os
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -91,7 +92,7 @@ class Documents:
             column = ""
             # Files of one name in several folders keep their folders, and so their own ids.
             own = Path(name).name
-            shown = "stdin" if name == STDIN else own if names[own] == 1 else name
+            shown = "stdin" if name == STDIN else _as_text(own if names[own] == 1 else name)
             for row in self._rows(name, shown):
                 if row.problem:
                     self.left_out.note(row.problem, row.place)
@@ -152,6 +153,11 @@ def _id_of(values: dict[str, Any], number: str | int) -> str | float:
 def _own_id(values: dict[str, Any]) -> Any:
     """What a row has under `id`, in capitals or not."""
     return values.get(usual(("id",), list(values)) or "")
+
+
+def _as_text(name: str) -> str:
+    """A file's name as an id: bytes of it that are not UTF-8 are written as numbers."""
+    return os.fsencode(name).decode("utf-8", "backslashreplace")
 
 
 def _texts(name: str) -> Iterator[str]:

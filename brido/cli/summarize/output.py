@@ -3,7 +3,6 @@
 import fcntl
 import json
 import os
-import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -13,7 +12,7 @@ from typing import Any, BinaryIO
 from brido.corpus.checks import LeftOut
 from brido.utils.atomic import write_text
 from brido.utils.errors import BridoError, is_disk_full, parsing
-from brido.utils.outputs import check_name
+from brido.utils.outputs import check_name, standard_output
 from brido.utils.progress import say
 from brido.utils.text_files import COMPRESSIONS
 
@@ -26,6 +25,8 @@ class Output:
     """
 
     def __init__(self, path: Path | None) -> None:
+        if path is None:
+            standard_output()
         self.path = path
         self.documents = 0
         self.last: Any = None
@@ -44,8 +45,9 @@ class Output:
         self._lines("".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows))
 
     def _lines(self, text: str) -> None:
-        sys.stdout.write(text)
-        sys.stdout.flush()
+        stdout = standard_output()
+        stdout.write(text)
+        stdout.flush()
 
     def finish(self) -> None:
         """All documents are done."""
