@@ -351,9 +351,11 @@ def test_resume_compares_the_documents_of_stdin(tmp_path, model, stopped, capsys
     with monkeypatch.context() as patched:
         patched.setattr(SummaryWriter, "write", fails)
         assert summarize(*rest) == 2
-    piped(["", *TEXTS])  # other line numbers
-    assert summarize(*rest, "--resume") == 2
-    assert "in.jsonl.partial" in capsys.readouterr().err
+    # Other line numbers, another text in their place, fewer texts.
+    for texts in (["", *TEXTS], ["w9", *TEXTS[1:]], TEXTS[:2]):
+        piped(texts)
+        assert summarize(*rest, "--resume") == 2
+        assert "the documents are not those of in.jsonl.partial" in capsys.readouterr().err
     piped(TEXTS)
     assert summarize(*rest, "--resume") == 0
     assert len(lines((tmp_path / "in.jsonl").read_text())) == 7

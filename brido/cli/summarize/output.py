@@ -20,7 +20,7 @@ from brido.utils.text_files import COMPRESSIONS
 class Output:
     """Lines of summaries, and how far they are.
 
-    documents: done so far, those that were refused included; last: the id of the last of them.
+    documents: done so far, those that were refused included; digest: of their ids and texts.
     counts: what is told at the end. refused: the documents that were too long.
     """
 
@@ -29,7 +29,7 @@ class Output:
             standard_output()
         self.path = path
         self.documents = 0
-        self.last: Any = None
+        self.digest = ""
         self.counts: Counter[str] = Counter()
         self.refused = LeftOut()
 
@@ -38,10 +38,10 @@ class Output:
         """What a stopped command leaves, in words."""
         return f"{self.counts['summaries']:,} summaries were written to stdout"
 
-    def write(self, rows: Sequence[dict[str, Any]], documents: int, last: Any) -> None:
+    def write(self, rows: Sequence[dict[str, Any]], documents: int, digest: str) -> None:
         """Write the lines of a chunk of documents, whole or not at all as far as a resume sees."""
         self.documents += documents
-        self.last = last
+        self.digest = digest
         self._lines("".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows))
 
     def _lines(self, text: str) -> None:
@@ -89,7 +89,7 @@ class FileOutput(Output):
         with parsing(lambda reason: f"{self._state} is damaged ({reason}): {self._anew}"):
             state = json.loads(self._state.read_text(encoding="utf-8"))
             own, size = state["key"], int(state["bytes"])
-            self.documents, self.last = int(state["documents"]), state["last"]
+            self.documents, self.digest = int(state["documents"]), state["digest"]
             self.counts, self.refused = Counter(state["counts"]), LeftOut(state["refused"])
         if own != self._key:
             raise BridoError(
@@ -122,7 +122,7 @@ class FileOutput(Output):
                 "key": self._key,
                 "bytes": self._file.tell(),
                 "documents": self.documents,
-                "last": self.last,
+                "digest": self.digest,
                 "counts": self.counts,
                 "refused": self.refused.faults,
             }
