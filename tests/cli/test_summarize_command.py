@@ -166,6 +166,13 @@ def test_whole_files_are_documents_and_rows_of_several_files_keep_apart(tmp_path
     ]  # fmt: skip
 
 
+def test_a_list_that_was_written_as_text_is_no_document(tmp_path):
+    (tmp_path / "a.csv").write_text("id,text\n1,\"['w1', 'w2']\"\n2,['w1'] w2\n")
+    documents = Documents(["a.csv"])
+    assert [tuple(named) for named in documents] == [("2", "['w1'] w2")]
+    assert "`text` is a list as Python writes it" in documents.left_out.text()
+
+
 def test_a_name_that_is_not_utf_8_is_an_id(tmp_path, model):
     for name in (b"a\xe9.txt", b"b.txt"):
         (tmp_path / os.fsdecode(name)).write_text("w1 w2")
@@ -206,10 +213,13 @@ def test_ids_are_the_rows_own_whatever_type_they_have(tmp_path):
     dates = [datetime.date(2024, 1, 2), None]
     pq.write_table(pa.table({"ID": dates, "text": ["a", "b"]}), tmp_path / "a.parquet")
     (tmp_path / "b.jsonl").write_text('{"id": 7.0, "text": "c"}\n{"id": NaN, "text": "d"}\n')
+    # pandas' index has no name.
+    (tmp_path / "c.csv").write_text(",text\n7,e\n9,f\n")
     read = [
-        [each.id for each in Documents([str(tmp_path / name)])] for name in ("a.parquet", "b.jsonl")
+        [each.id for each in Documents([str(tmp_path / name)])]
+        for name in ("a.parquet", "b.jsonl", "c.csv")
     ]
-    assert read == [["2024-01-02", 2], [7.0, 2]]
+    assert read == [["2024-01-02", 2], [7.0, 2], [1, 2]]
 
 
 def test_a_text_of_another_encoding_ends_it_and_what_came_before_stays(tmp_path, model, capsys):

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from brido.cli.init.data import DOCUMENTS, usual
-from brido.corpus.checks import LeftOut, joined
+from brido.corpus.checks import LeftOut, is_written_list, joined
 from brido.summarizer.writer import Named
 from brido.utils.blank import is_blank
 from brido.utils.errors import BridoError, parsing
@@ -135,6 +135,8 @@ def _fault(values: dict[str, Any], column: str) -> str:
         return f"`{column}` is {kind(document)}, not a text"
     if is_blank(document):
         return f"`{column}` is blank"
+    if is_written_list(document):
+        return f"`{column}` is a list as Python writes it, not a text"
     return HALF_PAIR if holds_half_pair([document, _own_id(values)]) else ""
 
 
@@ -152,7 +154,9 @@ def _id_of(values: dict[str, Any], number: str | int) -> str | float:
 
 def _own_id(values: dict[str, Any]) -> Any:
     """What a row has under `id`, in capitals or not."""
-    return values.get(usual(("id",), list(values)) or "")
+    column = usual(("id",), list(values))
+    # A column without a name, as pandas writes its index, is none.
+    return None if column is None else values[column]
 
 
 def _as_text(name: str) -> str:
