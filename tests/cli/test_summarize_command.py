@@ -425,6 +425,7 @@ def test_a_project_uses_its_choice_or_a_system_that_is_named(tmp_path, capsys):
             ["{{ document }} in place"],
         ),
         (["a.txt", "--model", "M", "--prompt", "{{ body }} {{ document }}"], ["--prompt", "body"]),
+        (["a.txt", "--model", "M", "--prompt", "\udce9 {{ document }}"], ["--prompt", "UTF-8"]),
         (["a.txt", "--model", "M", "--batch-tokens", "0"], ["--batch-tokens"]),
         (["a.txt", "--model", "M", "--device", "cuda:99"], ["cuda:99"]),
         (["a.txt", "--model", "encoder"], ["encoder", "bert", "does not write text"]),
