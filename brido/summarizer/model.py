@@ -154,6 +154,18 @@ def decoding_of(folder: Path, usage: Usage) -> dict[str, Any]:
     return own_search(checkpoint, usage.decoding.model_dump(), behind_prompts)
 
 
+def check_beams(num_beams: Any, candidates: Any, named: str) -> None:
+    """Raise BridoError if a caller asks for another number of beams than candidates have.
+
+    named: how the caller gives the beams.
+    """
+    if None not in (num_beams, candidates) and num_beams != candidates:
+        raise BridoError(
+            f"{named}: {quoted(candidates)} candidates are written by as many beams, one each, and "
+            f"not by {quoted(num_beams)}: give one of the two"
+        )
+
+
 def writing_of(
     folder: Path,
     usage: Usage,

@@ -10,7 +10,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from brido.summarizer.model import usage_in, writing_of
+from brido.summarizer.model import check_beams, usage_in, writing_of
 from brido.summarizer.summary import Summary
 from brido.summarizer.usage import Usage
 from brido.summarizer.writer import Long, Named, SummaryWriter, Writing, chunks
@@ -76,6 +76,7 @@ class Summarizer:
         """
         place = Path(folder)
         usage = usage_in(place, changes)
+        check_beams((changes or {}).get("num_beams"), candidates, "changes: num_beams")
         writing = writing_of(place, usage, guided, candidates, long)
         try:
             runtime = RuntimeSettings.model_validate(

@@ -228,6 +228,8 @@ def test_settings_that_do_not_fit_are_named(folder):
         Summarizer.load(folder, device="cuda:99")
     with pytest.raises(ArgumentError, match="changes"):
         Summarizer.load(folder, changes=[("max_length", 8)])
+    with pytest.raises(BridoError, match="num_beams: 4 candidates"):
+        Summarizer.load(folder, candidates=4, changes={"num_beams": 8})
     for candidates in (4.0, 1, True, "4"):
         with pytest.raises(ArgumentError, match="candidates must be a whole number from 2"):
             Summarizer.load(folder, candidates=candidates)

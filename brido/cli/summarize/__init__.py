@@ -25,7 +25,7 @@ from brido.cli.summarize.documents import Documents
 from brido.cli.summarize.long import count_cut, cut_advice
 from brido.cli.summarize.output import FileOutput, Output, check_output
 from brido.cli.summarize.project import Model, find_model, runtime_for, tell
-from brido.summarizer.model import writing_of
+from brido.summarizer.model import check_beams, writing_of
 from brido.summarizer.summary import Summary
 from brido.summarizer.writer import Named, SummaryWriter, chunks
 from brido.utils.errors import BridoError
@@ -145,6 +145,7 @@ class _Run:
         """Check everything that can be checked before the model is loaded."""
         if options["flag_below"] is not None and options["candidates"] is None:
             raise BridoError("--flag-below needs --candidates: one summary agrees with nothing")
+        check_beams(options["num_beams"], options["candidates"], "--num-beams")
         check_output(options["output"], options["resume"])
         if options["prompt"] is not None:
             prompt_pieces(options["prompt"])
