@@ -130,10 +130,11 @@ def _read_source(document: str, case_sensitive: bool) -> _Source:
 
 def _values(text: str, hit: re.Match[str]) -> set[str]:
     """A number's digits, and, where it is a time of day, hours and minutes."""
-    values = {hit.group().replace(",", "")}
+    # Digits of full width, as Chinese and Japanese texts have them, are digits.
+    values = {composed(hit.group()).replace(",", "")}
     time = _TIME.match(text, hit.start())
     if time and time.end() >= hit.end() and (time[2] == ":" or time[4]):
-        values.add(f"{int(time[1])}:{time[3] or '00'}")
+        values.add(f"{int(time[1])}:{composed(time[3] or '00')}")
         if time[4]:
             values.add(hit.group().rstrip("apm"))
     return values

@@ -86,6 +86,14 @@ def test_a_name_is_found_however_its_letters_are_encoded(first, second, case_sen
     ]
 
 
+def test_digits_of_full_width_are_digits():
+    wide, plain = "２０２４年に１２人が 3:３0 に", "2024年に12人が 3:30 に"
+    for document, summary in ((wide, plain), (plain, wide)):
+        found = text_mentions(document, summary, True)
+        assert [one.supported for one in found] == [True] * 3
+    assert not any(one.supported for one in text_mentions("２０２５年", plain, True))
+
+
 def test_a_possessive_stands_in_a_span_or_behind_it():
     text = "Nobody came. It was  Ms Vane's Elm team, or Bo Ek's."
     assert [text[one.start : one.end] for one in text_mentions("", text, True)] == [
