@@ -173,6 +173,14 @@ def test_a_list_that_was_written_as_text_is_no_document(tmp_path):
     assert "`text` is a list as Python writes it" in documents.left_out.text()
 
 
+def test_texts_as_jq_writes_them_without_r_are_no_documents(monkeypatch):
+    lines = ['"w1\\nw2 \\"w3\\""', '"w1 w2," w3 \\ w4', '"w1."', "w5"]
+    monkeypatch.setattr(sys, "stdin", stdin("\n".join(lines)))
+    documents = Documents(())
+    assert [named.id for named in documents] == [2, 3, 4]
+    assert "jq -r" in documents.left_out.text()
+
+
 def test_a_name_that_is_not_utf_8_is_an_id(tmp_path, model):
     for name in (b"a\xe9.txt", b"b.txt"):
         (tmp_path / os.fsdecode(name)).write_text("w1 w2")

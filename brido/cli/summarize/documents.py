@@ -1,9 +1,11 @@
 """The documents of files and of stdin, one after the other; rows that hold none are left out."""
 
+import json
 import os
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -31,6 +33,7 @@ _TABLES = (".csv", ".tsv", ".parquet")
 # How JSON on stdin begins: with an object, or an array, also one of texts, which is then refused.
 # What is there first may end behind the bracket.
 _JSON_START = re.compile(r"\s*(\{|\[\s*([{\"\]]|\Z))")
+_WRITTEN_JSON = "a text as JSON writes it, with quotes and backslashes (`jq -r` writes it plainly)"
 
 
 class _Row(NamedTuple):
@@ -184,10 +187,20 @@ def _lines(name: str, shown: str, ending: str) -> Iterator[_Row]:
         return
     for number, line in enumerate(_texts(name), 1):
         if line.strip():
-            yield _Row(number, f"{shown} line {number}", {"document": line})
+            fault = _WRITTEN_JSON if _is_written_json(line) else ""
+            yield _Row(number, f"{shown} line {number}", {"document": line}, fault)
 
 
 def _is_json(start: bytes) -> bool:
     """Whether these first bytes of a text begin JSON."""
     text = start.decode(marked_encoding(start) or "utf-8-sig", "ignore")
     return bool(_JSON_START.match(text))
+
+
+def _is_written_json(line: str) -> bool:
+    """Whether a line is a text as JSON writes it: in quotes, and with backslashes for others."""
+    if not line.startswith('"') or "\\" not in line:
+        return False
+    with suppress(ValueError):
+        return isinstance(json.loads(line), str)
+    return False
