@@ -410,6 +410,7 @@ def test_a_project_uses_its_choice_or_a_system_that_is_named(tmp_path, capsys):
         (["b.txt", "c", "empty", "--model", "M"], ["b.txt", "c: ", "empty"]),
         (["a.txt", "a.txt", "--model", "M"], ["more than once"]),
         (["a.pdf", "--model", "M"], [".jsonl", "--text"]),
+        (["pipe", "--model", "M"], ["pipe", "stdin"]),
         (["blank.jsonl", "--model", "M"], ["no document", "all 2 rows", "line 1"]),
         (["none.txt", "--model", "M"], ["no document", "no row"]),
         (["odd.jsonl", "--model", "M"], ["keys body_text", "--document-column"]),
@@ -446,6 +447,7 @@ def test_bad_input_is_one_error(tmp_path, model, capsys, arguments, words):
     (tmp_path / "none.txt").write_text("\n\n")
     (tmp_path / "blank.jsonl").write_text('{"document": ""}\n{"document": null}\n')
     (tmp_path / "odd.jsonl").write_text('{"body_text": "w1"}\n')
+    os.mkfifo(tmp_path / "pipe")
     (tmp_path / "empty").mkdir()
     (tmp_path / "encoder").mkdir()
     (tmp_path / "encoder/config.json").write_text('{"model_type": "bert"}')

@@ -85,6 +85,9 @@ class Documents:
             return f"{name} is a folder: name its files ({name}/*)"
         if self._whole or ending_of(path) in _TEXT + _JSON + _TABLES:
             return ""
+        if not path.is_file():
+            # `<(command)` of a shell has no ending.
+            return f"{name} is a pipe or a device: give what it holds on stdin (-)"
         known = ", ".join(_JSON + _TABLES + _TEXT)
         return f"{name}: its ending is unknown; known are {known} (--text reads any file as a text)"
 
