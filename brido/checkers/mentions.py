@@ -11,7 +11,7 @@ import re
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from brido.utils.text import split_sentences
+from brido.utils.text import UNSEEN, composed, split_sentences, without_unseen
 from brido.world import reading
 
 
@@ -35,9 +35,11 @@ _ANY_NUMBER, _NUMBER = re.compile(_DIGITS), re.compile(rf"(?<![A-Za-z0-9_]){_DIG
 _TIME = re.compile(r"(\d{1,2})(?:([.:])(\d{2}))?(?:\s?([ap])\.?m\b)?")
 # Names that hide a name, as of anonymised dialogues: #Person1#, [NAME], <LOCATION_2>.
 _PLACEHOLDER = re.compile(r"#\w+#|\[[A-Z][A-Z0-9_]*\]|<[A-Z][A-Z0-9_]*>")
+# Letters may be followed by their accents (NFD, as macOS writes), and hold what does not show.
+_LETTERS = rf"\w[\w\u0300-\u036f{UNSEEN}]*"
 # The speaker of a turn, at its start: "Anna: It rains."
-_SPEAKER = re.compile(r"(\w+):(?=\s)")
-_WORD = re.compile(r"\w+(?:[-\u2010\u2011'’.&]\w+)*")
+_SPEAKER = re.compile(rf"({_LETTERS}):(?=\s)")
+_WORD = re.compile(rf"{_LETTERS}(?:[-\u2010\u2011'’.&]{_LETTERS})*")
 # A model may write O'Brien where a typesetter wrote O’Brien, and other hyphens likewise.
 _TYPESET = str.maketrans({"\u2010": "-", "\u2011": "-", "’": "'"})
 # The pronoun, not the number in "Elizabeth I".
@@ -77,8 +79,9 @@ def text_mentions(document: str, summary: str, case_sensitive: bool) -> list[Men
 
     A number is supported when the document has the same digits, thousands separators aside, or the
     same time of day ("3.30 pm" is 3:30). A span is supported when its words stand in the document
-    one after the other. A placeholder such as #Person1# is one name. The first word of a sentence
-    is a name if it is one elsewhere in the text or the document.
+    one after the other, however accents, ligatures and hyphens are encoded. A placeholder such as
+    #Person1# is one name. The first word of a sentence is a name if it is one elsewhere in the text
+    or the document.
     """
     source = _read_source(document, case_sensitive)
     fold = _fold if case_sensitive else _fold_case
@@ -116,7 +119,7 @@ def _read_source(document: str, case_sensitive: bool) -> _Source:
     hidden = _PLACEHOLDER.findall(document)
     rest = _PLACEHOLDER.sub(lambda hit: "x" * len(hit.group()), document)
     numbers = {value for hit in _ANY_NUMBER.finditer(document) for value in _values(document, hit)}
-    speakers = {hit[1] for hit in _SPEAKER.finditer(rest) if hit[1][0].isupper()}
+    speakers = {_fold(hit[1]) for hit in _SPEAKER.finditer(rest) if hit[1][0].isupper()}
     return _Source(
         " " + " ".join(_plain(fold(word)) for word in _WORD.findall(document)) + " ",
         frozenset(numbers),
@@ -127,10 +130,11 @@ def _read_source(document: str, case_sensitive: bool) -> _Source:
 
 def _values(text: str, hit: re.Match[str]) -> set[str]:
     """A number's digits, and, where it is a time of day, hours and minutes."""
-    values = {hit.group().replace(",", "")}
+    # Digits of full width, as Chinese and Japanese texts have them, are digits.
+    values = {composed(hit.group()).replace(",", "")}
     time = _TIME.match(text, hit.start())
     if time and time.end() >= hit.end() and (time[2] == ":" or time[4]):
-        values.add(f"{int(time[1])}:{time[3] or '00'}")
+        values.add(f"{int(time[1])}:{composed(time[3] or '00')}")
         if time[4]:
             values.add(hit.group().rstrip("apm"))
     return values
@@ -143,7 +147,7 @@ def _names_inside(text: str, rest: str) -> frozenset[str]:
         for sentence, _ in _sentences(text, rest)
         for words, start, _ in capitalised_spans(sentence)
         if start
-        for word in words.split()
+        for word in _fold(words).split()
     )
 
 
@@ -163,7 +167,8 @@ def capitalised_spans(
     """Return the runs of capitalised words: (words without possessives, start, end).
 
     The first word of every sentence is capitalised. A function word is cut off there, and a run
-    that is only that one word is left out, unless it is one of `names`. The pronoun I is none.
+    that is only that one word is left out, unless it is one of `names` (as `_fold` has them). The
+    pronoun I is none.
     """
     spans: list[tuple[str, int, int]] = []
     run: list[re.Match[str]] = []
@@ -189,7 +194,7 @@ def _span(
     if starts_sentence:
         while first < len(run) and words[first].lower() in _FUNCTION_WORDS:
             first, starts_sentence = first + 1, False
-        if starts_sentence and len(run) == 1 and words[0] not in names:
+        if starts_sentence and len(run) == 1 and _fold(words[0]) not in names:
             return []
     if first == len(run):
         return []
@@ -197,7 +202,9 @@ def _span(
 
 
 def _fold(words: str) -> str:
-    return words.translate(_TYPESET)
+    if words.isascii():
+        return words
+    return without_unseen(composed(words)).translate(_TYPESET)
 
 
 def _fold_case(words: str) -> str:

@@ -220,6 +220,16 @@ def _checked(options: ExportOptions) -> tuple[str, ...]:
         problems.append(f"--max-similarity must be from 0 to 1, not {options.max_similarity}")
     if options.scores is not None and options.system is not None:
         problems.append("--system names scores of the pipeline, and --scores another file's")
+    if options.pairs == "all" and options.rejected != "worst":
+        problems.append(
+            f"--rejected {options.rejected} says which candidate the best one is paired with, and "
+            "--pairs all pairs all: give one of the two"
+        )
+    if options.chat and options.scores is None and options.prompt != PROMPT.replace("\\n", "\n"):
+        problems.append(
+            "--prompt: with --chat the messages are those that base gets in the pipeline (section "
+            "`reading` of params.yaml): leave --prompt out"
+        )
     output, endings = options.output, (".parquet", ".jsonl", ".jsonl.gz", ".jsonl.zst")
     if output is not None and not output.name.endswith(endings):
         problems.append(f"--output {output} must end in .parquet or .jsonl (.gz, .zst)")

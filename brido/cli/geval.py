@@ -12,6 +12,7 @@ import click
 import numpy as np
 
 from brido.cli.shared import output_option
+from brido.utils.blank import is_blank
 from brido.utils.errors import BridoError, parsing, short
 from brido.utils.extras import extra
 from brido.utils.files import input_lines, read_records
@@ -162,9 +163,12 @@ def read_summaries(file: str | Path) -> list[dict[str, Any]]:
     for number, record in enumerate(records):
         name = record.get("id")
         record["id"] = str(number if name is None else name)
-        record["system"] = str(record.get("system") or "summary")
+        system = record.get("system")
+        record["system"] = "summary" if system in (None, "") else str(system)
         for column in ("document", "summary"):
-            if not isinstance(record.get(column), str):
+            text = record.get(column)
+            # A blank summary has its marks; of a blank document none would mean anything.
+            if not isinstance(text, str) or (column == "document" and is_blank(text)):
                 name = short(record["id"])
                 problems.append(f"row {number + 1} (id {name}): no text in `{column}`")
     twice = Counter((record["id"], record["system"]) for record in records)

@@ -9,6 +9,7 @@ import click
 from brido.cli.shared import choice_option, output_option
 from brido.evaluation.qafacteval.answers import Strategy
 from brido.evaluation.question_view import as_text
+from brido.utils.blank import is_blank
 from brido.utils.errors import BridoError, quoted
 from brido.utils.extras import extra
 from brido.utils.files import input_lines
@@ -124,10 +125,13 @@ def _row(raw: dict[str, Any], number: int, problem: str) -> dict[str, Any]:
     document, summary = raw.get("document"), raw.get("summary", raw.get("claim"))
     if isinstance(document, dict):
         document = document.get("text")
-    row = {"id": str(number) if raw.get("id") is None else raw["id"]}
+    name = raw.get("id")
+    row = {"id": str(number) if name is None or name != name else name}
     for key, value in (("document", document), ("summary", summary)):
         sentences = [value] if isinstance(value, str) else value
         if not isinstance(sentences, list) or not all(isinstance(one, str) for one in sentences):
             raise BridoError(f"`{key}` must be text or a list of sentences, not {quoted(value)}")
         row[key] = " ".join(sentences)
+    if is_blank(row["document"]):
+        raise BridoError("`document` is blank")
     return row

@@ -19,6 +19,7 @@ from brido.cli.comparison import (
 from brido.cli.shared import output_option
 from brido.rouge import similarity_matrix
 from brido.rouge.pairwise import Combination, Tokenizer
+from brido.utils.blank import is_blank
 from brido.utils.errors import BridoError, quoted
 from brido.utils.files import input_lines
 from brido.utils.json_lines import read_objects
@@ -163,7 +164,7 @@ def _problem(record: dict[str, Any], alpha: float) -> str | None:
     if problem := candidates_problem(record):
         return problem
     reference = record.get("reference")
-    if alpha > 0 and not (isinstance(reference, str) and reference.strip()):
+    if alpha > 0 and not (isinstance(reference, str) and not is_blank(reference)):
         return (
             f"`reference` must be a text, and not empty, when alpha is {alpha:g}, not "
             f"{quoted(reference)}"

@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 import click
 
 from brido.utils.errors import BridoError, quoted
+from brido.utils.json_lines import holds_half_pair
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 _PLACE, _TEMPLATE = re.compile(r"\{\{ *document *\}\}"), re.compile(r"\{[{%#]")
@@ -52,6 +53,8 @@ def prompt_pieces(prompt: str) -> tuple[str, ...]:
     Raises:
         BridoError: the prompt does not contain the whole document, or cannot be filled in.
     """
+    if holds_half_pair(prompt):
+        raise BridoError("--prompt is not UTF-8: write it as UTF-8")
     if match := _ONE_BRACE.search(prompt):
         raise BridoError(
             f"--prompt: write {{{{ document }}}} in place of {match[0]} ({quoted(prompt)})"

@@ -21,6 +21,7 @@ from brido.cli.comparison import (
 from brido.cli.shared import output_option
 from brido.rouge import similarity_batch
 from brido.rouge.pairwise import Combination, Tokenizer
+from brido.utils.blank import is_blank
 from brido.utils.errors import BridoError, quoted
 from brido.utils.files import input_lines
 from brido.utils.json_lines import is_number, kind, read_objects
@@ -137,6 +138,10 @@ def _text_problem(record: dict[str, Any], keys: set[str], alpha: float) -> str |
     if missing:
         given = ", ".join(f"`{key}`, which is {_given(record, key)}" for key in missing)
         return f"every line needs a text for {given}"
+    # Nothing is supported by a blank document, and nothing is like a blank reference.
+    read = {"document"} | ({"reference"} if alpha > 0 else set())
+    if blank := sorted(key for key in needed & read if is_blank(record[key])):
+        return f"`{blank[0]}` is blank: give its text, or leave the line out"
     known = {*_TEXTS, *_LISTS, "own_unsupported"}
     if more := [key for key in record if key in known - keys and record[key] is not None]:
         return f"`{more[0]}` is missing in the first line: give it in every line, or in none"

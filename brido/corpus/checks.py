@@ -1,6 +1,7 @@
 """Rows of any source become corpus rows; bad ones are counted, named, and refused above a limit."""
 
 import hashlib
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
@@ -21,6 +22,7 @@ _LISTS = {
 }
 # Names of bad rows that a message shows for each kind.
 _NAMED = 3
+_WRITTEN_LIST = re.compile(r"""\s*\[\s*['"].*['"]\s*\]\s*""", re.DOTALL)
 
 
 @dataclass(frozen=True)
@@ -78,6 +80,11 @@ def joined(document: Any) -> Any:
     return document
 
 
+def is_written_list(text: str) -> bool:
+    """Whether a text is a list of texts as Python or numpy writes it, as pandas does into CSV."""
+    return bool(_WRITTEN_LIST.fullmatch(text))
+
+
 def made_id(document: Any) -> str | None:
     """Return the id made for a document that has none: 16 hexadecimal digits of its SHA-256.
 
@@ -125,8 +132,8 @@ class LeftOut:
 class SplitChecks:
     """The checks of one split and what they found.
 
-    A row is bad if a key occurs twice in it. It is bad if its document or summary is null, blank or
-    not a text, or if both are the same.
+    A row is bad if a key occurs twice in it. It is bad if its document or summary is null, blank,
+    not a text or a list that was written as one, or if both are the same.
     It is bad too if its id is null or was seen before in the split, or if its references are not a
     list of texts. Bad rows are left out; `problem` says whether that is acceptable.
     Memory grows by about 100 bytes a row, for the ids.
@@ -196,6 +203,8 @@ class SplitChecks:
                 return f"{name} is not a text"
             if is_blank(value):
                 return f"{name} is blank"
+            if is_written_list(value):
+                return f"{name} is a list as Python writes it, not a text"
             if holds_half_pair(value):
                 return f"{name} holds half of a surrogate pair (a damaged character)"
         references = row.references

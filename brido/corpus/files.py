@@ -6,12 +6,11 @@ import glob
 import hashlib
 import json
 import os
-import re
 from collections.abc import Generator
 from pathlib import Path
 from typing import Any
 
-from brido.corpus.checks import SPLITS, RawRow, made_id, raw_row
+from brido.corpus.checks import SPLITS, RawRow, is_written_list, made_id, raw_row
 from brido.corpus.settings import FilesSettings
 from brido.tables import CORPUS
 from brido.utils.blank import is_blank
@@ -22,7 +21,6 @@ from brido.utils.paths import left_behind, user_path
 _KEY = "data.files"
 # Used when a file has it; every other name of an id column must exist.
 _USUAL_ID = "id"
-_PYTHON_LIST = re.compile(r"""\s*\[\s*['"].*['"]\s*\]\s*""", re.DOTALL)
 
 
 class FilesSource:
@@ -177,6 +175,6 @@ def _references(value: Any) -> Any:
         with contextlib.suppress(ValueError, RecursionError):
             return json.loads(value)
         # A list of Python or numpy, as pandas writes it into CSV, is refused.
-        if _PYTHON_LIST.fullmatch(value):
+        if is_written_list(value):
             return value
     return [value]

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from numbers import Integral
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
+import numpy as np
 from pydantic import ValidationError
 
 from brido.models.settings import ReadingSettings
@@ -45,11 +47,16 @@ def changed(usage: Usage, changes: Mapping[str, Any]) -> Usage:
     """The usage with other values of keys of `reading` and `decoding`; None changes nothing.
 
     Raises:
-        BridoError: an unknown key, or a value that does not fit.
+        BridoError: it is no dictionary, an unknown key, or a value that does not fit.
     """
+    if not isinstance(changes, Mapping):
+        raise ArgumentError(
+            f"changes must be a dictionary such as {{'max_length': 80}}, not {quoted(changes)}"
+        )
     for key, value in changes.items():
         if value is not None:
-            usage = _changed(usage, key, value)
+            own = value.item() if isinstance(value, np.generic) else value
+            usage = _changed(usage, key, own)
     return usage
 
 
@@ -147,6 +154,18 @@ def decoding_of(folder: Path, usage: Usage) -> dict[str, Any]:
     return own_search(checkpoint, usage.decoding.model_dump(), behind_prompts)
 
 
+def check_beams(num_beams: Any, candidates: Any, named: str) -> None:
+    """Raise BridoError if a caller asks for another number of beams than candidates have.
+
+    named: how the caller gives the beams.
+    """
+    if None not in (num_beams, candidates) and num_beams != candidates:
+        raise BridoError(
+            f"{named}: {quoted(candidates)} candidates are written by as many beams, one each, and "
+            f"not by {quoted(num_beams)}: give one of the two"
+        )
+
+
 def writing_of(
     folder: Path,
     usage: Usage,
@@ -167,8 +186,13 @@ def writing_of(
         raise ArgumentError(f"guided must be True, False or None, not {quoted(guided)}")
     used = decoding_of(folder, usage)
     if candidates is not None:
-        if not isinstance(candidates, int) or candidates < 2:
-            raise ArgumentError(f"candidates: a vote needs at least 2, not {quoted(candidates)}")
+        # Numbers of NumPy, as counts of a table are, too.
+        if not isinstance(candidates, Integral) or candidates < 2:
+            raise ArgumentError(
+                f"candidates must be a whole number from 2, as a vote needs, not "
+                f"{quoted(candidates)}"
+            )
+        candidates = int(candidates)
         beams = {"num_beams": candidates, "num_beam_groups": candidates}
         used |= beams | {"diversity_penalty": DIVERSITY_PENALTY}
     guidance = usage.guidance

@@ -10,11 +10,11 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from brido.summarizer.model import usage_in, writing_of
+from brido.summarizer.model import check_beams, usage_in, writing_of
 from brido.summarizer.summary import Summary
 from brido.summarizer.usage import Usage
 from brido.summarizer.writer import Long, Named, SummaryWriter, Writing, chunks
-from brido.utils.arguments import as_list, as_texts
+from brido.utils.arguments import as_list, as_texts, check_ordered
 from brido.utils.errors import ArgumentError, BridoError, quoted
 from brido.utils.json_lines import HALF_PAIR, holds_half_pair
 from brido.work.settings import RuntimeSettings
@@ -76,6 +76,7 @@ class Summarizer:
         """
         place = Path(folder)
         usage = usage_in(place, changes)
+        check_beams((changes or {}).get("num_beams"), candidates, "changes: num_beams")
         writing = writing_of(place, usage, guided, candidates, long)
         try:
             runtime = RuntimeSettings.model_validate(
@@ -118,9 +119,9 @@ class Summarizer:
         Raises:
             BridoError: see `summarize`.
         """
-        for name, items in (("documents", documents), ("ids", ids)):
-            if isinstance(items, str | Mapping):
-                raise ArgumentError(f"{name} must be a list of texts, not {quoted(items)}")
+        check_ordered("documents", documents, "a list of texts")
+        if ids is not None:
+            check_ordered("ids", ids, "a list of names, one a document")
         size = self._runtime.documents_of_shard
         for chunk in chunks(_named(documents, ids), size, self._writing.guidance):
             with self._lock:

@@ -35,13 +35,20 @@ def as_texts(name: str, texts: Any) -> Sequence[str]:
 def as_list(name: str, items: Any, wanted: str) -> Sequence[Any]:
     """An ordered collection as a list or tuple; raises ArgumentError for anything else.
 
-    One text is refused too, and a table (of pandas), which lists its columns' names. wanted: what
-    the message says that it must be.
+    wanted: what the message says that it must be. See check_ordered.
+    """
+    check_ordered(name, items, wanted)
+    return items if isinstance(items, list | tuple) else list(items)
+
+
+def check_ordered(name: str, items: Any, wanted: str) -> None:
+    """Raise ArgumentError for anything but an ordered collection or a stream; nothing is read.
+
+    One text is refused too, and a table (of pandas), which lists its columns' names.
     """
     unordered = isinstance(items, Mapping | Set) or hasattr(items, "columns")
     if unordered or isinstance(items, str | bytes) or not isinstance(items, Iterable):
         raise ArgumentError(f"{name} must be {wanted}, not {quoted(items)}")
-    return items if isinstance(items, list | tuple) else list(items)
 
 
 def as_numbers(name: str, values: Any, shape: str) -> NDArray[Any]:

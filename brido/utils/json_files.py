@@ -14,12 +14,13 @@ from brido.utils.json_lines import ANY, Repeating
 from brido.utils.text_files import marked_encoding
 
 _BLANKS = re.compile(r"\s*")
-# An array of objects, or an object of several lines, as jq writes it; peeked bytes may end early.
-_SPREAD = re.compile(rb"\s*(\[\s*([{\]]|\Z)|\{[ \t\r]*\n)")
+# An array of objects or texts, or an object of several lines, as jq writes it; peeked bytes may
+# end early.
+_SPREAD = re.compile(rb"\s*(\[\s*([{\"\]]|\Z)|\{[ \t\r]*\n)")
 
 
 def are_lines(stream: io.BufferedReader) -> bool:
-    """Whether a file is UTF-8, and neither one array of objects nor objects of several lines."""
+    """Whether a file is UTF-8, and neither one array nor objects of several lines."""
     start = stream.peek(64)
     return marked_encoding(start) is None and not _SPREAD.match(start.removeprefix(codecs.BOM_UTF8))
 

@@ -5,6 +5,7 @@ import math
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from types import NoneType
 from typing import Any
 
 from brido.utils.errors import BridoError, parsing, short, some
@@ -92,9 +93,11 @@ def fault_of(row: dict[str, Any]) -> str:
 
 
 def kind(value: Any) -> str:
-    """What a JSON value is, in words: `a number`."""
-    kinds = {str: "a text", bool: "true or false", list: "a list", dict: "an object"}
-    return "null" if value is None else kinds.get(type(value), "a number")
+    """What a value of JSON or Parquet is, in words: `a number`."""
+    kinds = {str: "a text", bool: "true or false", list: "a list", dict: "an object",
+             int | float: "a number", NoneType: "null", bytes: "bytes"}  # fmt: skip
+    names = (name for known, name in kinds.items() if isinstance(value, known))
+    return next(names, f"of type {type(value).__name__}")
 
 
 def keys_of(record: dict[str, Any]) -> str:

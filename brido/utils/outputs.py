@@ -25,6 +25,7 @@ _IMPOSSIBLE = frozenset(
 )
 _REFUSALS = _IMPOSSIBLE | {errno.ENXIO, errno.ENODEV, errno.EBADF, errno.EIO, errno.EBUSY}
 _MOST_LINKS = 40
+_CLOSED = "stdout is closed: name a file with --output"
 # What the endings of outputs say.
 NAMES = {".jsonl": "JSON lines", ".ndjson": "JSON lines", ".parquet": "Parquet", ".csv": "CSV",
          ".tsv": "TSV", ".xlsx": "a table of Excel"}  # fmt: skip
@@ -72,7 +73,7 @@ def check_output(path: Path | None, inputs: Iterable[str | Path] = (), written: 
 
 def _check_place(path: Path | None, inputs: Iterable[str | Path]) -> None:
     if path is None and sys.stdout is None:
-        raise BridoError("stdout is closed: name a file with --output")
+        raise BridoError(_CLOSED)
     with explained(path or Path("stdout"), _REFUSALS):
         state = _state(sys.stdout) if path is None else _state_of(path)
         for name in inputs:
@@ -118,10 +119,7 @@ def output_text(path: Path | None, inputs: Iterable[str | Path] = ()) -> Iterato
     """
     if path is None:
         check_output(path, inputs)
-        # Data are UTF-8 wherever they go; a terminal's own encoding may lack the signs.
-        with suppress(AttributeError):
-            cast(io.TextIOWrapper, sys.stdout).reconfigure(encoding="utf-8")
-        yield sys.stdout
+        yield standard_output()
         return
     compression = COMPRESSIONS.get(path.suffix.lower())
     with output_bytes(path, inputs) as stream:
@@ -136,6 +134,19 @@ def output_text(path: Path | None, inputs: Iterable[str | Path] = ()) -> Iterato
             io.TextIOWrapper(packing, encoding="utf-8") as packed,
         ):
             yield packed
+
+
+def standard_output() -> TextIO:
+    """Stdout for data: UTF-8 wherever they go, as a terminal's own encoding may lack the signs.
+
+    Raises:
+        BridoError: stdout is closed.
+    """
+    if sys.stdout is None:
+        raise BridoError(_CLOSED)
+    with suppress(AttributeError):
+        cast(io.TextIOWrapper, sys.stdout).reconfigure(encoding="utf-8")
+    return sys.stdout
 
 
 def standard_input() -> io.BufferedReader:

@@ -35,8 +35,10 @@ _SPACELESS = (
 )
 # Planes that hold marks.
 _MARKED = ((0, 0x1FFFF), (0xE0100, 0xE01EF))
-# They stand inside of words and do not show: soft hyphens, joiners, marks of direction.
-_UNSEEN = re.compile("[\u00ad\u200c-\u200f\u202a-\u202e\u2060\u2066-\u2069\ufeff]")
+# They stand inside of words and do not show: soft hyphens, joiners, marks of direction. As a part
+# of a regular expression's class.
+UNSEEN = "\u00ad\u200c-\u200f\u202a-\u202e\u2060\u2066-\u2069\ufeff"
+_UNSEEN = re.compile(f"[{UNSEEN}]")
 _PLAIN = re.compile("[a-z0-9]+")
 # A share of texts above it are most of them.
 MOST = 0.5
@@ -105,9 +107,18 @@ def words(text: str) -> list[str]:
     """The tokens of a text before stemming; see UnicodeTokenizer."""
     if text.isascii():
         return _PLAIN.findall(text.lower())
-    plain = unicodedata.normalize("NFKC", text).lower()
-    found: list[str] = _pattern().findall(_UNSEEN.sub("", plain))
+    found: list[str] = _pattern().findall(without_unseen(composed(text).lower()))
     return found
+
+
+def composed(text: str) -> str:
+    """`text` in NFKC: letters and their marks as one character, ligatures as their letters."""
+    return text if text.isascii() else unicodedata.normalize("NFKC", text)
+
+
+def without_unseen(text: str) -> str:
+    """`text` without the characters of UNSEEN."""
+    return _UNSEEN.sub("", text)
 
 
 def unseen_share(texts: Sequence[str]) -> float:

@@ -51,8 +51,8 @@ def read_scored(lines: Iterable[bytes], name: str) -> Iterator[CandidateDocument
 
 def _scored(record: dict[str, Any], number: int) -> CandidateDocument:
     document = record.get("document")
-    if not isinstance(document, str):
-        raise BridoError("`document` must be a text: the prompt is made from it")
+    if not isinstance(document, str) or is_blank(document):
+        raise BridoError("`document` must be a text, and not blank: the prompt is made from it")
     candidates: Any = record.get("candidates")
     scores, order, sources = (record.get(key, ()) for key in ("scores", "order", "sources"))
     if not isinstance(candidates, list) or not all(isinstance(text, str) for text in candidates):

@@ -163,6 +163,21 @@ def test_bad_options_are_named_together(data, tmp_path):
         assert part in str(caught.value)
 
 
+@pytest.mark.parametrize(
+    ("options", "named"),
+    [
+        (["--pairs", "all", "--rejected", "lower-half"], "--rejected lower-half .*--pairs all"),
+        (["--chat", "--prompt", "Sum: {{ document }}"], "--prompt: with --chat .*`reading`"),
+    ],
+)
+def test_an_option_that_another_one_leaves_without_a_meaning_is_refused(
+    data, tmp_path, options, named
+):
+    with pytest.raises(BridoError, match=named):
+        export(data, tmp_path, "preferences", *options)
+    assert not (tmp_path / "out.parquet").exists()
+
+
 def test_tables_that_do_not_belong_together_leave_nothing_behind(changed, tmp_path):
     broken = changed(lambda pool, scores: scores[4].update(id="stranger"))
     with pytest.raises(BridoError, match=r"scores/vote/validation.parquet lacks .*validation-004"):

@@ -163,7 +163,7 @@ def test_negative_alpha_is_refused(capsys):
     assert "a number from 0" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("reference", ["", " ", None, 3])
+@pytest.mark.parametrize("reference", ["", " ", "\u200b", None, 3])
 def test_a_reference_that_weighs_must_say_something(reference):
     line = json.dumps({"candidates": ["a", "b"], "reference": reference}).encode()
     assert [problem for _, problem in checked([line], 0.0)] == [""]

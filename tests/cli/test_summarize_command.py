@@ -2,7 +2,9 @@
 
 import datetime
 import gzip
+import io
 import json
+import os
 import sys
 
 import pyarrow as pa
@@ -116,6 +118,20 @@ def test_spread_json_on_stdin_is_rows_and_a_text_with_a_bracket_is_a_text(monkey
         assert [tuple(named) for named in Documents(())] == expected
     monkeypatch.setattr(sys, "stdin", stdin("[music] w1"))
     assert [tuple(named) for named in Documents(())] == [(1, "[music] w1")]
+    for content in (as_json_lines(rows), json.dumps(rows)):
+        monkeypatch.setattr(sys, "stdin", stdin(content.encode("utf-16")))
+        assert [tuple(named) for named in Documents(())] == expected
+
+
+def test_an_array_without_objects_on_stdin_is_no_text(monkeypatch):
+    for content in (json.dumps(TEXTS), json.dumps(TEXTS, indent=1)):
+        monkeypatch.setattr(sys, "stdin", stdin(content))
+        documents = Documents(())
+        assert list(documents) == []
+        assert "a JSON object is expected, not a text: 7 (stdin line 1" in documents.left_out.text()
+    monkeypatch.setattr(sys, "stdin", stdin("[]"))
+    with pytest.raises(BridoError, match="empty array"):
+        list(Documents(()))
 
 
 def test_a_document_that_is_a_list_of_sentences_is_joined_as_in_a_run(tmp_path):
@@ -150,6 +166,43 @@ def test_whole_files_are_documents_and_rows_of_several_files_keep_apart(tmp_path
     ]  # fmt: skip
 
 
+def test_a_list_that_was_written_as_text_is_no_document(tmp_path):
+    (tmp_path / "a.csv").write_text("id,text\n1,\"['w1', 'w2']\"\n2,['w1'] w2\n")
+    documents = Documents(["a.csv"])
+    assert [tuple(named) for named in documents] == [("2", "['w1'] w2")]
+    assert "`text` is a list as Python writes it" in documents.left_out.text()
+
+
+def test_texts_as_jq_writes_them_without_r_are_no_documents(monkeypatch):
+    lines = ['"w1\\nw2 \\"w3\\""', '"w1 w2," w3 \\ w4', '"w1."', "w5"]
+    monkeypatch.setattr(sys, "stdin", stdin("\n".join(lines)))
+    documents = Documents(())
+    assert [named.id for named in documents] == [2, 3, 4]
+    assert "jq -r" in documents.left_out.text()
+
+
+def test_a_name_that_is_not_utf_8_is_an_id(tmp_path, model):
+    for name in (b"a\xe9.txt", b"b.txt"):
+        (tmp_path / os.fsdecode(name)).write_text("w1 w2")
+    names = [os.fsdecode(b"a\xe9.txt"), "b.txt"]
+    assert [named.id for named in Documents(names[:1], whole=True)] == ["a\\xe9.txt"]
+    assert summarize(*names, "--model", model, *SPEED, "-o", "s.jsonl") == 0
+    written = lines((tmp_path / "s.jsonl").read_text())
+    assert [row["id"] for row in written] == ["a\\xe9.txt:1", "b.txt:1"]
+
+
+def test_stdout_is_utf_8_whatever_the_terminal_knows(tmp_path, model, capsys, monkeypatch):
+    (tmp_path / "a.jsonl").write_text('{"id": "\u00e9\u2019", "document": "w1 w2"}')
+    for encoding in ("ascii", "latin-1"):
+        written = io.BytesIO()
+        monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(written, encoding=encoding))
+        assert summarize("a.jsonl", "--model", model, *SPEED) == 0
+        assert [row["id"] for row in lines(written.getvalue().decode())] == ["\u00e9\u2019"]
+    monkeypatch.setattr(sys, "stdout", None)
+    assert summarize("a.jsonl", "--model", model, *SPEED) == 2
+    assert "stdout is closed" in capsys.readouterr().err
+
+
 def test_broken_rows_are_named_counted_and_left_out(tmp_path, model, capsys):
     rows = [
         *('{"id": 5, "document": "w1 w2"}', "{", '{"document": " "}', '{"document": 3}', "[1]"),
@@ -168,10 +221,13 @@ def test_ids_are_the_rows_own_whatever_type_they_have(tmp_path):
     dates = [datetime.date(2024, 1, 2), None]
     pq.write_table(pa.table({"ID": dates, "text": ["a", "b"]}), tmp_path / "a.parquet")
     (tmp_path / "b.jsonl").write_text('{"id": 7.0, "text": "c"}\n{"id": NaN, "text": "d"}\n')
+    # pandas' index has no name.
+    (tmp_path / "c.csv").write_text(",text\n7,e\n9,f\n")
     read = [
-        [each.id for each in Documents([str(tmp_path / name)])] for name in ("a.parquet", "b.jsonl")
+        [each.id for each in Documents([str(tmp_path / name)])]
+        for name in ("a.parquet", "b.jsonl", "c.csv")
     ]
-    assert read == [["2024-01-02", 2], [7.0, 2]]
+    assert read == [["2024-01-02", 2], [7.0, 2], [1, 2]]
 
 
 def test_a_text_of_another_encoding_ends_it_and_what_came_before_stays(tmp_path, model, capsys):
@@ -313,9 +369,11 @@ def test_resume_compares_the_documents_of_stdin(tmp_path, model, stopped, capsys
     with monkeypatch.context() as patched:
         patched.setattr(SummaryWriter, "write", fails)
         assert summarize(*rest) == 2
-    piped(["", *TEXTS])  # other line numbers
-    assert summarize(*rest, "--resume") == 2
-    assert "in.jsonl.partial" in capsys.readouterr().err
+    # Other line numbers, another text in their place, fewer texts.
+    for texts in (["", *TEXTS], ["w9", *TEXTS[1:]], TEXTS[:2]):
+        piped(texts)
+        assert summarize(*rest, "--resume") == 2
+        assert "the documents are not those of in.jsonl.partial" in capsys.readouterr().err
     piped(TEXTS)
     assert summarize(*rest, "--resume") == 0
     assert len(lines((tmp_path / "in.jsonl").read_text())) == 7
@@ -352,12 +410,14 @@ def test_a_project_uses_its_choice_or_a_system_that_is_named(tmp_path, capsys):
         (["b.txt", "c", "empty", "--model", "M"], ["b.txt", "c: ", "empty"]),
         (["a.txt", "a.txt", "--model", "M"], ["more than once"]),
         (["a.pdf", "--model", "M"], [".jsonl", "--text"]),
+        (["pipe", "--model", "M"], ["pipe", "stdin"]),
         (["blank.jsonl", "--model", "M"], ["no document", "all 2 rows", "line 1"]),
         (["none.txt", "--model", "M"], ["no document", "no row"]),
         (["odd.jsonl", "--model", "M"], ["keys body_text", "--document-column"]),
         (["a.txt", "--model", "M", "--document-column", "body"], ["body", "document"]),
         (["a.txt", "--model", "M", "--guided"], ["guidance needs 4 other"]),
         (["a.txt", "--model", "M", "--flag-below", "0.5"], ["--candidates"]),
+        (["a.txt", "--model", "M", "--candidates", "4", "--num-beams", "2"], ["--num-beams", "4"]),
         (["a.txt", "--model", "M", "--resume"], ["--output"]),
         (["a.txt", "--model", "M", "-o", "empty"], ["is a folder"]),
         (["a.txt", "--model", "M", "-o", "s.csv"], ["JSON lines"]),
@@ -375,6 +435,7 @@ def test_a_project_uses_its_choice_or_a_system_that_is_named(tmp_path, capsys):
             ["{{ document }} in place"],
         ),
         (["a.txt", "--model", "M", "--prompt", "{{ body }} {{ document }}"], ["--prompt", "body"]),
+        (["a.txt", "--model", "M", "--prompt", "\udce9 {{ document }}"], ["--prompt", "UTF-8"]),
         (["a.txt", "--model", "M", "--batch-tokens", "0"], ["--batch-tokens"]),
         (["a.txt", "--model", "M", "--device", "cuda:99"], ["cuda:99"]),
         (["a.txt", "--model", "encoder"], ["encoder", "bert", "does not write text"]),
@@ -386,6 +447,7 @@ def test_bad_input_is_one_error(tmp_path, model, capsys, arguments, words):
     (tmp_path / "none.txt").write_text("\n\n")
     (tmp_path / "blank.jsonl").write_text('{"document": ""}\n{"document": null}\n')
     (tmp_path / "odd.jsonl").write_text('{"body_text": "w1"}\n')
+    os.mkfifo(tmp_path / "pipe")
     (tmp_path / "empty").mkdir()
     (tmp_path / "encoder").mkdir()
     (tmp_path / "encoder/config.json").write_text('{"model_type": "bert"}')

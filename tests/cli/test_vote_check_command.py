@@ -95,6 +95,7 @@ def test_marks_of_people_take_the_place_of_the_check(tmp_path, capsys):
         ({"candidates": ["a", 1, "b", "c"]}, "candidate 2 is a number"),
         ({"candidates": ["a", "b"]}, "2 texts, .* first line has 4"),
         ({"document": 3}, "`document`, .* a number"),
+        ({"document": " \u200b"}, "`document` is blank"),
         ({"reference": None}, "`reference`, .* null"),
         ({"own": 1}, "`own`, .* a number"),
         *(({"unsupported": value}, "`unsupported` must be a list of 4 numbers")
@@ -137,6 +138,13 @@ def test_what_the_first_line_lacks_no_other_line_has(tmp_path, more):
     (key,) = more
     assert f"line 3: `{key}` is missing in the first line" in str(failed.value)
     assert "line 2" not in str(failed.value)
+
+
+def test_a_blank_reference_is_refused_where_it_weighs(tmp_path):
+    path = write(tmp_path / "c.jsonl", RECORD | {"reference": " "})
+    assert len(read_candidates(str(path))) == 1
+    with pytest.raises(BridoError, match="line 1: `reference` is blank"):
+        read_candidates(str(path), 1.0)
 
 
 def test_a_key_that_is_missing_and_an_empty_input_are_named(tmp_path):

@@ -6,6 +6,7 @@ import threading
 from functools import partial
 from itertools import combinations
 
+import numpy as np
 import pytest
 import small_project
 from rouge_score.rouge_scorer import RougeScorer
@@ -21,7 +22,7 @@ from brido.summarizer.model import writing_of
 from brido.summarizer.usage import Usage, write_usage
 from brido.summarizer.writer import Named, SummaryWriter, chunks
 from brido.tables import CORPUS, DECODED, read_rows
-from brido.utils.errors import BridoError
+from brido.utils.errors import ArgumentError, BridoError
 from brido.work.settings import RuntimeSettings
 from stages import decode, paths
 
@@ -189,11 +190,17 @@ def test_threads_share_a_summarizer(summarizer):
     assert len(most) == len(TEXTS)
 
 
-@pytest.mark.parametrize("documents", ["w1 w2", [1], None])
+class Table(list):
+    """A DataFrame as Python sees it: its items are the names of its columns."""
+
+    columns = property(list)
+
+
+@pytest.mark.parametrize("documents", ["w1 w2", b"w1", [1], None, {"w1", "w2"}, Table(["w1"])])
 def test_what_is_not_texts_is_refused(summarizer, documents):
     with pytest.raises(BridoError, match="documents"):
         summarizer.summarize(documents)
-    with pytest.raises((BridoError, TypeError)):
+    with pytest.raises(BridoError, match="documents"):
         list(summarizer.stream(documents))
 
 
@@ -219,6 +226,21 @@ def test_settings_that_do_not_fit_are_named(folder):
         Summarizer.load(folder, batch_tokens=0)
     with pytest.raises(BridoError, match="device"):
         Summarizer.load(folder, device="cuda:99")
+    with pytest.raises(ArgumentError, match="changes"):
+        Summarizer.load(folder, changes=[("max_length", 8)])
+    with pytest.raises(BridoError, match="num_beams: 4 candidates"):
+        Summarizer.load(folder, candidates=4, changes={"num_beams": 8})
+    for candidates in (4.0, 1, True, "4"):
+        with pytest.raises(ArgumentError, match="candidates must be a whole number from 2"):
+            Summarizer.load(folder, candidates=candidates)
+
+
+def test_numbers_of_numpy_are_numbers(folder):
+    own = Summarizer.load(
+        folder, device="cpu", candidates=np.int64(3), changes={"max_length": np.int64(8)}
+    )
+    assert own.usage.decoding.max_length == 8
+    assert own.summarize(["w1 w2"])[0].agreement is not None
 
 
 def test_chunks_are_the_units_of_stage_decode():

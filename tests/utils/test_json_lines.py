@@ -1,5 +1,6 @@
 """What strangers write in JSON lines: keys that occur twice, and numbers that are counts."""
 
+import datetime
 import json
 
 import pytest
@@ -8,7 +9,7 @@ from hypothesis import strategies as st
 
 from brido.utils.errors import BridoError
 from brido.utils.files import input_lines
-from brido.utils.json_lines import Repeating, count_of, fault_of, parse_object, read_objects
+from brido.utils.json_lines import Repeating, count_of, fault_of, kind, parse_object, read_objects
 
 KEYS = st.text("ab\ud800", max_size=2)
 PAIRS = st.lists(st.tuples(KEYS, st.integers(0, 3) | st.dictionaries(KEYS, st.integers(0, 3))))
@@ -42,6 +43,14 @@ def test_a_fault_is_placed_in_its_line_and_a_spread_texts_by_its_own_lines():
     assert fault == "not JSON (Expecting value: column 7)"
     with pytest.raises(BridoError, match="line 2 column 1 "):
         parse_object("{\n]\n}")
+
+
+def test_what_a_value_is_in_words():
+    values = ["", True, [], Repeating([]), 1, 1.5, None, b"", datetime.date(2024, 1, 2)]
+    assert [kind(value) for value in values] == [
+        "a text", "true or false", "a list", "an object", "a number", "a number", "null",
+        "bytes", "of type date",
+    ]  # fmt: skip
 
 
 NONE = [None, True, -1, 1.5, "nan", "inf", "", "many", [1], {}, 2**53 + 2, 10**400, "1e400", -0.5]

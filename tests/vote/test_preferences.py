@@ -52,6 +52,11 @@ def test_a_line_that_lacks_a_key_is_named(missing):
         read(ROW, row)
 
 
+def test_a_blank_document_makes_no_prompt():
+    with pytest.raises(BridoError, match=r"line 2: `document` .* not blank"):
+        read(ROW, ROW | {"document": " \u200b"})
+
+
 @pytest.mark.parametrize(
     "order",
     [

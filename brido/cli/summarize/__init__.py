@@ -1,9 +1,12 @@
 """Summaries of new documents: `brido summarize articles.jsonl -o summaries.jsonl`."""
 
+import json
+from collections import deque
 from collections.abc import Iterator
 from contextlib import nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
+from hashlib import blake2b
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -22,7 +25,7 @@ from brido.cli.summarize.documents import Documents
 from brido.cli.summarize.long import count_cut, cut_advice
 from brido.cli.summarize.output import FileOutput, Output, check_output
 from brido.cli.summarize.project import Model, find_model, runtime_for, tell
-from brido.summarizer.model import writing_of
+from brido.summarizer.model import check_beams, writing_of
 from brido.summarizer.summary import Summary
 from brido.summarizer.writer import Named, SummaryWriter, chunks
 from brido.utils.errors import BridoError
@@ -134,12 +137,15 @@ class _Run:
     runtime: Any
     guidance: Any
     flag_below: float | None
+    # Of all documents up to the end of each chunk that is under way.
+    digests: deque[str] = field(default_factory=deque)
 
     @classmethod
     def prepare(cls, files: tuple[str, ...], options: dict[str, Any]) -> "_Run":
         """Check everything that can be checked before the model is loaded."""
         if options["flag_below"] is not None and options["candidates"] is None:
             raise BridoError("--flag-below needs --candidates: one summary agrees with nothing")
+        check_beams(options["num_beams"], options["candidates"], "--num-beams")
         check_output(options["output"], options["resume"])
         if options["prompt"] is not None:
             prompt_pieces(options["prompt"])
@@ -181,18 +187,30 @@ class _Run:
         self.output.finish()
 
     def _units(self) -> Iterator[list[Named]]:
-        """The chunks that are not done."""
-        waiting = self.output.documents
+        """The chunks that are not done.
+
+        Files are known by the key of the output; what comes on stdin is known by its digest alone.
+        """
+        waiting, read = self.output.documents, blake2b(digest_size=16)
         for chunk in chunks(self.stream, self.runtime.documents_of_shard, self.guidance):
+            for named in chunk:
+                read.update(json.dumps(named).encode())
             if not waiting:
+                self.digests.append(read.hexdigest())
                 yield chunk
                 continue
             waiting -= len(chunk)
-            if waiting < 0 or (not waiting and chunk[-1].id != self.output.last):
-                raise BridoError(
-                    f"--resume: the documents are not those of {self.output.path}.partial: delete "
-                    "it to start anew"
-                )
+            if waiting < 0 or (not waiting and read.hexdigest() != self.output.digest):
+                raise self._other_documents
+        if waiting:
+            raise self._other_documents
+
+    @property
+    def _other_documents(self) -> BridoError:
+        return BridoError(
+            f"--resume: the documents are not those of {self.output.path}.partial: delete it to "
+            "start anew"
+        )
 
     def _finish(self, rows: Any, _: Any) -> None:
         """Write the lines of a chunk, and count what is told at the end."""
@@ -212,7 +230,7 @@ class _Run:
                 flagged=line.get("flagged", False),
             )
             count_cut(output.counts, summary.cut, self.model.usage.reading.max_source_tokens)
-        output.write(lines, len(rows), rows[-1]["id"])
+        output.write(lines, len(rows), self.digests.popleft())
 
     def tell_end(self) -> bool:
         """Say what was written; whether rows were left out."""

@@ -1,14 +1,16 @@
 """The documents of files and of stdin, one after the other; rows that hold none are left out."""
 
+import json
+import os
 import re
-from codecs import BOM_UTF8
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from brido.cli.init.data import DOCUMENTS, usual
-from brido.corpus.checks import LeftOut, joined
+from brido.corpus.checks import LeftOut, is_written_list, joined
 from brido.summarizer.writer import Named
 from brido.utils.blank import is_blank
 from brido.utils.errors import BridoError, parsing
@@ -22,14 +24,16 @@ from brido.utils.json_lines import (
     read_objects,
 )
 from brido.utils.outputs import standard_input
-from brido.utils.text_files import COMPRESSIONS, open_text, text_lines
+from brido.utils.text_files import COMPRESSIONS, marked_encoding, open_text, text_lines
 
 STDIN = "-"
 _TEXT = (".txt", ".text", ".md")
 _JSON = (".jsonl", ".ndjson", ".json")
 _TABLES = (".csv", ".tsv", ".parquet")
-# How JSON on stdin begins: with an object, or an array of objects.
-_OBJECTS = re.compile(rb"\s*(\[\s*)?\{")
+# How JSON on stdin begins: with an object, or an array, also one of texts, which is then refused.
+# What is there first may end behind the bracket.
+_JSON_START = re.compile(r"\s*(\{|\[\s*([{\"\]]|\Z))")
+_WRITTEN_JSON = "a text as JSON writes it, with quotes and backslashes (`jq -r` writes it plainly)"
 
 
 class _Row(NamedTuple):
@@ -81,6 +85,9 @@ class Documents:
             return f"{name} is a folder: name its files ({name}/*)"
         if self._whole or ending_of(path) in _TEXT + _JSON + _TABLES:
             return ""
+        if not path.is_file():
+            # `<(command)` of a shell has no ending.
+            return f"{name} is a pipe or a device: give what it holds on stdin (-)"
         known = ", ".join(_JSON + _TABLES + _TEXT)
         return f"{name}: its ending is unknown; known are {known} (--text reads any file as a text)"
 
@@ -91,7 +98,7 @@ class Documents:
             column = ""
             # Files of one name in several folders keep their folders, and so their own ids.
             own = Path(name).name
-            shown = "stdin" if name == STDIN else own if names[own] == 1 else name
+            shown = "stdin" if name == STDIN else _as_text(own if names[own] == 1 else name)
             for row in self._rows(name, shown):
                 if row.problem:
                     self.left_out.note(row.problem, row.place)
@@ -134,6 +141,8 @@ def _fault(values: dict[str, Any], column: str) -> str:
         return f"`{column}` is {kind(document)}, not a text"
     if is_blank(document):
         return f"`{column}` is blank"
+    if is_written_list(document):
+        return f"`{column}` is a list as Python writes it, not a text"
     return HALF_PAIR if holds_half_pair([document, _own_id(values)]) else ""
 
 
@@ -151,7 +160,14 @@ def _id_of(values: dict[str, Any], number: str | int) -> str | float:
 
 def _own_id(values: dict[str, Any]) -> Any:
     """What a row has under `id`, in capitals or not."""
-    return values.get(usual(("id",), list(values)) or "")
+    column = usual(("id",), list(values))
+    # A column without a name, as pandas writes its index, is none.
+    return None if column is None else values[column]
+
+
+def _as_text(name: str) -> str:
+    """A file's name as an id: bytes of it that are not UTF-8 are written as numbers."""
+    return os.fsencode(name).decode("utf-8", "backslashreplace")
 
 
 def _texts(name: str) -> Iterator[str]:
@@ -167,12 +183,27 @@ def _texts(name: str) -> Iterator[str]:
 
 def _lines(name: str, shown: str, ending: str) -> Iterator[_Row]:
     """JSON lines, the items of a JSON array, or a text a line; of stdin the first signs decide."""
-    start = standard_input().peek(64) if name == STDIN else b""
-    if ending in _JSON or _OBJECTS.match(start.removeprefix(BOM_UTF8)):
+    if ending in _JSON or (name == STDIN and _is_json(standard_input().peek(64))):
         with input_lines(name) as lines:
             for number, values, problem in read_objects(lines):
                 yield _Row(number, f"{shown} line {number}", values, problem)
         return
     for number, line in enumerate(_texts(name), 1):
         if line.strip():
-            yield _Row(number, f"{shown} line {number}", {"document": line})
+            fault = _WRITTEN_JSON if _is_written_json(line) else ""
+            yield _Row(number, f"{shown} line {number}", {"document": line}, fault)
+
+
+def _is_json(start: bytes) -> bool:
+    """Whether these first bytes of a text begin JSON."""
+    text = start.decode(marked_encoding(start) or "utf-8-sig", "ignore")
+    return bool(_JSON_START.match(text))
+
+
+def _is_written_json(line: str) -> bool:
+    """Whether a line is a text as JSON writes it: in quotes, and with backslashes for others."""
+    if not line.startswith('"') or "\\" not in line:
+        return False
+    with suppress(ValueError):
+        return isinstance(json.loads(line), str)
+    return False

@@ -3,7 +3,6 @@
 import fcntl
 import json
 import os
-import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -13,7 +12,7 @@ from typing import Any, BinaryIO
 from brido.corpus.checks import LeftOut
 from brido.utils.atomic import write_text
 from brido.utils.errors import BridoError, is_disk_full, parsing
-from brido.utils.outputs import check_name
+from brido.utils.outputs import check_name, standard_output
 from brido.utils.progress import say
 from brido.utils.text_files import COMPRESSIONS
 
@@ -21,14 +20,16 @@ from brido.utils.text_files import COMPRESSIONS
 class Output:
     """Lines of summaries, and how far they are.
 
-    documents: done so far, those that were refused included; last: the id of the last of them.
+    documents: done so far, those that were refused included; digest: of their ids and texts.
     counts: what is told at the end. refused: the documents that were too long.
     """
 
     def __init__(self, path: Path | None) -> None:
+        if path is None:
+            standard_output()
         self.path = path
         self.documents = 0
-        self.last: Any = None
+        self.digest = ""
         self.counts: Counter[str] = Counter()
         self.refused = LeftOut()
 
@@ -37,15 +38,16 @@ class Output:
         """What a stopped command leaves, in words."""
         return f"{self.counts['summaries']:,} summaries were written to stdout"
 
-    def write(self, rows: Sequence[dict[str, Any]], documents: int, last: Any) -> None:
+    def write(self, rows: Sequence[dict[str, Any]], documents: int, digest: str) -> None:
         """Write the lines of a chunk of documents, whole or not at all as far as a resume sees."""
         self.documents += documents
-        self.last = last
+        self.digest = digest
         self._lines("".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows))
 
     def _lines(self, text: str) -> None:
-        sys.stdout.write(text)
-        sys.stdout.flush()
+        stdout = standard_output()
+        stdout.write(text)
+        stdout.flush()
 
     def finish(self) -> None:
         """All documents are done."""
@@ -87,7 +89,7 @@ class FileOutput(Output):
         with parsing(lambda reason: f"{self._state} is damaged ({reason}): {self._anew}"):
             state = json.loads(self._state.read_text(encoding="utf-8"))
             own, size = state["key"], int(state["bytes"])
-            self.documents, self.last = int(state["documents"]), state["last"]
+            self.documents, self.digest = int(state["documents"]), state["digest"]
             self.counts, self.refused = Counter(state["counts"]), LeftOut(state["refused"])
         if own != self._key:
             raise BridoError(
@@ -120,7 +122,7 @@ class FileOutput(Output):
                 "key": self._key,
                 "bytes": self._file.tell(),
                 "documents": self.documents,
-                "last": self.last,
+                "digest": self.digest,
                 "counts": self.counts,
                 "refused": self.refused.faults,
             }

@@ -12,7 +12,7 @@ from brido.evaluation.geval.criteria import answer_schema
 from brido.evaluation.geval.prompts import load_prompt
 from brido.evaluation.geval.scoring import Account, same_marks, score_document
 from brido.evaluation.geval.settings import GEvalSettings
-from brido.utils.arguments import as_texts
+from brido.utils.arguments import as_list, as_texts
 from brido.utils.control_tokens import break_control_tokens
 from brido.utils.errors import ArgumentError, BridoError, quoted
 from brido.utils.paths import user_path
@@ -87,12 +87,13 @@ class GEval:
         total, unit)` makes the progress bar (`brido.utils.progress.Progress`).
 
         Raises:
-            ArgumentError: one text in place of a list, or lengths differ.
+            ArgumentError: one text or a table in place of a list, or lengths differ.
             BridoError: the server cannot be asked, the budget is reached, too many
                 marks are missing, or (`DryRun`) nothing was to be asked.
         """
         documents, summaries = as_texts("documents", documents), as_texts("summaries", summaries)
-        names = names or [str(number) for number in range(len(documents))]
+        own = range(len(documents)) if names is None else names
+        names = [str(name) for name in as_list("names", own, "a list of names, one a document")]
         if not len(documents) == len(summaries) == len(names):
             raise ArgumentError(
                 f"geval: {len(documents)} documents, {len(summaries)} summaries, {len(names)} names"

@@ -115,6 +115,7 @@ def test_settings_come_from_a_params_file_and_changes(tmp_path):
     ("content", "message"),
     [("{", "not JSON"), ("[1]\n", "object is expected"), ("", "no rows"),
      ('{"document": "d"}', r"row 1 \(id 0\): no text in `summary`"),
+     ('{"document": " ", "summary": ""}', r"row 1 \(id 0\): no text in `document`"),
      ('{"id": 1, "document": "d", "summary": "s"}\n' * 2, "comes 2 times")],
 )  # fmt: skip
 def test_input_that_cannot_be_marked(tmp_path, content, message):
@@ -129,6 +130,13 @@ def test_an_id_that_is_null_is_the_number_of_the_row(tmp_path):
     path = tmp_path / "in.json"
     path.write_text(json.dumps(rows))
     assert [row["id"] for row in command.read_summaries(path)] == ["0", "a", "2"]
+
+
+def test_a_system_may_be_the_number_0(tmp_path):
+    rows = [{"system": system, "document": "d", "summary": ""} for system in (0, 1, None, "")]
+    path = write_lines(tmp_path / "in.jsonl", rows)
+    found = [row["system"] for row in command.read_summaries(path)]
+    assert found == ["0", "1", "summary", "summary"]
 
 
 def test_the_evaluate_stage_writes_the_judges_table(tmp_path, monkeypatch):

@@ -4,6 +4,7 @@ import asyncio
 import json
 import socket
 
+import numpy as np
 import pytest
 from bad_endpoint import BadEndpoint
 from written_marks import clean_answer
@@ -12,7 +13,7 @@ from brido.endpoint import DryRun
 from brido.evaluation.geval import METRIC
 from brido.evaluation.geval.criteria import CRITERIA
 from brido.evaluation.geval.prompts import load_prompt
-from brido.utils.errors import BridoError
+from brido.utils.errors import ArgumentError, BridoError
 
 DOCUMENTS = [f"Confidential document {number}: a bridge was built." for number in range(8)]
 SUMMARIES = [f"Bridge number {number} stands." for number in range(8)]
@@ -40,6 +41,16 @@ def test_one_row_per_document_from_the_answers_to_its_own_prompt(judge):
     assert evaluation.signature["served_models"] == {"judge-as-served": 8}
     assert evaluation.signature["answer_tokens"] == 8 * 30
     assert evaluation.signature["prompt_hash"] == prompt.hash
+
+
+def test_names_may_be_an_array_of_numbers(judge):
+    with serve(answer=lambda question: "no marks") as server:
+        for names in (np.arange(7, 15), range(7, 15)):
+            with pytest.raises(BridoError, match="7, 8, 9"):
+                judge(server).score(DOCUMENTS, SUMMARIES, names)
+        for names in ([], "abcdefgh", [1, 2]):
+            with pytest.raises(ArgumentError, match="names"):
+                judge(server).score(DOCUMENTS, SUMMARIES, names)
 
 
 def test_the_mean_of_n_samples(judge):

@@ -1,6 +1,7 @@
 """The whole metric on tiny random models: batched as one by one, in the stage, as a command."""
 
 import json
+import math
 
 import pytest
 import torch
@@ -123,19 +124,25 @@ def test_command_line(published, pipeline_folder, tmp_path, capsys):
 
 
 def test_ids_that_are_null_and_arrays(tmp_path):
-    rows = [{"id": name, "document": ["One.", "Two."], "summary": "s"} for name in (None, "a")]
+    rows = [
+        {"id": name, "document": ["One.", "Two."], "summary": "s"} for name in (None, "a", math.nan)
+    ]
     file = tmp_path / "documents.json"
     file.write_bytes(json.dumps(rows).encode("utf-16"))
-    assert [row["id"] for row in read_documents(file)] == ["1", "a"]
+    # NaN, as pandas has it for none, is not JSON.
+    assert [row["id"] for row in read_documents(file)] == ["1", "a", "3"]
     assert read_documents(file)[0]["document"] == "One. Two."
 
 
 def test_bad_lines_are_all_named(tmp_path, monkeypatch):
     file = tmp_path / "documents.jsonl"
-    file.write_text('{"document": 3, "summary": "x"}\n[]\n{"document": "x"}\n{', encoding="utf-8")
+    lines = ['{"document": 3, "summary": "x"}', "[]", '{"document": "x"}', "{",
+             '{"document": [" ", "\u200b"], "summary": "x"}']  # fmt: skip
+    file.write_text("\n".join(lines), encoding="utf-8")
     with pytest.raises(BridoError) as caught:
         read_documents(file)
-    for part in ("line 1: `document`", "line 2:", "line 3: `summary`", "line 4:"):
+    named = ("line 1: `document`", "line 2:", "line 3: `summary`", "line 4:", "line 5: `document`")
+    for part in named:
         assert part in str(caught.value)
     file.write_text("\n", encoding="utf-8")
     with pytest.raises(BridoError, match="the input has no line"):
