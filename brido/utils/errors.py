@@ -13,6 +13,7 @@ from typing import Any, NoReturn, cast
 from brido.utils.signals import Stopped, stop_at_signals
 
 _LONGEST_REASON = 300
+_KEPT = "finished work is kept, run again to go on"
 
 
 class BridoError(Exception):
@@ -172,18 +173,26 @@ def run_command(main: Callable[[], None]) -> None:
             # The reader of our output (`| head`) went away, which is not an error of ours.
             sys.stderr.close()
             raise SystemExit(0) from None
-        except OSError as error:
-            # Files that are not ours, such as a library's cache, grow as well.
-            if not is_disk_full(error):
-                raise
-            _end(
-                f"error: {error.filename or 'a file'} cannot be written ({error.strerror}): free "
-                "some space, or lift `ulimit -f`; finished work is kept, run again to go on",
-                2,
-            )
         except KeyboardInterrupt as stop:
-            kept = str(stop) or "finished work is kept, run again to go on"
-            _end(f"interrupted; {kept}", 128 + getattr(stop, "number", Stopped.number))
+            _interrupted(stop)
+        except Exception as error:
+            # A library may answer a stop with an error of its own, as torch.save does.
+            for cause in causes(error):
+                if isinstance(cause, KeyboardInterrupt):
+                    _interrupted(cause)
+            # Files that are not ours, such as a library's cache, grow as well.
+            if isinstance(error, OSError) and is_disk_full(error):
+                _end(
+                    f"error: {error.filename or 'a file'} cannot be written ({error.strerror}): "
+                    f"free some space, or lift `ulimit -f`; {_KEPT}",
+                    2,
+                )
+            raise
+
+
+def _interrupted(stop: KeyboardInterrupt) -> NoReturn:
+    number = getattr(stop, "number", Stopped.number)
+    _end(f"interrupted; {str(stop) or _KEPT}", 128 + number)
 
 
 def _write_any_sign() -> None:

@@ -9,6 +9,7 @@ import time
 from pathlib import Path
 
 import pytest
+import torch
 
 from brido.utils.errors import run_command
 from brido.utils.signals import stop_request
@@ -102,3 +103,29 @@ def test_what_is_kept_is_said(capsys):
     with pytest.raises(SystemExit):
         run_command(main)
     assert capsys.readouterr().err == "interrupted; 3 of 4 documents are kept\n"
+
+
+@pytest.mark.parametrize("number", SIGNALS)
+def test_a_library_that_answers_a_stop_with_its_own_error_hides_nothing(capsys, number, tmp_path):
+    """As torch.save does where the stop comes while it writes."""
+
+    class Stopping:
+        def __reduce__(self):
+            os.kill(os.getpid(), number)
+            time.sleep(10)
+
+    with pytest.raises(SystemExit) as end:
+        run_command(lambda: torch.save([torch.ones(99), Stopping()], tmp_path / "state.pt"))
+    assert end.value.code == 128 + number
+    assert capsys.readouterr().err == "interrupted; finished work is kept, run again to go on\n"
+
+
+def test_another_error_keeps_its_traceback():
+    def main():
+        try:
+            raise KeyError("a")
+        except KeyError as error:
+            raise ZeroDivisionError from error
+
+    with pytest.raises(ZeroDivisionError):
+        run_command(main)
