@@ -103,7 +103,8 @@ def verdict_of(params: Params, choice: Choice, by: ColumnKey) -> list[str]:
     }
     plain: dict[str, Any] = choice.plain()
     ordered = on_an_order(params, choice.chosen)
-    return verdict(plain, by, systems, differences, params.control, ordered)
+    errors = params.choice.standard_errors
+    return verdict(plain, by, systems, differences, params.control, ordered, errors)
 
 
 def on_an_order(params: Params, system: str) -> bool:

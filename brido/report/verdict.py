@@ -47,16 +47,19 @@ def verdict(
     differences: Mapping[str, Estimates],
     control: str | None,
     ordered: bool = True,
+    standard_errors: float = 1.0,
 ) -> list[str]:
     """The verdict, a sentence or two a line.
 
     choice: the content of metrics/choice.json. by: the column that decided. systems, differences:
     of test documents, by `NAME` and by `NAME - OTHER`; differences of the chosen system to base and
     to the control, and of the control to base. control: its name, None if none was trained.
-    ordered: whether the chosen system was trained on an order of candidates.
+    ordered: whether the chosen system was trained on an order of candidates. standard_errors: the
+    choice's.
     """
     chosen = choice["chosen"]
-    lines = [_keep(choice, by), *_hardly_any_good(choice, by), *_better_but_for_length(choice, by)]
+    lines = [_keep(choice, by), *_hardly_any_good(choice, by)]
+    lines += _better_but_for_length(choice, by, standard_errors)
     columns = told_columns(systems, by)
     if chosen != "base":
         lines.append(_gain(chosen, columns, systems, differences))
@@ -136,7 +139,9 @@ def _hardly_any_good(choice: Mapping[str, Any], by: ColumnKey) -> list[str]:
     ]
 
 
-def _better_but_for_length(choice: Mapping[str, Any], by: ColumnKey) -> list[str]:
+def _better_but_for_length(
+    choice: Mapping[str, Any], by: ColumnKey, standard_errors: float
+) -> list[str]:
     """The best system that was left out for its length alone, if it beats the chosen one.
 
     Where base copies its documents every good system is shorter.
@@ -149,7 +154,7 @@ def _better_but_for_length(choice: Mapping[str, Any], by: ColumnKey) -> list[str
         if row["left_out"] == ["length_change"]
         and sign * (row["quality"] - chosen["quality"]) > 0
         # None where no document has numbers of both: nothing is known of the difference then.
-        and sign * (row["difference"] or 0.0) > (row["standard_error"] or 0.0)
+        and sign * (row["difference"] or 0.0) > standard_errors * (row["standard_error"] or 0.0)
     }
     if not better or choice["reason"] == "few documents":
         return []
