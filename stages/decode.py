@@ -53,7 +53,7 @@ def decode(params: Params, system: str) -> None:
     runtime, reading = params.runtime, params.reading_of(system)
     folder = paths.checkpoint(params.model_of(system))
     used, guidance = search_settings(folder, params.decoding_of(system)), params.guidance_of(system)
-    documents = {split: SplitDocuments(paths.corpus(split), None, "keep") for split in SPLITS}
+    documents = {split: SplitDocuments(paths.corpus(split), None) for split in SPLITS}
     settings = SearchSettings(**used, num_return_sequences=1, count_prompt=False)
     writing = Writing.of(settings, reading, guidance)
     units = {split: own.units(runtime, writing) for split, own in documents.items()}

@@ -31,9 +31,7 @@ def make(params: Params, source: str) -> None:
     """Make the candidates of all splits."""
     settings, wanted = params.generation[source], params.documents
     documents = {
-        split: SplitDocuments(
-            paths.corpus(split), getattr(wanted, split), wanted.empty, "documents.empty"
-        )
+        split: SplitDocuments(paths.corpus(split), getattr(wanted, split))
         for split in wanted.splits
     }
     # An endpoint has a name of its own in `reading`.

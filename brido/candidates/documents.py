@@ -8,22 +8,17 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from brido.candidates.blocks import WINDOW
 from brido.models.settings import ReadingSettings
 from brido.search.settings import GuidanceSettings, SamplingSettings, SearchSettings
 from brido.tables import CORPUS
 from brido.tables.walk import Table, cut
-from brido.utils.blank import is_blank
 from brido.utils.errors import BridoError, some
 from brido.work.kept import code_key
 from brido.work.settings import RuntimeSettings
 from brido.work.shards import fingerprint
-
-# What an empty document leads to: an error, no row, or a row with an empty text.
-EmptyDocuments = Literal["refuse", "leave_out", "keep"]
-
 
 # Bytes of a token, about, and of a document's hash.
 _BYTES, _HASH = 4, 16
@@ -60,16 +55,14 @@ class DocumentPart:
 
     path: Path
     rows: range
-    leave_out: bool = False
 
     def __len__(self) -> int:
-        """Count its rows, those with an empty document included."""
+        """Count its rows."""
         return len(self.rows)
 
     def read(self) -> list[tuple[str, str]]:
-        """Read id and document of each row, without the empty ones if these are left out."""
-        rows = _rows(self.path, self.rows)
-        return [row for row in rows if not (self.leave_out and is_blank(row[1]))]
+        """Read id and document of each row."""
+        return list(_rows(self.path, self.rows))
 
 
 def _rows(path: Path, rows: range | None) -> Iterator[tuple[str, str]]:
@@ -110,22 +103,18 @@ class Writing:
 
 
 class SplitDocuments:
-    """The first `limit` documents of a corpus table (None: all).
-
-    ids are those of all of them; left_out those of empty documents where these are left out.
+    """The first `limit` documents of a corpus table (None: all), and their ids.
 
     Raises:
-        BridoError: an id occurs twice, or a document is empty where that is refused (all named;
-            `key` is the setting that could allow it).
+        BridoError: an id occurs twice.
     """
 
-    def __init__(self, path: Path, limit: int | None, empty: EmptyDocuments, key: str = "") -> None:
-        self.path, self._leave_out = path, empty == "leave_out"
+    def __init__(self, path: Path, limit: int | None) -> None:
+        self.path = path
         self.ids: list[str] = []
         # Their lengths, from which shards are cut.
         self._bytes = array("Q")
         self._hashes = bytearray()
-        empty_ids: list[str] = []
         for name, document in _rows(path, None if limit is None else range(limit)):
             self.ids.append(name)
             text = document.encode()
@@ -133,32 +122,23 @@ class SplitDocuments:
             digest = blake2b(f"{len(name)} {name}".encode(), digest_size=_HASH)
             digest.update(text)
             self._hashes += digest.digest()
-            if is_blank(document):
-                empty_ids.append(name)
-        self.left_out = empty_ids if self._leave_out else []
-        problems = []
         repeated = [name for name, times in Counter(self.ids).items() if times > 1]
         if repeated:
-            problems.append(f"{len(repeated)} ids occur more than once: {some(repeated)}")
-        if empty_ids and empty == "refuse":
-            problems.append(
-                f"{len(empty_ids)} documents are empty: {some(empty_ids)}; correct them, or set "
-                f"{key} to leave_out"
+            raise BridoError(
+                f"{path} cannot be used: {len(repeated)} ids occur more than once: {some(repeated)}"
             )
-        if problems:
-            raise BridoError.from_problems(f"{path} cannot be used:", problems)
 
     def digest(self, part: DocumentPart) -> str:
-        """A hash of a part's ids and documents, and of what becomes of empty ones."""
+        """A hash of a part's ids and documents."""
         rows = self._hashes[_HASH * part.rows.start : _HASH * part.rows.stop]
-        return blake2b(rows + bytes([part.leave_out]), digest_size=_HASH).hexdigest()
+        return blake2b(rows, digest_size=_HASH).hexdigest()
 
     def parts(self, size: int, whole: bool = False) -> list[DocumentPart]:
         """Cut the documents into units of `size` rows; `whole`: the last one has what is left."""
         units = cut(len(self.ids), size)
         if whole and len(units) > 1 and len(units[-1]) < size:
             units[-2:] = [range(units[-2].start, units[-1].stop)]
-        return [DocumentPart(self.path, rows, self._leave_out) for rows in units]
+        return [DocumentPart(self.path, rows) for rows in units]
 
     def units(self, runtime: RuntimeSettings, writing: Writing | None) -> list[DocumentPart]:
         """Cut the documents into shards by section `runtime`, guided ones into whole windows.
@@ -180,7 +160,7 @@ class SplitDocuments:
             else:
                 parts.append(range(row, row + 1))
                 tokens = work
-        return [DocumentPart(self.path, rows, self._leave_out) for rows in parts]
+        return [DocumentPart(self.path, rows) for rows in parts]
 
 
 def shard_keys(

@@ -26,7 +26,7 @@ from brido.candidates.settings import DiverseBeamGeneration, SamplingGeneration
 from brido.models.settings import ReadingSettings
 from brido.tables import CANDIDATES, CORPUS, GROUPED_CANDIDATES
 from brido.tables.join import Table, walk
-from brido.utils.errors import BridoError, some
+from brido.utils.errors import BridoError
 from brido.utils.paths import user_path
 from brido.work.running import Splits
 from brido.work.settings import RuntimeSettings
@@ -87,10 +87,9 @@ def _files(request: Request) -> SourcePlan:
     rows: dict[tuple[Path, str], dict[str, Any]] = {}
     files = []
     for split, documents in request.documents.items():
-        left_out = set(documents.left_out)
-        ids = [name for name in documents.ids if name not in left_out]
         files.append(user_path(getattr(request.settings.files, split)))
-        for row in read_candidates(files[-1], ids, request.settings.num_candidates, request.name):
+        number = request.settings.num_candidates
+        for row in read_candidates(files[-1], documents.ids, number, request.name):
             rows[documents.path, row["id"]] = row
     return SourcePlan(partial(_FromRows, rows), inputs=tuple(files))
 
@@ -181,7 +180,6 @@ def describe(request: Request, split: str, work: Splits) -> dict[str, Any]:
         "generation": request.settings.model_dump(mode="json"),
         "reading": request.reading.model_dump(mode="json"),
         "documents": totals["documents"],
-        "left_out_empty": request.documents[split].left_out,
         "truncated_sources": totals["truncated_sources"],
         "unread_thousandths": totals["unread_thousandths"],
         "distinct_candidates": totals["distinct"] / documents,
@@ -203,8 +201,6 @@ def notes(description: dict[str, Any]) -> Iterator[str]:
         f"{description['documents']:,} documents, {description['distinct_candidates']:.1f} of "
         f"{description['generation']['num_candidates']} candidates distinct"
     )
-    if left_out := description["left_out_empty"]:
-        yield f"{len(left_out)} empty documents left out ({some(left_out)})"
     for name, words in (
         (
             "truncated_sources",

@@ -192,9 +192,6 @@ class DocumentsSettings(Section):
     test: Literal[0] | None = Field(
         None, description="The same for test: null: all, as the system `elected` needs; 0: none."
     )
-    empty: Literal["refuse", "leave_out"] = Field(
-        "refuse", description="Empty documents: refuse | leave_out (counted)."
-    )
 
     @property
     def splits(self) -> tuple[str, ...]:

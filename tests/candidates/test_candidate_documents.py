@@ -25,7 +25,7 @@ def corpus(path, documents, ids=None):
 
 def test_documents_are_read_part_by_part_over_row_groups(tmp_path):
     path = corpus(tmp_path / "train.parquet", [f"text {n}" for n in range(2500)])
-    parts = SplitDocuments(path, 2300, "refuse").parts(700)
+    parts = SplitDocuments(path, 2300).parts(700)
     assert list(map(len, parts)) == [700, 700, 700, 200]
     rows = [row for part in parts for row in part.read()]
     assert rows == [(f"d{n}", f"text {n}") for n in range(2300)]
@@ -33,22 +33,10 @@ def test_documents_are_read_part_by_part_over_row_groups(tmp_path):
     assert len(pickle.dumps(parts[1])) < 1000, "documents are read where they are needed"
 
 
-@pytest.mark.parametrize(
-    ("empty", "kept"), [("leave_out", ["d0", "d2"]), ("keep", ["d0", "d1", "d2"])]
-)
-def test_empty_documents_by_key(tmp_path, empty, kept):
-    path = corpus(tmp_path / "train.parquet", ["x", " \n", "z", "w"])
-    documents = SplitDocuments(path, 3, empty)
-    assert [name for name, _ in documents.parts(10)[0].read()] == kept
-    assert documents.left_out == (["d1"] if empty == "leave_out" else [])
-
-
-def test_repeated_ids_and_empty_documents_are_named_together(tmp_path):
-    path = corpus(tmp_path / "train.parquet", ["x", "", "z"], ["a", "b", "a"])
-    with pytest.raises(BridoError) as error:
-        SplitDocuments(path, None, "refuse", "documents.empty")
-    for part in ("1 ids occur more than once: a", "1 documents are empty: b", "documents.empty"):
-        assert part in str(error.value)
+def test_repeated_ids_are_named(tmp_path):
+    path = corpus(tmp_path / "train.parquet", ["x", "y", "z"], ["a", "b", "a"])
+    with pytest.raises(BridoError, match="1 ids occur more than once: a"):
+        SplitDocuments(path, None)
 
 
 @pytest.mark.parametrize(
@@ -74,7 +62,7 @@ def test_shards_follow_the_work(tmp_path, sizes, batch, texts, length, source):
     """As many documents as fit, each in one shard, all in order; a longer one has its own."""
     path = corpus(tmp_path / "train.parquet", ["x" * size for size in sizes])
     runtime, writing = RuntimeSettings(batch_tokens=batch), Writing(source, texts, length)
-    rows = [part.rows for part in SplitDocuments(path, None, "keep").units(runtime, writing)]
+    rows = [part.rows for part in SplitDocuments(path, None).units(runtime, writing)]
     assert [row for part in rows for row in part] == list(range(len(sizes)))
     work = [min(size // 4 + 1, source) + texts * length for size in sizes]
     for part in rows:
@@ -87,7 +75,7 @@ def test_shards_follow_the_work(tmp_path, sizes, batch, texts, length, source):
 
 def test_given_shards_guided_ones_and_ready_candidates_are_counted_in_documents(tmp_path):
     path = corpus(tmp_path / "train.parquet", [f"text {n}" for n in range(250)])
-    documents = SplitDocuments(path, None, "refuse")
+    documents = SplitDocuments(path, None)
     few, long = RuntimeSettings(batch_tokens=1), Writing(512, 16, 64)
     given = RuntimeSettings(batch_tokens=1, shard_documents=100)
     guided = Writing(512, 16, 64, guided=True)

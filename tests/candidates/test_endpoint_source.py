@@ -33,7 +33,7 @@ def made(tmp_path, monkeypatch):
             for number, text in enumerate(texts)
         ]
         write_table(tmp_path / "corpus.parquet", [rows], CORPUS)
-        documents = {"train": SplitDocuments(tmp_path / "corpus.parquet", None, "refuse")}
+        documents = {"train": SplitDocuments(tmp_path / "corpus.parquet", None)}
         keys = {"method": "endpoint", "checkpoint": "none", "model": "m", "num_candidates": 2}
         where = {"base_url": server.url, "timeout_seconds": 5.0, "store": "answers.sqlite"}
         request = Request(

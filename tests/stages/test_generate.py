@@ -112,17 +112,6 @@ def test_a_batch_that_does_not_fit_is_halved_and_recorded(project, monkeypatch, 
     assert "batches halved for memory" in capsys.readouterr().err
 
 
-def test_empty_documents_are_refused_or_left_out(project):
-    small_project.write_corpus(project, "train", ["w1 w2", " ", "w3", ""])
-    with pytest.raises(BridoError, match=r"2 documents are empty: train-1, train-3.*leave_out"):
-        run()
-    assert not TABLES[0].exists()
-    small_project.write_params(project, documents={"empty": "leave_out"})
-    train, _ = run()
-    assert [row["id"] for row in train] == ["train-0", "train-2"]
-    assert read_metadata(TABLES[0], "")["left_out_empty"] == ["train-1", "train-3"]
-
-
 def test_a_missing_checkpoint_and_sources_longer_than_it_can_read_are_refused(project):
     small_project.write_params(project, reading={"default": {"max_source_tokens": 41}})
     with pytest.raises(BridoError, match=r"max_source_tokens \(41\) is more than the model's 40"):
