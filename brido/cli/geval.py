@@ -160,7 +160,7 @@ def read_summaries(file: str | Path) -> list[dict[str, Any]]:
                     raise BridoError(f"stdin: line {number}: {problem}")
                 records.append(record)
     problems = [] if records else ["it has no rows"]
-    for number, record in enumerate(records):
+    for number, record in enumerate(records, 1):
         name = record.get("id")
         record["id"] = str(number if name is None else name)
         system = record.get("system")
@@ -170,7 +170,7 @@ def read_summaries(file: str | Path) -> list[dict[str, Any]]:
             # A blank summary has its marks; of a blank document none would mean anything.
             if not isinstance(text, str) or (column == "document" and is_blank(text)):
                 name = short(record["id"])
-                problems.append(f"row {number + 1} (id {name}): no text in `{column}`")
+                problems.append(f"row {number} (id {name}): no text in `{column}`")
     twice = Counter((record["id"], record["system"]) for record in records)
     problems += [
         f"id {short(name)} of system {short(system)} comes {count} times"

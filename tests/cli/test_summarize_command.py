@@ -408,7 +408,7 @@ def test_a_project_uses_its_choice_or_a_system_that_is_named(tmp_path, capsys):
         (["a.txt", "--model", "empty"], ["config.json"]),
         (["a.txt", "--model", "M", "--system", "base"], ["--model", "--system"]),
         (["b.txt", "c", "empty", "--model", "M"], ["b.txt", "c: ", "empty"]),
-        (["a.txt", "a.txt", "--model", "M"], ["more than once"]),
+        (["a.txt", "./a.txt", "--model", "M"], ["more than once"]),
         (["a.pdf", "--model", "M"], [".jsonl", "--text"]),
         (["pipe", "--model", "M"], ["pipe", "stdin"]),
         (["blank.jsonl", "--model", "M"], ["no document", "all 2 rows", "line 1"]),

@@ -64,7 +64,7 @@ class Documents:
         problems = [problem for name in self._files if (problem := self._problem(name))]
         problems += [
             f"{name} is named more than once"
-            for name, times in Counter(self._files).items()
+            for name, times in Counter(map(Path, self._files)).items()
             if times > 1
         ]
         if problems:

@@ -129,7 +129,7 @@ def test_an_id_that_is_null_is_the_number_of_the_row(tmp_path):
     rows = [{"id": name, "document": "d", "summary": "s"} for name in (None, "a", None)]
     path = tmp_path / "in.json"
     path.write_text(json.dumps(rows))
-    assert [row["id"] for row in command.read_summaries(path)] == ["0", "a", "2"]
+    assert [row["id"] for row in command.read_summaries(path)] == ["1", "a", "3"]
 
 
 def test_a_system_may_be_the_number_0(tmp_path):
