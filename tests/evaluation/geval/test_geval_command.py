@@ -114,8 +114,8 @@ def test_settings_come_from_a_params_file_and_changes(tmp_path):
 @pytest.mark.parametrize(
     ("content", "message"),
     [("{", "not JSON"), ("[1]\n", "object is expected"), ("", "no rows"),
-     ('{"document": "d"}', r"row 1 \(id 0\): no text in `summary`"),
-     ('{"document": " ", "summary": ""}', r"row 1 \(id 0\): no text in `document`"),
+     ('{"document": "d"}', r"row 1 \(id 1\): no text in `summary`"),
+     ('{"document": " ", "summary": ""}', r"row 1 \(id 1\): no text in `document`"),
      ('{"id": 1, "document": "d", "summary": "s"}\n' * 2, "comes 2 times")],
 )  # fmt: skip
 def test_input_that_cannot_be_marked(tmp_path, content, message):
