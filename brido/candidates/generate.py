@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 from brido.candidates.cleaning import clean
 from brido.candidates.documents import (
@@ -141,9 +142,10 @@ def generate(request: Request) -> Splits:
     decides = [settings, request.reading, schema.names]
     keys = shard_keys(decides, plan.inputs, request.documents, units)
     label = f"generate {request.name}"
-    # A store of answers, or a file, may have more the next time, and is read in no time.
-    kept = keys if writing else None
-    work = Splits(f"generate/{request.name}", fingerprint(keys), schema, units, kept)
+    # A store of answers, or a file, may have more the next time, and is read in no time: nothing
+    # is kept of it, and nothing that a killed call has read is taken over.
+    kept, own = (keys, "") if writing else (None, uuid4().hex)
+    work = Splits(f"generate/{request.name}", fingerprint([keys, own]), schema, units, kept)
     work.run(partial(_Counting, plan.make_worker), plan.workers, label, runtime.log_seconds)
     return work
 

@@ -27,7 +27,7 @@ def made(tmp_path, monkeypatch):
     monkeypatch.setenv("BRIDO_HOME", str(tmp_path))
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
 
-    def make(server, system=None, runtime=None, texts=TEXTS, **settings):
+    def make(server, system=None, runtime=None, texts=TEXTS, killed=False, **settings):
         rows = [
             {"id": f"d{number}", "document": text, "summary": "s", "references": ["s"]}
             for number, text in enumerate(texts)
@@ -47,6 +47,8 @@ def made(tmp_path, monkeypatch):
             documents,
         )
         work = generate(request)
+        if killed:
+            return None
         description = describe(request, "train", work)
         work.write("train", tmp_path / "found.parquet", description)
         work.clear()
@@ -170,6 +172,13 @@ def test_missing_answers_are_an_error_or_counted(made):
         before = len(server.requests)
         assert made(server)[0][3]["ended"] == [True, True]
         assert len(server.requests) == before + 2
+
+
+def test_what_a_killed_call_has_read_is_read_again(made):
+    with BadEndpoint(always={"Bridge 3": 413}) as server:
+        made(server, killed=True, max_missing_fraction=0.2)
+        server.always.clear()
+        assert made(server, max_missing_fraction=0.2)[0][3]["ended"] == [True, True]
 
 
 def test_a_dry_run_asks_nothing_and_replay_takes_what_is_there(made):
