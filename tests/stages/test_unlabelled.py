@@ -47,7 +47,7 @@ def raw_params(**changes: object) -> dict:
         "checkpoints": {"base": {"source": "none here"}},
         "reading": {"default": reading},
         "generation": {"base": source},
-        "documents": {"train": None, "validation": None, "empty": "leave_out"},
+        "documents": {"train": None, "validation": None},
         "training": {"epochs": 1, "validation": validation, "max_candidate_tokens": 12},
         "pool": {"too_few": "leave_out"},
         "systems": ["base"],
