@@ -47,7 +47,7 @@ def changed(usage: Usage, changes: Mapping[str, Any]) -> Usage:
     """The usage with other values of keys of `reading` and `decoding`; None changes nothing.
 
     Raises:
-        BridoError: it is no dictionary, an unknown key, or a value that does not fit.
+        BridoError: changes is not a dictionary, a key is unknown, or a value does not fit.
     """
     if not isinstance(changes, Mapping):
         raise ArgumentError(

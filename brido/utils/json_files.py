@@ -1,6 +1,5 @@
 """JSON files whose objects do not stand a line each: one array, or objects of several lines."""
 
-import codecs
 import io
 import json
 import re
@@ -14,15 +13,26 @@ from brido.utils.json_lines import ANY, Repeating
 from brido.utils.text_files import marked_encoding
 
 _BLANKS = re.compile(r"\s*")
-# An array of objects or texts, or an object of several lines, as jq writes it; peeked bytes may
-# end early.
-_SPREAD = re.compile(rb"\s*(\[\s*([{\"\]]|\Z)|\{[ \t\r]*\n)")
+# An array of objects or texts; peeked bytes may end behind its bracket.
+_ARRAY = r"\[\s*([{\"\]]|\Z)"
+# An array, or an object of several lines, as jq writes it.
+_SPREAD = re.compile(rf"\s*({_ARRAY}|\{{[ \t\r]*\n)")
+_JSON = re.compile(rf"\s*({_ARRAY}|\{{)")
 
 
 def are_lines(stream: io.BufferedReader) -> bool:
     """Whether a file is UTF-8, and neither one array nor objects of several lines."""
     start = stream.peek(64)
-    return marked_encoding(start) is None and not _SPREAD.match(start.removeprefix(codecs.BOM_UTF8))
+    return marked_encoding(start) is None and not _SPREAD.match(_decoded(start))
+
+
+def begins_json(stream: io.BufferedReader) -> bool:
+    """Whether a text begins as JSON objects or an array do; one of texts is for who reads it."""
+    return bool(_JSON.match(_decoded(stream.peek(64))))
+
+
+def _decoded(start: bytes) -> str:
+    return start.decode(marked_encoding(start) or "utf-8-sig", "ignore")
 
 
 def is_spread(first: str) -> bool:

@@ -2,7 +2,6 @@
 
 import json
 import os
-import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
@@ -15,6 +14,7 @@ from brido.summarizer.writer import Named
 from brido.utils.blank import is_blank
 from brido.utils.errors import BridoError, parsing
 from brido.utils.files import ending_of, input_lines, read_file
+from brido.utils.json_files import begins_json
 from brido.utils.json_lines import (
     HALF_PAIR,
     holds_half_pair,
@@ -24,15 +24,12 @@ from brido.utils.json_lines import (
     read_objects,
 )
 from brido.utils.outputs import standard_input
-from brido.utils.text_files import COMPRESSIONS, marked_encoding, open_text, text_lines
+from brido.utils.text_files import COMPRESSIONS, open_text, text_lines
 
 STDIN = "-"
 _TEXT = (".txt", ".text", ".md")
 _JSON = (".jsonl", ".ndjson", ".json")
 _TABLES = (".csv", ".tsv", ".parquet")
-# How JSON on stdin begins: with an object, or an array, also one of texts, which is then refused.
-# What is there first may end behind the bracket.
-_JSON_START = re.compile(r"\s*(\{|\[\s*([{\"\]]|\Z))")
 _WRITTEN_JSON = "a text as JSON writes it, with quotes and backslashes (`jq -r` writes it plainly)"
 
 
@@ -183,7 +180,7 @@ def _texts(name: str) -> Iterator[str]:
 
 def _lines(name: str, shown: str, ending: str) -> Iterator[_Row]:
     """JSON lines, the items of a JSON array, or a text a line; of stdin the first signs decide."""
-    if ending in _JSON or (name == STDIN and _is_json(standard_input().peek(64))):
+    if ending in _JSON or (name == STDIN and begins_json(standard_input())):
         with input_lines(name) as lines:
             for number, values, problem in read_objects(lines):
                 yield _Row(number, f"{shown} line {number}", values, problem)
@@ -192,12 +189,6 @@ def _lines(name: str, shown: str, ending: str) -> Iterator[_Row]:
         if line.strip():
             fault = _WRITTEN_JSON if _is_written_json(line) else ""
             yield _Row(number, f"{shown} line {number}", {"document": line}, fault)
-
-
-def _is_json(start: bytes) -> bool:
-    """Whether these first bytes of a text begin JSON."""
-    text = start.decode(marked_encoding(start) or "utf-8-sig", "ignore")
-    return bool(_JSON_START.match(text))
 
 
 def _is_written_json(line: str) -> bool:

@@ -3,6 +3,7 @@
 import fcntl
 import json
 import os
+import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -45,9 +46,8 @@ class Output:
         self._lines("".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows))
 
     def _lines(self, text: str) -> None:
-        stdout = standard_output()
-        stdout.write(text)
-        stdout.flush()
+        sys.stdout.write(text)
+        sys.stdout.flush()
 
     def finish(self) -> None:
         """All documents are done."""
