@@ -3,6 +3,7 @@
 import json
 
 import pytest
+from dying import dying
 
 from brido.corpus.settings import WorldSettings
 from brido.evaluation.registry import find_metric
@@ -58,16 +59,8 @@ def test_after_a_kill_parts_that_other_code_measured_are_measured_again(
 ):
     measured, own = [], stage.code_key()
 
-    class Dying(stage.Measurer):
-        def __call__(self, rows):
-            if len(measured) == 1:
-                measured.append(None)
-                raise KeyboardInterrupt
-            measured.append(rows)
-            return super().__call__(rows)
-
     monkeypatch.setattr(stage, "PART", 4)
-    monkeypatch.setattr(stage, "Measurer", Dying)
+    monkeypatch.setattr(stage, "Measurer", dying(stage.Measurer, measured))
     with pytest.raises(KeyboardInterrupt):
         evaluate(PARAMS, "rouge", "vote")
     monkeypatch.setattr(stage, "code_key", lambda: own + code)

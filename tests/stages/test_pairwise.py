@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
+from dying import dying
 from pool_rows import pooled
 
 from brido.rouge import similarity_matrix
@@ -95,16 +96,8 @@ def test_after_a_kill_parts_that_other_code_compared_are_compared_again(monkeypa
     settings()
     compared, own = [], pairwise.code_key()
 
-    class Dying(pairwise.Comparer):
-        def __call__(self, part):
-            if len(compared) == 1:
-                compared.append(None)
-                raise KeyboardInterrupt
-            compared.append(part)
-            return super().__call__(part)
-
     monkeypatch.setattr(pairwise, "SHARD_DOCUMENTS", 5)
-    monkeypatch.setattr(pairwise, "Comparer", Dying)
+    monkeypatch.setattr(pairwise, "Comparer", dying(pairwise.Comparer, compared))
     with pytest.raises(KeyboardInterrupt):
         pairwise.main()
     monkeypatch.setattr(pairwise, "code_key", lambda: own + code)
