@@ -106,7 +106,9 @@ def test_what_is_kept_is_said(capsys):
 
 
 @pytest.mark.parametrize("number", SIGNALS)
-def test_a_library_that_answers_a_stop_with_its_own_error_hides_nothing(capsys, number, tmp_path):
+def test_a_library_that_answers_a_stop_with_its_own_error_hides_nothing(
+    capsys, number, tmp_path, request
+):
     """As torch.save does where the stop comes while it writes."""
 
     class Stopping:
@@ -114,6 +116,9 @@ def test_a_library_that_answers_a_stop_with_its_own_error_hides_nothing(capsys, 
             os.kill(os.getpid(), number)
             time.sleep(10)
 
+    # What a shell starts in the background ignores Ctrl-C.
+    former = signal.signal(number, signal.default_int_handler)
+    request.addfinalizer(lambda: signal.signal(number, former))
     with pytest.raises(SystemExit) as end:
         run_command(lambda: torch.save([torch.ones(99), Stopping()], tmp_path / "state.pt"))
     assert end.value.code == 128 + number
