@@ -12,7 +12,7 @@ from own_articles import abstracts, dialogues, write_csv, write_jsonl
 from tiny_chat import CHATML, chat_tokenizer, tiny_llama
 from tiny_models import SPECIAL, tiny_bart, word_tokenizer
 
-from brido.cli.init import command, limits, model, plan, settings, speed, write
+from brido.cli.init import command, cost, limits, model, plan, settings, speed, write
 from brido.cli.init.data import look
 from brido.models import gguf
 from brido.models.checkpoint import save
@@ -274,7 +274,8 @@ def test_base_learns_from_references_that_the_time_allows_and_the_rest_is_cut(
     assert params.documents.train == read_preset("smollm2")["documents"]["train"]
     assert params.num_candidates == read_preset("smollm2")["generation"]["base"]["num_candidates"]
     assert params.checkpoints["base"].fine_tuning.documents is None
-    assert list(params.tuned) == ["vote", "information", "likelihood", "control"]
+    assert list(params.tuned) == ["vote", "information", "likelihood", "brio", "control"]
+    assert list(params.variants) == ["short", "guided"]
     slow = speed.Speed(*(3 * value for value in vars(FAST).values()))
     monkeypatch.setattr(write, "measure_speed", lambda *given: slow)
     params = own_chat(800)
@@ -302,7 +303,7 @@ def test_where_no_run_fits_it_says_so_and_what_would(own_chat, monkeypatch, caps
     said = capsys.readouterr().out
     assert "warning: even the smallest run may take more than 60 minutes" in said
     assert "hours" in said
-    assert "left out for time (--minutes 60): information, likelihood, short" in said
+    assert "left out for time (--minutes 60): information, likelihood, brio, short, guided" in said
     # The model is small already.
     assert "--model smollm2" not in said
     assert list(params.tuned) == ["vote", "control"]
@@ -394,7 +395,7 @@ def planned(checkout: Path, count: int, name: str, how: speed.Speed, minutes: fl
     """The plan for so many abstracts, a model and its speed."""
     write_jsonl(checkout / "a.jsonl", abstracts(count))
     data, found = look({"train": ["a.jsonl"]}, "abstract", "tldr"), model.find_model(name)
-    recipe = replace(write.recipe_of(found), others=others)
+    recipe = replace(write.recipe_of(found, True), others=others)
     return plan.make_plan(data, found, limits.find_limits(data, found), how, gpu, recipe, minutes)
 
 
@@ -414,6 +415,26 @@ def test_a_plan_fits_its_minutes_and_grows_with_them(checkout) -> None:
     assert planned(checkout, 300, "chat", FAST, 500, gpu=True).candidates > plans[-1].candidates
     cheap, dear = (planned(checkout, 300, "chat", FAST, 500, others=n).seconds for n in (0, 4))
     assert cheap < dear  # candidates are scored with their own document only
+
+
+def test_a_guided_system_costs_as_many_readings_as_it_reads_documents(checkout) -> None:
+    chat_folder(checkout)
+    made = planned(checkout, 300, "chat", FAST, 500)
+    assert made.variants == ("short", "guided")
+    data, found = look({"train": ["a.jsonl"]}, "abstract", "tldr"), model.find_model("chat")
+    recipe, sizes = write.recipe_of(found, True), limits.find_limits(data, found)
+
+    def seconds(*variants: str) -> float:
+        return cost.seconds_of(replace(made, variants=variants), data, sizes, FAST, recipe)
+
+    short, none = seconds("short") - seconds(), seconds()
+    stages = 4 * 6  # evaluate and decode of another system, and their starts
+    assert seconds("guided") - none - stages == pytest.approx(5 * (short - stages))
+
+
+def test_without_references_no_order_gives_them_a_weight(own_chat) -> None:
+    params = own_chat(300, *SCI[:3], "none", "--minutes", "500")
+    assert list(params.tuned) == ["vote", "information", "likelihood", "control"]
 
 
 def test_base_learns_from_few_references_more_often(checkout) -> None:

@@ -42,7 +42,7 @@ def seconds_of(plan: RunPlan, data: Data, limits: Limits, speed: Speed, recipe: 
     validate = write(validated, recipe.beams) + score(validated) * _FORWARD
     seconds += len(plan.tuned) * (score(plan.train) + VALIDATIONS * validate)
     measured = sum(min(plan.evaluated, data.documents[split]) for split in ("validation", "test"))
-    systems = 1 + len(plan.tuned) + len(plan.variants)
-    seconds += systems * write(measured, recipe.beams)
+    sources = 1 + len(plan.tuned) + sum(recipe.variants[name] for name in plan.variants)
+    seconds += sources * write(measured, recipe.beams)
     others_stages = _OF_OTHERS * (2 + len(plan.variants))
     return seconds + _START * (_SHARED + _OF_TUNED * len(plan.tuned) + others_stages)

@@ -106,12 +106,16 @@ def _steps(measured: int, train: int, on_gpu: bool, recipe: Recipe, again: bool)
     for candidates, documents in (*_CANDIDATES, *(_CANDIDATES_ON_GPU if on_gpu else ())):
         yield _to(candidates=candidates, train=min(documents, most))
     yield _to(evaluated=min(_EVALUATED, measured))
+    guided = [name for name, sources in recipe.variants.items() if sources > 1]
     for name in recipe.variants:
-        yield _with_variant(name)
+        if name not in guided:
+            yield _with_variant(name)
     for number, name in enumerate(name for name in recipe.tuned if name not in ALWAYS):
         yield _with_tuned(name, recipe.tuned)
         if number == 0:
             yield _to(evaluated=min(_MORE[0], measured))
+            # It takes as long as several others, so it must not take their place.
+            yield from map(_with_variant, guided)
     for count in _MORE_ON_GPU if on_gpu else _MORE:
         yield _to(evaluated=min(count, measured))
     for epochs in range(2, _EPOCHS + 1) if again else ():

@@ -1,6 +1,7 @@
 """What the plan of a run says, and what the recipe of a kind of model says."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 # Validation documents with candidates: for the check of the orders, and while training.
 LOOKED_AT = 40
@@ -41,8 +42,8 @@ class Recipe:
     """What the preset of this kind of model says.
 
     Beams of decoding, epochs of a model from scratch, the other documents that candidates are
-    scored with, the documents to tune on (None: as many as there are), and the names of tuned
-    systems and of variants.
+    scored with, the documents to tune on (None: as many as there are), the names of tuned systems,
+    and of how many documents each variant reads for a summary (more than one if it is guided).
     """
 
     beams: int
@@ -50,4 +51,4 @@ class Recipe:
     others: int
     train: int | None = None
     tuned: tuple[str, ...] = ALWAYS
-    variants: tuple[str, ...] = ()
+    variants: Mapping[str, int] = field(default_factory=dict)
