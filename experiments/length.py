@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from experiments.numbers import gaps, pairs, points
+from experiments.numbers import Values, clear, gaps, pairs, points
 from experiments.replay import Options, Rule, always, chosen_by, gains, kept_by, options
 from experiments.rows import EVIDENCE, read_rows
 from experiments.tables import Record
@@ -20,8 +20,14 @@ def equal() -> Iterator[Record]:
     rules = {"kept": kept_by(among=TUNED)} | {name: always(name) for name in TUNED}
     for setting in rows.sort_values("seed", kind="stable").setting.unique():
         runs = options(rows[rows.setting == setting])
-        cells = {name: _both(runs, rule) for name, rule in rules.items()}
-        yield {"base": setting.removeprefix("lengths, "), "runs": f"{len(runs)}"} | cells
+        record = {"base": setting.removeprefix("lengths, "), "runs": f"{len(runs)}"}
+        record |= {name: _both(runs, rule) for name, rule in rules.items()}
+        record["kept - control at base's length"] = clear(_minus_control(runs, rules["kept"]))
+        yield record
+
+
+def equal_earlier() -> Iterator[Record]:
+    """The same of earlier runs, at base's length alone."""
     earlier = read_rows(EARLIER)
     for setting in earlier.setting.unique():
         own = earlier[earlier.setting == setting]
@@ -38,6 +44,17 @@ def as_long_as_base(run: Options, name: str) -> str:
     return min(own, key=lambda other: abs(run.validation[other].words - words))
 
 
+def _minus_control(runs: Sequence[Options], rule: Rule) -> Values:
+    """What a rule keeps minus the control, good summaries of a document, both at base's length."""
+    return gaps(
+        [
+            (run.test[as_long_as_base(run, name)], run.test[as_long_as_base(run, "control")])
+            for run, name in chosen_by(rule, runs)
+        ],
+        "good",
+    )
+
+
 def _both(runs: Sequence[Options], rule: Rule) -> str:
     """The mean gain of what a rule keeps, then that at base's length and how many words it has."""
     same = [
@@ -46,4 +63,4 @@ def _both(runs: Sequence[Options], rule: Rule) -> str:
     mean = 100 * np.mean([values.mean() for values in gains(runs, rule)])
     words = 100 * np.mean([own.words / base.words - 1 for base, own in same])
     left = points(gaps([(own, base) for base, own in same], "good"))
-    return f"{mean:+.1f} → {left}<br>words {words:+.1f} %"
+    return f"{mean:+.1f} → {left}, {words:+.1f} % words"

@@ -35,6 +35,14 @@ def points(values: Values, alike: Sequence[Any] | None = None) -> str:
     return f"{mean:+.1f} [{low:+.1f}, {high:+.1f}]"
 
 
+def clear(values: Values) -> str:
+    """`points`, in bold if the interval does not hold 0."""
+    text = points(values)
+    # By the digits that the table shows: [-15.6, -0.0] would look like a mistake in bold.
+    _, low, high = np.round(interval(values), 3) if values else (0.0, 0.0, 0.0)
+    return f"**{text}**" if low > 0 or high < 0 else text
+
+
 def percent(rows: Sequence[Any], mark: str) -> str:
     """The mean share of documents with a mark over some rows, empty if it was not measured."""
     mean = float(np.mean([marked(row, mark).mean() for row in rows])) if rows else np.nan

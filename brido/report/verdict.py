@@ -250,9 +250,9 @@ def _meaning(
     side = direction(kept, *rouge) if rouge and kept else 0
     if rouge and kept and side:
         content = (
-            "The order keeps content that the control loses."
+            "The order keeps words of the references that the control loses."
             if side > 0
-            else "The control keeps content that this order loses."
+            else "The control keeps words of the references that this order loses."
         )
         return f", which may be chance; of ROUGE-1: {_gap(rouge, kept)}. {content}"
     return ", which may be chance: nothing here shows that the order of the candidates matters."

@@ -230,7 +230,7 @@ def test_a_chosen_system_that_is_as_good_and_too_few_documents_say_nothing_of_le
 
 
 MATTERS, HARM = "The order of the candidates matters here.", "this order does harm here."
-KEEPS, LOSES = "keeps content that the control loses.", "keeps content that this order loses."
+KEEPS, LOSES = "that the control loses.", "that this order loses."
 NOTHING, CHANCE = "nothing here shows that the order", "may be chance"
 
 

@@ -1,0 +1,74 @@
+"""What each order does: good summaries of a system minus those of another, regime by regime."""
+
+from collections.abc import Iterable, Iterator, Mapping
+
+import numpy as np
+
+from experiments.numbers import clear, gaps, pairs, percent, points
+from experiments.planned import of, settings
+from experiments.tables import Record
+
+ORDERS = ("vote", "information", "likelihood", "brio", "control")
+UNTRAINED = ("guided", "short", "elected")
+# Is it the order? And which?
+RIVALS = (
+    *((name, "control") for name in ("vote", "information", "likelihood", "brio")),
+    ("information", "vote"),
+)
+# What a loss does under any order (loss `spread`: flat; `listwise`: the other three).
+LOSSES = (
+    ("flat", "base"),
+    ("flat", "control"),
+    ("null", "base"),
+    ("known", "null"),
+    ("vote_listwise", "base"),
+)
+SYSTEMS = ("base", *ORDERS, *UNTRAINED, "checked", "flat", "known", "null", "vote_listwise")
+
+
+def orders() -> Iterator[Record]:
+    """What each system gains on base."""
+    gained = {name: (name, "base") for name in (*ORDERS, *UNTRAINED)}
+    yield from _compared("good summaries - base's", gained)
+
+
+def rivals() -> Iterator[Record]:
+    """What an order gains on the control, and information on the vote."""
+    yield from _compared("good summaries", _named(RIVALS))
+
+
+def losses() -> Iterator[Record]:
+    """What the losses do without an order, and without what base prefers."""
+    yield from _compared("good summaries", _named(LOSSES))
+
+
+def _named(questions: Iterable[tuple[str, str]]) -> dict[str, tuple[str, str]]:
+    return {f"{first} - {second}": (first, second) for first, second in questions}
+
+
+def _compared(head: str, questions: Mapping[str, tuple[str, str]]) -> Iterator[Record]:
+    """A row for each regime: how much the first system of each question is above the second."""
+    for setting in settings():
+        yield {head: setting} | {
+            label: clear(gaps(pairs(of(setting), *both), "good"))
+            for label, both in questions.items()
+        }
+
+
+def traits() -> Iterator[Record]:
+    """Each system in numbers, a row for each regime."""
+    for setting in settings():
+        own = of(setting)
+        for name in SYSTEMS:
+            both = [pair[0] for pair in pairs(own, name, name)]
+            if both:
+                gained = "" if name == "base" else points(gaps(pairs(own, name, "base"), "good"))
+                yield {
+                    "regime": setting,
+                    "system": name,
+                    "runs": f"{len(both)}",
+                    **{mark: percent(both, mark) for mark in ("good", "unsupported", "whole")},
+                    "good - base": gained,
+                    "ROUGE-1": f"{np.mean([row.r1 for row in both]):.1f}",
+                    "words": f"{np.mean([row.words for row in both]):.1f}",
+                }
