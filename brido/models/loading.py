@@ -9,6 +9,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 from brido.utils.errors import BridoError, short, some
@@ -24,8 +25,16 @@ def pretrained(kind: Any, source: Any, **how: Any) -> Any:
 
     Raises:
         BridoError: the checkpoint cannot be loaded without code of its own, or of the hub.
+        ValueError: it is an adapter, or holds one.
         Exception: what transformers raises for a checkpoint that is damaged.
     """
+    # transformers would put it into the model, and save the adapter alone.
+    if isinstance(source, str | Path) and Path(source, "adapter_config.json").is_file():
+        raise ValueError(
+            "it holds a PEFT adapter (adapter_config.json): name its base model as the source and "
+            "this folder as `checkpoints.NAME.adapter`; where it is merged into the weights, "
+            "remove that file"
+        )
     is_model = kind.__name__.startswith("AutoModel") or hasattr(kind, "base_model_prefix")
     if is_model and "gguf_file" not in how:
         _check_kernels(source, how.get("revision"))

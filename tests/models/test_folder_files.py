@@ -7,7 +7,9 @@ import shutil
 import pytest
 import small_project
 import torch
+from peft import LoraConfig, get_peft_model
 from safetensors.torch import load_file, save_file
+from transformers import AutoModelForSeq2SeqLM
 
 from brido.checkers.minicheck import MiniCheck
 from brido.models.checkpoint import store_checkpoint
@@ -58,6 +60,11 @@ def pipe(name):
     return make
 
 
+def adapter(folder):
+    model = AutoModelForSeq2SeqLM.from_pretrained(folder)
+    get_peft_model(model, LoraConfig(target_modules=["q_proj"])).save_pretrained(folder)
+
+
 def pickled(folder):
     (folder / "model.safetensors").unlink()
     torch.save({"x": os.system}, folder / "pytorch_model.bin")
@@ -76,6 +83,8 @@ CASES = {
     "a kernel": (lambda f: settings(f, _attn_implementation="evil/kernel"), "evil/kernel"),
     "a kernel without _": (lambda f: settings(f, attn_implementation="evil/kernel"), "evil/kernel"),
     "kernels": (lambda f: settings(f, attn_implementation={"": "a/b@main"}), "a/b@main"),
+    "an adapter alone": (lambda f: adapter(f) or (f / "config.json").unlink(), "NAME.adapter"),
+    "an adapter too": (adapter, "NAME.adapter"),
     "a pickle": (pickled, "other things than weights"),
 }
 
