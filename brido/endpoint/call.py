@@ -38,6 +38,9 @@ _LENGTH = re.compile(
     re.IGNORECASE,
 )
 
+# What OpenRouter says, with a status that means the key elsewhere, of a text that a filter refuses.
+_FLAGGED = re.compile(r"moderation|input was flagged", re.IGNORECASE)
+
 
 @dataclass(eq=False)
 class CallFailed(Exception):
@@ -184,7 +187,7 @@ class Connection:
                 f"({said}{_origin(headers)}), and nothing was sent there. If it is "
                 "the right one, name it in runtime.endpoint.base_url"
             )
-        if status in {401, 403}:
+        if status == 401 or (status == 403 and not _FLAGGED.search(message)):
             return BridoError(
                 f"{self._section}: the server refused the key ({said}): set the environment "
                 "variable that runtime.endpoint.api_key_env names (null: OPENAI_API_KEY, for "
@@ -195,7 +198,7 @@ class Connection:
                 f"{self._section}: the server does not know this address or model ({said}): check "
                 f"runtime.endpoint.base_url (it usually ends in /v1) and {self._section}.model"
             )
-        if code == "insufficient_quota":
+        if status == 402 or code == "insufficient_quota":
             return BridoError(
                 f"{self._section}: the account's quota is used up ({said}); answers so far are kept"
             )

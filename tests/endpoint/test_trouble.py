@@ -105,7 +105,7 @@ def test_usage_that_cannot_be_loses_no_answer_and_lowers_no_budget(asking):
         assert len(server.requests) == 4
 
 
-@pytest.mark.parametrize("status", [401, 403, 404])
+@pytest.mark.parametrize("status", [401, 402, 403, 404])
 def test_errors_that_no_call_can_get_over_stop_at_once(asking, status):
     with BadEndpoint(always={"bridge": status}) as server:
         with pytest.raises(BridoError, match=f"generation.big: .*HTTP {status} some_code"):

@@ -125,5 +125,8 @@ RESPONSES = [
     Served("TGI and a long prompt", 422, error(
         422, type="validation", message="Input validation error: `inputs` must have less than 1024 "
         "tokens. `inputs` tokens + `max_new_tokens` must be <= 2048"), "HTTP 422 (too long)"),
+    Served("OpenRouter filters the prompt", 403, error(
+        403, message="Your chosen model requires moderation and your input was flagged"),
+        "HTTP 403"),
     Served("a proxy and a long prompt", 413, error(413), "HTTP 413 (too long)"),
 ]  # fmt: skip
