@@ -121,6 +121,14 @@ class Client:
             missing = [one for one in plan.missing if one.sample not in self.store.samples(one.key)]
             how = (self._runtime, self._section, self.store, self.budget, self.report, bar.advance)
             in_a_loop(Asking(*how, self._choices).run(missing))
+        if cut := self.store.cut_prompts(self._model):
+            tokens, fewest, most = cut
+            say(
+                f"{self._section}: the longest prompts, of {fewest:,} to {most:,} characters, all "
+                f"have {tokens:,} tokens: the server cuts them, and answers about a part. Serve "
+                "the model with a longer context (Ollama: OLLAMA_CONTEXT_LENGTH), then change "
+                f"{self._section}.revision, any label, so that they are asked again"
+            )
 
     def answers(self, key: str, samples: int) -> dict[int, Answer]:
         """What is kept for a question's key: answers by sample number, below `samples`."""

@@ -5,6 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from bad_endpoint import BadEndpoint, plain_answer
+from server_responses import completion
 
 from brido.utils.errors import BridoError
 
@@ -66,3 +67,18 @@ def test_two_runs_at_once_pay_once(asking, capfd):
         assert first == second == [plain_answer(f"{text} 0") for text in TEXTS]
         assert len(server.requests) == len(TEXTS)
     assert "generation.big: another run is asking m: " in capfd.readouterr().err
+
+
+@pytest.mark.parametrize(("limit", "is_said"), [(40, True), (1000, False)])
+def test_a_server_that_cuts_long_prompts_is_named(asking, capfd, limit, is_said):
+    """The longest all have its limit of tokens; shorter ones have their own numbers."""
+
+    def answer(body):
+        tokens = len(body["messages"][0]["content"]) // 5
+        usage = {"prompt_tokens": min(tokens, limit), "completion_tokens": 8}
+        return 200, completion("A bridge.", usage=usage)
+
+    with BadEndpoint(respond=answer) as server:
+        asking(server, ["word " * count for count in range(10, 90, 10)])
+    said = capfd.readouterr().err
+    assert ("40 tokens" in said and "generation.big.revision" in said) == is_said
