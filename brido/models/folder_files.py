@@ -22,7 +22,7 @@ def check_files(folder: Path, settings: Any) -> None:
 
     Raises:
         ValueError: a pipe or a device, which could be read for ever; a pointer of git-lfs; an index
-            that leads out of the folder; quantized weights whose settings do not say so.
+            that leads out of the folder; quantized weights, whether settings say so or not.
     """
     for path in folder.iterdir():
         if path.exists() and not (path.is_file() or path.is_dir()):
@@ -36,8 +36,14 @@ def check_files(folder: Path, settings: Any) -> None:
                     )
         if path.name.endswith(".index.json") and path.is_file():
             _check_index(path)
-    if not (isinstance(settings, dict) and settings.get("quantization_config")):
-        _check_types(folder)
+    if isinstance(settings, dict) and (how := settings.get("quantization_config")):
+        # transformers reads some of them, but saves what cannot be loaded or trained.
+        method = how.get("quant_method") if isinstance(how, dict) else how
+        raise ValueError(
+            f"its weights are quantized ({short(str(method))}): name the model that they were made "
+            "from, or a GGUF file, whose weights are dequantized"
+        )
+    _check_types(folder)
 
 
 def _check_index(path: Path) -> None:

