@@ -12,6 +12,7 @@ from brido.models.family import family_of
 from brido.models.gguf import gguf_file, gguf_tensors, load_gguf, sha256
 from brido.models.loading import pretrained
 from brido.models.lora import merge_adapter
+from brido.models.special_tokens import end_tokens
 from brido.utils.atomic import atomic_folder
 from brido.utils.errors import BridoError, first_line, parsing
 from brido.utils.hub_errors import hub_errors
@@ -62,6 +63,7 @@ def store_checkpoint(
         origin = fetch(source, revision, key)
         description["commit"] = origin.name
     model, tokenizer, found = load_gguf(file, key) if file else _load_foreign(origin, key)
+    _name_end(model, tokenizer)
     with parsing(lambda reason: f"{key}.source: the settings of {source} are damaged: {reason}"):
         tensors = gguf_tensors(file) if file else tensor_count(origin)
         problems = list(incomplete(model, tokenizer, found, tensors, origin))
@@ -77,6 +79,17 @@ def store_checkpoint(
         save(model, tokenizer, temporary)
         text = json.dumps(description, indent=2, sort_keys=True)
         (temporary / "source.json").write_text(text + "\n", encoding="utf-8")
+
+
+def _name_end(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase) -> None:
+    """Let the tokenizer's end token end the texts of a decoder-only model, as it does in vLLM.
+
+    Of chat models that were tuned from a base, the generation settings may name base's end alone:
+    texts would go on behind the end of the answer.
+    """
+    ends, end = end_tokens(model), tokenizer.eos_token_id
+    if not (model.config.is_encoder_decoder or end is None or end in ends):
+        model.generation_config.eos_token_id = [*ends, end]
 
 
 def fetch(name: str, revision: str | None, key: str) -> Path:

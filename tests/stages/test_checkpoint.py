@@ -166,6 +166,16 @@ def test_a_folder_is_stored_with_generation_settings_that_contradict_each_other(
     assert record == {"source": str(folder), "revision": None}
 
 
+def test_the_tokenizers_end_token_ends_a_chat_models_texts(hub_folder, tmp_path: Path):
+    folder = Path(shutil.copytree(hub_folder[1] / "Qwen/Qwen3-1.7B", tmp_path / "model"))
+    other, end = json.loads((folder / "config.json").read_text())["eos_token_id"]
+    assert AutoTokenizer.from_pretrained(folder).eos_token_id == end
+    (folder / "generation_config.json").write_text(json.dumps({"eos_token_id": other}))
+    store_checkpoint(str(folder), None, tmp_path / "out", "checkpoints.base")
+    stored = json.loads((tmp_path / "out/generation_config.json").read_text())
+    assert stored["eos_token_id"] == [other, end]
+
+
 @pytest.mark.parametrize("make", [tiny_hub.t5, tiny_hub.mbart])
 def test_mbart_and_t5_go_from_a_folder_to_candidates_and_a_loss(make, tmp_path: Path):
     torch.manual_seed(0)
