@@ -180,7 +180,10 @@ def load_tokenizer(folder: Path) -> PreTrainedTokenizerBase:
 
     # local_files_only: it is written into the tokenizer's settings, which must not depend on
     # whether there is a network.
-    return pretrained(AutoTokenizer, folder, local_files_only=True)
+    tokenizer = pretrained(AutoTokenizer, folder, local_files_only=True)
+    # Its settings may say that documents and summaries lose their beginnings.
+    tokenizer.truncation_side = "right"
+    return tokenizer
 
 
 def _load_foreign(folder: Path, key: str) -> tuple[Any, Any, dict[str, Any]]:

@@ -166,6 +166,17 @@ def test_a_folder_is_stored_with_generation_settings_that_contradict_each_other(
     assert record == {"source": str(folder), "revision": None}
 
 
+def test_documents_lose_their_ends_whatever_the_tokenizers_settings_say(folder: Path):
+    (folder / "tokenizer_config.json").write_text('{"truncation_side": "left"}')
+    store_checkpoint(str(folder), None, folder.parent / "out", "checkpoints.base")
+    for place in (folder, folder.parent / "out"):
+        whole, cut = (
+            LanguageModel.load(place, ReadingSettings(max_source_tokens=limit)).read([TEXT]).ids[0]
+            for limit in (60, 8)
+        )
+        assert cut[:7].tolist() == whole[:7].tolist()
+
+
 def test_the_tokenizers_end_token_ends_a_chat_models_texts(hub_folder, tmp_path: Path):
     folder = Path(shutil.copytree(hub_folder[1] / "Qwen/Qwen3-1.7B", tmp_path / "model"))
     other, end = json.loads((folder / "config.json").read_text())["eos_token_id"]
