@@ -10,16 +10,17 @@ from brido.corpus.duplicates import DocumentsSeen
 from brido.corpus.settings import FilesSettings, HubSettings
 from brido.utils.blank import is_blank
 from brido.utils.errors import short
-from brido.utils.json_lines import Repeating, holds_half_pair
+from brido.utils.json_lines import Repeating, holds_half_pair, kind
 from brido.utils.text import clean
 
 SPLITS = ("train", "validation", "test")
-# What may be done about a list in the place of a text.
+# What may be done about a list in the place of a text, and about an object.
 _LISTS = {
     "document": "",
-    "summary": " (of references: name its column in data.files.references_column; of sentences: "
-    "join them)",
+    "summary": " (of references: write the first into a column of its own, and name the list's in "
+    "data.files.references_column; of sentences: join them; of all rows: write an object a row)",
 }
+_OBJECT = " (a column in place of rows? pandas: to_json(PATH, orient='records', lines=True))"
 # Names of bad rows that a message shows for each kind.
 _NAMED = 3
 _WRITTEN_LIST = re.compile(r"""\s*\[\s*['"].*['"]\s*\]\s*""", re.DOTALL)
@@ -200,7 +201,7 @@ class SplitChecks:
             if isinstance(value, list):
                 return f"{name} is a list, not a text{_LISTS[name]}"
             if not isinstance(value, str):
-                return f"{name} is not a text"
+                return f"{name} is {kind(value)}, not a text{_OBJECT * isinstance(value, dict)}"
             if is_blank(value):
                 return f"{name} is blank"
             if is_written_list(value):

@@ -68,7 +68,8 @@ class FilesSource:
         """Return whether a file has the id column; notes every other column that it lacks."""
         settings = self.settings
         try:
-            first = next(read_file(path), None)
+            rows = read_file(path)
+            first, is_one = next(rows, None), next(rows, None) is None
         except BridoError as error:
             problems.append(str(error))
             return False
@@ -76,6 +77,12 @@ class FilesSource:
             problems.append(f"{path} has no rows")
             return False
         columns = list(first[1])
+        nested = any(isinstance(value, list | dict) for value in first[1].values())
+        inside = (
+            "; if the rows stand inside of it, write an object a row (jq -c '.data[]')"
+            if is_one and nested
+            else ""
+        )
         named = {
             "id_column": [name for name in [settings.id_column] if name and name != _USUAL_ID],
             "document_column": [settings.document_column],
@@ -86,7 +93,7 @@ class FilesSource:
             hint = " (null: there are no references)" if key == "summary_column" else ""
             problems += [
                 f"{_KEY}.{key}: {path} has no column {quoted(name)}, only {quoted(columns)}{hint}"
-                f"{_meant(name, columns)}"
+                f"{_meant(name, columns) or inside}"
                 for name in names
                 if name not in columns
             ]

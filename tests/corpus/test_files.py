@@ -216,7 +216,7 @@ BAD_ROWS = [
     (row(1, summary="\u2060"), "summary is blank"),
     (row(1, document="['One.', 'Two.']"), "document is a list as Python writes it, not a text"),
     (row(1, summary="['One.'\n 'Two.']"), "summary is a list as Python writes it, not a text"),
-    (row(1, summary=12.5), "summary is not a text"),
+    (row(1, summary=12.5), "summary is a number, not a text"),
     (row(1, id="a0"), "id was seen before"),
     (row(1, id=None), "id is null or blank"),
     (row(1, id="\ufeff"), "id is null or blank"),
@@ -404,6 +404,21 @@ def test_documents_that_are_lists_of_sentences_are_joined(tmp_path: Path):
 def test_summaries_that_are_lists_are_named_with_the_key(tmp_path: Path):
     files = three(tmp_path, [row(1, summary=["One.", "Two."])], "r.jsonl")
     assert "data.files.references_column" in refused(tmp_path, **files)
+
+
+@pytest.mark.parametrize(
+    ("table", "said"),
+    [
+        ({"document": {"0": "One.", "1": "Two."}, "summary": {"0": "1", "1": "2"}}, "to_json"),
+        ({"document": ["One.", "Two."], "summary": ["1", "2"]}, "write an object a row"),
+        ({"version": "1", "data": [{"document": "One.", "summary": "1"}]}, "write an object a row"),
+    ],
+)
+def test_a_table_that_is_one_object_is_refused_with_the_way_out(tmp_path: Path, table, said):
+    """As pandas writes it by default, as a dictionary of columns, as a list inside."""
+    path = tmp_path / "table.json"
+    path.write_text(json.dumps(table))
+    assert said in refused(tmp_path, **three(tmp_path, [row(1)], "x.jsonl") | {"train": str(path)})
 
 
 def test_several_summary_columns_are_several_references(tmp_path: Path):
