@@ -21,6 +21,10 @@ _LISTS = {
     "data.files.references_column; of sentences: join them; of all rows: write an object a row)",
 }
 _OBJECT = " (a column in place of rows? pandas: to_json(PATH, orient='records', lines=True))"
+# What pandas, Excel and databases write of a value that is missing or wrong.
+_NO_TEXTS = frozenset(
+    ("nan", "NaN", "NaT", "<NA>", "null", "NULL", "\\N", "#N/A", "#NAME?", "#REF!", "#VALUE!")
+)
 # Names of bad rows that a message shows for each kind.
 _NAMED = 3
 _WRITTEN_LIST = re.compile(r"""\s*\[\s*['"].*['"]\s*\]\s*""", re.DOTALL)
@@ -133,8 +137,9 @@ class LeftOut:
 class SplitChecks:
     """The checks of one split and what they found.
 
-    A row is bad if a key occurs twice in it. It is bad if its document or summary is null, blank,
-    not a text or a list that was written as one, or if both are the same.
+    A row is bad if a key occurs twice in it. It is bad if its document or summary is null, blank or
+    the mark of a missing value. So is one that is not a text or a list that was written as one, or
+    whose document is its summary.
     It is bad too if its id is null or was seen before in the split, or if its references are not a
     list of texts. Bad rows are left out; `problem` says whether that is acceptable.
     Memory grows by about 100 bytes a row, for the ids.
@@ -204,6 +209,8 @@ class SplitChecks:
                 return f"{name} is {kind(value)}, not a text{_OBJECT * isinstance(value, dict)}"
             if is_blank(value):
                 return f"{name} is blank"
+            if value.strip() in _NO_TEXTS:
+                return f"{name} is {value.strip()}, the mark of a missing or wrong value"
             if is_written_list(value):
                 return f"{name} is a list as Python writes it, not a text"
             if holds_half_pair(value):
