@@ -481,7 +481,8 @@ def test_texts_of_other_scripts_are_compared_by_unicode_words(checkout, capsys) 
 
 
 def test_several_references_and_ids_are_written(checkout, capsys) -> None:
-    rows = [row | {"second": f"{row['tldr']} Indeed."} for row in abstracts(120)]
+    more = {"references": ["Another one."]}
+    rows = [row | more | {"second": f"{row['tldr']} Indeed."} for row in abstracts(120)]
     write_jsonl(checkout / "a.jsonl", rows)
     files = own(
         *("--train", "a.jsonl", "--document-column", "abstract", "--id-column", "paper_id"),
@@ -489,4 +490,5 @@ def test_several_references_and_ids_are_written(checkout, capsys) -> None:
     ).data.files
     assert files.summary_column == ["tldr", "second"]
     assert files.id_column == "paper_id"
-    assert "summaries in tldr, second" in capsys.readouterr().out
+    said = capsys.readouterr().out
+    assert "summaries in tldr, second, further references in references" in said

@@ -70,7 +70,9 @@ def _way_to_read_more(limits: Limits, counts: Sequence[int]) -> str:
 
 def _columns(files: Mapping[str, Any]) -> str:
     named = files["summary_column"]
-    return ", ".join([named] if isinstance(named, str) else named or ["none"])
+    columns = ", ".join([named] if isinstance(named, str) else named or ["none"])
+    others = files.get("references_column")
+    return f"{columns}, further references in {others}" if others else columns
 
 
 def tell_plan(
