@@ -108,5 +108,10 @@ def _texts(content: Any) -> tuple[list[str], bool]:
 def _tokens_paid(usage: Any) -> tuple[int, int]:
     """Prompt and answer tokens as the server counts them; zeros if one is not a count."""
     usage = usage if isinstance(usage, Mapping) else {}
-    prompt, answer = (count_of(usage.get(f"{kind}_tokens", 0)) for kind in ("prompt", "completion"))
-    return (0, 0) if prompt is None or answer is None else (prompt, answer)
+    prompt, answer, total = (
+        count_of(usage.get(f"{kind}_tokens", 0)) for kind in ("prompt", "completion", "total")
+    )
+    if prompt is None or answer is None:
+        return 0, 0
+    # Gemini counts thoughts in the total alone, and has them paid for as answers.
+    return prompt, max(answer, (total or 0) - prompt)

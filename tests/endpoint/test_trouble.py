@@ -88,6 +88,13 @@ def test_token_counts_that_are_none_are_not_counted_and_half_a_character_is_repl
         assert answer.text == "half \ufffd"
 
 
+@pytest.mark.parametrize(("total", "paid"), [(553, 533), (100, 151), (None, 151), ("?", 151)])
+def test_thoughts_that_the_total_alone_counts_are_paid_for(total, paid):
+    usage = {"prompt_tokens": 20, "completion_tokens": 151, "total_tokens": total}
+    (answer,) = read_response(completion("A bridge.", usage))
+    assert (answer.prompt_tokens, answer.answer_tokens) == (20, paid)
+
+
 def test_refusals_and_filters_are_answers_and_said_to_be_refused():
     assert read_response(completion(None, refusal="No."))[0].refused
     for reason in ("content_filter", "SAFETY", "RECITATION", "guardrail_intervened"):
