@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 # template stands in tokenizer_config.json or in a file of its own, without which there is none.
 SMALL_FILES = ["*.json", "*.txt", "*.model", "*.spm", "*.bpe", "*.jinja"]
 _WEIGHTS = (["*.safetensors"], ["pytorch_model*.bin"])
+# Checkpoints of a training in folders of their own; Mistral's weights a second time.
+_NOT_READ = ["*/*", "consolidated*"]
 
 
 def store_checkpoint(
@@ -112,10 +114,14 @@ def fetch(name: str, revision: str | None, key: str) -> Path:
         with contextlib.suppress(OSError):
             # What goes wrong here goes wrong again below, or the cache answers there.
             siblings = HfApi().model_info(name, revision=revision).siblings or []
-            if not any(file.rfilename.endswith(".safetensors") for file in siblings):
+            files = [file.rfilename for file in siblings]
+            if not any(file.endswith(".safetensors") and "/" not in file for file in files):
                 weights = _WEIGHTS[1]
-        patterns = [*SMALL_FILES, *weights]
-        return Path(snapshot_download(name, revision=revision, allow_patterns=patterns))
+        how: dict[str, Any] = {
+            "allow_patterns": [*SMALL_FILES, *weights],
+            "ignore_patterns": _NOT_READ,
+        }
+        return Path(snapshot_download(name, revision=revision, **how))
 
 
 def save(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, folder: Path) -> None:

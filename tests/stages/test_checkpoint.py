@@ -98,6 +98,18 @@ def test_hub_models_are_stored_as_they_are_and_again_without_a_network(
         assert file.read_bytes() == (second / file.name).read_bytes(), file.name
 
 
+def test_weights_in_folders_of_a_repository_are_passed_over(hub, hub_folder, run_stage, tmp_path):
+    """A trainer pushes its checkpoints too, here in another format than the model itself."""
+    server, address = hub
+    served = Path(shutil.copytree(hub_folder[1] / MODELS["brio"], tmp_path / "served"))
+    assert not list(served.glob("*.safetensors"))
+    shutil.copytree(hub_folder[1] / MODELS["base"], served / "checkpoint-500")
+    server.add("models", "some/trained", served)
+    case = ("some/trained", None, str(tmp_path / "base"))
+    assert attempt(run_stage, tmp_path, [case], HF_ENDPOINT=address) == ["stored"]
+    assert not [line for line in server.requests if "checkpoint-500/" in line]
+
+
 def test_a_chat_model_in_two_shards_is_stored_with_its_output_layer(hub, run_stage, tmp_path):
     _, address = hub
     case = ("Qwen/Qwen3-1.7B", None, str(tmp_path / "base"))
