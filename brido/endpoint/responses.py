@@ -77,7 +77,9 @@ def _choice(choice: Any) -> Answer | None:
         message = choice["message"] if "message" in choice else {"content": choice["text"]}
         texts, refuses = _texts(message.get("content"))
         text = whole_text("".join(texts))
-        reason = whole_text(str(choice.get("finish_reason") or ""))
+        # A gateway whose server breaks off sends what came so far, with the error beside it.
+        unsaid = "error" if choice.get("error") else ""
+        reason = whole_text(str(choice.get("finish_reason") or unsaid))
     except Exception:
         return None
     refused = refuses or bool(message.get("refusal")) or reason.lower() in FILTERED
