@@ -16,7 +16,7 @@ from brido.utils.text import clean
 SPLITS = ("train", "validation", "test")
 # What may be done about a list in the place of a text, and about an object.
 _LISTS = {
-    "document": "",
+    "document": " (of turns or other objects: write them as one text)",
     "summary": " (of references: write the first into a column of its own, and name the list's in "
     "data.files.references_column; of sentences: join them; of all rows: write an object a row)",
 }
