@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from brido.models.completeness import check_layers
 from brido.models.loading import pretrained
-from brido.utils.errors import BridoError, first_line, quoted
+from brido.utils.errors import BridoError, first_line, quoted, some
 from brido.utils.paths import user_path
 
 if TYPE_CHECKING:
@@ -81,7 +81,7 @@ def load_gguf(
     here = {"gguf_file": path.name, "local_files_only": True}
     _hide_bars()
     try:
-        check_layers(_counts(path), gguf_tensors(path))
+        check_gguf(path)
         tokenizer = pretrained(AutoTokenizer, path.parent, **here)
         read, found = pretrained(
             AutoModelForCausalLM,
@@ -117,13 +117,41 @@ def _hide_bars() -> None:
     reader.tqdm = lambda items, **_: items
 
 
-def _counts(path: Path) -> dict[str, int]:
-    """The counts of layers that a file names, such as {"block_count": 30}."""
+def check_gguf(path: Path) -> None:
+    """Check what a file's head says, before anything of its size is built.
+
+    Raises:
+        ValueError: it names more layers than it has tensors, or scales its positions: transformers
+            leaves that out, and the model would read all but short texts wrongly. So do Llama from
+            3.1 on and Phi-3 with a long context (by tensors), and Gemma 3 from 4B on (by a key).
+        Exception: what the reader raises for files that are damaged.
+    """
     from gguf import GGUFReader
 
-    fields = GGUFReader(path).fields
-    counts = [field.contents() for name, field in fields.items() if name.endswith(".block_count")]
-    return {"block_count": max(map(int, counts), default=0)}
+    reader = GGUFReader(path)
+    asked = (".block_count", ".rope.scaling.type", ".rope.scale_linear")
+    fields = {
+        name: field.contents() for name, field in reader.fields.items() if name.endswith(asked)
+    }
+    counts = [value for name, value in fields.items() if name.endswith(".block_count")]
+    check_layers({"block_count": max(map(int, counts), default=0)}, gguf_tensors(path))
+    scaled = [
+        *(
+            name
+            for name, value in fields.items()
+            if ".rope." in name and value not in ("none", 1) and not name.startswith("gpt-oss.")
+        ),
+        *(
+            tensor.name
+            for tensor in reader.tensors
+            if tensor.name.startswith("rope_f") and (tensor.data != 1).any()
+        ),
+    ]
+    if scaled:
+        raise ValueError(
+            f"its positions are scaled ({some(scaled, 1)}), which transformers reads from a folder "
+            "or the hub alone"
+        )
 
 
 def gguf_tensors(path: Path) -> int:

@@ -1,5 +1,6 @@
 """Writes a Llama as a GGUF file, as llama.cpp's converter does."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import gguf
@@ -14,9 +15,14 @@ def _turned(weight: torch.Tensor, heads: int) -> torch.Tensor:
 
 
 def write_gguf(
-    model: LlamaForCausalLM, tokenizer: PreTrainedTokenizerFast, path: Path, kind: str = "llama"
+    model: LlamaForCausalLM,
+    tokenizer: PreTrainedTokenizerFast,
+    path: Path,
+    kind: str = "llama",
+    factors: Sequence[float] | None = None,
+    scaling: gguf.RopeScalingType = gguf.RopeScalingType.NONE,
 ) -> None:
-    """`kind` is the architecture that the file names."""
+    """`kind` is the architecture that the file names; factors, scaling: of its positions."""
     config, writer = model.config, gguf.GGUFWriter(str(path), kind)
     writer.add_context_length(config.max_position_embeddings)
     writer.add_embedding_length(config.hidden_size)
@@ -38,6 +44,9 @@ def write_gguf(
     writer.add_bos_token_id(tokenizer.bos_token_id)
     writer.add_eos_token_id(tokenizer.convert_tokens_to_ids("<|end|>"))
     writer.add_chat_template(tokenizer.chat_template)
+    writer.add_rope_scaling_type(scaling)
+    if factors is not None:
+        writer.add_tensor("rope_freqs.weight", np.array(factors, np.float32))
     for name, tensor in _tensors(model):
         writer.add_tensor(name, tensor)
     writer.write_header_to_file()

@@ -8,6 +8,7 @@ import sys
 from itertools import product
 from pathlib import Path
 
+import gguf
 import pytest
 import torch
 from gguf_file import write_gguf
@@ -17,6 +18,7 @@ from tiny_chat import CHATML, chat_tokenizer, tiny_llama
 from tokenizers import Tokenizer
 from transformers import AutoModelForCausalLM, AutoTokenizer
 
+from brido.cli.init.model import find_model
 from brido.models.checkpoint import save, store_checkpoint
 from brido.utils.errors import BridoError
 
@@ -137,6 +139,19 @@ def test_counts_of_layers_are_compared_with_the_tensors(tmp_path, layers, part):
     model.state_dict = lambda: tensors
     write_gguf(model, chat_tokenizer(), tmp_path / "damaged.gguf")
     assert part in refused(tmp_path / "damaged.gguf")
+
+
+def test_positions_that_transformers_would_not_scale_are_refused(tmp_path):
+    for name, how in {
+        "rope_freqs.weight": {"factors": [1, 1, 8, 32]},
+        "llama.rope.scaling.type": {"scaling": gguf.RopeScalingType.YARN},
+    }.items():
+        write_gguf(tiny_llama(), chat_tokenizer(), tmp_path / "scaled.gguf", **how)
+        assert f"its positions are scaled ({name})" in refused(tmp_path / "scaled.gguf")
+        with pytest.raises(BridoError, match=f"--model.*{re.escape(name)}"):
+            find_model(str(tmp_path / "scaled.gguf"))
+    write_gguf(tiny_llama(), chat_tokenizer(), tmp_path / "plain.gguf", factors=[1, 1, 1, 1])
+    store_checkpoint(str(tmp_path / "plain.gguf"), None, tmp_path / "base", "checkpoints.base")
 
 
 @pytest.fixture

@@ -13,7 +13,7 @@ from transformers import AutoConfig, AutoModelForCausalLM, AutoModelForSeq2SeqLM
 from brido.models.checkpoint import SMALL_FILES, load_tokenizer
 from brido.models.completeness import SMALLEST_SHARE, check_folder
 from brido.models.family import family_of
-from brido.models.gguf import gguf_file
+from brido.models.gguf import check_gguf, gguf_file
 from brido.models.loading import pretrained
 from brido.utils.errors import BridoError, first_line
 from brido.utils.hub_errors import hub_errors
@@ -100,7 +100,9 @@ def _by_words(texts: Sequence[str]) -> list[int]:
 
 def _described(source: str, folder: Path, how: dict[str, Any]) -> Model:
     try:
-        if not how:
+        if how:
+            check_gguf(folder / how["gguf_file"])
+        else:
             check_folder(folder)
         config = pretrained(AutoConfig, folder, **how)
         family = family_of(config)
