@@ -80,9 +80,12 @@ def merge_adapter(model: PreTrainedModel, folder: Path, key: str) -> PreTrainedM
     """
     from peft import PeftModel
 
+    needed = "a folder saved by PEFT is needed"
+    if (folder / "adapter_model.bin").is_file():
+        needed = "its adapter_model.bin may hold code: load it with PEFT, and save it anew"
     for name in ("adapter_config.json", WEIGHTS):
         if not (folder / name).is_file():
-            raise BridoError(f"{key}: {folder} has no {name}: a folder saved by PEFT is needed")
+            raise BridoError(f"{key}: {folder} has no {name}: {needed}")
     with parsing(lambda reason: f"{key}: {folder} cannot be put on this model: {reason}"):
         _check_adapter(folder, key)
         _check_shapes(model, folder, key)

@@ -196,7 +196,7 @@ def test_an_adapter_that_does_not_fit_is_one_sentence(made, adapter, tmp_path):
     assert "cannot be put on this model" in refused(folder, other)
     # The older format is a pickle, which can hold code.
     (adapter / NAMES["safetensors"]).rename(adapter / "adapter_model.bin")
-    assert "has no adapter_model.safetensors" in refused(folder, adapter)
+    assert "has no adapter_model.safetensors: its adapter_model.bin may" in refused(folder, adapter)
 
 
 @pytest.mark.parametrize("alpha", [float("nan"), float("inf"), 1e300])
