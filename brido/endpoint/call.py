@@ -156,9 +156,8 @@ class Connection:
                 )
             return read_response(response.http_response.content, len(call))
         except openai.APIStatusError as error:
-            words = (str(error.code or error.type or ""), str(error.message))
-            headers = error.response.headers
-            raise self._failure(error.status_code, *words, headers, body) from None
+            said, headers = ErrorBody(error.body, None), error.response.headers
+            raise self._failure(error.status_code, said.code, said.message, headers, body) from None
         except ErrorBody as error:
             failure = self._failure(error.status, error.code, error.message, {}, body)
             if isinstance(failure, CallFailed):

@@ -13,20 +13,27 @@ class Unreadable(Exception):
 
 
 class ErrorBody(Exception):
-    """An error that a server sent as if it were an answer.
+    """An error as a server describes it, also one that it sent as if it were an answer.
 
     `status`: the HTTP status that it stands for, None if it names none. `code`, `message`: the
     server's words. `paid`: what it took, as an answer without a text; None if nothing.
     """
 
     def __init__(self, error: Any, paid: Answer | None) -> None:
+        """error: an object, a text (LM Studio, xAI, TGI) or a list of an object (Gemini)."""
         super().__init__()
+        if isinstance(error, list) and error:
+            (error, *_) = error
+        if isinstance(error, Mapping) and error.get("error"):
+            error = error["error"]
         described = error if isinstance(error, Mapping) else {"message": error}
-        code = described.get("code")
+        code, kind = described.get("code"), described.get("type")
         status = count_of(code)
         self.status = status if status is not None and 400 <= status < 600 else None
-        self.code = str(described.get("type") or code or "")
-        self.message = str(described.get("message") or "")
+        if self.status is not None:
+            code = kind or described.get("status") or code
+        self.code = str(code or kind or "")
+        self.message = str(described.get("message") or described.get("detail") or "")
         self.paid = paid
 
 

@@ -17,7 +17,7 @@ class Served(NamedTuple):
 
     server: str
     status: int
-    body: dict[str, Any]
+    body: Any
     read: tuple[str, str, bool] | str
 
 
@@ -132,5 +132,11 @@ RESPONSES = [
     Served("OpenRouter filters the prompt", 403, error(
         403, message="Your chosen model requires moderation and your input was flagged"),
         "HTTP 403"),
+    Served("Gemini and a long prompt", 400, [{"error": {
+        "code": 400, "status": "INVALID_ARGUMENT", "message": "The input token count (1200000) "
+        "exceeds the maximum number of tokens allowed (1048576)."}}], "HTTP 400 (too long)"),
+    Served("LM Studio and a long prompt", 400, {"error": "Trying to keep the first 6031 tokens "
+        "when context the overflows. However, the model is loaded with context length of only 4096 "
+        "tokens, which is not enough."}, "HTTP 400 (too long)"),
     Served("a proxy and a long prompt", 413, error(413), "HTTP 413 (too long)"),
 ]  # fmt: skip
