@@ -31,9 +31,10 @@ LONGEST_RESPONSE = 16 * 2**20
 # A server that asks for a shorter wait does not want any.
 _SHORTEST_WAIT = 0.01
 _UNREACHABLE, _TIMEOUT, _LOST = "server unreachable", "timeout", "connection lost"
-# What servers say of a prompt that is too long (OpenAI, vLLM, llama.cpp, Anthropic, Mistral, TGI).
+# What servers say of a prompt that is too long (OpenAI, vLLM, llama.cpp, Anthropic, Mistral, TGI,
+# xAI).
 _LENGTH = re.compile(
-    r"context[ _](?:length|window|size)|maximum context|too long|too large for model|"
+    r"context[ _](?:length|window|size)|maximum (?:context|prompt)|too long|too large for model|"
     r"must be <= \d+|longer than the maximum|token limit|exceeds? the (?:available|maximum)",
     re.IGNORECASE,
 )
@@ -202,7 +203,9 @@ class Connection:
                 f"{self._section}: the account's quota is used up ({said}); answers so far are kept"
             )
         kind = "error in place of an answer" if status is None else f"HTTP {status}"
-        if status == 413 or (status in {400, 422, 500} and _LENGTH.search(f"{code} {message}")):
+        # OpenAI's 429 also means more tokens than the account may send in a minute at all.
+        too_large = status == 413 or (status == 429 and "request too large" in message.lower())
+        if too_large or (status in {400, 422, 500} and _LENGTH.search(f"{code} {message}")):
             return CallFailed(f"{kind} {TOO_LONG}", f"{said} {TOO_LONG}", status)
         return CallFailed(kind, said, status, _retry_after(headers))
 

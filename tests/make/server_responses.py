@@ -138,5 +138,11 @@ RESPONSES = [
     Served("LM Studio and a long prompt", 400, {"error": "Trying to keep the first 6031 tokens "
         "when context the overflows. However, the model is loaded with context length of only 4096 "
         "tokens, which is not enough."}, "HTTP 400 (too long)"),
+    Served("xAI and a long prompt", 400, {
+        "code": "invalid argument", "error": "This model's maximum prompt length is 131072 but the "
+        "request contains 215000 tokens."}, "HTTP 400 (too long)"),
+    Served("OpenAI and a prompt of more than a minute's tokens", 429, error(
+        "rate_limit_exceeded", type="tokens", message="Request too large for m in organization o "
+        "on tokens per min (TPM): Limit 30000, Requested 32000."), "HTTP 429 (too long)"),
     Served("a proxy and a long prompt", 413, error(413), "HTTP 413 (too long)"),
 ]  # fmt: skip
