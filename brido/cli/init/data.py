@@ -15,7 +15,7 @@ from brido.corpus.duplicates import DocumentsSeen
 from brido.corpus.files import FilesSource, find_files
 from brido.corpus.settings import FilesSettings
 from brido.stats import FEWEST
-from brido.utils.errors import BridoError, quoted
+from brido.utils.errors import BridoError, quoted, short
 from brido.utils.files import read_file
 from brido.utils.text import unseen_share
 
@@ -103,7 +103,12 @@ def look(
         texts,
         summaries,
         max(len(checks.bad) / max(checks.rows, 1) for checks in found.values()),
-        (*repeated, *_few_to_measure(counts), *doubts(texts, summaries)),
+        (
+            *repeated,
+            *_unused_split(columns, given),
+            *_few_to_measure(counts),
+            *doubts(texts, summaries),
+        ),
         unseen_share(texts) > 0.5,
     )
 
@@ -133,10 +138,10 @@ def _enlarge(
 
     False where there is none, or where train has too few itself.
     """
-    short = [split for split in SPLITS[1:] if split not in given and found[split].kept < FEWEST]
-    if not short or found["train"].kept <= _NEEDED + 2 * len(short):
+    small = [split for split in SPLITS[1:] if split not in given and found[split].kept < FEWEST]
+    if not small or found["train"].kept <= _NEEDED + 2 * len(small):
         return False
-    for split in short:
+    for split in small:
         key = f"{split}_fraction"
         settings[key] = round(settings[key] + _STEP, 2)
     return True
@@ -162,6 +167,16 @@ def _check_bad(found: Mapping[str, SplitChecks], given: Mapping[str, Any]) -> No
             )
     if problems:
         raise BridoError.from_problems("the files cannot be used:", problems)
+
+
+def _unused_split(columns: Sequence[str], given: Mapping[str, Any]) -> Iterator[str]:
+    column = usual(("split",), columns)
+    if column and len(given) < len(SPLITS):
+        cut = " and ".join(f"--{split}" for split in SPLITS if split not in given)
+        yield (
+            f"the column {short(column)} is not used: what is cut from train is drawn by chance. "
+            f"To keep splits of your own, give each a file ({cut})"
+        )
 
 
 def _few_to_measure(counts: Mapping[str, int]) -> Iterator[str]:
