@@ -22,7 +22,7 @@ _LISTS = {
 }
 _OBJECT = " (a column in place of rows? pandas: to_json(PATH, orient='records', lines=True))"
 # What pandas, Excel and databases write of a value that is missing or wrong.
-_NO_TEXTS = frozenset(
+NO_TEXTS = frozenset(
     ("nan", "NaN", "NaT", "<NA>", "null", "NULL", "\\N", "#N/A", "#NAME?", "#REF!", "#VALUE!")
 )
 # Names of bad rows that a message shows for each kind.
@@ -209,7 +209,7 @@ class SplitChecks:
                 return f"{name} is {kind(value)}, not a text{_OBJECT * isinstance(value, dict)}"
             if is_blank(value):
                 return f"{name} is blank"
-            if value.strip() in _NO_TEXTS:
+            if value.strip() in NO_TEXTS:
                 return f"{name} is {value.strip()}, the mark of a missing or wrong value"
             if is_written_list(value):
                 return f"{name} is a list as Python writes it, not a text"

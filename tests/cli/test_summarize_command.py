@@ -167,10 +167,11 @@ def test_whole_files_are_documents_and_rows_of_several_files_keep_apart(tmp_path
 
 
 def test_a_list_that_was_written_as_text_is_no_document(tmp_path):
-    (tmp_path / "a.csv").write_text("id,text\n1,\"['w1', 'w2']\"\n2,['w1'] w2\n")
+    (tmp_path / "a.csv").write_text("id,text\n1,\"['w1', 'w2']\"\n2,['w1'] w2\n3,nan\n")
     documents = Documents(["a.csv"])
     assert [tuple(named) for named in documents] == [("2", "['w1'] w2")]
     assert "`text` is a list as Python writes it" in documents.left_out.text()
+    assert "`text` is nan, the mark of a missing or wrong value" in documents.left_out.text()
 
 
 def test_texts_as_jq_writes_them_without_r_are_no_documents(monkeypatch):
