@@ -14,7 +14,7 @@ from brido.models.loading import pretrained
 from brido.models.lora import merge_adapter
 from brido.models.special_tokens import end_tokens
 from brido.utils.atomic import atomic_folder
-from brido.utils.errors import BridoError, first_line, parsing
+from brido.utils.errors import BridoError, first_line, parsing, short
 from brido.utils.hub_errors import hub_errors
 from brido.utils.paths import user_path
 
@@ -103,25 +103,42 @@ def fetch(name: str, revision: str | None, key: str) -> Path:
     Raises:
         BridoError: see `brido.utils.hub_errors.hub_errors`.
     """
-    from huggingface_hub import HfApi, snapshot_download
+    from huggingface_hub import snapshot_download
 
     if "://" in name:
         raise BridoError(f"{key}.source: {name} is an address: write the hub id alone (owner/name)")
     if name.startswith((".", "/", "~")) or name.count("/") > 1:
         raise BridoError(f"{key}.source: the folder {name} does not exist")
     with hub_errors("model", name, revision, key):
-        weights = _WEIGHTS[0]
-        with contextlib.suppress(OSError):
-            # What goes wrong here goes wrong again below, or the cache answers there.
-            siblings = HfApi().model_info(name, revision=revision).siblings or []
-            files = [file.rfilename for file in siblings]
-            if not any(file.endswith(".safetensors") and "/" not in file for file in files):
-                weights = _WEIGHTS[1]
+        files = hub_files(name, revision, f"{key}.source")
+        has_safe = not files or any(file.endswith(".safetensors") for file in files)
         how: dict[str, Any] = {
-            "allow_patterns": [*SMALL_FILES, *weights],
+            "allow_patterns": [*SMALL_FILES, *_WEIGHTS[0 if has_safe else 1]],
             "ignore_patterns": _NOT_READ,
         }
         return Path(snapshot_download(name, revision=revision, **how))
+
+
+def hub_files(name: str, revision: str | None, key: str) -> list[str]:
+    """The files of a hub repository, folders left aside; none where the hub does not answer.
+
+    Raises:
+        BridoError: its weights are GGUF files, of which one has to be chosen.
+    """
+    from huggingface_hub import HfApi
+
+    files: list[str] = []
+    with contextlib.suppress(OSError):
+        # What goes wrong here goes wrong again when files are fetched, or the cache answers there.
+        siblings = HfApi().model_info(name, revision=revision).siblings or []
+        files = [file.rfilename for file in siblings if "/" not in file.rfilename]
+    found = [file for file in files if file.endswith(".gguf")]
+    if found and not any(file.endswith((".safetensors", ".bin")) for file in files):
+        raise BridoError(
+            f"{key}: {name} holds GGUF files: fetch one (`hf download {name} {short(found[0])} "
+            "--local-dir FOLDER`) and name it (FOLDER/NAME.gguf)"
+        )
+    return files
 
 
 def save(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, folder: Path) -> None:

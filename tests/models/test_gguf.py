@@ -7,11 +7,13 @@ import shutil
 import sys
 from itertools import product
 from pathlib import Path
+from types import SimpleNamespace
 
 import gguf
 import pytest
 import torch
 from gguf_file import write_gguf
+from huggingface_hub import HfApi
 from peft import LoraConfig, get_peft_model
 from safetensors.torch import load_file, save_file
 from tiny_chat import CHATML, chat_tokenizer, tiny_llama
@@ -152,6 +154,14 @@ def test_positions_that_transformers_would_not_scale_are_refused(tmp_path):
             find_model(str(tmp_path / "scaled.gguf"))
     write_gguf(tiny_llama(), chat_tokenizer(), tmp_path / "plain.gguf", factors=[1, 1, 1, 1])
     store_checkpoint(str(tmp_path / "plain.gguf"), None, tmp_path / "base", "checkpoints.base")
+
+
+def test_a_repository_of_gguf_files_is_told_how_to_name_one(monkeypatch):
+    files = [SimpleNamespace(rfilename=name) for name in ("config.json", "a-Q8_0.gguf")]
+    monkeypatch.setattr(HfApi, "model_info", lambda *_, **how: SimpleNamespace(siblings=files))
+    assert "hf download Qwen/a-GGUF a-Q8_0.gguf" in refused("Qwen/a-GGUF")
+    with pytest.raises(BridoError, match=r"--model: .* a-Q8_0\.gguf"):
+        find_model("Qwen/a-GGUF")
 
 
 @pytest.fixture

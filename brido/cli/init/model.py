@@ -10,7 +10,7 @@ import torch
 from huggingface_hub import snapshot_download
 from transformers import AutoConfig, AutoModelForCausalLM, AutoModelForSeq2SeqLM, AutoTokenizer
 
-from brido.models.checkpoint import SMALL_FILES, load_tokenizer
+from brido.models.checkpoint import SMALL_FILES, hub_files, load_tokenizer
 from brido.models.completeness import SMALLEST_SHARE, check_folder
 from brido.models.family import family_of
 from brido.models.gguf import check_gguf, gguf_file
@@ -83,6 +83,7 @@ def find_model(source: str | None) -> Model:
         raise BridoError(f"--model: {source} is a file: name its folder, or a .gguf file")
     if not folder.is_dir():
         with hub_errors("model", source, None, "--model"):
+            hub_files(source, None, "--model")
             folder = Path(snapshot_download(source, allow_patterns=SMALL_FILES))
     return _described(source, folder, {})
 
